@@ -23,6 +23,9 @@ struct OpenPass {
       given.inputs.stop_at_layer = static_cast<std::size_t>(arguments.count("stop_at_layer"));
     }
     given.inputs.logits_to_keep = arguments.integer_list("logits_to_keep");
+    if (arguments.has("start_at_layer")) {
+      given.inputs.start_at_layer = static_cast<std::size_t>(arguments.count("start_at_layer"));
+    }
     open.model->expect_memory(given.inputs, observation.trace());
     pass = open.model->start(given.inputs, observation.trace());
   }
@@ -213,6 +216,7 @@ val model_hooks(const Arguments& arguments) {
     put(hook, "dims", dims_of(point));
     put(hook, "axes", to_value(point.legend));
     put(hook, "dtype", to_value(to_string(DType::f32)));
+    if (point.on_request()) put(hook, "on_request", true);
     push(hooks, hook);
   }
   val result = val::object();

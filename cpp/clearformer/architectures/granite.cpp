@@ -25,6 +25,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   block.attention.scale = config.number("attention_multiplier");
   block.residual_scale = static_cast<float>(config.number("residual_multiplier"));
   model.tower.text->scale = static_cast<float>(config.number("embedding_multiplier"));
+  model.tower.text->scales_given = true;
   const double divisor = config.number("logits_scaling");
   if (divisor == 0.0) config.refuse_must("logits_scaling", "be other than 0");
   model.output.scale = static_cast<float>(1.0 / divisor);

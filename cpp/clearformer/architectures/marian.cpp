@@ -31,6 +31,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
                   ", the shared table has ", model.output.vocabulary, " rows");
   }
   embed_text(config, model, TextEmbeddingConfig::Positions::sinusoidal);
+  model.second->text->scales_given = true;
   model.tower.text->vocabulary = config.size("vocab_size");
   return model;
 }

@@ -23,6 +23,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   ModelConfig model = read_bart_like(config, task);
   normalize_before(model);
   embed_text(config, model, TextEmbeddingConfig::Positions::sinusoidal);
+  model.second->text->scales_given = true;
   for (TowerConfig* tower : {&model.tower, &*model.second}) {
     tower->text->position_rows =
         tower->max_positions;  // transformers reads them, rounded as they are

@@ -1,5 +1,7 @@
 #include "clearformer/layers/add_norm.h"
 
+#include <cstring>
+
 #include "clearformer/kernels/elementwise.h"
 #include "clearformer/tensor/thread_pool.h"
 
@@ -24,6 +26,19 @@ AddNorm::AddNorm(const WeightScope& scope, std::string_view name, const NormConf
   if (layer_scale == LayerScale::present) {
     layer_scale_ = (scope / concat(name, "_scale")).take("weight", config.shape);
   }
+}
+
+TensorView AddNorm::input_of(const MutableTensorView& x, const AddNormHooks& hooks,
+                             const Context& context) const {
+  MutableTensorView in = x;
+  const bool copied = !hooks.input.empty() && context.trace.wants(hooks.input);
+  if (copied || order_ != NormOrder::behind) in = context.arena.take(x.shape());
+  if (copied) {
+    std::memcpy(in.data(), x.data(), x.bytes());
+    context.trace(hooks.input, in, "batch pos d_model");
+  }
+  if (order_ != NormOrder::behind) norm_.forward(copied ? in : x, in, context / hooks.norm);
+  return in;
 }
 
 void AddNorm::add(const MutableTensorView& x, const MutableTensorView& update,

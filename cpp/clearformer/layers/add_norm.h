@@ -26,9 +26,9 @@ enum class NormOrder { pre, post, both, behind, parallel, parallel_two };
 enum class LayerScale { none, present };
 
 /// The hook names of one residual step: the norm's scope (a second norm's has the suffix "_post"), the sub-layer's
-/// output, the sum.
+/// output, the sum, and, on request, a copy of the stream for the sub-layer alone.
 struct AddNormHooks {
-  std::string_view norm, update, sum;
+  std::string_view norm, update, sum, input = {};
 };
 
 /// A residual step: adds a sub-layer's output to its input, with the norms around it.
@@ -40,6 +40,10 @@ class AddNorm {
           NormOrder order, float scale = 1.0f, LayerScale layer_scale = LayerScale::none);
 
   const Normalization& norm() const { return norm_; }
+  /// The norm of the sub-layer's input, or null.
+  const Normalization* input_norm() const {
+    return order_ == NormOrder::post ? nullptr : &norm_;
+  }
 
   /// Updates x in place; sublayer(in, out, write) stores f in out or adds it to out, and must have read
   /// `in` before it writes.
@@ -48,12 +52,7 @@ class AddNorm {
                Sublayer sublayer) const {
     constexpr std::string_view kLegend = "batch pos d_model";
     Arena::Frame frame(context.arena);
-    TensorView in = x;
-    if (order_ != NormOrder::post && order_ != NormOrder::behind) {
-      const MutableTensorView normalized = context.arena.take(x.shape());
-      norm_.forward(x, normalized, context / hooks.norm);
-      in = normalized;
-    }
+    const TensorView in = order_ == NormOrder::post ? TensorView(x) : input_of(x, hooks, context);
     if (!after_ && !layer_scale_ && scale_ == 1.0f && !context.trace.wants(hooks.update)) {
       sublayer(in, x, Write::onto);
     } else {
@@ -66,6 +65,9 @@ class AddNorm {
   }
 
  private:
+  // What the sub-layer reads: the norm of x, except with NormOrder::behind, or of a copy that the trace edits.
+  TensorView input_of(const MutableTensorView& x, const AddNormHooks& hooks,
+                      const Context& context) const;
   // Adds a materialised update: for a second norm, a scale, a layer scale or a trace.
   void add(const MutableTensorView& x, const MutableTensorView& update, const AddNormHooks& hooks,
            const Context& context) const;

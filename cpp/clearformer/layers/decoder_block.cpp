@@ -15,9 +15,12 @@ void DecoderBlock::forward(const MutableTensorView& x, const TensorView& memory,
                            const AttentionState& state, const AttentionState& cross_state,
                            const Context& context) const {
   context.trace("hook_resid_pre", x, "batch pos d_model");
+  const Normalization* const norm = attention_add_norm_.input_norm();
   attention_add_norm_.forward(x, {"ln1", "hook_attn_out", "hook_resid_mid"}, context,
                               [&](const TensorView& in, const MutableTensorView& out, Write write) {
-                                attention_.forward(in, state, out, context / "attn", write);
+                                Arena::Frame frame(context.arena);
+                                attention_.forward({in, in, in, attention_.offer_inputs(x, norm, context)},
+                                                   state, out, context / "attn", write);
                               });
   cross_add_norm_.forward(x, {"ln2", "hook_cross_attn_out", "hook_resid_mid_cross"}, context,
                           [&](const TensorView& in, const MutableTensorView& out, Write write) {
@@ -25,7 +28,7 @@ void DecoderBlock::forward(const MutableTensorView& x, const TensorView& memory,
                                                      context / "cross_attn", write);
                           });
   feed_forward_add_norm_.forward(
-      x, {"ln3", "hook_mlp_out", "hook_resid_post"}, context,
+      x, {"ln3", "hook_mlp_out", "hook_resid_post", "hook_mlp_in"}, context,
       [&](const TensorView& in, const MutableTensorView& out, Write write) {
         feed_forward_.forward(in, out, context / "mlp", write);
       });

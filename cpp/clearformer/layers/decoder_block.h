@@ -3,7 +3,8 @@
 // Source: Vaswani et al. 2017, section 3.1. Shapes: x (B, T, D), memory (B, S, D).
 // Hook points: hook_resid_pre, hook_attn_out, hook_resid_mid, hook_cross_attn_out,
 //              hook_resid_mid_cross, hook_mlp_out, hook_resid_post (B, T, D), post-norm also
-//              hook_normalized_resid_post; ln1, attn, ln2, cross_attn, ln3, mlp.
+//              hook_normalized_resid_post; ln1, attn, ln2, cross_attn, ln3, mlp; on request those of
+//              encoder_block.h, of the self-attention.
 #pragma once
 
 #include "clearformer/layers/encoder_block.h"

@@ -1,5 +1,7 @@
 #include "clearformer/layers/encoder_block.h"
 
+#include <cstring>
+
 #include "clearformer/kernels/elementwise.h"
 
 namespace clearformer {
@@ -26,16 +28,28 @@ void EncoderBlock::forward(const MutableTensorView& x, const AttentionState& sta
   if (order_ == NormOrder::parallel || order_ == NormOrder::parallel_two) {
     return parallel(x, state, context);
   }
+  const Normalization* const norm = attention_add_norm_.input_norm();
   attention_add_norm_.forward(x, {"ln1", "hook_attn_out", "hook_resid_mid"}, context,
                               [&](const TensorView& in, const MutableTensorView& out, Write write) {
-                                attention_.forward(in, state, out, context / "attn", write);
+                                Arena::Frame frame(context.arena);
+                                attention_.forward({in, in, in, attention_.offer_inputs(x, norm, context)},
+                                                   state, out, context / "attn", write);
                               });
   feed_forward_add_norm_->forward(
-      x, {"ln2", "hook_mlp_out", "hook_resid_post"}, context,
+      x, {"ln2", "hook_mlp_out", "hook_resid_post", "hook_mlp_in"}, context,
       [&](const TensorView& in, const MutableTensorView& out, Write write) {
         feed_forward_.forward(in, out, context / "mlp", write);
       });
   if (order_ == NormOrder::post) context.trace("hook_normalized_resid_post", x, kLegend);
+}
+
+// What the feed-forward network reads beside the attention: x, or a copy that the trace may edit.
+TensorView EncoderBlock::feed_forward_input(const TensorView& x, const Context& context) {
+  if (!context.trace.wants("hook_mlp_in")) return x;
+  const MutableTensorView copy = context.arena.take(x.shape());
+  std::memcpy(copy.data(), x.data(), copy.bytes());
+  context.trace("hook_mlp_in", copy, kLegend);
+  return copy;
 }
 
 void EncoderBlock::parallel(const MutableTensorView& x, const AttentionState& state,
@@ -44,11 +58,17 @@ void EncoderBlock::parallel(const MutableTensorView& x, const AttentionState& st
   const MutableTensorView normalized = context.arena.take(x.shape());
   const MutableTensorView attended = context.arena.take(x.shape());
   const MutableTensorView transformed = context.arena.take(x.shape());
-  attention_add_norm_.norm().forward(x, normalized, context / "ln1");
-  attention_.forward(normalized, state, attended, context / "attn");
+  const Normalization& norm = attention_add_norm_.norm();
+  norm.forward(x, normalized, context / "ln1");
+  const HeadInputs own = attention_.offer_inputs(x, &norm, context);
+  attention_.forward({normalized, normalized, normalized, own}, state, attended, context / "attn");
   context.trace("hook_attn_out", attended, kLegend);
+  const TensorView own_in = feed_forward_input(x, context);
   if (feed_forward_add_norm_) {
-    feed_forward_add_norm_->norm().forward(x, normalized, context / "ln2");
+    feed_forward_add_norm_->norm().forward(own_in, normalized, context / "ln2");
+  } else if (context.trace.edits("hook_mlp_in")) {
+    refuse_norm_edits("hook_mlp_in", context);
+    norm.forward(own_in, normalized, {context.arena, TraceScope()});
   }
   feed_forward_.forward(normalized, transformed, context / "mlp");
   context.trace("hook_mlp_out", transformed, kLegend);

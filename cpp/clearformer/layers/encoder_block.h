@@ -3,7 +3,9 @@
 // Source: Vaswani et al. 2017, section 3.1. Shapes: x (B, T, D), the residual stream.
 // Hook points: hook_resid_pre, hook_attn_out, hook_resid_mid, hook_mlp_out, hook_resid_post
 //              (B, T, D), post-norm also hook_normalized_resid_post, parallel without hook_resid_mid;
-//              ln1, attn, ln2, mlp, with a norm after a sub-layer also ln1_post, ln2_post.
+//              ln1, attn, ln2, mlp, with a norm after a sub-layer also ln1_post, ln2_post; on request those of
+//              separate_heads.h and, except with post-norm, hook_mlp_in (B, T, D), a copy of the stream that the
+//              feed-forward network alone reads.
 #pragma once
 
 #include "clearformer/layers/add_norm.h"
@@ -39,6 +41,7 @@ class EncoderBlock {
  private:
   void parallel(const MutableTensorView& x, const AttentionState& state,
                 const Context& context) const;
+  static TensorView feed_forward_input(const TensorView& x, const Context& context);
 
   NormOrder order_;
   AddNorm attention_add_norm_;

@@ -46,6 +46,10 @@ void Linear::check(const TensorView& x, const char* what, std::size_t width) con
        x.shape().rank() == 0 ? 0 : x.shape().back(0), ", the weight takes ", width);
 }
 
+void Linear::multiply(const TensorView& x, const MutableTensorView& y) const {
+  weight_->multiply(x.f32(), y.f32(), x.shape().outer(1), {});
+}
+
 void Linear::multiply(const TensorView& x, const MutableTensorView& y,
                       const kernels::Epilogue& epilogue) const {
   check(x, "input", in_features());

@@ -49,6 +49,8 @@ class Linear {
                Elementwise activation = nullptr) const;
   /// With Write::onto the result is added to y, with the same bits as a separate addition.
   void forward(const TensorView& x, const MutableTensorView& y, Write write) const;
+  /// The product alone, without the bias.
+  void multiply(const TensorView& x, const MutableTensorView& y) const;
 
   /// From dy (…, out): dx (…, in), unless its data is null, and onto `gradients`, which may be null, those of weight and
   /// bias that are wanted. x (…, in) is the input of forward(); its data may be null if the weight's is not wanted.

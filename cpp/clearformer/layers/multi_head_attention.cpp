@@ -105,12 +105,14 @@ void MultiHeadAttention::normalize(const Normalization& norm, const MutableTenso
   norm.forward(rows, rows, context);
 }
 
-MutableTensorView MultiHeadAttention::project_queries(const TensorView& x,
+MutableTensorView MultiHeadAttention::project_queries(const Inputs& inputs,
                                                       const AttentionState& state,
                                                       const Context& context) const {
+  const TensorView &x = inputs.queries, &own = inputs.own.queries;
   const MutableTensorView queries =
       context.arena.take({x.dim(0), x.dim(1), config_.num_heads, config_.d_head});
   query_.forward(x, queries);
+  if (own.data() != nullptr) project_heads(query_, own, queries, context.arena);
   clip(queries);
   context.trace("hook_q", queries, kQueryLegend);
   if (query_norm_) normalize(*query_norm_, queries, context / "q_norm");
@@ -137,6 +139,11 @@ MultiHeadAttention::Projected MultiHeadAttention::project(const Inputs& inputs,
   Projected projected{context.arena.take(shape), context.arena.take(shape)};
   key_.forward(inputs.keys, projected.keys);
   value_.forward(inputs.values, projected.values);
+  const HeadInputs& own = inputs.own;
+  if (own.keys.data() != nullptr) project_heads(key_, own.keys, projected.keys, context.arena);
+  if (own.values.data() != nullptr) {
+    project_heads(value_, own.values, projected.values, context.arena);
+  }
   clip(projected.keys);
   clip(projected.values);
   context.trace("hook_k", projected.keys, kKeyLegend);
@@ -201,7 +208,7 @@ void MultiHeadAttention::forward(const Inputs& inputs, const AttentionState& sta
   const Shape& shape = inputs.queries.shape();
   check("queries", inputs.queries, shape.rank() == 3 ? shape[0] : 0, config_.query_features);
   Arena::Frame frame(context.arena);
-  const MutableTensorView queries = project_queries(inputs.queries, state, context);
+  const MutableTensorView queries = project_queries(inputs, state, context);
   const PackedKeyValues* keys_values = nullptr;
   PackedKeyValues own;
   Mask mask = state.mask;
@@ -220,6 +227,7 @@ void MultiHeadAttention::forward(const Inputs& inputs, const AttentionState& sta
   attention(positions_first(queries), *keys_values, mask, options(), positions_first_mutable(mixed),
             context);
   context.trace("hook_z", mixed, kQueryLegend);
+  if (offer_head_results(output_, mixed, output, write, context)) return;
   output_.forward(mixed.reshaped({shape[0], shape[1], config_.num_heads * config_.d_head}), output,
                   write);
 }

@@ -4,7 +4,7 @@
 // Shapes: B batch, T queries, S keys, D model, H query heads, G key/value heads, d head size.
 // Hook points: hook_q, hook_z (B, T, H, d), hook_k, hook_v (B, S, G, d), with rotary positions
 //              hook_rot_q, hook_rot_k, with norms of queries and keys q_norm.…, k_norm.…; those of attention.h, with
-//              relative positions those of disentangled_attention.h.
+//              relative positions those of disentangled_attention.h; on request hook_result (separate_heads.h).
 #pragma once
 
 #include <optional>
@@ -14,6 +14,7 @@
 #include "clearformer/layers/disentangled_attention.h"
 #include "clearformer/layers/normalization.h"
 #include "clearformer/layers/rotary_embedding.h"
+#include "clearformer/layers/separate_heads.h"
 
 namespace clearformer {
 
@@ -70,6 +71,7 @@ class MultiHeadAttention {
     TensorView queries;  // (B, T, D_q)
     TensorView keys;     // (B, S, D_k); not read if the cache holds the memory
     TensorView values;   // (B, S, D_v); likewise
+    HeadInputs own = {};  // of single heads, in place of the above
   };
 
   /// Loads "q_proj", "k_proj", "v_proj", "o_proj", and what the config's options name.
@@ -78,6 +80,12 @@ class MultiHeadAttention {
   const AttentionConfig& config() const { return config_; }
   /// The output projection of the concatenated heads, (D, H·d).
   const Linear& output() const { return output_; }
+
+  /// Offers what each head of self-attention reads of the residual stream x (B, T, D): see separate_heads.h.
+  HeadInputs offer_inputs(const TensorView& x, const Normalization* norm,
+                          const Context& context) const {
+    return offer_head_inputs(x, {config_.num_heads, config_.num_key_value_heads}, norm, context);
+  }
 
   /// output (B, T, D).
   void forward(const Inputs& inputs, const AttentionState& state, const MutableTensorView& output,
@@ -98,7 +106,7 @@ class MultiHeadAttention {
   void clip(const MutableTensorView& x) const;
   void normalize(const Normalization& norm, const MutableTensorView& x,
                  const Context& context) const;
-  MutableTensorView project_queries(const TensorView& x, const AttentionState& state,
+  MutableTensorView project_queries(const Inputs& inputs, const AttentionState& state,
                                     const Context& context) const;
   Projected project(const Inputs& inputs, const AttentionState& state,
                     const Context& context) const;

@@ -62,9 +62,14 @@ void TextEmbedding::forward(const Inputs& inputs, const MutableTensorView& x,
     projection_->forward(sum, x);
     sum = x;
   };
-  tokens_->forward(inputs.ids, sum);
+  const bool given = inputs.embeds != nullptr;
+  if (given) {
+    std::memcpy(sum.data(), inputs.embeds->data(), sum.bytes());
+  } else {
+    tokens_->forward(inputs.ids, sum);
+  }
   project_at(TextEmbeddingConfig::Projected::words);
-  if (config_.scale != 1.0f) kernels::scale(sum.f32(), config_.scale, sum.elements());
+  if (config_.scale != 1.0f && (!given || config_.scales_given)) kernels::scale(sum.f32(), config_.scale, sum.elements());
   context.trace("hook_embed", sum, kTextLegend);
   const bool placed = config_.positions != TextEmbeddingConfig::Positions::none;
   if (placed) add_positions(inputs.positions, sum, context);
@@ -106,7 +111,7 @@ void TextEmbedding::add_positions(const TensorView& positions, const MutableTens
 void TextEmbedding::add_token_types(const Inputs& inputs, const MutableTensorView& x,
                                     const Context& context) const {
   Arena::Frame frame(context.arena);
-  const MutableTensorView zeros = context.arena.take(inputs.ids.shape(), DType::i32);
+  const MutableTensorView zeros = context.arena.take({x.dim(0), x.dim(1)}, DType::i32);
   std::memset(zeros.data(), 0, zeros.bytes());
   const MutableTensorView types = context.arena.take(x.shape());
   token_types_->forward(inputs.token_types == nullptr ? TensorView(zeros) : *inputs.token_types,

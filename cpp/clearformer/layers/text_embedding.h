@@ -35,6 +35,7 @@ struct TextEmbeddingConfig {
   SinusoidLayout layout = SinusoidLayout::interleaved;
   std::size_t token_types = 0;
   float scale = 1.0f;
+  bool scales_given = false;  // also token embeddings that the caller gives (Granite)
   std::optional<NormConfig> norm;
   /// RoBERTa, M2M100: positions count the tokens other than this one, starting at position_offset; its own
   /// position is this id, where sinusoids are replaced by zeros.
@@ -64,6 +65,7 @@ class TextEmbedding {
   /// The inputs of the embedding.
   struct Inputs {
     TensorView ids;
+    const TensorView* embeds = nullptr;       // (B, T, E): in place of the ids' rows, see scales_given
     const TensorView* token_types = nullptr;  // none: zeros
     TensorView positions;                     // before the offset
     const TensorView* mask = nullptr;         // (B, T) uint8: where it is 0, x becomes 0

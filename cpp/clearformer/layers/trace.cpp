@@ -7,6 +7,20 @@
 
 namespace clearformer {
 
+bool is_on_request(std::string_view name) {
+  for (const std::string_view leaf :
+       {"hook_result", "hook_q_input", "hook_k_input", "hook_v_input", "hook_mlp_in"}) {
+    if (name.ends_with(leaf)) return true;
+  }
+  return false;
+}
+
+bool selects(std::string_view pattern, std::string_view name) {
+  if (!matches_pattern(name, pattern)) return false;
+  return !is_on_request(name) ||
+         !matches_pattern(concat(name.substr(0, name.rfind('.') + 1), "hook_"), pattern);
+}
+
 std::vector<std::string_view> axes_of(std::string_view legend) {
   std::vector<std::string_view> axes;
   while (!legend.empty()) {
@@ -48,17 +62,17 @@ const Tensor& Trace::at(std::string_view name) const {
 
 bool Trace::captures(std::string_view name) const {
   return std::any_of(captures_.begin(), captures_.end(),
-                     [&](const std::string& pattern) { return matches_pattern(name, pattern); });
+                     [&](const std::string& pattern) { return selects(pattern, name); });
 }
 
 bool Trace::edits(std::string_view name) const {
   return std::any_of(changes_.begin(), changes_.end(),
-                     [&](const Change& change) { return matches_pattern(name, change.pattern); });
+                     [&](const Change& change) { return selects(change.pattern, name); });
 }
 
 void Trace::visit(const Offered& offered) {
   for (Change& change : changes_) {
-    if (!matches_pattern(offered.name, change.pattern)) continue;
+    if (!selects(change.pattern, offered.name)) continue;
     change.apply(offered, in_steps_);
     change.met = true;
   }

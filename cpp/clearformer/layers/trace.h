@@ -23,6 +23,14 @@ struct Offered {
   std::size_t past = 0;  // number of cached positions before the value's first one
 };
 
+/// Whether the value of a hook point is computed only for patterns that name it: one with an axis of heads that the model
+/// does without (hook_result, hook_q_input, hook_k_input, hook_v_input), and hook_mlp_in.
+bool is_on_request(std::string_view name);
+
+/// Whether a pattern selects a hook point. One that is computed on request must be named: the pattern would not match
+/// another leaf of the same scope, so that "*" and "blocks.0.*" do not select it, "*.hook_result" does.
+bool selects(std::string_view pattern, std::string_view name);
+
 /// The words of a legend, one per axis.
 std::vector<std::string_view> axes_of(std::string_view legend);
 
@@ -51,7 +59,7 @@ class Trace {
  public:
   using Function = std::function<void(std::string_view name, const MutableTensorView& value)>;
 
-  /// Copies the value of every hook point whose name matches; '*' matches any run of characters.
+  /// Copies the value of every hook point that the pattern selects; '*' matches any run of characters.
   void capture(std::string pattern) { captures_.push_back(std::move(pattern)); }
 
   /// Calls the function at every matching hook point; the model continues with what it writes. Edits run in the order

@@ -73,6 +73,9 @@ TowerInputs DecoderOnlyModel::tower_inputs(const ModelInputs& inputs) const {
   expect_inputs(inputs, {"input_ids"}, {"attention_mask", "position_ids"});
   TowerInputs tower;
   tower.ids = inputs.input_ids;
+  tower.embeds = inputs.inputs_embeds;
+  tower.residual = inputs.residual;
+  tower.start_at_layer = inputs.start_at_layer.value_or(0);
   tower.attention_mask = inputs.attention_mask;
   tower.positions = inputs.position_ids;
   tower.stop_at_layer = inputs.stop_at_layer;

@@ -140,6 +140,9 @@ class DualEncoderModel::Pass : public ForwardPass {
 
 void DualEncoderModel::check(const ModelInputs& inputs) const {
   expect_inputs(inputs, {}, {"input_ids", "attention_mask", "position_ids", "pixel_values"});
+  if (inputs.inputs_embeds) {
+    fail(ErrorCode::unsupported, "forward: ", config_.model_type, " takes no inputs_embeds");
+  }
   if (!inputs.input_ids && !inputs.pixel_values) {
     fail(ErrorCode::invalid_argument, "forward: ", config_.model_type,
          " needs input_ids, pixel_values or both");

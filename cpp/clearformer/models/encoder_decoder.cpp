@@ -53,21 +53,16 @@ class EncoderDecoderModel::Pass : public ForwardPass {
       return inputs_.stop_at_layer ? stop(*decoder_) : finish();
     }
     if (encoder_->step()) return true;
-    if (inputs_.stop_at_layer && !inputs_.decoder_input_ids) return stop(*encoder_);
+    if (inputs_.stop_at_layer && !decodes(inputs_)) return stop(*encoder_);
     outputs_.add("encoder_last_hidden_state", Tensor::copy_of(encoder_->x()));
-    if (!inputs_.decoder_input_ids) return finish();
+    if (!decodes(inputs_)) return finish();
     start_decoder(encoder_->x());
     return true;
   }
 
  private:
   void start_decoder(const TensorView& memory) {
-    TowerInputs inputs;
-    inputs.ids = inputs_.decoder_input_ids;
-    inputs.attention_mask = inputs_.decoder_attention_mask;
-    inputs.positions = inputs_.decoder_position_ids;
-    inputs.cache = inputs_.cache;
-    inputs.stop_at_layer = inputs_.stop_at_layer;
+    TowerInputs inputs = target(inputs_);
     inputs.memory = memory;
     if (encoder_) {
       inputs.memory_mask = inputs_.attention_mask;
@@ -113,14 +108,44 @@ class EncoderDecoderModel::Pass : public ForwardPass {
   std::optional<TowerRun> encoder_, decoder_;
 };
 
-TowerInputs EncoderDecoderModel::source(const ModelInputs& inputs) const {
+TowerInputs EncoderDecoderModel::source(const ModelInputs& inputs) {
   TowerInputs source;
   source.ids = inputs.input_ids;
   source.features = inputs.input_features;
   source.attention_mask = inputs.attention_mask;
   source.positions = inputs.position_ids;
-  if (!inputs.decoder_input_ids) source.stop_at_layer = inputs.stop_at_layer;
+  source.embeds = inputs.inputs_embeds;
+  if (!decodes(inputs)) source.stop_at_layer = inputs.stop_at_layer;
+  if (has_source(inputs)) return source;
+  source.residual = inputs.residual;
+  source.start_at_layer = inputs.start_at_layer.value_or(0);
   return source;
+}
+
+TowerInputs EncoderDecoderModel::target(const ModelInputs& inputs) {
+  TowerInputs target;
+  target.ids = inputs.decoder_input_ids;
+  target.embeds = inputs.decoder_inputs_embeds;
+  target.attention_mask = inputs.decoder_attention_mask;
+  target.positions = inputs.decoder_position_ids;
+  target.cache = inputs.cache;
+  target.stop_at_layer = inputs.stop_at_layer;
+  if (!has_source(inputs)) return target;
+  target.residual = inputs.residual;
+  target.start_at_layer = inputs.start_at_layer.value_or(0);
+  return target;
+}
+
+// Whether the encoder has inputs or has run; the residual stream is the decoder's then, else the encoder's.
+bool EncoderDecoderModel::has_source(const ModelInputs& inputs) {
+  return inputs.input_ids || inputs.inputs_embeds || inputs.input_features ||
+         (inputs.cache != nullptr && inputs.cache->has_memory());
+}
+
+// Whether the decoder has inputs.
+bool EncoderDecoderModel::decodes(const ModelInputs& inputs) {
+  return inputs.decoder_input_ids || inputs.decoder_inputs_embeds ||
+         (inputs.residual && has_source(inputs));
 }
 
 std::vector<PassSize> EncoderDecoderModel::sizes(const ModelInputs& inputs) const {
@@ -128,11 +153,8 @@ std::vector<PassSize> EncoderDecoderModel::sizes(const ModelInputs& inputs) cons
   std::vector<PassSize> passes;
   const bool encodes = inputs.cache == nullptr || !inputs.cache->has_memory();
   if (encodes) passes.push_back(encoder_.size("encoder", source(inputs)));
-  if (!inputs.decoder_input_ids) return passes;
-  TowerInputs target;
-  target.ids = inputs.decoder_input_ids;
-  target.cache = inputs.cache;
-  PassSize decoding = decoder_.size("decoder", target);
+  if (!decodes(inputs)) return passes;
+  PassSize decoding = decoder_.size("decoder", target(inputs));
   decoding.memory = encodes ? passes[0].positions : 0;  // else in the cache
   passes.push_back(decoding);
   return passes;
@@ -150,10 +172,13 @@ void EncoderDecoderModel::check(const ModelInputs& inputs) const {
                   {"attention_mask", "position_ids", "decoder_input_ids", "decoder_attention_mask",
                    "decoder_position_ids"});
   }
-  if (inputs.decoder_input_ids && inputs.input_ids &&
-      inputs.decoder_input_ids->dim(0) != inputs.input_ids->dim(0)) {
-    fail(ErrorCode::shape_mismatch, "forward: ", inputs.input_ids->dim(0),
-         " sequences in input_ids, ", inputs.decoder_input_ids->dim(0), " in decoder_input_ids");
+  const bool encodes = inputs.cache == nullptr || !inputs.cache->has_memory();
+  if (!decodes(inputs) || !encodes) return;
+  const std::size_t sources = encoder_.output_shape(source(inputs))[0];
+  const std::size_t targets = decoder_.output_shape(target(inputs))[0];
+  if (sources != targets) {
+    fail(ErrorCode::shape_mismatch, "forward: ", sources, " sequences in input_ids, ", targets,
+         " in decoder_input_ids");
   }
 }
 
@@ -166,7 +191,7 @@ std::unique_ptr<ForwardPass> EncoderDecoderModel::start_encoding(const ModelInpu
                                                                  Trace* trace) {
   if (inputs.cache != nullptr && inputs.cache->has_memory()) return nullptr;
   ModelInputs source = inputs;
-  source.decoder_input_ids = std::nullopt;
+  source.decoder_input_ids = source.decoder_inputs_embeds = std::nullopt;
   source.decoder_attention_mask = std::nullopt;
   source.decoder_position_ids = std::nullopt;
   return start(source, trace);

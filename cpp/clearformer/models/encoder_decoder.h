@@ -31,7 +31,10 @@ class EncoderDecoderModel : public Model {
  private:
   class Pass;
   void check(const ModelInputs& inputs) const;
-  TowerInputs source(const ModelInputs& inputs) const;
+  static TowerInputs source(const ModelInputs& inputs);
+  static TowerInputs target(const ModelInputs& inputs);
+  static bool has_source(const ModelInputs& inputs);
+  static bool decodes(const ModelInputs& inputs);
 
   std::shared_ptr<const Embedding> tokens_;  // of both towers, or of the decoder only
   Tower encoder_, decoder_;

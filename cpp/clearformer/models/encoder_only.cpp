@@ -89,6 +89,8 @@ std::unique_ptr<ForwardPass> EncoderOnlyModel::start(const ModelInputs& inputs, 
 TowerInputs EncoderOnlyModel::tower_inputs(const ModelInputs& inputs) const {
   TowerInputs tower;
   tower.stop_at_layer = inputs.stop_at_layer;
+  tower.residual = inputs.residual;
+  tower.start_at_layer = inputs.start_at_layer.value_or(0);
   if (config_.tower.image) {
     expect_inputs(inputs, {"pixel_values"}, {});
     tower.images = inputs.pixel_values;
@@ -101,6 +103,7 @@ TowerInputs EncoderOnlyModel::tower_inputs(const ModelInputs& inputs) const {
       expect_inputs(inputs, {"input_ids"}, {"attention_mask", "position_ids"});
     }
     tower.ids = inputs.input_ids;
+    tower.embeds = inputs.inputs_embeds;
     tower.attention_mask = inputs.attention_mask;
     tower.token_types = inputs.token_type_ids;
     tower.positions = inputs.position_ids;

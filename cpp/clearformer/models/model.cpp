@@ -45,7 +45,9 @@ std::unique_ptr<ForwardPass> Model::start_step(const ModelInputs&, Trace*) {
 const std::vector<HookPoint>& Model::hooks() {
   if (!hooks_.empty()) return hooks_;
   Trace trace;
-  trace.capture("*");
+  for (const char* pattern : {"*", "*hook_result", "*_input", "*hook_mlp_in"}) {
+    trace.capture(pattern);
+  }
   probe(trace);
   for (Trace::Captured& entry : trace.captured()) {
     hooks_.push_back({std::move(entry.name), std::move(entry.legend), entry.value.shape()});
@@ -173,32 +175,58 @@ void Model::expect_logits(const ModelInputs& inputs) const {
   fail(ErrorCode::invalid_argument, "forward: logits_to_keep in a pass that computes no logits");
 }
 
+// The input whose place the residual stream takes: the first one needed, except that a source needs a target.
+std::string_view Model::replaced_input(const ModelInputs& inputs,
+                                       std::initializer_list<std::string_view> needed) const {
+  const bool source = inputs.input_ids || inputs.inputs_embeds || inputs.input_features;
+  if (config_.kind == ModelKind::encoder_decoder && source) return "decoder_input_ids";
+  return needed.size() == 0 ? std::string_view() : *needed.begin();
+}
+
 void Model::expect_inputs(const ModelInputs& inputs, std::initializer_list<std::string_view> needed,
                           std::initializer_list<std::string_view> optional) const {
+  const std::string_view replaced = replaced_input(inputs, needed);
+  const auto place_of = [&](const InputName& entry) {
+    return entry.name == "residual" ? replaced : entry.in_place_of;
+  };
   const auto in = [](std::initializer_list<std::string_view> list, std::string_view name) {
     return std::find(list.begin(), list.end(), name) != list.end();
+  };
+  // The name under which an input, or what takes its place, is given; empty: not at all.
+  const auto given = [&](std::string_view name) {
+    for (const InputName& entry : kInputNames) {
+      if (inputs.*entry.member && (entry.name == name || place_of(entry) == name)) {
+        return entry.name;
+      }
+    }
+    return std::string_view();
   };
   for (const InputName& entry : kInputNames) {
     const ModelInputs::Input& input = inputs.*entry.member;
     if (!input) {
-      if (!in(needed, entry.name)) continue;
+      if (!in(needed, entry.name) || !given(entry.name).empty()) continue;
       fail(ErrorCode::invalid_argument, "forward: ", config_.model_type, " needs ", entry.name);
     }
-    if (!in(needed, entry.name) && !in(optional, entry.name)) {
+    const std::string_view place = place_of(entry);
+    if (!in(needed, place) && !in(optional, place)) {
       fail(ErrorCode::unsupported, "forward: ", config_.model_type, " takes no ", entry.name);
     }
     if (input->dtype() != entry.dtype) {
       fail(ErrorCode::dtype_mismatch, "forward: ", entry.name, " holds ", to_string(input->dtype()),
            ", expected ", to_string(entry.dtype));
     }
-    const auto given = [&](const InputName& other) {
-      return other.name == entry.about && inputs.*other.member;
-    };
-    if (std::none_of(std::begin(kInputNames), std::end(kInputNames), given)) {
+    if (place != entry.name && given(place) != entry.name) {
+      fail(ErrorCode::invalid_argument, "forward: ", given(place), " and ", entry.name,
+           " exclude each other");
+    }
+    if (entry.about != entry.name && given(entry.about).empty()) {
       fail(ErrorCode::invalid_argument, "forward: ", entry.name, " needs ", entry.about);
     }
   }
   if (!inputs.logits_to_keep.empty()) expect_logits(inputs);
+  if (inputs.start_at_layer.has_value() != inputs.residual.has_value()) {
+    fail(ErrorCode::invalid_argument, "forward: start_at_layer needs residual, and residual needs it");
+  }
   if (inputs.interpolate_pos_encoding && !inputs.pixel_values) {
     fail(ErrorCode::invalid_argument, "forward: interpolate_pos_encoding needs pixel_values");
   }

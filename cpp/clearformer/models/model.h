@@ -31,6 +31,11 @@ struct ModelInputs {
   Input decoder_position_ids;             // (B, T') int32
   Input pixel_values;                     // (B, C, H, W) float32
   Input input_features;                   // (B, mel bins, frames) float32
+  Input inputs_embeds;                    // (B, T, E) float32: token embeddings in place of input_ids
+  Input decoder_inputs_embeds;            // (B, T', E) float32: in place of decoder_input_ids
+  /// (B, T, D) float32: the residual stream before start_at_layer, in place of the tokens or images (of the decoder's
+  /// tokens, for an encoder-decoder given a source, too).
+  Input residual;
   bool interpolate_pos_encoding = false;  // images of another size than the config's
   KeyValueCache* cache = nullptr;         // keys and values of past positions; none: no past
   /// Positions whose logits are computed, in this order, negative from the end; empty: all.
@@ -38,15 +43,18 @@ struct ModelInputs {
   /// The pass ends before this layer (of the decoder, for an encoder-decoder given target tokens); its only output is
   /// the "residual" stream (B, T, D) at that point, and a cache is left unchanged.
   std::optional<std::size_t> stop_at_layer;
+  /// The pass begins before this layer, with `residual`; needs it.
+  std::optional<std::size_t> start_at_layer;
 };
 
-/// An input that a caller may name: its member and contents, and the input it qualifies (its own name if it is
-/// independent).
+/// An input that a caller may name: its member and contents, the input it qualifies (its own name if it is
+/// independent), and the one whose place it takes.
 struct InputName {
   std::string_view name;
   ModelInputs::Input ModelInputs::* member;
   DType dtype;
   std::string_view about = name;
+  std::string_view in_place_of = name;
 };
 /// All inputs.
 inline constexpr InputName kInputNames[] = {
@@ -60,6 +68,10 @@ inline constexpr InputName kInputNames[] = {
     {"decoder_position_ids", &ModelInputs::decoder_position_ids, DType::i32, "decoder_input_ids"},
     {"pixel_values", &ModelInputs::pixel_values, DType::f32},
     {"input_features", &ModelInputs::input_features, DType::f32},
+    {"inputs_embeds", &ModelInputs::inputs_embeds, DType::f32, "inputs_embeds", "input_ids"},
+    {"decoder_inputs_embeds", &ModelInputs::decoder_inputs_embeds, DType::f32,
+     "decoder_inputs_embeds", "decoder_input_ids"},
+    {"residual", &ModelInputs::residual, DType::f32},
 };
 
 /// Outputs under Hugging Face's names ("logits", "last_hidden_state", "pooler_output", …), in the order they are
@@ -99,6 +111,8 @@ struct HookPoint {
   std::string name;
   std::string legend;  // the names of the axes: "batch pos head d_head"
   Shape shape;         // for one position of one sequence
+  /// See is_on_request().
+  bool on_request() const { return is_on_request(name); }
 };
 
 /// A model: named inputs to named outputs, whatever its architecture.
@@ -143,7 +157,7 @@ class Model {
   /// The hook points that make up Hugging Face's hidden_states and attentions.
   virtual std::vector<OutputList> hidden_states() const = 0;
   virtual std::vector<OutputList> attentions() const = 0;
-  /// All hook points, in the order they are computed.
+  /// All hook points, also those computed on request, in the order they are computed.
   const std::vector<HookPoint>& hooks();
   /// Bytes needed to capture what the trace requests in a pass over these inputs.
   std::uint64_t capture_bytes(const ModelInputs& inputs, const Trace& trace);
@@ -181,11 +195,15 @@ class Model {
   void expect_logits(const ModelInputs& inputs) const;
   /// The size of each stack's pass over these inputs.
   virtual std::vector<PassSize> sizes(const ModelInputs& inputs) const = 0;
-  /// Throws unsupported for an input that is given but neither `needed` nor `optional`, and for a
-  /// cache where none is used; invalid_argument for a missing needed input, for one that
-  /// qualifies an absent input and for logits_to_keep where none are computed; dtype_mismatch for a wrong dtype.
+  /// Throws unsupported for an input that is given but neither `needed` nor `optional`, nor in place of such a one, and
+  /// for a cache where none is used; invalid_argument for a missing needed input, for one that qualifies an absent
+  /// input, for two of which one takes the other's place and for logits_to_keep where none are computed; dtype_mismatch
+  /// for a wrong dtype.
   void expect_inputs(const ModelInputs& inputs, std::initializer_list<std::string_view> needed,
                      std::initializer_list<std::string_view> optional) const;
+
+  std::string_view replaced_input(const ModelInputs& inputs,
+                                  std::initializer_list<std::string_view> needed) const;
 
   ModelConfig config_;
   std::vector<std::string> unexpected_;

@@ -106,14 +106,32 @@ void Tower::prepare_rotary() {
   if (config_.local_rotary) local_rotary_.emplace(*config_.local_rotary);
 }
 
-Shape Tower::output_shape(const TowerInputs& inputs) const {
-  if (image_) return image_->output_shape(inputs.images->shape(), inputs.interpolate);
-  if (audio_) return audio_->output_shape(inputs.features->shape());
-  const Shape& ids = inputs.ids->shape();
-  if (ids.rank() != 2 || ids.elements() == 0) {
+// (B, T) of a text's tokens, which are given as ids, as embeddings or as a residual stream.
+Shape Tower::tokens_shape(const TowerInputs& inputs) const {
+  const bool given = inputs.embeds.has_value();
+  if (inputs.ids) {
+    const Shape& ids = inputs.ids->shape();
+    if (ids.rank() == 2 && ids.elements() != 0) return ids;
     fail(ErrorCode::shape_mismatch, what_, ": input_ids of shape ", ids.text(),
          ", expected [batch, tokens], neither of them 0");
   }
+  const Shape& shape = given ? inputs.embeds->shape() : inputs.residual->shape();
+  const std::size_t width = given ? config_.text->word_width() : config_.d_model();
+  if (shape.rank() != 3 || shape[2] != width || shape.elements() == 0) {
+    fail(ErrorCode::shape_mismatch, what_, given ? ": inputs_embeds" : ": residual", " of shape ",
+         shape.text(), ", expected [batch, positions, ", width, "]");
+  }
+  return {shape[0], shape[1]};
+}
+
+Shape Tower::output_shape(const TowerInputs& inputs) const {
+  if (!text_ && inputs.residual) {
+    const Shape rows = tokens_shape(inputs);
+    return {rows[0], rows[1], config_.d_model()};
+  }
+  if (image_) return image_->output_shape(inputs.images->shape(), inputs.interpolate);
+  if (audio_) return audio_->output_shape(inputs.features->shape());
+  const Shape ids = tokens_shape(inputs);
   const std::size_t past = past_of(inputs), total = past + ids[1];
   if (total > config_.longest()) {
     fail(ErrorCode::invalid_argument, what_, ": ", past, " past and ", ids[1],
@@ -137,17 +155,19 @@ Shape Tower::output_shape(const TowerInputs& inputs) const {
 
 MutableTensorView Tower::positions(const TowerInputs& inputs, std::size_t past,
                                    Arena& arena) const {
-  const Shape& shape = inputs.ids->shape();
+  const Shape shape = tokens_shape(inputs);
   const MutableTensorView positions = arena.take(shape, DType::i32);
   if (inputs.positions) {
     std::memcpy(positions.data(), inputs.positions->data(), positions.bytes());
-  } else if (config_.text->uncounted_id) {
+  } else if (config_.text->uncounted_id && inputs.ids) {
     text_->count_positions(*inputs.ids, past, positions);
   } else if (config_.text->counts_unmasked && inputs.attention_mask) {
     count_unmasked(*inputs.attention_mask, positions);
   } else {
+    // Embeddings do not tell which tokens are uncounted: all of them count.
+    const std::size_t first = past + (config_.text->uncounted_id ? config_.text->position_offset : 0);
     for (std::size_t i = 0; i < positions.elements(); ++i) {
-      positions.as<std::int32_t>()[i] = static_cast<std::int32_t>(past + i % shape[1]);
+      positions.as<std::int32_t>()[i] = static_cast<std::int32_t>(first + i % shape[1]);
     }
   }
   return positions;
@@ -159,7 +179,8 @@ void Tower::embed(const TowerInputs& inputs, const MutableTensorView& x,
   if (audio_) return audio_->forward(*inputs.features, x, context);
   Arena::Frame frame(context.arena);
   TextEmbedding::Inputs text;
-  text.ids = *inputs.ids;
+  if (inputs.ids) text.ids = *inputs.ids;
+  if (inputs.embeds) text.embeds = &*inputs.embeds;
   if (inputs.token_types) text.token_types = &*inputs.token_types;
   text.positions = positions(inputs, past_of(inputs), context.arena);
   if (config_.isolates_padding && inputs.attention_mask) text.mask = &*inputs.attention_mask;
@@ -178,7 +199,7 @@ StackState Tower::state(const TowerInputs& inputs) const {
     }
   }
   if (config_.relative) {
-    const std::size_t length = inputs.ids->dim(1);
+    const std::size_t length = tokens_shape(inputs)[1];
     state.mask =
         state.mask & Mask::additive(relative_position_bias(relative_bias_, *config_.relative,
                                                            {length, past + length, past}));
@@ -187,7 +208,7 @@ StackState Tower::state(const TowerInputs& inputs) const {
     const TensorView* mask = inputs.attention_mask ? &*inputs.attention_mask : nullptr;
     state.mask = state.mask & Mask::additive(alibi_key_bias(*config_.alibi,
                                                             config_.stack.block.attention.num_heads,
-                                                            past + inputs.ids->dim(1), mask));
+                                                            past + tokens_shape(inputs)[1], mask));
   }
   state.local_mask = state.mask & Mask::window(past, config_.window_before, config_.window_after);
   if (inputs.memory_mask) state.cross_mask = padding_mask(*inputs.memory_mask);
@@ -231,12 +252,16 @@ TowerRun::TowerRun(const Tower& tower, TowerInputs inputs, const Context& contex
       context_{context.arena, context.trace.after(Tower::past_of(inputs_))},
       x_(context.arena.take(tower.output_shape(inputs_))) {
   const std::size_t layers = tower.config().stack.layers;
-  if (inputs_.stop_at_layer.value_or(0) > layers) {
-    fail(ErrorCode::invalid_argument, "stop_at_layer: ", *inputs_.stop_at_layer, " of ", layers,
-         " layers");
+  const std::size_t stop = inputs_.stop_at_layer.value_or(layers);
+  if (stop > layers) {
+    fail(ErrorCode::invalid_argument, "stop_at_layer: ", stop, " of ", layers, " layers");
+  }
+  if (inputs_.start_at_layer > stop) {
+    fail(ErrorCode::invalid_argument, "start_at_layer: ", inputs_.start_at_layer,
+         ", but the pass ends before layer ", stop);
   }
   state_ = tower.state(inputs_);
-  if (inputs_.ids) turn(tower.positions(inputs_, Tower::past_of(inputs_), context.arena));
+  if (tower.text_) turn(tower.positions(inputs_, Tower::past_of(inputs_), context.arena));
   place(x_.dim(1));
 }
 
@@ -280,7 +305,10 @@ TowerRun::TowerRun(const Tower& tower, Probe, const Context& context)
 bool TowerRun::step() {
   const std::size_t layers = tower_.config_.stack.layers;
   const bool whole = !inputs_.stop_at_layer;
-  if (next_ == 0) {
+  if (next_ == 0 && inputs_.residual) {
+    std::memcpy(x_.data(), inputs_.residual->data(), x_.bytes());
+    next_ = inputs_.start_at_layer;
+  } else if (next_ == 0) {
     tower_.embed(inputs_, x_, context_);
   } else if (tower_.decoder_) {
     tower_.decoder_->forward_layer(next_ - 1, x_, inputs_.memory, state_, context_);

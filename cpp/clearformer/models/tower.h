@@ -58,6 +58,9 @@ struct TowerConfig {
 /// The inputs of a Tower.
 struct TowerInputs {
   std::optional<TensorView> ids, token_types, positions;  // text
+  std::optional<TensorView> embeds;                       // (B, T, E) in place of ids
+  std::optional<TensorView> residual;                     // (B, T, D) in place of all inputs …
+  std::size_t start_at_layer = 0;                         // … of the pass that begins here
   std::optional<TensorView> attention_mask;               // (B, S) uint8, 0 = padding
   std::optional<TensorView> images, features;
   bool interpolate = false;
@@ -115,6 +118,7 @@ class Tower {
 
  private:
   friend class TowerRun;
+  Shape tokens_shape(const TowerInputs& inputs) const;
   MutableTensorView positions(const TowerInputs& inputs, std::size_t past, Arena& arena) const;
   void embed(const TowerInputs& inputs, const MutableTensorView& x, const Context& context) const;
   StackState state(const TowerInputs& inputs) const;
@@ -141,7 +145,7 @@ class TowerRun {
   TowerRun(const Tower& tower, Probe, const Context& context);
   TowerRun(const TowerRun&) = delete;  // its state points into the object
 
-  /// Embeds, then computes one layer per call, the last one with the final norm; false once x is complete.
+  /// Embeds, or takes the residual stream given; then computes one layer per call, the last one with the final norm; false once x is complete.
   bool step();
   MutableTensorView x() const { return x_; }
 

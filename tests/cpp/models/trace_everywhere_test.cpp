@@ -31,6 +31,11 @@ void disturb(std::string_view, MutableTensorView value) {
   }
 }
 
+// Also what is computed on request.
+void capture_all(Model& model, Trace& trace) {
+  for (const HookPoint& hook : model.hooks()) trace.capture(hook.name);
+}
+
 class TraceEverywhere : public ::testing::TestWithParam<const char*> {
  protected:
   // Calls visit(model, inputs) for one case of every checkpoint of the architecture, a padded one if available.
@@ -55,7 +60,7 @@ TEST_P(TraceEverywhere, SeeingEverythingChangesNoBit) {
   each_checkpoint([](Model& model, const ModelInputs& inputs) {
     const ModelOutputs unseen = model.forward(inputs);
     Trace trace;
-    trace.capture("*");
+    capture_all(model, trace);
     const ModelOutputs seen = model.forward(inputs, &trace);
     ASSERT_EQ(seen.tensors.size(), unseen.tensors.size());
     for (std::size_t i = 0; i < seen.tensors.size(); ++i) {
@@ -75,7 +80,7 @@ TEST_P(TraceEverywhere, SeeingEverythingChangesNoBit) {
 TEST_P(TraceEverywhere, HooksTellNamesAndAxesOfAPass) {
   each_checkpoint([](Model& model, const ModelInputs& inputs) {
     Trace trace;
-    trace.capture("*");
+    capture_all(model, trace);
     model.forward(inputs, &trace);
     const std::vector<HookPoint>& hooks = model.hooks();
     ASSERT_EQ(hooks.size(), trace.captured().size());
@@ -92,13 +97,13 @@ TEST_P(TraceEverywhere, HooksTellNamesAndAxesOfAPass) {
 TEST_P(TraceEverywhere, AnEditOfAnyHookReachesTheOutputsAndNothingBefore) {
   each_checkpoint([](Model& model, const ModelInputs& inputs) {
     Trace before;
-    before.capture("*");
+    capture_all(model, before);
     const ModelOutputs unedited = model.forward(inputs, &before);
     const std::vector<Trace::Captured>& hooks = before.captured();  // in the order of computation
     for (std::size_t edited = 0; edited < hooks.size(); ++edited) {
       SCOPED_TRACE(hooks[edited].name);
       Trace trace;
-      trace.capture("*");
+      capture_all(model, trace);
       trace.edit(hooks[edited].name, disturb);
       const ModelOutputs outputs = model.forward(inputs, &trace);
       EXPECT_FALSE(same(outputs, unedited)) << "the edit is lost";

@@ -1,0 +1,43 @@
+// Separate heads: what each head of an attention layer reads and what it adds, as values of their own. The layer does
+// without them (it projects all heads at once), so they are computed only for a trace that names them:
+//   q_h = W_Q,h·Norm(q_input_h) + b_h,  likewise k and v;    output = Σ_h result_h + b,  result_h = W_O,h·z_h
+// Shapes: B batch, T positions, H heads, G key/value heads, d head size, x (B, T, D) the residual stream.
+// Hook points, on request: hook_q_input (B, T, H, D), hook_k_input, hook_v_input (B, T, G, D), copies of the residual
+//                          stream before the norm; attn.hook_result (B, T, H, D).
+#pragma once
+
+#include "clearformer/layers/linear.h"
+#include "clearformer/layers/normalization.h"
+
+namespace clearformer {
+
+/// The inputs of the heads' projections that take the place of the common one; no data: not edited.
+struct HeadInputs {
+  TensorView queries;       // (B, T, H, D)
+  TensorView keys, values;  // (B, T, G, D)
+};
+
+/// The numbers of heads that read queries, and keys and values.
+struct HeadCounts {
+  std::size_t queries = 0, keys = 0;
+};
+
+/// Offers a copy of x for each head at hook_q_input, hook_k_input and hook_v_input, if the trace wants it; those that it
+/// edits are returned, normalized. norm: null if nothing normalizes the common input. Throws unsupported if the trace
+/// edits the norm's hooks, too, which are those of the common input.
+HeadInputs offer_head_inputs(const TensorView& x, const HeadCounts& heads,
+                             const Normalization* norm, const Context& context);
+
+/// Throws unsupported if the trace edits the hooks of ln1, which the input at `hook` does not pass.
+void refuse_norm_edits(std::string_view hook, const Context& context);
+
+/// Each head's part of x·Wᵀ + b from that head's x: own (B, T, H, D) -> y (B, T, H, d).
+void project_heads(const Linear& layer, const TensorView& own, const MutableTensorView& y,
+                   Arena& arena);
+
+/// Offers what each head of z (B, T, H, d) adds to the output at hook_result. If the trace edits it, stores the sum with
+/// the bias in output (B, T, D), or adds it, and returns true.
+bool offer_head_results(const Linear& layer, const TensorView& z, const MutableTensorView& output,
+                        Write write, const Context& context);
+
+}  // namespace clearformer
