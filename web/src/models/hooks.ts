@@ -16,13 +16,17 @@ export type NameFilter =
 export type NamesFilter = NameFilter | readonly NameFilter[];
 
 /**
- * The hook points selected by `filter`, in the order of the forward pass. `option` starts the error message:
+ * The hook points selected by `filter`, in the order of the forward pass. Those computed on request are selected only by
+ * filters that name them: filters that would not match another hook of the same scope. `option` starts the error message:
  * `invalid_argument` for a string that matches none of `hooks`.
  */
 export function resolveHooks(option: string, hooks: readonly HookPoint[], filter: NamesFilter): HookPoint[] {
   const filters: readonly NameFilter[] = Array.isArray(filter) ? filter : [filter as NameFilter];
   const tests = filters.map((one) => testOf(option, one, hooks));
-  return hooks.filter(({ name }) => tests.some((test) => test(name)));
+  return hooks.filter(({ name, on_request }) => {
+    const other = name.slice(0, name.lastIndexOf('.') + 1) + 'hook_';
+    return tests.some((test) => test(name) && !(on_request && test(other as HookName)));
+  });
 }
 
 function testOf(option: string, filter: NameFilter, hooks: readonly HookPoint[]): (name: HookName) => boolean {

@@ -36,6 +36,19 @@ export interface ModelInputs extends PromptInputs {
   decoder_position_ids?: IntegerInput | undefined;
   /** Images [batch, channel, height, width]. */
   pixel_values?: TensorInput | undefined;
+  /**
+   * Token embeddings [batch, position, width of the embedding] in place of `input_ids`; as in transformers, before
+   * positions and token types are added, and multiplied by the model's factor only where transformers does so
+   * (Granite).
+   */
+  inputs_embeds?: TensorInput | undefined;
+  /** The same in place of `decoder_input_ids` (Marian and Pegasus multiply them). */
+  decoder_inputs_embeds?: TensorInput | undefined;
+  /**
+   * The residual stream [batch, position, d_model] in place of the tokens or images; needs the option `start_at_layer` of
+   * `run_with_cache` and `run_with_hooks`. For an encoder-decoder it is the decoder's if there is a source, too.
+   */
+  residual?: TensorInput | undefined;
   /** Interpolate the positions for images of another size than the config's. */
   interpolate_pos_encoding?: boolean | undefined;
 }
@@ -62,9 +75,9 @@ const forwardInputs = [
   'token_type_ids',
   'position_ids',
   'decoder_position_ids',
-  'pixel_values',
   'interpolate_pos_encoding',
 ];
+const tensorInputs = ['pixel_values', 'input_features', 'inputs_embeds', 'decoder_inputs_embeds', 'residual'] as const;
 
 /**
  * The inputs and options passed to `generate`, in either form: `generate(inputs, options)`, or a single object
@@ -98,7 +111,7 @@ export function promptIn(call: string, inputs: PromptInputs, engine: Engine): Ru
 
 /** The inputs of a forward pass for the core. */
 export function forwardIn(call: string, inputs: ModelInputs, engine: Engine): RunInputs {
-  checkOptions(call, inputs, forwardInputs);
+  checkOptions(call, inputs, [...forwardInputs, ...tensorInputs]);
   return converted(call, inputs, engine);
 }
 
@@ -108,7 +121,7 @@ function converted(call: string, inputs: ModelInputs, engine: Engine): RunInputs
     const value = inputs?.[name];
     if (value !== undefined) run[name] = integerMatrix(name, value);
   }
-  for (const name of ['pixel_values', 'input_features'] as const) {
+  for (const name of tensorInputs) {
     const value = inputs?.[name];
     if (value !== undefined) run[name] = floats(name, value);
   }

@@ -18,8 +18,13 @@ export interface EditOptions {
   fwd_hooks?: readonly ForwardHook[] | undefined;
 }
 
-/** Where a forward pass ends. */
+/** Where a forward pass begins and ends. */
 export interface StopOptions {
+  /**
+   * The pass begins before this layer, with the input `residual` in place of tokens or images, and returns what the
+   * whole pass would; negative: from the end. Its hooks are those from this layer on.
+   */
+  start_at_layer?: number | undefined;
   /**
    * The pass ends before this layer and returns the residual stream there; negative: from the end. See
    * `run_with_cache`.
@@ -29,7 +34,7 @@ export interface StopOptions {
 
 /** The request for the core, and the exception thrown by a caller's function. */
 export interface Observation {
-  request: ObservationRequest & { stop_at_layer?: number };
+  request: ObservationRequest;
   /** The error to throw instead of the core's. */
   cause(thrown: unknown): unknown;
 }
@@ -70,31 +75,38 @@ export function requireCaptured(filter: NamesFilter, captured: object): void {
   }
 }
 
-/** The layer before which a pass ends, counted from 0, and the hook points it reaches. Throws `invalid_argument`. */
-export function stopAt(
-  stop: number,
+/** A stack of blocks: how the names of its layers' hooks begin, and their number. */
+interface Stack {
+  prefix: string;
+  layers: number;
+}
+
+/**
+ * The layers before which a pass begins and ends, counted from 0, and the hook points it reaches. Throws
+ * `invalid_argument`.
+ */
+export function partOf(
+  options: StopOptions,
   hooks: readonly HookPoint[],
   cfg: ModelShape,
   inputs: ModelInputs,
-): { stop_at_layer: number; reached: HookPoint[] } {
-  const { prefix, layers } = stackOf(cfg, inputs);
-  const layer = stop < 0 ? stop + layers : stop;
-  if (!Number.isInteger(stop) || layer < 0 || layer > layers) {
-    throw new ClearformerError('invalid_argument', `stop_at_layer: ${String(stop)} of ${layers} layers`, {
-      option: 'stop_at_layer',
-    });
-  }
-  const names = hooks.map(({ name }) => name as string);
-  const first = names.findIndex((name) => name.startsWith(`${prefix}${layer}.`));
-  const end = names.findLastIndex((name) => name.startsWith(`${prefix}${layers - 1}.`)) + 1;
-  return { stop_at_layer: layer, reached: hooks.slice(0, first < 0 ? end : first) };
+): { start_at_layer?: number | undefined; stop_at_layer?: number | undefined; reached: readonly HookPoint[] } {
+  const { first, last } = stacksOf(cfg, inputs);
+  const start_at_layer = layerIn('start_at_layer', options.start_at_layer, first.layers);
+  const stop_at_layer = layerIn('stop_at_layer', options.stop_at_layer, last.layers);
+  const reached = stop_at_layer === undefined ? hooks : hooks.slice(0, placeOf(hooks, last, stop_at_layer));
+  if (start_at_layer === undefined) return { stop_at_layer, reached };
+  const tower = first.prefix.replace('blocks.', ''); // its embedding, too, is skipped
+  const skipped = reached.findIndex(({ name }) => name.startsWith(tower));
+  const begun = [...reached.slice(0, skipped), ...reached.slice(placeOf(hooks, first, start_at_layer))];
+  return { start_at_layer, stop_at_layer, reached: begun };
 }
 
 /**
  * The positions of `logits_to_keep` as a list, empty for all. Throws `invalid_argument` if it is neither a whole number
  * nor a list of them.
  */
-export function keptIn(given: number | readonly number[], { decoder_input_ids, input_ids }: RunInputs): number[] {
+export function keptIn(given: number | readonly number[], inputs: RunInputs): number[] {
   const whole = [given].flat();
   const isCount = typeof given === 'number';
   if (whole.length === 0 || !whole.every((one) => Number.isSafeInteger(one) && (one >= 0 || !isCount))) {
@@ -102,20 +114,42 @@ export function keptIn(given: number | readonly number[], { decoder_input_ids, i
     throw new ClearformerError('invalid_argument', message, { option: 'logits_to_keep' });
   }
   if (!isCount) return whole;
-  const [, length = 1] = (decoder_input_ids ?? input_ids)?.dims ?? [];
+  const { decoder_input_ids, decoder_inputs_embeds, residual, input_ids, inputs_embeds } = inputs;
+  const target = decoder_input_ids ?? decoder_inputs_embeds ?? residual ?? input_ids ?? inputs_embeds;
+  const [, length = 1] = target?.dims ?? [];
   const count = Math.min(given, length);
   return Array.from({ length: count }, (_, at) => at - count);
 }
 
-/** The stack whose layers are counted: the one that computes the output. */
-function stackOf(cfg: ModelShape, inputs: ModelInputs): { prefix: string; layers: number } {
-  const layersOf = (other: string) => (cfg[other] as ModelShape).n_layers;
+function layerIn(option: string, given: number | undefined, layers: number): number | undefined {
+  if (given === undefined) return undefined;
+  const layer = given < 0 ? given + layers : given;
+  if (Number.isInteger(given) && layer >= 0 && layer <= layers) return layer;
+  throw new ClearformerError('invalid_argument', `${option}: ${String(given)} of ${layers} layers`, { option });
+}
+
+/** The index of the first hook of a layer; behind the last layer if there is none. */
+function placeOf(hooks: readonly HookPoint[], { prefix, layers }: Stack, layer: number): number {
+  const names = hooks.map(({ name }) => name as string);
+  const first = names.findIndex((name) => name.startsWith(`${prefix}${layer}.`));
+  return first >= 0 ? first : names.findLastIndex((name) => name.startsWith(`${prefix}${layers - 1}.`)) + 1;
+}
+
+/** The stacks that a residual stream given as input enters, and whose output is the model's. */
+function stacksOf(cfg: ModelShape, inputs: ModelInputs): { first: Stack; last: Stack } {
+  const stack = (prefix: string, shape: ModelShape): Stack => ({ prefix, layers: shape.n_layers });
+  const both = (one: Stack) => ({ first: one, last: one });
   if (cfg.kind === 'encoder-decoder') {
-    const encodes = inputs.decoder_input_ids === undefined;
-    return encodes ? { prefix: 'encoder.', layers: layersOf('encoder') } : { prefix: 'decoder.', layers: cfg.n_layers };
+    const source = inputs.input_ids ?? inputs.inputs_embeds ?? inputs.input_features ?? inputs.past_key_values;
+    const target = inputs.decoder_input_ids ?? inputs.decoder_inputs_embeds ?? (source && inputs.residual);
+    const encoder = stack('encoder.', cfg.encoder as ModelShape);
+    const last = target ? stack('decoder.', cfg) : encoder;
+    return { first: source ? last : encoder, last };
   }
-  if (cfg.kind !== 'dual-encoder') return { prefix: 'blocks.', layers: cfg.n_layers };
-  return inputs.pixel_values === undefined
-    ? { prefix: 'text_model.blocks.', layers: cfg.n_layers }
-    : { prefix: 'vision_model.blocks.', layers: layersOf('vision') };
+  if (cfg.kind !== 'dual-encoder') return both(stack('blocks.', cfg));
+  return both(
+    inputs.pixel_values === undefined
+      ? stack('text_model.blocks.', cfg)
+      : stack('vision_model.blocks.', cfg.vision as ModelShape),
+  );
 }

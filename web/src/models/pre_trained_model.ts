@@ -104,7 +104,7 @@ export interface RunWithCacheOptions extends RunWithHooksOptions {
 const editing = () => loadPart(() => import('./parameters.js')); // rarely needed
 const observing = () => loadPart(() => import('./observation.js'));
 
-const hookOptions = ['edits', 'fwd_hooks', 'stop_at_layer', 'logits_to_keep', 'signal'];
+const hookOptions = ['edits', 'fwd_hooks', 'start_at_layer', 'stop_at_layer', 'logits_to_keep', 'signal'];
 
 export interface PreTrainedModel<Output extends ModelOutput = ModelOutput> {
   /**
@@ -170,7 +170,8 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
    * A forward pass that captures activations: `[logits, cache]`, where the cache holds a Tensor under every selected
    * hook name; a model without logits returns its first output instead. With `stop_at_layer` the pass ends before
    * that layer (0: after the embedding; for an encoder-decoder with `decoder_input_ids`, of the decoder; for CLIP, of
-   * the tower that has inputs) and returns the residual stream [batch, position, d_model] there instead of the logits.
+   * the tower that has inputs) and returns the residual stream [batch, position, d_model] there instead of the logits;
+   * with `start_at_layer` it begins there with the input `residual`.
    * Rejects like a call of the model; with `invalid_argument` for a name that no hook of the pass has and an edit that
    * does not fit its hook point, `shape_mismatch` for a value that does not fit, `out_of_memory`, with the size and
    * before computing, if memory is insufficient, and with what a function in `fwd_hooks` throws.
@@ -199,14 +200,12 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
     options: RunWithCacheOptions,
   ): Promise<[Tensor<'float32'>, ActivationCache]> {
     this.open();
-    const { observe, requireCaptured, stopAt } = await observing();
+    const { observe, requireCaptured, partOf } = await observing();
     const { engine } = this.open();
-    const { stop_at_layer: stop } = options;
-    const all = this.#loaded.hooks;
-    const { reached, ...end } = stop === undefined ? { reached: all } : stopAt(stop, all, this.cfg, inputs);
+    const { reached, ...part } = partOf(options, this.#loaded.hooks, this.cfg, inputs);
     const { request, cause } = observe(call, options, reached, engine.remote);
     try {
-      const { value } = await this.#forward(call, inputs, { ...request, ...end }, options);
+      const { value } = await this.#forward(call, inputs, { ...request, ...part }, options);
       const { outputs } = value;
       const logits = outputs.logits ?? (Object.values(outputs)[0] as TensorOut<'float32'>);
       if (options.names_filter !== undefined) requireCaptured(options.names_filter, value.captured ?? {});
@@ -234,9 +233,16 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
     return { value, past: held ?? new KeyValueCache(engine, handle) };
   }
 
-  /** The points of the forward pass that can be captured and edited, with their dims and axes. */
-  hooks(): HookPoint[] {
-    return this.#loaded.hooks.map((hook) => ({ ...hook, dims: [...hook.dims], axes: [...hook.axes] }));
+  /**
+   * The points of the forward pass that can be captured and edited, with their dims and axes. `on_request`: also those
+   * computed only where a filter names them, as `'*.hook_result'` does and `'*'` does not: what each head reads
+   * (`hook_q_input`, `hook_k_input`, `hook_v_input`) and adds (`hook_result`), and the feed-forward network's own copy
+   * of the residual stream (`hook_mlp_in`).
+   */
+  hooks({ on_request = false }: { on_request?: boolean | undefined } = {}): HookPoint[] {
+    return this.#loaded.hooks
+      .filter((hook) => on_request || !hook.on_request)
+      .map((hook) => ({ ...hook, dims: [...hook.dims], axes: [...hook.axes] }));
   }
 
   /** The model's weights: the tensors of its checkpoint, in the order of the layers. */

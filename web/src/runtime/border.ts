@@ -42,6 +42,8 @@ export interface HookPoint {
   /** The names of the axes, in the same order: `batch`, `pos`, `head`, `d_head`, … */
   axes: string[];
   dtype: string;
+  /** Computed only where a filter names it, see `hooks()`. */
+  on_request?: boolean;
 }
 
 /** The four kinds of model. */
@@ -132,6 +134,9 @@ export interface RunInputs {
   decoder_position_ids?: TensorIn;
   pixel_values?: TensorIn;
   input_features?: TensorIn;
+  inputs_embeds?: TensorIn;
+  decoder_inputs_embeds?: TensorIn;
+  residual?: TensorIn;
   interpolate_pos_encoding?: boolean;
   past_key_values?: Handle;
 }
@@ -145,7 +150,8 @@ export interface Paced {
 export interface ForwardArguments extends RunInputs, ObservationRequest, Paced {
   model: Handle;
   use_cache?: boolean;
-  stop_at_layer?: number;
+  stop_at_layer?: number | undefined;
+  start_at_layer?: number | undefined;
   logits_to_keep?: number[];
 }
 

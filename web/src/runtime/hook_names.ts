@@ -5,9 +5,10 @@ type Prefix = '' | 'encoder.' | 'decoder.' | 'text_model.' | 'vision_model.';
 
 type Norm = 'hook_scale' | 'hook_normalized';
 type Scores = `hook_attn_scores${'' | '_raw' | '_softcapped'}` | 'hook_pattern';
-type Attention = `hook_${'q' | 'k' | 'v' | 'z' | 'rot_q' | 'rot_k'}` | Scores | `${'q_norm' | 'k_norm'}.${Norm}`;
+type Attention = `hook_${'q' | 'k' | 'v' | 'z' | 'rot_q' | 'rot_k' | 'result'}` | Scores | `${'q_norm' | 'k_norm'}.${Norm}`;
 type Block =
   | `hook_${'attn' | 'cross_attn' | 'mlp'}_out`
+  | `hook_${'q_input' | 'k_input' | 'v_input' | 'mlp_in'}`
   | `hook_${'resid_pre' | 'resid_mid' | 'resid_mid_cross' | 'resid_post' | 'normalized_resid_post'}`
   | `${'attn' | 'cross_attn'}.${Attention}`
   | `mlp.hook_${'pre' | 'pre_linear' | 'post'}`
