@@ -41,9 +41,7 @@ class AddNorm {
 
   const Normalization& norm() const { return norm_; }
   /// The norm of the sub-layer's input, or null.
-  const Normalization* input_norm() const {
-    return order_ == NormOrder::post ? nullptr : &norm_;
-  }
+  const Normalization* input_norm() const { return order_ == NormOrder::post ? nullptr : &norm_; }
 
   /// Updates x in place; sublayer(in, out, write) stores f in out or adds it to out, and must have read
   /// `in` before it writes.

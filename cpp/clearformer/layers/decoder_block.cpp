@@ -19,8 +19,9 @@ void DecoderBlock::forward(const MutableTensorView& x, const TensorView& memory,
   attention_add_norm_.forward(x, {"ln1", "hook_attn_out", "hook_resid_mid"}, context,
                               [&](const TensorView& in, const MutableTensorView& out, Write write) {
                                 Arena::Frame frame(context.arena);
-                                attention_.forward({in, in, in, attention_.offer_inputs(x, norm, context)},
-                                                   state, out, context / "attn", write);
+                                attention_.forward(
+                                    {in, in, in, attention_.offer_inputs(x, norm, context)}, state,
+                                    out, context / "attn", write);
                               });
   cross_add_norm_.forward(x, {"ln2", "hook_cross_attn_out", "hook_resid_mid_cross"}, context,
                           [&](const TensorView& in, const MutableTensorView& out, Write write) {

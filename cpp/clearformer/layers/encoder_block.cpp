@@ -32,8 +32,9 @@ void EncoderBlock::forward(const MutableTensorView& x, const AttentionState& sta
   attention_add_norm_.forward(x, {"ln1", "hook_attn_out", "hook_resid_mid"}, context,
                               [&](const TensorView& in, const MutableTensorView& out, Write write) {
                                 Arena::Frame frame(context.arena);
-                                attention_.forward({in, in, in, attention_.offer_inputs(x, norm, context)},
-                                                   state, out, context / "attn", write);
+                                attention_.forward(
+                                    {in, in, in, attention_.offer_inputs(x, norm, context)}, state,
+                                    out, context / "attn", write);
                               });
   feed_forward_add_norm_->forward(
       x, {"ln2", "hook_mlp_out", "hook_resid_post", "hook_mlp_in"}, context,

@@ -68,9 +68,9 @@ class MultiHeadAttention {
  public:
   /// The inputs of the projections.
   struct Inputs {
-    TensorView queries;  // (B, T, D_q)
-    TensorView keys;     // (B, S, D_k); not read if the cache holds the memory
-    TensorView values;   // (B, S, D_v); likewise
+    TensorView queries;   // (B, T, D_q)
+    TensorView keys;      // (B, S, D_k); not read if the cache holds the memory
+    TensorView values;    // (B, S, D_v); likewise
     HeadInputs own = {};  // of single heads, in place of the above
   };
 

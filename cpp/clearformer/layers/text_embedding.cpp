@@ -69,7 +69,8 @@ void TextEmbedding::forward(const Inputs& inputs, const MutableTensorView& x,
     tokens_->forward(inputs.ids, sum);
   }
   project_at(TextEmbeddingConfig::Projected::words);
-  if (config_.scale != 1.0f && (!given || config_.scales_given)) kernels::scale(sum.f32(), config_.scale, sum.elements());
+  if (config_.scale != 1.0f && (!given || config_.scales_given))
+    kernels::scale(sum.f32(), config_.scale, sum.elements());
   context.trace("hook_embed", sum, kTextLegend);
   const bool placed = config_.positions != TextEmbeddingConfig::Positions::none;
   if (placed) add_positions(inputs.positions, sum, context);

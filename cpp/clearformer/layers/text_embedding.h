@@ -65,7 +65,7 @@ class TextEmbedding {
   /// The inputs of the embedding.
   struct Inputs {
     TensorView ids;
-    const TensorView* embeds = nullptr;       // (B, T, E): in place of the ids' rows, see scales_given
+    const TensorView* embeds = nullptr;  // (B, T, E): in place of the ids' rows, see scales_given
     const TensorView* token_types = nullptr;  // none: zeros
     TensorView positions;                     // before the offset
     const TensorView* mask = nullptr;         // (B, T) uint8: where it is 0, x becomes 0

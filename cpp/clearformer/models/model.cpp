@@ -225,7 +225,8 @@ void Model::expect_inputs(const ModelInputs& inputs, std::initializer_list<std::
   }
   if (!inputs.logits_to_keep.empty()) expect_logits(inputs);
   if (inputs.start_at_layer.has_value() != inputs.residual.has_value()) {
-    fail(ErrorCode::invalid_argument, "forward: start_at_layer needs residual, and residual needs it");
+    fail(ErrorCode::invalid_argument,
+         "forward: start_at_layer needs residual, and residual needs it");
   }
   if (inputs.interpolate_pos_encoding && !inputs.pixel_values) {
     fail(ErrorCode::invalid_argument, "forward: interpolate_pos_encoding needs pixel_values");

@@ -165,7 +165,8 @@ MutableTensorView Tower::positions(const TowerInputs& inputs, std::size_t past,
     count_unmasked(*inputs.attention_mask, positions);
   } else {
     // Embeddings do not tell which tokens are uncounted: all of them count.
-    const std::size_t first = past + (config_.text->uncounted_id ? config_.text->position_offset : 0);
+    const std::size_t first =
+        past + (config_.text->uncounted_id ? config_.text->position_offset : 0);
     for (std::size_t i = 0; i < positions.elements(); ++i) {
       positions.as<std::int32_t>()[i] = static_cast<std::int32_t>(first + i % shape[1]);
     }

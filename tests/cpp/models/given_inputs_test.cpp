@@ -45,7 +45,9 @@ TEST(GivenEmbeddings, ErrorsNameTheInput) {
   expect_error(ErrorCode::unsupported, {"takes no inputs_embeds"}, [&] { clip->forward(embeds); });
 }
 
-bool starts(const std::string& name, const std::string& prefix) { return name.rfind(prefix, 0) == 0; }
+bool starts(const std::string& name, const std::string& prefix) {
+  return name.rfind(prefix, 0) == 0;
+}
 
 // The inputs of the pass that begins in the stack whose hooks start with `prefix`.
 ModelInputs without_start(ModelInputs inputs, const std::string& prefix) {
@@ -94,7 +96,8 @@ TEST_P(StartAtLayer, GivesTheBitsOfTheWholePass) {
   const Fixture fixture(group);
   std::map<std::string, const Case*> chosen;
   for (const Case* reference : fixture.of_op("model_forward")) {
-    chosen[reference->option("checkpoint").string()] = reference;  // the last one: padded, if any is
+    chosen[reference->option("checkpoint").string()] =
+        reference;  // the last one: padded, if any is
   }
   for (const auto& [checkpoint, reference] : chosen) {
     SCOPED_TRACE(reference->name());

@@ -25,7 +25,6 @@ TEST(OnRequest, APatternMustNameTheValue) {
   EXPECT_TRUE(selects("blocks.0.*", "blocks.0.attn.hook_z"));
 }
 
-
 class SeparateHeads : public ::testing::TestWithParam<const char*> {
  protected:
   SeparateHeads()
@@ -177,7 +176,8 @@ TEST(FeedForwardInput, AnEditReachesTheFeedForwardNetworkAlone) {
     model->forward(inputs, &plain);
     model->forward(inputs, &copy);
     model->forward(inputs, &whole);
-    expect_same_bits("mlp_out", copy.at("blocks.1.hook_mlp_out"), whole.at("blocks.1.hook_mlp_out"));
+    expect_same_bits("mlp_out", copy.at("blocks.1.hook_mlp_out"),
+                     whole.at("blocks.1.hook_mlp_out"));
     expect_same_bits("attn_out", copy.at("blocks.1.hook_attn_out"),
                      plain.at("blocks.1.hook_attn_out"));
     expect_same_bits("stream", copy.at(stream), plain.at(stream));

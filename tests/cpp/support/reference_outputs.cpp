@@ -32,7 +32,7 @@ std::optional<Tensor> comparison_mask(const Case& reference, const std::string& 
   const bool image = output.rfind("vision_", 0) == 0 || output.rfind("image_", 0) == 0;
   const bool target = output.rfind("decoder_", 0) == 0 || output.rfind("cross_", 0) == 0 ||
                       (output == "logits" && (reference.has_input("decoder_input_ids") ||
-                                               reference.has_input("decoder_inputs_embeds")));
+                                              reference.has_input("decoder_inputs_embeds")));
   const std::string name = target ? "decoder_attention_mask" : "attention_mask";
   if (image || !reference.has_input(name)) return std::nullopt;
   return reference.uint8_input(name);

@@ -5,7 +5,10 @@ type Prefix = '' | 'encoder.' | 'decoder.' | 'text_model.' | 'vision_model.';
 
 type Norm = 'hook_scale' | 'hook_normalized';
 type Scores = `hook_attn_scores${'' | '_raw' | '_softcapped'}` | 'hook_pattern';
-type Attention = `hook_${'q' | 'k' | 'v' | 'z' | 'rot_q' | 'rot_k' | 'result'}` | Scores | `${'q_norm' | 'k_norm'}.${Norm}`;
+type Attention =
+  | `hook_${'q' | 'k' | 'v' | 'z' | 'rot_q' | 'rot_k' | 'result'}`
+  | Scores
+  | `${'q_norm' | 'k_norm'}.${Norm}`;
 type Block =
   | `hook_${'attn' | 'cross_attn' | 'mlp'}_out`
   | `hook_${'q_input' | 'k_input' | 'v_input' | 'mlp_in'}`
