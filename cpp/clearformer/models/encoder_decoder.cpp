@@ -53,9 +53,9 @@ class EncoderDecoderModel::Pass : public ForwardPass {
       return inputs_.stop_at_layer ? stop(*decoder_) : finish();
     }
     if (encoder_->step()) return true;
-    if (inputs_.stop_at_layer && !decodes(inputs_)) return stop(*encoder_);
+    if (inputs_.stop_at_layer && !inputs_.has_target()) return stop(*encoder_);
     outputs_.add("encoder_last_hidden_state", Tensor::copy_of(encoder_->x()));
-    if (!decodes(inputs_)) return finish();
+    if (!inputs_.has_target()) return finish();
     start_decoder(encoder_->x());
     return true;
   }
@@ -115,8 +115,8 @@ TowerInputs EncoderDecoderModel::source(const ModelInputs& inputs) {
   source.attention_mask = inputs.attention_mask;
   source.positions = inputs.position_ids;
   source.embeds = inputs.inputs_embeds;
-  if (!decodes(inputs)) source.stop_at_layer = inputs.stop_at_layer;
-  if (has_source(inputs)) return source;
+  if (!inputs.has_target()) source.stop_at_layer = inputs.stop_at_layer;
+  if (inputs.has_source()) return source;
   source.residual = inputs.residual;
   source.start_at_layer = inputs.start_at_layer.value_or(0);
   return source;
@@ -130,22 +130,10 @@ TowerInputs EncoderDecoderModel::target(const ModelInputs& inputs) {
   target.positions = inputs.decoder_position_ids;
   target.cache = inputs.cache;
   target.stop_at_layer = inputs.stop_at_layer;
-  if (!has_source(inputs)) return target;
+  if (!inputs.has_source()) return target;
   target.residual = inputs.residual;
   target.start_at_layer = inputs.start_at_layer.value_or(0);
   return target;
-}
-
-// Whether the encoder has inputs or has run; the residual stream is the decoder's then, else the encoder's.
-bool EncoderDecoderModel::has_source(const ModelInputs& inputs) {
-  return inputs.input_ids || inputs.inputs_embeds || inputs.input_features ||
-         (inputs.cache != nullptr && inputs.cache->has_memory());
-}
-
-// Whether the decoder has inputs.
-bool EncoderDecoderModel::decodes(const ModelInputs& inputs) {
-  return inputs.decoder_input_ids || inputs.decoder_inputs_embeds ||
-         (inputs.residual && has_source(inputs));
 }
 
 std::vector<PassSize> EncoderDecoderModel::sizes(const ModelInputs& inputs) const {
@@ -153,7 +141,7 @@ std::vector<PassSize> EncoderDecoderModel::sizes(const ModelInputs& inputs) cons
   std::vector<PassSize> passes;
   const bool encodes = inputs.cache == nullptr || !inputs.cache->has_memory();
   if (encodes) passes.push_back(encoder_.size("encoder", source(inputs)));
-  if (!decodes(inputs)) return passes;
+  if (!inputs.has_target()) return passes;
   PassSize decoding = decoder_.size("decoder", target(inputs));
   decoding.memory = encodes ? passes[0].positions : 0;  // else in the cache
   passes.push_back(decoding);
@@ -173,7 +161,7 @@ void EncoderDecoderModel::check(const ModelInputs& inputs) const {
                    "decoder_position_ids"});
   }
   const bool encodes = inputs.cache == nullptr || !inputs.cache->has_memory();
-  if (!decodes(inputs) || !encodes) return;
+  if (!inputs.has_target() || !encodes) return;
   const std::size_t sources = encoder_.output_shape(source(inputs))[0];
   const std::size_t targets = decoder_.output_shape(target(inputs))[0];
   if (sources != targets) {

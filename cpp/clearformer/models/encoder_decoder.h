@@ -33,8 +33,6 @@ class EncoderDecoderModel : public Model {
   void check(const ModelInputs& inputs) const;
   static TowerInputs source(const ModelInputs& inputs);
   static TowerInputs target(const ModelInputs& inputs);
-  static bool has_source(const ModelInputs& inputs);
-  static bool decodes(const ModelInputs& inputs);
 
   std::shared_ptr<const Embedding> tokens_;  // of both towers, or of the decoder only
   Tower encoder_, decoder_;

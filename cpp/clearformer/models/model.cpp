@@ -10,6 +10,14 @@
 
 namespace clearformer {
 
+bool ModelInputs::has_source() const {
+  return input_ids || inputs_embeds || input_features || (cache != nullptr && cache->has_memory());
+}
+
+bool ModelInputs::has_target() const {
+  return decoder_input_ids || decoder_inputs_embeds || (residual && has_source());
+}
+
 Tensor* ModelOutputs::find(std::string_view name) {
   for (auto& [key, tensor] : tensors) {
     if (key == name) return &tensor;
@@ -170,7 +178,7 @@ void Model::expect_logits(const ModelInputs& inputs) const {
     fail(ErrorCode::unsupported, "forward: ", config_.model_type, " for the task ",
          to_string(config_.task), " takes no logits_to_keep");
   }
-  const bool encodes = config_.kind == ModelKind::encoder_decoder && !inputs.decoder_input_ids;
+  const bool encodes = config_.kind == ModelKind::encoder_decoder && !inputs.has_target();
   if (!inputs.stop_at_layer && !encodes) return;
   fail(ErrorCode::invalid_argument, "forward: logits_to_keep in a pass that computes no logits");
 }
@@ -178,8 +186,7 @@ void Model::expect_logits(const ModelInputs& inputs) const {
 // The input whose place the residual stream takes: the first one needed, except that a source needs a target.
 std::string_view Model::replaced_input(const ModelInputs& inputs,
                                        std::initializer_list<std::string_view> needed) const {
-  const bool source = inputs.input_ids || inputs.inputs_embeds || inputs.input_features;
-  if (config_.kind == ModelKind::encoder_decoder && source) return "decoder_input_ids";
+  if (config_.kind == ModelKind::encoder_decoder && inputs.has_source()) return "decoder_input_ids";
   return needed.size() == 0 ? std::string_view() : *needed.begin();
 }
 

@@ -45,6 +45,11 @@ struct ModelInputs {
   std::optional<std::size_t> stop_at_layer;
   /// The pass begins before this layer, with `residual`; needs it.
   std::optional<std::size_t> start_at_layer;
+
+  /// For an encoder-decoder: whether the encoder has inputs or has run, in which case the residual stream is the decoder's;
+  /// whether the decoder has inputs.
+  bool has_source() const;
+  bool has_target() const;
 };
 
 /// An input that a caller may name: its member and contents, the input it qualifies (its own name if it is
