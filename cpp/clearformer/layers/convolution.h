@@ -36,4 +36,18 @@ inline void gather_taps(const float* x, const FrameLayout& layout, const Taps& t
   }
 }
 
+/// The backward pass of gather_taps(): adds the gradient of each tap to that of its input in dx.
+inline void scatter_taps(const float* rows, const FrameLayout& layout, const Taps& taps,
+                         std::size_t outputs, float* dx) {
+  for (std::size_t output = 0; output < outputs; ++output) {
+    for (std::size_t channel = 0; channel < layout.channels; ++channel) {
+      for (std::size_t tap = 0; tap < taps.count; ++tap, ++rows) {
+        const std::size_t at = output * taps.stride + tap * taps.dilation;
+        if (at < taps.padding || at - taps.padding >= layout.frames) continue;
+        dx[channel * layout.channel_step + (at - taps.padding) * layout.frame_step] += *rows;
+      }
+    }
+  }
+}
+
 }  // namespace clearformer

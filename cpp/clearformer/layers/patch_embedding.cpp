@@ -1,5 +1,6 @@
 #include "clearformer/layers/patch_embedding.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "clearformer/kernels/matmul.h"
@@ -18,6 +19,24 @@ std::shared_ptr<const kernels::PackedMatrix> packed(const WeightScope& scope,
   }
   return take_packed_exact(
       scope, "weight", {config.d_model, config.channels, config.patch_height, config.patch_width});
+}
+
+// Calls visit(pixels, row) for each line of pixels of the patches of image (C, H, W), where `row` runs through rows
+// (N, C·p_h·p_w).
+template <class Float, class Visit>
+void for_each_line(Float* image, const Shape& images, const PatchConfig& config, const Grid& cut,
+                   float* row, Visit visit) {
+  const std::size_t height = images[2], width = images[3];
+  for (std::size_t patch = 0; patch < cut.patches(); ++patch) {
+    const std::size_t top = patch / cut.columns * config.patch_height;
+    const std::size_t left = patch % cut.columns * config.patch_width;
+    for (std::size_t line = 0; line < config.channels * config.patch_height; ++line) {
+      const std::size_t channel = line / config.patch_height;
+      const std::size_t y = top + line % config.patch_height;
+      visit(image + (channel * height + y) * width + left, row);
+      row += config.patch_width;
+    }
+  }
 }
 
 }  // namespace
@@ -45,7 +64,6 @@ Grid PatchEmbedding::grid(const Shape& images) const {
 void PatchEmbedding::forward(const TensorView& images, const MutableTensorView& patches,
                              Arena& arena) const {
   const Grid cut = grid(images.shape());
-  const std::size_t height = images.dim(2), width = images.dim(3);
   const Shape expected{images.dim(0), cut.patches(), config_.d_model};
   if (!(patches.shape() == expected)) {
     fail(ErrorCode::shape_mismatch, "patch embedding: output of shape ", patches.shape().text(),
@@ -53,22 +71,47 @@ void PatchEmbedding::forward(const TensorView& images, const MutableTensorView& 
   }
   Arena::Frame frame(arena);
   const MutableTensorView rows = arena.take({cut.patches(), weight_->inputs()});  // (N, C·p_h·p_w)
+  const std::size_t pixels = images.elements() / std::max<std::size_t>(1, images.dim(0));
   for (std::size_t image = 0; image < images.dim(0); ++image) {
-    float* to = rows.f32();
-    const float* const first = images.f32() + image * config_.channels * height * width;
-    for (std::size_t patch = 0; patch < cut.patches(); ++patch) {
-      const std::size_t top = patch / cut.columns * config_.patch_height;
-      const std::size_t left = patch % cut.columns * config_.patch_width;
-      for (std::size_t line = 0; line < config_.channels * config_.patch_height; ++line) {
-        const std::size_t channel = line / config_.patch_height;
-        const std::size_t y = top + line % config_.patch_height;
-        std::memcpy(to, first + (channel * height + y) * width + left,
-                    config_.patch_width * sizeof(float));
-        to += config_.patch_width;
-      }
-    }
+    gather(images.f32() + image * pixels, images.shape(), rows.f32());
     weight_->multiply(rows.f32(), patches.f32() + image * cut.patches() * config_.d_model,
                       cut.patches(), {.bias = bias_.empty() ? nullptr : bias_.f32()});
+  }
+}
+
+// The pixels of each patch of an image (C, H, W) as a row.
+void PatchEmbedding::gather(const float* image, const Shape& images, float* rows) const {
+  const std::size_t bytes = config_.patch_width * sizeof(float);
+  for_each_line(image, images, config_, grid(images), rows,
+                [=](const float* pixels, float* row) { std::memcpy(row, pixels, bytes); });
+}
+
+void PatchEmbedding::backward(const TensorView& images, const TensorView& d_patches,
+                              const MutableTensorView& d_images, const WeightGradients* gradients,
+                              Arena& arena) const {
+  const Grid cut = grid(images.shape());
+  const std::size_t patches = cut.patches(), batch = images.dim(0);
+  const std::size_t pixels = images.elements() / std::max<std::size_t>(1, batch);
+  const std::size_t bytes = config_.patch_width * sizeof(float);
+  Arena::Frame frame(arena);
+  float* const rows = arena.take({patches, weight_->inputs()}).f32();
+  kernels::PanelGradient* const sums = gradients == nullptr ? nullptr : gradients->of(*weight_);
+  float* const of_bias = gradients == nullptr ? nullptr : gradients->of(bias_);
+  if (of_bias != nullptr) {
+    add_sum_of_rows(d_patches.f32(), nullptr, batch * patches, config_.d_model, of_bias);
+  }
+  const bool wanted = d_images.data() != nullptr;
+  if (wanted) std::memset(d_images.data(), 0, d_images.bytes());
+  for (std::size_t image = 0; image < batch; ++image) {
+    const float* d = d_patches.f32() + image * patches * config_.d_model;
+    if (sums != nullptr) {
+      gather(images.f32() + image * pixels, images.shape(), rows);
+      sums->add_outer(d, rows, patches, arena);
+    }
+    if (!wanted) continue;
+    weight_->multiply_transposed(d, rows, patches, nullptr, arena);
+    for_each_line(d_images.f32() + image * pixels, images.shape(), config_, cut, rows,
+                  [=](float* to, const float* row) { std::memcpy(to, row, bytes); });
   }
 }
 

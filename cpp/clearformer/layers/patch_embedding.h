@@ -1,6 +1,6 @@
 // Patch embedding: an image is cut into patches, each projected by the same weight,
 //   patch(b, y·w + x) = W·image(b, :, y·p_h … y·p_h + p_h - 1, x·p_w … x·p_w + p_w - 1) + bias
-// which is a convolution whose stride is its kernel.
+// which is a convolution whose stride is its kernel. backward: as a linear layer, over the pixels of each patch.
 // Source: Dosovitskiy et al. 2020, arXiv 2010.11929, section 3.1; torch.nn.Conv2d.
 // Shapes: images (B, C, H, W), weight (D, C, p_h, p_w), bias (D), patches (B, N, D) with
 // N = ⌊H/p_h⌋·⌊W/p_w⌋, row by row.
@@ -43,7 +43,15 @@ class PatchEmbedding {
   /// images (B, C, H, W) -> patches (B, N, D).
   void forward(const TensorView& images, const MutableTensorView& patches, Arena& arena) const;
 
+  /// From d_patches (B, N, D): d_images (B, C, H, W), unless its data is null, and onto `gradients`, which may be null,
+  /// those of weight and bias that are wanted. Pixels that belong to no patch get 0.
+  void backward(const TensorView& images, const TensorView& d_patches,
+                const MutableTensorView& d_images, const WeightGradients* gradients,
+                Arena& arena) const;
+
  private:
+  void gather(const float* image, const Shape& images, float* rows) const;
+
   PatchConfig config_;
   std::shared_ptr<const kernels::PackedMatrix> weight_;  // (D, C·p_h·p_w)
   Tensor bias_;

@@ -14,7 +14,7 @@ struct Tap {
   std::size_t at;
   double weight;
 };
-using Taps = std::vector<Tap>;
+using AxisTaps = std::vector<Tap>;
 
 // Cubic convolution kernel: 1 at distance 0, 0 at 1 and 2, smooth between.
 double cubic(double distance, double a) {
@@ -25,9 +25,9 @@ double cubic(double distance, double a) {
 }
 
 // The four nearest inputs; those outside are the edge's.
-Taps nearest_taps(double center, std::size_t from) {
+AxisTaps nearest_taps(double center, std::size_t from) {
   const auto first = static_cast<std::ptrdiff_t>(std::floor(center)) - 1;
-  Taps taps;
+  AxisTaps taps;
   for (std::ptrdiff_t tap = first; tap < first + 4; ++tap) {
     const auto last = static_cast<std::ptrdiff_t>(from) - 1;
     taps.push_back({static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(tap, 0, last)),
@@ -37,12 +37,12 @@ Taps nearest_taps(double center, std::size_t from) {
 }
 
 // All inputs under the stretched kernel, as in torch: it counts those whose rounded distance is within its support.
-Taps covered_taps(double center, double scale, std::size_t from) {
+AxisTaps covered_taps(double center, double scale, std::size_t from) {
   const double stretch = std::max(scale, 1.0), middle = center + 0.5;
   const double support = 2.0 * stretch;
   const auto first = static_cast<std::size_t>(std::max(middle - support + 0.5, 0.0));
   const auto end = std::min(static_cast<std::size_t>(middle + support + 0.5), from);
-  Taps taps;
+  AxisTaps taps;
   double sum = 0.0;
   for (std::size_t at = first; at < end; ++at) {
     taps.push_back({at, cubic((static_cast<double>(at) - center) / stretch, -0.5)});
@@ -52,9 +52,9 @@ Taps covered_taps(double center, double scale, std::size_t from) {
   return taps;
 }
 
-std::vector<Taps> taps_of(std::size_t from, std::size_t to, Antialias antialias) {
+std::vector<AxisTaps> taps_of(std::size_t from, std::size_t to, Antialias antialias) {
   const double scale = static_cast<double>(from) / static_cast<double>(to);
-  std::vector<Taps> all;
+  std::vector<AxisTaps> all;
   for (std::size_t i = 0; i < to; ++i) {
     const double center = (static_cast<double>(i) + 0.5) * scale - 0.5;
     all.push_back(antialias == Antialias::yes ? covered_taps(center, scale, from)
@@ -66,11 +66,11 @@ std::vector<Taps> taps_of(std::size_t from, std::size_t to, Antialias antialias)
 // in (h, w, D) -> out (h', w', D); neither grid is empty.
 void resize(const float* in, Grid from, float* out, Grid to, std::size_t width,
             Antialias antialias) {
-  const std::vector<Taps> rows = taps_of(from.rows, to.rows, antialias);
-  const std::vector<Taps> columns = taps_of(from.columns, to.columns, antialias);
+  const std::vector<AxisTaps> rows = taps_of(from.rows, to.rows, antialias);
+  const std::vector<AxisTaps> columns = taps_of(from.columns, to.columns, antialias);
   std::vector<double> sum(width);
-  for (const Taps& y : rows) {
-    for (const Taps& x : columns) {
+  for (const AxisTaps& y : rows) {
+    for (const AxisTaps& x : columns) {
       std::fill(sum.begin(), sum.end(), 0.0);
       for (std::size_t tap = 0; tap < y.size() * x.size(); ++tap) {
         const Tap &down = y[tap / x.size()], &across = x[tap % x.size()];
@@ -121,6 +121,28 @@ Tensor interpolate_positions(const TensorView& table, Grid from, Grid to, Antial
   std::memcpy(resized.f32(), table.f32(), tokens * width * sizeof(float));
   resize(table.f32() + tokens * width, from, resized.f32() + tokens * width, to, width, antialias);
   return resized;
+}
+
+void interpolate_positions_backward(const TensorView& d, Grid from, Grid to, Antialias antialias,
+                                    float* d_table) {
+  const std::size_t width = d.shape().back(0), tokens = d.shape().back(1) - to.patches();
+  const std::vector<AxisTaps> rows = taps_of(from.rows, to.rows, antialias);
+  const std::vector<AxisTaps> columns = taps_of(from.columns, to.columns, antialias);
+  std::vector<double> sums((tokens + from.patches()) * width);
+  const float* at = d.f32();
+  for (std::size_t i = 0; i < tokens * width; ++i) sums[i] = static_cast<double>(*at++);
+  for (const AxisTaps& y : rows) {
+    for (const AxisTaps& x : columns) {
+      for (std::size_t tap = 0; tap < y.size() * x.size(); ++tap) {
+        const Tap &down = y[tap / x.size()], &across = x[tap % x.size()];
+        const double weight = down.weight * across.weight;
+        double* pixel = sums.data() + (tokens + down.at * from.columns + across.at) * width;
+        for (std::size_t i = 0; i < width; ++i) pixel[i] += weight * static_cast<double>(at[i]);
+      }
+      at += width;
+    }
+  }
+  for (std::size_t i = 0; i < sums.size(); ++i) d_table[i] += static_cast<float>(sums[i]);
 }
 
 Grid square_grid(std::size_t rows, std::size_t tokens) {

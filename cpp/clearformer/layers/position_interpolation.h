@@ -35,6 +35,11 @@ Tensor interpolate_bicubic(const TensorView& image, Grid to, Antialias antialias
 Tensor interpolate_positions(const TensorView& table, Grid from, Grid to,
                              Antialias antialias = Antialias::no);
 
+/// The backward pass of interpolate_positions(): from d, the gradient of the resized table, adds that of the table
+/// (P + h·w, D) to d_table. Accumulated in double, in a fixed order.
+void interpolate_positions_backward(const TensorView& d, Grid from, Grid to, Antialias antialias,
+                                    float* d_table);
+
 /// The square grid of a table of `rows` rows, `tokens` of which are outside the grid; throws
 /// shape_mismatch if the rest is not a square.
 Grid square_grid(std::size_t rows, std::size_t tokens);

@@ -69,6 +69,25 @@ class Buckets {
   float log_range_ = 0.0f;
 };
 
+// The bucket of each relative position that occurs, starting with the last query's first key.
+class BucketRows {
+ public:
+  BucketRows(const Buckets& bucket, const RelativeSpan& span)
+      : nearest_(-static_cast<std::int64_t>(span.query_offset + span.queries) + 1),
+        rows_(span.queries == 0 ? 0 : span.queries + span.keys - 1) {
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      rows_[i] = static_cast<std::size_t>(bucket.of(nearest_ + static_cast<std::int64_t>(i)));
+    }
+  }
+  std::size_t of(std::int64_t relative) const {
+    return rows_[static_cast<std::size_t>(relative - nearest_)];
+  }
+
+ private:
+  std::int64_t nearest_;
+  std::vector<std::size_t> rows_;
+};
+
 // Fills (1, H, T, S) with value(head, s - p_t).
 template <class Value>
 Tensor bias_of(std::size_t num_heads, const RelativeSpan& span, Value value) {
@@ -146,15 +165,25 @@ Tensor relative_position_bias(const TensorView& table, const RelativeBuckets& bu
   }
   const float* const rows = table.f32();
   const std::size_t num_heads = table.dim(1);
-  // The bucket of each relative position that occurs, starting with the last query's first key.
-  const auto nearest = -static_cast<std::int64_t>(span.query_offset + span.queries) + 1;
-  std::vector<std::size_t> row(span.queries == 0 ? 0 : span.queries + span.keys - 1);
-  for (std::size_t i = 0; i < row.size(); ++i) {
-    row[i] = static_cast<std::size_t>(bucket.of(nearest + static_cast<std::int64_t>(i)));
-  }
+  const BucketRows row(bucket, span);
   return bias_of(num_heads, span, [&](std::size_t head, std::int64_t relative) {
-    return rows[row[static_cast<std::size_t>(relative - nearest)] * num_heads + head];
+    return rows[row.of(relative) * num_heads + head];
   });
+}
+
+void relative_position_bias_backward(const TensorView& d, const RelativeBuckets& buckets,
+                                     const RelativeSpan& span, float* d_table) {
+  const BucketRows row(Buckets(buckets), span);
+  const std::size_t num_heads = d.dim(1);
+  std::vector<double> sums(buckets.num_buckets * num_heads);
+  const float* from = d.f32();
+  for (std::size_t i = 0; i < num_heads * span.queries * span.keys; ++i) {
+    const std::size_t key = i % span.keys, query = i / span.keys % span.queries;
+    const auto relative =
+        static_cast<std::int64_t>(key) - static_cast<std::int64_t>(query + span.query_offset);
+    sums[row.of(relative) * num_heads + i / (span.keys * span.queries)] += from[i];
+  }
+  for (std::size_t i = 0; i < sums.size(); ++i) d_table[i] += static_cast<float>(sums[i]);
 }
 
 }  // namespace clearformer

@@ -59,4 +59,9 @@ Tensor relative_position_bucket(const TensorView& relative_positions,
 Tensor relative_position_bias(const TensorView& table, const RelativeBuckets& buckets,
                               const RelativeSpan& span);
 
+/// The backward pass of relative_position_bias(): from d (1, H, T, S), adds the gradient of the table to d_table
+/// (buckets, H). Accumulated in double, in a fixed order.
+void relative_position_bias_backward(const TensorView& d, const RelativeBuckets& buckets,
+                                     const RelativeSpan& span, float* d_table);
+
 }  // namespace clearformer
