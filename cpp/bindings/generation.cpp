@@ -52,12 +52,11 @@ val generation_create(const Arguments& arguments) {
   put(result, "num_beams", config.num_beams);
   put(result, "eos_token_ids", to_value(config.eos_token_ids));
   auto observation = std::make_unique<Observation>(arguments, *model->model);
-  if (Trace* trace = observation->trace()) {
-    trace->watch_steps();
-  }
+  Trace* const trace = observation->trace();
   auto open = std::make_shared<OpenGeneration>(std::move(model), given.cache, given.inputs,
                                                std::move(config), std::move(observation));
   if (arguments.flag("hold_scores")) open->generation.hold_scores();
+  if (trace != nullptr) trace->watch_steps(open->generation.prompts());
   put(result, "num_sequences", open->generation.returned());
   put(result, "prompt", to_value(open->generation.sequences()));
   if (const GenerationWarning& warning = open->generation.warning(); warning.code != nullptr) {

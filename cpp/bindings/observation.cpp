@@ -45,9 +45,15 @@ void Observation::read_edits(const Arguments& arguments) {
     Edit edit;
     edit.hook = given.text("hook");
     edit.op = op_named(given.text("op"));
+    edit.rows = given.integer_list("rows");
     edit.heads = given.integer_list("heads");
     edit.positions = given.integer_list("positions");
+    edit.key_positions = given.integer_list("key_positions");
+    edit.features = given.integer_list("features");
     if (given.has("value")) edit.value = given.floats("value");
+    if (given.has("min")) edit.min = given.floats("min");
+    if (given.has("max")) edit.max = given.floats("max");
+    if (given.has("seed")) edit.seed = given.count("seed");
     trace_.edit(std::move(edit));
     asked_ = true;
   }

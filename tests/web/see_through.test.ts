@@ -131,7 +131,7 @@ describe.each(variants)('a decoder (%s)', (variant) => {
     ['an op there is not', { hook: 'hook_embed', op: 'double' as 'zero' }, 'double'],
     ['no value', { hook: 'hook_embed', op: 'scale' }, 'needs a value'],
     ['a value for nothing', { hook: 'hook_embed', op: 'zero', value: 1 }, 'takes no value'],
-    ['a head that is not there', { hook: 'blocks.0.attn.hook_z', op: 'zero', head: 8 }, 'head 8 of 8'],
+    ['a head that is not there', { hook: 'blocks.0.attn.hook_z', op: 'zero', head: 8 }, 'head 8 is not among the 8'],
     ['heads where there are none', { hook: 'hook_embed', op: 'zero', head: 0 }, 'no axis of heads'],
     ['a position that is not there', { hook: 'hook_embed', op: 'zero', pos: 5 }, 'position 5'],
     ['half a position', { hook: 'hook_embed', op: 'zero', pos: 0.5 }, 'whole number'],

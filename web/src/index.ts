@@ -24,6 +24,11 @@ export {
   logitAttribution,
 } from './analysis/logit_attribution.js';
 export { type LogitLensOptions, logitLens } from './analysis/logit_lens.js';
+export {
+  type ActivationMeans,
+  type MeanActivationsOptions,
+  meanActivations,
+} from './analysis/mean_activations.js';
 export { logitDifference, type Metric } from './analysis/metric.js';
 export { toNpy } from './analysis/npy.js';
 export {
@@ -104,7 +109,14 @@ export {
   type LoadOptions,
 } from './models/auto_models.js';
 export { copyCache, type KeyValueCachePart } from './models/cache_copy.js';
-export type { ActivationEdit, EditOp, ForwardHook, HookFunction } from './models/edits.js';
+export type {
+  ActivationEdit,
+  EditIndices,
+  EditOp,
+  EditSelection,
+  ForwardHook,
+  HookFunction,
+} from './models/edits.js';
 export {
   EosTokenCriteria,
   InterruptableStoppingCriteria,

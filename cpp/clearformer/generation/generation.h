@@ -53,6 +53,7 @@ class Generation {
   void end(std::size_t row);
 
   bool done() const { return done_; }
+  std::size_t prompts() const { return prompt_.tokens.size(); }
   /// Number of returned sequences: R, or num_return_sequences per prompt in beam search.
   std::size_t returned() const;
   /// (R or returned(), L) int32. Beam search: the finished sequences, best first, once done.

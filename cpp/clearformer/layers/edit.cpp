@@ -1,195 +1,213 @@
 #include "clearformer/layers/edit.h"
 
 #include <algorithm>
-#include <array>
+#include <cmath>
 #include <iterator>
-#include <numeric>
-#include <optional>
+
+#include "clearformer/layers/edit_region.h"
+#include "clearformer/layers/noise.h"
 
 namespace clearformer {
 
 namespace {
 
-constexpr std::string_view kOps[] = {"zero", "mean", "scale", "add", "replace"};
+constexpr std::string_view kOps[] = {"zero",    "mean",  "scale",       "add",
+                                     "replace", "noise", "project_out", "clamp"};
 constexpr ErrorCode kInvalid = ErrorCode::invalid_argument;
 
-std::string described(const Edit& edit, std::string_view hook) {
-  return concat("edit: ", kOps[static_cast<std::size_t>(edit.op)], " at ", hook);
-}
-
-// The batch axis, the axis of the positions that an edit can select (the queries' for scores), the head axis.
-struct Axes {
-  std::optional<std::size_t> batch, position, head;
-};
-
-Axes roles_of(std::string_view legend) {
-  Axes axes;
-  const std::vector<std::string_view> words = axes_of(legend);
-  for (std::size_t axis = 0; axis < words.size(); ++axis) {
-    const std::string_view word = words[axis];
-    if (word == "batch") axes.batch = axis;
-    if (word == "head" || word == "key_value_head") axes.head = axis;
-    if (!axes.position && (word.ends_with("pos") || word == "frame")) axes.position = axis;
-  }
-  return axes;
-}
-
-using Indices = std::vector<std::size_t>;
-
-// The indices selected by an edit, for each axis.
-struct Region {
-  std::array<Indices, Shape::kMaxRank> picked;
-  Shape shape, strides;  // of the region; of the tensor
-
-  explicit Region(const Shape& of) {
-    for (std::size_t axis = 0; axis < of.rank(); ++axis) {
-      picked[axis].resize(of[axis]);
-      std::iota(picked[axis].begin(), picked[axis].end(), 0u);
-      shape.append(of[axis]);
-      strides.append(1);
-    }
-    for (std::size_t axis = of.rank(); axis-- > 1;) strides[axis - 1] = strides[axis] * of[axis];
-  }
-
-  void pick(std::size_t axis, Indices indices) {
-    shape[axis] = indices.size();
-    picked[axis] = std::move(indices);
-  }
-};
-
-Indices picked_heads(const Edit& edit, const Offered& offered, std::size_t heads) {
-  Indices indices;
-  for (const std::int64_t given : edit.heads) {
-    const auto count = static_cast<std::int64_t>(heads);
-    const std::int64_t head = given < 0 ? given + count : given;
-    if (head < 0 || head >= count) {
-      fail(kInvalid, described(edit, offered.name), ": head ", given, " of ", heads);
-    }
-    indices.push_back(static_cast<std::size_t>(head));
-  }
-  return indices;
-}
-
-Indices picked_positions(const Edit& edit, const Offered& offered, std::size_t length,
-                         Outside outside) {
-  Indices indices;
-  for (const std::int64_t given : edit.positions) {
-    const auto first = static_cast<std::int64_t>(offered.past);
-    const auto count = static_cast<std::int64_t>(length);
-    const std::int64_t position = given < 0 ? given + count : given - first;
-    if (position >= 0 && position < count) {
-      indices.push_back(static_cast<std::size_t>(position));
-    } else if (outside == Outside::refused) {
-      fail(kInvalid, described(edit, offered.name), ": position ", given, " is not among the ",
-           length, " of this pass",
-           first > 0 ? concat(" behind ", offered.past, " cached ones") : "");
-    }
-  }
-  return indices;
-}
-
-Region region_of(const Edit& edit, const Offered& offered, const Axes& axes, Outside outside) {
-  const Shape& shape = offered.value.shape();
-  Region region(shape);
-  const auto axis_of = [&](std::optional<std::size_t> axis, const char* what) {
-    if (axis) return *axis;
-    fail(kInvalid, described(edit, offered.name), ": it has no axis of ", what,
-         " (its axes: ", offered.legend, ")");
-  };
-  if (!edit.heads.empty()) {
-    const std::size_t axis = axis_of(axes.head, "heads");
-    region.pick(axis, picked_heads(edit, offered, shape[axis]));
-  }
-  if (!edit.positions.empty()) {
-    const std::size_t axis = axis_of(axes.position, "positions");
-    region.pick(axis, picked_positions(edit, offered, shape[axis], outside));
-  }
-  return region;
-}
-
-// Calls visit(offset in the tensor, index in the region) for the whole region, in row-major order.
-template <class Visit>
-void for_each(const Region& region, Visit visit) {
-  const std::size_t rank = region.shape.rank();
-  Shape at = region.shape;
-  for (std::size_t axis = 0; axis < rank; ++axis) at[axis] = 0;
-  for (std::size_t count = region.shape.elements(); count > 0; --count) {
-    std::size_t element = 0;
-    for (std::size_t axis = 0; axis < rank; ++axis) {
-      element += region.picked[axis][at[axis]] * region.strides[axis];
-    }
-    visit(element, at);
-    for (std::size_t axis = rank; axis-- > 0 && ++at[axis] == region.shape[axis];) at[axis] = 0;
-  }
-}
-
 // The mean over batch and positions, with those axes kept as extents of 1.
-Tensor mean_of(const MutableTensorView& x, const Axes& axes) {
+Tensor mean_of(const MutableTensorView& x, const EditAxes& axes) {
   Shape shape = x.shape();
   if (axes.batch) shape[*axes.batch] = 1;
   if (axes.position) shape[*axes.position] = 1;
   std::vector<double> sums(shape.elements(), 0.0);
-  for_each(Region(x.shape()), [&](std::size_t element, const Shape& at) {
+  const Region all(x.shape());
+  for (RegionWalk at(all); at; at.advance()) {
     std::size_t of = 0;
-    for (std::size_t axis = 0; axis < at.rank(); ++axis) {
-      of = of * shape[axis] + (shape[axis] == 1 ? 0 : at[axis]);
+    for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
+      of = of * shape[axis] + (shape[axis] == 1 ? 0 : at.places[axis]);
     }
-    sums[of] += x.f32()[element];
-  });
+    sums[of] += x.f32()[at.element];
+  }
   Tensor mean(shape);
   const double count = static_cast<double>(x.elements()) / static_cast<double>(sums.size());
   for (std::size_t i = 0; i < sums.size(); ++i) mean.f32()[i] = static_cast<float>(sums[i] / count);
   return mean;
 }
 
-// The value broadcast to the region.
-Tensor value_of(const Edit& edit, const Offered& offered, const Region& region) {
-  try {
-    return broadcast_to(edit.value, region.shape);
-  } catch (const Error&) {
-    fail(ErrorCode::shape_mismatch, described(edit, offered.name), ": a value of shape ",
-         edit.value.shape().text(), " does not fit what is edited, ", region.shape.text());
+void average(const Offered& offered, const EditAxes& axes, const Region& region) {
+  float* const x = offered.value.f32();
+  const Tensor mean = broadcast_to(mean_of(offered.value, axes), offered.value.shape());
+  for (RegionWalk at(region); at; at.advance()) x[at.element] = mean.f32()[at.element];
+}
+
+// x += deviation · n, where n depends on the seed, the hook, the place of the row among those selected, the position in
+// the sequence and the element's other indices.
+void add_noise(const Edit& edit, const Offered& offered, const EditAxes& axes,
+               const Region& region) {
+  float* const x = offered.value.f32();
+  const Operand deviation(edit.value, edit, offered, region);
+  const NoiseKey of_hook(edit.seed.value_or(0), offered.name);
+  for (RegionWalk at(region); at; at.advance()) {
+    NoiseKey key = of_hook;
+    for (std::size_t axis = 0, rest = at.element; axis < region.shape.rank(); ++axis) {
+      std::size_t coordinate = rest / region.strides[axis];
+      rest %= region.strides[axis];
+      if (axis == axes.batch) coordinate = at.places[axis];
+      if (axis == axes.position) coordinate += offered.past;
+      key = key.with(coordinate);
+    }
+    x[at.element] += deviation.at(at.places) * static_cast<float>(key.normal());
+  }
+}
+
+void clamp(const Edit& edit, const Offered& offered, const Region& region) {
+  float* const x = offered.value.f32();
+  const Operand low(edit.min, edit, offered, region), high(edit.max, edit, offered, region);
+  for (RegionWalk at(region); at; at.advance()) {
+    float& number = x[at.element];
+    if (low) number = std::max(number, low.at(at.places));  // NaN remains
+    if (high) number = std::min(number, high.at(at.places));
+  }
+}
+
+using Vector = std::vector<double>;
+
+double dot(const Vector& a, const Vector& b) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+void subtract_projections(const std::vector<Vector>& basis, Vector& x) {
+  for (const Vector& direction : basis) {
+    const double length = dot(direction, x);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] -= length * direction[i];
+  }
+}
+
+// An orthonormal basis of the rows' span by Gram-Schmidt; each row is projected twice, for accuracy ("twice is enough":
+// Giraud et al. 2005). A row that the others span adds nothing.
+std::vector<Vector> basis_of(const Tensor& rows, std::size_t width) {
+  constexpr double kNothing = 1e-7;  // relative; the rows are float32
+  std::vector<Vector> basis;
+  for (std::size_t first = 0; first < rows.elements(); first += width) {
+    Vector row(rows.f32() + first, rows.f32() + first + width);
+    const double before = std::sqrt(dot(row, row));
+    subtract_projections(basis, row);
+    subtract_projections(basis, row);
+    const double length = std::sqrt(dot(row, row));
+    if (length <= kNothing * before) continue;
+    for (double& number : row) number /= length;
+    basis.push_back(std::move(row));
+  }
+  return basis;
+}
+
+// x -= Σ b (b · x) over the basis, for every vector of (selected) features.
+void project_out(const Edit& edit, const Offered& offered, const EditAxes& axes,
+                 const Region& region) {
+  const std::size_t rank = region.shape.rank();
+  if (!axes.feature) {
+    fail(kInvalid, described(edit, offered.name), ": it has no axis of features (its axes: ",
+         offered.legend, ")");
+  }
+  const std::size_t width = region.shape[rank - 1];
+  if (edit.value.dim(edit.value.shape().rank() - 1) != width) {
+    fail(ErrorCode::shape_mismatch, described(edit, offered.name), ": directions of shape ",
+         edit.value.shape().text(), " do not fit vectors of ", width, " features");
+  }
+  const std::vector<Vector> basis = basis_of(edit.value, width);
+  float* const x = offered.value.f32();
+  std::vector<std::size_t> elements;
+  for (RegionWalk walk(region); walk; walk.advance()) {
+    elements.push_back(walk.element);
+    if (elements.size() < width) continue;
+    Vector vector;
+    for (const std::size_t at : elements) vector.push_back(x[at]);
+    subtract_projections(basis, vector);
+    for (std::size_t i = 0; i < width; ++i) x[elements[i]] = static_cast<float>(vector[i]);
+    elements.clear();
+  }
+}
+
+void combine(const Edit& edit, const Offered& offered, const Region& region) {
+  float* const x = offered.value.f32();
+  const Operand value(edit.value, edit, offered, region);
+  for (RegionWalk at(region); at; at.advance()) {
+    const float given = value ? value.at(at.places) : 0.0f;
+    switch (edit.op) {
+      case Edit::Op::scale: x[at.element] *= given; break;
+      case Edit::Op::add: x[at.element] += given; break;
+      default: x[at.element] = given;
+    }
+  }
+}
+
+// What an op may not be given, and values without meaning.
+void check_values(const Edit& edit) {
+  const auto refuse = [&](const auto&... why) {
+    fail(kInvalid, described(edit, edit.hook), why...);
+  };
+  const bool clamps = edit.op == Edit::Op::clamp, draws = edit.op == Edit::Op::noise;
+  const bool limited = !edit.min.empty() || !edit.max.empty();
+  if (clamps != limited) refuse(clamps ? " needs a min or a max" : " takes no min and no max");
+  if (edit.seed && !draws) refuse(" takes no seed");
+  const float* const given = edit.value.empty() ? nullptr : edit.value.f32();
+  const std::size_t count = given == nullptr ? 0 : edit.value.elements();
+  if (draws && !std::all_of(given, given + count, [](float deviation) { return deviation >= 0; })) {
+    refuse(": a standard deviation is at least 0");
+  }
+  if (edit.op != Edit::Op::project_out) return;
+  const std::size_t rank = edit.value.shape().rank();
+  if (rank != 1 && rank != 2) refuse(": directions are [feature] or [direction, feature]");
+  const std::size_t width = edit.value.dim(rank - 1);
+  for (std::size_t first = 0; first < count; first += width) {
+    const Vector row(given + first, given + first + width);
+    const double square = dot(row, row);
+    if (!(square > 0.0 && std::isfinite(square))) refuse(": a direction is 0 or not finite");
   }
 }
 
 }  // namespace
 
+std::string described(const Edit& edit, std::string_view hook) {
+  return concat("edit: ", kOps[static_cast<std::size_t>(edit.op)], " at ", hook);
+}
+
 Edit::Op op_named(std::string_view name) {
   const auto* found = std::find(std::begin(kOps), std::end(kOps), name);
   if (found != std::end(kOps)) return static_cast<Edit::Op>(found - std::begin(kOps));
-  fail(kInvalid, "edit: there is no op \"", name, "\" (zero, mean, scale, add, replace)");
+  std::string known;
+  for (const std::string_view op : kOps) (known += known.empty() ? "" : ", ") += op;
+  fail(kInvalid, "edit: there is no op \"", name, "\" (", known, ")");
 }
 
 void check(const Edit& edit) {
-  const bool wants_none = edit.op == Edit::Op::zero;
-  const bool needs_one = !wants_none && edit.op != Edit::Op::mean;
+  using Op = Edit::Op;
+  const bool wants_none = edit.op == Op::zero || edit.op == Op::clamp;
+  const bool needs_one = !wants_none && edit.op != Op::mean;
   if (needs_one && edit.value.empty()) fail(kInvalid, described(edit, edit.hook), " needs a value");
   if (wants_none && !edit.value.empty()) {
     fail(kInvalid, described(edit, edit.hook), " takes no value");
   }
-  if (!edit.value.empty() && edit.value.dtype() != DType::f32) {
+  for (const Tensor* given : {&edit.value, &edit.min, &edit.max}) {
+    if (given->empty() || given->dtype() == DType::f32) continue;
     fail(ErrorCode::dtype_mismatch, described(edit, edit.hook), ": the value must be float32");
   }
+  check_values(edit);
 }
 
-void apply(const Edit& edit, const Offered& offered, Outside outside) {
-  const Axes axes = roles_of(offered.legend);
-  const Region region = region_of(edit, offered, axes, outside);
+void apply(const Edit& edit, const Offered& offered, std::size_t prompts) {
+  const EditAxes axes(offered.legend);
+  const Region region = region_of(edit, offered, axes, prompts);
   if (region.shape.elements() == 0) return;
-  float* const x = offered.value.f32();
-  const bool averages = edit.op == Edit::Op::mean && edit.value.empty();
-  Tensor value;
-  if (averages) value = broadcast_to(mean_of(offered.value, axes), offered.value.shape());
-  if (!edit.value.empty()) value = value_of(edit, offered, region);
-  std::size_t next = 0;
-  for_each(region, [&](std::size_t element, const Shape&) {
-    const float given = value.empty() ? 0.0f : value.f32()[averages ? element : next++];
-    switch (edit.op) {
-      case Edit::Op::scale: x[element] *= given; break;
-      case Edit::Op::add: x[element] += given; break;
-      default: x[element] = given;
-    }
-  });
+  using Op = Edit::Op;
+  if (edit.op == Op::mean && edit.value.empty()) return average(offered, axes, region);
+  if (edit.op == Op::noise) return add_noise(edit, offered, axes, region);
+  if (edit.op == Op::project_out) return project_out(edit, offered, axes, region);
+  if (edit.op == Op::clamp) return clamp(edit, offered, region);
+  combine(edit, offered, region);
 }
 
 }  // namespace clearformer

@@ -32,7 +32,7 @@ std::vector<std::string_view> axes_of(std::string_view legend) {
 
 void Trace::edit(std::string pattern, Function function) {
   changes_.push_back(
-      {std::move(pattern), [function = std::move(function)](const Offered& offered, bool) {
+      {std::move(pattern), [function = std::move(function)](const Offered& offered, std::size_t) {
          function(offered.name, offered.value);
        }});
 }
@@ -41,8 +41,8 @@ void Trace::edit(Edit edit) {
   check(edit);
   std::string pattern = edit.hook;
   changes_.push_back({std::move(pattern), [edit = std::make_shared<Edit>(std::move(edit))](
-                                              const Offered& offered, bool in_steps) {
-                        apply(*edit, offered, in_steps ? Outside::ignored : Outside::refused);
+                                              const Offered& offered, std::size_t prompts) {
+                        apply(*edit, offered, prompts);
                       }});
 }
 
@@ -73,7 +73,7 @@ bool Trace::edits(std::string_view name) const {
 void Trace::visit(const Offered& offered) {
   for (Change& change : changes_) {
     if (!selects(change.pattern, offered.name)) continue;
-    change.apply(offered, in_steps_);
+    change.apply(offered, prompts_);
     change.met = true;
   }
   if (!captures(offered.name)) return;

@@ -4,7 +4,9 @@
 // ("blocks.0.attn.hook_pattern"). Without a trace that costs one branch.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,21 +36,29 @@ bool selects(std::string_view pattern, std::string_view name);
 /// The words of a legend, one per axis.
 std::vector<std::string_view> axes_of(std::string_view legend);
 
-/// An edit of activations, given as data. `heads` and `positions` select a region of the tensor, to which the
-/// value is broadcast as by NumPy.
+/// An edit of activations, given as data. The lists of indices select a region of the tensor, to which the value is
+/// broadcast as by NumPy. An empty list selects all, negative indices count from the end.
 struct Edit {
   enum class Op {
     zero,
-    mean,     // each feature: its mean over batch and positions, or the value if given
-    scale,    // multiplied by the value
-    add,      // plus the value
-    replace,  // replaced by the value
+    mean,         // each feature: its mean over batch and positions, or the value if given
+    scale,        // multiplied by the value
+    add,          // plus the value
+    replace,      // replaced by the value
+    noise,        // plus normal noise, whose standard deviation is the value
+    project_out,  // minus its projection onto the span of the value's rows, [feature] or [direction, feature]
+    clamp,        // at least `min`, at most `max`
   };
   std::string hook;  // its name; '*' matches any run of characters
   Op op = Op::zero;
-  std::vector<std::int64_t> heads = {};      // empty: all; negative: from the end
-  std::vector<std::int64_t> positions = {};  // of scores and patterns, the queries'; as heads
-  Tensor value = {};                         // float32; empty: none
+  std::vector<std::int64_t> rows = {};  // of the batch; in a generation, of the prompts
+  std::vector<std::int64_t> heads = {};
+  std::vector<std::int64_t> positions = {};      // in the whole sequence; of scores and patterns, the queries'
+  std::vector<std::int64_t> key_positions = {};  // of scores and patterns
+  std::vector<std::int64_t> features = {};       // of the last axis: neurons, dimensions of a head
+  Tensor value = {};                             // float32; empty: none
+  Tensor min = {}, max = {};                     // of clamp: at least one; broadcast like the value
+  std::optional<std::uint64_t> seed = {};        // of noise; default 0
 };
 
 /// "zero", "mean", …; throws invalid_argument for any other name.
@@ -66,12 +76,13 @@ class Trace {
   /// they were added, before the value is captured.
   void edit(std::string pattern, Function function);
   /// Throws invalid_argument for an op whose value is missing or superfluous.
-  /// During the pass: invalid_argument for heads and positions that do not exist, shape_mismatch for
+  /// During the pass: invalid_argument for rows, heads, positions and features that do not exist, shape_mismatch for
   /// a value that does not fit the region.
   void edit(Edit edit);
 
-  /// The following passes are the steps of a generation, in which a selected position may be absent.
-  void watch_steps() { in_steps_ = true; }
+  /// The following passes are the steps of a generation from that many prompts: a selected position may be absent, and
+  /// each prompt may be several rows of the batch.
+  void watch_steps(std::size_t prompts) { prompts_ = prompts; }
   /// Throws invalid_argument for an edit that matched no hook point in the passes so far.
   void check_all_met() const;
 
@@ -95,13 +106,13 @@ class Trace {
  private:
   struct Change {
     std::string pattern;
-    std::function<void(const Offered&, bool in_steps)> apply;
+    std::function<void(const Offered&, std::size_t prompts)> apply;
     bool met = false;
   };
   std::vector<std::string> captures_;
   std::vector<Change> changes_;
   std::vector<Captured> captured_;
-  bool in_steps_ = false;
+  std::size_t prompts_ = 0;
 };
 
 /// A node in the tree of hook names; empty without a trace.

@@ -1,10 +1,8 @@
 // Edits given as data: the selected elements, the operations, and invalid edits.
 #include <gtest/gtest.h>
 
-#include <numeric>
-
-#include "clearformer/layers/trace.h"
 #include "support/closeness.h"
+#include "support/edited.h"
 #include "support/expect_error.h"
 
 namespace clearformer::test {
@@ -12,28 +10,6 @@ namespace {
 
 constexpr const char* kHeadsLegend = "batch pos head d_head";
 constexpr const char* kScores = "batch head query_pos key_pos";
-
-Tensor counted(const Shape& shape) {
-  Tensor tensor(shape);
-  std::iota(tensor.f32(), tensor.f32() + tensor.elements(), 1.0f);
-  return tensor;
-}
-
-Tensor numbers(const Shape& shape, std::vector<float> values) {
-  Tensor tensor(shape);
-  std::copy(values.begin(), values.end(), tensor.f32());
-  return tensor;
-}
-
-// The tensor after an edit at "hook", with `past` preceding positions.
-Tensor edited(Edit edit, const Shape& shape, const char* legend, std::size_t past = 0) {
-  edit.hook = "hook";
-  Trace trace;
-  trace.edit(std::move(edit));
-  Tensor value = counted(shape);
-  TraceScope(&trace).after(past)("hook", value, legend);
-  return value;
-}
 
 // The same edit by a plain loop over (B, T, H, d).
 template <class Change>
@@ -125,8 +101,8 @@ TEST(Edit, RefusesWhatIsNotThere) {
     expect_error(code, parts, [&] { edited(std::move(edit), shape, legend, past); });
   };
   refused({.hook = {}, .heads = {4}}, {1, 2, 4, 3}, kHeadsLegend, 0,
-          {"zero at hook", "head 4 of 4"});
-  refused({.hook = {}, .heads = {-5}}, {1, 2, 4, 3}, kHeadsLegend, 0, {"head -5 of 4"});
+          {"zero at hook", "head 4", "the 4 of this pass"});
+  refused({.hook = {}, .heads = {-5}}, {1, 2, 4, 3}, kHeadsLegend, 0, {"head -5"});
   refused({.hook = {}, .heads = {0}}, {1, 2, 3}, "batch pos d_model", 0,
           {"no axis of heads", "batch pos d_model"});
   refused({.hook = {}, .positions = {0}}, {1, 3}, "batch d_model", 0, {"no axis of positions"});
@@ -139,6 +115,12 @@ TEST(Edit, RefusesWhatIsNotThere) {
           {"takes no value"});
   refused({.hook = {}, .op = Edit::Op::add, .value = numbers({5}, {1, 2, 3, 4, 5})}, {1, 2, 3},
           "batch pos d_model", 0, {"add at hook", "[5]", "[1, 2, 3]"}, ErrorCode::shape_mismatch);
+  refused({.hook = {}, .rows = {2}}, {2, 3}, "batch d_model", 0, {"row 2", "the 2 of this pass"});
+  refused({.hook = {}, .key_positions = {0}}, {1, 2, 3}, "batch pos d_model", 0,
+          {"no axis of keys", "batch pos d_model"});
+  refused({.hook = {}, .key_positions = {-4}}, {1, 1, 2, 3}, kScores, 0, {"key position -4"});
+  refused({.hook = {}, .features = {0}}, {1, 1, 2, 3}, kScores, 0, {"no axis of features"});
+  refused({.hook = {}, .features = {3}}, {1, 2, 3}, "batch pos d_model", 0, {"feature 3"});
   refused({.hook = {}, .op = Edit::Op::add, .value = Tensor::zeros({1}, DType::i32)}, {1}, "batch",
           0, {"float32"}, ErrorCode::dtype_mismatch);
   expect_error(ErrorCode::invalid_argument, {"\"double\"", "zero, mean"},
@@ -147,7 +129,7 @@ TEST(Edit, RefusesWhatIsNotThere) {
 
 TEST(Edit, StepsOfAGenerationHoldSomeOfThePositions) {
   Trace trace;
-  trace.watch_steps();
+  trace.watch_steps(1);
   trace.edit(Edit{.hook = "hook", .positions = {1, 7}});
   Tensor prompt = counted({1, 3, 1}), step = counted({1, 1, 1});
   const TraceScope scope(&trace);

@@ -9,26 +9,50 @@ import { floats, type TensorInput } from '../tensor/tensor_input.js';
 import { toTensor } from '../tensor/tensor_output.js';
 import { type NamesFilter, resolveHooks } from './hooks.js';
 
-/** The operation: set to 0, to the mean, multiply by the value, add the value, replace by the value. */
-export type EditOp = 'zero' | 'mean' | 'scale' | 'add' | 'replace';
-
 /**
- * An edit of activations. `head` and `pos` select a part of the tensor like NumPy indices: a number drops its axis, a
- * list keeps it, negative ones count from the end. The value is broadcast to that part.
+ * The operation: set to 0, to the mean, multiply by the value, add the value, replace by the value; add normal noise
+ * whose standard deviation is the value; subtract the projection onto the span of directions; limit to `min` and `max`.
  */
-export interface ActivationEdit {
+export type EditOp = 'zero' | 'mean' | 'scale' | 'add' | 'replace' | 'noise' | 'project_out' | 'clamp';
+
+/** Indices along an axis: a number drops the axis, a list keeps it; negative ones count from the end. */
+export type EditIndices = number | readonly number[];
+
+/** The part of an activation that an edit changes, as NumPy indices; what is not given is selected whole. */
+export interface EditSelection {
+  /** Rows of the batch. In a generation those of the prompts, each with all its beams or sequences. */
+  row?: EditIndices | undefined;
+  /** For grouped keys and values, the index of the key/value head. */
+  head?: EditIndices | undefined;
+  /** Positions in the whole sequence; for scores and patterns, of the queries. */
+  pos?: EditIndices | undefined;
+  /** For scores and patterns, the positions of the keys. */
+  key_pos?: EditIndices | undefined;
+  /** Indices in the last axis: neurons of `hook_post`, dimensions of the residual stream or of a head. */
+  feature?: EditIndices | undefined;
+}
+
+/** An edit of activations: a selected part of them, and the operation. The value is broadcast to that part. */
+export interface ActivationEdit extends EditSelection {
   /** The hook points. */
   hook: NamesFilter;
-  /** Default: all heads. For grouped keys and values, the index of the key/value head. */
-  head?: number | readonly number[] | undefined;
-  /** Positions in the whole sequence; for scores and patterns, of the queries. Default: all. */
-  pos?: number | readonly number[] | undefined;
   op: EditOp;
   /**
-   * Required by `scale`, `add` and `replace`. `mean` without a value uses the mean of each feature (in a pattern: of
-   * each key) over all sequences and positions of the pass, including padding.
+   * Required by `scale`, `add`, `replace`, `noise` and `project_out`. `mean` without a value uses the mean of each
+   * feature (in a pattern: of each key) over all sequences and positions of the pass, including padding; see
+   * `meanActivations` for the mean over a data set. For `project_out` the directions, [feature] or [direction, feature];
+   * they need not be orthogonal.
    */
   value?: number | TensorInput | undefined;
+  /** The limits of `clamp`, at least one of them; broadcast like a value. */
+  min?: number | TensorInput | undefined;
+  max?: number | TensorInput | undefined;
+  /**
+   * The seed of `noise`, default 0. The noise of an element depends on the seed, the hook, the place of its row among
+   * those selected, its position in the sequence and its other indices: neither on the rest of the batch, nor on the
+   * cache, threads and engine.
+   */
+  seed?: number | undefined;
 }
 
 /**
@@ -40,32 +64,50 @@ export type HookFunction = (value: Tensor<'float32'>, hook: { name: HookName }) 
 /** A filter of hook points, and the function called at each. */
 export type ForwardHook = readonly [NamesFilter, HookFunction];
 
+const endsWithPos = (axis: string) => axis === 'frame' || axis.endsWith('pos');
+
+/** The axis of heads or positions (for scores and patterns: of queries); -1 if there is none. */
+export const headAxis = (axes: readonly string[]) =>
+  axes.findIndex((axis) => axis === 'head' || axis === 'key_value_head');
+export const posAxis = (axes: readonly string[]) => axes.findIndex(endsWithPos);
+
+/** How a selection is called here and in the core, and the axis it selects from; -1 if there is none. */
+export const selections = [
+  ['row', 'rows', (axes) => axes.indexOf('batch')],
+  ['head', 'heads', headAxis],
+  ['pos', 'positions', posAxis],
+  ['key_pos', 'key_positions', (axes) => axes.findIndex((axis, at) => endsWithPos(axis) && at > posAxis(axes))],
+  ['feature', 'features', (axes) => axes.length - 1],
+] as const satisfies readonly (readonly [keyof EditSelection, keyof EditIn, (axes: readonly string[]) => number])[];
+
+const known = ['hook', ...selections.map(([name]) => name), 'op', 'value', 'min', 'max', 'seed'];
+
 /** Converts edits for the core, one per hook point. */
 export function editsIn(call: string, edits: readonly ActivationEdit[], hooks: readonly HookPoint[]): EditIn[] {
   if (!Array.isArray(edits)) throw invalid(`${call}: edits must be an array`, 'edits');
   return edits.flatMap((edit: ActivationEdit, index) => {
     const what = `edits[${index}]`;
-    checkOptions(`${call}: ${what}`, edit, ['hook', 'head', 'pos', 'op', 'value']);
-    const heads = indicesIn(`${what}.head`, edit.head);
-    const positions = indicesIn(`${what}.pos`, edit.pos);
-    const value = valueIn(`${what}.value`, edit.value);
-    return resolveHooks(`${what}.hook`, hooks, edit.hook).map(({ name, axes }) => {
-      const dropped = [typeof edit.head === 'number' && headAxis(axes), typeof edit.pos === 'number' && posAxis(axes)];
-      return {
-        hook: name,
-        op: String(edit.op),
-        ...(heads && { heads }),
-        ...(positions && { positions }),
-        ...(value && { value: { ...value, dims: withAxes(value.dims, axes.length, dropped) } }),
-      };
+    checkOptions(`${call}: ${what}`, edit, known);
+    const { op, seed } = edit;
+    const chosen = selections.flatMap(([name, name_in_core]) => {
+      const indices = indicesIn(`${what}.${name}`, edit[name]);
+      return indices === undefined ? [] : [[name_in_core, indices] as const];
+    });
+    const values = (['value', 'min', 'max'] as const).flatMap((name) => {
+      const value = valueIn(`${what}.${name}`, edit[name]);
+      return value === undefined ? [] : [[name, value] as const];
+    });
+    return resolveHooks(`${what}.hook`, hooks, edit.hook).map(({ name, axes }): EditIn => {
+      const dropped = selections.map(([selection, , axis]) => typeof edit[selection] === 'number' && axis(axes));
+      const fitted = values.map(([member, value]) => {
+        if (op === 'project_out') return [member, value];
+        return [member, { ...value, dims: withAxes(value.dims, axes.length, dropped) }];
+      });
+      const given = { ...Object.fromEntries([...chosen, ...fitted]), ...(seed !== undefined && { seed }) };
+      return { hook: name, op: String(op), ...given };
     });
   });
 }
-
-/** The axis of heads or positions (for scores and patterns: of queries); -1 if there is none. */
-export const headAxis = (axes: readonly string[]) =>
-  axes.findIndex((axis) => axis === 'head' || axis === 'key_value_head');
-export const posAxis = (axes: readonly string[]) => axes.findIndex((axis) => axis === 'frame' || axis.endsWith('pos'));
 
 /** Restores axes that a number dropped, as extents of 1, for the core. */
 function withAxes(dims: readonly number[], rank: number, dropped: readonly (number | false)[]): number[] {
@@ -77,7 +119,7 @@ function withAxes(dims: readonly number[], rank: number, dropped: readonly (numb
   return [...rest, ...all];
 }
 
-function indicesIn(option: string, value: number | readonly number[] | undefined): number[] | undefined {
+function indicesIn(option: string, value: EditIndices | undefined): number[] | undefined {
   if (value === undefined) return undefined;
   const indices = [value].flat();
   if (indices.length > 0 && indices.every(Number.isSafeInteger)) return indices;

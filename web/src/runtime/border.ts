@@ -93,9 +93,15 @@ export interface OutputRequest {
 export interface EditIn {
   hook: string;
   op: string;
+  rows?: number[];
   heads?: number[];
   positions?: number[];
+  key_positions?: number[];
+  features?: number[];
   value?: TensorIn;
+  min?: TensorIn;
+  max?: TensorIn;
+  seed?: number;
 }
 
 /** A caller's function: receives the values and returns the edited ones, or null if it failed. */

@@ -1,0 +1,177 @@
+#include "clearformer/layers/edit_region.h"
+
+#include <algorithm>
+
+#include "clearformer/layers/edit.h"
+
+namespace clearformer {
+
+namespace {
+
+constexpr ErrorCode kMisplaced = ErrorCode::invalid_argument;
+
+using Picked = std::vector<Selected>;
+
+// The axis, which an option selects from; throws if the hook point has none.
+std::size_t existing(std::optional<std::size_t> axis, const char* what, const Edit& edit,
+                     const Offered& offered) {
+  if (axis) return *axis;
+  fail(kMisplaced, described(edit, offered.name), ": it has no axis of ", what,
+       " (its axes: ", offered.legend, ")");
+}
+
+// What `given` selects of `count` indices. Indices count from the first one, which is `first`, negative ones from the
+// end; those outside are left out if `lenient`, else refused.
+struct Range {
+  const char* what;
+  std::size_t count, first = 0;
+  bool lenient = false;
+
+  std::optional<std::size_t> find(std::int64_t given) const {
+    const auto from = static_cast<std::int64_t>(given < 0 ? count : 0) -
+                      static_cast<std::int64_t>(given < 0 ? 0 : first);
+    const std::int64_t index = given + from;
+    if (index < 0 || index >= static_cast<std::int64_t>(count)) return std::nullopt;
+    return static_cast<std::size_t>(index);
+  }
+};
+
+Picked select(const std::vector<std::int64_t>& given, const Range& range, const Edit& edit,
+              const Offered& offered) {
+  Picked picked;
+  for (std::size_t place = 0; place < given.size(); ++place) {
+    if (const auto index = range.find(given[place])) {
+      picked.push_back({*index, place});
+    } else if (!range.lenient) {
+      fail(kMisplaced, described(edit, offered.name), ": ", range.what, " ", given[place],
+           " is not among the ", range.count, " of this pass",
+           range.first > 0 ? concat(" behind ", range.first, " cached ones") : "");
+    }
+  }
+  return picked;
+}
+
+// Every prompt's row with its copies: the beams or the sequences that a generation continues it with.
+Picked with_copies(const Picked& rows, std::size_t copies) {
+  Picked all;
+  for (const Selected& row : rows) {
+    for (std::size_t copy = 0; copy < copies; ++copy) {
+      all.push_back({row.index * copies + copy, row.place});
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+EditAxes::EditAxes(std::string_view legend) {
+  const std::vector<std::string_view> words = axes_of(legend);
+  for (std::size_t axis = 0; axis < words.size(); ++axis) {
+    const std::string_view word = words[axis];
+    if (word == "batch") {
+      batch = axis;
+    } else if (word == "head" || word == "key_value_head") {
+      head = axis;
+    } else if (word.ends_with("pos") || word == "frame") {
+      (position ? key : position) = axis;
+    } else if (axis + 1 == words.size()) {
+      feature = axis;
+    }
+  }
+}
+
+Region::Region(const Shape& of) {
+  for (std::size_t axis = 0; axis < of.rank(); ++axis) {
+    for (std::size_t index = 0; index < of[axis]; ++index) picked[axis].push_back({index, index});
+    shape.append(of[axis]);
+    extents.append(of[axis]);
+    strides.append(1);
+  }
+  for (std::size_t axis = of.rank(); axis-- > 1;) strides[axis - 1] = strides[axis] * of[axis];
+}
+
+void Region::pick(std::size_t axis, Picked selected, std::size_t extent) {
+  shape[axis] = selected.size();
+  extents[axis] = extent;
+  picked[axis] = std::move(selected);
+}
+
+Region region_of(const Edit& edit, const Offered& offered, const EditAxes& axes,
+                 std::size_t prompts) {
+  const Shape& shape = offered.value.shape();
+  const bool steps = prompts > 0;
+  Region region(shape);
+  const auto select_from = [&](std::optional<std::size_t> of, const char* axis_name,
+                               const std::vector<std::int64_t>& given, Range range) {
+    if (given.empty()) return;
+    const std::size_t axis = existing(of, axis_name, edit, offered);
+    range.count = shape[axis];
+    region.pick(axis, select(given, range, edit, offered), given.size());
+  };
+  const std::size_t rows = axes.batch ? shape[*axes.batch] : 0;
+  const bool copied = steps && rows > prompts && rows % prompts == 0;
+  if (!edit.rows.empty() || copied) {
+    const std::size_t axis = existing(axes.batch, "rows", edit, offered);
+    const Range range{"row", copied ? prompts : rows};
+    const Picked chosen = edit.rows.empty() ? Region(Shape{range.count}).picked[0]
+                                            : select(edit.rows, range, edit, offered);
+    region.pick(axis, with_copies(chosen, rows / range.count), chosen.size());
+  }
+  select_from(axes.head, "heads", edit.heads, {"head", 0});
+  select_from(axes.position, "positions", edit.positions, {"position", 0, offered.past, steps});
+  select_from(axes.key, "keys beside one of positions", edit.key_positions,
+              {"key position", 0, 0, steps});
+  select_from(axes.feature, "features", edit.features, {"feature", 0});
+  return region;
+}
+
+Operand::Operand(const Tensor& value, const Edit& edit, const Offered& offered,
+                 const Region& region)
+    : data_(value.empty() ? nullptr : value.f32()), strides_(region.extents) {
+  const Shape &given = value.shape(), &extents = region.extents;
+  const std::size_t rank = extents.rank();
+  bool fits = data_ == nullptr || given.rank() <= rank;
+  std::size_t stride = 1;
+  for (std::size_t behind = 1; behind <= rank; ++behind) {
+    const std::size_t axis = rank - behind;
+    const std::size_t size = behind <= given.rank() ? given[given.rank() - behind] : 1;
+    strides_[axis] = size == 1 ? 0 : stride;
+    fits = fits && (data_ == nullptr || size == 1 || size == extents[axis]);
+    stride *= size;
+  }
+  if (fits) return;
+  fail(ErrorCode::shape_mismatch, described(edit, offered.name), ": a value of shape ",
+       given.text(), " does not fit what is edited, ", extents.text());
+}
+
+float Operand::at(const Shape& places) const {
+  std::size_t element = 0;
+  for (std::size_t axis = 0; axis < places.rank(); ++axis) {
+    element += places[axis] * strides_[axis];
+  }
+  return data_[element];
+}
+
+RegionWalk::RegionWalk(const Region& region)
+    : places(region.shape), region_(region), at_(region.shape), left_(region.shape.elements()) {
+  for (std::size_t axis = 0; axis < at_.rank(); ++axis) at_[axis] = 0;
+  if (left_ > 0) read();
+}
+
+void RegionWalk::read() {
+  element = 0;
+  for (std::size_t axis = 0; axis < at_.rank(); ++axis) {
+    const Selected& selected = region_.picked[axis][at_[axis]];
+    element += selected.index * region_.strides[axis];
+    places[axis] = selected.place;
+  }
+}
+
+void RegionWalk::advance() {
+  if (--left_ == 0) return;
+  std::size_t axis = at_.rank() - 1;
+  while (++at_[axis] == region_.shape[axis]) at_[axis--] = 0;
+  read();
+}
+
+}  // namespace clearformer

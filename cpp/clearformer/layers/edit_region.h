@@ -1,0 +1,76 @@
+// Region: the part of a hook point's tensor that an edit selects, and how a value is broadcast to it.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "clearformer/layers/trace.h"
+
+namespace clearformer {
+
+/// The axes of a legend that an edit can select from. Of scores and patterns, `position` is the queries', `key` the
+/// keys'; `feature` is the last axis if it is none of the others.
+struct EditAxes {
+  std::optional<std::size_t> batch, position, key, head, feature;
+  explicit EditAxes(std::string_view legend);
+};
+
+/// A selected index of an axis, and its place among those that the value is broadcast to.
+struct Selected {
+  std::size_t index, place;
+};
+
+/// The indices selected by an edit, for each axis.
+struct Region {
+  std::array<std::vector<Selected>, Shape::kMaxRank> picked;
+  Shape shape;    // of the region
+  Shape extents;  // which a value has to fit: those of the region, but each row of the prompts once
+  Shape strides;  // of the tensor
+
+  /// The whole tensor.
+  explicit Region(const Shape& of);
+  void pick(std::size_t axis, std::vector<Selected> selected, std::size_t extent);
+};
+
+/// "edit: zero at blocks.0.hook_mlp_out".
+std::string described(const Edit& edit, std::string_view hook);
+
+/// What `edit` selects; see apply() in edit.h. Throws invalid_argument.
+Region region_of(const Edit& edit, const Offered& offered, const EditAxes& axes,
+                 std::size_t prompts);
+
+/// A value broadcast to a region, without a copy.
+class Operand {
+ public:
+  /// Throws shape_mismatch for a value that does not fit.
+  Operand(const Tensor& value, const Edit& edit, const Offered& offered, const Region& region);
+
+  explicit operator bool() const { return data_ != nullptr; }
+  /// The number for an element, by its place on each axis.
+  float at(const Shape& places) const;
+
+ private:
+  const float* data_;
+  Shape strides_;
+};
+
+/// The elements of a region in row-major order: `for (RegionWalk at(region); at; at.advance())`.
+class RegionWalk {
+ public:
+  explicit RegionWalk(const Region& region);
+  explicit operator bool() const { return left_ > 0; }
+  void advance();
+
+  std::size_t element = 0;  // offset in the tensor
+  Shape places;             // on each axis
+
+ private:
+  void read();
+  const Region& region_;
+  Shape at_;
+  std::size_t left_;
+};
+
+}  // namespace clearformer
