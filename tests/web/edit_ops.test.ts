@@ -239,7 +239,7 @@ describe.each(variants)('edits (%s)', (variant) => {
   it('give the same in a worker and through a pipeline', async () => {
     const remote = await AutoModelForCausalLM.from_pretrained(storiesPath, { ...optionsFor(variant), worker: true });
     const edits: ActivationEdit[] = [
-      { hook: 'blocks.0.hook_resid_post', op: 'noise', value: 3, seed: 9, pos: [1, 2] },
+      { hook: 'blocks.0.hook_resid_post', op: 'noise', value: 30, seed: 9 },
       { hook: 'blocks.*.mlp.hook_post', op: 'clamp', max: 0.5, feature: [0, 1, 2, 3] },
       { hook: 'blocks.3.hook_resid_pre', op: 'project_out', value: Array.from({ length: 64 }, (_, i) => i) },
     ];

@@ -109,8 +109,8 @@ void project_out(const Edit& edit, const Offered& offered, const EditAxes& axes,
                  const Region& region) {
   const std::size_t rank = region.shape.rank();
   if (!axes.feature) {
-    fail(kInvalid, described(edit, offered.name), ": it has no axis of features (its axes: ",
-         offered.legend, ")");
+    fail(kInvalid, described(edit, offered.name),
+         ": it has no axis of features (its axes: ", offered.legend, ")");
   }
   const std::size_t width = region.shape[rank - 1];
   if (edit.value.dim(edit.value.shape().rank() - 1) != width) {

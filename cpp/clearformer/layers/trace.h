@@ -41,19 +41,20 @@ std::vector<std::string_view> axes_of(std::string_view legend);
 struct Edit {
   enum class Op {
     zero,
-    mean,         // each feature: its mean over batch and positions, or the value if given
-    scale,        // multiplied by the value
-    add,          // plus the value
-    replace,      // replaced by the value
-    noise,        // plus normal noise, whose standard deviation is the value
+    mean,     // each feature: its mean over batch and positions, or the value if given
+    scale,    // multiplied by the value
+    add,      // plus the value
+    replace,  // replaced by the value
+    noise,    // plus normal noise, whose standard deviation is the value
     project_out,  // minus its projection onto the span of the value's rows, [feature] or [direction, feature]
-    clamp,        // at least `min`, at most `max`
+    clamp,  // at least `min`, at most `max`
   };
   std::string hook;  // its name; '*' matches any run of characters
   Op op = Op::zero;
   std::vector<std::int64_t> rows = {};  // of the batch; in a generation, of the prompts
   std::vector<std::int64_t> heads = {};
-  std::vector<std::int64_t> positions = {};      // in the whole sequence; of scores and patterns, the queries'
+  std::vector<std::int64_t> positions =
+      {};  // in the whole sequence; of scores and patterns, the queries'
   std::vector<std::int64_t> key_positions = {};  // of scores and patterns
   std::vector<std::int64_t> features = {};       // of the last axis: neurons, dimensions of a head
   Tensor value = {};                             // float32; empty: none

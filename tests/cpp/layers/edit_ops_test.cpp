@@ -19,17 +19,15 @@ constexpr const char* kResidual = "batch pos d_model";
 constexpr const char* kMaps = "batch head query_pos key_pos";
 
 TEST(EditOps, SelectByRowKeyPositionAndFeature) {
-  expect_changed(edited({.hook = {}, .rows = {-1}, .features = {0, -2}}, {3, 2, 4}, kResidual),
-                 [](const At& at, float x) {
-                   return at[0] == 2 && (at[2] == 0 || at[2] == 2) ? 0.0f : x;
-                 });
-  // Keys count from the beginning also where queries are behind a cache.
   expect_changed(
-      edited({.hook = {}, .heads = {1}, .positions = {6}, .key_positions = {0, -1}}, {2, 2, 3, 8},
-             kMaps, 5),
-      [](const At& at, float x) {
-        return at[1] == 1 && at[2] == 1 && (at[3] == 0 || at[3] == 7) ? 0.0f : x;
-      });
+      edited({.hook = {}, .rows = {-1}, .features = {0, -2}}, {3, 2, 4}, kResidual),
+      [](const At& at, float x) { return at[0] == 2 && (at[2] == 0 || at[2] == 2) ? 0.0f : x; });
+  // Keys count from the beginning also where queries are behind a cache.
+  expect_changed(edited({.hook = {}, .heads = {1}, .positions = {6}, .key_positions = {0, -1}},
+                        {2, 2, 3, 8}, kMaps, 5),
+                 [](const At& at, float x) {
+                   return at[1] == 1 && at[2] == 1 && (at[3] == 0 || at[3] == 7) ? 0.0f : x;
+                 });
   // A value is broadcast to all that is selected: here [row, position, feature] = [2, 1, 2].
   expect_changed(edited({.hook = {},
                          .op = Op::replace,
@@ -71,7 +69,8 @@ TEST(EditOps, ClampLimitsBelowAboveAndByFeature) {
   });
   Edit below{.hook = {}, .op = Op::clamp, .positions = {0}};
   below.min = numbers({}, {2});
-  const Tensor found = edited_tensor(numbers({1, 2, 2}, {1, nan, 1, 3}), std::move(below), kResidual);
+  const Tensor found =
+      edited_tensor(numbers({1, 2, 2}, {1, nan, 1, 3}), std::move(below), kResidual);
   EXPECT_EQ(found.f32()[0], 2.0f);
   EXPECT_TRUE(std::isnan(found.f32()[1]));
   EXPECT_EQ(found.f32()[2], 1.0f);
@@ -82,12 +81,13 @@ TEST(EditOps, ProjectOutRemovesTheSpanOfItsDirections) {
   const std::vector<std::vector<double>> directions = {
       {1, 2, 0, -1, 0.5}, {0, 1, 1, 1, 3}, {1, 3, 1, 0, 3.5}};
   Tensor value({3, 5});
-  for (std::size_t i = 0; i < 15; ++i) value.f32()[i] = static_cast<float>(directions[i / 5][i % 5]);
+  for (std::size_t i = 0; i < 15; ++i)
+    value.f32()[i] = static_cast<float>(directions[i / 5][i % 5]);
   const Shape shape{2, 3, 5};
   const Tensor before = counted(shape);
-  const Tensor found = edited(
-      {.hook = {}, .op = Op::project_out, .positions = {0, 2}, .value = std::move(value)}, shape,
-      kResidual);
+  const Tensor found =
+      edited({.hook = {}, .op = Op::project_out, .positions = {0, 2}, .value = std::move(value)},
+             shape, kResidual);
   // The normal equations of two directions, solved by hand: c = (D Dᵀ)⁻¹ D x.
   const auto product = [](const std::vector<double>& a, const auto* b) {
     double sum = 0.0;
@@ -108,11 +108,9 @@ TEST(EditOps, ProjectOutRemovesTheSpanOfItsDirections) {
 }
 
 TEST(EditOps, ProjectOutOfSelectedFeaturesLeavesTheOthers) {
-  const Tensor found = edited({.hook = {},
-                               .op = Op::project_out,
-                               .features = {2, 0},
-                               .value = numbers({2}, {0, 3})},
-                              {1, 2, 3}, kResidual);
+  const Tensor found =
+      edited({.hook = {}, .op = Op::project_out, .features = {2, 0}, .value = numbers({2}, {0, 3})},
+             {1, 2, 3}, kResidual);
   expect_same_bits("edited", found, numbers({1, 2, 3}, {0, 2, 3, 0, 5, 6}));
 }
 

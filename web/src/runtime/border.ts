@@ -6,9 +6,20 @@ import type { ErrorCode } from '../support/error.js';
 import type { BuildInfo } from './build_info.js';
 import type { Complexity } from './complexity.js';
 import type { HookName } from './hook_names.js';
+import type { EditIn, FunctionIn, ObservationRequest, OutputRequest } from './observation_request.js';
 import type { CacheType, MemoryUse, ParameterInfo, WeightProcessing, WeightType } from './weights.js';
 
-export type { CacheType, MemoryUse, ParameterInfo, WeightProcessing, WeightType };
+export type {
+  CacheType,
+  EditIn,
+  FunctionIn,
+  MemoryUse,
+  ObservationRequest,
+  OutputRequest,
+  ParameterInfo,
+  WeightProcessing,
+  WeightType,
+};
 
 /** The typed array for each element type. */
 export interface TensorData {
@@ -81,40 +92,6 @@ export interface ModelShape {
   d_vocab: number;
   n_ctx: number;
   [key: string]: unknown;
-}
-
-/** Outputs requested besides the logits. */
-export interface OutputRequest {
-  output_attentions?: boolean;
-  output_hidden_states?: boolean;
-}
-
-/** An edit in the core's form: one hook point, indices as lists, the value with all axes. */
-export interface EditIn {
-  hook: string;
-  op: string;
-  rows?: number[];
-  heads?: number[];
-  positions?: number[];
-  key_positions?: number[];
-  features?: number[];
-  value?: TensorIn;
-  min?: TensorIn;
-  max?: TensorIn;
-  seed?: number;
-}
-
-/** A caller's function: receives the values and returns the edited ones, or null if it failed. */
-export interface FunctionIn {
-  hook: string;
-  call(name: string, value: TensorOut<'float32'>): Float32Array | null;
-}
-
-/** What to capture and edit in a forward pass (observation.h of the bindings). */
-export interface ObservationRequest extends OutputRequest {
-  names?: string[];
-  edits?: EditIn[];
-  fwd_hooks?: FunctionIn[];
 }
 
 /** What to keep of a generation step. */
