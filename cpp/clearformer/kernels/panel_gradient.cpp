@@ -1,7 +1,6 @@
 #include "clearformer/kernels/panel_gradient.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "clearformer/kernels/matmul.h"
 #include "clearformer/tensor/thread_pool.h"
@@ -28,8 +27,7 @@ void transpose_shared(const float* from, float* to, std::size_t rows, std::size_
 PanelGradient::PanelGradient(std::size_t outputs, std::size_t inputs)
     : outputs_(outputs),
       inputs_(inputs),
-      panels_(
-          Tensor::zeros({(outputs + panel_width() - 1) / panel_width(), inputs, panel_width()})) {}
+      panels_(Tensor::zeros({padded(outputs) / panel_width(), inputs, panel_width()})) {}
 
 void PanelGradient::copy_row(std::size_t output, float* to) const {
   const std::size_t width = panel_width();
@@ -50,7 +48,10 @@ void PanelGradient::add_to_row(std::size_t output, const float* row, std::size_t
   for (std::size_t k = first; k < end; ++k) to[k * width] += row[k - first];
 }
 
-void PanelGradient::clear() { std::memset(panels_.data(), 0, panels_.view().bytes()); }
+std::size_t PanelGradient::padded(std::size_t outputs) {
+  const std::size_t width = panel_width();
+  return (outputs + width - 1) / width * width;
+}
 
 // Panel p is the product of xᵀ (K, rows) and W columns of dy, which are copied next to each other.
 void PanelGradient::add_outer(const float* dy, const float* x, std::size_t rows, Arena& arena) {

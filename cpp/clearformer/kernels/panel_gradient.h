@@ -32,8 +32,8 @@ class PanelGradient : public WeightRows {
   /// All panels, with the padding of the last one, which stays zero: for elementwise work in place.
   Tensor& panels() { return panels_; }
   const Tensor& panels() const { return panels_; }
-  /// Sets all to zero.
-  void clear();
+  /// Rows with those that complete the last panel.
+  static std::size_t padded(std::size_t outputs);
 
  private:
   std::size_t outputs_, inputs_;

@@ -18,12 +18,12 @@ void softmax_derivative(const float* p, float shift, float* d, std::size_t count
   transform(p, d, d, count, [of_row](Vec weight, Vec value) { return weight * (value - of_row); });
 }
 
-float dot_of(const float* a, const float* b, std::size_t count) {
+double dot_of(const float* a, const float* b, std::size_t count) {
   DoubleSum sum;
   for_each(count, [&](std::size_t i, auto lanes) {
     sum.add_product(load(a + i, lanes), load(b + i, lanes));
   });
-  return static_cast<float>(sum.total());
+  return sum.total();
 }
 
 }  // namespace clearformer::kernels::CLEARFORMER_TARGET

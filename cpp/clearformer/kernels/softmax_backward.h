@@ -16,6 +16,6 @@ CLEARFORMER_KERNEL(void, softmax_derivative, const float* p, float shift, float*
                    std::size_t count)
 
 /// Σ a[i] · b[i], accumulated in double.
-CLEARFORMER_KERNEL(float, dot_of, const float* a, const float* b, std::size_t count)
+CLEARFORMER_KERNEL(double, dot_of, const float* a, const float* b, std::size_t count)
 
 }  // namespace clearformer::kernels

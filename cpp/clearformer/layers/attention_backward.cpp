@@ -115,8 +115,9 @@ void Backward::block(const AttentionHead& scores, std::size_t first, std::size_t
   pack_rows(d_output, batch, first, rows, head, buffers.d_output);
   pack_rows(kept.queries, batch, first, rows, head, buffers.queries);
   for (std::size_t r = 0; r < rows; ++r) {
-    buffers.shift[r] = kernels::dot_of(d_output.row(batch, first + r, head),
-                                       kept.output.row(batch, first + r, head), d_output.width);
+    buffers.shift[r] = static_cast<float>(kernels::dot_of(d_output.row(batch, first + r, head),
+                                                          kept.output.row(batch, first + r, head),
+                                                          d_output.width));
     const bool empty = saved(scores, first + r)[1] == 0.0f;
     if (empty && options.empty_row == EmptyRow::uniform) spread(scores, first + r);
   }

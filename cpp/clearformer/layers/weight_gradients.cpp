@@ -74,22 +74,23 @@ std::shared_ptr<WeightRows> WeightGradients::rows(const Parameter& parameter) co
                                         parameter.rows->outputs(), parameter.rows->inputs());
 }
 
+std::vector<MutableTensorView> WeightGradients::all() const {
+  std::vector<MutableTensorView> views;
+  for (const Sums& sums : sums_) {
+    views.push_back(sums.panels != nullptr ? sums.panels->panels().mutable_view()
+                                           : const_cast<Sums&>(sums).numbers.mutable_view());
+  }
+  return views;
+}
+
 std::size_t WeightGradients::bytes() const {
   std::size_t bytes = 0;
-  for (const Sums& sums : sums_) {
-    bytes += sums.panels != nullptr ? sums.panels->bytes() : sums.numbers.view().bytes();
-  }
+  for (const MutableTensorView& sums : all()) bytes += sums.bytes();
   return bytes;
 }
 
 void WeightGradients::clear() {
-  for (Sums& sums : sums_) {
-    if (sums.panels != nullptr) {
-      sums.panels->clear();
-    } else {
-      std::memset(sums.numbers.data(), 0, sums.numbers.view().bytes());
-    }
-  }
+  for (const MutableTensorView& sums : all()) std::memset(sums.data(), 0, sums.bytes());
 }
 
 void add_sum_of_rows(const float* a, const float* b, std::size_t rows, std::size_t columns,
