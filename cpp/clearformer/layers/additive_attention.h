@@ -18,6 +18,8 @@ class AdditiveScore {
         key_(scope / "W_k", key_size, hidden, Bias::none),
         weights_((scope / "w_v").take("weight", {1, hidden})) {}
 
+  std::size_t query_size() const { return query_.in_features(); }
+  std::size_t key_size() const { return key_.in_features(); }
   std::size_t hidden() const { return query_.out_features(); }
   /// W_q·q (…, h): the queries for the attention core, with the kernel additive_scores and weights().
   void project_queries(const TensorView& queries, const MutableTensorView& out) const {

@@ -169,8 +169,13 @@ void fused(const Heads& queries, const PackedKeyValues& keys_values, const Mask&
 // Materialised matrices of scores, (B, H, T, S), for the trace, and which of them it has changed.
 class Watched {
  public:
-  Watched(const MutableTensorView& scores, const Context& context)
-      : scores_(scores), context_(context), changed_(scores.dim(0) * scores.dim(1), false) {}
+  Watched(const MutableTensorView& scores, const AttentionOptions& options, const Context& context)
+      : scores_(scores),
+        shown_(options.headless ? scores.reshaped({scores.dim(0), scores.dim(2), scores.dim(3)})
+                                : scores),
+        legend_(options.headless ? "batch query_pos key_pos" : "batch head query_pos key_pos"),
+        context_(context),
+        changed_(scores.dim(0) * scores.dim(1), false) {}
 
   float* matrix(std::size_t of) const {
     return scores_.f32() + of * scores_.dim(2) * scores_.dim(3);
@@ -178,10 +183,9 @@ class Watched {
   bool changed(std::size_t of) const { return changed_[of]; }
 
   void offer(std::string_view hook) {
-    constexpr std::string_view kLegend = "batch head query_pos key_pos";
-    if (!context_.trace.edits(hook)) return context_.trace(hook, scores_, kLegend);
+    if (!context_.trace.edits(hook)) return context_.trace(hook, shown_, legend_);
     const Tensor before = Tensor::copy_of(scores_);
-    context_.trace(hook, scores_, kLegend);
+    context_.trace(hook, shown_, legend_);
     const std::size_t bytes = scores_.dim(2) * scores_.dim(3) * sizeof(float);
     for (std::size_t of = 0; of < changed_.size(); ++of) {
       const char* was = static_cast<const char*>(before.data()) + of * bytes;
@@ -190,7 +194,8 @@ class Watched {
   }
 
  private:
-  MutableTensorView scores_;
+  MutableTensorView scores_, shown_;
+  std::string_view legend_;
   const Context& context_;
   std::vector<bool> changed_;
 };
@@ -201,7 +206,7 @@ void traced(const Heads& queries, const PackedKeyValues& keys_values, const Mask
             const AttentionOptions& options, const MutableHeads& output, const Context& context,
             float* softmax) {
   const std::size_t heads = queries.heads, length = queries.length, keys = keys_values.length();
-  Watched watched(context.arena.take({queries.batch, heads, length, keys}), context);
+  Watched watched(context.arena.take({queries.batch, heads, length, keys}), options, context);
   const auto each = [&](auto step) {
     const auto visit = [&](const AttentionHead& head) {
       const std::size_t of = head.batch * heads + head.head;

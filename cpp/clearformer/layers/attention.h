@@ -24,6 +24,7 @@ struct AttentionOptions {
   float softcap = 0.0f;  // > 0: scores become softcap · tanh(score / softcap)
   EmptyRow empty_row = EmptyRow::zeros;
   std::size_t unmasked_keys = 0;  // the last keys, which no mask hides
+  bool headless = false;          // of one head, whose axis is not shown: hook points are (B, T, S)
 };
 
 /// queries (B, T, H, d), packed keys and values of B sequences and G heads -> output (B, T, H, d_v).

@@ -3,7 +3,8 @@
 // A row with nothing to attend to gets uniform weights, as in d2l's masked_softmax.
 
 #include "clearformer/kernels/elementwise.h"
-#include "clearformer/layers/attention_pooling.h"
+#include "clearformer/layers/additive_attention.h"
+#include "clearformer/layers/attention.h"
 #include "clearformer/layers/decoder_block.h"
 #include "clearformer/layers/patch_embedding.h"
 #include "clearformer/layers/positional_encoding.h"
@@ -52,24 +53,50 @@ TensorView sequence(std::string_view what, const TensorView& x, std::size_t feat
   return x;
 }
 
+void check_pairs(std::string_view what, const TensorView& queries, const TensorView& keys,
+                 const TensorView& values) {
+  if (queries.dim(0) == keys.dim(0) && keys.dim(0) == values.dim(0) &&
+      keys.dim(1) == values.dim(1)) {
+    return;
+  }
+  fail(ErrorCode::shape_mismatch, what, "queries of shape ", queries.shape().text(), ", keys ",
+       keys.shape().text(), " and values ", values.shape().text(),
+       " must have one batch, and as many keys as values");
+}
+
 std::unique_ptr<Module> additive_attention(const ConfigReader& options, const WeightScope& scope) {
   const std::size_t hidden = options.size("num_hiddens");
-  const auto pooling = std::make_shared<PoolingOptions>();
-  pooling->score.name = "additive";
-  for (const char* name : {"W_q", "W_k"}) {
-    const WeightScope weight = scope / name;
-    pooling->score.parameters.emplace(name,
-                                      weight.take("weight", {hidden, columns_of(weight, hidden)}));
-  }
-  pooling->score.parameters.emplace("w_v", (scope / "w_v").take("weight", {1, hidden}));
-  pooling->empty_row = EmptyRow::uniform;
-  pooling->keep = PoolingOptions::Keep::weights;
-  return module_of([pooling](const Module::Inputs& inputs, const Context& context) {
-    pooling->mask = inputs.mask("mask");
-    Pooled pooled = attention_pooling(inputs.tensor("queries"), inputs.tensor("keys"),
-                                      inputs.tensor("values"), *pooling);
-    context.trace("hook_pattern", pooled.kept, "batch query_pos key_pos");
-    return std::move(pooled.output);
+  const std::size_t query_size = columns_of(scope / "W_q", hidden);
+  const std::size_t key_size = columns_of(scope / "W_k", hidden);
+  return module_of([score = AdditiveScore(scope, query_size, key_size, hidden)](
+                       const Module::Inputs& inputs, const Context& context) {
+    constexpr std::string_view kName = "d2l.AdditiveAttention: ";
+    const TensorView queries =
+        sequence(concat(kName, "queries"), inputs.tensor("queries"), score.query_size());
+    const TensorView keys =
+        sequence(concat(kName, "keys"), inputs.tensor("keys"), score.key_size());
+    const TensorView values = sequence(concat(kName, "values"), inputs.tensor("values"), 0);
+    check_pairs(kName, queries, keys, values);
+    Arena::Frame frame(context.arena);
+    const auto of_one_head = [](const TensorView& x) {
+      return x.reshaped({x.dim(0), x.dim(1), 1, x.dim(2)});
+    };
+    const std::size_t batch = queries.dim(0), length = queries.dim(1);
+    const MutableTensorView query = context.arena.take({batch, length, 1, score.hidden()});
+    const MutableTensorView key = context.arena.take({batch, keys.dim(1), 1, score.hidden()});
+    score.project_queries(of_one_head(queries), query);
+    score.project_keys(of_one_head(keys), key);
+    Tensor output({batch, length, 1, values.dim(2)});
+    AttentionOptions core;
+    core.score = {kernels::additive_scores, score.weights()};
+    core.empty_row = EmptyRow::uniform;
+    core.headless = true;
+    const PackedKeyValues packed = packed_in(context.arena, positions_first(TensorView(key)),
+                                             positions_first(of_one_head(values)));
+    attention(positions_first(TensorView(query)), packed, inputs.mask("mask").without_heads(), core,
+              positions_first_mutable(output), context);
+    output.reshape({batch, length, values.dim(2)});
+    return output;
   });
 }
 
