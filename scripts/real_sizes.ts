@@ -31,11 +31,11 @@ async function realSizes(words: readonly Word[]): Promise<void> {
   const { inspect } = (await import(pathToFileURL(inProject('dist/index.js')).href)) as typeof import('clearformer');
   for (const model of chosen(publishedNames, words)) {
     await writePublished(model);
-    const { memory, cache } = await inspect(folderOf(model));
+    const { peak } = await inspect(folderOf(model));
     for (const dtype of chosen(dtypes, words)) {
       for (const engine of chosen(engines, words)) {
         const machineLoad = Math.round(loadavg()[0] ?? 0);
-        const told = { model, dtype, expected: memory?.[dtype] ?? 0, per_position: cache?.fp32.per_position ?? 0 };
+        const told = { model, dtype, expected: peak?.[dtype] ?? 0 };
         const result: SizesResult = await step(`${model}, ${dtype}, ${engine}`, async () => {
           try {
             return { ...told, where: engine, measured: { ...(await measureSize(engine, model, dtype)), machineLoad } };

@@ -178,6 +178,9 @@ void PackedMatrix::pack(Matrix weight) {
   const std::size_t width = panel_width(), panels = (outputs_ + width - 1) / width;
   const std::size_t bytes = bytes_of_panel(format_, inputs_);
   const std::size_t row = weight.values().view().bytes() / outputs_;
+  // The panels overwrite them as well.
+  const auto* stored = static_cast<const std::uint16_t*>(weight.scales().data());
+  const std::vector<std::uint16_t> scales(stored, stored + weight.scales().elements());
   panels_ = std::move(weight.values());
   if (this->bytes() < panels * bytes) {  // a matrix that was not allocated to be packed
     Tensor roomy({panels * bytes}, DType::u8);
@@ -185,7 +188,6 @@ void PackedMatrix::pack(Matrix weight) {
     panels_ = std::move(roomy);
   }
   const std::size_t blocks = is_quantized(format_) ? blocks_of(inputs_) : 0;
-  const auto* scales = static_cast<const std::uint16_t*>(weight.scales().data());
   std::vector<unsigned char> rows(width * row);
   auto* first = static_cast<unsigned char*>(panels_.data());
   for (std::size_t panel = panels; panel-- != 0;) {
@@ -194,7 +196,7 @@ void PackedMatrix::pack(Matrix weight) {
     unsigned char* to = first + panel * bytes;
     std::memset(to, 0, bytes);
     for (std::size_t i = 0; i < filled; ++i) {
-      pack_row(*this, output + i, rows.data() + i * row, scales + (output + i) * blocks, to);
+      pack_row(*this, output + i, rows.data() + i * row, scales.data() + (output + i) * blocks, to);
     }
   }
 }

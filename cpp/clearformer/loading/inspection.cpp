@@ -26,7 +26,6 @@ namespace {
 constexpr const char* kConfig = "config.json";
 constexpr const char* kIndex = "model.safetensors.index.json";
 constexpr std::size_t kMaxFaults = 20;  // of one header
-constexpr std::size_t kPrompt = 512;    // positions for which a model that fits has room
 
 class Inspector {
  public:
@@ -194,6 +193,11 @@ class Inspector {
       return;  // too many to continue
     }
     found_.memory = memory_of(weights.bytes_taken(), matrices);
+    for (std::size_t i = 0; i < found_.peak.size(); ++i) {
+      const MatrixFormat format = *matrix_format_named(Inspection::kDTypes[i]);
+      found_.peak[i] =
+          bounded_sum((*found_.memory)[i], call_bytes(*found_.config, Inspection::kPrompt, format));
+    }
     if (whole()) compare_memory();
     if (found_.parameters) return;
     found_.parameters = weights.bytes_taken() / sizeof(float);
@@ -216,30 +220,22 @@ class Inspector {
     }
   }
 
-  // A lower bound of what a prompt needs beside the weights: keys and values, and the activations of a layer.
-  std::uint64_t room_for_prompt() const {
-    const ModelConfig& config = *found_.config;
-    const std::size_t positions = std::min(kPrompt, config.longest());
-    const std::uint64_t cached = bounded_product(positions, cache_bytes(config).per_position);
-    return bounded_sum(cached, activation_bytes(config.main(), {{}, 1, positions}));
-  }
-
   // Compares the size in the requested dtype, or else fp32, with the available memory.
   void compare_memory() {
-    const std::uint64_t limit = memory_budget().limit, room = room_for_prompt();
+    const std::uint64_t limit = memory_budget().limit;
     const auto* first = std::find(std::begin(Inspection::kDTypes), std::end(Inspection::kDTypes),
                                   folder_.dtype.value_or("fp32"));
     const auto wanted = static_cast<std::size_t>(first - Inspection::kDTypes);
     const Inspection::Memory& memory = *found_.memory;
     for (std::size_t i = memory.size(); i-- != 0;) {
-      if (bounded_sum(memory[i], room) <= limit) found_.fits = Inspection::kDTypes[i];
+      if (found_.peak[i] <= limit) found_.fits = Inspection::kDTypes[i];
     }
     if (wanted == memory.size() || memory[wanted] <= limit) return;
     std::string cure = "; no dtype fits";
     Problem::Severity severity = Problem::Severity::error;
     for (std::size_t i = memory.size(); i-- != 0;) {
       const bool smallest = i + 1 == memory.size();
-      if (bounded_sum(memory[i], smallest ? 0 : room) > limit) continue;
+      if ((smallest ? memory : found_.peak)[i] > limit) continue;
       cure = concat("; dtype '", Inspection::kDTypes[i], "' needs ", size_text(memory[i]));
       if (!folder_.dtype) severity = Problem::Severity::warning;
     }
@@ -290,11 +286,11 @@ std::string_view to_string(Problem::Severity severity) {
   return severity == Problem::Severity::error ? "error" : "warning";
 }
 
-void write_memory(JsonWriter& json, const Inspection& inspection) {
-  if (!inspection.memory) return json.key("memory").null();
-  json.key("memory").open('{');
-  for (std::size_t i = 0; i < inspection.memory->size(); ++i) {
-    json.key(Inspection::kDTypes[i]).count((*inspection.memory)[i]);
+void write_memory(JsonWriter& json, std::string_view key, const Inspection::Memory* memory) {
+  if (memory == nullptr) return json.key(key).null();
+  json.key(key).open('{');
+  for (std::size_t i = 0; i < memory->size(); ++i) {
+    json.key(Inspection::kDTypes[i]).count((*memory)[i]);
   }
   json.close('}');
 }
@@ -354,7 +350,8 @@ std::string to_json(const Inspection& inspection) {
   json.key("pipelines").texts(inspection.pipelines);
   json.key("parameters");
   inspection.parameters ? json.count(*inspection.parameters) : json.null();
-  write_memory(json, inspection);
+  write_memory(json, "memory", inspection.memory ? &*inspection.memory : nullptr);
+  write_memory(json, "peak", inspection.memory ? &inspection.peak : nullptr);
   text_or_null("fits", inspection.fits);
   write_cache(json, inspection.cache);
   json.key("readable").texts(inspection.readable);

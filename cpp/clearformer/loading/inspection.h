@@ -63,6 +63,8 @@ struct Inspection {
   };
   /// The dtypes for which memory is reported.
   static constexpr std::string_view kDTypes[] = {"fp32", "fp16", "q8", "q4"};
+  /// Positions of the call for which the peak is told, or as many as the model reads.
+  static constexpr std::size_t kPrompt = 512;
   using Memory = std::array<std::uint64_t, std::size(kDTypes)>;
   /// The formats of the key/value cache for which its size is reported.
   static constexpr CacheFormat kCacheFormats[] = {CacheFormat::f32, CacheFormat::f16,
@@ -78,6 +80,7 @@ struct Inspection {
   std::vector<Tensor> tensors;                   // by file, in the order of their data
   std::optional<std::uint64_t> parameters;       // stored or, if no header was read, required
   std::optional<Memory> memory;                  // of the weights
+  Memory peak{};                                 // … and of a call of kPrompt positions
   std::string_view fits;                         // the dtype with most bits that fits; may be empty
   std::optional<Cache> cache;                    // if the model generates tokens
   std::vector<std::string> missing, unexpected;  // tensors

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "clearformer/kernels/quantized_matmul.h"
 #include "clearformer/tensor/memory_budget.h"
 
 namespace clearformer {
@@ -16,15 +17,129 @@ CacheBytes cache_bytes(const ModelConfig& config, CacheFormat format) {
   return {bytes * (groups == 0 ? heads : groups), reads_source ? bytes * heads : 0};
 }
 
-std::uint64_t activation_bytes(const TowerConfig& tower, const PassSize& pass) {
-  const BlockConfig& block = tower.stack.block;
-  const std::uint64_t d_model = tower.d_model();
-  const std::uint64_t width =
-      d_model + std::max<std::uint64_t>(block.feed_forward.d_hidden, d_model);
+namespace {
+
+std::uint64_t groups_of(const AttentionConfig& attention) {
+  const std::size_t groups = attention.num_key_value_heads;
+  return groups == 0 ? attention.num_heads : groups;
+}
+
+// Floats while attention runs: queries and their results, keys and values, packed once more if they are not packed into a
+// cache.
+std::uint64_t attention_floats(const AttentionConfig& attention, const PassSize& pass) {
   const std::uint64_t rows = bounded_product(pass.batch, pass.positions);
-  // Two biases per query and key.
-  const std::uint64_t heads = tower.relative_table ? 2 * block.attention.num_heads : 0;
-  return bounded_product(rows, (width + heads * pass.positions) * sizeof(float));
+  const std::uint64_t groups = groups_of(attention), width = attention.d_head;
+  const std::uint64_t own = bounded_product(rows, 2 * (attention.num_heads + groups) * width);
+  if (pass.cached) return own;
+  const std::uint64_t capacity =
+      bounded_product(pass.batch, PackedKeyValues::rounded(pass.positions));
+  return bounded_sum(own,
+                     bounded_product(capacity, groups * (width + PackedKeyValues::rounded(width))));
+}
+
+// Floats while a block runs, beside the residual stream.
+std::uint64_t block_floats(const BlockConfig& block, const PassSize& pass) {
+  const std::uint64_t rows = bounded_product(pass.batch, pass.positions);
+  const FeedForwardConfig& transform = block.feed_forward;
+  const std::uint64_t hidden = transform.d_hidden * (transform.gate == Gate::present ? 2 : 1);
+  const bool after = block.order == NormOrder::both || block.order == NormOrder::behind;
+  const bool before = block.order == NormOrder::pre || block.order == NormOrder::both;
+  const bool changed = block.residual_scale != 1.0f || block.layer_scale == LayerScale::present;
+  const bool parallel =
+      block.order == NormOrder::parallel || block.order == NormOrder::parallel_two;
+  const std::uint64_t copies = parallel ? 3 : (before ? 1 : 0) + (after || changed ? 1 : 0);
+  return bounded_sum(
+      bounded_product(rows, copies * block.attention.d_model),
+      std::max(attention_floats(block.attention, pass), bounded_product(rows, hidden)));
+}
+
+// Floats of a batch while images or audio are embedded.
+std::uint64_t embedding_floats(const TowerConfig& tower, const PassSize& pass) {
+  const std::uint64_t rows = bounded_product(pass.batch, pass.positions), d_model = tower.d_model();
+  if (tower.image) {
+    const PatchConfig& patch = tower.image->patch;
+    const std::uint64_t pixels = patch.channels * patch.patch_height * patch.patch_width;
+    return bounded_sum(bounded_product(rows, d_model), pass.positions * pixels);
+  }
+  if (!tower.audio) return 0;
+  const std::uint64_t taps = std::max<std::uint64_t>(tower.audio->mel_bins, (d_model + 1) / 2) * 3;
+  return bounded_sum(bounded_product(2 * rows, d_model),
+                     pass.positions * (2 * taps + d_model));  // two frames a position
+}
+
+}  // namespace
+
+std::uint64_t arena_bytes(const TowerConfig& tower, const PassSize& pass) {
+  const BlockConfig& block = tower.stack.block;
+  const std::uint64_t rows = bounded_product(pass.batch, pass.positions);
+  std::uint64_t tables = 1;  // the position
+  for (const auto& rotary : {tower.rotary, tower.local_rotary}) {
+    if (rotary) tables += rotary->rotary_dim == 0 ? rotary->d_head : rotary->rotary_dim;
+  }
+  const std::uint64_t memory =
+      bounded_product(bounded_product(pass.batch, pass.memory),
+                      2 * groups_of(block.attention) * block.attention.d_head);
+  const std::uint64_t blocks = bounded_sum(block_floats(block, pass), memory);
+  const std::uint64_t floats = bounded_sum(bounded_product(rows, tower.d_model() + tables),
+                                           std::max(blocks, embedding_floats(tower, pass)));
+  return bounded_product(floats, sizeof(float));
+}
+
+std::uint64_t activation_bytes(const TowerConfig& tower, const PassSize& pass) {
+  // Biases per query and key: two of disentangled attention.
+  const std::uint64_t biases = (tower.relative_table ? 2
+                                : tower.relative     ? 1
+                                                     : 0) *
+                               tower.stack.block.attention.num_heads;
+  const std::uint64_t pairs =
+      bounded_product(pass.positions, std::uint64_t{pass.past} + pass.positions);
+  const std::uint64_t sequences = tower.relative_table ? pass.batch : 1;
+  return bounded_sum(arena_bytes(tower, pass),
+                     bounded_product(bounded_product(sequences, pairs), biases * sizeof(float)));
+}
+
+namespace {
+
+// The tokens of an image or of a recording, or of a text of `positions`.
+std::size_t positions_of(const TowerConfig& tower, std::size_t positions) {
+  if (tower.image) return tower.image->prefix() + tower.image->grid().patches();
+  return tower.audio ? tower.audio->positions : std::min(positions, tower.longest());
+}
+
+// The rounded inputs of the widest product of a pass.
+std::uint64_t scratch_bytes(const TowerConfig& tower, std::size_t positions, MatrixFormat format) {
+  if (!is_quantized(format)) return 0;
+  const BlockConfig& block = tower.stack.block;
+  const std::size_t widest = std::max({tower.d_model(), block.feed_forward.d_hidden,
+                                       block.attention.num_heads * block.attention.d_head});
+  return kernels::quantized_row_bytes(kernels::PanelFormat::q8, positions, widest);
+}
+
+}  // namespace
+
+std::uint64_t call_bytes(const ModelConfig& config, std::size_t positions, MatrixFormat format) {
+  constexpr std::size_t kAhead = 256, kWritten = 128;  // see KeyValueCache
+  const CacheBytes cache = cache_bytes(config);
+  const bool generates = cache.per_position != 0, reads_source = cache.per_source_position != 0;
+  const std::size_t read = positions_of(config.tower, positions);
+  const auto of = [&](const TowerConfig& tower, const PassSize& pass) {
+    return bounded_sum(activation_bytes(tower, pass), scratch_bytes(tower, pass.positions, format));
+  };
+  std::uint64_t pass =
+      of(config.tower, {{}, 1, read, 0, 0, config.kind == ModelKind::decoder_only && generates});
+  if (config.second) {
+    const std::size_t written = reads_source ? 1 : positions_of(*config.second, positions);
+    pass =
+        std::max(pass, of(*config.second, {{}, 1, written, 0, reads_source ? read : 0, generates}));
+  }
+  const std::uint64_t vocabulary = config.d_vocab(), d_model = config.d_model();
+  const std::uint64_t outputs =
+      generates ? 2 * vocabulary
+                : bounded_product(read, config.task == Task::masked_lm ? vocabulary : d_model);
+  const std::size_t held = std::min(reads_source ? kWritten : read + kAhead, config.longest());
+  const std::uint64_t kept = bounded_sum(bounded_product(held, cache.per_position),
+                                         bounded_product(read, cache.per_source_position));
+  return bounded_sum(bounded_sum(pass, kept), bounded_product(outputs, sizeof(float)));
 }
 
 }  // namespace clearformer

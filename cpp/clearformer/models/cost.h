@@ -1,4 +1,4 @@
-// Memory cost in bytes, known before any work is done: the key/value cache, and a lower bound of a forward pass.
+// Memory cost in bytes, known before any work is done: the key/value cache, and the activations of a forward pass.
 // inspect reports the same numbers.
 #pragma once
 
@@ -22,8 +22,15 @@ inline CacheBytes cache_bytes(const ModelConfig& config) {
   return cache_bytes(config, config.cache_format);
 }
 
-/// A lower bound of what one stack's pass holds at the same time: the residual stream, and a block's hidden layer or
-/// its queries, keys and values.
+/// What one stack's pass takes from the arena, but for some kilobytes: the residual stream, rotary tables, and a block's
+/// hidden layer or its queries, keys and values, or the patches or frames that are embedded.
+std::uint64_t arena_bytes(const TowerConfig& tower, const PassSize& pass);
+
+/// What one stack's pass holds at the same time: its part of the arena, and the biases of relative positions.
 std::uint64_t activation_bytes(const TowerConfig& tower, const PassSize& pass);
+
+/// What a call needs beside the weights, in bytes: of one sequence of `positions` (for a model that generates, followed by
+/// as many as the cache allocates ahead), or of one image or recording. `format` is that of the weights.
+std::uint64_t call_bytes(const ModelConfig& config, std::size_t positions, MatrixFormat format);
 
 }  // namespace clearformer

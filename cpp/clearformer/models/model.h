@@ -134,6 +134,8 @@ class Model {
   /// Bytes of the weights as stored in memory, with what undo_edits() needs, and of the memory allocated for activations so far.
   std::size_t weight_bytes() const { return weight_bytes_ + parameters_.bytes_for_undo(); }
   std::size_t workspace_bytes() const { return arena_.bytes(); }
+  /// The most of that memory that was in use at a time.
+  std::size_t workspace_used() const { return arena_.most_used(); }
   /// Records what the checkpoint held beyond the model's weights.
   void loaded(Weights& weights) {
     unexpected_ = weights.unused();

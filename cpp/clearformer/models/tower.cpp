@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
+
+#include "clearformer/models/cost.h"
+#include "clearformer/tensor/thread_pool.h"
 
 namespace clearformer {
 
@@ -66,7 +70,7 @@ std::size_t Tower::past_of(const TowerInputs& inputs) {
 
 PassSize Tower::size(std::string_view scope, const TowerInputs& inputs) const {
   const Shape shape = output_shape(inputs);
-  return {scope, shape[0], shape[1], past_of(inputs), 0};
+  return {scope, shape[0], shape[1], past_of(inputs), 0, inputs.cache != nullptr};
 }
 
 MutableTensorView Tower::finished(const TensorView& residual, bool normalize, Arena& arena) const {
@@ -251,7 +255,7 @@ TowerRun::TowerRun(const Tower& tower, TowerInputs inputs, const Context& contex
     : tower_(tower),
       inputs_(inputs),
       context_{context.arena, context.trace.after(Tower::past_of(inputs_))},
-      x_(context.arena.take(tower.output_shape(inputs_))) {
+      x_(begin(tower, inputs_, context.arena)) {
   const std::size_t layers = tower.config().stack.layers;
   const std::size_t stop = inputs_.stop_at_layer.value_or(layers);
   if (stop > layers) {
@@ -264,6 +268,18 @@ TowerRun::TowerRun(const Tower& tower, TowerInputs inputs, const Context& contex
   state_ = tower.state(inputs_);
   if (tower.text_) turn(tower.positions(inputs_, Tower::past_of(inputs_), context.arena));
   place(x_.dim(1));
+}
+
+// The residual stream, at the beginning of the memory that the pass will take.
+MutableTensorView TowerRun::begin(const Tower& tower, const TowerInputs& inputs, Arena& arena) {
+  constexpr std::size_t kSmall = std::size_t{64} * 1024;  // scores of a block, alignment
+  PassSize pass = tower.size({}, inputs);
+  const bool projects = inputs.memory.data() != nullptr;
+  if (projects) pass.memory = inputs.memory.dim(1);
+  const std::uint64_t bytes = arena_bytes(tower.config(), pass) + (1 + num_threads()) * kSmall;
+  if (bytes <= std::numeric_limits<std::size_t>::max())
+    arena.reserve(static_cast<std::size_t>(bytes));
+  return arena.take({pass.batch, pass.positions, tower.config().d_model()});
 }
 
 void TowerRun::place(std::size_t length) {

@@ -76,6 +76,7 @@ struct PassSize {
   std::size_t batch = 0, positions = 0;
   std::size_t past = 0;    // cached positions
   std::size_t memory = 0;  // positions read by cross-attention
+  bool cached = false;     // keys and values are appended to a cache
 };
 
 /// One stack of blocks with its embedding, positions and masks.
@@ -150,6 +151,7 @@ class TowerRun {
   MutableTensorView x() const { return x_; }
 
  private:
+  static MutableTensorView begin(const Tower& tower, const TowerInputs& inputs, Arena& arena);
   void turn(const TensorView& positions);
   void place(std::size_t length);
 

@@ -13,8 +13,18 @@ std::size_t rounded(std::size_t bytes) {
 }
 }  // namespace
 
-Arena::~Arena() {
+Arena::~Arena() { release(); }
+
+void Arena::release() {
   for (const Block& block : blocks_) release_aligned(block.memory);
+  blocks_.clear();
+}
+
+void Arena::reserve(std::size_t bytes) {
+  if (block_ != 0 || used_ != 0 || this->bytes() >= bytes) return;
+  release();
+  blocks_.reserve(1);
+  blocks_.push_back({static_cast<char*>(allocate_aligned(bytes)), bytes});
 }
 
 MutableTensorView Arena::take(Shape shape, DType dtype) {
@@ -30,12 +40,15 @@ MutableTensorView Arena::take(Shape shape, DType dtype) {
   }
   if (block_ == blocks_.size()) {
     const std::size_t size =
-        std::max({bytes, kMinBlock, blocks_.empty() ? 0 : blocks_.back().size});
+        std::max({bytes, kMinBlock, blocks_.empty() ? 0 : blocks_.back().size / 4});
     blocks_.reserve(blocks_.size() + 1);
     blocks_.push_back({static_cast<char*>(allocate_aligned(size)), size});
   }
   void* memory = blocks_[block_].memory + used_;
   used_ += bytes;
+  std::size_t in_use = used_;
+  for (std::size_t i = 0; i < block_; ++i) in_use += blocks_[i].size;
+  most_used_ = std::max(most_used_, in_use);
   return {memory, dtype, shape};
 }
 
@@ -54,8 +67,7 @@ void Arena::rewind(std::size_t block, std::size_t used) {
 // After a pass that needed several blocks, one block of their total size serves the next pass.
 void Arena::merge_blocks() {
   const std::size_t total = bytes();
-  for (const Block& block : blocks_) release_aligned(block.memory);
-  blocks_.clear();
+  release();
   void* memory = ::operator new(total, std::align_val_t{Tensor::kAlignment}, std::nothrow);
   if (memory != nullptr) blocks_.push_back({static_cast<char*>(memory), total});
 }

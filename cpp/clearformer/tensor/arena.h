@@ -17,11 +17,17 @@ class Arena {
   Arena& operator=(const Arena&) = delete;
   ~Arena();
 
+  /// Allocates one block of at least `bytes` for the coming pass, unless a tensor is in use or the memory held suffices:
+  /// what a pass would otherwise request piece by piece stays in one place.
+  void reserve(std::size_t bytes);
+
   /// A tensor valid until the innermost open Frame closes. Its elements are uninitialised.
   MutableTensorView take(Shape shape, DType dtype = DType::f32);
 
   /// Bytes allocated, in use or not.
   std::size_t bytes() const;
+  /// The most that was in use at a time.
+  std::size_t most_used() const { return most_used_; }
 
   /// Releases, at the end of its scope, everything taken since its construction.
   class Frame {
@@ -45,10 +51,12 @@ class Arena {
 
   void rewind(std::size_t block, std::size_t used);
   void merge_blocks();
+  void release();
 
   std::vector<Block> blocks_;
   std::size_t block_ = 0;  // the current block
   std::size_t used_ = 0;   // bytes of it in use
+  std::size_t most_used_ = 0;
 };
 
 }  // namespace clearformer

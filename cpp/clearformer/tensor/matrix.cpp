@@ -161,7 +161,16 @@ Matrix::Matrix(MatrixFormat format, std::size_t outputs, std::size_t inputs)
   const std::size_t spare =
       added * elements + (outputs + added) * blocks_of(inputs) * block_extra(format);
   values_ = Tensor({outputs, elements}, dtype_of(format), spare);
-  if (is_quantized(format)) scales_ = Tensor({outputs, blocks_of(inputs)}, DType::bf16);
+}
+
+TensorView Matrix::scales() const {
+  if (!is_quantized(format_)) return {};
+  const auto* end = static_cast<const unsigned char*>(values_.data()) + values_.elements();
+  return {end, DType::bf16, {outputs_, blocks_of(inputs_)}};
+}
+
+const std::uint16_t* Matrix::scale_row(std::size_t output) const {
+  return static_cast<const std::uint16_t*>(scales().data()) + output * blocks_of(inputs_);
 }
 
 Matrix Matrix::of(const TensorView& rows, MatrixFormat format) {
@@ -176,7 +185,7 @@ Matrix Matrix::of(const TensorView& rows, MatrixFormat format) {
 
 std::uint64_t Matrix::bytes_of(MatrixFormat format, std::size_t outputs, std::size_t inputs) {
   std::uint64_t row = std::uint64_t{row_elements(format, inputs)} * size_of(dtype_of(format));
-  if (is_quantized(format)) row += std::uint64_t{blocks_of(inputs)} * size_of(DType::bf16);
+  row += std::uint64_t{blocks_of(inputs)} * block_extra(format);
   return row * outputs;
 }
 
@@ -194,7 +203,7 @@ void Matrix::set_row(std::size_t output, const float* row) {
     std::transform(row, row + inputs_, to, f16_from_float);
   } else {
     auto* to = static_cast<std::uint8_t*>(values_.data()) + output * values_.dim(1);
-    auto* scales = static_cast<std::uint16_t*>(scales_.data()) + output * scales_.dim(1);
+    auto* scales = const_cast<std::uint16_t*>(scale_row(output));
     for (std::size_t first = 0; first < inputs_; first += kBlock) {
       float block[kBlock] = {};
       std::copy_n(row + first, std::min(kBlock, inputs_ - first), block);
@@ -216,7 +225,7 @@ void Matrix::copy_row(std::size_t output, float* to) const {
     return;
   }
   const auto* from = static_cast<const std::uint8_t*>(values_.data()) + output * values_.dim(1);
-  const auto* scales = static_cast<const std::uint16_t*>(scales_.data()) + output * scales_.dim(1);
+  const std::uint16_t* scales = scale_row(output);
   for (std::size_t first = 0; first < inputs_; first += kBlock) {
     float block[kBlock];
     for (std::size_t i = 0; i < kBlock; ++i) {
@@ -240,18 +249,17 @@ Matrix Matrix::widened() const {
 
 Matrix Matrix::slice(const RowRuns& rows) const {
   Matrix part(format_, rows.count * rows.runs, inputs_);
-  const auto copy = [&](const Tensor& from, Tensor& to) {
-    if (from.empty()) return;
-    const std::size_t row = from.view().bytes() / outputs_;
+  const auto copy = [&](const TensorView& from, const TensorView& to) {
+    const std::size_t row = from.bytes() / outputs_;
     const auto* bytes = static_cast<const char*>(from.data());
-    auto* written = static_cast<char*>(to.data());
+    auto* written = static_cast<char*>(const_cast<void*>(to.data()));
     for (std::size_t run = 0; run < rows.runs; ++run) {
       std::memcpy(written + run * rows.count * row, bytes + (rows.first + run * rows.stride) * row,
                   rows.count * row);
     }
   };
   copy(values_, part.values_);
-  copy(scales_, part.scales_);
+  if (is_quantized(format_)) copy(scales(), part.scales());
   return part;
 }
 

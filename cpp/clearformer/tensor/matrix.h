@@ -58,7 +58,7 @@ class Matrix : public WeightRows {
     return static_cast<std::size_t>(bytes_of(format_, outputs_, inputs_));
   }
   WeightPlace place() const override { return {values_.data(), 0, outputs_ * inputs_, false}; }
-  /// Bytes of a matrix of that format and size.
+  /// Bytes of a matrix of that format and size, as rows or packed, without the rows that complete the last panel.
   static std::uint64_t bytes_of(MatrixFormat format, std::size_t outputs, std::size_t inputs);
 
   /// Whether the format can represent `row` (K floats).
@@ -76,13 +76,15 @@ class Matrix : public WeightRows {
   /// (q8, q8_fine); (N, K'/2) of u8, integers plus 8, input 2i in the low nibble of byte i (q4).
   Tensor& values() { return values_; }
   const Tensor& values() const { return values_; }
-  /// (N, K'/64) in bfloat16; empty for f32 and f16.
-  const Tensor& scales() const { return scales_; }
+  /// (N, K'/64) in bfloat16, behind the elements in the same allocation; empty for f32 and f16.
+  TensorView scales() const;
 
  private:
+  const std::uint16_t* scale_row(std::size_t output) const;
+
   MatrixFormat format_ = MatrixFormat::f32;
   std::size_t outputs_ = 0, inputs_ = 0;
-  Tensor values_, scales_;
+  Tensor values_;
 };
 
 /// float to IEEE 754 binary16 bits, rounded to nearest even; magnitudes above 65,519 become infinity.

@@ -79,9 +79,8 @@ std::uint64_t bytes_in_f32(const Shape& shape) {
   return bytes;
 }
 
-bool same_bytes(const Tensor& a, const Tensor& b) {
-  if (a.empty() || b.empty()) return a.empty() == b.empty();
-  const TensorView one = a, other = b;
+bool same_bytes(const TensorView& one, const TensorView& other) {
+  if (one.data() == nullptr || other.data() == nullptr) return one.data() == other.data();
   return one.dtype() == other.dtype() && one.bytes() == other.bytes() &&
          std::memcmp(one.data(), other.data(), one.bytes()) == 0;
 }

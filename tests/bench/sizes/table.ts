@@ -6,16 +6,15 @@ import { dirname } from 'node:path';
 import { inProject } from '../../../scripts/build/fresh.js';
 import { type PublishedName, published, publishedNames } from './configurations.js';
 import type { Measured, SizesEngine } from './measure.js';
-import { type Dtype, newTokens, promptLength } from './subject.js';
+import type { Dtype } from './subject.js';
 
 /** One measurement, or why there is none. */
 export interface SizesResult {
   model: PublishedName;
   dtype: Dtype;
   where: SizesEngine;
-  /** What `inspect` says: bytes of the weights, and of the cache for each position. */
+  /** What `inspect` says: bytes at the peak of such a call. */
   expected: number;
-  per_position: number;
   measured?: Measured;
   refused?: string;
 }
@@ -28,17 +27,13 @@ const order: readonly Dtype[] = ['fp32', 'fp16', 'q8', 'q4'];
 const megabytes = (bytes: number | undefined): string => (bytes === undefined ? '' : String(Math.round(bytes / 1e6)));
 const keyOf = ({ model, dtype, where }: SizesResult): string => [model, dtype, where].join();
 
-/** What `inspect` says of such a call: weights, and the cache for its positions. */
-export const toldBytes = ({ expected, per_position }: SizesResult): number =>
-  expected + per_position * (promptLength + newTokens);
-
 /** One line on a result. */
 export function noteOf({ measured, refused, ...told }: SizesResult): string {
   if (measured === undefined) return refused ?? '';
   const { load, prefill, decode, loadedBytes, heapBytes, peak, processBytes } = measured;
   return [
     `load ${load.toFixed(1)} s, prefill ${prefill.toFixed(1)}/s, decode ${decode.toFixed(2)}/s`,
-    `inspect ${megabytes(toldBytes(told))} MB, objects ${megabytes(peak)}, WASM ${megabytes(loadedBytes)} then ${megabytes(heapBytes)}`,
+    `inspect ${megabytes(told.expected)} MB, objects ${megabytes(peak)}, WASM ${megabytes(loadedBytes)} then ${megabytes(heapBytes)}`,
     `process ${megabytes(processBytes)} MB`,
   ].join('; ');
 }
@@ -80,7 +75,7 @@ export function sizesTable(results: readonly SizesResult[]): string {
 
 function rowOf(model: PublishedName, dtype: Dtype, found: readonly (SizesResult | undefined)[]): string[] {
   const told = found.find((each) => each !== undefined) as SizesResult;
-  const head = [published[model].repository.replace(/.*\//, ''), dtype, megabytes(toldBytes(told))];
+  const head = [published[model].repository.replace(/.*\//, ''), dtype, megabytes(told.expected)];
   const measured = found.map((each) => each?.measured);
   if (measured.every((each) => each === undefined)) return [...head, 'does not fit', '', '', '', ''];
   const pair = (cell: (one: Measured) => string): string =>

@@ -219,11 +219,11 @@ TEST(Matrix, TakesTheBytesThatItSays) {
   const Tensor rows = Random(1).tensor({3, 40});
   EXPECT_EQ(Matrix::of(rows, MatrixFormat::f32).bytes(), 3u * 40 * 4);
   EXPECT_EQ(Matrix::of(rows, MatrixFormat::f16).bytes(), 3u * 40 * 2);
-  EXPECT_EQ(Matrix::of(rows, MatrixFormat::q8).bytes(), 3u * (64 + 2));
-  EXPECT_EQ(Matrix::of(rows, MatrixFormat::q8_fine).bytes(), 3u * (64 + 2));
+  EXPECT_EQ(Matrix::of(rows, MatrixFormat::q8).bytes(), 3u * (64 + 4));
+  EXPECT_EQ(Matrix::of(rows, MatrixFormat::q8_fine).bytes(), 3u * (64 + 4));
   EXPECT_EQ(Matrix::of(rows, MatrixFormat::q4).bytes(), 3u * (32 + 2));
   const Tensor longer = Random(1).tensor({3, 1100});
-  EXPECT_EQ(Matrix::of(longer, MatrixFormat::q8).bytes(), 3u * 18 * (64 + 2));
+  EXPECT_EQ(Matrix::of(longer, MatrixFormat::q8).bytes(), 3u * 18 * (64 + 4));
   EXPECT_EQ(Matrix::of(longer, MatrixFormat::q4).bytes(), 3u * 18 * (32 + 2));
 }
 

@@ -91,7 +91,7 @@ function linesOf(found: Inspection): string[] {
 }
 
 function facts(found: Inspection): [string, string][] {
-  const { cfg, memory, cache, tokenizer, bytes, parameters } = found;
+  const { cfg, memory, peak, cache, tokenizer, bytes, parameters } = found;
   const sizes = Object.entries(cfg ?? {}).filter(([, value]) => typeof value === 'number');
   return [
     ['model type', found.model_type ?? ''],
@@ -105,18 +105,9 @@ function facts(found: Inspection): [string, string][] {
     ['processor', found.processor.join(', ')],
     ['sizes', sizes.map(([name, value]) => `${name} ${rounded(Number(value))}`).join(', ')],
     ['parameters', parameters === null ? '' : String(parameters)],
-    [
-      'stored',
-      Object.entries(bytes)
-        .map(([dtype, size]) => `${dtype} ${megabytes(size)}`)
-        .join(', '),
-    ],
-    [
-      'memory',
-      Object.entries(memory ?? {})
-        .map(([dtype, size]) => `${dtype} ${megabytes(size)}`)
-        .join(', '),
-    ],
+    ['stored', perDtype(bytes)],
+    ['memory', perDtype(memory)],
+    ['peak', perDtype(peak)],
     ['fits', found.fits ?? ''],
     [
       'cache',
@@ -132,7 +123,11 @@ function facts(found: Inspection): [string, string][] {
 const rounded = (value: number) => (Number.isInteger(value) ? value : Number(value.toPrecision(7)));
 const ofSource = (bytes: number) => (bytes === 0 ? '' : `, ${bytes} bytes a token that was read`);
 
-const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
+/** "fp32 1.0 MB, fp16 0.5 MB". */
+const perDtype = (bytes: Readonly<Record<string, number>> | null) =>
+  Object.entries(bytes ?? {})
+    .map(([dtype, size]) => `${dtype} ${(size / 1e6).toFixed(1)} MB`)
+    .join(', ');
 
 function section(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ['', `${title} (${lines.length})`, ...lines.map((line) => `  ${line}`)];

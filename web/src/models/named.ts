@@ -1,0 +1,21 @@
+// Models by transformers' class names: each is an AutoModel restricted to one architecture.
+
+import { AutoConfig } from '../checkpoint/auto_config.js';
+import { sourceOptions } from '../checkpoint/source.js';
+import { ClearformerError, textOf } from '../support/error.js';
+import type { AutoModelClass } from './auto_models.js';
+
+/** @internal */
+export function named<Model>(name: string, base: AutoModelClass<Model>, type: string): AutoModelClass<Model> {
+  return {
+    async from_pretrained(source, options = {}) {
+      const wanted = Object.entries(options).filter(([option]) => [...sourceOptions, 'signal'].includes(option));
+      const { model_type } = await AutoConfig.from_pretrained(source, Object.fromEntries(wanted));
+      if (model_type !== type) {
+        const message = `${name}.from_pretrained: the checkpoint is '${textOf(model_type)}', not '${type}'; AutoModel… takes any`;
+        throw new ClearformerError('unsupported', message, { option: 'source' });
+      }
+      return base.from_pretrained(source, options);
+    },
+  };
+}
