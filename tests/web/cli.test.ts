@@ -14,6 +14,7 @@ const commands = [
   'translate',
   'embed',
   'classify',
+  'rank',
   'transcribe',
   'tokenize',
 ];
@@ -84,6 +85,9 @@ describe('wrong words exit with 2 and say what is wrong', { timeout }, () => {
     [['classify', stories, 'a', '--multi-label'], '--multi-label needs texts and --labels'],
     [['classify', stories, 'a', '--labels', 'x,y', '--text-pair', 'b'], '--text-pair excludes --labels'],
     [['classify', stories, 'a', '--top-k', '0'], 'whole number from 1 up'],
+    [['rank', stories, 'a'], "missing required argument 'documents'"],
+    [['rank', stories, 'a', 'b', '--top-k', 'x'], 'whole number from 1 up'],
+    [['rank', stories, 'a', 'b', '--function-to-apply', 'softmax'], 'sigmoid, none'],
     [['transcribe', stories], "missing required argument 'files'"],
     [['transcribe', stories, 'a.wav', '--task', 'sing'], 'transcribe, translate'],
     [['tokenize', stories], "missing required argument 'texts'"],
@@ -111,6 +115,7 @@ describe('what cannot be done exits with 1 and names the cause', { timeout }, ()
     ['translate', ['a']],
     ['embed', ['a']],
     ['classify', ['a']],
+    ['rank', ['a', 'b']],
     ['transcribe', ['a.wav']],
     ['tokenize', ['a']],
   ])('%s of a folder that is not there', async (name, words) => {
@@ -133,10 +138,13 @@ describe('what cannot be done exits with 1 and names the cause', { timeout }, ()
     for (const words of [
       ['classify', stories, 'a'],
       ['translate', stories, 'a'],
+      ['rank', stories, 'a', 'b'],
     ]) {
       const { code, out, err } = await run(words);
       expect([code, out]).toEqual([1, '']);
-      expect(err).toMatch(/^clearformer: unsupported: .*is for .*text-generation, not for (text-class|transl).*\n$/);
+      expect(err).toMatch(
+        /^clearformer: unsupported: .*is for .*text-generation, not for (text-class|text-rank|transl).*\n$/,
+      );
     }
   });
 

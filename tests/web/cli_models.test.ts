@@ -20,7 +20,7 @@ import {
   runProcess,
   shell,
 } from './support/command.js';
-import { filesOf, type PipelineCase } from './support/pipeline_cases.js';
+import { filesOf, type PipelineCase, pipelineCase } from './support/pipeline_cases.js';
 import { type Case, casesOf, fixturePath, tensorsOf } from './support/references.js';
 import { FileServer } from './support/server.js';
 
@@ -136,6 +136,24 @@ function clip(): string {
     'preprocessor_config.json': JSON.stringify(processor),
   });
 }
+
+describe('rank', { timeout }, () => {
+  const documents = ['the man is in rome.', 'she sings', 'in rome, the man sings'];
+
+  it('orders documents as the pipeline does', async () => {
+    const folder = folderOf(undefined, filesOf(pipelineCase('ranking')));
+    await using ranker = await pipeline('text-ranking', folder, { deterministic: true });
+    const words = ['rank', folder, 'who sings?', ...documents, '--deterministic'];
+    expect(await json(words)).toEqual(await ranker('who sings?', documents));
+    const raw = [...words, '--function-to-apply', 'none', '--top-k', '2', '--batch-size', '1'];
+    const wanted = await ranker('who sings?', documents, { function_to_apply: 'none', top_k: 2 });
+    expect(await json(raw)).toEqual(wanted);
+    const lines = wanted.map(({ score, corpus_id, text }) => `${score.toFixed(4)}\t${corpus_id}\t${text}\n`);
+    expect((await run(raw)).out).toBe(lines.join(''));
+    const piped = ['rank', folder, 'who sings?', '-', ...raw.slice(words.length), '--deterministic'];
+    expect((await run(piped, { stdin: `${documents.join('\n')}\n` })).out).toBe(lines.join(''));
+  });
+});
 
 describe('classify', { timeout }, () => {
   it("gives texts' labels and probabilities as the reference", async () => {

@@ -1,9 +1,11 @@
 // The text commands: generate, chat, translate, tokenize, on the bundled models.
 
+import { pipeline } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 
 import { bundledModel, folderOf, json, numberedText, numberedWords, run, runProcess } from './support/command.js';
 import { casesOf, fixturePath } from './support/references.js';
+import { wordTokenizer } from './support/word_tokenizer.js';
 
 const stories = bundledModel('stories260K');
 const marian = bundledModel('marian-tiny-en-fr');
@@ -187,6 +189,29 @@ describe('translate', { timeout }, () => {
     expect(made.map(({ text }: { text: string }) => text)).toEqual(texts);
     const lines = made.map((one: { translation_text: string }) => `${one.translation_text}\n`);
     expect((await run(['translate', marian, '-'], { stdin: `${texts.join('\n')}\n` })).out).toBe(lines.join(''));
+  });
+
+  it('takes the languages of a model of many', async () => {
+    const config = { tokenizer_class: 'MBart50Tokenizer' };
+    const folder = folderOf(fixturePath('models/mbart/odd'), wordTokenizer(97, ['en_XX', 'ro_RO'], config));
+    const options = { max_new_tokens: 6, num_beams: 2 };
+    const flags = ['--max-new-tokens', '6', '--num-beams', '2', '--deterministic'];
+    await using pipe = await pipeline('translation', folder, { deterministic: true });
+    const texts = new Set<string>();
+    for (const [src_lang, tgt_lang] of [
+      ['ro_RO', 'en_XX'],
+      ['en_XX', 'ro_RO'],
+    ] as const) {
+      const words = ['translate', folder, 'the cat', '--src-lang', src_lang, '--tgt-lang', tgt_lang, ...flags];
+      const [wanted] = await pipe('the cat', { ...options, src_lang, tgt_lang });
+      expect(await json(words)).toEqual([{ text: 'the cat', ...wanted }]);
+      texts.add((await run(words)).out);
+    }
+    expect(texts.size).toBe(2);
+    const { code, err } = await run(['translate', folder, 'the cat', '--src-lang', 'ro_RO', '--tgt-lang', 'xx']);
+    expect([code, err]).toEqual([1, expect.stringMatching(/tgt_lang/)]);
+    const none = await run(['translate', marian, 'Good morning.', '--tgt-lang', 'fr']);
+    expect([none.code, none.err]).toEqual([1, expect.stringMatching(/no >>fr<</)]);
   });
 });
 

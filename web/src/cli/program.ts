@@ -7,6 +7,7 @@ import { addClassify } from './commands/classify.js';
 import { addEmbed } from './commands/embed.js';
 import { addGenerate } from './commands/generate.js';
 import { addInspect, addValidate } from './commands/inspect.js';
+import { addRank } from './commands/rank.js';
 import { addTokenize } from './commands/tokenize.js';
 import { addTranscribe } from './commands/transcribe.js';
 import { addTranslate } from './commands/translate.js';
@@ -21,6 +22,7 @@ const commands = [
   addTranslate,
   addEmbed,
   addClassify,
+  addRank,
   addTranscribe,
   addTokenize,
 ];

@@ -10,6 +10,8 @@ type ModelForSpeechSeq2Seq = typeof AutoModelForSpeechSeq2Seq;
 
 /** The trunk of GPT-2 without a head. */
 export const GPT2Model: Model = /* @__PURE__ */ named('GPT2Model', AutoModel, 'gpt2');
+/** The trunk of Gemma 3, of texts alone, without a head (EmbeddingGemma). */
+export const Gemma3TextModel: Model = /* @__PURE__ */ named('Gemma3TextModel', AutoModel, 'gemma3_text');
 /** GPT-2 with an output layer. */
 export const GPT2LMHeadModel: ModelForCausalLM = /* @__PURE__ */ named('GPT2LMHeadModel', AutoModelForCausalLM, 'gpt2');
 /** GPT-Neo with an output layer. */

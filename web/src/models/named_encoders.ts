@@ -171,6 +171,12 @@ export const RobertaForTokenClassification: ModelForTokenClassification = /* @__
   AutoModelForTokenClassification,
   'roberta',
 );
+/** ModernBERT for token classification. */
+export const ModernBertForTokenClassification: ModelForTokenClassification = /* @__PURE__ */ named(
+  'ModernBertForTokenClassification',
+  AutoModelForTokenClassification,
+  'modernbert',
+);
 /** XLM-RoBERTa for token classification. */
 export const XLMRobertaForTokenClassification: ModelForTokenClassification = /* @__PURE__ */ named(
   'XLMRobertaForTokenClassification',
@@ -224,6 +230,12 @@ export const RobertaForQuestionAnswering: ModelForQuestionAnswering = /* @__PURE
   'RobertaForQuestionAnswering',
   AutoModelForQuestionAnswering,
   'roberta',
+);
+/** ModernBERT for question answering. */
+export const ModernBertForQuestionAnswering: ModelForQuestionAnswering = /* @__PURE__ */ named(
+  'ModernBertForQuestionAnswering',
+  AutoModelForQuestionAnswering,
+  'modernbert',
 );
 /** XLM-RoBERTa for question answering. */
 export const XLMRobertaForQuestionAnswering: ModelForQuestionAnswering = /* @__PURE__ */ named(

@@ -34,6 +34,12 @@ export const DeiTForImageClassification: ModelForImageClassification = /* @__PUR
   AutoModelForImageClassification,
   'deit',
 );
+/** DeiT for image classification with both of its classifiers. */
+export const DeiTForImageClassificationWithTeacher: ModelForImageClassification = /* @__PURE__ */ named(
+  'DeiTForImageClassificationWithTeacher',
+  AutoModelForImageClassification,
+  'deit',
+);
 /** DINOv2 for image classification. */
 export const Dinov2ForImageClassification: ModelForImageClassification = /* @__PURE__ */ named(
   'Dinov2ForImageClassification',

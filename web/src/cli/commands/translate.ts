@@ -12,6 +12,8 @@ type Task = Extract<PipelineTask, 'translation' | `translation_${string}`>;
 
 interface Options extends SharedOptions {
   task: Task;
+  srcLang?: string;
+  tgtLang?: string;
 }
 
 const examples = `
@@ -19,16 +21,19 @@ Examples:
   clearformer translate ./marian-tiny-en-fr "I want to live in a big city."
   clearformer translate Helsinki-NLP/opus-mt-en-de "Good morning." "Good night." --num-beams 4 --json
   clearformer translate google-t5/t5-small "Good morning." --task translation_en_to_de
+  clearformer translate facebook/nllb-200-distilled-600M "Good morning." --src-lang eng_Latn --tgt-lang fra_Latn
   clearformer translate ./marian-tiny-en-fr - < lines.txt`;
 
 export function addTranslate(program: Command, context: Context): void {
   const command = program
     .command('translate')
     .summary('translate texts')
-    .description('Translates each text, with an encoder-decoder such as Marian or T5; a line for each.')
+    .description('Translates each text, with an encoder-decoder such as Marian, T5 or NLLB; a line for each.')
     .argument('<source>', 'folder, Hub id or URL of a model')
     .argument('<texts...>', 'the texts; - for the lines of standard input')
     .option('--task <name>', 'for models of several, such as translation_en_to_de', taskOf, 'translation')
+    .option('--src-lang <name>', 'language of the texts, by the name that the model has for it (NLLB, mBART, M2M100)')
+    .option('--tgt-lang <name>', 'language of the translations (also of opus-mt models with several targets)')
     .option('--json', 'print a list of { text, translation_text } as JSON');
   addGenerationOptions(addLoadOptions(command)).addHelpText('after', examples);
   command.action((source: string, words: string[], options: Options) => translate(context, source, words, options));
@@ -61,7 +66,8 @@ async function translated(
   text: string,
   options: Options,
 ): Promise<string[]> {
-  const given = generationOptions(options as unknown as Record<string, unknown>);
+  const languages = { src_lang: options.srcLang, tgt_lang: options.tgtLang };
+  const given = { ...generationOptions(options as unknown as Record<string, unknown>), ...languages };
   const shows = options.json === undefined && streams(translator.model, given);
   const streamer = shows ? { streamer: textStreamer(translator.tokenizer, output, true) } : {};
   const made = (await translator(text, { ...given, ...streamer, signal })).map((one) => one.translation_text);
