@@ -6,7 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { hashesOf, jsonOf, sample, sampleCases } from './support/sample.js';
 import { encode, wrongLines } from './support/sample_lines.js';
 
-const cases = sampleCases();
+const families = sampleCases('tokenizer_families');
+const cases = [...sampleCases(), ...families];
 
 it('has ten thousand lines', () => {
   expect(sample.length).toBe(10_000);
@@ -27,6 +28,13 @@ describe('the sample', { timeout: 60_000 }, () => {
     expect(hashes.length).toBe(sample.length / one.every);
     const lines = sample.filter((_, i) => i % one.every === 0);
     expect(wrongLines(tokenizer, lines, hashes)).toEqual([]);
+  });
+
+  it.each(families)('$name places special tokens around pairs', (one) => {
+    const tokenizer = new PreTrainedTokenizer(jsonOf(one));
+    const text_pair = 'two <mask> [MASK] eng_Latn the';
+    const found = tokenizer('the one', { text_pair, return_tensor: false, return_token_type_ids: true });
+    expect(found).toMatchObject({ input_ids: one.pair?.ids, token_type_ids: one.pair?.type_ids });
   });
 
   it.each(cases.filter(({ every }) => every === 1))('$name gives the same ids without spans', (one) => {
