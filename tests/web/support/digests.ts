@@ -21,10 +21,17 @@ const bundled = {
   'vit-mnist': 'AutoModelForImageClassification',
 };
 const ofArchitectures = {
-  AutoModel: ['bert', 'roberta', 'distilbert', 'modernbert', 'vit', 'deit'],
-  AutoModelForCausalLM: ['gpt2', 'gpt_neo', 'mistral', 'qwen2', 'qwen3', 'phi', 'phi3', 'gemma2', 'gemma3_text'],
-  AutoModelForSeq2SeqLM: ['nn_transformer', 'marian', 'bart', 't5', 'whisper'],
-  AutoModelForZeroShotImageClassification: ['clip'],
+  AutoModel: [
+    ...['bert', 'roberta', 'distilbert', 'modernbert', 'vit', 'deit', 'electra', 'albert', 'mpnet', 'deberta_v2'],
+    ...['dinov2', 'dinov2_with_registers'],
+  ],
+  AutoModelForCausalLM: [
+    ...['gpt2', 'gpt_neo', 'mistral', 'qwen2', 'qwen3', 'phi', 'phi3', 'gemma', 'gemma2', 'gemma3_text', 'olmo'],
+    ...['olmo2', 'olmo3', 'smollm3', 'granite', 'starcoder2', 'opt', 'openai_gpt', 'gpt_neox', 'gptj', 'codegen'],
+    ...['bloom', 'falcon', 'mpt', 'stablelm', 'cohere', 'cohere2'],
+  ],
+  AutoModelForSeq2SeqLM: ['nn_transformer', 'marian', 'bart', 't5', 'whisper', 'mbart', 'm2m_100', 'pegasus'],
+  AutoModelForZeroShotImageClassification: ['clip', 'siglip'],
 };
 
 /** The bundled models in three dtypes, and one model of each architecture. */
