@@ -51,8 +51,7 @@ void expect_same(const Matrix& found, const Matrix& expected) {
                         expected.values().view().bytes()),
             0);
   if (!is_quantized(expected.format())) return;
-  EXPECT_EQ(std::memcmp(found.scales().data(), expected.scales().data(),
-                        expected.scales().bytes()),
+  EXPECT_EQ(std::memcmp(found.scales().data(), expected.scales().data(), expected.scales().bytes()),
             0);
 }
 
