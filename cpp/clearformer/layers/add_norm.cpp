@@ -1,8 +1,10 @@
 #include "clearformer/layers/add_norm.h"
 
 #include <cstring>
+#include <vector>
 
 #include "clearformer/kernels/elementwise.h"
+#include "clearformer/layers/weight_gradients.h"
 #include "clearformer/tensor/thread_pool.h"
 
 namespace clearformer {
@@ -45,7 +47,10 @@ void AddNorm::add(const MutableTensorView& x, const MutableTensorView& update,
                   const AddNormHooks& hooks, const Context& context) const {
   if (after_) after_->forward(update, update, context / concat(hooks.norm, "_post"));
   if (scale_ != 1.0f) kernels::scale(update.f32(), scale_, update.elements());
-  if (layer_scale_) multiply_rows(update, *layer_scale_);
+  if (layer_scale_) {
+    if (context.trace.keeps_inputs()) (context / hooks.norm).trace.keep("unscaled", update);
+    multiply_rows(update, *layer_scale_);
+  }
   context.trace(hooks.update, update, "batch pos d_model");
   constexpr std::size_t kWork = 4, kLanes = 64;  // cost of an addition; ranges of whole registers
   parallel_ranges(x.elements(), kWork, kLanes, [&](std::size_t first, std::size_t end) {
@@ -61,6 +66,56 @@ void AddNorm::multiply_rows(const MutableTensorView& x, const TensorView& scale)
       kernels::multiply(row, scale.f32(), row, width);
     }
   });
+}
+
+AddNorm::Step AddNorm::begin_back(const MutableTensorView& d, const AddNormHooks& hooks,
+                                  const Context& context) const {
+  const Context norm = context / hooks.norm;
+  if (order_ == NormOrder::post) norm_.backward(d, d, Write::over, norm);
+  context.trace.back(hooks.sum, d, "batch pos d_model");
+  Step step{{}, update_back(d, hooks, context), d, Write::onto};
+  const bool inputs = context.trace.weights() != nullptr;
+  if (reads_stream()) {
+    if (inputs) step.in = norm.trace.kept("in");
+    return step;
+  }
+  step.d_in = context.arena.take(d.shape());
+  step.write = Write::over;
+  if (inputs) step.in = norm_.output_again(d.shape(), norm);
+  return step;
+}
+
+// The gradient of the sub-layer's output: d itself if nothing lies between.
+MutableTensorView AddNorm::update_back(const MutableTensorView& d, const AddNormHooks& hooks,
+                                       const Context& context) const {
+  const bool plain = !after_ && !layer_scale_ && scale_ == 1.0f;
+  MutableTensorView update = d;
+  if (!plain || context.trace.changes_back(hooks.update)) {
+    update = context.arena.take(d.shape());
+    std::memcpy(update.data(), d.data(), d.bytes());
+  }
+  context.trace.back(hooks.update, update, "batch pos d_model");
+  if (layer_scale_) layer_scale_back(update, context / hooks.norm);
+  if (scale_ != 1.0f) kernels::scale(update.f32(), scale_, update.elements());
+  if (after_) {
+    after_->backward(update, update, Write::over, context / concat(hooks.norm, "_post"));
+  }
+  return update;
+}
+
+// dλ = Σ d ⊙ f,  df = λ ⊙ d
+void AddNorm::layer_scale_back(const MutableTensorView& d, const Context& norm) const {
+  WeightGradients* weights = norm.trace.weights();
+  if (float* sums = weights == nullptr ? nullptr : weights->of(*layer_scale_)) {
+    const TensorView unscaled = norm.trace.kept("unscaled");
+    const std::size_t width = layer_scale_->elements();
+    std::vector<double> total(width, 0.0);
+    for (std::size_t i = 0; i < d.elements(); ++i) {
+      total[i % width] += static_cast<double>(d.f32()[i]) * unscaled.f32()[i];
+    }
+    for (std::size_t i = 0; i < width; ++i) sums[i] += static_cast<float>(total[i]);
+  }
+  multiply_rows(d, *layer_scale_);
 }
 
 }  // namespace clearformer

@@ -51,6 +51,7 @@ class AddNorm {
     constexpr std::string_view kLegend = "batch pos d_model";
     Arena::Frame frame(context.arena);
     const TensorView in = order_ == NormOrder::post ? TensorView(x) : input_of(x, hooks, context);
+    if (reads_stream() && context.trace.keeps_inputs()) (context / hooks.norm).trace.keep("in", in);
     if (!after_ && !layer_scale_ && scale_ == 1.0f && !context.trace.wants(hooks.update)) {
       sublayer(in, x, Write::onto);
     } else {
@@ -62,10 +63,36 @@ class AddNorm {
     if (order_ == NormOrder::post) norm_.forward(x, x, context / hooks.norm);
   }
 
+  /// Turns d (B, T, D), the gradient of the updated x, into that of x, in place:
+  ///   post d = N'd, d += f'd;  pre d += N'f'd;  both d += N_1'f'N_2'd;  behind d += f'N_2'd
+  /// back(in, d_out, d_in, write) stores the sub-layer's f'd_out in d_in or adds it, and must have read d_out before it
+  /// writes; `in` is empty if no weights are differentiated.
+  template <class Sublayer>
+  void backward(const MutableTensorView& d, const AddNormHooks& hooks, const Context& context,
+                Sublayer back) const {
+    Arena::Frame frame(context.arena);
+    const Step step = begin_back(d, hooks, context);
+    back(step.in, step.d_out, step.d_in, step.write);
+    if (step.write == Write::over) norm_.backward(step.d_in, d, Write::onto, context / hooks.norm);
+  }
+
  private:
   // What the sub-layer reads: the norm of x, except with NormOrder::behind, or of a copy that the trace edits.
   TensorView input_of(const MutableTensorView& x, const AddNormHooks& hooks,
                       const Context& context) const;
+  // Between the two parts of backward().
+  struct Step {
+    TensorView in, d_out;
+    MutableTensorView d_in;
+    Write write;
+  };
+  Step begin_back(const MutableTensorView& d, const AddNormHooks& hooks,
+                  const Context& context) const;
+  MutableTensorView update_back(const MutableTensorView& d, const AddNormHooks& hooks,
+                                const Context& context) const;
+  void layer_scale_back(const MutableTensorView& d, const Context& norm) const;
+  // Whether the sub-layer reads x itself.
+  bool reads_stream() const { return order_ == NormOrder::post || order_ == NormOrder::behind; }
   // Adds a materialised update: for a second norm, a scale, a layer scale or a trace.
   void add(const MutableTensorView& x, const MutableTensorView& update, const AddNormHooks& hooks,
            const Context& context) const;

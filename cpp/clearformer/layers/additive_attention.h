@@ -29,6 +29,17 @@ class AdditiveScore {
     key_.forward(keys, out);
   }
   const float* weights() const { return weights_.f32(); }
+  /// w_v itself.
+  const Tensor& weight() const { return weights_; }
+  /// The gradients of what was projected, from those of the projections.
+  void queries_back(const TensorView& queries, const TensorView& d, const MutableTensorView& dx,
+                    const WeightGradients* weights, Arena& arena) const {
+    query_.backward(queries, d, dx, Write::over, weights, arena);
+  }
+  void keys_back(const TensorView& keys, const TensorView& d, const MutableTensorView& dx,
+                 const WeightGradients* weights, Arena& arena) const {
+    key_.backward(keys, d, dx, Write::over, weights, arena);
+  }
 
  private:
   Linear query_, key_;

@@ -182,6 +182,9 @@ class Watched {
   }
   bool changed(std::size_t of) const { return changed_[of]; }
 
+  /// For the backward pass.
+  void keep(std::string_view leaf) const { context_.trace.keep(leaf, scores_); }
+
   void offer(std::string_view hook) {
     if (!context_.trace.edits(hook)) return context_.trace(hook, shown_, legend_);
     const Tensor before = Tensor::copy_of(scores_);
@@ -214,16 +217,23 @@ void traced(const Heads& queries, const PackedKeyValues& keys_values, const Mask
     };
     for_each_head(queries, keys_values, mask, options, output, context.arena, visit);
   };
+  // A gradient that reads or changes scores or pattern is computed from them.
+  const bool keeps = context.trace.keeps() &&
+                     std::any_of(std::begin(kHooks), std::end(kHooks),
+                                 [&](auto hook) { return context.trace.concerns_back(hook); });
   each([](const AttentionHead& head, const ScoreTile& tile, bool) { head.score(tile); });
   watched.offer("hook_attn_scores_raw");
   if (options.softcap > 0.0f) {
     each([](const AttentionHead& head, const ScoreTile& tile, bool) { head.cap(tile); });
+    if (keeps) watched.keep("capped");
     watched.offer("hook_attn_scores_softcapped");
   }
   each([](const AttentionHead& head, const ScoreTile& tile, bool) { head.hide(tile); });
   watched.offer("hook_attn_scores");
   each([&](const AttentionHead&, const ScoreTile& tile, bool) { weigh(tile, options.empty_row); });
+  if (keeps && context.trace.edits("hook_pattern")) watched.keep("given_pattern");
   watched.offer("hook_pattern");
+  if (keeps) watched.keep("pattern");
   fused(queries, keys_values, mask, options, output, context.arena, softmax);
   each([](const AttentionHead& head, const ScoreTile& tile, bool changed) {
     if (changed) head.gather(tile, nullptr);

@@ -30,4 +30,17 @@ void Decoder::finish(const MutableTensorView& x, const Context& context) const {
   if (final_norm_) apply_final_norm(*final_norm_, x, context);
 }
 
+void Decoder::finish_back(const MutableTensorView& d, const Context& context) const {
+  if (final_norm_) final_norm_back(*final_norm_, d, context);
+}
+
+void Decoder::backward_layer(std::size_t layer, const MutableTensorView& d,
+                             const TensorView& memory, const MutableTensorView& d_memory,
+                             const StackState& state, const Context& context) const {
+  const AttentionState cross{state.cross_mask, nullptr, nullptr, layer, KeyRole::memory};
+  const AttentionState attention = state.attention(config_.span(layer), layer);
+  blocks_[layer].backward(d, memory, d_memory, attention, cross,
+                          context / config_.block_scope(layer));
+}
+
 }  // namespace clearformer

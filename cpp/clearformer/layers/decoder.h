@@ -23,6 +23,11 @@ class Decoder {
   void forward_layer(std::size_t layer, const MutableTensorView& x, const TensorView& memory,
                      const StackState& state, const Context& context) const;
   void finish(const MutableTensorView& x, const Context& context) const;
+  /// Backward in steps, as Encoder's; a layer adds to the gradient of the memory, d_memory (B, S, D).
+  void finish_back(const MutableTensorView& d, const Context& context) const;
+  void backward_layer(std::size_t layer, const MutableTensorView& d, const TensorView& memory,
+                      const MutableTensorView& d_memory, const StackState& state,
+                      const Context& context) const;
 
   const DecoderBlock& block(std::size_t layer) const { return blocks_[layer]; }
   /// Null if the stack has none.

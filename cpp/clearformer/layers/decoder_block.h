@@ -21,6 +21,12 @@ class DecoderBlock {
   void forward(const MutableTensorView& x, const TensorView& memory, const AttentionState& state,
                const AttentionState& cross_state, const Context& context) const;
 
+  /// Turns d (B, T, D), the gradient of the updated x, into that of x, in place, and adds to that of the memory,
+  /// d_memory (B, S, D).
+  void backward(const MutableTensorView& d, const TensorView& memory,
+                const MutableTensorView& d_memory, const AttentionState& state,
+                const AttentionState& cross_state, const Context& context) const;
+
   /// The self-attention or the cross-attention.
   const MultiHeadAttention& attention(KeyRole keys) const {
     return keys == KeyRole::memory ? cross_attention_ : attention_;

@@ -13,4 +13,13 @@ void check(const Edit& edit);
 /// the value are ignored. In a pass by itself it is 0, and they are rejected.
 void apply(const Edit& edit, const Offered& offered, std::size_t prompts);
 
+/// Turns gradient.value, the gradient of a value after the edit, into that of the value before it:
+///   zero, replace, mean with a value: 0; scale: multiplied by the value; add, noise: as it is; project_out: the same
+///   projection; clamp: 0 outside of the limits; mean: what the region gives up, Σ_region / N, is added everywhere
+/// before: the value before the edit; for clamp.
+void apply_back(const Edit& edit, const Offered& gradient, const Tensor* before);
+/// The gradient of edit.value, of its shape: that of the edited region, multiplied by what was scaled, summed over the
+/// axes along which the value is broadcast. before: for scale. Throws unsupported for noise and project_out.
+Tensor value_gradient(const Edit& edit, const Offered& gradient, const Tensor* before);
+
 }  // namespace clearformer

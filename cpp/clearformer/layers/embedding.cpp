@@ -42,4 +42,20 @@ void Embedding::forward(const TensorView& ids, const MutableTensorView& output) 
   }
 }
 
+void Embedding::backward(const TensorView& ids, const TensorView& d,
+                         const WeightGradients* weights) const {
+  if (weights == nullptr) return;
+  kernels::PanelGradient* const panels = packed_ ? weights->of(*packed_) : nullptr;
+  float* const rows = packed_ ? nullptr : weights->of(words_ ? words_->values() : exact_);
+  const std::int32_t* id = ids.as<std::int32_t>();
+  for (std::size_t i = 0; i < ids.elements(); ++i) {
+    const float* const from = d.f32() + i * columns_;
+    const auto row = static_cast<std::size_t>(id[i]);
+    if (panels != nullptr) panels->add_to_row(row, from);
+    for (std::size_t k = 0; k < columns_ && rows != nullptr; ++k) {
+      rows[row * columns_ + k] += from[k];
+    }
+  }
+}
+
 }  // namespace clearformer

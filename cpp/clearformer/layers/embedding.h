@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "clearformer/kernels/packed_matrix.h"
+#include "clearformer/layers/weight_gradients.h"
 #include "clearformer/weights/scope.h"
 
 namespace clearformer {
@@ -21,6 +21,8 @@ class Embedding {
 
   /// Throws invalid_argument, naming the id and its index, for an id outside [0, V).
   void forward(const TensorView& ids, const MutableTensorView& output) const;
+  /// Adds each row of d (B, T, D), the gradient of the output, to that of the table's row, in order.
+  void backward(const TensorView& ids, const TensorView& d, const WeightGradients* weights) const;
 
   /// The packed table, for a tied output layer; null if only this layer uses it.
   std::shared_ptr<const kernels::PackedMatrix> packed() const { return packed_; }

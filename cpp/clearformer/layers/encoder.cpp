@@ -56,15 +56,28 @@ void Encoder::forward(const MutableTensorView& x, const StackState& state,
   finish(x, context);
 }
 
-void Encoder::forward_layer(std::size_t layer, const MutableTensorView& x, const StackState& state,
-                            const Context& context) const {
+AttentionState Encoder::attention_state(std::size_t layer, const StackState& state) const {
   AttentionState attention = state.attention(config_.span(layer), layer);
   if (!config_.rotated.empty() && !config_.rotated[layer]) attention.rotary = nullptr;
-  block(layer).forward(x, attention, context / config_.block_scope(layer));
+  return attention;
+}
+
+void Encoder::forward_layer(std::size_t layer, const MutableTensorView& x, const StackState& state,
+                            const Context& context) const {
+  block(layer).forward(x, attention_state(layer, state), context / config_.block_scope(layer));
+}
+
+void Encoder::backward_layer(std::size_t layer, const MutableTensorView& d, const StackState& state,
+                             const Context& context) const {
+  block(layer).backward(d, attention_state(layer, state), context / config_.block_scope(layer));
 }
 
 void Encoder::finish(const MutableTensorView& x, const Context& context) const {
   if (final_norm_) apply_final_norm(*final_norm_, x, context);
+}
+
+void Encoder::finish_back(const MutableTensorView& d, const Context& context) const {
+  if (final_norm_) final_norm_back(*final_norm_, d, context);
 }
 
 void apply_final_norm(const Normalization& norm, const MutableTensorView& x,
@@ -72,6 +85,13 @@ void apply_final_norm(const Normalization& norm, const MutableTensorView& x,
   const Context final_context = context / "ln_final";
   norm.forward(x, x, final_context);
   final_context.trace("hook_out", x, "batch pos d_model");
+}
+
+void final_norm_back(const Normalization& norm, const MutableTensorView& d,
+                     const Context& context) {
+  const Context final_context = context / "ln_final";
+  final_context.trace.back("hook_out", d, "batch pos d_model");
+  norm.backward(d, d, Write::over, final_context);
 }
 
 }  // namespace clearformer

@@ -85,12 +85,19 @@ class Encoder {
   void forward_layer(std::size_t layer, const MutableTensorView& x, const StackState& state,
                      const Context& context) const;
   void finish(const MutableTensorView& x, const Context& context) const;
+  /// Backward in steps: finish, the last layer, …, each of which turns d (B, T, D), the gradient of what the step
+  /// computed, into that of its x, in place.
+  void finish_back(const MutableTensorView& d, const Context& context) const;
+  void backward_layer(std::size_t layer, const MutableTensorView& d, const StackState& state,
+                      const Context& context) const;
 
   const EncoderBlock& block(std::size_t layer) const { return blocks_[config_.block_used(layer)]; }
   /// Null if the stack has none.
   const Normalization* final_norm() const { return final_norm_ ? &*final_norm_ : nullptr; }
 
  private:
+  AttentionState attention_state(std::size_t layer, const StackState& state) const;
+
   StackConfig config_;
   std::vector<EncoderBlock> blocks_;
   std::optional<Normalization> final_norm_;
@@ -99,5 +106,7 @@ class Encoder {
 /// Applies the norm at the end of a stack in place.
 void apply_final_norm(const Normalization& norm, const MutableTensorView& x,
                       const Context& context);
+/// The gradient of its result d (B, T, D) becomes that of x, in place.
+void final_norm_back(const Normalization& norm, const MutableTensorView& d, const Context& context);
 
 }  // namespace clearformer

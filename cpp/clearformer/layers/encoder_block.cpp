@@ -8,7 +8,9 @@ namespace clearformer {
 
 namespace {
 constexpr std::string_view kLegend = "batch pos d_model";
-}
+constexpr AddNormHooks kAttentionHooks{"ln1", "hook_attn_out", "hook_resid_mid"};
+constexpr AddNormHooks kFeedForwardHooks{"ln2", "hook_mlp_out", "hook_resid_post", "hook_mlp_in"};
+}  // namespace
 
 EncoderBlock::EncoderBlock(const WeightScope& scope, const BlockConfig& config)
     : order_(config.order),
@@ -29,7 +31,7 @@ void EncoderBlock::forward(const MutableTensorView& x, const AttentionState& sta
     return parallel(x, state, context);
   }
   const Normalization* const norm = attention_add_norm_.input_norm();
-  attention_add_norm_.forward(x, {"ln1", "hook_attn_out", "hook_resid_mid"}, context,
+  attention_add_norm_.forward(x, kAttentionHooks, context,
                               [&](const TensorView& in, const MutableTensorView& out, Write write) {
                                 Arena::Frame frame(context.arena);
                                 attention_.forward(
@@ -37,7 +39,7 @@ void EncoderBlock::forward(const MutableTensorView& x, const AttentionState& sta
                                     out, context / "attn", write);
                               });
   feed_forward_add_norm_->forward(
-      x, {"ln2", "hook_mlp_out", "hook_resid_post", "hook_mlp_in"}, context,
+      x, kFeedForwardHooks, context,
       [&](const TensorView& in, const MutableTensorView& out, Write write) {
         feed_forward_.forward(in, out, context / "mlp", write);
       });
@@ -76,6 +78,53 @@ void EncoderBlock::parallel(const MutableTensorView& x, const AttentionState& st
   kernels::add(x.f32(), attended.f32(), x.f32(), x.elements());
   kernels::add(x.f32(), transformed.f32(), x.f32(), x.elements());
   context.trace("hook_resid_post", x, kLegend);
+}
+
+void EncoderBlock::backward(const MutableTensorView& d, const AttentionState& state,
+                            const Context& context) const {
+  if (order_ == NormOrder::parallel || order_ == NormOrder::parallel_two) {
+    parallel_back(d, state, context);
+  } else {
+    if (order_ == NormOrder::post) context.trace.back("hook_normalized_resid_post", d, kLegend);
+    feed_forward_add_norm_->backward(
+        d, kFeedForwardHooks, context,
+        [&](const TensorView& in, const TensorView& d_out, const MutableTensorView& d_in,
+            Write write) { feed_forward_.backward(in, d_out, d_in, write, context / "mlp"); });
+    attention_add_norm_.backward(
+        d, kAttentionHooks, context,
+        [&](const TensorView& in, const TensorView& d_out, const MutableTensorView& d_in,
+            Write write) { attention_.backward(in, state, d_out, d_in, write, context / "attn"); });
+  }
+  context.trace.back("hook_resid_pre", d, kLegend);
+}
+
+// d += N_1'f'd + N_2'g'd, with one norm d += N'(f'd + g'd)
+void EncoderBlock::parallel_back(const MutableTensorView& d, const AttentionState& state,
+                                 const Context& context) const {
+  Arena::Frame frame(context.arena);
+  const Context norm = context / "ln1", second = context / "ln2";
+  const bool weights = context.trace.weights() != nullptr;
+  const MutableTensorView d_in = context.arena.take(d.shape());
+  const MutableTensorView attended = context.arena.take(d.shape());
+  const MutableTensorView transformed = context.arena.take(d.shape());
+  context.trace.back("hook_resid_post", d, kLegend);
+  std::memcpy(attended.data(), d.data(), d.bytes());
+  std::memcpy(transformed.data(), d.data(), d.bytes());
+  const TensorView in =
+      weights ? attention_add_norm_.norm().output_again(d.shape(), norm) : TensorView();
+  context.trace.back("hook_mlp_out", transformed, kLegend);
+  if (feed_forward_add_norm_) {
+    const Normalization& own = feed_forward_add_norm_->norm();
+    const TensorView second_in = weights ? own.output_again(d.shape(), second) : TensorView();
+    feed_forward_.backward(second_in, transformed, d_in, Write::over, context / "mlp");
+    own.backward(d_in, d, Write::onto, second);
+  } else {
+    feed_forward_.backward(in, transformed, d_in, Write::over, context / "mlp");
+  }
+  context.trace.back("hook_attn_out", attended, kLegend);
+  attention_.backward(in, state, attended, d_in, feed_forward_add_norm_ ? Write::over : Write::onto,
+                      context / "attn");
+  attention_add_norm_.norm().backward(d_in, d, Write::onto, norm);
 }
 
 }  // namespace clearformer

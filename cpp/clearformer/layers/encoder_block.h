@@ -35,6 +35,9 @@ class EncoderBlock {
   /// Updates x (B, T, D) in place.
   void forward(const MutableTensorView& x, const AttentionState& state,
                const Context& context) const;
+  /// Turns d (B, T, D), the gradient of the updated x, into that of x, in place.
+  void backward(const MutableTensorView& d, const AttentionState& state,
+                const Context& context) const;
 
   const MultiHeadAttention& attention() const { return attention_; }
 
@@ -42,6 +45,8 @@ class EncoderBlock {
   void parallel(const MutableTensorView& x, const AttentionState& state,
                 const Context& context) const;
   static TensorView feed_forward_input(const TensorView& x, const Context& context);
+  void parallel_back(const MutableTensorView& d, const AttentionState& state,
+                     const Context& context) const;
 
   NormOrder order_;
   AddNorm attention_add_norm_;

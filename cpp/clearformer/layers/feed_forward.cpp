@@ -1,5 +1,6 @@
 #include "clearformer/layers/feed_forward.h"
 
+#include <cstring>
 #include <span>
 
 #include "clearformer/kernels/activations.h"
@@ -78,6 +79,8 @@ Linear::Elementwise kernel_of(Activation activation) {
 
 constexpr std::size_t kRun = 64;  // ranges are whole registers
 
+constexpr std::string_view kHiddenLegend = "batch pos d_mlp";
+
 // a = a · b
 void multiply_by(const MutableTensorView& a, const TensorView& b) {
   constexpr std::size_t kWork = 4;
@@ -114,14 +117,14 @@ FeedForward::FeedForward(const WeightScope& scope, const FeedForwardConfig& conf
 
 void FeedForward::forward(const TensorView& x, const MutableTensorView& output,
                           const Context& context, Write write) const {
-  constexpr std::string_view kLegend = "batch pos d_mlp";
   Arena::Frame frame(context.arena);
   const Shape shape{x.dim(0), x.dim(1), config_.d_hidden};
   const MutableTensorView hidden = context.arena.take(shape);
   const bool gated = config_.gate == Gate::present;
-  if (context.trace.wants("hook_pre")) {
+  if (context.trace.wants("hook_pre") || context.trace.keeps()) {
     (gated ? gate_ : up_).forward(x, hidden);
-    context.trace("hook_pre", hidden, kLegend);
+    context.trace("hook_pre", hidden, kHiddenLegend);
+    context.trace.keep("pre", hidden);
     apply(config_.activation, hidden.f32(), hidden.elements());
   } else {
     (gated ? gate_ : up_).forward(x, hidden, kernel_of(config_.activation));
@@ -129,11 +132,49 @@ void FeedForward::forward(const TensorView& x, const MutableTensorView& output,
   if (gated) {
     const MutableTensorView linear = context.arena.take(shape);
     up_.forward(x, linear);
-    context.trace("hook_pre_linear", linear, kLegend);
+    context.trace("hook_pre_linear", linear, kHiddenLegend);
+    context.trace.keep("linear", linear);
     multiply_by(hidden, linear);
   }
-  context.trace("hook_post", hidden, kLegend);
+  context.trace("hook_post", hidden, kHiddenLegend);
+  if (context.trace.keeps_inputs() && context.trace.edits("hook_post")) {
+    context.trace.keep("post", hidden);
+  }
   down_.forward(hidden, output, write);
+}
+
+void FeedForward::backward(const TensorView& x, const TensorView& d_out,
+                           const MutableTensorView& dx, Write write, const Context& context) const {
+  const TraceScope& trace = context.trace;
+  WeightGradients* const weights = trace.weights();
+  Arena::Frame frame(context.arena);
+  const bool gated = config_.gate == Gate::present;
+  const TensorView pre = trace.kept("pre");
+  const TensorView linear = gated ? trace.kept("linear") : TensorView();
+  const MutableTensorView dh = context.arena.take(pre.shape());
+  const MutableTensorView activated = context.arena.take(pre.shape());
+  const MutableTensorView hidden = gated ? context.arena.take(pre.shape()) : activated;
+  if (gated || weights != nullptr) {
+    std::memcpy(activated.data(), pre.data(), pre.bytes());
+    apply(config_.activation, activated.f32(), activated.elements());
+  }
+  if (gated) {
+    std::memcpy(hidden.data(), activated.data(), activated.bytes());
+    multiply_by(hidden, linear);
+  }
+  const TensorView in =
+      weights != nullptr && trace.has_kept("post") ? trace.kept("post") : TensorView(hidden);
+  down_.backward(in, d_out, dh, Write::over, weights, context.arena);
+  trace.back("hook_post", dh, kHiddenLegend);
+  if (gated) {
+    multiply_by(activated, dh);
+    trace.back("hook_pre_linear", activated, kHiddenLegend);
+    up_.backward(x, activated, dx, write, weights, context.arena);
+    multiply_by(dh, linear);
+  }
+  apply_derivative(config_.activation, pre.f32(), dh.f32(), dh.elements());
+  trace.back("hook_pre", dh, kHiddenLegend);
+  (gated ? gate_ : up_).backward(x, dh, dx, gated ? Write::onto : write, weights, context.arena);
 }
 
 }  // namespace clearformer

@@ -71,6 +71,11 @@ class FeedForward {
   /// x (B, T, D) -> output (B, T, D).
   void forward(const TensorView& x, const MutableTensorView& output, const Context& context,
                Write write = Write::over) const;
+  /// d_out (B, T, D) -> dx (B, T, D), from what the pass kept:
+  ///   dh = d_out·W_down, dpre = dh ⊙ act'(pre); gated: dlin = dh ⊙ act(pre), dpre = dh ⊙ lin ⊙ act'(pre)
+  /// Reads d_out before it writes dx; x is read for gradients of weights only.
+  void backward(const TensorView& x, const TensorView& d_out, const MutableTensorView& dx,
+                Write write, const Context& context) const;
 
  private:
   FeedForwardConfig config_;

@@ -114,12 +114,14 @@ MutableTensorView MultiHeadAttention::project_queries(const Inputs& inputs,
   query_.forward(x, queries);
   if (own.data() != nullptr) project_heads(query_, own, queries, context.arena);
   clip(queries);
+  if (config_.clip > 0.0f) context.trace.keep("clipped_q", queries);
   context.trace("hook_q", queries, kQueryLegend);
   if (query_norm_) normalize(*query_norm_, queries, context / "q_norm");
   if (state.rotary != nullptr) {
     RotaryEmbedding::rotate(queries, *state.rotary);
     context.trace("hook_rot_q", queries, kQueryLegend);
   }
+  context.trace.keep("queries", queries);
   if (!additive_) return queries;
   const MutableTensorView hidden =
       context.arena.take({x.dim(0), x.dim(1), config_.num_heads, additive_->hidden()});
@@ -146,6 +148,10 @@ MultiHeadAttention::Projected MultiHeadAttention::project(const Inputs& inputs,
   }
   clip(projected.keys);
   clip(projected.values);
+  if (config_.clip > 0.0f) {
+    context.trace.keep("clipped_k", projected.keys);
+    context.trace.keep("clipped_v", projected.values);
+  }
   context.trace("hook_k", projected.keys, kKeyLegend);
   context.trace("hook_v", projected.values, kKeyLegend);
   if (key_norm_) normalize(*key_norm_, projected.keys, context / "k_norm");
@@ -155,6 +161,8 @@ MultiHeadAttention::Projected MultiHeadAttention::project(const Inputs& inputs,
   }
   projected.keys = with_extra(projected.keys, extra_key_, context.arena);
   projected.values = with_extra(projected.values, extra_value_, context.arena);
+  context.trace.keep("keys", projected.keys);
+  context.trace.keep("values", projected.values);
   if (additive_) {
     const MutableTensorView& keys = projected.keys;
     const MutableTensorView hidden =
@@ -224,9 +232,16 @@ void MultiHeadAttention::forward(const Inputs& inputs, const AttentionState& sta
   }
   const MutableTensorView mixed =
       context.arena.take({shape[0], shape[1], config_.num_heads, config_.d_head});
+  MutableTensorView softmax;
+  if (context.trace.keeps()) {
+    softmax = context.arena.take({shape[0], config_.num_heads, shape[1], 2});
+  }
   attention(positions_first(queries), *keys_values, mask, options(), positions_first_mutable(mixed),
-            context);
+            context, softmax.f32());
+  context.trace.keep("softmax", softmax);
+  if (context.trace.keeps() && context.trace.edits("hook_z")) context.trace.keep("given_z", mixed);
   context.trace("hook_z", mixed, kQueryLegend);
+  context.trace.keep("z", mixed);
   if (offer_head_results(output_, mixed, output, write, context)) return;
   output_.forward(mixed.reshaped({shape[0], shape[1], config_.num_heads * config_.d_head}), output,
                   write);

@@ -61,6 +61,10 @@ struct AttentionState {
   std::size_t layer = 0;                // index of the keys and values in the cache
   KeyRole role = KeyRole::sequence;
   const RelativePositions* relative = nullptr;  // of disentangled attention, which has no cache
+  // Of a backward pass: the gradient of what the mask adds to the scores (1, H, T, S), and of `relative`'s rows, are
+  // added to these; null: not wanted.
+  const MutableTensorView* d_bias = nullptr;
+  const MutableTensorView* d_relative = nullptr;
 };
 
 /// Multi-head attention with its projections, rotary positions, cache and biases.
@@ -96,6 +100,21 @@ class MultiHeadAttention {
     forward({x, x, x}, state, output, context, write);
   }
 
+  /// The gradients of Inputs; null: not wanted.
+  struct InputGradients {
+    MutableTensorView queries, keys, values;
+  };
+  /// From d_output (B, T, D): that of the queries, stored with `write`, and of the keys and values, which are added.
+  /// d_output is read before any of them is written; they may be one tensor. The inputs are read for gradients of
+  /// weights only. Without a cache.
+  void backward(const Inputs& inputs, const AttentionState& state, const TensorView& d_output,
+                const InputGradients& d, Write write, const Context& context) const;
+  /// Self-attention: dx is the sum of all three.
+  void backward(const TensorView& x, const AttentionState& state, const TensorView& d_output,
+                const MutableTensorView& dx, Write write, const Context& context) const {
+    backward({x, x, x}, state, d_output, {dx, dx, dx}, write, context);
+  }
+
  private:
   struct Projected {
     MutableTensorView keys, values;  // (B, S', G, d)
@@ -115,6 +134,21 @@ class MultiHeadAttention {
   const PackedKeyValues& packed(const Projected& projected, const AttentionState& state,
                                 PackedKeyValues& own, Arena& arena) const;
   AttentionOptions options() const;
+  struct CoreGradients {
+    MutableTensorView queries, keys, values;
+  };
+  CoreGradients core_back(const MutableTensorView& d_mixed, const AttentionState& state,
+                          const Context& context) const;
+  void queries_back(const TensorView& x, const AttentionState& state, const MutableTensorView& dq,
+                    const MutableTensorView& dx, Write write, const Context& context) const;
+  void keys_back(const Inputs& inputs, const AttentionState& state, const MutableTensorView& dk,
+                 const MutableTensorView& dv, const InputGradients& d,
+                 const Context& context) const;
+  void clip_back(const char* what, const MutableTensorView& d, const Context& context) const;
+  void normalize_back(const Normalization& norm, const MutableTensorView& d,
+                      const Context& context) const;
+  MutableTensorView without_extra(const MutableTensorView& d, const Tensor& learned,
+                                  const Context& context) const;
   Mask with_positions(const Mask& mask, const TensorView& queries, const TensorView& keys,
                       const RelativePositions& positions, const Context& context) const;
 

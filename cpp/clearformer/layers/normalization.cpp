@@ -98,6 +98,7 @@ void Normalization::forward(const TensorView& x, const MutableTensorView& out,
                             const Context& context) const {
   if (config_.kind == NormKind::none) {
     if (out.f32() != x.f32()) std::memcpy(out.f32(), x.f32(), x.bytes());
+    if (context.trace.keeps_inputs()) context.trace.keep("normalized", x);
     return;
   }
   const std::size_t features = config_.shape.elements();
@@ -111,12 +112,15 @@ void Normalization::forward(const TensorView& x, const MutableTensorView& out,
   scale_shape[scale_shape.rank() - 1] = 1;
   const MutableTensorView scale = context.arena.take(scale_shape);
   measure(x.f32(), out.f32(), scale.f32(), rows);
-  context.trace("hook_scale", scale, kScaleLegends[x.shape().rank() % kRanks]);
+  const TraceScope& trace = context.trace;
+  if (trace.keeps() && trace.edits("hook_scale")) trace.keep("given_scale", scale);
+  trace("hook_scale", scale, kScaleLegends[x.shape().rank() % kRanks]);
+  trace.keep("scale", scale);
   const bool layer = config_.kind == NormKind::layer;
   const float* const numerator = layer ? out.f32() : x.f32();
   const float* const weight = weight_.empty() ? nullptr : weight_.f32();
   const float* const bias = bias_.empty() ? nullptr : bias_.f32();
-  if (config_.heads == 0 && !context.trace.wants("hook_normalized")) {
+  if (config_.heads == 0 && !trace.wants("hook_normalized") && !trace.keeps()) {
     return for_rows(rows, [&](std::size_t first, std::size_t count) {
       const std::size_t at = first * features;
       kernels::divide_scale_shift_rows(
@@ -127,8 +131,18 @@ void Normalization::forward(const TensorView& x, const MutableTensorView& out,
     kernels::divide_rows(numerator + first * features, scale.f32() + first,
                          out.f32() + first * features, count, features);
   });
-  context.trace("hook_normalized", out, kLegends[x.shape().rank() % kRanks]);
-  for_rows(rows, [&](std::size_t first, std::size_t count) {
+  if (trace.keeps() && trace.edits("hook_normalized")) trace.keep("given_normalized", out);
+  trace("hook_normalized", out, kLegends[x.shape().rank() % kRanks]);
+  trace.keep("normalized", out);
+  scale_shift(out);
+}
+
+// The second half, in place: rows · w + b.
+void Normalization::scale_shift(const MutableTensorView& out) const {
+  const std::size_t features = config_.shape.elements();
+  const float* const weight = weight_.empty() ? nullptr : weight_.f32();
+  const float* const bias = bias_.empty() ? nullptr : bias_.f32();
+  for_rows(out.elements() / features, [&](std::size_t first, std::size_t count) {
     const std::size_t at_once = config_.heads == 0 ? count : 1;
     for (std::size_t at = first; at < first + count; at += at_once) {
       float* const row = out.f32() + at * features;
@@ -137,6 +151,35 @@ void Normalization::forward(const TensorView& x, const MutableTensorView& out,
       kernels::scale_shift_rows(row, own, bias, row, at_once, features);
     }
   });
+}
+
+TensorView Normalization::output_again(const Shape& shape, const Context& context) const {
+  const MutableTensorView out = context.arena.take(shape);
+  const TensorView normalized = context.trace.kept("normalized");
+  std::memcpy(out.data(), normalized.data(), out.bytes());
+  if (config_.kind != NormKind::none) scale_shift(out);
+  return out;
+}
+
+void Normalization::backward(const TensorView& dout, const MutableTensorView& dx, Write write,
+                             const Context& context) const {
+  const TraceScope& trace = context.trace;
+  if (config_.kind == NormKind::none) {
+    const TensorView nothing;
+    return backward({nothing, nothing}, dout, dx, write, nullptr, context.arena);
+  }
+  Kept kept{trace.kept("normalized"), trace.kept("scale")};
+  if (trace.has_kept("given_normalized")) kept.normalized = trace.kept("given_normalized");
+  if (trace.has_kept("given_scale")) kept.scale = trace.kept("given_scale");
+  const Arena::Frame frame(context.arena);
+  const MutableTensorView dn = write == Write::over ? dx : context.arena.take(dout.shape());
+  const MutableTensorView ds = context.arena.take(kept.scale.shape());
+  const std::size_t rank = dout.shape().rank() % kRanks;
+  backward_weights(kept, dout, dn, trace.weights());
+  trace.back("hook_normalized", dn, kLegends[rank]);
+  backward_scale(kept, dn, ds);
+  trace.back("hook_scale", ds, kScaleLegends[rank]);
+  backward_input(kept, dn, ds, dx, write);
 }
 
 }  // namespace clearformer

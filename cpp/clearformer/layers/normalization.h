@@ -59,6 +59,12 @@ class Normalization {
   /// dx, which may be dn in place with Write::over.
   void backward_input(const Kept& kept, const TensorView& dn, const TensorView& ds,
                       const MutableTensorView& dx, Write write) const;
+  /// The same in a differentiated pass (gradient.h), whose forward pass kept the rest; offers the gradients of the hook
+  /// points. dx may be dout in place with Write::over.
+  void backward(const TensorView& dout, const MutableTensorView& dx, Write write,
+                const Context& context) const;
+  /// What forward() of that pass returned, of `shape`, in the arena.
+  TensorView output_again(const Shape& shape, const Context& context) const;
 
   /// Scale and shift of the normalized numbers; empty if there are none.
   const Tensor& weight() const { return weight_; }
@@ -68,6 +74,7 @@ class Normalization {
   void load_heads(const WeightScope& scope);
   template <class Body>
   void for_rows(std::size_t rows, const Body& body) const;
+  void scale_shift(const MutableTensorView& out) const;
   void measure(const float* x, float* out, float* scale, std::size_t rows) const;
 
   NormConfig config_;

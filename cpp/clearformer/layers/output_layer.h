@@ -26,6 +26,10 @@ class OutputLayer {
   OutputLayer(const WeightScope& scope, const OutputConfig& config, const Embedding* tied);
 
   void forward(const TensorView& x, const MutableTensorView& logits) const;
+  /// From d (B, T, V), the gradient of the logits that forward(x, logits) returned, which is overwritten: dx (B, T, D).
+  ///   dx = (d ⊙ (1 - (logits / softcap)²) · scale)·W_U
+  void backward(const TensorView& x, const TensorView& logits, const MutableTensorView& d,
+                const MutableTensorView& dx, const WeightGradients* weights, Arena& arena) const;
 
   const OutputConfig& config() const { return config_; }
   const Linear& projection() const { return projection_; }

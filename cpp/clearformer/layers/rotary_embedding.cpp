@@ -147,4 +147,10 @@ Tensor rotary_embedding(const RotaryInputs& inputs) {
   return turned;
 }
 
+void RotaryEmbedding::rotate_back(const MutableTensorView& x, const RotaryTable& table) {
+  Tensor sines = Tensor::copy_of(table.sines);
+  for (std::size_t i = 0; i < sines.elements(); ++i) sines.f32()[i] = -sines.f32()[i];
+  rotate(x, {table.cosines, sines, table.layout});
+}
+
 }  // namespace clearformer

@@ -40,6 +40,8 @@ class RotaryEmbedding {
   static void rotate(const MutableTensorView& x, const RotaryTable& table) {
     rotate(positions_first_mutable(x), table);
   }
+  /// The gradient of what rotate() left in x becomes that of x: rotated by the negative angles.
+  static void rotate_back(const MutableTensorView& x, const RotaryTable& table);
 
  private:
   RotaryConfig config_;

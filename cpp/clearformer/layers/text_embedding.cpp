@@ -19,14 +19,6 @@ void add_rows(const MutableTensorView& x, const TensorView& rows) {
   }
 }
 
-// Clears the rows of x (B, T, D) where the mask (B, T) is 0.
-void clear_rows(const MutableTensorView& x, const TensorView& mask) {
-  const std::size_t width = x.dim(2);
-  for (std::size_t row = 0; row < mask.elements(); ++row) {
-    if (mask.as<std::uint8_t>()[row] == 0) std::fill_n(x.f32() + row * width, width, 0.0f);
-  }
-}
-
 }  // namespace
 
 TextEmbedding::TextEmbedding(const WeightScope& scope, const TextEmbeddingConfig& config,
@@ -52,6 +44,14 @@ TextEmbedding::TextEmbedding(const WeightScope& scope, const TextEmbeddingConfig
   }
 }
 
+// Clears the rows of x (B, T, D) where the mask (B, T) is 0.
+void TextEmbedding::clear_rows(const MutableTensorView& x, const TensorView& mask) {
+  const std::size_t width = x.dim(2);
+  for (std::size_t row = 0; row < mask.elements(); ++row) {
+    if (mask.as<std::uint8_t>()[row] == 0) std::fill_n(x.f32() + row * width, width, 0.0f);
+  }
+}
+
 void TextEmbedding::forward(const Inputs& inputs, const MutableTensorView& x,
                             const Context& context) const {
   Arena::Frame frame(context.arena);
@@ -59,6 +59,7 @@ void TextEmbedding::forward(const Inputs& inputs, const MutableTensorView& x,
   if (projection_) sum = context.arena.take({x.dim(0), x.dim(1), config_.word_width()});
   const auto project_at = [&](TextEmbeddingConfig::Projected place) {
     if (config_.projected != place) return;
+    if (context.trace.keeps_inputs()) context.trace.keep("unprojected", sum);
     projection_->forward(sum, x);
     sum = x;
   };
@@ -79,20 +80,30 @@ void TextEmbedding::forward(const Inputs& inputs, const MutableTensorView& x,
   if (norm_) norm_->forward(sum, sum, context / "embed.ln");
   project_at(TextEmbeddingConfig::Projected::after_norm);
   if (inputs.mask != nullptr) clear_rows(x, *inputs.mask);
-  if (placed || token_types_ || norm_ || projection_) {
-    context.trace("hook_full_embed", x, kTextLegend);
-  }
+  if (has_more()) context.trace("hook_full_embed", x, kTextLegend);
 }
 
-void TextEmbedding::add_positions(const TensorView& positions, const MutableTensorView& x,
-                                  const Context& context) const {
-  Arena::Frame frame(context.arena);
-  const MutableTensorView rows = context.arena.take(positions.shape(), DType::i32);
+MutableTensorView TextEmbedding::position_rows(const TensorView& positions, Arena& arena) const {
+  const MutableTensorView rows = arena.take(positions.shape(), DType::i32);
   const std::int32_t offset =
       config_.uncounted_id ? 0 : static_cast<std::int32_t>(config_.position_offset);
   for (std::size_t i = 0; i < rows.elements(); ++i) {
     rows.as<std::int32_t>()[i] = positions.as<std::int32_t>()[i] + offset;
   }
+  return rows;
+}
+
+TensorView TextEmbedding::type_rows(const Inputs& inputs, const TensorView& x, Arena& arena) const {
+  if (inputs.token_types != nullptr) return *inputs.token_types;
+  const MutableTensorView zeros = arena.take({x.dim(0), x.dim(1)}, DType::i32);
+  std::memset(zeros.data(), 0, zeros.bytes());
+  return zeros;
+}
+
+void TextEmbedding::add_positions(const TensorView& positions, const MutableTensorView& x,
+                                  const Context& context) const {
+  Arena::Frame frame(context.arena);
+  const MutableTensorView rows = position_rows(positions, context.arena);
   const MutableTensorView encoding =
       context.arena.take({positions.dim(0), positions.dim(1), config_.width()});
   if (positions_) {
@@ -112,11 +123,8 @@ void TextEmbedding::add_positions(const TensorView& positions, const MutableTens
 void TextEmbedding::add_token_types(const Inputs& inputs, const MutableTensorView& x,
                                     const Context& context) const {
   Arena::Frame frame(context.arena);
-  const MutableTensorView zeros = context.arena.take({x.dim(0), x.dim(1)}, DType::i32);
-  std::memset(zeros.data(), 0, zeros.bytes());
   const MutableTensorView types = context.arena.take(x.shape());
-  token_types_->forward(inputs.token_types == nullptr ? TensorView(zeros) : *inputs.token_types,
-                        types);
+  token_types_->forward(type_rows(inputs, x, context.arena), types);
   context.trace("hook_token_type_embed", types, kTextLegend);
   kernels::add(x.f32(), types.f32(), x.f32(), x.elements());
 }

@@ -73,11 +73,28 @@ class TextEmbedding {
   /// x (B, T, D). Throws invalid_argument, naming the id and its index, for an id outside a table.
   void forward(const Inputs& inputs, const MutableTensorView& x, const Context& context) const;
 
+  /// Backward: d (B, T, D), the gradient of x, is overwritten; the tables' gradients are added.
+  void backward(const Inputs& inputs, const MutableTensorView& d, const Context& context) const;
+
   /// The positions (B, T) of tokens after `past` others, for a model with an uncounted_id.
   void count_positions(const TensorView& ids, std::size_t past,
                        const MutableTensorView& positions) const;
 
  private:
+  // Whether x is not the token embedding alone.
+  bool has_more() const {
+    return config_.positions != TextEmbeddingConfig::Positions::none || token_types_ || norm_ ||
+           projection_;
+  }
+  MutableTensorView position_rows(const TensorView& positions, Arena& arena) const;
+  TensorView type_rows(const Inputs& inputs, const TensorView& x, Arena& arena) const;
+  void positions_back(const TensorView& positions, const MutableTensorView& d,
+                      const Context& context) const;
+  void token_types_back(const Inputs& inputs, const MutableTensorView& d,
+                        const Context& context) const;
+  static void clear_rows(const MutableTensorView& x, const TensorView& mask);
+  MutableTensorView project_back(TextEmbeddingConfig::Projected place, const MutableTensorView& d,
+                                 const Context& context) const;
   void add_positions(const TensorView& positions, const MutableTensorView& x,
                      const Context& context) const;
   void add_token_types(const Inputs& inputs, const MutableTensorView& x,

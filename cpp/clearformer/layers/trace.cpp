@@ -1,9 +1,10 @@
 #include "clearformer/layers/trace.h"
 
 #include <algorithm>
-#include <memory>
+#include <cstring>
 
 #include "clearformer/layers/edit.h"
+#include "clearformer/layers/gradient.h"
 
 namespace clearformer {
 
@@ -30,20 +31,23 @@ std::vector<std::string_view> axes_of(std::string_view legend) {
   return axes;
 }
 
-void Trace::edit(std::string pattern, Function function) {
-  changes_.push_back(
-      {std::move(pattern), [function = std::move(function)](const Offered& offered, std::size_t) {
-         function(offered.name, offered.value);
-       }});
+void Trace::edit(std::string pattern, Function function, Function backward) {
+  changes_.push_back({std::move(pattern), nullptr, std::move(function), std::move(backward)});
 }
 
 void Trace::edit(Edit edit) {
   check(edit);
   std::string pattern = edit.hook;
-  changes_.push_back({std::move(pattern), [edit = std::make_shared<Edit>(std::move(edit))](
-                                              const Offered& offered, std::size_t prompts) {
-                        apply(*edit, offered, prompts);
-                      }});
+  changes_.push_back({std::move(pattern), std::make_shared<Edit>(std::move(edit)), {}, {}});
+}
+
+const Edit* Trace::edit_at(std::size_t index) const {
+  return index < changes_.size() ? changes_[index].data.get() : nullptr;
+}
+
+void Trace::apply(const Change& change, const Offered& offered) const {
+  if (change.data == nullptr) return change.function(offered.name, offered.value);
+  clearformer::apply(*change.data, offered, prompts_);
 }
 
 void Trace::check_all_met() const {
@@ -60,6 +64,10 @@ const Tensor& Trace::at(std::string_view name) const {
   fail(ErrorCode::invalid_argument, "trace: \"", name, "\" was not captured");
 }
 
+bool Trace::wants(std::string_view name) const {
+  return captures(name) || edits(name) || (gradient_ != nullptr && gradient_->concerns(name));
+}
+
 bool Trace::captures(std::string_view name) const {
   return std::any_of(captures_.begin(), captures_.end(),
                      [&](const std::string& pattern) { return selects(pattern, name); });
@@ -73,12 +81,51 @@ bool Trace::edits(std::string_view name) const {
 void Trace::visit(const Offered& offered) {
   for (Change& change : changes_) {
     if (!selects(change.pattern, offered.name)) continue;
-    change.apply(offered, prompts_);
+    gradient_ != nullptr ? apply_kept(change, offered) : apply(change, offered);
     change.met = true;
   }
+  if (gradient_ != nullptr) gradient_->read(offered);
   if (!captures(offered.name)) return;
   captured_.push_back(
       {std::string(offered.name), std::string(offered.legend), Tensor::copy_of(offered.value)});
+}
+
+// The name under which the value before an edit is kept.
+std::string before_edit(std::string_view hook, std::size_t index) {
+  return concat(hook, " before edit ", index);
+}
+
+void Trace::apply_kept(const Change& change, const Offered& offered) const {
+  const auto index = static_cast<std::size_t>(&change - changes_.data());
+  const bool keeps = gradient_->keeping();
+  if (change.data != nullptr) {
+    const bool needed = change.data->op == Edit::Op::clamp ||
+                        (change.data->op == Edit::Op::scale && gradient_->wants_edit(index));
+    if (keeps && needed) gradient_->keep(before_edit(offered.name, index), offered.value);
+    return apply(change, offered);
+  }
+  if (!keeps || change.backward) return apply(change, offered);
+  const Tensor before = Tensor::copy_of(offered.value);
+  apply(change, offered);
+  if (std::memcmp(before.data(), offered.value.data(), offered.value.bytes()) == 0) return;
+  fail(ErrorCode::unsupported, "gradient: a function changes ", offered.name,
+       "; give its vector-Jacobian product as well, or an edit as data");
+}
+
+void Trace::visit_back(const Offered& gradient) const {
+  for (std::size_t index = changes_.size(); index-- > 0;) {
+    const Change& change = changes_[index];
+    if (!selects(change.pattern, gradient.name)) continue;
+    if (change.data == nullptr) {
+      if (change.backward) change.backward(gradient.name, gradient.value);
+      continue;
+    }
+    const Tensor* before = gradient_->kept(before_edit(gradient.name, index));
+    if (gradient_->wants_edit(index)) {
+      gradient_->add_to_edit(index, value_gradient(*change.data, gradient, before));
+    }
+    apply_back(*change.data, gradient, before);
+  }
 }
 
 }  // namespace clearformer

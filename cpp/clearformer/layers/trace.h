@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,9 @@
 #include "clearformer/tensor/tensor.h"
 
 namespace clearformer {
+
+class Gradient;
+class WeightGradients;
 
 /// A hook point's value, as offered by a layer.
 struct Offered {
@@ -74,8 +78,9 @@ class Trace {
   void capture(std::string pattern) { captures_.push_back(std::move(pattern)); }
 
   /// Calls the function at every matching hook point; the model continues with what it writes. Edits run in the order
-  /// they were added, before the value is captured.
-  void edit(std::string pattern, Function function);
+  /// they were added, before the value is captured. `backward` is called with the gradient of what the function wrote
+  /// and writes that of what it was given; without it, a differentiated pass refuses functions that change a value.
+  void edit(std::string pattern, Function function, Function backward = {});
   /// Throws invalid_argument for an op whose value is missing or superfluous.
   /// During the pass: invalid_argument for rows, heads, positions and features that do not exist, shape_mismatch for
   /// a value that does not fit the region.
@@ -99,21 +104,33 @@ class Trace {
   /// The captured tensor of that name; throws invalid_argument if there is none.
   const Tensor& at(std::string_view name) const;
 
-  bool wants(std::string_view name) const { return captures(name) || edits(name); }
+  /// The following pass is differentiated, see gradient.h; null: it is not.
+  void differentiate(Gradient* gradient) { gradient_ = gradient; }
+  Gradient* gradient() const { return gradient_; }
+
+  bool wants(std::string_view name) const;
   bool captures(std::string_view name) const;
   bool edits(std::string_view name) const;
   void visit(const Offered& offered);
+  /// Propagates the gradient of a hook point through its edits, the last one first.
+  void visit_back(const Offered& gradient) const;
+  /// An edit, in the order they were added; null for a function and past the last one.
+  const Edit* edit_at(std::size_t index) const;
 
  private:
   struct Change {
     std::string pattern;
-    std::function<void(const Offered&, std::size_t prompts)> apply;
+    std::shared_ptr<const Edit> data;  // or
+    Function function, backward;
     bool met = false;
   };
+  void apply(const Change& change, const Offered& offered) const;
+  void apply_kept(const Change& change, const Offered& offered) const;
   std::vector<std::string> captures_;
   std::vector<Change> changes_;
   std::vector<Captured> captured_;
   std::size_t prompts_ = 0;
+  Gradient* gradient_ = nullptr;
 };
 
 /// A node in the tree of hook names; empty without a trace.
@@ -138,7 +155,40 @@ class TraceScope {
     if (trace_ != nullptr) trace_->visit({name(leaf), legend, value, past_});
   }
 
+  // Of a differentiated pass, see gradient.h.
+
+  /// Whether the forward pass keeps values for the backward pass.
+  bool keeps() const { return trace_ != nullptr && trace_->gradient() != nullptr && keeping(); }
+  /// Keeps a copy of a value for the backward pass, if there is one.
+  void keep(std::string_view leaf, const TensorView& value) const {
+    if (keeps()) keep_copy(leaf, value);
+  }
+  /// The same for a value that only gradients of weights need.
+  bool keeps_inputs() const { return keeps() && weights() != nullptr; }
+  /// A value that the forward pass kept.
+  TensorView kept(std::string_view leaf) const;
+  bool has_kept(std::string_view leaf) const;
+  /// Whether back() may change the gradient of a hook point, whose memory must then be its own.
+  bool changes_back(std::string_view leaf) const;
+  /// The mirror of operator(): completes the gradient of a hook point's value, offers it, and turns it in place into
+  /// that of the value before its edits.
+  void back(std::string_view leaf, const MutableTensorView& gradient,
+            std::string_view legend) const;
+  /// Offers the gradient of an input of the model.
+  void input_back(std::string_view input, const MutableTensorView& gradient,
+                  std::string_view legend) const;
+  /// Whether the gradient of a hook point is sought or changed: layers that fuse it then compute it.
+  bool concerns_back(std::string_view leaf) const;
+  /// The sums of the weights' gradients; null if none are wanted.
+  WeightGradients* weights() const;
+  /// Null if the pass is not differentiated.
+  Gradient* gradient() const { return trace_ == nullptr ? nullptr : trace_->gradient(); }
+  /// The name of this node.
+  const std::string& path() const { return path_; }
+
  private:
+  bool keeping() const;
+  void keep_copy(std::string_view leaf, const TensorView& value) const;
   std::string name(std::string_view leaf) const {
     return path_.empty() ? std::string(leaf) : path_ + "." + std::string(leaf);
   }

@@ -2,6 +2,9 @@
 
 #include <cstring>
 
+#include "clearformer/kernels/elementwise.h"
+#include "clearformer/models/metric.h"
+
 namespace clearformer {
 
 namespace {
@@ -45,6 +48,7 @@ class DecoderOnlyModel::Pass : public ForwardPass {
     x = model_.tower_.projected(x, context_);
     if (model_.output_) {
       x = kept_positions(x, kept_, context_.arena);
+      predicts_ = x;
       Tensor logits({x.dim(0), x.dim(1), model_.config().d_vocab()});
       model_.output_->forward(x, logits);
       outputs_.add("logits", std::move(logits));
@@ -55,7 +59,45 @@ class DecoderOnlyModel::Pass : public ForwardPass {
     return false;
   }
 
+  bool step_back() override {
+    if (seeded_) return run_.step_back();
+    seeded_ = true;
+    seed();
+    return run_.differentiates();
+  }
+
  private:
+  // The metric's gradient of what leaves the tower.
+  void seed() {
+    Arena::Frame frame(context_.arena);
+    Gradient& gradient = *context_.trace.gradient();
+    expect_metric(gradient, outputs_);
+    auto& [name, output] = outputs_.tensors.front();
+    Tensor d_output =
+        metric_back(model_.config(), {name, output, kept_, run_.x().dim(1)}, gradient);
+    const MutableTensorView d = run_.d();
+    if (name == "residual") return add_to(d, d_output);
+    MutableTensorView d_out = d;
+    if (model_.tower_.projection() != nullptr) {
+      d_out = context_.arena.take({d.dim(0), d.dim(1), model_.tower_.projection()->out_features()});
+      std::memset(d_out.data(), 0, d_out.bytes());
+    }
+    if (name == "last_hidden_state") {
+      add_to(d_out, d_output);
+    } else if (!d_output.empty()) {
+      const MutableTensorView d_x = context_.arena.take(predicts_.shape());
+      model_.output_->backward(predicts_, output, d_output, d_x, context_.trace.weights(),
+                               context_.arena);
+      kept_positions_back(d_x, kept_, d_out);
+    }
+    if (model_.tower_.projection() == nullptr) return;
+    model_.tower_.projected_back(run_.x(), d_out, d, context_);
+  }
+
+  static void add_to(const MutableTensorView& d, const TensorView& more) {
+    if (more.elements() != 0) kernels::add(d.f32(), more.f32(), d.f32(), d.elements());
+  }
+
   DecoderOnlyModel& model_;
   std::vector<std::int64_t> kept_;
   bool stopped_;
@@ -63,6 +105,8 @@ class DecoderOnlyModel::Pass : public ForwardPass {
   Arena::Frame frame_;
   Context context_;
   TowerRun run_;
+  TensorView predicts_;  // the input of the output layer
+  bool seeded_ = false;
 };
 
 std::unique_ptr<ForwardPass> DecoderOnlyModel::start(const ModelInputs& inputs, Trace* trace) {
@@ -127,6 +171,21 @@ MutableTensorView kept_positions(const MutableTensorView& x,
     std::memcpy(taken.f32() + i * width, x.f32() + row * width, width * sizeof(float));
   }
   return taken;
+}
+
+void kept_positions_back(const TensorView& d_kept, std::span<const std::int64_t> positions,
+                         const MutableTensorView& d) {
+  const std::size_t length = d.dim(1), width = d.dim(2), kept = d_kept.dim(1);
+  for (std::size_t i = 0; i < d.dim(0) * kept; ++i) {
+    std::size_t position = i % kept;
+    if (!positions.empty()) {
+      const std::int64_t given = positions[position];
+      position =
+          static_cast<std::size_t>(given < 0 ? given + static_cast<std::int64_t>(length) : given);
+    }
+    float* const row = d.f32() + (i / kept * length + position) * width;
+    kernels::add(row, d_kept.f32() + i * width, row, width);
+  }
 }
 
 }  // namespace clearformer

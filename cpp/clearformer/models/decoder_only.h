@@ -39,5 +39,8 @@ class DecoderOnlyModel : public Model {
 /// for a position that does not exist.
 MutableTensorView kept_positions(const MutableTensorView& x,
                                  std::span<const std::int64_t> positions, Arena& arena);
+/// Its backward pass: adds the gradient (B, positions, D) to that of x (B, T, D).
+void kept_positions_back(const TensorView& d_kept, std::span<const std::int64_t> positions,
+                         const MutableTensorView& d);
 
 }  // namespace clearformer

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "clearformer/layers/gradient.h"
 #include "clearformer/layers/key_value_cache.h"
 #include "clearformer/layers/trace.h"
 #include "clearformer/models/config.h"
@@ -99,6 +100,9 @@ class ForwardPass {
   virtual ~ForwardPass() = default;
   /// Computes the next layer; false after the last step, when the outputs are complete.
   virtual bool step() = 0;
+  /// Of a differentiated pass, after its last step: computes the gradients of the next part, from the outputs to the
+  /// inputs, a layer a call; false once all that is sought is found. Throws unsupported for a model without gradients.
+  virtual bool step_back();
   ModelOutputs& outputs() { return outputs_; }
 
  protected:
@@ -164,6 +168,17 @@ class Model {
   /// The hook points that make up Hugging Face's hidden_states and attentions.
   virtual std::vector<OutputList> hidden_states() const = 0;
   virtual std::vector<OutputList> attentions() const = 0;
+  /// Begins a pass that is differentiated: completed by step() it is followed by step_back(). Trace and gradient must
+  /// outlive it. Throws, beside start()'s errors, invalid_argument for hook points, weights and edits that there are
+  /// not, and unsupported with a cache.
+  std::unique_ptr<ForwardPass> start_gradient(const ModelInputs& inputs, Trace& trace,
+                                              Gradient& gradient);
+  /// Runs a pass forward and backward: the gradient's results replace those of an earlier pass.
+  ModelOutputs gradient(const ModelInputs& inputs, Trace& trace, Gradient& gradient);
+  /// The gradient of a weight that was wanted, by any of its names, in the shape and orientation of parameter(name).
+  /// That of a quantised weight is the one of the numbers it stands for. Throws invalid_argument if it was not wanted.
+  Tensor weight_gradient(const Gradient& gradient, std::string_view name) const;
+
   /// All hook points, also those computed on request, in the order they are computed.
   const std::vector<HookPoint>& hooks();
   /// Bytes needed to capture what the trace requests in a pass over these inputs.
@@ -190,6 +205,7 @@ class Model {
   virtual std::unique_ptr<ForwardPass> start_step(const ModelInputs& inputs, Trace* trace);
 
  protected:
+  std::vector<std::string> sought_places(const Trace& trace, Gradient& gradient);
   /// Runs one dummy position through all layers, for a trace that collects the hook points.
   virtual void probe(Trace& trace) = 0;
   /// The tower before the output layer, and that layer; null for models that do not predict tokens.

@@ -65,6 +65,7 @@ class Parameters {
   std::vector<Listed> list() const;
   /// The checkpoint's tensor of that name; none if the model does not use it.
   std::optional<ParameterView> stored(std::string_view name) const;
+  const std::vector<Parameter>& all() const { return all_; }
   /// The parameter under our own name for it; null if there is none.
   const Parameter* find(std::string_view path) const;
 

@@ -183,13 +183,17 @@ void Tower::embed(const TowerInputs& inputs, const MutableTensorView& x,
   if (image_) return image_->forward(*inputs.images, x, context);
   if (audio_) return audio_->forward(*inputs.features, x, context);
   Arena::Frame frame(context.arena);
+  text_->forward(text_inputs(inputs, context.arena), x, context);
+}
+
+TextEmbedding::Inputs Tower::text_inputs(const TowerInputs& inputs, Arena& arena) const {
   TextEmbedding::Inputs text;
   if (inputs.ids) text.ids = *inputs.ids;
   if (inputs.embeds) text.embeds = &*inputs.embeds;
   if (inputs.token_types) text.token_types = &*inputs.token_types;
-  text.positions = positions(inputs, past_of(inputs), context.arena);
+  text.positions = positions(inputs, past_of(inputs), arena);
   if (config_.isolates_padding && inputs.attention_mask) text.mask = &*inputs.attention_mask;
-  text_->forward(text, x, context);
+  return text;
 }
 
 StackState Tower::state(const TowerInputs& inputs) const {
@@ -266,6 +270,13 @@ TowerRun::TowerRun(const Tower& tower, TowerInputs inputs, const Context& contex
          ", but the pass ends before layer ", stop);
   }
   state_ = tower.state(inputs_);
+  if (const Gradient* gradient = context.trace.gradient()) {
+    d_ = context.arena.take(x_.shape());
+    std::memset(d_.data(), 0, d_.bytes());
+    kept_.resize(layers + 1);
+    from_ = first_sought(*gradient);
+    if (inputs_.residual) from_ = std::max(from_, inputs_.start_at_layer + 1);
+  }
   if (tower.text_) turn(tower.positions(inputs_, Tower::past_of(inputs_), context.arena));
   place(x_.dim(1));
 }
@@ -322,6 +333,10 @@ TowerRun::TowerRun(const Tower& tower, Probe, const Context& context)
 bool TowerRun::step() {
   const std::size_t layers = tower_.config_.stack.layers;
   const bool whole = !inputs_.stop_at_layer;
+  if (Gradient* gradient = context_.trace.gradient()) {
+    kept_[next_] = gradient->kept_values();
+    gradient->set_keeping(next_ >= from_);
+  }
   if (next_ == 0 && inputs_.residual) {
     std::memcpy(x_.data(), inputs_.residual->data(), x_.bytes());
     next_ = inputs_.start_at_layer;

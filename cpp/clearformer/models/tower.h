@@ -5,10 +5,13 @@
 //              project_out.hook_out (B, T, d_out).
 #pragma once
 
+#include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "clearformer/layers/audio_embedding.h"
 #include "clearformer/layers/decoder.h"
+#include "clearformer/layers/gradient.h"
 #include "clearformer/layers/image_embedding.h"
 #include "clearformer/layers/relative_position.h"
 #include "clearformer/layers/text_embedding.h"
@@ -97,6 +100,9 @@ class Tower {
   void finish(const MutableTensorView& x, const Context& context) const;
   /// What leaves the tower: x (B, T, D) after the final norm, projected (B, T, d_out) if the config says so.
   MutableTensorView projected(const MutableTensorView& x, const Context& context) const;
+  /// Backward: from d_out, the gradient of what leaves the tower, d (B, T, D), that of x, is overwritten.
+  void projected_back(const TensorView& x, const MutableTensorView& d_out,
+                      const MutableTensorView& d, const Context& context) const;
   /// A copy of a residual stream (B, T, D), normalized by the final norm on request, and projected. Throws
   /// shape_mismatch.
   MutableTensorView finished(const TensorView& residual, bool normalize, Arena& arena) const;
@@ -121,7 +127,10 @@ class Tower {
   friend class TowerRun;
   Shape tokens_shape(const TowerInputs& inputs) const;
   MutableTensorView positions(const TowerInputs& inputs, std::size_t past, Arena& arena) const;
+  TextEmbedding::Inputs text_inputs(const TowerInputs& inputs, Arena& arena) const;
   void embed(const TowerInputs& inputs, const MutableTensorView& x, const Context& context) const;
+  void embed_back(const TowerInputs& inputs, const MutableTensorView& d,
+                  const Context& context) const;
   StackState state(const TowerInputs& inputs) const;
 
   TowerConfig config_;
@@ -150,8 +159,21 @@ class TowerRun {
   bool step();
   MutableTensorView x() const { return x_; }
 
+  // Of a differentiated pass (gradient.h).
+
+  /// Whether anything in the tower is differentiated.
+  bool differentiates() const { return next_ > from_; }
+  /// The gradient of x (B, T, D), zeros before the first step back.
+  MutableTensorView d() const { return d_; }
+  /// The steps of step() backwards, one layer per call; false once the lowest one that is sought is done. d_memory: the
+  /// gradient of the memory, to which a decoder's layers add.
+  bool step_back(const MutableTensorView& d_memory = {});
+  /// All layers are differentiated, for the memory's gradient.
+  void differentiate_memory() { from_ = std::min<std::size_t>(from_, 1); }
+
  private:
   static MutableTensorView begin(const Tower& tower, const TowerInputs& inputs, Arena& arena);
+  std::size_t first_sought(const Gradient& gradient) const;
   void turn(const TensorView& positions);
   void place(std::size_t length);
 
@@ -163,6 +185,9 @@ class TowerRun {
   RotaryTable rotary_, local_rotary_;
   RelativePositions relative_;
   std::size_t next_ = 0;  // 0: the embedding, i + 1: layer i
+  MutableTensorView d_;
+  std::size_t from_ = 0;                // the lowest step that is differentiated
+  std::vector<std::size_t> kept_ = {};  // the number of values kept before each step
 };
 
 }  // namespace clearformer

@@ -1,0 +1,219 @@
+#include "clearformer/layers/attention_traced_backward.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "clearformer/kernels/elementwise.h"
+#include "clearformer/kernels/matmul.h"
+#include "clearformer/tensor/thread_pool.h"
+
+namespace clearformer {
+
+namespace {
+
+constexpr std::string_view kMatrixLegend = "batch head query_pos key_pos";
+
+// C (m, n) = residual + scale · A (m, k) · panels of one head.
+struct HeadProduct {
+  const float* a;
+  std::size_t a_stride;
+  const void* panels;
+  std::size_t panel_stride;
+  float* c;
+  std::size_t c_stride, m, n, k;
+  float scale = 1.0f;
+  bool onto = false;
+};
+
+void multiply_head(const HeadProduct& product) {
+  kernels::MatmulArgs args;
+  args.a = product.a;
+  args.a_stride = product.a_stride;
+  args.b = product.panels;
+  args.panel_stride = product.panel_stride;
+  args.c = product.c;
+  args.c_stride = product.c_stride;
+  args.m = product.m;
+  args.n = product.n;
+  args.k = product.k;
+  args.epilogue.scale = product.scale;
+  args.epilogue.residual = product.onto ? product.c : nullptr;
+  args.epilogue.residual_stride = product.c_stride;
+  kernels::matmul(args);
+}
+
+class TracedBackward {
+ public:
+  TracedBackward(const AttentionKept& kept, const Mask& mask, const AttentionOptions& options,
+                 const Context& context)
+      : kept_(kept),
+        mask_(mask),
+        options_(options),
+        trace_(context.trace),
+        arena_(context.arena),
+        batch_(kept.queries.batch),
+        heads_(kept.queries.heads),
+        groups_(kept.keys.heads),
+        queries_(kept.queries.length),
+        keys_(kept.keys.length),
+        d_(context.arena.take({batch_, heads_, queries_, keys_})) {}
+
+  // dP
+  void pattern(const Heads& d_output) const {
+    const Arena::Frame frame(arena_);
+    Heads none = kept_.values;
+    none.width = 0;
+    const PackedKeyValues values = packed_in(arena_, kept_.values, none);
+    parallel_for(batch_ * heads_, [&](std::size_t task, std::size_t) {
+      const std::size_t b = task / heads_, h = task % heads_;
+      multiply_head({d_output.row(b, 0, h), d_output.row_stride, values.keys(b, group(h)),
+                     values.key_panel_stride(), matrix(d_, b, h), keys_, queries_, keys_,
+                     kept_.values.width});
+    });
+    trace_.back("hook_pattern", d_, kMatrixLegend);
+  }
+
+  void values(const Heads& d_output, const MutableHeads& d_values) const {
+    const Arena::Frame frame(arena_);
+    Heads none = d_output;
+    none.width = 0;
+    const PackedKeyValues packed = packed_in(arena_, none, d_output);
+    sum_over_queries(trace_.kept("pattern"), packed, d_values, 1.0f);
+  }
+
+  // dS of what the mask was added to
+  void softmax() const {
+    const TensorView p =
+        trace_.kept(trace_.has_kept("given_pattern") ? "given_pattern" : "pattern");
+    parallel_ranges(batch_ * heads_ * queries_, 4 * keys_, 1,
+                    [&](std::size_t first, std::size_t end) {
+                      for (std::size_t row = first; row < end; ++row) {
+                        const float* weight = p.f32() + row * keys_;
+                        float* d = d_.f32() + row * keys_;
+                        double sum = 0.0;
+                        for (std::size_t s = 0; s < keys_; ++s) {
+                          sum += static_cast<double>(weight[s]) * d[s];
+                        }
+                        for (std::size_t s = 0; s < keys_; ++s) {
+                          d[s] = static_cast<float>(weight[s] * (d[s] - sum));
+                        }
+                      }
+                    });
+    trace_.back("hook_attn_scores", d_, kMatrixLegend);
+    clear_hidden();
+  }
+
+  void add_bias(const MutableTensorView& bias) const {
+    const std::size_t masked = keys_ - options_.unmasked_keys;
+    for (std::size_t row = 0; row < batch_ * heads_ * queries_; ++row) {
+      float* const to = bias.f32() + row % (bias.dim(0) * heads_ * queries_) * masked;
+      kernels::add(to, d_.f32() + row * keys_, to, masked);
+    }
+  }
+
+  // dS of the products
+  void raw() const {
+    const float cap = options_.softcap;
+    if (cap > 0.0f) {
+      trace_.back("hook_attn_scores_softcapped", d_, kMatrixLegend);
+      const float* const score = trace_.kept("capped").f32();
+      for (std::size_t i = 0; i < d_.elements(); ++i) {
+        d_.f32()[i] *= 1.0f - (score[i] / cap) * (score[i] / cap);
+      }
+    }
+    trace_.back("hook_attn_scores_raw", d_, kMatrixLegend);
+  }
+
+  void products(const MutableHeads& d_queries, const MutableHeads& d_keys) const {
+    const Arena::Frame frame(arena_);
+    Heads none = kept_.keys;
+    none.width = 0;
+    const PackedKeyValues keys = packed_in(arena_, none, kept_.keys);
+    const float scale = options_.score.scale;
+    parallel_for(batch_ * heads_, [&](std::size_t task, std::size_t) {
+      const std::size_t b = task / heads_, h = task % heads_;
+      multiply_head({matrix(d_, b, h), keys_, keys.values(b, group(h)), keys.value_panel_stride(),
+                     d_queries.row(b, 0, h), d_queries.row_stride, queries_, kept_.queries.width,
+                     keys_, scale});
+    });
+    none = kept_.queries;
+    none.width = 0;
+    const PackedKeyValues queries = packed_in(arena_, none, kept_.queries);
+    sum_over_queries(d_, queries, d_keys, scale);
+  }
+
+ private:
+  float* matrix(const TensorView& of, std::size_t b, std::size_t h) const {
+    return const_cast<float*>(of.f32()) + (b * heads_ + h) * queries_ * keys_;
+  }
+  std::size_t group(std::size_t head) const { return head / (heads_ / groups_); }
+
+  // out (S, ·) of a group of heads = scale · Σ over its heads, in order, of factors (T, S)ᵀ · panels (T, ·)
+  void sum_over_queries(const TensorView& factors, const PackedKeyValues& panels,
+                        const MutableHeads& out, float scale) const {
+    const Arena::Frame frame(arena_);
+    const std::size_t per_group = heads_ / groups_, size = queries_ * keys_;
+    float* const memory = arena_.take({num_threads(), size}).f32();
+    parallel_for(batch_ * groups_, [&](std::size_t task, std::size_t worker) {
+      const std::size_t b = task / groups_, g = task % groups_;
+      float* const turned = memory + worker * size;
+      for (std::size_t h = g * per_group; h < (g + 1) * per_group; ++h) {
+        const float* from = matrix(factors, b, h);
+        for (std::size_t i = 0; i < size; ++i) turned[i % keys_ * queries_ + i / keys_] = from[i];
+        multiply_head({turned, queries_, panels.values(b, h), panels.value_panel_stride(),
+                       out.row(b, 0, g), out.row_stride, keys_, out.width, queries_, scale,
+                       h != g * per_group});
+      }
+    });
+  }
+
+  // Scores that the mask has replaced by -inf pass nothing on.
+  void clear_hidden() const {
+    const std::size_t masked = keys_ - options_.unmasked_keys;
+    std::vector<float> row(masked);
+    for (std::size_t i = 0; i < batch_ * heads_ * queries_; ++i) {
+      std::fill(row.begin(), row.end(), 0.0f);
+      mask_.apply(i / queries_ / heads_, i / queries_ % heads_, i % queries_, row.data(), masked);
+      for (std::size_t s = 0; s < masked; ++s) {
+        if (std::isinf(row[s])) d_.f32()[i * keys_ + s] = 0.0f;
+      }
+    }
+  }
+
+  const AttentionKept& kept_;
+  const Mask& mask_;
+  const AttentionOptions& options_;
+  const TraceScope& trace_;
+  Arena& arena_;
+  std::size_t batch_, heads_, groups_, queries_, keys_;
+  MutableTensorView d_;  // of the pattern, then of the scores
+};
+
+}  // namespace
+
+bool traced_attention_backward(const AttentionKept& kept, const Mask& mask,
+                               const AttentionOptions& options, const Heads& d_output,
+                               const AttentionGradients& gradients, const Context& context) {
+  if (!context.trace.has_kept("pattern")) return false;
+  const Arena::Frame frame(context.arena);
+  bool changes = false;
+  for (const char* hook : {"hook_attn_scores_raw", "hook_attn_scores_softcapped",
+                           "hook_attn_scores", "hook_pattern"}) {
+    changes = changes || context.trace.changes_back(hook);
+  }
+  if (changes && options.score.pairwise != nullptr) {
+    fail(ErrorCode::unsupported,
+         "gradient: edited scores or pattern of attention that compares keys one by one");
+  }
+  const TracedBackward back(kept, mask, options, context);
+  back.pattern(d_output);
+  if (changes) back.values(d_output, gradients.values);
+  back.softmax();
+  if (changes && gradients.bias.data() != nullptr) back.add_bias(gradients.bias);
+  back.raw();
+  if (changes) back.products(gradients.queries, gradients.keys);
+  return changes;
+}
+
+}  // namespace clearformer

@@ -1,0 +1,209 @@
+#include "clearformer/layers/gradient.h"
+
+#include <algorithm>
+
+#include "clearformer/kernels/elementwise.h"
+
+namespace clearformer {
+
+namespace {
+
+constexpr ErrorCode kRefused = ErrorCode::invalid_argument;
+
+template <class List>
+bool any_matches(const List& list, std::string_view hook) {
+  return std::any_of(list.begin(), list.end(),
+                     [&](const auto& entry) { return selects(entry.pattern, hook); });
+}
+
+// The weights broadcast to a hook point's value.
+Tensor weights_for(const ReadOut& term, const Shape& shape) {
+  try {
+    return broadcast_to(term.weights, shape);
+  } catch (const Error&) {
+    fail(ErrorCode::shape_mismatch, "gradient: weights of shape ", term.weights.shape().text(),
+         " do not fit ", term.name, " of shape ", shape.text());
+  }
+}
+
+}  // namespace
+
+void Gradient::want_edit(std::size_t index) { edits_.push_back({index, Tensor()}); }
+
+void Gradient::edit(std::string pattern, Function function) {
+  changes_.push_back({std::move(pattern), std::move(function)});
+}
+
+const Tensor& Gradient::at(std::string_view name) const {
+  for (const Trace::Captured& entry : found_) {
+    if (entry.name == name) return entry.value;
+  }
+  fail(kRefused, "gradient: none of \"", name, "\" was computed");
+}
+
+const Tensor& Gradient::edit_value(std::size_t index) const {
+  for (const OfEdit& edit : edits_) {
+    if (edit.index == index && !edit.gradient.empty()) return edit.gradient;
+  }
+  fail(kRefused, "gradient: none of the value of edit ", index, " was computed");
+}
+
+void Gradient::begin(std::vector<std::string> places) {
+  if (losses_.empty() && logits_.empty() && outputs_.empty() && hooks_.empty()) {
+    fail(kRefused, "gradient: there is no metric: no loss, logits, outputs or hook points");
+  }
+  places_ = std::move(places);
+  value_ = 0.0;
+  found_.clear();
+  kept_.clear();
+  weights_.clear();
+  for (OfEdit& edit : edits_) edit.gradient = Tensor();
+  for (Met& hook : hooks_) hook.met = false;
+  for (Wanted& wanted : wanted_) wanted.met = false;
+}
+
+bool Gradient::seeks(std::string_view name) const {
+  return any_matches(wanted_, name) || any_matches(changes_, name);
+}
+
+bool Gradient::changes(std::string_view name) const {
+  return any_matches(changes_, name) ||
+         std::any_of(hooks_.begin(), hooks_.end(),
+                     [&](const Met& hook) { return hook.term.name == name; });
+}
+
+bool Gradient::concerns(std::string_view name) const { return seeks(name) || changes(name); }
+
+bool Gradient::wants_edit(std::size_t index) const {
+  return std::any_of(edits_.begin(), edits_.end(),
+                     [&](const OfEdit& edit) { return edit.index == index; });
+}
+
+std::vector<std::size_t> Gradient::wanted_edits() const {
+  std::vector<std::size_t> indices;
+  for (const OfEdit& edit : edits_) indices.push_back(edit.index);
+  return indices;
+}
+
+void Gradient::check_all_met() const {
+  for (const Met& hook : hooks_) {
+    if (!hook.met) fail(kRefused, "gradient: this pass has no hook point \"", hook.term.name, "\"");
+  }
+  for (const Wanted& wanted : wanted_) {
+    if (wanted.met) continue;
+    fail(kRefused, "gradient: this pass has no hook point \"", wanted.pattern, "\"");
+  }
+}
+
+void Gradient::keep(std::string name, const TensorView& value) {
+  kept_.push_back({std::move(name), Tensor::copy_of(value)});
+}
+
+const Tensor* Gradient::kept(std::string_view name) const {
+  for (std::size_t i = kept_.size(); i-- > 0;) {
+    if (kept_[i].name == name) return &kept_[i].value;
+  }
+  return nullptr;
+}
+
+void Gradient::release(std::size_t first) {
+  if (first < kept_.size()) kept_.resize(first);
+}
+
+std::size_t Gradient::kept_bytes() const {
+  std::size_t bytes = 0;
+  for (const Kept& kept : kept_) bytes += kept.value.view().bytes();
+  return bytes;
+}
+
+void Gradient::read(const Offered& offered) {
+  for (Met& hook : hooks_) {
+    if (hook.term.name != offered.name) continue;
+    const Tensor weights = weights_for(hook.term, offered.value.shape());
+    for (std::size_t i = 0; i < weights.elements(); ++i) {
+      // Scores that a mask hides are -inf: without a weight they do not belong to the metric.
+      const double weight = weights.f32()[i];
+      if (weight != 0.0) value_ += weight * offered.value.f32()[i];
+    }
+    hook.met = true;
+  }
+}
+
+void Gradient::back(const Trace& trace, const Offered& gradient) {
+  for (const Met& hook : hooks_) {
+    if (hook.term.name != gradient.name) continue;
+    const Tensor weights = weights_for(hook.term, gradient.value.shape());
+    float* const d = gradient.value.f32();
+    kernels::add(d, weights.f32(), d, weights.elements());
+  }
+  for (const Change& change : changes_) {
+    if (selects(change.pattern, gradient.name)) {
+      change.function(gradient.name, gradient.value);
+    }
+  }
+  bool wanted = false;
+  for (Wanted& each : wanted_) {
+    if (!selects(each.pattern, gradient.name)) continue;
+    each.met = wanted = true;
+  }
+  if (wanted) {
+    found_.push_back({std::string(gradient.name), std::string(gradient.legend),
+                      Tensor::copy_of(gradient.value)});
+  }
+  trace.visit_back(gradient);
+}
+
+void Gradient::add_to_edit(std::size_t index, const Tensor& gradient) {
+  for (OfEdit& edit : edits_) {
+    if (edit.index != index) continue;
+    if (edit.gradient.empty()) {
+      edit.gradient = gradient.clone();
+    } else {
+      float* const sum = edit.gradient.f32();
+      kernels::add(sum, gradient.f32(), sum, gradient.elements());
+    }
+  }
+}
+
+bool TraceScope::keeping() const { return trace_->gradient()->keeping(); }
+
+void TraceScope::keep_copy(std::string_view leaf, const TensorView& value) const {
+  trace_->gradient()->keep(name(leaf), value);
+}
+
+bool TraceScope::has_kept(std::string_view leaf) const {
+  return trace_->gradient()->kept(name(leaf)) != nullptr;
+}
+
+TensorView TraceScope::kept(std::string_view leaf) const {
+  const Tensor* value = trace_->gradient()->kept(name(leaf));
+  if (value != nullptr) return *value;
+  fail(kRefused, "gradient: the forward pass did not keep ", name(leaf));
+}
+
+bool TraceScope::changes_back(std::string_view leaf) const {
+  const std::string full = name(leaf);
+  return trace_->edits(full) || trace_->gradient()->changes(full);
+}
+
+bool TraceScope::concerns_back(std::string_view leaf) const {
+  const std::string full = name(leaf);
+  return trace_->edits(full) || trace_->gradient()->concerns(full);
+}
+
+void TraceScope::back(std::string_view leaf, const MutableTensorView& gradient,
+                      std::string_view legend) const {
+  trace_->gradient()->back(*trace_, {name(leaf), legend, gradient, past_});
+}
+
+void TraceScope::input_back(std::string_view input, const MutableTensorView& gradient,
+                            std::string_view legend) const {
+  trace_->gradient()->back(*trace_, {input, legend, gradient, 0});
+}
+
+WeightGradients* TraceScope::weights() const {
+  WeightGradients& weights = trace_->gradient()->weights();
+  return weights.any() ? &weights : nullptr;
+}
+
+}  // namespace clearformer

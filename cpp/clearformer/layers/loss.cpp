@@ -1,0 +1,70 @@
+#include "clearformer/layers/loss.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "clearformer/kernels/softmax.h"
+#include "clearformer/tensor/portable_math.h"
+#include "clearformer/tensor/thread_pool.h"
+
+namespace clearformer {
+
+namespace {
+
+// The loss of one row x (V); adds factor · its gradient to d, with room for V floats in p.
+double loss_of_row(const float* x, std::size_t classes, std::size_t label, float smoothing,
+                   double factor, float* p, float* d) {
+  std::copy_n(x, classes, p);
+  kernels::softmax(p, 1, classes, classes);
+  const double most = *std::max_element(x, x + classes);
+  // log p_v = x_v - most + log p_most, where p_most is at least 1 / V
+  const double log_most =
+      portable_log(static_cast<double>(*std::max_element(p, p + classes))) - most;
+  double sum = 0.0;
+  const double share = smoothing / static_cast<double>(classes);
+  for (std::size_t v = 0; v < classes; ++v) sum += x[v];
+  for (std::size_t v = 0; v < classes && d != nullptr; ++v) {
+    const double target = share + (v == label ? 1.0 - smoothing : 0.0);
+    d[v] += static_cast<float>(factor * (p[v] - target));
+  }
+  return -(1.0 - smoothing) * (x[label] + log_most) -
+         share * (sum + static_cast<double>(classes) * log_most);
+}
+
+}  // namespace
+
+double cross_entropy(const TensorView& logits, const std::int32_t* labels,
+                     const MutableTensorView& d, const CrossEntropy& options) {
+  const std::size_t classes = logits.shape().back(0), rows = logits.elements() / classes;
+  std::size_t counted = 0;
+  for (std::size_t row = 0; row < rows; ++row) {
+    const std::int32_t label = labels[row];
+    if (label == options.ignored) continue;
+    if (label < 0 || static_cast<std::size_t>(label) >= classes) {
+      fail(ErrorCode::invalid_argument, "loss: label ", label, " of row ", row, " is none of the ",
+           classes, " classes");
+    }
+    ++counted;
+  }
+  if (counted == 0) return std::numeric_limits<double>::quiet_NaN();
+  const double factor = options.weight / static_cast<double>(counted);
+  std::vector<double> losses(rows, 0.0);
+  std::vector<float> memory(num_threads() * classes);
+  parallel_ranges(
+      rows, 16 * classes, 1, [&](std::size_t first, std::size_t end, std::size_t worker) {
+        for (std::size_t row = first; row < end; ++row) {
+          if (labels[row] == options.ignored) continue;
+          float* const to = d.data() == nullptr ? nullptr : d.f32() + row * classes;
+          losses[row] = loss_of_row(logits.f32() + row * classes, classes,
+                                    static_cast<std::size_t>(labels[row]), options.label_smoothing,
+                                    factor, memory.data() + worker * classes, to);
+        }
+      });
+  double sum = 0.0;
+  for (const double loss : losses) sum += loss;
+  return factor * sum;
+}
+
+}  // namespace clearformer

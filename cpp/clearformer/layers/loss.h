@@ -1,0 +1,26 @@
+// Losses of logits and labels, with their gradients.
+//   cross-entropy(x, l) = -(1 - ε)·log p_l - ε/V · Σ_v log p_v,  p = softmax(x);  d/dx = p - (1 - ε)·1_l - ε/V
+// averaged over the rows that have a label. Source: torch.nn.functional.cross_entropy; label smoothing ε: Szegedy et al.
+// 2015, arXiv 1512.00567, section 7.
+// Shapes: N rows, V classes.
+#pragma once
+
+#include <cstdint>
+
+#include "clearformer/tensor/tensor.h"
+
+namespace clearformer {
+
+/// The options of cross_entropy().
+struct CrossEntropy {
+  std::int32_t ignored = -100;  // the label of rows that are not counted
+  float label_smoothing = 0.0f;
+  float weight = 1.0f;  // of the loss
+};
+
+/// The weighted mean of the cross-entropy of logits (N, V) and labels (N) of int32; adds its gradient to d (N, V), if its
+/// data is not null. NaN if no row is counted, as in torch. Throws invalid_argument for a label outside [0, V).
+double cross_entropy(const TensorView& logits, const std::int32_t* labels,
+                     const MutableTensorView& d, const CrossEntropy& options);
+
+}  // namespace clearformer

@@ -1,0 +1,190 @@
+// Gradients at every hook point of every architecture: each value that the forward pass offers has a gradient, the
+// gradient predicts what an edit of the value does to the metric, and seeking one changes no bit of the others.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "support/architectures.h"
+#include "support/closeness.h"
+#include "support/random.h"
+
+namespace clearformer::test {
+namespace {
+
+// Random weights of all outputs, except at padding: what a query without keys leaves may be 0, where a norm bends sharply.
+void add_metric(Gradient& gradient, const ModelOutputs& outputs, const ModelInputs& inputs) {
+  Random random(3);
+  for (const auto& [name, value] : outputs.tensors) {
+    Tensor weights = random.tensor(value.shape());
+    for (const auto& mask : {inputs.attention_mask, inputs.decoder_attention_mask}) {
+      const bool fits = mask && value.shape().rank() >= 2 && value.dim(0) == mask->dim(0) &&
+                        value.dim(1) == mask->dim(1);
+      for (std::size_t i = 0; fits && i < weights.elements(); ++i) {
+        const std::size_t position = i / (weights.elements() / mask->elements());
+        if (mask->as<std::uint8_t>()[position] == 0) weights.f32()[i] = 0.0f;
+      }
+    }
+    gradient.add_output({name, std::move(weights)});
+  }
+}
+
+double norm_of(const Tensor& x) {
+  double squares = 0.0;
+  for (std::size_t i = 0; i < x.elements(); ++i) squares += std::pow(x.f32()[i], 2);
+  return std::sqrt(squares);
+}
+
+class GradientEverywhere : public ::testing::TestWithParam<const char*> {
+ protected:
+  // Calls visit(model, inputs, outputs) for one case of every checkpoint of the architecture.
+  template <class Visit>
+  void each_checkpoint(Visit visit) const {
+    const std::string group = std::string("models/") + GetParam();
+    const Fixture fixture(group);
+    std::map<std::string, const Case*> chosen;
+    for (const Case* reference : fixture.of_op("model_forward")) {
+      chosen[reference->option("checkpoint").string()] = reference;
+    }
+    ASSERT_FALSE(chosen.empty());
+    for (const auto& [checkpoint, reference] : chosen) {
+      SCOPED_TRACE(reference->name());
+      const CaseInputs given(*reference);
+      const auto model = model_of(group, *reference);
+      visit(*model, given.inputs, model->forward(given.inputs));
+    }
+  }
+};
+
+TEST_P(GradientEverywhere, EveryHookHasOne) {
+  each_checkpoint([](Model& model, const ModelInputs& inputs, const ModelOutputs& outputs) {
+    Gradient gradient;
+    add_metric(gradient, outputs, inputs);
+    gradient.want("*");
+    Trace trace;
+    trace.capture("*");
+    model.gradient(inputs, trace, gradient);
+    std::map<std::string, const Trace::Captured*> found;
+    for (const Trace::Captured& entry : gradient.found()) {
+      EXPECT_TRUE(found.emplace(entry.name, &entry).second) << entry.name << " twice";
+    }
+    for (const Trace::Captured& entry : trace.captured()) {
+      const auto other = found.find(entry.name);
+      if (other == found.end()) {
+        ADD_FAILURE() << entry.name << " has no gradient";
+        continue;
+      }
+      EXPECT_EQ(other->second->legend, entry.legend) << entry.name;
+      EXPECT_EQ(other->second->value.shape(), entry.value.shape()) << entry.name;
+      found.erase(other);
+    }
+    for (const char* input : {"pixel_values", "input_features"}) found.erase(input);
+    for (const auto& [name, entry] : found) ADD_FAILURE() << name << " has only a gradient";
+  });
+}
+
+// A step along a direction with parts along and across the gradient changes the metric by their product.
+TEST_P(GradientEverywhere, PredictsWhatEditsDo) {
+  each_checkpoint([](Model& model, const ModelInputs& inputs, const ModelOutputs& outputs) {
+    Gradient all;
+    add_metric(all, outputs, inputs);
+    all.want("*");
+    Trace values;
+    values.capture("*");
+    model.gradient(inputs, values, all);
+    Random random(5);
+    for (const Trace::Captured& hook : values.captured()) {
+      const Tensor& gradient = all.at(hook.name);
+      const double length = norm_of(gradient);
+      if (length == 0.0) continue;
+      double squares = 0.0, expected = 0.0;
+      std::size_t finite = 0;
+      for (std::size_t i = 0; i < gradient.elements(); ++i) {
+        if (!std::isfinite(hook.value.f32()[i])) continue;
+        squares += std::pow(hook.value.f32()[i], 2);
+        ++finite;
+      }
+      const double size = std::sqrt(squares);  // the direction is as long as the value
+      const double root = std::sqrt(static_cast<double>(finite));
+      Tensor direction(gradient.shape());
+      for (std::size_t i = 0; i < gradient.elements(); ++i) {
+        const double along = gradient.f32()[i] / length;
+        const double across = random.uniform() / root;
+        direction.f32()[i] = static_cast<float>(size * (along + across));
+        expected += static_cast<double>(direction.f32()[i]) * gradient.f32()[i];
+      }
+      const auto metric_at = [&](double step) {
+        Edit edit;
+        edit.hook = hook.name;
+        edit.op = Edit::Op::add;
+        edit.value = direction.clone();
+        for (std::size_t i = 0; i < edit.value.elements(); ++i) {
+          edit.value.f32()[i] *= static_cast<float>(step);
+        }
+        Trace trace;
+        trace.edit(std::move(edit));
+        Gradient gradient;
+        add_metric(gradient, outputs, inputs);
+        ModelOutputs edited = model.forward(inputs, &trace);
+        double metric = 0.0;
+        for (const ReadOut& term : gradient.outputs()) {
+          const Tensor& output = edited.at(term.name);
+          for (std::size_t i = 0; i < output.elements(); ++i) {
+            metric += static_cast<double>(term.weights.f32()[i]) * output.f32()[i];
+          }
+        }
+        return metric;
+      };
+      // Central differences of two steps, extrapolated.
+      const auto slope = [&](double step) {
+        return (metric_at(step) - metric_at(-step)) / (2 * step);
+      };
+      constexpr double kStep = 1e-3;
+      const double found = (4 * slope(kStep) - slope(2 * kStep)) / 3;
+      EXPECT_NEAR(found, expected, 0.04 * length * size + 1e-3) << hook.name;
+    }
+  });
+}
+
+TEST_P(GradientEverywhere, SeekingMoreChangesNoBit) {
+  each_checkpoint([](Model& model, const ModelInputs& inputs, const ModelOutputs& outputs) {
+    Gradient alone, all;
+    for (Gradient* gradient : {&alone, &all}) {
+      add_metric(*gradient, outputs, inputs);
+      gradient->want_weights("*");
+    }
+    all.want("*");
+    Trace none, everything;
+    everything.capture("*");
+    ModelOutputs seen = model.gradient(inputs, none, alone);
+    model.gradient(inputs, everything, all);
+    for (auto& [name, value] : seen.tensors) {
+      for (const auto& [other, expected] : outputs.tensors) {
+        if (other == name) expect_same_bits(name, value, expected);
+      }
+    }
+    for (const Parameters::Listed& weight : model.parameters().list()) {
+      expect_same_bits(weight.name, model.weight_gradient(alone, weight.name),
+                       model.weight_gradient(all, weight.name));
+    }
+    // Below the lowest place nothing is computed; the others are the same.
+    const std::vector<HookPoint>& hooks = model.hooks();
+    for (std::size_t i = 0; i < hooks.size(); i += 5) {
+      if (is_on_request(hooks[i].name)) continue;
+      Gradient single;
+      add_metric(single, outputs, inputs);
+      single.want(hooks[i].name);
+      Trace trace;
+      model.gradient(inputs, trace, single);
+      ASSERT_EQ(single.found().size(), 1u);
+      expect_same_bits(hooks[i].name, single.at(hooks[i].name), all.at(hooks[i].name));
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(All, GradientEverywhere, ::testing::ValuesIn(kDifferentiated),
+                         [](const auto& name) { return std::string(name.param); });
+
+}  // namespace
+}  // namespace clearformer::test
