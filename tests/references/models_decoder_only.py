@@ -258,7 +258,8 @@ SPELLED = {
     ("gemma2", "odd"): version_4("layer_types"),
     ("gemma3_text", "odd"): version_4("layer_types", sliding_window_pattern=2),
 }
-BEAM_SEARCHED = ("gemma", "olmo", "olmo2", "olmo3", "smollm3", "granite", "starcoder2", "opt", "openai_gpt")
+BEAM_SEARCHED = ("gemma", "olmo", "olmo2", "olmo3", "smollm3", "granite", "starcoder2", "opt", "openai_gpt", "gpt_neox", "gptj",
+                 "codegen", "bloom", "falcon", "mpt", "stablelm", "cohere", "cohere2")
 COUNTING = ("opt",)  # without position_ids positions are counted in the attention mask
 GAINS = {"gemma": {"embed_tokens": 0.35}, "gemma2": {"embed_tokens": 0.35}, "gemma3_text": {"embed_tokens": 0.35}}  # these models multiply it by sqrt(d_model)
 
