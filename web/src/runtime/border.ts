@@ -7,6 +7,7 @@ import type { BuildInfo } from './build_info.js';
 import type { Complexity } from './complexity.js';
 import type { HookName } from './hook_names.js';
 import type { EditIn, FunctionIn, ObservationRequest, OutputRequest } from './observation_request.js';
+import type { TensorData, TensorIn, TensorOut, TensorType } from './tensors.js';
 import type { CacheType, MemoryUse, ParameterInfo, WeightProcessing, WeightType } from './weights.js';
 
 export type {
@@ -17,31 +18,13 @@ export type {
   ObservationRequest,
   OutputRequest,
   ParameterInfo,
+  TensorData,
+  TensorIn,
+  TensorOut,
+  TensorType,
   WeightProcessing,
   WeightType,
 };
-
-/** The typed array for each element type. */
-export interface TensorData {
-  float32: Float32Array;
-  int32: Int32Array;
-  int64: BigInt64Array;
-  uint8: Uint8Array;
-  int8: Int8Array;
-}
-/** The element types of tensors. */
-export type TensorType = keyof TensorData;
-
-/** A tensor passed to the core. */
-export interface TensorIn {
-  data: Float32Array | Int32Array | BigInt64Array | Uint8Array;
-  dims: number[];
-}
-
-/** A tensor returned by the core: a copy in JavaScript memory. */
-export type TensorOut<T extends TensorType = TensorType> = {
-  [K in T]: { type: K; data: TensorData[K]; dims: number[] };
-}[T];
 
 /** A positive integer that refers to an object in the core's memory. */
 export type Handle = number;

@@ -1,6 +1,6 @@
 // What a caller captures and edits in a forward pass, as the core reads it (cpp/bindings/observation.cpp).
 
-import type { TensorIn, TensorOut } from './border.js';
+import type { TensorIn, TensorOut } from './tensors.js';
 
 /** Outputs requested besides the logits. */
 export interface OutputRequest {
