@@ -1,6 +1,7 @@
 // The package for environments other than ordinary pages: node.js for Node (whole.ts), inline.js for those that cannot
 // serve the other files. They share embedded.js, which contains a WASM build as text; Node loads it only if the
-// package's files are not on disk. worker.js is a separate script, which every bundler can copy.
+// package's files are not on disk. worker.js and hook_functions.js are separate scripts, which every
+// bundler can copy.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 
@@ -34,10 +35,11 @@ function charactersOf(bytes: Uint8Array): { text: string; swapped: string } {
   return { text: Array.from(bytes, (byte) => characters[byte]).join(''), swapped };
 }
 
-async function workerScript(): Promise<string> {
+/** A script in one file; an iife runs as a module and as a classic script. */
+async function scriptOf(path: string, format: 'iife' | 'esm'): Promise<string> {
   const { rolldown } = await import('rolldown');
-  const build = await rolldown({ ...common, input: inProject('web/src/worker.ts'), plugins: [...plugins] });
-  const { output } = await build.generate({ format: 'iife', minify: shortening }); // runs as a module and as a classic script
+  const build = await rolldown({ ...common, input: inProject(path), plugins: [...plugins] });
+  const { output } = await build.generate({ format, minify: shortening });
   await build.close();
   return output[0].code;
 }
@@ -52,12 +54,17 @@ const moduleOf = (texts: Readonly<Record<string, string>>): string =>
 export async function bundleInOneFile(wasm: string): Promise<void> {
   const { version } = JSON.parse(readFileSync(inProject('package.json'), 'utf8'));
   const define = { 'import.meta.version': JSON.stringify(version) };
-  const worker = await workerScript();
+  const worker = await scriptOf('web/src/worker.ts', 'iife');
   write('worker.js', worker);
+  const functions = await scriptOf('web/src/models/received_functions.ts', 'esm');
+  write('hook_functions.js', functions);
   const { text: simd128, swapped } = charactersOf(readFileSync(wasm));
   write('embedded.js', moduleOf({ simd128, swapped }));
 
-  await bundleWhole(define, moduleOf({ script: worker }));
+  await bundleWhole(define, {
+    'built:worker': moduleOf({ script: worker }),
+    'built:hook_functions': moduleOf({ script: functions }),
+  });
   write(
     'inline.js',
     `import * as embedded from './embedded.js';\nimport { useEmbedded } from './whole.js';\n` +

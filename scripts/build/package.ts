@@ -57,7 +57,7 @@ export async function buildPackage(): Promise<void> {
     ]),
     outputs: [
       ...[...entries, 'whole', 'worker'].flatMap((name) => [dist(`${name}.js`), dist(`${name}.d.ts`)]),
-      ...['node', 'inline', 'embedded'].map((name) => dist(`${name}.js`)),
+      ...['node', 'inline', 'embedded', 'hook_functions'].map((name) => dist(`${name}.js`)),
       ...variants.map((each) => dist(`clearformer-${each}.wasm`)),
       dist('cli.js'),
       bundledFile,

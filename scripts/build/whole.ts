@@ -8,25 +8,29 @@ import type { Plugin } from 'rolldown';
 import { common, plugins, shortening, staticImports } from './bundler.js';
 import { inProject } from './fresh.js';
 
+/** Texts of modules by their names, such as `built:worker`. */
+type Scripts = Readonly<Record<string, string>>;
+
 const entries = { node: inProject('web/src/node.ts'), whole: inProject('web/src/whole.ts') };
 
-const files = (worker: string): Plugin => ({
+const files = (scripts: Scripts): Plugin => ({
   name: 'files of the package',
-  load: (id) => (id === 'built:worker' ? worker : null),
+  load: (id) => scripts[id] ?? null,
   resolveId(source) {
-    if (/\/assets\.js$/.test(source)) return inProject('web/src/runtime/assets_whole.ts');
-    if (source === 'built:worker') return source;
+    const [, assets] = /\/((?:hook_)?assets)\.js$/.exec(source) ?? [];
+    if (assets !== undefined) return inProject(`web/src/runtime/${assets}_whole.ts`);
+    if (source in scripts) return source;
     return source === 'built:embedded' ? { id: './embedded.js', external: true } : null;
   },
 });
 
-/** Writes them to dist/; `worker` is the module that exports the worker script. */
-export async function bundleWhole(define: Record<string, string>, worker: string): Promise<void> {
+/** Writes them to dist/; `scripts` are modules that export the text of a script. */
+export async function bundleWhole(define: Record<string, string>, scripts: Scripts): Promise<void> {
   const { rolldown } = await import('rolldown');
   const build = await rolldown({
     ...common,
     input: entries,
-    plugins: [files(worker), ...plugins],
+    plugins: [files(scripts), ...plugins],
     transform: { ...common.transform, define },
     treeshake: { moduleSideEffects: true }, // the entries import what must be included
     logLevel: 'silent', // it would warn about each import() of an included module

@@ -115,7 +115,6 @@ export type {
   EditOp,
   EditSelection,
   ForwardHook,
-  HookFunction,
 } from './models/edits.js';
 export {
   EosTokenCriteria,
@@ -132,6 +131,13 @@ export {
 export type { GenerateOptions, GenerateStreamOptions, GenerationOptions } from './models/generation_options.js';
 export type { GenerateOutput, GenerationStep, StepTensors } from './models/generation_output.js';
 export type { GenerateInputs, GenerativeModel } from './models/generative_model.js';
+export type {
+  HookConstants,
+  HookContext,
+  HookFunction,
+  HookMath,
+  HookModule,
+} from './models/hook_functions.js';
 export type { NameFilter, NamesFilter } from './models/hooks.js';
 export type { ModelInputs, PromptInputs } from './models/inputs.js';
 export { KeyValueCache as DynamicCache, type KeyValueCache, type KeyValueCacheInfo } from './models/key_value_cache.js';

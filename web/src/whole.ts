@@ -5,6 +5,7 @@
  */
 
 // Imported on demand elsewhere: imported here, they are part of the same file, and import() of them loads nothing.
+import 'built:hook_functions';
 import 'built:worker';
 import './checkpoint/digest.js';
 import './checkpoint/sha256.js';

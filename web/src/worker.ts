@@ -2,14 +2,14 @@
 // and between the layers of long ones, it returns to the event loop, so that a `cancel` message sent meanwhile is
 // processed. A thread of the pool (runtime/serve_thread.ts) receives its orders and nothing else.
 
-import type { MemoryUse } from './runtime/border.js';
+import type { MemoryUse, ObservationRequest, SentHook } from './runtime/border.js';
 import { Core } from './runtime/core.js';
 import { noMemory } from './runtime/engine.js';
 import { isPaced, runPaced } from './runtime/paced.js';
 import { serveThread } from './runtime/serve_thread.js';
 import type { ThreadOrders } from './runtime/thread_pool.js';
-import { buffersOf, packError, type Reply, type Request, type Sign } from './runtime/worker_protocol.js';
-import { ClearformerError } from './support/error.js';
+import { buffersOf, isOwn, packError, type Reply, type Request, type Sign } from './runtime/worker_protocol.js';
+import { ClearformerError, messageOf } from './support/error.js';
 import { isNode, nextTurn, nodeModule } from './support/platform.js';
 
 interface Port {
@@ -24,8 +24,8 @@ const port = isNode() ? nodePort() : browserPort();
 const waiting: Job[] = [];
 let working = false;
 let core: Core | undefined;
-/** The current job, and whether it was cancelled. */
-let current: { id: number; cancelled: boolean } | undefined;
+/** The current job, whether it was cancelled, and what a function of the caller threw in it. */
+let current: { id: number; cancelled: boolean; failure?: { value: unknown } } | undefined;
 
 void sign().then((found) => port.send(found, []));
 port.listen((request) => {
@@ -52,14 +52,44 @@ async function work(): Promise<void> {
 
 async function answer(job: Job): Promise<void> {
   const { id } = job;
-  const state = { id, cancelled: false };
+  const state: NonNullable<typeof current> = { id, cancelled: false };
   current = state;
   try {
     const value = await run(job, () => state.cancelled);
     port.send({ kind: 'value', id, value, ...use() }, buffersOf(value));
   } catch (thrown) {
-    port.send({ kind: 'error', id, error: packError(thrown), ...use() }, []);
+    answerError(id, thrown, state.failure);
   }
+}
+
+/** An error of a caller's function is answered as it is, if it can be copied. */
+function answerError(id: number, thrown: unknown, failure: { value: unknown } | undefined): void {
+  const error = packError(failure === undefined ? thrown : failure.value);
+  const reply: Reply = { kind: 'error', id, error, ...use() };
+  const foreign = failure !== undefined && !isOwn(failure.value);
+  try {
+    port.send(foreign ? { ...reply, thrown: failure } : reply, []);
+  } catch {
+    port.send(reply, []);
+  }
+}
+
+function failed(value: unknown): void {
+  if (current) current.failure = { value };
+}
+
+/** The arguments of a call, with the functions that were sent, whose code is a file of its own. */
+async function withFunctions(given: ObservationRequest, runner: Core): Promise<object> {
+  const [first] = (given.fwd_hooks ?? []) as SentHook[];
+  if (first === undefined) return given;
+  const { part } = first.sent;
+  let functions: typeof import('./models/received_functions.js');
+  try {
+    functions = await import(/* @vite-ignore */ /* webpackIgnore: true */ part);
+  } catch (cause) {
+    throw new ClearformerError('unsupported', `fwd_hooks: the worker cannot load ${part} (${messageOf(cause)})`);
+  }
+  return functions.received(given, runner, failed);
 }
 
 function use(): { heapBytes: number; memory: MemoryUse } {
@@ -76,7 +106,7 @@ async function run(job: Job, cancelled: () => boolean): Promise<unknown> {
     core.write(job.checkpoint, job.chunk);
     return null;
   }
-  const given = job.given as never;
+  const given = (await withFunctions(job.given as ObservationRequest, core)) as never;
   return isPaced(job.name) ? runPaced(core, job.name, given, cancelled) : core.run(job.name, given);
 }
 

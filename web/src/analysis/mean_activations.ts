@@ -66,7 +66,7 @@ export async function meanActivations(
   if (!Array.isArray(inputs) || inputs.length === 0) {
     throw new ClearformerError('invalid_argument', `${call}: needs an array of inputs`, { option: 'inputs' });
   }
-  const points = resolveHooks('hooks', model.hooks(), hooks);
+  const points = resolveHooks('hooks', model.hooks({ on_request: true }), hooks);
   const names_filter = points.map(({ name }) => name);
   const sums = new Map<string, Sums>();
   for (const [done, one] of (inputs as ModelInputs[]).entries()) {

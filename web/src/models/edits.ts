@@ -1,13 +1,14 @@
-// Edits of activations: as data, which also works in workers and generation, or as functions in this thread.
+// Edits of activations: as data, or as functions, which are sent to where the model runs.
 
-import type { EditIn, FunctionIn, HookPoint, TensorIn, TensorOut } from '../runtime/border.js';
-import type { HookName } from '../runtime/hook_names.js';
+import type { EditIn, FunctionIn, HookPoint, SentHook, TensorIn } from '../runtime/border.js';
+import type { Engine } from '../runtime/engine.js';
 import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
-import { Tensor } from '../tensor/tensor.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
-import { toTensor } from '../tensor/tensor_output.js';
+import { type HookConstants, type HookFunction, type HookModule, hookCall } from './hook_functions.js';
 import { type NamesFilter, resolveHooks } from './hooks.js';
+import { imported } from './received_functions.js';
+import { located, sent } from './sent_functions.js';
 
 /**
  * The operation: set to 0, to the mean, multiply by the value, add the value, replace by the value; add normal noise
@@ -56,13 +57,12 @@ export interface ActivationEdit extends EditSelection {
 }
 
 /**
- * Receives a copy of an activation and may change it: in `value.data`, or by returning another tensor of the same dims.
- * It must be synchronous.
+ * A filter of hook points, the function called at each or its module, and the constants that it reads as
+ * `hook.constants`.
  */
-// biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing is meant
-export type HookFunction = (value: Tensor<'float32'>, hook: { name: HookName }) => Tensor<'float32'> | void;
-/** A filter of hook points, and the function called at each. */
-export type ForwardHook = readonly [NamesFilter, HookFunction];
+export type ForwardHook =
+  | readonly [NamesFilter, HookFunction | HookModule]
+  | readonly [NamesFilter, HookFunction | HookModule, HookConstants];
 
 const endsWithPos = (axis: string) => axis === 'frame' || axis.endsWith('pos');
 
@@ -133,42 +133,46 @@ function valueIn(option: string, value: number | TensorInput | undefined): Tenso
 
 /** Functions for the core, and the exception thrown by one of them: the core only learns that it failed. */
 export interface FunctionsIn {
-  fwd_hooks: FunctionIn[];
+  fwd_hooks: FunctionIn[] | SentHook[];
   failure(): { thrown: unknown } | undefined;
 }
 
-export function functionsIn(call: string, given: readonly ForwardHook[], hooks: readonly HookPoint[]): FunctionsIn {
+/** Converts functions for the core in this thread, or for the worker it runs in. */
+export async function functionsIn(
+  call: string,
+  given: readonly ForwardHook[],
+  hooks: readonly HookPoint[],
+  engine: Engine,
+): Promise<FunctionsIn> {
   if (!Array.isArray(given)) throw invalid(`${call}: fwd_hooks must be an array of [name, function]`, 'fwd_hooks');
   let failure: { thrown: unknown } | undefined;
-  const fwd_hooks = given.flatMap(([filter, change]: ForwardHook, index) => {
-    const what = `fwd_hooks[${index}]`;
-    if (typeof change !== 'function') throw invalid(`${call}: ${what} needs a function`, 'fwd_hooks');
-    return resolveHooks(what, hooks, filter).map(({ name }) => ({
-      hook: name,
-      call(_: string, out: TensorOut<'float32'>) {
-        try {
-          return changed(`${call}: ${what}`, toTensor(out), change, name);
-        } catch (thrown) {
-          failure = { thrown };
-          return null;
-        }
-      },
-    }));
-  });
-  return { fwd_hooks, failure: () => failure };
+  const here: FunctionIn[] = [];
+  const there: SentHook[] = [];
+  for (const [index, [filter, change, constants = {}]] of (given as ForwardHook[]).entries()) {
+    const what = `${call}: fwd_hooks[${index}]`;
+    if (typeof change !== 'function' && (change as HookModule | undefined)?.module === undefined) {
+      throw invalid(`${what} needs a function, or { module } with its URL`, 'fwd_hooks');
+    }
+    const names = resolveHooks(`fwd_hooks[${index}]`, hooks, filter).map(({ name }) => name);
+    if (engine.now === undefined) {
+      const one = await sent(what, change, constants);
+      there.push(...names.map((hook) => ({ hook, sent: one })));
+      continue;
+    }
+    const called = { what, change: await functionOf(what, change), constants };
+    const core = { run: engine.now.bind(engine) };
+    const failed = (thrown: unknown) => {
+      failure = { thrown };
+    };
+    here.push(...names.map((hook) => ({ hook, call: hookCall(called, hook, core, failed) })));
+  }
+  return { fwd_hooks: engine.now === undefined ? there : here, failure: () => failure };
 }
 
-function changed(what: string, value: Tensor<'float32'>, change: HookFunction, name: HookName): Float32Array {
-  const result: unknown = change(value, { name }) ?? value;
-  if (!(result instanceof Tensor) || result.type !== 'float32') {
-    throw invalid(`${what} must give a float32 Tensor or nothing, at once (at ${name})`, 'fwd_hooks');
-  }
-  if (String(result.dims) === String(value.dims)) return result.data as Float32Array;
-  throw new ClearformerError(
-    'shape_mismatch',
-    `${what} gave dims [${result.dims.join(', ')}], ${name} has [${value.dims.join(', ')}]`,
-    { option: 'fwd_hooks' },
-  );
+async function functionOf(what: string, change: HookFunction | HookModule): Promise<HookFunction> {
+  if (typeof change === 'function') return change;
+  const { module, export: name } = located(what, change);
+  return imported(what, module, name);
 }
 
 function invalid(message: string, option: string): ClearformerError {

@@ -1,6 +1,7 @@
 // The options of generation: separates those handled in JavaScript from the core's, and checks the former.
 
 import type { HookPoint, OptionValue, OutputRequest, StepRequest } from '../runtime/border.js';
+import type { Engine } from '../runtime/engine.js';
 import { ClearformerError } from '../support/error.js';
 import { loadPart } from '../support/platform.js';
 import type { Streamer } from '../text/text_streamer.js';
@@ -182,7 +183,7 @@ export function sortOptions(
   call: GenerationCall,
   given: GenerateOptions | GenerateStreamOptions,
   defaults: Record<string, unknown>,
-  model: { hooks: readonly HookPoint[]; remote: boolean },
+  model: { hooks: readonly HookPoint[]; engine: Engine },
 ): GenerationRequest {
   if (typeof given !== 'object' || given === null)
     throw new ClearformerError('invalid_argument', `${call}: options must be an object`);
@@ -205,7 +206,7 @@ export function sortOptions(
   const observe = async (): Promise<Observation> => {
     if (inside.every((name) => asked[name] === undefined)) return { request: lists, cause: (thrown) => thrown };
     const inner = await loadPart(() => import('./observation.js'));
-    const { request, cause } = inner.observe(call, asked, model.hooks, model.remote);
+    const { request, cause } = await inner.observe(call, asked, model.hooks, model.engine);
     return { request: { ...request, ...lists }, cause };
   };
   const { signal, tokenizer } = given;

@@ -60,7 +60,7 @@ export class GenerativeModel extends PreTrainedModel<CausalLMOutput> {
   }
 
   #seen() {
-    return { hooks: this.hooks({ on_request: true }), remote: this.open().engine.remote };
+    return { hooks: this.hooks({ on_request: true }), engine: this.open().engine };
   }
 
   #generating(): GeneratingModel {

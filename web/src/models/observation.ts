@@ -1,6 +1,7 @@
 // Captures and edits requested by a call, for a forward pass.
 
 import type { HookPoint, ModelShape, ObservationRequest, RunInputs } from '../runtime/border.js';
+import type { Engine } from '../runtime/engine.js';
 import { ourName } from '../runtime/hook_names.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { type ActivationEdit, editsIn, type ForwardHook, functionsIn } from './edits.js';
@@ -12,8 +13,9 @@ export interface EditOptions {
   /** Edits given as data; applied in order, before later layers read the activations. */
   edits?: readonly ActivationEdit[] | undefined;
   /**
-   * Functions that read and edit activations; only for models in this thread (`worker: false`). They run before
-   * `edits`.
+   * Functions that read and edit activations, before `edits`. They run where the model does. A worker receives a
+   * function's source and a copy of its constants, and nothing else of its surroundings: a variable of its scope is not
+   * defined there, and what it changes outside of its value is not seen here.
    */
   fwd_hooks?: readonly ForwardHook[] | undefined;
 }
@@ -44,16 +46,14 @@ interface Wanted extends EditOptions {
 }
 
 /** Converts `names_filter` and edits; they can only refer to hook points in `hooks`. */
-export function observe(call: string, wanted: Wanted, hooks: readonly HookPoint[], remote: boolean): Observation {
+export async function observe(
+  call: string,
+  wanted: Wanted,
+  hooks: readonly HookPoint[],
+  engine: Engine,
+): Promise<Observation> {
   const { names_filter, edits, fwd_hooks } = wanted;
-  if (fwd_hooks !== undefined && remote) {
-    throw new ClearformerError(
-      'unsupported',
-      `${call}: fwd_hooks run in this thread, and the model is in a worker: use edits, or load it with worker: false`,
-      { option: 'fwd_hooks' },
-    );
-  }
-  const functions = fwd_hooks && functionsIn(call, fwd_hooks, hooks);
+  const functions = fwd_hooks && (await functionsIn(call, fwd_hooks, hooks, engine));
   const request: ObservationRequest = {
     ...(names_filter !== undefined && {
       names: resolveHooks('names_filter', hooks, names_filter).map(({ name }) => name),

@@ -203,7 +203,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
     const { observe, requireCaptured, partOf } = await observing();
     const { engine } = this.open();
     const { reached, ...part } = partOf(options, this.#loaded.hooks, this.cfg, inputs);
-    const { request, cause } = observe(call, options, reached, engine.remote);
+    const { request, cause } = await observe(call, options, reached, engine);
     try {
       const { value } = await this.#forward(call, inputs, { ...request, ...part }, options);
       const { outputs } = value;

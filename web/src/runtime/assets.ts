@@ -30,7 +30,8 @@ export const assets = {
 // development, and CDNs that bundle packages on demand (esm.sh, jsdelivr's +esm).
 const elsewhere = /(\/node_modules\/)\.[^?]*\/deps\/|(\/clearformer@[^/]+\/)(?!dist\/)([^?]*\/)?(?=[^/]*$)/;
 
-function settled(url: URL): URL {
+/** The URL of a file beside this module, wherever that was copied to. */
+export function settled(url: URL): URL {
   return new URL(
     url.href.replace(elsewhere, (_, packages?: string, own?: string) =>
       packages === undefined ? `${own}dist/` : `${packages}clearformer/dist/`,

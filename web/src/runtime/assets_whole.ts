@@ -34,7 +34,8 @@ export const assets = {
   },
 };
 
-function scriptOf(text: string): URL {
+/** A URL of a script. */
+export function scriptOf(text: string): URL {
   if (isNode()) return new URL(`data:text/javascript,${encodeURIComponent(text)}`);
   return new URL(URL.createObjectURL(new Blob([text], { type: 'text/javascript' })));
 }
@@ -49,7 +50,7 @@ function bytesOf({ simd128, swapped }: Embedded): Uint8Array {
 }
 
 /** The URL of a file of the installed package of this exact version; undefined if there is none, as in browsers. */
-function onDisk(name: string): URL | undefined {
+export function onDisk(name: string): URL | undefined {
   if (!isNode()) return undefined;
   const { existsSync, readFileSync } = nodeModule('node:fs');
   for (const home of homes()) {

@@ -6,7 +6,7 @@ import type { ErrorCode } from '../support/error.js';
 import type { BuildInfo } from './build_info.js';
 import type { Complexity } from './complexity.js';
 import type { HookName } from './hook_names.js';
-import type { EditIn, FunctionIn, ObservationRequest, OutputRequest } from './observation_request.js';
+import type { EditIn, FunctionIn, ObservationRequest, OutputRequest, SentHook } from './observation_request.js';
 import type { TensorData, TensorIn, TensorOut, TensorType } from './tensors.js';
 import type { CacheType, MemoryUse, ParameterInfo, WeightProcessing, WeightType } from './weights.js';
 
@@ -18,6 +18,7 @@ export type {
   ObservationRequest,
   OutputRequest,
   ParameterInfo,
+  SentHook,
   TensorData,
   TensorIn,
   TensorOut,

@@ -10,6 +10,11 @@ declare module 'built:worker' {
   export const script: string;
 }
 
+declare module 'built:hook_functions' {
+  /** hook_functions.js as text. */
+  export const script: string;
+}
+
 declare module 'built:embedded' {
   /** A WASM build, as characters. */
   export const simd128: string;

@@ -17,6 +17,8 @@ export interface Engine {
   /** Aborts when the engine is closed or dies; pending calls reject with its reason. */
   readonly over: AbortSignal;
   call<N extends BorderName>(name: N, given: ArgumentsOf<N>, signal?: AbortSignal): Promise<ValueOf<N>>;
+  /** Calls the core at once, also within another call; only if it is in this thread. */
+  now?<N extends BorderName>(name: N, given: ArgumentsOf<N>): ValueOf<N>;
   /** Passes the next bytes of a file. A chunk that is not `borrowed` may be transferred. */
   write(checkpoint: Handle, chunk: Uint8Array, borrowed: boolean): Promise<void>;
   close(): Promise<void>;

@@ -1,5 +1,6 @@
 // What a caller captures and edits in a forward pass, as the core reads it (cpp/bindings/observation.cpp).
 
+import type { HookName } from './hook_names.js';
 import type { TensorIn, TensorOut } from './tensors.js';
 
 /** Outputs requested besides the logits. */
@@ -29,9 +30,28 @@ export interface FunctionIn {
   call(name: string, value: TensorOut<'float32'>): Float32Array | null;
 }
 
-/** What to capture and edit in a forward pass. */
+/** A caller's function for a model in a worker: its source, or the URL and the export of its module. */
+export interface SentFunction {
+  /** The URL of hook_functions.js, the code that makes functions in the worker (models/received_functions.ts). */
+  part: string;
+  /** Starts messages: "run_with_hooks: fwd_hooks[0]". */
+  what: string;
+  source?: string;
+  module?: string;
+  export?: string;
+  /** Packed by models/sent_functions.ts. */
+  constants: unknown;
+}
+
+/** A function at a hook point, as it is sent to a worker. */
+export interface SentHook {
+  hook: HookName;
+  sent: SentFunction;
+}
+
+/** What to capture and edit in a forward pass; functions are sent to a worker, which makes `FunctionIn` of them. */
 export interface ObservationRequest extends OutputRequest {
   names?: string[];
   edits?: EditIn[];
-  fwd_hooks?: FunctionIn[];
+  fwd_hooks?: FunctionIn[] | SentHook[];
 }

@@ -116,6 +116,10 @@ class LocalEngine implements Engine {
     throw disposed();
   }
 
+  now<N extends BorderName>(name: N, given: ArgumentsOf<N>): ValueOf<N> {
+    return this.#open().run(name, given);
+  }
+
   async write(checkpoint: Handle, chunk: Uint8Array): Promise<void> {
     this.#open().write(checkpoint, chunk);
   }

@@ -126,7 +126,7 @@ export class WorkerEngine implements Engine {
     this.memory = reply.memory;
     const pending = this.#settle(reply.id);
     if (reply.kind === 'value') pending?.resolve(reply.value);
-    else pending?.reject(unpackError(reply.error));
+    else pending?.reject(reply.thrown ? reply.thrown.value : unpackError(reply.error));
   }
 
   #die(error: ClearformerError): void {

@@ -21,11 +21,12 @@ export type Request =
   | { kind: 'cancel'; id: number };
 
 /**
- * From the worker. `heapBytes` is the size of the core's memory after the call, `memory` the part used by its objects.
+ * From the worker. `heapBytes` is the size of the core's memory after the call, `memory` the part used by its objects,
+ * `thrown` what a function of the caller threw.
  */
 export type Reply = { id: number; heapBytes: number; memory: MemoryUse } & (
   | { kind: 'value'; value: unknown }
-  | { kind: 'error'; error: PlainError }
+  | { kind: 'error'; error: PlainError; thrown?: { value: unknown } }
 );
 
 /** A serialised error: code and details survive between threads. */
@@ -35,10 +36,13 @@ export interface PlainError {
   details: ErrorDetails;
 }
 
+/** Whether it is an error of the package, also one of another file of it, which has a class of its own. */
+export function isOwn(thrown: unknown): thrown is ClearformerError {
+  return thrown instanceof Error && thrown.name === 'ClearformerError';
+}
+
 export function packError(thrown: unknown): PlainError {
-  if (thrown instanceof ClearformerError) {
-    return { code: thrown.code, message: thrown.message, details: thrown.details };
-  }
+  if (isOwn(thrown)) return { code: thrown.code, message: thrown.message, details: thrown.details };
   return { code: 'internal', message: messageOf(thrown), details: {} };
 }
 

@@ -1,7 +1,8 @@
 // Functions of tensors with transformers.js' names and torch's semantics, computed synchronously in JavaScript.
 
-import { ClearformerError, textOf } from '../support/error.js';
-import { best, elementCount } from './elements.js';
+import { ClearformerError } from '../support/error.js';
+import { elementCount } from './elements.js';
+import { largest } from './largest.js';
 import { type Axes, Tensor, type TensorData, type TensorType } from './tensor.js';
 
 /** Concatenates tensors along `dim`. Throws `shape_mismatch` or `dtype_mismatch` if they do not fit together. */
@@ -77,29 +78,7 @@ export async function topk<T extends TensorType>(
   x: Tensor<T>,
   k: number | null = null,
 ): Promise<[values: Tensor<T>, indices: Tensor<'int64'>]> {
-  const extent = x.dims.at(-1) ?? 1;
-  const count = Math.min(k ?? extent, extent);
-  if (!Number.isInteger(count) || count < 1) {
-    throw new ClearformerError('invalid_argument', `topk: k must be a whole number > 0, it is ${textOf(k)}`, {
-      option: 'k',
-    });
-  }
-  const rows = x.size / extent;
-  const values = new (x.data.constructor as Float32ArrayConstructor)(rows * count);
-  const indices = new BigInt64Array(rows * count);
-  for (let row = 0; row < rows; row++) {
-    const data = x.data.subarray(row * extent, (row + 1) * extent) as Float32Array;
-    const order = Array.from(data.keys());
-    const rank = (i: number) => (Number.isNaN(data[i]) ? Number.POSITIVE_INFINITY : (data[i] as number)); // as torch
-    if (count === 1) order[0] = best('topk', data, 1);
-    else order.sort((one, other) => Number(rank(one) < rank(other)) - Number(rank(one) > rank(other)));
-    for (let i = 0; i < count; i++) {
-      values[row * count + i] = data[order[i] as number] as number;
-      indices[row * count + i] = BigInt(order[i] as number);
-    }
-  }
-  const dims = x.dims.length === 0 ? [] : [...x.dims.slice(0, -1), count];
-  return [new Tensor(x.type, values as unknown as TensorData[T], dims), new Tensor('int64', indices, dims)];
+  return largest(x, k);
 }
 
 /**

@@ -1,0 +1,8 @@
+// The URL of the code that makes hook functions in a worker: a file of its own, since few pages send functions to one.
+// The single-script build uses hook_assets_whole.ts instead of this file.
+
+import { settled } from './assets.js';
+
+export async function hookFunctionsUrl(): Promise<URL> {
+  return settled(new URL('./hook_functions.js', import.meta.url));
+}
