@@ -13,8 +13,8 @@ import PIL.Image
 import torch
 from transformers import (
     BartForConditionalGeneration, BertForMaskedLM, BertForQuestionAnswering, BertForSequenceClassification,
-    BertForTokenClassification, BertModel, CLIPImageProcessorPil, CLIPModel, GPT2LMHeadModel, MarianMTModel,
-    RobertaForTokenClassification, ViTForImageClassification, ViTImageProcessorPil, ViTModel, WhisperFeatureExtractor,
+    BertForTokenClassification, BertModel, BitImageProcessorPil, CLIPImageProcessorPil, CLIPModel, Dinov2ForImageClassification,
+    Dinov2Model, Dinov2WithRegistersModel, GPT2LMHeadModel, MarianMTModel, PegasusForConditionalGeneration, RobertaForTokenClassification, ViTForImageClassification, ViTImageProcessorPil, ViTModel, WhisperFeatureExtractor,
     WhisperForConditionalGeneration, pipeline,
 )
 
@@ -258,6 +258,7 @@ def text_to_text(made):
     wanted = [("translation", "marian/odd", MarianMTModel, "marian_97", "translation_text", {}),
               ("summarization", "bart/odd", BartForConditionalGeneration, "bart_97", "summary_text",
                {"task_specific_params": {"summarization": {"prefix": "she said: ", "num_beams": 2, "max_length": 12, "length_penalty": 2.0}}}),
+              ("summarization", "pegasus/odd", PegasusForConditionalGeneration, "pegasus_97", "summary_text", {}),
               ("text2text-generation", "bart/odd", BartForConditionalGeneration, "bart_97", "generated_text", {"prefix": "she said: "})]
     for task, checkpoint, model_class, name, key, config in wanted:
         model, tokenizer = made.load(checkpoint, model_class), made.tokenizers[name]
@@ -276,7 +277,29 @@ def text_to_text(made):
                 certain(model, input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"], **chosen)
             answer = [{key: text} for text in tokenizer.batch_decode(out, skip_special_tokens=True)]
             calls.append({"arguments": [texts if len(texts) > 1 else texts[0]], "options": options, "answer": answer})
-        made.add(task, task, checkpoint, calls, tokenizer=name, config=config)
+        own = "" if name.startswith(("marian", "bart")) else f"_{name.split('_')[0]}"
+        made.add(f"{task}{own}", task, checkpoint, calls, tokenizer=name, config=config)
+
+
+def dino_images(made, shapes, inputs):
+    """DINOv2 with the processor of its checkpoints: a centre of the image after bicubic resizing."""
+    given = {"crop_size": {"height": 16, "width": 16}, "do_center_crop": True, "do_convert_rgb": True, "do_normalize": True,
+             "do_rescale": True, "do_resize": True, "image_mean": [0.485, 0.456, 0.406], "image_processor_type": "BitImageProcessor",
+             "image_std": [0.229, 0.224, 0.225], "resample": 3, "rescale_factor": 0.00392156862745098, "size": {"shortest_edge": 18}}
+    processor = BitImageProcessorPil(**{key: value for key, value in given.items() if key != "image_processor_type"})
+    files = {"preprocessor_config.json": given}
+    pictures = [{"picture": shape} for shape in shapes]
+    for folder, model_class in (("dinov2/even_base", Dinov2Model), ("dinov2_with_registers/even_base", Dinov2WithRegistersModel)):
+        name = f"{folder.split('/')[0]}_features"
+        pipe = pipeline("image-feature-extraction", model=made.load(folder, model_class), image_processor=processor, device="cpu")
+        calls = [{"arguments": [pictures], "options": {"pool": pool}, "tensor": made.group.put(
+            FILE, f"{name}.{pool}", torch.tensor(pipe(inputs, pool=pool)).squeeze(1))} for pool in (False, True)]
+        made.add(name, "image-feature-extraction", folder, calls, config={}, file=FILE, files=files)
+    checkpoint = "dinov2/even_image_classification"
+    config = {"id2label": {str(i): f"kind {i}" for i in range(made.load(checkpoint, Dinov2ForImageClassification).config.num_labels)}}
+    pipe = pipeline("image-classification", model=made.load(checkpoint, Dinov2ForImageClassification, config), image_processor=processor, device="cpu")
+    calls = [{"arguments": [pictures], "options": {"top_k": 3}, "answer": pipe(inputs, top_k=3)}]
+    made.add("dinov2_classes", "image-classification", checkpoint, calls, config=config, files=files)
 
 
 def images(made):
@@ -297,6 +320,7 @@ def images(made):
     calls = [{"arguments": [[{"picture": shape} for shape in shapes]], "options": {"pool": pool},
               "tensor": made.group.put(FILE, f"image_features.{pool}", torch.tensor(pipe(inputs, pool=pool)).squeeze(1))} for pool in (False, True)]
     made.add("image_features", "image-feature-extraction", "vit/even_base", calls, config={}, file=FILE, files={"preprocessor_config.json": vit})
+    dino_images(made, shapes, inputs)
     pipe = pipeline("zero-shot-image-classification", model=made.load("clip/even", CLIPModel), tokenizer=made.tokenizers["clip_64"],
                     image_processor=CLIPImageProcessorPil(**clip), device="cpu")
     labels = ["cat", "small dog", "ship"]

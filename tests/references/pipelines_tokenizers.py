@@ -3,7 +3,7 @@
 import json
 import os
 
-from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast, WhisperTokenizer
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -67,6 +67,21 @@ def words(size, special, config, template):
     return tokenizer, config
 
 
+def pegasus(size):
+    """Unigram over the words, with Pegasus' steps and special tokens."""
+    special = ["<pad>", "</s>", "<mask_1>", "<mask_2>", *(f"<unk_{i}>" for i in range(2, 5)), "<unk>"]
+    whole = [f"▁{word}" for word in WORDS if word.isalpha()]
+    tokens = fill([*special, "▁", *LETTERS, ".", ",", *whole], size)
+    scores = {token: -100.0 if token.startswith("<unk_") else 0.0 for token in special}
+    vocab = [(token, scores.get(token, -2.0 - 0.05 * len(token) if len(token) > 1 else -6.0)) for token in tokens]
+    tokenizer = Tokenizer(models.Unigram(vocab, unk_id=special.index("<unk>")))
+    tokenizer.normalizer = normalizers.Sequence([normalizers.Replace(Regex(r"\n"), " "), normalizers.Replace(Regex(" {2,}"), " ")])
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.decoder = decoders.Metaspace()
+    tokenizer.post_processor = processors.TemplateProcessing(single="$A </s>", pair="$A $B </s>", special_tokens=[("</s>", 1)])
+    return tokenizer, {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>", "mask_token": "<mask_2>", "model_max_length": 32}
+
+
 CHAT = ("{% for message in messages %}{{ message.role[0] }} {{ message.content }}{% if not loop.last %}. {% endif %}{% endfor %}"
         "{% if add_generation_prompt %}. a{% endif %}")
 BART = {"bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>", "mask_token": "<mask>", "cls_token": "<s>", "sep_token": "</s>"}
@@ -80,6 +95,7 @@ MAKERS = {
     "marian_97": lambda: words(97, ["</s>", "<unk>", "<other>", "<pad>"], {
         "eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>", "model_max_length": 40}, "$A </s>"),
     "bart_97": lambda: words(97, BART_SPECIAL, BART | {"model_max_length": 30}, "<s> $A </s>"),
+    "pegasus_97": lambda: pegasus(97),
     "clip_64": lambda: words(64, ["<s>", "<pad>", "</s>", "<unk>"], {
         "bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>", "model_max_length": 12}, "<s> $A </s>"),
 }
