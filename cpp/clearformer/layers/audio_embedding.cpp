@@ -4,7 +4,6 @@
 
 #include "clearformer/kernels/elementwise.h"
 #include "clearformer/kernels/matmul.h"
-#include "clearformer/layers/convolution.h"
 #include "clearformer/layers/feed_forward.h"
 
 namespace clearformer {
@@ -28,6 +27,14 @@ AudioEmbedding::AudioEmbedding(const WeightScope& scope, const AudioEmbeddingCon
       bias2_((scope / "conv2").take("bias", {config.d_model})),
       positions_((scope / "pos_embed").take("weight", {config.positions, config.d_model})) {}
 
+AudioEmbedding::Convolution AudioEmbedding::first(std::size_t frames) const {
+  return {conv1_.get(), &bias1_, {config_.mel_bins, frames, frames, 1}, {kKernel, 1, 1}};
+}
+
+AudioEmbedding::Convolution AudioEmbedding::second(std::size_t frames) const {
+  return {conv2_.get(), &bias2_, {config_.d_model, frames, 1, config_.d_model}, {kKernel, 2, 1}};
+}
+
 Shape AudioEmbedding::output_shape(const Shape& mel) const {
   const std::size_t frames = 2 * config_.positions;
   if (mel.rank() != 3 || mel[1] != config_.mel_bins || mel[2] != frames) {
@@ -41,24 +48,28 @@ void AudioEmbedding::forward(const TensorView& mel, const MutableTensorView& x,
                              const Context& context) const {
   const std::size_t batch = mel.dim(0), bins = config_.mel_bins, frames = mel.dim(2);
   const std::size_t width = config_.d_model;
+  const Convolution one = first(frames), two = second(frames);
   Arena::Frame frame(context.arena);
   const MutableTensorView hidden = context.arena.take({batch, frames, width});
   const MutableTensorView rows =
       context.arena.take({frames, std::max(bins, (width + 1) / 2) * kKernel});
   for (std::size_t row = 0; row < batch; ++row) {
-    gather_taps(mel.f32() + row * bins * frames, {bins, frames, frames, 1}, {kKernel, 1, 1}, frames,
-                rows.f32());
+    gather_taps(mel.f32() + row * bins * frames, one.layout, one.taps, frames, rows.f32());
     conv1_->multiply(rows.f32(), hidden.f32() + row * frames * width, frames,
                      {.bias = bias1_.f32()});
   }
+  context.trace.keep("conv1", hidden);
   apply(Activation::gelu_erf, hidden.f32(), hidden.elements());
   context.trace("hook_conv1", hidden, "batch frame d_model");
+  if (context.trace.keeps_inputs() && context.trace.edits("hook_conv1")) {
+    context.trace.keep("conv1 edited", hidden);
+  }
   for (std::size_t row = 0; row < batch; ++row) {
-    gather_taps(hidden.f32() + row * frames * width, {width, frames, 1, width}, {kKernel, 2, 1},
-                frames / 2, rows.f32());
+    gather_taps(hidden.f32() + row * frames * width, two.layout, two.taps, frames / 2, rows.f32());
     conv2_->multiply(rows.f32(), x.f32() + row * frames / 2 * width, frames / 2,
                      {.bias = bias2_.f32()});
   }
+  context.trace.keep("conv2", x);
   apply(Activation::gelu_erf, x.f32(), x.elements());
   context.trace("hook_embed", x, "batch pos d_model");
   const MutableTensorView positions = context.arena.take({1, frames / 2, width});

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "clearformer/layers/context.h"
+#include "clearformer/layers/convolution.h"
 #include "clearformer/layers/linear.h"
 
 namespace clearformer {
@@ -27,10 +28,25 @@ class AudioEmbedding {
   /// The shape of x for mel (B, M, F); throws shape_mismatch if M or F differ from the config's.
   Shape output_shape(const Shape& mel) const;
   void forward(const TensorView& mel, const MutableTensorView& x, const Context& context) const;
+  /// From d (B, F/2, D), the gradient of x, which is overwritten: d_mel (B, M, F), unless its data is null.
+  void backward(const TensorView& mel, const MutableTensorView& d, const MutableTensorView& d_mel,
+                const Context& context) const;
   /// Offers the hook points of a pass, with x (1, 1, D) in place of the embeddings.
   void probe(const MutableTensorView& x, const Context& context) const;
 
  private:
+  // A convolution of sequences of one length.
+  struct Convolution {
+    const kernels::PackedMatrix* weight;
+    const Tensor* bias;
+    FrameLayout layout;
+    Taps taps;
+  };
+  Convolution first(std::size_t frames) const;
+  Convolution second(std::size_t frames) const;
+  void convolution_back(const Convolution& of, const TensorView& x, const TensorView& d,
+                        const MutableTensorView& dx, const Context& context) const;
+
   AudioEmbeddingConfig config_;
   std::shared_ptr<const kernels::PackedMatrix> conv1_, conv2_;  // (D, in·3)
   Tensor bias1_, bias2_;

@@ -46,8 +46,19 @@ class RelativeTable {
 
   /// What a pass over `length` positions reads, in the arena.
   RelativePositions positions(std::size_t length, Arena& arena) const;
+  /// From d_rows (P, D), the gradient of the rows that positions(length) gave, which is overwritten, adds that of the
+  /// table and its norm.
+  void backward(std::size_t length, const MutableTensorView& d_rows, const WeightGradients* weights,
+                Arena& arena) const;
 
  private:
+  // The rows in use: the first, and for each relative position its row, counted from there.
+  struct Selected {
+    std::size_t first, count;
+    Tensor row;
+  };
+  Selected selected(std::size_t length) const;
+
   RelativeTableConfig config_;
   Tensor table_;
   std::optional<Normalization> norm_;
@@ -79,7 +90,20 @@ class DisentangledScores {
   /// The terms as additive masks.
   Mask biases(const Inputs& inputs, const Context& context) const;
 
+  /// Sums of gradients, which are added to.
+  struct Gradients {
+    MutableHeads queries, keys;  // (B, T, H, d)
+    MutableTensorView rows;      // (P, D) of RelativePositions; null data: not wanted
+  };
+  /// From d_scores (B, H, T, T), the gradient of what biases() adds:
+  ///   dq_t = scale·Σ_s d(t, s)·K_δ, dK_δ = scale·Σ_{t, s of that δ} d(t, s)·q_t; likewise for keys and Q_δ.
+  void backward(const Inputs& inputs, const TensorView& d_scores, const Gradients& gradients,
+                const Context& context) const;
+
  private:
+  template <class Visit>
+  void for_each_term(const Inputs& inputs, const Visit& visit) const;
+
   DisentangledConfig config_;
   Linear key_, query_;
 };

@@ -51,6 +51,9 @@ class ImageEmbedding {
   Shape output_shape(const Shape& images, bool interpolate) const;
   /// x (B, P + N, D); for images of another size the position table is interpolated.
   void forward(const TensorView& images, const MutableTensorView& x, const Context& context) const;
+  /// From d (B, P + N, D), the gradient of x, which is overwritten: d_images (B, C, H, W), unless its data is null.
+  void backward(const TensorView& images, const MutableTensorView& d,
+                const MutableTensorView& d_images, const Context& context) const;
   /// Offers the hook points of a pass, with x (1, 1, D) in place of the embeddings.
   void probe(const MutableTensorView& x, const Context& context) const;
 
@@ -58,6 +61,7 @@ class ImageEmbedding {
   // The grid of the position table, as seen by an image (…, H, W).
   Grid table_grid(const Shape& images) const;
   void add_positions(const MutableTensorView& x, const Shape& images, const Context& context) const;
+  void positions_back(const TensorView& d, const Shape& images, const Context& context) const;
 
   ImageEmbeddingConfig config_;
   PatchEmbedding patches_;

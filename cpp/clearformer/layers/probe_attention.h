@@ -26,8 +26,13 @@ class ProbeAttention {
 
   /// x (B, T, D) -> pooled (B, 1, D).
   void forward(const TensorView& x, const MutableTensorView& pooled, const Context& context) const;
+  /// From d (B, 1, D), the gradient of `pooled`, which is overwritten: adds that of x to dx (B, T, D).
+  void backward(const TensorView& x, const MutableTensorView& d, const MutableTensorView& dx,
+                const Context& context) const;
 
  private:
+  MutableTensorView queries(std::size_t batch, Arena& arena) const;
+
   Tensor probe_;  // (1, D)
   MultiHeadAttention attention_;
   AddNorm add_norm_;

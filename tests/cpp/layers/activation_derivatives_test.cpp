@@ -75,7 +75,7 @@ bool near_a_kink(const Curve& curve, double x) {
   return false;
 }
 
-void expect_slopes(const Curve& curve, std::vector<float> x, std::size_t offset) {
+void expect_curve_slopes(const Curve& curve, std::vector<float> x, std::size_t offset) {
   for (float& value : x) value += near_a_kink(curve, double{value}) ? 0.01f : 0.0f;
   const auto d = Random(x.size()).list(x.size(), 0.5f, 1.0f);
   std::vector<double> expected;
@@ -94,11 +94,11 @@ TEST(ActivationDerivatives, EqualDifferencesOfTheTwinsForAllSizes) {
   for (const Curve& curve : kCurves) {
     SCOPED_TRACE(curve.name);
     for (std::size_t count = 0; count <= 33; ++count) {
-      expect_slopes(curve, random.list(count, -6, 6), count % 4);
+      expect_curve_slopes(curve, random.list(count, -6, 6), count % 4);
     }
     std::vector<float> x;
     for (float value = -30.0f; value <= 30.0f; value += 0.013f) x.push_back(value);
-    expect_slopes(curve, x, 1);
+    expect_curve_slopes(curve, x, 1);
   }
 }
 
