@@ -6,13 +6,12 @@
 
 #include "clearformer/kernels/elementwise.h"
 #include "clearformer/kernels/matmul.h"
+#include "clearformer/kernels/pairwise_backward.h"
 #include "clearformer/tensor/thread_pool.h"
 
 namespace clearformer {
 
 namespace {
-
-constexpr std::string_view kMatrixLegend = "batch head query_pos key_pos";
 
 // C (m, n) = residual + scale · A (m, k) · panels of one head.
 struct HeadProduct {
@@ -71,7 +70,7 @@ class TracedBackward {
                      values.key_panel_stride(), matrix(d_, b, h), keys_, queries_, keys_,
                      kept_.values.width});
     });
-    trace_.back("hook_pattern", d_, kMatrixLegend);
+    offer("hook_pattern");
   }
 
   void values(const Heads& d_output, const MutableHeads& d_values) const {
@@ -86,11 +85,18 @@ class TracedBackward {
   void softmax() const {
     const TensorView p =
         trace_.kept(trace_.has_kept("given_pattern") ? "given_pattern" : "pattern");
+    const bool edited = trace_.edits("hook_attn_scores_raw") ||
+                        trace_.edits("hook_attn_scores_softcapped") ||
+                        trace_.edits("hook_attn_scores");
     parallel_ranges(batch_ * heads_ * queries_, 4 * keys_, 1,
                     [&](std::size_t first, std::size_t end) {
                       for (std::size_t row = first; row < end; ++row) {
                         const float* weight = p.f32() + row * keys_;
                         float* d = d_.f32() + row * keys_;
+                        if (!edited && kept_.softmax[2 * row + 1] == 0.0f) {
+                          std::fill_n(d, keys_, 0.0f);  // its weights depend on no score
+                          continue;
+                        }
                         double sum = 0.0;
                         for (std::size_t s = 0; s < keys_; ++s) {
                           sum += static_cast<double>(weight[s]) * d[s];
@@ -100,7 +106,7 @@ class TracedBackward {
                         }
                       }
                     });
-    trace_.back("hook_attn_scores", d_, kMatrixLegend);
+    offer("hook_attn_scores");
     clear_hidden();
   }
 
@@ -116,13 +122,13 @@ class TracedBackward {
   void raw() const {
     const float cap = options_.softcap;
     if (cap > 0.0f) {
-      trace_.back("hook_attn_scores_softcapped", d_, kMatrixLegend);
+      offer("hook_attn_scores_softcapped");
       const float* const score = trace_.kept("capped").f32();
       for (std::size_t i = 0; i < d_.elements(); ++i) {
         d_.f32()[i] *= 1.0f - (score[i] / cap) * (score[i] / cap);
       }
     }
-    trace_.back("hook_attn_scores_raw", d_, kMatrixLegend);
+    offer("hook_attn_scores_raw");
   }
 
   void products(const MutableHeads& d_queries, const MutableHeads& d_keys) const {
@@ -143,7 +149,41 @@ class TracedBackward {
     sum_over_queries(d_, queries, d_keys, scale);
   }
 
+  // The same of scores that are no dot products, pair by pair.
+  void pairs(const AttentionGradients& to) const {
+    const bool additive =
+        options_.score.pairwise == kernels::PairwiseKernel(kernels::additive_scores);
+    const std::size_t width = kept_.queries.width;
+    std::vector<float> unwanted(width);
+    for (std::size_t i = 0; i < batch_ * queries_ * heads_; ++i) {
+      const std::size_t b = i / heads_ / queries_, t = i / heads_ % queries_, h = i % heads_;
+      std::fill_n(to.queries.row(b, t, h), width, 0.0f);
+    }
+    for (std::size_t i = 0; i < batch_ * keys_ * groups_; ++i) {
+      std::fill_n(to.keys.row(i / groups_ / keys_, i / groups_ % keys_, i % groups_), width, 0.0f);
+    }
+    for (std::size_t i = 0; i < d_.elements(); ++i) {
+      const std::size_t s = i % keys_, t = i / keys_ % queries_, h = i / keys_ / queries_ % heads_;
+      const std::size_t b = i / keys_ / queries_ / heads_, g = group(h);
+      const kernels::PairGradient pair{kept_.queries.row(b, t, h),
+                                       kept_.keys.row(b, s, g),
+                                       options_.score.weights,
+                                       d_.f32()[i] * options_.score.scale,
+                                       to.queries.row(b, t, h),
+                                       to.keys.row(b, s, g),
+                                       to.weights == nullptr ? unwanted.data() : to.weights,
+                                       width};
+      if (pair.dscore == 0.0f) continue;
+      additive ? kernels::additive_score_gradient(pair) : kernels::squared_distance_gradient(pair);
+    }
+  }
+
  private:
+  void offer(const char* hook) const {
+    const bool headless = options_.headless;
+    trace_.back(hook, headless ? d_.reshaped({batch_, queries_, keys_}) : d_,
+                headless ? "batch query_pos key_pos" : "batch head query_pos key_pos");
+  }
   float* matrix(const TensorView& of, std::size_t b, std::size_t h) const {
     return const_cast<float*>(of.f32()) + (b * heads_ + h) * queries_ * keys_;
   }
@@ -202,17 +242,17 @@ bool traced_attention_backward(const AttentionKept& kept, const Mask& mask,
                            "hook_attn_scores", "hook_pattern"}) {
     changes = changes || context.trace.changes_back(hook);
   }
-  if (changes && options.score.pairwise != nullptr) {
-    fail(ErrorCode::unsupported,
-         "gradient: edited scores or pattern of attention that compares keys one by one");
-  }
   const TracedBackward back(kept, mask, options, context);
   back.pattern(d_output);
   if (changes) back.values(d_output, gradients.values);
   back.softmax();
   if (changes && gradients.bias.data() != nullptr) back.add_bias(gradients.bias);
   back.raw();
-  if (changes) back.products(gradients.queries, gradients.keys);
+  if (changes && options.score.pairwise != nullptr) {
+    back.pairs(gradients);
+  } else if (changes) {
+    back.products(gradients.queries, gradients.keys);
+  }
   return changes;
 }
 

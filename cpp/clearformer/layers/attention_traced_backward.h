@@ -11,7 +11,7 @@ namespace clearformer {
 
 /// Offers the gradients of scores and pattern if they are sought. If they may have been changed, it also computes what
 /// attention_backward() does, from them, and returns true; else false: nothing is written, since reading them changes
-/// no bit of the others. Throws unsupported for changed ones of scores that are no dot products.
+/// no bit of the others.
 bool traced_attention_backward(const AttentionKept& kept, const Mask& mask,
                                const AttentionOptions& options, const Heads& d_output,
                                const AttentionGradients& gradients, const Context& context);

@@ -52,7 +52,14 @@ void Gradient::begin(std::vector<std::string> places) {
   if (losses_.empty() && logits_.empty() && outputs_.empty() && hooks_.empty()) {
     fail(kRefused, "gradient: there is no metric: no loss, logits, outputs or hook points");
   }
+  begin_layers();
   places_ = std::move(places);
+  keeping_ = false;
+}
+
+void Gradient::begin_layers() {
+  places_.clear();
+  keeping_ = true;
   value_ = 0.0;
   found_.clear();
   kept_.clear();

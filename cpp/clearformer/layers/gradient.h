@@ -83,6 +83,8 @@ class Gradient {
   /// Begins a pass. `places`: the names of all hook points and weights' paths with which it is concerned; throws
   /// invalid_argument if the metric is empty.
   void begin(std::vector<std::string> places);
+  /// Begins a pass of layers outside of a model, whose caller gives the gradient of its result: everything is kept.
+  void begin_layers();
   const std::vector<std::string>& places() const { return places_; }
   /// Whether a hook point's gradient is wanted, or read or changed by a function.
   bool seeks(std::string_view name) const;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string_view>
 
+#include "clearformer/layers/multi_head_attention.h"
 #include "clearformer/modules/module.h"
 #include "clearformer/weights/scope.h"
 
@@ -29,20 +30,67 @@ Library sentence_transformers_library();
 /// An option that is a size or a list of sizes.
 Shape shape_option(const ConfigReader& options, std::string_view key);
 
-/// Wraps a callable forward(inputs, context) -> Tensor that owns its layers as a module.
-template <class Forward>
-std::unique_ptr<Module> module_of(Forward forward) {
+/// Makes a module of an object that owns its layers, with
+///   Tensor forward(inputs, context) const;
+///   Module::Gradients backward(inputs, d_output, context) const;
+template <class Layers>
+std::unique_ptr<Module> module_of(Layers layers) {
   class Made : public Module {
    public:
-    explicit Made(Forward made) : forward_(std::move(made)) {}
+    explicit Made(Layers made) : layers_(std::move(made)) {}
     Tensor forward(const Inputs& inputs, Trace* trace) override {
-      return forward_(inputs, Context{arena_, TraceScope(trace)});
+      return layers_.forward(inputs, Context{arena_, TraceScope(trace)});
+    }
+
+   protected:
+    Gradients backward(const Inputs& inputs, const TensorView& d_output,
+                       const Context& context) override {
+      return layers_.backward(inputs, d_output, context);
     }
 
    private:
-    Forward forward_;
+    Layers layers_;
   };
-  return std::make_unique<Made>(std::move(forward));
+  return std::make_unique<Made>(std::move(layers));
 }
+
+/// Gradients by the names of inputs.
+template <class... Named>
+Module::Gradients gradients_of(Named&&... named) {
+  Module::Gradients gradients;
+  (gradients.emplace(named.first, std::move(named.second)), ...);
+  return gradients;
+}
+
+/// d_output as `shape`; throws shape_mismatch if it is not of that size.
+TensorView expect_gradient(const TensorView& d_output, const Shape& shape);
+
+/// The classes of torch.nn that are stacks of blocks (torch_transformer.cpp).
+std::unique_ptr<Module> encoder_layer(const ConfigReader& options, const WeightScope& scope);
+std::unique_ptr<Module> decoder_layer(const ConfigReader& options, const WeightScope& scope);
+std::unique_ptr<Module> encoder(const ConfigReader& options, const WeightScope& scope);
+std::unique_ptr<Module> decoder(const ConfigReader& options, const WeightScope& scope);
+std::unique_ptr<Module> transformer(const ConfigReader& options, const WeightScope& scope);
+
+// What these and nn.MultiheadAttention have in common.
+
+/// The option `key`, present by default.
+Bias bias_of(const ConfigReader& options, std::string_view key = "bias");
+/// Heads of embed_dim / num_heads.
+AttentionConfig torch_attention(const ConfigReader& options, std::string_view d_model,
+                                std::string_view heads);
+
+/// Views a (T, D) input as a batch of one; the result has the axes of the input.
+struct Batched {
+  TensorView view;
+  bool lifted;
+
+  Batched(std::string_view what, const TensorView& x);
+  /// A result of that batch with the input's axes.
+  Tensor unlifted(Tensor x) const {
+    if (lifted) x.reshape({x.dim(1), x.dim(2)});
+    return x;
+  }
+};
 
 }  // namespace clearformer::modules

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "clearformer/modules/factories.h"
+#include "clearformer/tensor/pattern.h"
 
 namespace clearformer {
 
@@ -18,6 +19,62 @@ Mask Module::Inputs::mask(std::string_view name) const {
   return found == masks.end() ? Mask() : found->second;
 }
 
+void Module::differentiate(Trace& trace, Gradient& gradient) const {
+  gradient.begin_layers();
+  for (const std::string& pattern : gradient.wanted_weights()) {
+    bool met = false;
+    for (const Parameter& parameter : parameters_) {
+      if (!matches_pattern(parameter.stored.name, pattern)) continue;
+      gradient.weights().want(parameter);
+      met = true;
+    }
+    if (!met) {
+      fail(ErrorCode::invalid_argument, "gradient: no weight is called \"", pattern, "\"");
+    }
+  }
+  trace.differentiate(&gradient);
+}
+
+Module::Gradients Module::backward(const Inputs& inputs, const TensorView& d_output, Trace& trace) {
+  if (trace.gradient() == nullptr || !trace.gradient()->keeping()) {
+    fail(ErrorCode::invalid_argument,
+         "backward: the trace is not that of a differentiated forward pass");
+  }
+  Gradients gradients = backward(inputs, d_output, Context{arena_, TraceScope(&trace)});
+  trace.gradient()->release(0);
+  return gradients;
+}
+
+// The rows of a key's weights, several of which may be stacked, at their places.
+template <class RowsOf>
+Tensor Module::read(std::string_view key, const RowsOf& rows_of) const {
+  Tensor whole;
+  for (const Parameter& parameter : parameters_) {
+    if (parameter.stored.name != key) continue;
+    const std::shared_ptr<WeightRows> rows = rows_of(parameter);
+    if (whole.empty()) whole = Tensor::zeros(parameter.stored_shape);
+    const RowRuns& places = parameter.places;
+    for (std::size_t i = 0; i < rows->outputs(); ++i) {
+      const std::size_t row = places.first + i / places.count * places.stride + i % places.count;
+      rows->copy_row(i, whole.f32() + row * rows->inputs());
+    }
+  }
+  if (!whole.empty()) return whole;
+  fail(ErrorCode::invalid_argument, "module: there is no weight \"", key, "\"");
+}
+
+Tensor Module::weight(std::string_view key) const {
+  return read(key, [](const Parameter& parameter) { return parameter.rows; });
+}
+
+Tensor Module::weight_gradient(const Gradient& gradient, std::string_view key) const {
+  return read(key, [&](const Parameter& parameter) {
+    auto rows = gradient.weights().rows(parameter);
+    if (rows != nullptr) return rows;
+    fail(ErrorCode::invalid_argument, "gradient: that of \"", key, "\" was not asked for");
+  });
+}
+
 Shape modules::shape_option(const ConfigReader& options, std::string_view key) {
   const Json* value = options.root().find_set(key);
   if (value == nullptr || !value->is_array()) return {options.size(key)};
@@ -29,6 +86,14 @@ Shape modules::shape_option(const ConfigReader& options, std::string_view key) {
   }
   if (shape.rank() == 0) options.refuse_must(key, "hold at least one size");
   return shape;
+}
+
+TensorView modules::expect_gradient(const TensorView& d_output, const Shape& shape) {
+  const bool fits = d_output.elements() == shape.elements() && d_output.shape().rank() != 0 &&
+                    d_output.shape().back(0) == shape.back(0);
+  if (fits) return d_output.reshaped(shape);
+  fail(ErrorCode::shape_mismatch, "backward: a gradient of shape ", d_output.shape().text(),
+       " of an output of shape ", shape.text());
 }
 
 namespace {
@@ -54,6 +119,7 @@ std::unique_ptr<Module> Module::make(std::string_view kind, const ConfigReader& 
       const NameMap names = library.names(kind, options);
       auto module = factory->make(options, WeightScope(weights, names));
       weights.check(Weights::Unexpected::refuse);
+      module->parameters_ = weights.take_parameters();
       return module;
     }
   }

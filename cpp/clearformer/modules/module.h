@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "clearformer/layers/context.h"
+#include "clearformer/layers/gradient.h"
 #include "clearformer/layers/masking.h"
 #include "clearformer/weights/config_reader.h"
 #include "clearformer/weights/weights.h"
@@ -33,6 +34,23 @@ class Module {
   /// The module's output; throws shape_mismatch and the like. The trace sees the layers' hook points.
   virtual Tensor forward(const Inputs& inputs, Trace* trace) = 0;
 
+  /// Prepares the trace of a forward pass that backward() follows: the pass keeps what that needs, and the gradients of
+  /// the hook points and weights that `gradient` wants, the latter by their state_dict keys, are left there. Throws
+  /// invalid_argument for a pattern that no weight matches.
+  void differentiate(Trace& trace, Gradient& gradient) const;
+  /// The gradients of a call's tensors, by their names.
+  using Gradients = std::map<std::string, Tensor, std::less<>>;
+  /// From d_output, the gradient of the output of forward(inputs, &trace), those of all floating-point tensors of the
+  /// inputs. Throws invalid_argument if the trace was not prepared.
+  Gradients backward(const Inputs& inputs, const TensorView& d_output, Trace& trace);
+
+  /// The weights, in the order in which the layers read them; optimisers change them in place.
+  const std::vector<Parameter>& parameters() const { return parameters_; }
+  /// The weight of a state_dict key, as it is now; throws invalid_argument if there is none.
+  Tensor weight(std::string_view key) const;
+  /// Its gradient, of the same shape; throws invalid_argument if it was not wanted.
+  Tensor weight_gradient(const Gradient& gradient, std::string_view key) const;
+
   /// Creates the module of that name ("nn.TransformerEncoderLayer", "d2l.AddNorm", …) with upstream's
   /// options. `weights` is its state_dict, strict: missing, unexpected and misshaped keys are listed
   /// in one Error. Unknown kinds and options throw unsupported, naming them.
@@ -40,7 +58,16 @@ class Module {
                                       Weights weights);
 
  protected:
+  virtual Gradients backward(const Inputs& inputs, const TensorView& d_output,
+                             const Context& context) = 0;
+
   Arena arena_;
+
+ private:
+  template <class RowsOf>
+  Tensor read(std::string_view key, const RowsOf& rows_of) const;
+
+  std::vector<Parameter> parameters_;
 };
 
 }  // namespace clearformer

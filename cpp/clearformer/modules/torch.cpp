@@ -1,9 +1,9 @@
 // The classes of torch.nn: options and state_dict keys as in PyTorch 2, batch first, inference only
 // (dropout is accepted and ignored).
 
-#include <cmath>
+#include <algorithm>
+#include <optional>
 
-#include "clearformer/layers/decoder.h"
 #include "clearformer/layers/embedding.h"
 #include "clearformer/modules/factories.h"
 
@@ -47,81 +47,111 @@ NameMap torch_names(std::string_view, const ConfigReader& options) {
   return NameMap(std::move(rules));
 }
 
-Bias bias_of(const ConfigReader& options, std::string_view key = "bias") {
-  return options.flag(key, true) ? Bias::present : Bias::none;
-}
+// y = x·Wᵀ + b
+struct LinearModule {
+  Linear layer;
 
-// Views a (T, D) input as a batch of one; the result has the axes of the input.
-struct Batched {
-  TensorView view;
-  bool lifted;
+  Shape shape(const TensorView& x) const {
+    Shape shape = x.shape();
+    if (shape.rank() == 0) fail(ErrorCode::shape_mismatch, "nn.Linear: the input is a scalar");
+    shape[shape.rank() - 1] = layer.out_features();
+    return shape;
+  }
+  Tensor forward(const Module::Inputs& inputs, const Context&) const {
+    const TensorView x = inputs.tensor("input");
+    Tensor y(shape(x));
+    layer.forward(x, y);
+    return y;
+  }
+  Module::Gradients backward(const Module::Inputs& inputs, const TensorView& d_output,
+                             const Context& context) const {
+    const TensorView x = inputs.tensor("input");
+    Tensor dx(x.shape());
+    layer.backward(x, expect_gradient(d_output, shape(x)), dx, Write::over, context.trace.weights(),
+                   context.arena);
+    return gradients_of(std::pair("input", std::move(dx)));
+  }
 };
-Batched batched(std::string_view what, const TensorView& x) {
-  const Shape& shape = x.shape();
-  if (shape.rank() == 2) return {x.reshaped({1, shape[0], shape[1]}), true};
-  if (shape.rank() != 3) {
-    fail(ErrorCode::shape_mismatch, what, " of shape ", shape.text(),
-         ", expected [batch, length, features] or [length, features]");
-  }
-  return {x, false};
-}
-
-void expect_features(std::string_view what, const TensorView& x, std::size_t features) {
-  if (x.shape().back(0) != features) {
-    fail(ErrorCode::shape_mismatch, what, " of shape ", x.shape().text(), " has ",
-         x.shape().back(0), " features, the module takes ", features);
-  }
-}
-
-void unlift(Tensor& x, bool lifted) {
-  if (lifted) x.reshape({x.dim(1), x.dim(2)});
-}
 
 std::unique_ptr<Module> linear(const ConfigReader& options, const WeightScope& scope) {
-  return module_of(
-      [layer = Linear(scope, options.size("in_features"), options.size("out_features"),
-                      bias_of(options))](const Module::Inputs& inputs, const Context&) {
-        const TensorView x = inputs.tensor("input");
-        Shape shape = x.shape();
-        if (shape.rank() == 0) fail(ErrorCode::shape_mismatch, "nn.Linear: the input is a scalar");
-        shape[shape.rank() - 1] = layer.out_features();
-        Tensor y(shape);
-        layer.forward(x, y);
-        return y;
-      });
+  return module_of(LinearModule{
+      Linear(scope, options.size("in_features"), options.size("out_features"), bias_of(options))});
 }
 
-std::unique_ptr<Module> embedding(const ConfigReader& options, const WeightScope& scope) {
-  const std::size_t columns = options.size("embedding_dim");
-  return module_of([columns, layer = Embedding(scope, options.size("num_embeddings"), columns,
-                                               Embedding::Table::exact)](
-                       const Module::Inputs& inputs, const Context&) {
-    const TensorView ids = inputs.tensor("input");
+// Rows of a table; that of padding_idx has no gradient.
+struct EmbeddingModule {
+  std::size_t rows, columns;
+  std::optional<std::int64_t> padding;  // negative: from the end
+  Embedding layer;
+
+  Shape shape(const TensorView& ids) const {
     Shape shape = ids.shape();
     shape.append(columns);
-    Tensor y(shape);
+    return shape;
+  }
+  Tensor forward(const Module::Inputs& inputs, const Context&) const {
+    const TensorView ids = inputs.tensor("input");
+    Tensor y(shape(ids));
     layer.forward(ids, y);
     return y;
-  });
+  }
+  Module::Gradients backward(const Module::Inputs& inputs, const TensorView& d_output,
+                             const Context& context) const {
+    const TensorView ids = inputs.tensor("input");
+    Tensor d = Tensor::copy_of(expect_gradient(d_output, shape(ids)));
+    const std::int64_t empty = !padding       ? -1
+                               : *padding < 0 ? *padding + static_cast<std::int64_t>(rows)
+                                              : *padding;
+    for (std::size_t i = 0; i < ids.elements(); ++i) {
+      if (ids.as<std::int32_t>()[i] == empty) std::fill_n(d.f32() + i * columns, columns, 0.0f);
+    }
+    layer.backward(ids, d, context.trace.weights());
+    return {};
+  }
+};
+
+std::unique_ptr<Module> embedding(const ConfigReader& options, const WeightScope& scope) {
+  const std::size_t rows = options.size("num_embeddings"), columns = options.size("embedding_dim");
+  std::optional<std::int64_t> padding;
+  const Json* value = options.root().find_set("padding_idx");
+  if (value != nullptr) padding = value->integer();
+  return module_of(EmbeddingModule{rows, columns, padding,
+                                   Embedding(scope, rows, columns, Embedding::Table::exact)});
 }
+
+struct NormModule {
+  std::size_t features;
+  Normalization layer;
+
+  Shape rows(const TensorView& x) const {
+    if (x.elements() % features != 0) {
+      fail(ErrorCode::shape_mismatch, "norm: input of shape ", x.shape().text(),
+           ", the normalized axes have ", features, " elements");
+    }
+    return {x.elements() / features, features};
+  }
+  Tensor forward(const Module::Inputs& inputs, const Context& context) const {
+    const TensorView x = inputs.tensor("input");
+    Tensor y(x.shape());
+    layer.forward(x.reshaped(rows(x)), y.mutable_view().reshaped(rows(x)), context);
+    return y;
+  }
+  Module::Gradients backward(const Module::Inputs& inputs, const TensorView& d_output,
+                             const Context& context) const {
+    const TensorView x = inputs.tensor("input");
+    Tensor dx = Tensor::copy_of(expect_gradient(d_output, x.shape()));
+    const MutableTensorView d = dx.mutable_view().reshaped(rows(x));
+    layer.backward(d, d, Write::over, context);
+    return gradients_of(std::pair("input", std::move(dx)));
+  }
+};
 
 std::unique_ptr<Module> norm(const ConfigReader& options, const WeightScope& scope,
                              NormConfig config) {
   config.shape = shape_option(options, "normalized_shape");
   config.weight = options.flag("elementwise_affine", true);
   config.bias = config.weight && options.flag("bias", true);
-  return module_of([features = config.shape.elements(), layer = Normalization(scope, config)](
-                       const Module::Inputs& inputs, const Context& context) {
-    const TensorView x = inputs.tensor("input");
-    if (x.elements() % features != 0) {
-      fail(ErrorCode::shape_mismatch, "norm: input of shape ", x.shape().text(),
-           ", the normalized axes have ", features, " elements");
-    }
-    Tensor y(x.shape());
-    const Shape rows{x.elements() / features, features};
-    layer.forward(x.reshaped(rows), y.mutable_view().reshaped(rows), context);
-    return y;
-  });
+  return module_of(NormModule{config.shape.elements(), Normalization(scope, config)});
 }
 
 std::unique_ptr<Module> layer_norm(const ConfigReader& options, const WeightScope& scope) {
@@ -134,141 +164,49 @@ std::unique_ptr<Module> rms_norm(const ConfigReader& options, const WeightScope&
   return norm(options, scope, {NormKind::rms, {}, eps});
 }
 
-AttentionConfig attention_config(const ConfigReader& options, std::string_view d_model,
-                                 std::string_view heads) {
-  AttentionConfig config;
-  config.d_model = options.size(d_model);
-  config.num_heads = options.size(heads);
-  if (config.d_model % config.num_heads != 0) {
-    options.refuse_value(heads, "is ", config.num_heads, " and does not divide ", d_model, " ",
-                         config.d_model);
+struct AttentionModule {
+  MultiHeadAttention layer;
+
+  struct Call {
+    Batched query, key, value;
+    Mask mask;
+    explicit Call(const Module::Inputs& inputs)
+        : query("nn.MultiheadAttention: query", inputs.tensor("query")),
+          key("nn.MultiheadAttention: key", inputs.tensor("key")),
+          value("nn.MultiheadAttention: value", inputs.tensor("value")),
+          mask(inputs.mask("mask")) {}
+  };
+  Shape shape(const Call& call) const {
+    return {call.query.view.dim(0), call.query.view.dim(1), layer.config().d_model};
   }
-  config.d_head = config.d_model / config.num_heads;
-  config.bias = bias_of(options);
-  return config;
-}
+  Tensor forward(const Module::Inputs& inputs, const Context& context) const {
+    const Call call(inputs);
+    Tensor y(shape(call));
+    layer.forward({call.query.view, call.key.view, call.value.view}, {call.mask}, y,
+                  context / "attn");
+    return call.query.unlifted(std::move(y));
+  }
+  Module::Gradients backward(const Module::Inputs& inputs, const TensorView& d_output,
+                             const Context& context) const {
+    const Call call(inputs);
+    Tensor query(call.query.view.shape()), key = Tensor::zeros(call.key.view.shape());
+    Tensor value = Tensor::zeros(call.value.view.shape());
+    layer.backward({call.query.view, call.key.view, call.value.view}, {call.mask},
+                   expect_gradient(d_output, shape(call)), {query, key, value}, Write::over,
+                   context / "attn");
+    return gradients_of(std::pair("query", call.query.unlifted(std::move(query))),
+                        std::pair("key", call.key.unlifted(std::move(key))),
+                        std::pair("value", call.value.unlifted(std::move(value))));
+  }
+};
 
 std::unique_ptr<Module> multihead_attention(const ConfigReader& options, const WeightScope& scope) {
-  AttentionConfig config = attention_config(options, "embed_dim", "num_heads");
+  AttentionConfig config = torch_attention(options, "embed_dim", "num_heads");
   config.key_features = options.size("kdim", config.d_model);
   config.value_features = options.size("vdim", config.d_model);
   config.learned_extra_key = options.flag("add_bias_kv", false);
   config.zero_extra_key = options.flag("add_zero_attn", false);
-  return module_of([layer = MultiHeadAttention(scope, config)](const Module::Inputs& inputs,
-                                                               const Context& context) {
-    const Batched query = batched("nn.MultiheadAttention: query", inputs.tensor("query"));
-    const Batched key = batched("nn.MultiheadAttention: key", inputs.tensor("key"));
-    const Batched value = batched("nn.MultiheadAttention: value", inputs.tensor("value"));
-    const Mask mask = inputs.mask("mask");
-    Tensor y({query.view.dim(0), query.view.dim(1), layer.config().d_model});
-    layer.forward({query.view, key.view, value.view}, {mask}, y, context / "attn");
-    unlift(y, query.lifted);
-    return y;
-  });
-}
-
-BlockConfig block_config(const ConfigReader& options) {
-  BlockConfig block;
-  block.attention = attention_config(options, "d_model", "nhead");
-  const std::size_t d_model = block.attention.d_model;
-  const std::string name = options.text("activation", "relu");
-  const auto activation = activation_named(name);
-  if (!activation) options.refuse(ErrorCode::unsupported, "activation", "is \"", name, "\"");
-  block.feed_forward = {d_model, options.size("dim_feedforward", 2048), *activation, Gate::none,
-                        bias_of(options)};
-  block.norm = {NormKind::layer,
-                {d_model},
-                static_cast<float>(options.number("layer_norm_eps", 1e-5)),
-                true,
-                options.flag("bias", true)};
-  block.order = options.flag("norm_first", false) ? NormOrder::pre : NormOrder::post;
-  return block;
-}
-
-Tensor copy_of_input(std::string_view what, const TensorView& x, std::size_t features) {
-  expect_features(what, x, features);
-  return Tensor::copy_of(x);
-}
-
-std::unique_ptr<Module> encoder_layer(const ConfigReader& options, const WeightScope& scope) {
-  const BlockConfig config = block_config(options);
-  return module_of([d_model = config.attention.d_model, layer = EncoderBlock(scope, config)](
-                       const Module::Inputs& inputs, const Context& context) {
-    const Batched src = batched("nn.TransformerEncoderLayer: src", inputs.tensor("src"));
-    Tensor x = copy_of_input("nn.TransformerEncoderLayer: src", src.view, d_model);
-    const Mask mask = inputs.mask("mask");
-    layer.forward(x, {mask}, context);
-    unlift(x, src.lifted);
-    return x;
-  });
-}
-
-std::unique_ptr<Module> decoder_layer(const ConfigReader& options, const WeightScope& scope) {
-  const BlockConfig config = block_config(options);
-  return module_of([d_model = config.attention.d_model, layer = DecoderBlock(scope, config)](
-                       const Module::Inputs& inputs, const Context& context) {
-    const Batched tgt = batched("nn.TransformerDecoderLayer: tgt", inputs.tensor("tgt"));
-    const Batched memory = batched("nn.TransformerDecoderLayer: memory", inputs.tensor("memory"));
-    Tensor x = copy_of_input("nn.TransformerDecoderLayer: tgt", tgt.view, d_model);
-    const Mask mask = inputs.mask("tgt_mask"), cross = inputs.mask("memory_mask");
-    layer.forward(x, memory.view, {mask}, {cross}, context);
-    unlift(x, tgt.lifted);
-    return x;
-  });
-}
-
-StackConfig stack_config(const ConfigReader& options, std::string_view layers, bool norm) {
-  return {block_config(options), options.size(layers, 6),
-          norm ? FinalNorm::present : FinalNorm::none};
-}
-
-std::unique_ptr<Module> encoder(const ConfigReader& options, const WeightScope& scope) {
-  const StackConfig config = stack_config(options, "num_layers", options.flag("norm", false));
-  const std::size_t d_model = config.block.attention.d_model;
-  return module_of([d_model, stack = Encoder(scope, config)](const Module::Inputs& inputs,
-                                                             const Context& context) {
-    const Batched src = batched("nn.TransformerEncoder: src", inputs.tensor("src"));
-    Tensor x = copy_of_input("nn.TransformerEncoder: src", src.view, d_model);
-    stack.forward(x, {.mask = inputs.mask("mask")}, context);
-    unlift(x, src.lifted);
-    return x;
-  });
-}
-
-StackState decoder_state(const Module::Inputs& inputs) {
-  return {.mask = inputs.mask("tgt_mask"), .cross_mask = inputs.mask("memory_mask")};
-}
-
-std::unique_ptr<Module> decoder(const ConfigReader& options, const WeightScope& scope) {
-  const StackConfig config = stack_config(options, "num_layers", options.flag("norm", false));
-  const std::size_t d_model = config.block.attention.d_model;
-  return module_of([d_model, stack = Decoder(scope, config)](const Module::Inputs& inputs,
-                                                             const Context& context) {
-    const Batched tgt = batched("nn.TransformerDecoder: tgt", inputs.tensor("tgt"));
-    const Batched memory = batched("nn.TransformerDecoder: memory", inputs.tensor("memory"));
-    Tensor x = copy_of_input("nn.TransformerDecoder: tgt", tgt.view, d_model);
-    stack.forward(x, memory.view, decoder_state(inputs), context);
-    unlift(x, tgt.lifted);
-    return x;
-  });
-}
-
-std::unique_ptr<Module> transformer(const ConfigReader& options, const WeightScope& scope) {
-  const StackConfig encoder_config = stack_config(options, "num_encoder_layers", true);
-  const StackConfig decoder_config = stack_config(options, "num_decoder_layers", true);
-  const std::size_t d_model = encoder_config.block.attention.d_model;
-  return module_of([d_model, encoder = Encoder(scope / "encoder", encoder_config),
-                    decoder = Decoder(scope / "decoder", decoder_config)](
-                       const Module::Inputs& inputs, const Context& context) {
-    const Batched src = batched("nn.Transformer: src", inputs.tensor("src"));
-    const Batched tgt = batched("nn.Transformer: tgt", inputs.tensor("tgt"));
-    Tensor memory = copy_of_input("nn.Transformer: src", src.view, d_model);
-    Tensor x = copy_of_input("nn.Transformer: tgt", tgt.view, d_model);
-    encoder.forward(memory, {.mask = inputs.mask("src_mask")}, context / "encoder");
-    decoder.forward(x, memory, decoder_state(inputs), context / "decoder");
-    unlift(x, tgt.lifted);
-    return x;
-  });
+  return module_of(AttentionModule{MultiHeadAttention(scope, config)});
 }
 
 #define CLEARFORMER_BLOCK_OPTIONS                                                                 \
@@ -293,6 +231,34 @@ const Factory kTorchFactories[] = {
 };
 
 }  // namespace
+
+Bias bias_of(const ConfigReader& options, std::string_view key) {
+  return options.flag(key, true) ? Bias::present : Bias::none;
+}
+
+AttentionConfig torch_attention(const ConfigReader& options, std::string_view d_model,
+                                std::string_view heads) {
+  AttentionConfig config;
+  config.d_model = options.size(d_model);
+  config.num_heads = options.size(heads);
+  if (config.d_model % config.num_heads != 0) {
+    options.refuse_value(heads, "is ", config.num_heads, " and does not divide ", d_model, " ",
+                         config.d_model);
+  }
+  config.d_head = config.d_model / config.num_heads;
+  config.bias = bias_of(options);
+  return config;
+}
+
+Batched::Batched(std::string_view what, const TensorView& x)
+    : view(x), lifted(x.shape().rank() == 2) {
+  const Shape& shape = x.shape();
+  if (lifted) view = x.reshaped({1, shape[0], shape[1]});
+  if (view.shape().rank() != 3) {
+    fail(ErrorCode::shape_mismatch, what, " of shape ", shape.text(),
+         ", expected [batch, length, features] or [length, features]");
+  }
+}
 
 Library torch_library() {
   return {std::begin(kTorchFactories), std::end(kTorchFactories), torch_names};

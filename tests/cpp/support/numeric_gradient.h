@@ -45,10 +45,8 @@ struct Differentiated {
   Gradient gradient;
 
   explicit Differentiated(const std::vector<Parameter>& parameters) {
-    gradient.add_output({"y", Tensor()});  // the caller's, that begin() accepts
-    gradient.begin({"*"});
+    gradient.begin_layers();
     for (const Parameter& parameter : parameters) gradient.weights().want(parameter);
-    gradient.set_keeping(true);
     trace.differentiate(&gradient);
   }
 };
