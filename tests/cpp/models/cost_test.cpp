@@ -10,27 +10,28 @@
 namespace clearformer::test {
 namespace {
 
-constexpr std::size_t kBatch = 64, kPositions = 20;
+constexpr std::size_t kCostBatch = 64, kPositions = 20;
 
 // Inputs of a tower in its largest usual size.
 struct Given {
   explicit Given(const TowerConfig& tower) {
     if (tower.image) {
       const ImageEmbeddingConfig& image = *tower.image;
-      values = Tensor::zeros({kBatch, image.patch.channels, image.image_height, image.image_width});
+      values =
+          Tensor::zeros({kCostBatch, image.patch.channels, image.image_height, image.image_width});
       inputs.pixel_values = values.view();
-      pass = {{}, kBatch, image.prefix() + image.grid().patches()};
+      pass = {{}, kCostBatch, image.prefix() + image.grid().patches()};
     } else if (tower.audio) {
       values = Tensor::zeros({8, tower.audio->mel_bins, 2 * tower.audio->positions});
       inputs.input_features = values.view();
       pass = {{}, 8, tower.audio->positions};
     } else {
       const std::size_t length = std::min(kPositions, tower.longest());
-      values = Tensor::zeros({kBatch, length}, DType::i32);
+      values = Tensor::zeros({kCostBatch, length}, DType::i32);
       auto* ids = values.mutable_view().as<std::int32_t>();
       for (std::size_t i = 0; i < values.elements(); ++i) ids[i] = 5 + static_cast<int>(i % 20);
       inputs.input_ids = values.view();
-      pass = {{}, kBatch, length};
+      pass = {{}, kCostBatch, length};
     }
   }
   Tensor values;
