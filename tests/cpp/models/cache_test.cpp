@@ -12,7 +12,7 @@
 namespace clearformer::test {
 namespace {
 
-constexpr std::size_t kLength = 60;
+constexpr std::size_t kTokens = 60;
 
 class Cache : public ::testing::TestWithParam<const char*> {
  protected:
@@ -23,10 +23,10 @@ class Cache : public ::testing::TestWithParam<const char*> {
   }
   // Logits after the whole text, which is cut into pieces of `chunk` positions.
   Tensor in_chunks(CacheFormat format, std::size_t chunk) {
-    KeyValueCache cache(model.config().n_layers(), kLength, format);
+    KeyValueCache cache(model.config().n_layers(), kTokens, format);
     Tensor all(full.shape());
-    for (std::size_t first = 0; first < kLength; first += chunk) {
-      const std::size_t count = std::min(chunk, kLength - first);
+    for (std::size_t first = 0; first < kTokens; first += chunk) {
+      const std::size_t count = std::min(chunk, kTokens - first);
       const Tensor part = forward(model, columns(ids, 0, first, count), cache);
       std::copy_n(part.f32(), part.elements(), all.f32() + first * all.dim(2));
     }
@@ -34,13 +34,13 @@ class Cache : public ::testing::TestWithParam<const char*> {
   }
   std::unique_ptr<Model> loaded = load_tiny(GetParam());
   Model& model = *loaded;
-  Tensor ids = random_ids(1, 1, kLength, model.config().d_vocab());
+  Tensor ids = random_ids(1, 1, kTokens, model.config().d_vocab());
   Tensor full = forward(model, ids);
 };
 
 TEST_P(Cache, EveryPositionHasTheBitsOfTheFullForward) {
   KeyValueCache cache = model.make_cache();
-  for (std::size_t t = 0; t < kLength; ++t) {
+  for (std::size_t t = 0; t < kTokens; ++t) {
     const Tensor logits = forward(model, columns(ids, 0, t, 1), cache);
     expect_same_bits(concat("position ", t), logits, rows(full, t, 1));
     EXPECT_EQ(cache.length(), t + 1);
@@ -50,8 +50,8 @@ TEST_P(Cache, EveryPositionHasTheBitsOfTheFullForward) {
 TEST_P(Cache, AnyCutHasTheBitsOfTheFullForward) {
   for (const std::size_t chunk : {2u, 7u, 16u, 33u, 59u}) {
     KeyValueCache cache = model.make_cache();
-    for (std::size_t first = 0; first < kLength; first += chunk) {
-      const std::size_t count = std::min(chunk, kLength - first);
+    for (std::size_t first = 0; first < kTokens; first += chunk) {
+      const std::size_t count = std::min(chunk, kTokens - first);
       expect_same_bits(concat("chunks of ", chunk, " at ", first),
                        forward(model, columns(ids, 0, first, count), cache),
                        rows(full, first, count));
@@ -63,7 +63,7 @@ TEST_P(Cache, AnyCutHasTheBitsOfTheFullForward) {
 // by little.
 TEST_P(Cache, AnyCutHasTheSameBitsInEveryFormat) {
   for (const CacheFormat format : {CacheFormat::f16, CacheFormat::q8}) {
-    const Tensor whole = in_chunks(format, kLength);
+    const Tensor whole = in_chunks(format, kTokens);
     for (const std::size_t chunk : {1u, 7u, 33u}) {
       expect_same_bits(concat(to_string(format), " in chunks of ", chunk), in_chunks(format, chunk),
                        whole);
@@ -94,11 +94,11 @@ TEST_P(Cache, ACroppedCacheGoesOnAsIfTheRestHadNeverBeen) {
 // Sequences and positions of a copy are those of the original, which stays as it was.
 TEST_P(Cache, ACopyGoesOnFromItsPart) {
   KeyValueCache cache = model.make_cache();
-  const Tensor two = random_ids(2, 2, kLength, model.config().d_vocab());
+  const Tensor two = random_ids(2, 2, kTokens, model.config().d_vocab());
   const Tensor whole = forward(model, two);
   forward(model, two, cache);
   for (const std::size_t length : {1u, 16u, 41u}) {
-    const std::size_t rows[] = {1, 0, 1}, rest = kLength - length;
+    const std::size_t rows[] = {1, 0, 1}, rest = kTokens - length;
     KeyValueCache copy = cache.copy({{1, 0, 1}, length}, rest);
     EXPECT_EQ(copy.length(), length);
     EXPECT_EQ(copy.batch(), 3u);
@@ -115,9 +115,9 @@ TEST_P(Cache, ACopyGoesOnFromItsPart) {
       expect_same_bits(
           concat("row ", row, " from ", length),
           TensorView(logits.f32() + row * rest * vocabulary, DType::f32, shape),
-          TensorView(whole.f32() + (rows[row] * kLength + length) * vocabulary, DType::f32, shape));
+          TensorView(whole.f32() + (rows[row] * kTokens + length) * vocabulary, DType::f32, shape));
     }
-    EXPECT_EQ(cache.length(), kLength);
+    EXPECT_EQ(cache.length(), kTokens);
   }
   expect_error(ErrorCode::invalid_argument, {"no sequence 2", "holds 2"},
                [&] { cache.copy({{0, 2}, 3}, 0); });
@@ -133,16 +133,16 @@ TEST_P(Cache, PatternsOverTheCacheAreTheRowsOfTheFullOnes) {
   step.capture("blocks.1.attn.hook_pattern");
   forward(model, ids, &whole);
   KeyValueCache cache = model.make_cache();
-  forward(model, columns(ids, 0, 0, kLength - 1), cache);
-  forward(model, columns(ids, 0, kLength - 1, 1), cache, &step);
+  forward(model, columns(ids, 0, 0, kTokens - 1), cache);
+  forward(model, columns(ids, 0, kTokens - 1, 1), cache, &step);
   const Tensor& all = whole.at("blocks.1.attn.hook_pattern");
   const Tensor& last = step.at("blocks.1.attn.hook_pattern");
   const std::size_t heads = all.dim(1);
-  ASSERT_EQ(last.shape(), (Shape{1, heads, 1, kLength}));
+  ASSERT_EQ(last.shape(), (Shape{1, heads, 1, kTokens}));
   for (std::size_t head = 0; head < heads; ++head) {
     expect_same_bits(
-        "row", TensorView(last.f32() + head * kLength, DType::f32, {kLength}),
-        TensorView(all.f32() + ((head + 1) * kLength - 1) * kLength, DType::f32, {kLength}));
+        "row", TensorView(last.f32() + head * kTokens, DType::f32, {kTokens}),
+        TensorView(all.f32() + ((head + 1) * kTokens - 1) * kTokens, DType::f32, {kTokens}));
   }
 }
 
