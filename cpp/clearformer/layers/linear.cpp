@@ -1,23 +1,26 @@
 #include "clearformer/layers/linear.h"
 
 #include "clearformer/kernels/matmul.h"
+#include "clearformer/tensor/thread_pool.h"
 
 namespace clearformer {
 
 namespace {
 
 std::shared_ptr<kernels::PackedMatrix> held(const WeightScope& scope, std::string_view leaf,
-                                            Matrix&& weight) {
+                                            Matrix&& weight,
+                                            std::shared_ptr<LowRankUpdates> updates) {
   auto packed = std::make_shared<kernels::PackedMatrix>(std::move(weight));
-  scope.hold(leaf, packed);
+  scope.hold(leaf, packed, std::move(updates));
   return packed;
 }
 
 }  // namespace
 
 std::shared_ptr<kernels::PackedMatrix> take_packed(const WeightScope& scope, std::string_view leaf,
-                                                   const Shape& expected, MatrixRole role) {
-  return held(scope, leaf, scope.take_matrix(leaf, expected, role));
+                                                   const Shape& expected, MatrixRole role,
+                                                   std::shared_ptr<LowRankUpdates> updates) {
+  return held(scope, leaf, scope.take_matrix(leaf, expected, role), std::move(updates));
 }
 
 std::shared_ptr<kernels::PackedMatrix> take_packed_exact(const WeightScope& scope,
@@ -25,12 +28,12 @@ std::shared_ptr<kernels::PackedMatrix> take_packed_exact(const WeightScope& scop
                                                          const Shape& expected) {
   Tensor weight = scope.take(leaf, expected);
   if (!weight.empty()) weight.reshape({expected[0], weight.elements() / expected[0]});
-  return held(scope, leaf, Matrix(std::move(weight)));
+  return held(scope, leaf, Matrix(std::move(weight)), nullptr);
 }
 
 Linear::Linear(const WeightScope& scope, std::size_t in_features, std::size_t out_features,
                Bias bias, MatrixRole role)
-    : weight_(take_packed(scope, "weight", {out_features, in_features}, role)) {
+    : weight_(take_packed(scope, "weight", {out_features, in_features}, role, updates_)) {
   if (bias == Bias::present) bias_ = scope.take_flat("bias", {out_features});
 }
 
@@ -60,12 +63,24 @@ void Linear::multiply(const TensorView& x, const MutableTensorView& y,
 
 void Linear::forward(const TensorView& x, const MutableTensorView& y,
                      Elementwise activation) const {
-  multiply(x, y, {.activation = activation});
+  if (!updates_->any()) return multiply(x, y, {.activation = activation});
+  forward(x, y, Write::over);
+  if (activation == nullptr) return;
+  constexpr std::size_t kWork = 16, kRun = 64;
+  parallel_ranges(y.elements(), kWork, kRun, [&](std::size_t first, std::size_t end) {
+    activation(y.f32() + first, y.f32() + first, end - first);
+  });
 }
 
 void Linear::forward(const TensorView& x, const MutableTensorView& y, Write write) const {
   const float* added = write == Write::onto ? y.f32() : nullptr;
   multiply(x, y, {.residual = added, .residual_stride = out_features()});
+  updates_->forward(x.f32(), y.f32(), x.shape().outer(1));
+}
+
+void Linear::unpack_row(std::size_t output, float* to) const {
+  weight_->copy_row(output, to);
+  updates_->add_row(output, to);
 }
 
 void Linear::backward(const TensorView& x, const TensorView& dy, const MutableTensorView& dx,
@@ -81,10 +96,12 @@ void Linear::backward(const TensorView& x, const TensorView& dy, const MutableTe
       add_sum_of_rows(dy.f32(), nullptr, rows, out_features(), sums);
     }
   }
-  if (dx.data() == nullptr) return;
-  check(dx, "gradient of the input", in_features());
-  weight_->multiply_transposed(dy.f32(), dx.f32(), rows, write == Write::onto ? dx.f32() : nullptr,
-                               arena);
+  if (dx.data() != nullptr) {
+    check(dx, "gradient of the input", in_features());
+    weight_->multiply_transposed(dy.f32(), dx.f32(), rows,
+                                 write == Write::onto ? dx.f32() : nullptr, arena);
+  }
+  updates_->backward(x.f32(), dy.f32(), dx.f32(), rows, gradients, arena);
 }
 
 }  // namespace clearformer

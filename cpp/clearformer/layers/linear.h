@@ -1,11 +1,11 @@
-// Linear: y = x·Wᵀ + b.
+// Linear: y = x·Wᵀ + b, and the low-rank updates in force (low_rank.h).
 // backward: dx = dy·W, dW = dyᵀ·x, db = Σ dy
 // Source: torch.nn.Linear. Shapes: x (…, in), W (out, in), b (out), y (…, out).
 #pragma once
 
 #include <memory>
 
-#include "clearformer/layers/weight_gradients.h"
+#include "clearformer/layers/low_rank.h"
 #include "clearformer/weights/scope.h"
 
 namespace clearformer {
@@ -16,9 +16,10 @@ enum class Bias { none, present };
 /// Whether a result overwrites the output or is added to it.
 enum class Write { over, onto };
 
-/// Takes a matrix of the scope and packs it; the scope's list of parameters shares it.
-std::shared_ptr<kernels::PackedMatrix> take_packed(const WeightScope& scope, std::string_view leaf,
-                                                   const Shape& expected, MatrixRole role);
+/// Takes a matrix of the scope and packs it; the scope's list of parameters shares it, and the place of its updates.
+std::shared_ptr<kernels::PackedMatrix> take_packed(
+    const WeightScope& scope, std::string_view leaf, const Shape& expected, MatrixRole role,
+    std::shared_ptr<LowRankUpdates> updates = nullptr);
 /// The same for a weight (out, …) that is never quantised, as a matrix of its rows.
 std::shared_ptr<kernels::PackedMatrix> take_packed_exact(const WeightScope& scope,
                                                          std::string_view leaf,
@@ -38,8 +39,8 @@ class Linear {
   std::size_t in_features() const { return weight_->inputs(); }
   std::size_t out_features() const { return weight_->outputs(); }
 
-  /// The weights of one output, (in), as floats.
-  void unpack_row(std::size_t output, float* to) const { weight_->copy_row(output, to); }
+  /// The weights of one output, (in), as floats, with the updates in force.
+  void unpack_row(std::size_t output, float* to) const;
   /// (out), or empty.
   const Tensor& bias() const { return bias_; }
 
@@ -52,8 +53,9 @@ class Linear {
   /// The product alone, without the bias.
   void multiply(const TensorView& x, const MutableTensorView& y) const;
 
-  /// From dy (…, out): dx (…, in), unless its data is null, and onto `gradients`, which may be null, those of weight and
-  /// bias that are wanted. x (…, in) is the input of forward(); its data may be null if the weight's is not wanted.
+  /// From dy (…, out): dx (…, in), unless its data is null, and onto `gradients`, which may be null, those of weight,
+  /// bias and updates that are wanted. x (…, in) is the input of forward(); its data may be null if neither the weight's
+  /// nor those of updates are wanted.
   void backward(const TensorView& x, const TensorView& dy, const MutableTensorView& dx, Write write,
                 const WeightGradients* gradients, Arena& arena) const;
 
@@ -62,6 +64,8 @@ class Linear {
   void multiply(const TensorView& x, const MutableTensorView& y,
                 const kernels::Epilogue& epilogue) const;
 
+  // The layer's place of them is shared with the list of parameters.
+  std::shared_ptr<LowRankUpdates> updates_ = std::make_shared<LowRankUpdates>();
   std::shared_ptr<const kernels::PackedMatrix> weight_;
   Tensor bias_;
 };

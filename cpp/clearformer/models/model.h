@@ -13,6 +13,7 @@
 #include "clearformer/layers/gradient.h"
 #include "clearformer/layers/key_value_cache.h"
 #include "clearformer/layers/trace.h"
+#include "clearformer/models/adapters.h"
 #include "clearformer/models/config.h"
 #include "clearformer/models/logit_directions.h"
 #include "clearformer/models/parameters.h"
@@ -135,8 +136,11 @@ class Model {
   const ModelConfig& config() const { return config_; }
   /// Tensors of the checkpoint that the model does not use.
   const std::vector<std::string>& unexpected_tensors() const { return unexpected_; }
-  /// Bytes of the weights as stored in memory, with what undo_edits() needs, and of the memory allocated for activations so far.
-  std::size_t weight_bytes() const { return weight_bytes_ + parameters_.bytes_for_undo(); }
+  /// Bytes of the weights as stored in memory, with adapters and what undo_edits() needs, and of the memory allocated for
+  /// activations so far.
+  std::size_t weight_bytes() const {
+    return weight_bytes_ + parameters_.bytes_for_undo() + adapters_.bytes();
+  }
   std::size_t workspace_bytes() const { return arena_.bytes(); }
   /// The most of that memory that was in use at a time.
   std::size_t workspace_used() const { return arena_.most_used(); }
@@ -157,6 +161,17 @@ class Model {
   void edit_parameter(std::string_view name, const ParameterEdit& edit);
   /// Takes back the last `count` edits, see Parameters::undo().
   void undo_edits(std::size_t count) { parameters_.undo(count); }
+
+  /// The model's adapters; they are added, exchanged and removed while no pass is in progress.
+  const Adapters& adapters() const { return adapters_; }
+  /// See Adapters::add(), use() and remove(). Keys and values in a cache remain those of the adapters that were in force.
+  void add_adapter(std::string name, std::vector<AdapterUpdate> updates) {
+    adapters_.add(parameters_, std::move(name), std::move(updates));
+  }
+  void use_adapters(std::vector<ActiveAdapter> active) {
+    adapters_.use(parameters_, std::move(active));
+  }
+  void remove_adapter(std::string_view name) { adapters_.remove(parameters_, name); }
 
   /// Begins a forward pass; the inputs' tensors must outlive it. Throws shape_mismatch,
   /// invalid_argument or unsupported for inputs that do not fit the model. A pass that is not
@@ -232,6 +247,7 @@ class Model {
   std::vector<std::string> unexpected_;
   std::size_t weight_bytes_ = 0;
   Parameters parameters_;
+  Adapters adapters_;
   std::vector<HookPoint> hooks_;  // collected on first use
   Arena arena_;
 };

@@ -10,6 +10,8 @@
 
 namespace clearformer {
 
+class LowRankUpdates;  // layers/low_rank.h
+
 /// A weight that a layer took from a checkpoint.
 struct Parameter {
   std::string path;   // ours: "blocks.0.attn.q_proj.weight"
@@ -17,6 +19,7 @@ struct Parameter {
   Shape stored_shape{0};
   RowRuns places = {};               // of its outputs among the checkpoint's
   std::shared_ptr<WeightRows> rows;  // (outputs, …); a scalar is one row of one number
+  std::shared_ptr<LowRankUpdates> updates = {};  // of a linear layer; null for other weights
 
   /// Whether the checkpoint holds the transpose.
   bool turned() const { return stored.layout == Layout::in_out && stored_shape.rank() == 2; }

@@ -38,8 +38,9 @@ Tensor WeightScope::take(std::string_view leaf, const Shape& expected) const {
   return weights_->take(names_->stored(ours), expected, ours);
 }
 
-void WeightScope::hold(std::string_view leaf, std::shared_ptr<WeightRows> rows) const {
-  weights_->hold(path(leaf), std::move(rows));
+void WeightScope::hold(std::string_view leaf, std::shared_ptr<WeightRows> rows,
+                       std::shared_ptr<LowRankUpdates> updates) const {
+  weights_->hold(path(leaf), std::move(rows), std::move(updates));
 }
 
 Matrix WeightScope::take_matrix(std::string_view leaf, const Shape& expected,

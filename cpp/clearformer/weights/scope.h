@@ -31,8 +31,9 @@ class WeightScope {
   /// The same, with any number of leading axes of size 1 in the file: [1, 1, D] for [D].
   Tensor take_flat(std::string_view leaf, const Shape& expected) const;
   /// Says where the layer keeps the numbers of `leaf`, which it has taken: needed after take_matrix(), and where they
-  /// are not in the tensor that take() returned.
-  void hold(std::string_view leaf, std::shared_ptr<WeightRows> rows) const;
+  /// are not in the tensor that take() returned; and where the low-rank updates of a linear layer are.
+  void hold(std::string_view leaf, std::shared_ptr<WeightRows> rows,
+            std::shared_ptr<LowRankUpdates> updates = nullptr) const;
 
  private:
   std::string path(std::string_view leaf) const;

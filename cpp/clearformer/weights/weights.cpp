@@ -214,11 +214,13 @@ void Weights::note_parameter(std::string_view path, const StoredName& stored, co
   if (!entry.name_in_file.empty()) parameter.stored.name = entry.name_in_file;
 }
 
-void Weights::hold(std::string_view path, std::shared_ptr<WeightRows> rows) {
+void Weights::hold(std::string_view path, std::shared_ptr<WeightRows> rows,
+                   std::shared_ptr<LowRankUpdates> updates) {
   // The last one: a layer holds what it has just taken.
   for (std::size_t i = parameters_.size(); i-- != 0;) {
     if (parameters_[i].path != path) continue;
     parameters_[i].rows = std::move(rows);
+    parameters_[i].updates = std::move(updates);
     return;
   }
 }

@@ -72,8 +72,10 @@ class Weights {
   /// layer gives them with hold() once it has packed them.
   Matrix take_matrix(const StoredName& stored, const Shape& expected, MatrixRole role,
                      std::string_view path);
-  /// Names the owner of the rows of the parameter `path`, in place of the tensor that was taken.
-  void hold(std::string_view path, std::shared_ptr<WeightRows> rows);
+  /// Names the owner of the rows of the parameter `path`, in place of the tensor that was taken, and the place of a
+  /// linear layer's updates.
+  void hold(std::string_view path, std::shared_ptr<WeightRows> rows,
+            std::shared_ptr<LowRankUpdates> updates = nullptr);
   /// Moves out the parameters, in the order they were taken.
   std::vector<Parameter> take_parameters() { return std::move(parameters_); }
   /// Bytes of all tensors taken; for recording weights only those that are not matrices, in fp32.
