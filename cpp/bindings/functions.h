@@ -14,6 +14,10 @@ std::optional<Task> task_in(const Arguments& arguments);
 
 /// The model in the arguments.
 std::shared_ptr<OpenModel> model_of(const Arguments& arguments);
+/// The same, for a call that changes what its passes read: throws while one is in progress.
+Model& editable(const OpenModel& open);
+/// The weights in the arguments: those of a checkpoint that has been read, and tensors by name.
+Weights weights_in(const Arguments& arguments);
 /// model.cfg, with TransformerLens' names.
 emscripten::val cfg_of(const ModelConfig& config);
 /// The model's default generation options; throws for invalid ones.
@@ -57,6 +61,11 @@ emscripten::val parameter_read(const Arguments& arguments);
 emscripten::val parameter_edit(const Arguments& arguments);
 emscripten::val parameter_undo(const Arguments& arguments);
 emscripten::val composition_scores(const Arguments& arguments);
+
+// adapters.cpp
+emscripten::val adapter_add(const Arguments& arguments);
+emscripten::val adapter_use(const Arguments& arguments);
+emscripten::val adapter_remove(const Arguments& arguments);
 
 // generation.cpp
 emscripten::val generation_create(const Arguments& arguments);

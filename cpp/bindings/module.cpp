@@ -8,7 +8,7 @@ namespace clearformer::bindings {
 
 using emscripten::val;
 
-val module_create(const Arguments& arguments) {
+Weights weights_in(const Arguments& arguments) {
   Weights weights;
   if (arguments.has("checkpoint")) {
     const int handle = arguments.handle("checkpoint");
@@ -19,6 +19,11 @@ val module_create(const Arguments& arguments) {
   for (auto& [name, tensor] : arguments.tensors("tensors")) {
     weights.add(name, "state_dict", std::move(tensor));
   }
+  return weights;
+}
+
+val module_create(const Arguments& arguments) {
+  Weights weights = weights_in(arguments);
   const std::string kind = arguments.text("kind");
   const ConfigReader options(arguments.json("options"), kind, ErrorCode::invalid_argument);
   val result = val::object();

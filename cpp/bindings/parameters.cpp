@@ -63,12 +63,10 @@ WeightProcessing processing_in(const Arguments& arguments) {
   return {arguments.flag("fold_ln"), arguments.flag("center_writing_weights")};
 }
 
-// Edits change what passes under way would read.
-Model& editable(const OpenModel& open) {
-  if (open.passes != 0) {
-    fail(ErrorCode::invalid_argument, "weights are not edited while a pass is in progress");
-  }
-  return *open.model;
+// Those of the model, or of one of its adapters.
+const Parameters& parameters_in(const Arguments& arguments, const Model& model) {
+  if (!arguments.has("adapter")) return model.parameters();
+  return model.adapters().parameters(arguments.text("adapter"));
 }
 
 val edits_value(const Model& model) {
@@ -79,9 +77,17 @@ val edits_value(const Model& model) {
 
 }  // namespace
 
+Model& editable(const OpenModel& open) {
+  if (open.passes != 0) {
+    fail(ErrorCode::invalid_argument, "weights are not edited while a pass is in progress");
+  }
+  return *open.model;
+}
+
 val parameter_list(const Arguments& arguments) {
   val list = val::array(), result = val::object();
-  for (const Parameters::Listed& listed : model_of(arguments)->model->parameters().list()) {
+  const auto open = model_of(arguments);
+  for (const Parameters::Listed& listed : parameters_in(arguments, *open->model).list()) {
     val entry = val::object();
     put(entry, "name", to_value(listed.name));
     put(entry, "dims", shape_value(listed.shape));
@@ -101,7 +107,9 @@ val parameter_read(const Arguments& arguments) {
   if (processing.fold_ln || processing.center_writing_weights) {
     return to_value(processed_weight(model.config(), model.parameters(), name, processing));
   }
-  const ParameterView view = model.parameter(name);
+  const ParameterView view = arguments.has("adapter")
+                                 ? parameters_in(arguments, model).stored(name).value()
+                                 : model.parameter(name);
   return to_value(Parameters::read(view, region_in(arguments.integer_list("at"), view.shape)));
 }
 

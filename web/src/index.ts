@@ -45,7 +45,6 @@ export {
   type ResidualStackOptions,
   stack_head_results,
 } from './analysis/residual_stack.js';
-export { toSafetensors } from './analysis/safetensors.js';
 export type { SweepOptions, SweepProgress } from './analysis/sweep.js';
 export { type ToTokensOptions, to_str_tokens, to_tokens } from './analysis/to_tokens.js';
 export type { TokenChoice } from './analysis/token_directions.js';
@@ -93,6 +92,8 @@ export type {
   StoredTensor,
   TokenizerFiles,
 } from './inspection/inspection.js';
+export type { LoraConfig } from './models/adapter_config.js';
+export type { LoadAdapterOptions, SetAdapterOptions } from './models/adapters.js';
 export {
   AutoModel,
   type AutoModelClass,
@@ -154,6 +155,7 @@ export type {
   RunWithCacheOptions,
   RunWithHooksOptions,
 } from './models/pre_trained_model.js';
+export type { Destination, SavedFiles, SaveOptions } from './models/saving.js';
 export { AutoProcessor, Processor, type ProcessorLoadOptions } from './pipelines/auto_processor.js';
 export type {
   AutomaticSpeechRecognitionPipeline,
@@ -328,6 +330,7 @@ export {
   zeros,
   zeros_like,
 } from './tensor/operations.js';
+export { toSafetensors } from './tensor/safetensors.js';
 export type { NestedInput, TensorInput } from './tensor/tensor_input.js';
 export type { ActivationCache, ModuleCache } from './tensor/tensor_output.js';
 export * from './text/exports.js';

@@ -70,8 +70,7 @@ void Adapters::add(const Parameters& model, std::string name, std::vector<Adapte
     const Shape down_shape = update.down.shape(), up_shape = update.up.shape();
     const auto down = std::make_shared<kernels::PackedMatrix>(std::move(update.down));
     const std::size_t rank = down_shape[0];
-    parameters.push_back(
-        named(update, ".lora_A.weight", down_shape, {0, rank, rank, 1}, down));
+    parameters.push_back(named(update, ".lora_A.weight", down_shape, {0, rank, rank, 1}, down));
     for (const Parameter* layer : layers) {
       const auto up = rows_of(update.up, layer->places);
       parameters.push_back(named(update, ".lora_B.weight", up_shape, layer->places, up));

@@ -20,10 +20,10 @@ namespace {
 std::unique_ptr<Model> model_of(const std::string& folder, std::optional<Task> task,
                                 MatrixFormat format = MatrixFormat::f32) {
   const std::string config = read_bytes(folder + "/config.json");
-  Weights weights = PretrainedFolder::read(folder, [&](const std::string&) {
-                      return plan_matrices(config, task,
-                                           [&](const MatrixRequest&) { return format; });
-                    }).weights;
+  Weights weights =
+      PretrainedFolder::read(folder, [&](const std::string&) {
+        return plan_matrices(config, task, [&](const MatrixRequest&) { return format; });
+      }).weights;
   return load_model(std::move(weights), config, task);
 }
 
@@ -47,18 +47,21 @@ std::vector<Layer> linear_layers(const Model& model) {
     const bool known = std::any_of(layers.begin(), layers.end(),
                                    [&](const Layer& layer) { return layer.weight == name; });
     if (known) continue;
-    layers.push_back({name, parameter.stored_shape[turned ? 1 : 0], parameter.rows->inputs(), turned});
+    layers.push_back(
+        {name, parameter.stored_shape[turned ? 1 : 0], parameter.rows->inputs(), turned});
   }
   return layers;
 }
 
 constexpr float kScale = 0.75f;
 
-std::vector<AdapterUpdate> updates_of(const std::vector<Layer>& layers, std::size_t rank, int seed) {
+std::vector<AdapterUpdate> updates_of(const std::vector<Layer>& layers, std::size_t rank,
+                                      int seed) {
   std::vector<AdapterUpdate> updates;
   for (const Layer& layer : layers) {
     const float size = 1.0f / std::sqrt(static_cast<float>(layer.inputs * rank));
-    updates.push_back({layer.weight, layer.weight, random_tensor({rank, layer.inputs}, seed++, size),
+    updates.push_back({layer.weight, layer.weight,
+                       random_tensor({rank, layer.inputs}, seed++, size),
                        random_tensor({layer.outputs, rank}, seed++), kScale});
   }
   return updates;
@@ -66,7 +69,8 @@ std::vector<AdapterUpdate> updates_of(const std::vector<Layer>& layers, std::siz
 
 // s·B·A in the checkpoint's orientation.
 Tensor product_of(const AdapterUpdate& update, bool turned) {
-  const std::size_t outputs = update.up.dim(0), rank = update.up.dim(1), inputs = update.down.dim(1);
+  const std::size_t outputs = update.up.dim(0), rank = update.up.dim(1),
+                    inputs = update.down.dim(1);
   Tensor delta(turned ? Shape{inputs, outputs} : Shape{outputs, inputs});
   for (std::size_t o = 0; o < outputs; ++o) {
     for (std::size_t i = 0; i < inputs; ++i) {
@@ -111,7 +115,8 @@ TEST_P(AdaptersOf, AddTheirProductsToEveryLinearLayer) {
   ModelOutputs before = model->forward(given.inputs);
   const std::vector<AdapterUpdate> updates = updates_of(layers, 3, 7);
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    merged->edit_parameter(layers[i].weight, {ParameterEdit::Op::add, product_of(updates[i], layers[i].turned)});
+    merged->edit_parameter(layers[i].weight,
+                           {ParameterEdit::Op::add, product_of(updates[i], layers[i].turned)});
   }
   model->add_adapter("one", updates_of(layers, 3, 7));
   ModelOutputs unused = model->forward(given.inputs);
@@ -145,7 +150,8 @@ TEST_P(AdaptersOf, AreReadUnderTheirNames) {
   const Parameters& parameters = model->adapters().parameters("lora");
   EXPECT_EQ(parameters.list().size(), 2 * layers.size());
   for (const AdapterUpdate& update : updates) {
-    for (const auto& [leaf, tensor] : {std::pair(".lora_A.weight", &update.down), std::pair(".lora_B.weight", &update.up)}) {
+    for (const auto& [leaf, tensor] :
+         {std::pair(".lora_A.weight", &update.down), std::pair(".lora_B.weight", &update.up)}) {
       const auto view = parameters.stored(update.name + leaf);
       ASSERT_TRUE(view.has_value());
       const Tensor read = Parameters::read(*view);
@@ -184,27 +190,35 @@ TEST(Adapters, AreRefusedWhereTheyDoNotFit) {
   const auto model = gpt2();
   const auto add = [&](std::string weight, Shape down, Shape up) {
     std::vector<AdapterUpdate> updates;
-    updates.push_back({"h.0.mlp.c_fc.weight", "fits", random_tensor({2, 30}, 1), random_tensor({37, 2}, 2)});
+    updates.push_back(
+        {"h.0.mlp.c_fc.weight", "fits", random_tensor({2, 30}, 1), random_tensor({37, 2}, 2)});
     updates.push_back({std::move(weight), "layer", random_tensor(down, 1), random_tensor(up, 2)});
     model->add_adapter("lora", std::move(updates));
   };
   expect_error(ErrorCode::invalid_argument, {"no weight \"h.9.mlp.c_fc.weight\""},
                [&] { add("h.9.mlp.c_fc.weight", {2, 30}, {37, 2}); });
   for (const char* weight : {"wte.weight", "wpe.weight", "ln_f.weight", "h.0.mlp.c_fc.bias"}) {
-    expect_error(ErrorCode::unsupported, {weight, "linear layer"}, [&] { add(weight, {2, 30}, {30, 2}); });
+    expect_error(ErrorCode::unsupported, {weight, "linear layer"},
+                 [&] { add(weight, {2, 30}, {30, 2}); });
   }
-  const std::pair<Shape, Shape> wrong[] = {
-      {{2, 31}, {30, 2}}, {{2, 30}, {31, 2}}, {{2, 30}, {30, 3}}, {{30}, {30, 2}}, {{0, 30}, {30, 0}}};
+  const std::pair<Shape, Shape> wrong[] = {{{2, 31}, {30, 2}},
+                                           {{2, 30}, {31, 2}},
+                                           {{2, 30}, {30, 3}},
+                                           {{30}, {30, 2}},
+                                           {{0, 30}, {30, 0}}};
   for (const auto& [down, up] : wrong) {
     expect_error(ErrorCode::shape_mismatch, {"layer", "expected (r, 30) and (30, r)"},
                  [&] { add("h.0.attn.c_proj.weight", down, up); });
   }
-  expect_error(ErrorCode::invalid_argument, {"none named \"lora\""}, [&] { model->use_adapters({{"lora"}}); });
+  expect_error(ErrorCode::invalid_argument, {"none named \"lora\""},
+               [&] { model->use_adapters({{"lora"}}); });
   model->add_adapter("lora", {});
-  expect_error(ErrorCode::invalid_argument, {"exists already"}, [&] { model->add_adapter("lora", {}); });
+  expect_error(ErrorCode::invalid_argument, {"exists already"},
+               [&] { model->add_adapter("lora", {}); });
   expect_error(ErrorCode::invalid_argument, {"named twice"},
                [&] { model->use_adapters({{"lora"}, {"lora"}}); });
-  expect_error(ErrorCode::invalid_argument, {"none named \"other\""}, [&] { model->remove_adapter("other"); });
+  expect_error(ErrorCode::invalid_argument, {"none named \"other\""},
+               [&] { model->remove_adapter("other"); });
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Tensors as comma-separated values (RFC 4180, with LF line ends).
 
+import { exportedTensor } from '../tensor/exported_tensor.js';
 import type { Tensor } from '../tensor/tensor.js';
-import { exportedTensor } from './exported_tensor.js';
 import { type NonFinite, numberTexts } from './number_text.js';
 
 const nonFinite: NonFinite = { nan: 'nan', infinity: 'inf', minusInfinity: '-inf' };

@@ -1,7 +1,7 @@
 // Tensors as JSON text.
 
+import { exportedTensor } from '../tensor/exported_tensor.js';
 import type { Tensor } from '../tensor/tensor.js';
-import { exportedTensor } from './exported_tensor.js';
 import { type NonFinite, numberTexts } from './number_text.js';
 
 const nonFinite: NonFinite = { nan: '"NaN"', infinity: '"Infinity"', minusInfinity: '"-Infinity"' };

@@ -1,8 +1,8 @@
 // NumPy's format for one array: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 
 import { ClearformerError } from '../support/error.js';
+import { bytesOf, exportedTensor, roomFor } from '../tensor/exported_tensor.js';
 import type { Tensor } from '../tensor/tensor.js';
-import { bytesOf, exportedTensor, roomFor } from './exported_tensor.js';
 
 const descriptions = { float32: '<f4', int32: '<i4', int64: '<i8', uint8: '|u1', int8: '|i1' };
 const mostAxes = 64; // NumPy 2's limit

@@ -1,6 +1,7 @@
 // The base class of all models: shape, hook points, runtime information, memory.
 
 import type { Folder } from '../checkpoint/folder.js';
+import type { Source } from '../checkpoint/source.js';
 import type {
   CacheType,
   ForwardArguments,
@@ -24,12 +25,14 @@ import type { Tensor } from '../tensor/tensor.js';
 import { type ActivationCache, toCache, toTensor } from '../tensor/tensor_output.js';
 import { readTokenizer, type TokenizerLoadOptions } from '../text/auto_tokenizer.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
+import type { LoadAdapterOptions, SetAdapterOptions } from './adapters.js';
 import type { NamesFilter } from './hooks.js';
 import { forwardIn, type ModelInputs } from './inputs.js';
 import { KeyValueCache } from './key_value_cache.js';
 import type { EditOptions, StopOptions } from './observation.js';
 import { type ModelOutput, toOutput } from './outputs.js';
 import type { ParameterEdit, ParameterOptions } from './parameters.js';
+import type { Destination, SavedFiles, SaveOptions } from './saving.js';
 
 /** Runtime information of a model. */
 export interface ModelInfo {
@@ -102,6 +105,8 @@ export interface RunWithCacheOptions extends RunWithHooksOptions {
 }
 
 const editing = () => loadPart(() => import('./parameters.js')); // rarely needed
+const adapting = () => loadPart(() => import('./adapters.js'));
+const saving = () => loadPart(() => import('./saving.js'));
 const observing = () => loadPart(() => import('./observation.js'));
 
 const hookOptions = ['edits', 'fwd_hooks', 'start_at_layer', 'stop_at_layer', 'logits_to_keep', 'signal'];
@@ -281,6 +286,49 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   async undo_edits(count?: number): Promise<number> {
     const { engine, model } = this.open();
     return (await engine.call('parameter_undo', { model, count })).edits;
+  }
+
+  /**
+   * Loads a LoRA adapter of PEFT (adapter_config.json, adapter_model.safetensors) and puts it, alone, in force: later
+   * passes add scale · B · A to the weights, of any dtype, which do not change. See web/examples/training.md. Resolves to
+   * its name. Rejects with `unsupported` for what PEFT has beyond matrices of linear layers, `invalid_argument` for modules
+   * that this model does not have, `shape_mismatch`, `missing_tensor`, and like `from_pretrained`; nothing changes then.
+   */
+  async load_adapter(source: Source, options: LoadAdapterOptions = {}): Promise<string> {
+    return (await adapting()).loadAdapter(this, source, options);
+  }
+  /** Puts the adapters of these names in force, added up, and no others; `scale` are factors of their scales. */
+  async set_adapter(names: string | readonly string[], options: SetAdapterOptions = {}): Promise<void> {
+    return (await adapting()).setAdapter(this, names, options);
+  }
+  /** Later passes are those of the model without adapters, bit for bit, until `enable_adapters`. */
+  async disable_adapters(): Promise<void> {
+    return (await adapting()).enableAdapters(this, false);
+  }
+  /** Puts those that were set last in force again. */
+  async enable_adapters(): Promise<void> {
+    return (await adapting()).enableAdapters(this, true);
+  }
+  /** The names of the adapters in force. */
+  async active_adapters(): Promise<string[]> {
+    return (await adapting()).activeAdapters(this);
+  }
+  /** Releases adapters; those in force are so no longer. */
+  async delete_adapter(names: string | readonly string[]): Promise<void> {
+    return (await adapting()).deleteAdapter(this, names);
+  }
+  /** The files of an adapter, for `load_adapter` and PEFT, also written to `destination`. */
+  async save_adapter(name: string, destination?: Destination): Promise<SavedFiles> {
+    return (await saving()).saveAdapter(this, name, destination);
+  }
+
+  /**
+   * The model's files, for `from_pretrained` here and in transformers, also written to `destination`: the weights with the
+   * edits in force as float32 under the names in its checkpoint, config.json and generation_config.json, without adapters.
+   * Rejects with `unsupported` for q8 and q4, unless `dequantize`.
+   */
+  async save_pretrained(destination?: Destination, options: SaveOptions = {}): Promise<SavedFiles> {
+    return (await saving()).savePretrained(this, destination, options);
   }
 
   /** Runtime information and memory use. */

@@ -8,6 +8,7 @@ import type { Complexity } from './complexity.js';
 import type { HookName } from './hook_names.js';
 import type { EditIn, FunctionIn, ObservationRequest, OutputRequest, SentHook } from './observation_request.js';
 import type { TensorData, TensorIn, TensorOut, TensorType } from './tensors.js';
+import type { WeightCalls } from './weight_calls.js';
 import type { CacheType, MemoryUse, ParameterInfo, WeightProcessing, WeightType } from './weights.js';
 
 export type {
@@ -173,7 +174,7 @@ export type EmptyRow = 'zeros' | 'uniform';
 export type KeptScores = 'raw_scores' | 'softcapped_scores' | 'masked_scores' | 'weights';
 
 /** Optional arguments may be undefined. */
-type Loose<T> = { [K in keyof T]: T[K] | undefined };
+export type Loose<T> = { [K in keyof T]: T[K] | undefined };
 
 export type PoolingArguments = {
   query: TensorIn;
@@ -213,17 +214,17 @@ export interface Directions {
 }
 
 /** Start and end of each axis, negative from the end; Number.MAX_SAFE_INTEGER is the end itself. */
-type Bounds = Loose<{ at?: number[] }>;
+export type Bounds = Loose<{ at?: number[] }>;
 
-interface Call<Arguments, Value> {
+export interface Call<Arguments, Value> {
   arguments: Arguments;
   value: Value;
 }
-type Nothing = Record<string, never>;
-type Texts<N extends string> = { [K in N]?: string | undefined };
+export type Nothing = Record<string, never>;
+export type Texts<N extends string> = { [K in N]?: string | undefined };
 
 /** Every exported function: its argument object and the value of its result. */
-export interface Border {
+export interface Border extends WeightCalls {
   build_info: Call<Nothing, BuildInfo & { heap_bytes: number; most_heap_bytes: number }>;
   memory_use: Call<Nothing, MemoryUse>;
   checkpoint_open: Call<
@@ -257,14 +258,6 @@ export interface Border {
   model_unembed: Call<{ model: Handle; x: TensorIn; normalize: boolean }, TensorOut<'float32'>>;
   model_logit_directions: Call<{ model: Handle; tokens: TensorIn }, Directions>;
   model_head_directions: Call<{ model: Handle; layer: number; cross: boolean; directions: TensorIn }, Directions>;
-  parameter_list: Call<{ model: Handle }, { parameters: ParameterInfo[] }>;
-  parameter_read: Call<{ model: Handle; name: string } & Bounds & WeightProcessing, TensorOut<'float32'>>;
-  parameter_edit: Call<
-    { model: Handle; name: string; op: string; value: TensorIn } & Bounds & Loose<{ right?: TensorIn }>,
-    { edits: number }
-  >;
-  parameter_undo: Call<{ model: Handle } & Loose<{ count?: number }>, { edits: number }>;
-  composition_scores: Call<{ model: Handle; layer: number; mode: string } & WeightProcessing, TensorOut<'float32'>>;
   sentence_pooling: Call<{ x: TensorIn; mask: TensorIn; modes: string[] }, TensorOut<'float32'>>;
   unit_vectors: Call<{ x: TensorIn }, TensorOut<'float32'>>;
   cache_info: Call<{ cache: Handle }, { batch: number; length: number; capacity: number; bytes: number }>;

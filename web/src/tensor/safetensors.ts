@@ -2,8 +2,8 @@
 // element size, largest first, then by name.
 
 import { ClearformerError, textOf } from '../support/error.js';
-import type { Tensor, TensorType } from '../tensor/tensor.js';
 import { bytesOf, exportedTensor, roomFor } from './exported_tensor.js';
+import type { Tensor, TensorType } from './tensor.js';
 
 const types = { float32: 'F32', int32: 'I32', int64: 'I64', uint8: 'U8', int8: 'I8' };
 const order: readonly TensorType[] = ['int64', 'float32', 'int32', 'int8', 'uint8'];

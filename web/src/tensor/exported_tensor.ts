@@ -1,7 +1,7 @@
 // Shared by the tensor export functions: validation, the bytes of a tensor, allocation.
 
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
-import { Tensor } from '../tensor/tensor.js';
+import { Tensor } from './tensor.js';
 
 /**
  * Validates the tensor passed to `call`. Throws `invalid_argument` for anything else, `shape_mismatch` for one whose

@@ -1,0 +1,139 @@
+// adapter_config.json of PEFT: what is read of it, what is refused, and which modules it is about, by PEFT's rules
+// (peft.tuners.lora.LoraConfig, peft.tuners.tuners_utils.check_target_module_exists, peft.utils.other.get_pattern_key).
+
+import { ClearformerError, messageOf } from '../support/error.js';
+
+/** A LoRA configuration as PEFT writes it. Other keys have no effect, or are refused unless they are neutral. */
+export interface LoraConfig {
+  peft_type?: 'LORA' | undefined;
+  /** The rank: columns of B and rows of A (8). */
+  r?: number | undefined;
+  /** The update is scaled by lora_alpha / r (8). */
+  lora_alpha?: number | undefined;
+  /** The update is scaled by lora_alpha / √r instead. */
+  use_rslora?: boolean | undefined;
+  /** Names of modules or their ends, or one regular expression for whole names. */
+  target_modules?: readonly string[] | string | null | undefined;
+  exclude_modules?: readonly string[] | string | null | undefined;
+  layers_to_transform?: readonly number[] | number | null | undefined;
+  layers_pattern?: readonly string[] | string | null | undefined;
+  /** Ranks and alphas of some modules, by a regular expression for the end of their names. */
+  rank_pattern?: Readonly<Record<string, number>> | null | undefined;
+  alpha_pattern?: Readonly<Record<string, number>> | null | undefined;
+  [other: string]: unknown;
+}
+
+/** Keys that are about training, provenance, or how PEFT computes. */
+const withoutEffect = [
+  ...['task_type', 'base_model_name_or_path', 'revision', 'inference_mode', 'auto_mapping', 'peft_version'],
+  ...[
+    'lora_dropout',
+    'fan_in_fan_out',
+    'megatron_core',
+    'runtime_config',
+    'loftq_config',
+    'eva_config',
+    'corda_config',
+  ],
+  ...['qalora_group_size', 'lora_ga_config', 'ensure_weight_tying'],
+];
+const read = [
+  ...['peft_type', 'r', 'lora_alpha', 'use_rslora', 'target_modules', 'exclude_modules', 'layers_to_transform'],
+  ...['layers_pattern', 'rank_pattern', 'alpha_pattern', 'bias', 'init_lora_weights'],
+];
+/** Initialisations that leave the base weights as they are. */
+const plainInitialisations = [true, false, 'gaussian', 'eva', 'orthogonal'];
+
+const fileName = 'adapter_config.json';
+
+/** Checks a configuration. Throws `unsupported` for what would have an effect in PEFT, `malformed_config` for wrong values. */
+export function checkLoraConfig(config: LoraConfig): void {
+  const { peft_type, bias = 'none', init_lora_weights = true } = config;
+  if (peft_type !== 'LORA') throw refused(`peft_type ${text(peft_type)}: only "LORA" is`);
+  if (bias !== 'none') throw refused(`bias ${text(bias)}: the biases of the base model would change; only "none" is`);
+  if (!plainInitialisations.includes(init_lora_weights as string | boolean)) {
+    const remedy =
+      'the base weights would change; convert the adapter with PEFT (path_initial_model_for_weight_conversion)';
+    throw refused(`init_lora_weights ${text(init_lora_weights)}: ${remedy}, or merge it: that`);
+  }
+  for (const [key, value] of Object.entries(config)) {
+    if (read.includes(key) || withoutEffect.includes(key) || isNeutral(value)) continue;
+    throw refused(`${key} ${text(value)} is not: it`);
+  }
+  for (const key of ['r', 'lora_alpha'] as const) requireNumber(key, config[key] ?? 8);
+  for (const key of ['rank_pattern', 'alpha_pattern'] as const) {
+    for (const [pattern, value] of Object.entries(config[key] ?? {})) requireNumber(`${key}["${pattern}"]`, value);
+  }
+  for (const key of ['target_modules', 'exclude_modules'] as const) requireNames(key, config[key]);
+}
+
+function isNeutral(value: unknown): boolean {
+  if (value === null || value === undefined || value === false) return true;
+  return typeof value === 'object' && Object.keys(value).length === 0;
+}
+
+function requireNumber(key: string, value: unknown): void {
+  if (typeof value === 'number' && Number.isFinite(value) && value >= 0) return;
+  throw malformed(`${key} is ${text(value)}, no number`);
+}
+
+function requireNames(key: string, value: unknown): void {
+  if (value === null || value === undefined || typeof value === 'string') return;
+  if (Array.isArray(value) && value.every((name) => typeof name === 'string')) return;
+  throw malformed(`${key} is ${text(value)}, neither names nor a regular expression`);
+}
+
+/** The rank of a module's matrices, and what the product B·A is multiplied by. */
+export function rankAndScale(config: LoraConfig, module: string): { rank: number; scale: number } {
+  const rank = patternValue(config.rank_pattern, module) ?? config.r ?? 8;
+  const alpha = patternValue(config.alpha_pattern, module) ?? config.lora_alpha ?? 8;
+  return { rank, scale: alpha / (config.use_rslora ? Math.sqrt(rank) : rank) };
+}
+
+/** The first pattern that matches the end of the name. */
+function patternValue(
+  patterns: Readonly<Record<string, number>> | null | undefined,
+  module: string,
+): number | undefined {
+  for (const [pattern, value] of Object.entries(patterns ?? {})) {
+    if (expression(`^(?:.*\\.)?(?:${pattern})$`).test(module)) return value;
+  }
+  return undefined;
+}
+
+/** Whether PEFT would give that module an adapter. Without target_modules every module may have one. */
+export function isTarget(config: LoraConfig, module: string): boolean {
+  const { target_modules: targets, exclude_modules: excluded } = config;
+  if (excluded && named(excluded, module)) return false;
+  if (targets === null || targets === undefined || targets === 'all-linear') return true;
+  return named(targets, module) && (typeof targets === 'string' || isTransformed(config, module));
+}
+
+function named(names: readonly string[] | string, module: string): boolean {
+  if (typeof names === 'string') return expression(`^(?:${names})$`).test(module);
+  return names.some((name) => module === name || module.endsWith(`.${name}`));
+}
+
+/** Whether the layer that the module is in is one of layers_to_transform. */
+function isTransformed({ layers_to_transform: layers, layers_pattern }: LoraConfig, module: string): boolean {
+  if (layers === null || layers === undefined || (Array.isArray(layers) && layers.length === 0)) return true;
+  const patterns = [layers_pattern ?? []].flat();
+  const found = (patterns.length === 0 ? ['[^.]*'] : patterns)
+    .map((pattern) => expression(`^.*\\.${pattern}\\.(\\d+)\\.`).exec(module)?.[1])
+    .find((index) => index !== undefined);
+  return found !== undefined && [layers].flat().includes(Number(found));
+}
+
+/** A regular expression of Python; named groups are spelled differently there. */
+function expression(pattern: string): RegExp {
+  try {
+    return new RegExp(pattern.replaceAll('(?P<', '(?<'), 's');
+  } catch (cause) {
+    throw refused(`the regular expression ${text(pattern)} (${messageOf(cause)}) is not: it`);
+  }
+}
+
+const text = (value: unknown) => JSON.stringify(value) ?? String(value);
+const malformed = (why: string) => new ClearformerError('malformed_config', `${fileName}: ${why}`, { file: fileName });
+const refused = (why: string) =>
+  new ClearformerError('unsupported', `${fileName}: ${why} supported`, { file: fileName });

@@ -1,0 +1,70 @@
+// The names in PEFT's adapter_model.safetensors, and the weights of a checkpoint that they are about.
+
+import type { ParameterInfo } from '../runtime/weights.js';
+import { ClearformerError } from '../support/error.js';
+
+/** Dims by tensor. */
+export type Shapes = ReadonlyMap<string, readonly number[]>;
+
+const fileName = 'adapter_model.safetensors';
+
+/** The tensors of a safetensors file, which is known to be valid. */
+export function tensorShapes(bytes: Uint8Array): Shapes {
+  const length = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
+  const { __metadata__: _, ...header } = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length)));
+  return new Map(Object.entries(header).map(([name, entry]) => [name, (entry as { shape: number[] }).shape]));
+}
+
+/** The two tensors of a module. */
+export function adapterNames(path: string): { lora_A: string; lora_B: string } {
+  return { lora_A: `${path}.lora_A.weight`, lora_B: `${path}.lora_B.weight` };
+}
+
+/**
+ * The modules with matrices, with their path in the file: PEFT's, or the name alone, as transformers also accepts it.
+ * Throws `unsupported` for a tensor that is no matrix of a linear layer, `missing_tensor` for half a pair.
+ */
+export function modulesOf(shapes: Shapes): Map<string, string> {
+  const modules = new Map<string, string>();
+  for (const name of shapes.keys()) {
+    const [, path, module] = /^((?:base_model\.model\.)?(.+))\.lora_[AB]\.weight$/.exec(name) ?? [];
+    if (path === undefined || module === undefined) throw unsupported(name);
+    modules.set(module, path);
+    for (const half of Object.values(adapterNames(path))) {
+      if (shapes.has(half)) continue;
+      throw new ClearformerError('missing_tensor', `${fileName}: ${half} is missing`, { file: fileName, tensor: half });
+    }
+  }
+  if (modules.size === 0)
+    throw new ClearformerError('missing_tensor', `${fileName} has no tensors`, { file: fileName });
+  return modules;
+}
+
+/** What else PEFT saves. */
+const kinds: readonly [part: string, what: string][] = [
+  ['lora_embedding_', 'adapters of embeddings are'],
+  ['lora_magnitude_vector', 'DoRA is'],
+  ['.lora_B.bias', 'lora_bias is'],
+];
+
+function unsupported(tensor: string): ClearformerError {
+  const what = kinds.find(([part]) => tensor.includes(part))?.[1] ?? 'weights beside LoRA’s (modules_to_save) are';
+  return new ClearformerError('unsupported', `${fileName}: ${tensor}: ${what} not supported: merge the adapter`, {
+    file: fileName,
+    tensor,
+  });
+}
+
+/**
+ * The checkpoint's tensor of a module, whose name may have more or fewer segments in front, such as "transformer.".
+ * Throws `invalid_argument` if there is none, or several.
+ */
+export function weightOf(module: string, listed: readonly ParameterInfo[]): string {
+  const weight = `${module}.weight`;
+  const names = listed.map(({ name }) => name);
+  if (names.includes(weight)) return weight;
+  const found = names.filter((name) => name.endsWith(`.${weight}`) || weight.endsWith(`.${name}`));
+  if (found.length === 1) return found[0] as string;
+  const why = found.length === 0 ? 'this model has no such module' : `it could be ${found.join(' or ')}`;
+  throw new ClearformerError('invalid_argument', `${fileName}: ${module}: ${why}`, { file: fileName, tensor: weight });
+}

@@ -1,0 +1,242 @@
+// LoRA adapters of a model, as PEFT writes them and with transformers' names. Loaded at the first call.
+
+import { type ReadOptions, readChunks, readRequired } from '../checkpoint/files.js';
+import type { Folder } from '../checkpoint/folder.js';
+import { openSource, type Source, type SourceOptions, sourceOptions } from '../checkpoint/source.js';
+import type { TensorIn } from '../runtime/border.js';
+import { type Engine, releaseHandle } from '../runtime/engine.js';
+import type { AdapterUpdate } from '../runtime/weight_calls.js';
+import { ClearformerError, textOf } from '../support/error.js';
+import { checkOptions } from '../support/options.js';
+import { Tensor } from '../tensor/tensor.js';
+import { checkLoraConfig, isTarget, type LoraConfig, rankAndScale } from './adapter_config.js';
+import { adapterNames, modulesOf, type Shapes, tensorShapes, weightOf } from './adapter_files.js';
+import type { PreTrainedModel } from './pre_trained_model.js';
+
+/** How an adapter is loaded. */
+export interface LoadAdapterOptions extends SourceOptions, ReadOptions {
+  /** Its name in this model (`default`). */
+  adapter_name?: string | undefined;
+}
+
+/** Options of `set_adapter`. */
+export interface SetAdapterOptions {
+  /** A factor of the adapters' scales (1), or one for each adapter. */
+  scale?: number | readonly number[] | undefined;
+}
+
+interface Active {
+  adapter: string;
+  scale: number;
+}
+
+/** The adapters of a model: their configurations, and those that were set. */
+interface State {
+  configs: Map<string, LoraConfig>;
+  set: Active[];
+  enabled: boolean;
+}
+
+const states = new WeakMap<PreTrainedModel, State>();
+const weightsFile = 'adapter_model.safetensors';
+
+function stateOf(model: PreTrainedModel): State {
+  const state = states.get(model) ?? { configs: new Map(), set: [], enabled: true };
+  states.set(model, state);
+  return state;
+}
+
+/** @internal Reads a PEFT folder; afterwards the adapter alone is in force. Returns its name. */
+export async function loadAdapter(
+  model: PreTrainedModel,
+  source: Source,
+  options: LoadAdapterOptions,
+): Promise<string> {
+  const call = 'load_adapter';
+  checkOptions(call, options, [...sourceOptions, 'adapter_name', 'signal', 'integrity']);
+  const { adapter_name = 'default', ...reading } = options;
+  requireNew(model, adapter_name);
+  const folder = openSource(source, reading);
+  const { text } = await readRequired(folder, 'adapter_config.json', reading);
+  const config = JSON.parse(text) as LoraConfig;
+  checkLoraConfig(config);
+  const bytes = await readWeights(folder, reading);
+  const { engine } = model.open();
+  const checkpoint = await openFile(engine, bytes); // which the core has checked now
+  try {
+    await add(model, adapter_name, config, tensorShapes(bytes), { checkpoint });
+  } finally {
+    await releaseHandle(engine, checkpoint);
+  }
+  return adapter_name;
+}
+
+/** @internal An adapter of these tensors under PEFT's names, or with a new random A and B = 0. */
+export async function addAdapter(
+  model: PreTrainedModel,
+  config: LoraConfig,
+  name: string,
+  tensors: Readonly<Record<string, TensorIn>>,
+): Promise<void> {
+  requireNew(model, name);
+  const whole: LoraConfig = { ...config, peft_type: config.peft_type ?? 'LORA' };
+  checkLoraConfig(whole);
+  const shapes = new Map(Object.entries(tensors).map(([key, { dims }]) => [key, dims]));
+  await add(model, name, whole, shapes, { tensors });
+}
+
+async function add(
+  model: PreTrainedModel,
+  name: string,
+  config: LoraConfig,
+  shapes: Shapes,
+  given: { checkpoint: number } | { tensors: Readonly<Record<string, TensorIn>> },
+): Promise<void> {
+  const { engine, model: handle } = model.open();
+  const listed = (await engine.call('parameter_list', { model: handle })).parameters;
+  const modules = modulesOf(shapes);
+  const updates: AdapterUpdate[] = [];
+  for (const [module, path] of modules) {
+    if (!isTarget(config, module)) {
+      throw misfit(`${path} has matrices, but is none of target_modules: PEFT would ignore them`);
+    }
+    const { rank, scale } = rankAndScale(config, module);
+    const { lora_A } = adapterNames(path);
+    const found = shapes.get(lora_A)?.[0];
+    if (found !== rank) throw misfit(`${lora_A} has ${found} rows, and adapter_config.json says rank ${rank}`);
+    updates.push({ weight: weightOf(module, listed), name: path, scale });
+  }
+  const missing = listed.find(({ name: weight, dims }) => {
+    const module = weight.replace(/\.weight$/, '');
+    const covered = updates.some((update) => update.weight === weight);
+    return dims.length === 2 && module !== weight && !covered && config.target_modules && isListed(config, module);
+  });
+  if (missing !== undefined) {
+    const text = `adapter: ${missing.name} is one of target_modules, and ${weightsFile} has no matrices for it`;
+    throw new ClearformerError('missing_tensor', text, { file: weightsFile, tensor: missing.name });
+  }
+  await engine.call('adapter_add', { model: handle, adapter: name, updates, ...given });
+  const state = stateOf(model);
+  state.configs.set(name, config);
+  await put(model, [{ adapter: name, scale: 1 }], true);
+}
+
+/** Only where the configuration names modules: an expression is for whole names, which a file may shorten. */
+function isListed(config: LoraConfig, module: string): boolean {
+  return Array.isArray(config.target_modules) && isTarget(config, module);
+}
+
+/** @internal Those adapters, and no others, are in force. */
+export async function setAdapter(
+  model: PreTrainedModel,
+  names: string | readonly string[],
+  options: SetAdapterOptions,
+): Promise<void> {
+  checkOptions('set_adapter', options, ['scale']);
+  const list = [names].flat() as string[];
+  const { scale = 1 } = options;
+  const scales = typeof scale === 'number' ? list.map(() => scale) : [...scale];
+  if (scales.length !== list.length || !scales.every((one) => Number.isFinite(one))) {
+    const rule = `needs a number, or one for each of ${list.length} adapters`;
+    throw new ClearformerError('invalid_argument', `set_adapter: scale ${rule}, got ${textOf(scale)}`, {
+      option: 'scale',
+    });
+  }
+  for (const name of list) requireKnown(model, name);
+  const set = list.map((adapter, at) => ({ adapter, scale: scales[at] as number }));
+  await put(model, set, true);
+}
+
+/** @internal All of those that were set, or none. */
+export async function enableAdapters(model: PreTrainedModel, enabled: boolean): Promise<void> {
+  await put(model, stateOf(model).set, enabled);
+}
+
+async function put(model: PreTrainedModel, set: Active[], enabled: boolean): Promise<void> {
+  const { engine, model: handle } = model.open();
+  await engine.call('adapter_use', { model: handle, adapters: enabled ? set : [] });
+  Object.assign(stateOf(model), { set, enabled });
+}
+
+/** @internal The names of those in force. */
+export function activeAdapters(model: PreTrainedModel): string[] {
+  const { set, enabled } = stateOf(model);
+  return enabled ? set.map(({ adapter }) => adapter) : [];
+}
+
+/** @internal Releases adapters. */
+export async function deleteAdapter(model: PreTrainedModel, names: string | readonly string[]): Promise<void> {
+  const list = [names].flat() as string[];
+  for (const name of list) requireKnown(model, name);
+  const { engine, model: handle } = model.open();
+  const state = stateOf(model);
+  for (const adapter of list) {
+    await engine.call('adapter_remove', { model: handle, adapter });
+    state.configs.delete(adapter);
+    state.set = state.set.filter((one) => one.adapter !== adapter);
+  }
+}
+
+/** @internal The configuration and the matrices of an adapter under PEFT's names. */
+export async function readAdapter(
+  model: PreTrainedModel,
+  adapter: string,
+): Promise<{ config: LoraConfig; tensors: Record<string, Tensor<'float32'>> }> {
+  const config = requireKnown(model, adapter);
+  const { engine, model: handle } = model.open();
+  const { parameters } = await engine.call('parameter_list', { model: handle, adapter });
+  const tensors: Record<string, Tensor<'float32'>> = {};
+  for (const { name } of parameters) {
+    const { data, dims } = await engine.call('parameter_read', { model: handle, adapter, name });
+    tensors[name] = new Tensor('float32', data, dims);
+  }
+  return { config, tensors };
+}
+
+async function readWeights(folder: Folder, options: ReadOptions): Promise<Uint8Array> {
+  const file = await folder.find(weightsFile, options.signal);
+  if (file === undefined || file.html) {
+    const bin = await folder.find('adapter_model.bin', options.signal);
+    const advice = bin && !bin.html ? '; adapter_model.bin is: save the adapter with safe_serialization=True' : '';
+    throw new ClearformerError('file_not_found', `${weightsFile} is not in ${folder.where}${advice}`, {
+      file: weightsFile,
+      where: folder.where,
+    });
+  }
+  const chunks: BlobPart[] = [];
+  for await (const chunk of readChunks(file, options)) chunks.push(chunk as BlobPart);
+  return new Uint8Array(await new Blob(chunks).arrayBuffer());
+}
+
+async function openFile(engine: Engine, bytes: Uint8Array): Promise<number> {
+  const { checkpoint } = await engine.call('checkpoint_open', { dtype: 'fp32' });
+  try {
+    await engine.call('checkpoint_begin_file', { checkpoint, name: weightsFile, bytes: bytes.byteLength });
+    await engine.write(checkpoint, bytes, true);
+    await engine.call('checkpoint_end_file', { checkpoint });
+    return checkpoint;
+  } catch (thrown) {
+    await releaseHandle(engine, checkpoint);
+    throw thrown;
+  }
+}
+
+function requireNew(model: PreTrainedModel, name: unknown): void {
+  if (typeof name !== 'string' || name === '') {
+    throw new ClearformerError('invalid_argument', `adapter_name: must be a text, got ${textOf(name)}`);
+  }
+  if (!stateOf(model).configs.has(name)) return;
+  throw new ClearformerError('invalid_argument', `adapter_name: '${name}' exists already: delete_adapter('${name}')`);
+}
+
+function requireKnown(model: PreTrainedModel, name: string): LoraConfig {
+  const { configs } = stateOf(model);
+  const config = configs.get(name);
+  if (config !== undefined) return config;
+  const known = [...configs.keys()].join(', ') || 'none';
+  throw new ClearformerError('invalid_argument', `there is no adapter ${textOf(name)} (known: ${known})`);
+}
+
+function misfit(why: string): ClearformerError {
+  return new ClearformerError('shape_mismatch', `adapter: ${why}`, { file: weightsFile });
+}

@@ -1,0 +1,111 @@
+// Models and adapters as files that transformers and PEFT open. Loaded at the first call.
+
+import { ClearformerError, messageOf, textOf } from '../support/error.js';
+import { checkOptions } from '../support/options.js';
+import { isNode, nodeModule } from '../support/platform.js';
+import { toSafetensors } from '../tensor/safetensors.js';
+import type { Tensor } from '../tensor/tensor.js';
+import { readAdapter } from './adapters.js';
+import type { PreTrainedModel } from './pre_trained_model.js';
+
+/** Files by name, which are also a source for `from_pretrained` and `load_adapter`. */
+export type SavedFiles = Record<string, Uint8Array<ArrayBuffer>>;
+
+/** Where files are written: a directory handle, or a path (Node); without it they are only returned. */
+export type Destination = string | FileSystemDirectoryHandle;
+
+/** Options of `save_pretrained`. */
+export interface SaveOptions {
+  /** Write the numbers that q8 and q4 weights stand for; otherwise such a model is refused (false). */
+  dequantize?: boolean | undefined;
+}
+
+/** @internal The model's weights with the edits in force, its configuration and generation options. */
+export async function savePretrained(
+  model: PreTrainedModel,
+  destination: Destination | undefined,
+  options: SaveOptions,
+): Promise<SavedFiles> {
+  const call = 'save_pretrained';
+  checkOptions(call, options, ['dequantize']);
+  const listed = await model.named_parameters();
+  const quantized = listed.find((one) => one.quantized);
+  if (quantized !== undefined && !options.dequantize) {
+    const remedy = "load the model with dtype 'fp32', or pass dequantize: true for the rounded numbers";
+    throw new ClearformerError('unsupported', `${call}: ${quantized.name} is in ${quantized.dtype}: ${remedy}`, {
+      tensor: quantized.name,
+    });
+  }
+  const tensors: Record<string, Tensor> = {};
+  for (const { name } of listed) tensors[name] = await model.parameter(name);
+  const files: SavedFiles = {
+    'config.json': json(inFloat32(model.config)),
+    'model.safetensors': safetensors(tensors),
+  };
+  if ('generate' in model) files['generation_config.json'] = json(model.generation_config);
+  return written(call, destination, files);
+}
+
+/** @internal An adapter as PEFT's folder. */
+export async function saveAdapter(
+  model: PreTrainedModel,
+  name: string,
+  destination: Destination | undefined,
+): Promise<SavedFiles> {
+  const { config, tensors } = await readAdapter(model, name);
+  const files = { 'adapter_config.json': json(config), 'adapter_model.safetensors': safetensors(tensors) };
+  return written('save_adapter', destination, files);
+}
+
+/** The configuration with the type of the numbers written, also in its parts (CLIP's text_config). */
+function inFloat32(config: Readonly<Record<string, unknown>>, top = true): Record<string, unknown> {
+  const { torch_dtype, ...rest } = config;
+  const changed: Record<string, unknown> =
+    top || torch_dtype || rest.dtype ? { ...rest, dtype: 'float32' } : { ...rest };
+  for (const [key, value] of Object.entries(rest)) {
+    if (/_config$|^(encoder|decoder)$/.test(key) && typeof value === 'object' && value !== null) {
+      changed[key] = inFloat32(value as Record<string, unknown>, false);
+    }
+  }
+  return changed;
+}
+
+/** As Python's safetensors with transformers' note of the framework, which its reader requires. */
+function safetensors(tensors: Readonly<Record<string, Tensor>>): Uint8Array<ArrayBuffer> {
+  return toSafetensors(tensors, { format: 'pt' }) as Uint8Array<ArrayBuffer>;
+}
+
+function json(value: unknown): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+async function written(call: string, destination: unknown, files: SavedFiles): Promise<SavedFiles> {
+  if (destination === undefined) return files;
+  try {
+    if (typeof destination === 'string' && isNode()) await writePath(destination, files);
+    else await writeHandle(call, destination, files);
+  } catch (thrown) {
+    if (thrown instanceof ClearformerError) throw thrown;
+    throw new ClearformerError('invalid_argument', `${call}: could not write (${messageOf(thrown)})`, {}, thrown);
+  }
+  return files;
+}
+
+async function writePath(path: string, files: SavedFiles): Promise<void> {
+  const { mkdir, writeFile } = nodeModule('node:fs/promises');
+  await mkdir(path, { recursive: true });
+  for (const [name, bytes] of Object.entries(files)) await writeFile(nodeModule('node:path').join(path, name), bytes);
+}
+
+async function writeHandle(call: string, destination: unknown, files: SavedFiles): Promise<void> {
+  if (typeof (destination as FileSystemDirectoryHandle | null)?.getFileHandle !== 'function') {
+    const rule = 'a directory handle, or with Node a path';
+    throw new ClearformerError('invalid_argument', `${call}: the destination is ${rule}, got ${textOf(destination)}`);
+  }
+  for (const [name, bytes] of Object.entries(files)) {
+    const file = await (destination as FileSystemDirectoryHandle).getFileHandle(name, { create: true });
+    const stream = await file.createWritable();
+    await stream.write(bytes);
+    await stream.close();
+  }
+}

@@ -1,0 +1,37 @@
+// The part of border.ts about weights: those of models and adapters, read and changed.
+
+import type { Bounds, Call, Handle, Loose, Nothing, TensorIn, TensorOut, Texts } from './border.js';
+import type { ParameterInfo, WeightProcessing } from './weights.js';
+
+/** @internal What an adapter adds to the weight of a linear layer: scale · B · A. */
+export interface AdapterUpdate {
+  /** The checkpoint's tensor. */
+  weight: string;
+  /** The matrices are the tensors `name`.lora_A.weight and `name`.lora_B.weight. */
+  name: string;
+  scale: number;
+}
+
+/** @internal */
+export interface WeightCalls {
+  parameter_list: Call<{ model: Handle } & Texts<'adapter'>, { parameters: ParameterInfo[] }>;
+  parameter_read: Call<
+    { model: Handle; name: string } & Bounds & WeightProcessing & Texts<'adapter'>,
+    TensorOut<'float32'>
+  >;
+  parameter_edit: Call<
+    { model: Handle; name: string; op: string; value: TensorIn } & Bounds & Loose<{ right?: TensorIn }>,
+    { edits: number }
+  >;
+  parameter_undo: Call<{ model: Handle } & Loose<{ count?: number }>, { edits: number }>;
+  adapter_add: Call<
+    { model: Handle; adapter: string; updates: AdapterUpdate[] } & Loose<{
+      checkpoint?: Handle;
+      tensors?: Record<string, TensorIn>;
+    }>,
+    Nothing
+  >;
+  adapter_use: Call<{ model: Handle; adapters: { adapter: string; scale: number }[] }, Nothing>;
+  adapter_remove: Call<{ model: Handle; adapter: string }, Nothing>;
+  composition_scores: Call<{ model: Handle; layer: number; mode: string } & WeightProcessing, TensorOut<'float32'>>;
+}
