@@ -13,6 +13,7 @@ describe.each([
   'seeing.md',
   'threads.md',
   'weights.md',
+  'training.md',
 ])('%s', (name) => {
   it('prints what it says', async () => {
     const blocks = blocksOf(pageText(name));

@@ -3,7 +3,7 @@
 import { type ReadOptions, readChunks, readRequired } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import { openSource, type Source, type SourceOptions, sourceOptions } from '../checkpoint/source.js';
-import type { TensorIn } from '../runtime/border.js';
+import type { Handle } from '../runtime/border.js';
 import { type Engine, releaseHandle } from '../runtime/engine.js';
 import type { AdapterUpdate } from '../runtime/weight_calls.js';
 import { ClearformerError, textOf } from '../support/error.js';
@@ -30,9 +30,9 @@ interface Active {
   scale: number;
 }
 
-/** The adapters of a model: their configurations, and those that were set. */
+/** The adapters of a model: the files of their configurations, and those that were set. */
 interface State {
-  configs: Map<string, LoraConfig>;
+  configs: Map<string, string>;
   set: Active[];
   enabled: boolean;
 }
@@ -58,40 +58,26 @@ export async function loadAdapter(
   requireNew(model, adapter_name);
   const folder = openSource(source, reading);
   const { text } = await readRequired(folder, 'adapter_config.json', reading);
-  const config = JSON.parse(text) as LoraConfig;
-  checkLoraConfig(config);
+  checkLoraConfig(JSON.parse(text));
   const bytes = await readWeights(folder, reading);
   const { engine } = model.open();
   const checkpoint = await openFile(engine, bytes); // which the core has checked now
   try {
-    await add(model, adapter_name, config, tensorShapes(bytes), { checkpoint });
+    await add(model, adapter_name, text, tensorShapes(bytes), checkpoint);
   } finally {
     await releaseHandle(engine, checkpoint);
   }
   return adapter_name;
 }
 
-/** @internal An adapter of these tensors under PEFT's names, or with a new random A and B = 0. */
-export async function addAdapter(
-  model: PreTrainedModel,
-  config: LoraConfig,
-  name: string,
-  tensors: Readonly<Record<string, TensorIn>>,
-): Promise<void> {
-  requireNew(model, name);
-  const whole: LoraConfig = { ...config, peft_type: config.peft_type ?? 'LORA' };
-  checkLoraConfig(whole);
-  const shapes = new Map(Object.entries(tensors).map(([key, { dims }]) => [key, dims]));
-  await add(model, name, whole, shapes, { tensors });
-}
-
 async function add(
   model: PreTrainedModel,
   name: string,
-  config: LoraConfig,
+  text: string,
   shapes: Shapes,
-  given: { checkpoint: number } | { tensors: Readonly<Record<string, TensorIn>> },
+  checkpoint: Handle,
 ): Promise<void> {
+  const config = JSON.parse(text) as LoraConfig;
   const { engine, model: handle } = model.open();
   const listed = (await engine.call('parameter_list', { model: handle })).parameters;
   const modules = modulesOf(shapes);
@@ -112,12 +98,12 @@ async function add(
     return dims.length === 2 && module !== weight && !covered && config.target_modules && isListed(config, module);
   });
   if (missing !== undefined) {
-    const text = `adapter: ${missing.name} is one of target_modules, and ${weightsFile} has no matrices for it`;
-    throw new ClearformerError('missing_tensor', text, { file: weightsFile, tensor: missing.name });
+    const problem = `adapter: ${missing.name} is one of target_modules, and ${weightsFile} has no matrices for it`;
+    throw new ClearformerError('missing_tensor', problem, { file: weightsFile, tensor: missing.name });
   }
-  await engine.call('adapter_add', { model: handle, adapter: name, updates, ...given });
+  await engine.call('adapter_add', { model: handle, adapter: name, updates, checkpoint });
   const state = stateOf(model);
-  state.configs.set(name, config);
+  state.configs.set(name, text);
   await put(model, [{ adapter: name, scale: 1 }], true);
 }
 
@@ -177,12 +163,12 @@ export async function deleteAdapter(model: PreTrainedModel, names: string | read
   }
 }
 
-/** @internal The configuration and the matrices of an adapter under PEFT's names. */
+/** @internal The file of the configuration and the matrices of an adapter under PEFT's names. */
 export async function readAdapter(
   model: PreTrainedModel,
   adapter: string,
-): Promise<{ config: LoraConfig; tensors: Record<string, Tensor<'float32'>> }> {
-  const config = requireKnown(model, adapter);
+): Promise<{ text: string; tensors: Record<string, Tensor<'float32'>> }> {
+  const text = requireKnown(model, adapter);
   const { engine, model: handle } = model.open();
   const { parameters } = await engine.call('parameter_list', { model: handle, adapter });
   const tensors: Record<string, Tensor<'float32'>> = {};
@@ -190,7 +176,7 @@ export async function readAdapter(
     const { data, dims } = await engine.call('parameter_read', { model: handle, adapter, name });
     tensors[name] = new Tensor('float32', data, dims);
   }
-  return { config, tensors };
+  return { text, tensors };
 }
 
 async function readWeights(folder: Folder, options: ReadOptions): Promise<Uint8Array> {
@@ -229,10 +215,10 @@ function requireNew(model: PreTrainedModel, name: unknown): void {
   throw new ClearformerError('invalid_argument', `adapter_name: '${name}' exists already: delete_adapter('${name}')`);
 }
 
-function requireKnown(model: PreTrainedModel, name: string): LoraConfig {
+function requireKnown(model: PreTrainedModel, name: string): string {
   const { configs } = stateOf(model);
-  const config = configs.get(name);
-  if (config !== undefined) return config;
+  const text = configs.get(name);
+  if (text !== undefined) return text;
   const known = [...configs.keys()].join(', ') || 'none';
   throw new ClearformerError('invalid_argument', `there is no adapter ${textOf(name)} (known: ${known})`);
 }

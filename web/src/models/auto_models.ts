@@ -203,6 +203,7 @@ export async function loadModel(folder: Folder, task: string | undefined, option
       cache_dtype,
       folder: folder.only(companionFiles),
       fileOptions: { integrity },
+      texts: { config: config.text, generation: generationConfig?.text },
     };
   } catch (thrown) {
     ended.abort(thrown);

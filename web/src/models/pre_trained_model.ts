@@ -76,6 +76,7 @@ export interface LoadedModel {
   cache_dtype: CacheType;
   folder: Folder;
   fileOptions: TokenizerLoadOptions;
+  texts: { config: string; generation: string | undefined };
 }
 
 /** Options of a forward pass. */
@@ -364,9 +365,10 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
     return this.dispose();
   }
 
-  /** @internal The model's folder, and how its files are read. */
-  get files(): { folder: Folder; options: TokenizerLoadOptions } {
-    return { folder: this.#loaded.folder, options: this.#loaded.fileOptions };
+  /** @internal The model's folder, how its files are read, and those that were read. */
+  get files(): { folder: Folder; options: TokenizerLoadOptions; texts: LoadedModel['texts'] } {
+    const { folder, fileOptions: options, texts } = this.#loaded;
+    return { folder, options, texts };
   }
 
   /** @internal The engine and the model's handle in it; throws `disposed`. */

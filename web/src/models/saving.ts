@@ -38,11 +38,12 @@ export async function savePretrained(
   }
   const tensors: Record<string, Tensor> = {};
   for (const { name } of listed) tensors[name] = await model.parameter(name);
+  const { texts } = model.files;
   const files: SavedFiles = {
-    'config.json': json(inFloat32(model.config)),
+    'config.json': encoded(inFloat32(texts.config)),
     'model.safetensors': safetensors(tensors),
   };
-  if ('generate' in model) files['generation_config.json'] = json(model.generation_config);
+  if (texts.generation !== undefined) files['generation_config.json'] = encoded(texts.generation);
   return written(call, destination, files);
 }
 
@@ -52,22 +53,17 @@ export async function saveAdapter(
   name: string,
   destination: Destination | undefined,
 ): Promise<SavedFiles> {
-  const { config, tensors } = await readAdapter(model, name);
-  const files = { 'adapter_config.json': json(config), 'adapter_model.safetensors': safetensors(tensors) };
+  const { text, tensors } = await readAdapter(model, name);
+  const files = { 'adapter_config.json': encoded(text), 'adapter_model.safetensors': safetensors(tensors) };
   return written('save_adapter', destination, files);
 }
 
-/** The configuration with the type of the numbers written, also in its parts (CLIP's text_config). */
-function inFloat32(config: Readonly<Record<string, unknown>>, top = true): Record<string, unknown> {
-  const { torch_dtype, ...rest } = config;
-  const changed: Record<string, unknown> =
-    top || torch_dtype || rest.dtype ? { ...rest, dtype: 'float32' } : { ...rest };
-  for (const [key, value] of Object.entries(rest)) {
-    if (/_config$|^(encoder|decoder)$/.test(key) && typeof value === 'object' && value !== null) {
-      changed[key] = inFloat32(value as Record<string, unknown>, false);
-    }
-  }
-  return changed;
+/**
+ * The file with the type of the numbers written, also in its parts (CLIP's text_config). Its other numbers keep their
+ * spelling: transformers takes no 0 for 0.0.
+ */
+function inFloat32(text: string): string {
+  return text.replace(/("(?:torch_)?dtype"\s*:\s*)"\w*"/g, '$1"float32"');
 }
 
 /** As Python's safetensors with transformers' note of the framework, which its reader requires. */
@@ -75,8 +71,8 @@ function safetensors(tensors: Readonly<Record<string, Tensor>>): Uint8Array<Arra
   return toSafetensors(tensors, { format: 'pt' }) as Uint8Array<ArrayBuffer>;
 }
 
-function json(value: unknown): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(`${JSON.stringify(value, null, 2)}\n`);
+function encoded(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(text);
 }
 
 async function written(call: string, destination: unknown, files: SavedFiles): Promise<SavedFiles> {

@@ -1,0 +1,219 @@
+// LoRA adapters: PEFT's folders give the logits that PEFT's formula gives in PyTorch (tests/references/adapters.py), here
+// and in a worker; they are exchanged, added up, taken away without a trace, written and refused by name.
+
+import { readFileSync } from 'node:fs';
+import {
+  AutoModelForCausalLM,
+  AutoModelForMaskedLM,
+  AutoModelForSeq2SeqLM,
+  type LoraConfig,
+  type ModelInputs,
+  type PreTrainedModel,
+  Tensor,
+  toSafetensors,
+} from 'clearformer';
+import { describe, expect, it } from 'vitest';
+import { failureOf } from './support/failures.js';
+import { type Case, casesOf, fixturePath, readReferences, tensorsOf } from './support/references.js';
+
+const classes = { AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM };
+const cases = casesOf('adapters');
+const folderOf = (name: string) => fixturePath(`adapters/${name}`);
+const input_ids = [[3, 9, 4, 20, 7]];
+
+async function modelOf(one: Case, options = {}): Promise<PreTrainedModel> {
+  const found = classes[one.options.class as keyof typeof classes];
+  return found.from_pretrained(fixturePath(String(one.options.checkpoint)), options) as Promise<PreTrainedModel>;
+}
+
+function inputsOf(one: Case): ModelInputs {
+  const given = tensorsOf('adapters', one);
+  const ids = (name: string) => new Tensor('int64', given(name).data as BigInt64Array, given(name).dims);
+  return Object.fromEntries(Object.keys(one.inputs).map((name) => [name, ids(name)])) as unknown as ModelInputs;
+}
+
+async function logitsOf(model: PreTrainedModel, inputs: ModelInputs): Promise<Float32Array> {
+  return ((await model(inputs)) as unknown as { logits: Tensor<'float32'> }).logits.data;
+}
+
+function worst(one: ArrayLike<number>, other: ArrayLike<number>): number {
+  expect(one.length).toBe(other.length);
+  return Array.from(one).reduce((most, value, at) => Math.max(most, Math.abs(value - Number(other[at]))), 0);
+}
+
+const llama = () => AutoModelForCausalLM.from_pretrained(fixturePath('llama_tiny/bias'));
+
+/** The llama adapter with another configuration or other tensors. */
+function altered(config: LoraConfig, tensors?: Record<string, Tensor>): Record<string, Uint8Array> {
+  const folder = folderOf('llama');
+  const own = JSON.parse(readFileSync(`${folder}/adapter_config.json`, 'utf8'));
+  return {
+    'adapter_config.json': new TextEncoder().encode(JSON.stringify({ ...own, ...config })),
+    'adapter_model.safetensors': tensors ? toSafetensors(tensors) : readFileSync(`${folder}/adapter_model.safetensors`),
+  };
+}
+
+function tensorsOfLlama(): Record<string, Tensor> {
+  const file = readReferences(`${folderOf('llama')}/adapter_model.safetensors`);
+  const entries = [...file].map(([name, { data, dims }]) => [name, new Tensor('float32', data as Float32Array, dims)]);
+  return Object.fromEntries(entries);
+}
+
+describe('load_adapter', () => {
+  it.each(cases)('$name gives the logits of PEFT’s formula, and leaves no trace', async (one) => {
+    const expected = tensorsOf('adapters', one)('logits');
+    const bound = 4 * (one.float32_error as { logits: number }).logits;
+    const parts = one.options.adapters as [string, number][];
+    const model = await modelOf(one, { worker: parts.length > 1 });
+    const inputs = inputsOf(one);
+    const before = await logitsOf(model, inputs);
+    for (const [name] of parts) {
+      expect(await model.load_adapter(folderOf(name), { adapter_name: name })).toBe(name);
+      expect(await model.active_adapters()).toEqual([name]);
+    }
+    const names = parts.map(([name]) => name);
+    await model.set_adapter(names, { scale: parts.map(([, factor]) => factor) });
+    const adapted = await logitsOf(model, inputs);
+    expect(worst(adapted, expected.data as Float32Array)).toBeLessThanOrEqual(bound);
+    expect(worst(adapted, before)).toBeGreaterThan(0.1);
+    await model.disable_adapters();
+    expect(await model.active_adapters()).toEqual([]);
+    expect(await logitsOf(model, inputs)).toEqual(before);
+    await model.enable_adapters();
+    expect(await model.active_adapters()).toEqual(names);
+    expect(await logitsOf(model, inputs)).toEqual(adapted);
+    const { weights } = model.info().memory;
+    await model.delete_adapter(names);
+    expect(await logitsOf(model, inputs)).toEqual(before);
+    expect(model.info().memory.weights).toBeLessThan(weights);
+    await model.dispose();
+  });
+
+  it('adds to weights of any dtype', async () => {
+    for (const dtype of ['fp16', 'q8', 'q4'] as const) {
+      const model = await AutoModelForCausalLM.from_pretrained(fixturePath('llama_tiny/bias'), {
+        dtype,
+        deterministic: true,
+      });
+      const before = await logitsOf(model, { input_ids });
+      await model.load_adapter(folderOf('llama'));
+      const halves = await logitsOf(model, { input_ids });
+      expect(worst(halves, before)).toBeGreaterThan(0.1);
+      await model.set_adapter('default', { scale: 0 });
+      expect(worst(await logitsOf(model, { input_ids }), before)).toBeLessThan(1e-6);
+      await model.dispose();
+    }
+  });
+
+  it('generates with the adapter in force', async () => {
+    const model = await llama();
+    const ids = async () => [...(await model.generate({ input_ids, max_new_tokens: 8 })).data];
+    const before = await ids();
+    await model.load_adapter(folderOf('llama'));
+    const adapted = await ids();
+    expect(adapted).not.toEqual(before);
+    await model.load_adapter(folderOf('llama_patterns'), { adapter_name: 'other' });
+    expect(await ids()).not.toEqual(adapted);
+    await model.set_adapter('default');
+    expect(await ids()).toEqual(adapted);
+  });
+
+  it('is written as PEFT’s folder, which gives the same bits', async () => {
+    for (const one of cases.filter(({ name }) => /^(gpt2|gpt_neox|llama_patterns)$/.test(name))) {
+      const model = await modelOf(one);
+      await model.load_adapter(folderOf(one.name), { adapter_name: 'a' });
+      const files = await model.save_adapter('a');
+      expect(Object.keys(files).sort()).toEqual(['adapter_config.json', 'adapter_model.safetensors']);
+      const path = `${folderOf(one.name)}/adapter_model.safetensors`;
+      expect(Buffer.from(files['adapter_model.safetensors'] as Uint8Array).equals(readFileSync(path))).toBe(true);
+      const config = Buffer.from(files['adapter_config.json'] as Uint8Array).toString();
+      expect(config).toBe(readFileSync(`${folderOf(one.name)}/adapter_config.json`, 'utf8'));
+      const adapted = await logitsOf(model, inputsOf(one));
+      await model.load_adapter(files, { adapter_name: 'b' });
+      expect(await logitsOf(model, inputsOf(one))).toEqual(adapted);
+      await model.dispose();
+    }
+  });
+});
+
+describe('load_adapter refuses', () => {
+  it.each<[string, LoraConfig, string, RegExp]>([
+    ['other methods', { peft_type: 'IA3' as 'LORA' }, 'unsupported', /peft_type "IA3"/],
+    ['DoRA', { use_dora: true }, 'unsupported', /use_dora true/],
+    ['trained biases', { bias: 'lora_only' }, 'unsupported', /bias "lora_only"/],
+    ['modules_to_save', { modules_to_save: ['lm_head'] }, 'unsupported', /modules_to_save/],
+    ['PiSSA', { init_lora_weights: 'pissa_niter_4' }, 'unsupported', /pissa_niter_4.*base weights/],
+    ['what it does not know', { layer_replication: [[0, 1]] }, 'unsupported', /layer_replication/],
+    ['a rank that is no number', { r: '4' as unknown as number }, 'malformed_config', /r is "4"/],
+    ['a regular expression that is none', { target_modules: '(' }, 'unsupported', /regular expression/],
+    ['another rank', { r: 8 }, 'shape_mismatch', /4 rows.*rank 8/],
+    ['matrices that PEFT would ignore', { target_modules: ['q_proj'] }, 'shape_mismatch', /none of target_modules/],
+    [
+      'targets without matrices',
+      { target_modules: ['q_proj', 'v_proj', 'down_proj', 'o_proj'] },
+      'missing_tensor',
+      /o_proj/,
+    ],
+  ])('%s', async (_, config, code, message) => {
+    const model = await llama();
+    const before = await logitsOf(model, { input_ids });
+    const failure = await failureOf(() => model.load_adapter(altered(config)));
+    expect(failure).toMatchObject({ code, message: expect.stringMatching(message) });
+    expect(await model.active_adapters()).toEqual([]);
+    expect(await logitsOf(model, { input_ids })).toEqual(before);
+  });
+
+  it('tensors that are no pair of matrices of a linear layer of this model', async () => {
+    const model = await llama();
+    const own = tensorsOfLlama();
+    const first = 'base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight';
+    const ones = (rows: number, columns: number) =>
+      new Tensor('float32', new Float32Array(rows * columns).fill(1), [rows, columns]);
+    const { [first]: _, ...half } = own;
+    const embedding = 'base_model.model.model.embed_tokens';
+    const cases: [Record<string, Tensor>, string, RegExp][] = [
+      [half, 'missing_tensor', /q_proj.lora_A.weight is missing/],
+      [{ ...own, [`${embedding}.lora_embedding_A`]: ones(4, 3) }, 'unsupported', /adapters of embeddings/],
+      [{ ...own, 'base_model.model.lm_head.weight': ones(4, 3) }, 'unsupported', /modules_to_save/],
+      [{ ...own, [first]: ones(4, 3) }, 'shape_mismatch', /expected \(r, /],
+      [{}, 'missing_tensor', /no tensors/],
+    ];
+    for (const [tensors, code, message] of cases) {
+      const failure = await failureOf(() => model.load_adapter(altered({}, tensors)));
+      expect(failure).toMatchObject({ code, message: expect.stringMatching(message) });
+    }
+    const gpt2 = await AutoModelForCausalLM.from_pretrained(fixturePath('models/gpt2/odd'));
+    const misfit = await failureOf(() => gpt2.load_adapter(folderOf('llama')));
+    expect(misfit).toMatchObject({ code: 'invalid_argument', message: expect.stringMatching(/no such module/) });
+  });
+
+  it('missing and broken files, and names that are taken or unknown', async () => {
+    const model = await llama();
+    const { 'adapter_config.json': config, 'adapter_model.safetensors': file } = altered({});
+    const refused: [Record<string, Uint8Array>, string][] = [
+      [{ 'adapter_model.safetensors': file as Uint8Array }, 'file_not_found'],
+      [{ 'adapter_config.json': config as Uint8Array }, 'file_not_found'],
+      [
+        { 'adapter_config.json': config as Uint8Array, 'adapter_model.safetensors': new Uint8Array(99) },
+        'malformed_file',
+      ],
+    ];
+    for (const [files, code] of refused) {
+      expect(await failureOf(() => model.load_adapter(files))).toMatchObject({ code });
+    }
+    await model.load_adapter(altered({}));
+    const failures = [
+      () => model.load_adapter(altered({})),
+      () => model.load_adapter(altered({}), { adapter_name: '' }),
+      () => model.set_adapter('other'),
+      () => model.set_adapter(['default', 'default']),
+      () => model.set_adapter('default', { scale: [1, 2] }),
+      () => model.delete_adapter('other'),
+      () => model.save_adapter('other'),
+    ];
+    for (const failing of failures) expect(await failureOf(failing)).toMatchObject({ code: 'invalid_argument' });
+    expect(await model.active_adapters()).toEqual(['default']);
+    await model.dispose();
+    expect(await failureOf(() => model.set_adapter('default'))).toMatchObject({ code: 'disposed' });
+  });
+});
