@@ -19,7 +19,7 @@ Tensor taken(Weights& weights, const std::string& name) {
 val adapter_add(const Arguments& arguments) {
   const auto open = model_of(arguments);
   Model& model = editable(*open);
-  Weights weights = weights_in(arguments);
+  Weights weights = weights_of(arguments.handle("checkpoint"));
   std::vector<AdapterUpdate> updates;
   for (const Arguments& given : arguments.objects("updates")) {
     AdapterUpdate update{given.text("weight"), given.text("name"), {}, {}, 1.0f};

@@ -16,8 +16,8 @@ std::optional<Task> task_in(const Arguments& arguments);
 std::shared_ptr<OpenModel> model_of(const Arguments& arguments);
 /// The same, for a call that changes what its passes read: throws while one is in progress.
 Model& editable(const OpenModel& open);
-/// The weights in the arguments: those of a checkpoint that has been read, and tensors by name.
-Weights weights_in(const Arguments& arguments);
+/// The weights of a checkpoint that has been read, which is released.
+Weights weights_of(int checkpoint);
 /// model.cfg, with TransformerLens' names.
 emscripten::val cfg_of(const ModelConfig& config);
 /// The model's default generation options; throws for invalid ones.

@@ -8,22 +8,18 @@ namespace clearformer::bindings {
 
 using emscripten::val;
 
-Weights weights_in(const Arguments& arguments) {
-  Weights weights;
-  if (arguments.has("checkpoint")) {
-    const int handle = arguments.handle("checkpoint");
-    const auto reader = handles().get<CheckpointReader>(handle, "checkpoint");
-    handles().release(handle);
-    weights = reader->finish();
-  }
-  for (auto& [name, tensor] : arguments.tensors("tensors")) {
-    weights.add(name, "state_dict", std::move(tensor));
-  }
-  return weights;
+Weights weights_of(int checkpoint) {
+  const auto reader = handles().get<CheckpointReader>(checkpoint, "checkpoint");
+  handles().release(checkpoint);
+  return reader->finish();
 }
 
 val module_create(const Arguments& arguments) {
-  Weights weights = weights_in(arguments);
+  Weights weights;
+  if (arguments.has("checkpoint")) weights = weights_of(arguments.handle("checkpoint"));
+  for (auto& [name, tensor] : arguments.tensors("tensors")) {
+    weights.add(name, "state_dict", std::move(tensor));
+  }
   const std::string kind = arguments.text("kind");
   const ConfigReader options(arguments.json("options"), kind, ErrorCode::invalid_argument);
   val result = val::object();

@@ -4,6 +4,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import {
   AutoModelForCausalLM,
   AutoModelForSeq2SeqLM,
@@ -14,7 +15,9 @@ import {
 } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
-import { casesOf, fixturePath, storiesPath, tensorsOf } from './support/references.js';
+import { casesOf, fixturePath, tensorsOf } from './support/references.js';
+
+const marianPath = fileURLToPath(new URL('../../web/demo/public/models/marian-tiny-en-fr', import.meta.url));
 
 /** The models with their edits. */
 const saved = {
@@ -96,14 +99,15 @@ describe('save_pretrained', () => {
 
   it('refuses rounded weights unless it is told to write what they stand for', async () => {
     const options = { dtype: 'q8', deterministic: true } as const;
-    const model = await AutoModelForCausalLM.from_pretrained(storiesPath, options);
+    const model = await AutoModelForSeq2SeqLM.from_pretrained(marianPath, options);
     expect(await failureOf(() => model.save_pretrained())).toMatchObject({
       code: 'unsupported',
       message: expect.stringMatching(/is in q8: load the model with dtype 'fp32'/),
     });
     const files = await model.save_pretrained(undefined, { dequantize: true });
-    const again = await AutoModelForCausalLM.from_pretrained(files);
-    for (const { name } of await model.named_parameters()) {
+    const again = await AutoModelForSeq2SeqLM.from_pretrained(files);
+    const rounded = (await model.named_parameters()).filter(({ quantized }) => quantized);
+    for (const { name } of rounded.slice(0, 3)) {
       expect((await again.parameter(name)).data).toEqual((await model.parameter(name)).data);
     }
     const wrong = [

@@ -24,13 +24,7 @@ export interface WeightCalls {
     { edits: number }
   >;
   parameter_undo: Call<{ model: Handle } & Loose<{ count?: number }>, { edits: number }>;
-  adapter_add: Call<
-    { model: Handle; adapter: string; updates: AdapterUpdate[] } & Loose<{
-      checkpoint?: Handle;
-      tensors?: Record<string, TensorIn>;
-    }>,
-    Nothing
-  >;
+  adapter_add: Call<{ model: Handle; adapter: string; checkpoint: Handle; updates: AdapterUpdate[] }, Nothing>;
   adapter_use: Call<{ model: Handle; adapters: { adapter: string; scale: number }[] }, Nothing>;
   adapter_remove: Call<{ model: Handle; adapter: string }, Nothing>;
   composition_scores: Call<{ model: Handle; layer: number; mode: string } & WeightProcessing, TensorOut<'float32'>>;
