@@ -63,8 +63,6 @@ class Parameters {
   };
   /// Each tensor of the checkpoint once, in the order of the forward pass's layers.
   std::vector<Listed> list() const;
-  /// The weights as the layers hold them, of which several may be in one tensor of the checkpoint.
-  const std::vector<Parameter>& all() const { return all_; }
   /// The checkpoint's tensor of that name; none if the model does not use it.
   std::optional<ParameterView> stored(std::string_view name) const;
   const std::vector<Parameter>& all() const { return all_; }
