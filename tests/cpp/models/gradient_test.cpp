@@ -15,7 +15,7 @@
 namespace clearformer::test {
 namespace {
 
-constexpr std::size_t kBatch = 2, kLength = 7;
+constexpr std::size_t kIdRows = 2, kIdCount = 7;
 const char* const kMiddle = "blocks.1.hook_resid_pre";
 
 class Gradients : public ::testing::Test {
@@ -31,7 +31,7 @@ class Gradients : public ::testing::Test {
 
   std::unique_ptr<Model> model =
       load_folder(fixture_path("models/gpt2/odd"), "config.json", Task::causal_lm);
-  Tensor ids = random_ids(11, kBatch, kLength, model->config().d_vocab());
+  Tensor ids = random_ids(11, kIdRows, kIdCount, model->config().d_vocab());
   ModelInputs inputs = inputs_of(ids);
 };
 
@@ -47,13 +47,13 @@ TEST_F(Gradients, TermsOfAMetricAddUp) {
   all.add(LogitTerm{1, -1, 5, 2.0f});
   all.add(LogitTerm{0, 3, 4, -1.0f});
   all.want(kMiddle);
-  Tensor sum = Tensor::zeros({kBatch, kLength, model->config().d_model()});
+  Tensor sum = Tensor::zeros({kIdRows, kIdCount, model->config().d_model()});
   double value = 0.0;
   for (int term = 0; term < 3; ++term) {
     Gradient one;
     if (term == 0) one.add(loss(0.1f));
-    if (term == 1) one.add(LogitTerm{1, kLength - 1, 5, 2.0f});
-    if (term == 2) one.add(LogitTerm{0, 3 - static_cast<std::int64_t>(kLength), 4, -1.0f});
+    if (term == 1) one.add(LogitTerm{1, kIdCount - 1, 5, 2.0f});
+    if (term == 2) one.add(LogitTerm{0, 3 - static_cast<std::int64_t>(kIdCount), 4, -1.0f});
     one.want(kMiddle);
     Trace trace;
     model->gradient(inputs, trace, one);
@@ -73,7 +73,7 @@ TEST_F(Gradients, OfLogitsToKeepAreThoseOfAll) {
     gradient->want_weights("*");
   }
   ModelInputs few = inputs_of(ids);
-  few.logits_to_keep = {2, kLength - 2};
+  few.logits_to_keep = {2, kIdCount - 2};
   Trace trace, other;
   model->gradient(inputs, trace, all);
   model->gradient(few, other, kept);
@@ -349,7 +349,7 @@ TEST_F(Gradients, RefuseWhatHasNone) {
 TEST_F(Gradients, OfAResidualThatAPassEndsWith) {
   Gradient whole, part;
   Random random(6);
-  Tensor weights = random.tensor({kBatch, kLength, model->config().d_model()});
+  Tensor weights = random.tensor({kIdRows, kIdCount, model->config().d_model()});
   whole.add_hook({kMiddle, weights.clone()});
   part.add_output({"residual", weights.clone()});
   for (Gradient* gradient : {&whole, &part}) gradient->want("blocks.0.*");

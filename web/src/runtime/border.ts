@@ -4,6 +4,7 @@
 import type { ClearformerWarning } from '../support/config.js';
 import type { ErrorCode } from '../support/error.js';
 import type { BuildInfo } from './build_info.js';
+import type { Call, Handle, Loose, Nothing, Texts } from './calls.js';
 import type { Complexity } from './complexity.js';
 import type { HookName } from './hook_names.js';
 import type { EditIn, FunctionIn, ObservationRequest, OutputRequest, SentHook } from './observation_request.js';
@@ -15,6 +16,7 @@ export type {
   CacheType,
   EditIn,
   FunctionIn,
+  Handle,
   MemoryUse,
   ObservationRequest,
   OutputRequest,
@@ -27,9 +29,6 @@ export type {
   WeightProcessing,
   WeightType,
 };
-
-/** A positive integer that refers to an object in the core's memory. */
-export type Handle = number;
 
 /** A point of the forward pass that can be captured; letters in `dims` stand for sizes known only at run time. */
 export interface HookPoint {
@@ -173,9 +172,6 @@ export type EmptyRow = 'zeros' | 'uniform';
 /** The matrix that attention_pooling returns with its output. */
 export type KeptScores = 'raw_scores' | 'softcapped_scores' | 'masked_scores' | 'weights';
 
-/** Optional arguments may be undefined. */
-export type Loose<T> = { [K in keyof T]: T[K] | undefined };
-
 export type PoolingArguments = {
   query: TensorIn;
   key: TensorIn;
@@ -212,16 +208,6 @@ export interface Directions {
   vectors: TensorOut<'float32'>;
   bias: TensorOut<'float32'>;
 }
-
-/** Start and end of each axis, negative from the end; Number.MAX_SAFE_INTEGER is the end itself. */
-export type Bounds = Loose<{ at?: number[] }>;
-
-export interface Call<Arguments, Value> {
-  arguments: Arguments;
-  value: Value;
-}
-export type Nothing = Record<string, never>;
-export type Texts<N extends string> = { [K in N]?: string | undefined };
 
 /** Every exported function: its argument object and the value of its result. */
 export interface Border extends WeightCalls {

@@ -1,6 +1,7 @@
 // The part of border.ts about weights: those of models and adapters, read and changed.
 
-import type { Bounds, Call, Handle, Loose, Nothing, TensorIn, TensorOut, Texts } from './border.js';
+import type { Bounds, Call, Handle, Loose, Nothing, Texts } from './calls.js';
+import type { TensorIn, TensorOut } from './tensors.js';
 import type { ParameterInfo, WeightProcessing } from './weights.js';
 
 /** @internal What an adapter adds to the weight of a linear layer: scale · B · A. */
