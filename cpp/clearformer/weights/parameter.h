@@ -17,8 +17,8 @@ struct Parameter {
   std::string path;   // ours: "blocks.0.attn.q_proj.weight"
   StoredName stored;  // the checkpoint's tensor that it is, or is a part of
   Shape stored_shape{0};
-  RowRuns places = {};               // of its outputs among the checkpoint's
-  std::shared_ptr<WeightRows> rows;  // (outputs, …); a scalar is one row of one number
+  RowRuns places = {};                           // of its outputs among the checkpoint's
+  std::shared_ptr<WeightRows> rows;              // (outputs, …); a scalar is one row of one number
   std::shared_ptr<LowRankUpdates> updates = {};  // of a linear layer; null for other weights
 
   /// Whether the checkpoint holds the transpose.

@@ -11,7 +11,7 @@ import { checkOptions } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { checkLoraConfig, isTarget, type LoraConfig, rankAndScale } from './adapter_config.js';
 import { adapterNames, modulesOf, type Shapes, tensorShapes, weightOf } from './adapter_files.js';
-import type { PreTrainedModel } from './pre_trained_model.js';
+import type { OpenedModel } from './parameters.js';
 
 /** How an adapter is loaded. */
 export interface LoadAdapterOptions extends SourceOptions, ReadOptions {
@@ -23,6 +23,11 @@ export interface LoadAdapterOptions extends SourceOptions, ReadOptions {
 export interface SetAdapterOptions {
   /** A factor of the adapters' scales (1), or one for each adapter. */
   scale?: number | readonly number[] | undefined;
+}
+
+/** @internal A model, as far as adapters need it. */
+export interface AdaptedModel {
+  open(): OpenedModel;
 }
 
 interface Active {
@@ -37,21 +42,17 @@ interface State {
   enabled: boolean;
 }
 
-const states = new WeakMap<PreTrainedModel, State>();
+const states = new WeakMap<AdaptedModel, State>();
 const weightsFile = 'adapter_model.safetensors';
 
-function stateOf(model: PreTrainedModel): State {
+function stateOf(model: AdaptedModel): State {
   const state = states.get(model) ?? { configs: new Map(), set: [], enabled: true };
   states.set(model, state);
   return state;
 }
 
 /** @internal Reads a PEFT folder; afterwards the adapter alone is in force. Returns its name. */
-export async function loadAdapter(
-  model: PreTrainedModel,
-  source: Source,
-  options: LoadAdapterOptions,
-): Promise<string> {
+export async function loadAdapter(model: AdaptedModel, source: Source, options: LoadAdapterOptions): Promise<string> {
   const call = 'load_adapter';
   checkOptions(call, options, [...sourceOptions, 'adapter_name', 'signal', 'integrity']);
   const { adapter_name = 'default', ...reading } = options;
@@ -70,13 +71,7 @@ export async function loadAdapter(
   return adapter_name;
 }
 
-async function add(
-  model: PreTrainedModel,
-  name: string,
-  text: string,
-  shapes: Shapes,
-  checkpoint: Handle,
-): Promise<void> {
+async function add(model: AdaptedModel, name: string, text: string, shapes: Shapes, checkpoint: Handle): Promise<void> {
   const config = JSON.parse(text) as LoraConfig;
   const { engine, model: handle } = model.open();
   const listed = (await engine.call('parameter_list', { model: handle })).parameters;
@@ -114,7 +109,7 @@ function isListed(config: LoraConfig, module: string): boolean {
 
 /** @internal Those adapters, and no others, are in force. */
 export async function setAdapter(
-  model: PreTrainedModel,
+  model: AdaptedModel,
   names: string | readonly string[],
   options: SetAdapterOptions,
 ): Promise<void> {
@@ -134,24 +129,24 @@ export async function setAdapter(
 }
 
 /** @internal All of those that were set, or none. */
-export async function enableAdapters(model: PreTrainedModel, enabled: boolean): Promise<void> {
+export async function enableAdapters(model: AdaptedModel, enabled: boolean): Promise<void> {
   await put(model, stateOf(model).set, enabled);
 }
 
-async function put(model: PreTrainedModel, set: Active[], enabled: boolean): Promise<void> {
+async function put(model: AdaptedModel, set: Active[], enabled: boolean): Promise<void> {
   const { engine, model: handle } = model.open();
   await engine.call('adapter_use', { model: handle, adapters: enabled ? set : [] });
   Object.assign(stateOf(model), { set, enabled });
 }
 
 /** @internal The names of those in force. */
-export function activeAdapters(model: PreTrainedModel): string[] {
+export function activeAdapters(model: AdaptedModel): string[] {
   const { set, enabled } = stateOf(model);
   return enabled ? set.map(({ adapter }) => adapter) : [];
 }
 
 /** @internal Releases adapters. */
-export async function deleteAdapter(model: PreTrainedModel, names: string | readonly string[]): Promise<void> {
+export async function deleteAdapter(model: AdaptedModel, names: string | readonly string[]): Promise<void> {
   const list = [names].flat() as string[];
   for (const name of list) requireKnown(model, name);
   const { engine, model: handle } = model.open();
@@ -165,7 +160,7 @@ export async function deleteAdapter(model: PreTrainedModel, names: string | read
 
 /** @internal The file of the configuration and the matrices of an adapter under PEFT's names. */
 export async function readAdapter(
-  model: PreTrainedModel,
+  model: AdaptedModel,
   adapter: string,
 ): Promise<{ text: string; tensors: Record<string, Tensor<'float32'>> }> {
   const text = requireKnown(model, adapter);
@@ -207,7 +202,7 @@ async function openFile(engine: Engine, bytes: Uint8Array): Promise<number> {
   }
 }
 
-function requireNew(model: PreTrainedModel, name: unknown): void {
+function requireNew(model: AdaptedModel, name: unknown): void {
   if (typeof name !== 'string' || name === '') {
     throw new ClearformerError('invalid_argument', `adapter_name: must be a text, got ${textOf(name)}`);
   }
@@ -215,7 +210,7 @@ function requireNew(model: PreTrainedModel, name: unknown): void {
   throw new ClearformerError('invalid_argument', `adapter_name: '${name}' exists already: delete_adapter('${name}')`);
 }
 
-function requireKnown(model: PreTrainedModel, name: string): string {
+function requireKnown(model: AdaptedModel, name: string): string {
   const { configs } = stateOf(model);
   const text = configs.get(name);
   if (text !== undefined) return text;

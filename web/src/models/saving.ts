@@ -1,12 +1,12 @@
 // Models and adapters as files that transformers and PEFT open. Loaded at the first call.
 
+import type { ParameterInfo } from '../runtime/weights.js';
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { isNode, nodeModule } from '../support/platform.js';
 import { toSafetensors } from '../tensor/safetensors.js';
 import type { Tensor } from '../tensor/tensor.js';
-import { readAdapter } from './adapters.js';
-import type { PreTrainedModel } from './pre_trained_model.js';
+import { type AdaptedModel, readAdapter } from './adapters.js';
 
 /** Files by name, which are also a source for `from_pretrained` and `load_adapter`. */
 export type SavedFiles = Record<string, Uint8Array<ArrayBuffer>>;
@@ -20,9 +20,16 @@ export interface SaveOptions {
   dequantize?: boolean | undefined;
 }
 
+/** @internal A model, as far as its files need it. */
+export interface SavedModel {
+  readonly files: { texts: { config: string; generation: string | undefined } };
+  named_parameters(): Promise<ParameterInfo[]>;
+  parameter(name: string): Promise<Tensor>;
+}
+
 /** @internal The model's weights with the edits in force, its configuration and generation options. */
 export async function savePretrained(
-  model: PreTrainedModel,
+  model: SavedModel,
   destination: Destination | undefined,
   options: SaveOptions,
 ): Promise<SavedFiles> {
@@ -49,7 +56,7 @@ export async function savePretrained(
 
 /** @internal An adapter as PEFT's folder. */
 export async function saveAdapter(
-  model: PreTrainedModel,
+  model: AdaptedModel,
   name: string,
   destination: Destination | undefined,
 ): Promise<SavedFiles> {
