@@ -166,7 +166,7 @@ void fused(const Heads& queries, const PackedKeyValues& keys_values, const Mask&
   for (std::size_t task = 0; task < tasks; ++task) block(task, 0);
 }
 
-// Materialised matrices of scores, (B, H, T, S), for the trace, and which of them it has changed.
+// Materialised matrices of scores, (B, H, T, S), for the trace, and which of their rows it has changed.
 class Watched {
  public:
   Watched(const MutableTensorView& scores, const AttentionOptions& options, const Context& context)
@@ -175,12 +175,23 @@ class Watched {
                                 : scores),
         legend_(options.headless ? "batch query_pos key_pos" : "batch head query_pos key_pos"),
         context_(context),
-        changed_(scores.dim(0) * scores.dim(1), false) {}
+        changed_(scores.shape().outer(1), false) {}
 
   float* matrix(std::size_t of) const {
     return scores_.f32() + of * scores_.dim(2) * scores_.dim(3);
   }
-  bool changed(std::size_t of) const { return changed_[of]; }
+  /// Calls visit(first, end) for the runs of changed rows of a matrix.
+  template <class Visit>
+  void each_changed(std::size_t of, Visit visit) const {
+    const std::size_t length = scores_.dim(2);
+    const auto row = changed_.begin() + static_cast<std::ptrdiff_t>(of * length);
+    const auto last = row + static_cast<std::ptrdiff_t>(length);
+    for (auto first = row; (first = std::find(first, last, true)) != last;) {
+      const auto end = std::find(first, last, false);
+      visit(static_cast<std::size_t>(first - row), static_cast<std::size_t>(end - row));
+      first = end;
+    }
+  }
 
   /// For the backward pass.
   void keep(std::string_view leaf) const { context_.trace.keep(leaf, scores_); }
@@ -189,10 +200,10 @@ class Watched {
     if (!context_.trace.edits(hook)) return context_.trace(hook, shown_, legend_);
     const Tensor before = Tensor::copy_of(scores_);
     context_.trace(hook, shown_, legend_);
-    const std::size_t bytes = scores_.dim(2) * scores_.dim(3) * sizeof(float);
-    for (std::size_t of = 0; of < changed_.size(); ++of) {
-      const char* was = static_cast<const char*>(before.data()) + of * bytes;
-      if (std::memcmp(was, matrix(of), bytes) != 0) changed_[of] = true;
+    const std::size_t keys = scores_.dim(3);
+    for (std::size_t row = 0; row < changed_.size(); ++row) {
+      const float *was = before.f32() + row * keys, *now = scores_.f32() + row * keys;
+      if (std::memcmp(was, now, keys * sizeof(float)) != 0) changed_[row] = true;
     }
   }
 
@@ -203,7 +214,7 @@ class Watched {
   std::vector<bool> changed_;
 };
 
-// The same with the trace between the steps. The output is that of fused(), bit for bit, except for heads whose
+// The same with the trace between the steps. The output is that of fused(), bit for bit, except for queries whose
 // scores or pattern were edited.
 void traced(const Heads& queries, const PackedKeyValues& keys_values, const Mask& mask,
             const AttentionOptions& options, const MutableHeads& output, const Context& context,
@@ -213,7 +224,7 @@ void traced(const Heads& queries, const PackedKeyValues& keys_values, const Mask
   const auto each = [&](auto step) {
     const auto visit = [&](const AttentionHead& head) {
       const std::size_t of = head.batch * heads + head.head;
-      step(head, ScoreTile{0, length, 0, keys, watched.matrix(of), keys}, watched.changed(of));
+      step(head, ScoreTile{0, length, 0, keys, watched.matrix(of), keys}, of);
     };
     for_each_head(queries, keys_values, mask, options, output, context.arena, visit);
   };
@@ -221,22 +232,24 @@ void traced(const Heads& queries, const PackedKeyValues& keys_values, const Mask
   const bool keeps = context.trace.keeps() &&
                      std::any_of(std::begin(kHooks), std::end(kHooks),
                                  [&](auto hook) { return context.trace.concerns_back(hook); });
-  each([](const AttentionHead& head, const ScoreTile& tile, bool) { head.score(tile); });
+  each([](const AttentionHead& head, const ScoreTile& tile, std::size_t) { head.score(tile); });
   watched.offer("hook_attn_scores_raw");
   if (options.softcap > 0.0f) {
-    each([](const AttentionHead& head, const ScoreTile& tile, bool) { head.cap(tile); });
+    each([](const AttentionHead& head, const ScoreTile& tile, std::size_t) { head.cap(tile); });
     if (keeps) watched.keep("capped");
     watched.offer("hook_attn_scores_softcapped");
   }
-  each([](const AttentionHead& head, const ScoreTile& tile, bool) { head.hide(tile); });
+  each([](const AttentionHead& head, const ScoreTile& tile, std::size_t) { head.hide(tile); });
   watched.offer("hook_attn_scores");
-  each([&](const AttentionHead&, const ScoreTile& tile, bool) { weigh(tile, options.empty_row); });
+  each([&](const AttentionHead&, const ScoreTile& tile, std::size_t) { weigh(tile, options.empty_row); });
   if (keeps && context.trace.edits("hook_pattern")) watched.keep("given_pattern");
   watched.offer("hook_pattern");
   if (keeps) watched.keep("pattern");
   fused(queries, keys_values, mask, options, output, context.arena, softmax);
-  each([](const AttentionHead& head, const ScoreTile& tile, bool changed) {
-    if (changed) head.gather(tile, nullptr);
+  each([&](const AttentionHead& head, const ScoreTile& tile, std::size_t of) {
+    watched.each_changed(of, [&](std::size_t first, std::size_t end) {
+      head.gather({first, end - first, 0, keys, tile.row(first), keys}, nullptr);
+    });
   });
 }
 

@@ -30,7 +30,7 @@ struct AttentionOptions {
 /// queries (B, T, H, d), packed keys and values of B sequences and G heads -> output (B, T, H, d_v).
 /// Query head h reads key/value head h / g. Runs over blocks of queries and keys with an online softmax
 /// (Dao et al. 2022, arXiv 2205.14135): only one block of scores is in memory, unless the trace reads them. Tracing
-/// does not change the output; only heads whose scores or pattern the trace has edited are computed from these.
+/// does not change the output; only queries whose scores or pattern the trace has edited are computed from these.
 /// `softmax`, unless it is null, receives what attention_backward() needs: (B, H, T, 2), the highest score of each row,
 /// before edits, and 1 / Σ exp(score - highest); zeros where all keys are masked.
 void attention(const Heads& queries, const PackedKeyValues& keys_values, const Mask& mask,

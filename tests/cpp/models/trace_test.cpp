@@ -124,15 +124,22 @@ TEST_F(ModelTrace, AnEditThatWritesTheSameNumbersChangesNoBit) {
 
 // Causality, tested from outside: an edit at one position cannot change an earlier one.
 TEST_F(ModelTrace, AnEditAtAPositionReachesOnlyThatAndLaterOnes) {
-  Trace trace;
-  trace.edit("blocks.0.hook_resid_pre", [](std::string_view, MutableTensorView x) {
-    for (std::size_t row = 0; row < 2; ++row) std::fill_n(x.f32() + (row * 11 + 6) * 30, 30, 0.3f);
-  });
-  const Tensor edited = forward(model, ids, &trace);
-  for (std::size_t position = 0; position < 22; ++position) {
-    const bool equal = std::memcmp(edited.f32() + position * 97, logits.f32() + position * 97,
-                                   97 * sizeof(float)) == 0;
-    EXPECT_EQ(equal, position % 11 < 6) << "position " << position;
+  for (const char* hook : {"blocks.0.hook_resid_pre", "blocks.0.attn.hook_k",
+                           "blocks.0.attn.hook_attn_scores", "blocks.0.attn.hook_pattern"}) {
+    Trace trace;
+    Edit edit;
+    edit.hook = hook;
+    edit.op = Edit::Op::scale;
+    edit.positions = {6};
+    edit.value = Tensor({1});
+    *edit.value.f32() = 0.5f;
+    trace.edit(std::move(edit));
+    const Tensor edited = forward(model, ids, &trace);
+    for (std::size_t position = 0; position < 22; ++position) {
+      const bool equal = std::memcmp(edited.f32() + position * 97, logits.f32() + position * 97,
+                                     97 * sizeof(float)) == 0;
+      EXPECT_EQ(equal, position % 11 < 6) << hook << ", position " << position;
+    }
   }
 }
 
