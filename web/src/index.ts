@@ -29,7 +29,7 @@ export {
   type MeanActivationsOptions,
   meanActivations,
 } from './analysis/mean_activations.js';
-export { logitDifference, type Metric } from './analysis/metric.js';
+export { logitDifference, type Metric, type MetricReads } from './analysis/metric.js';
 export { toNpy } from './analysis/npy.js';
 export {
   type ActivationPatching,
@@ -45,7 +45,52 @@ export {
   type ResidualStackOptions,
   stack_head_results,
 } from './analysis/residual_stack.js';
-export type { SweepOptions, SweepProgress } from './analysis/sweep.js';
+export {
+  type DirectPathOptions,
+  get_act_patch_direct_path,
+  get_act_patch_direct_path_all_sources,
+} from './analysis/sweep/direct_paths.js';
+export type { Intervention, Interventions } from './analysis/sweep/intervention.js';
+export { type CausalTracing, type CausalTracingOptions, causalTracing } from './analysis/sweep/noise_tracing.js';
+export {
+  get_act_patch_attn_head_all_pos_every,
+  get_act_patch_attn_head_by_pos_every,
+  get_act_patch_attn_head_k_all_pos,
+  get_act_patch_attn_head_k_by_pos,
+  get_act_patch_attn_head_out_all_pos,
+  get_act_patch_attn_head_out_by_pos,
+  get_act_patch_attn_head_pattern_all_pos,
+  get_act_patch_attn_head_pattern_by_pos,
+  get_act_patch_attn_head_pattern_dest_src_pos,
+  get_act_patch_attn_head_q_all_pos,
+  get_act_patch_attn_head_q_by_pos,
+  get_act_patch_attn_head_v_all_pos,
+  get_act_patch_attn_head_v_by_pos,
+  get_act_patch_attn_out,
+  get_act_patch_block_every,
+  get_act_patch_mlp_out,
+  get_act_patch_resid_mid,
+  get_act_patch_resid_post,
+  get_act_patch_resid_pre,
+  type PatchingGrid,
+  type PatchingGridOptions,
+} from './analysis/sweep/patching_grids.js';
+export {
+  type PathPatching,
+  type PathPatchingOptions,
+  type PathReceiver,
+  pathPatching,
+} from './analysis/sweep/path_patching.js';
+export {
+  type Sweep,
+  type SweepCallOptions,
+  type SweepModels,
+  type SweepOptions,
+  type SweepProgress,
+  type SweepResult,
+  sweep,
+  sweep_stream,
+} from './analysis/sweep/sweep.js';
 export { type ToTokensOptions, to_str_tokens, to_tokens } from './analysis/to_tokens.js';
 export type { TokenChoice } from './analysis/token_directions.js';
 export { type AudioInput, read_audio, read_audio as load_audio } from './audio/audio_input.js';

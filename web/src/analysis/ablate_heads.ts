@@ -9,7 +9,8 @@ import { checkOptions } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { axisOf, defaultHook, type LayerHook, layerHooks } from './layer_hooks.js';
 import { measured } from './metric.js';
-import { type SweepOptions, sweep } from './sweep.js';
+import { swept } from './sweep/one_edit.js';
+import type { SweepOptions } from './sweep/sweep.js';
 
 const call = 'ablateHeads';
 
@@ -54,7 +55,7 @@ export async function ablateHeads(
   const names = layerHooks(model, hook);
   const heads = axisOf(call, model, names[0] as HookName, 'head').extent as number;
   const baseline = await measured(call, metric, await model.run_with_hooks(inputs, { signal }));
-  const values = await sweep(call, model, inputs, given, names.length * heads, (at) => {
+  const values = await swept(model, inputs, given, names.length * heads, (at) => {
     return { hook: names[Math.floor(at / heads)] as HookName, head: at % heads, op };
   });
   const changes = Float32Array.from(values, (value) => value - baseline);

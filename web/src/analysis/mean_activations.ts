@@ -13,7 +13,7 @@ import { elementCount } from '../tensor/elements.js';
 import { integerMatrix } from '../tensor/integer_input.js';
 import { Tensor } from '../tensor/tensor.js';
 import { type ActivationCache, toModuleCache } from '../tensor/tensor_output.js';
-import type { SweepProgress } from './sweep.js';
+import type { SweepProgress } from './sweep/sweep.js';
 
 const call = 'meanActivations';
 

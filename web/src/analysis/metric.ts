@@ -4,8 +4,20 @@ import { ClearformerError, textOf } from '../support/error.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { placesOf } from './positions.js';
 
-/** Maps the logits [batch, pos, d_vocab] (or the output that the model has instead) to one number. */
-export type Metric = (logits: Tensor<'float32'>) => number | Promise<number>;
+/**
+ * Maps the logits [batch, pos, d_vocab] (or the output that the model has instead) to one number. One that reads only
+ * some positions may say so: then the others are not computed where many runs are measured.
+ */
+export interface Metric {
+  (logits: Tensor<'float32'>): number | Promise<number>;
+  readonly reads?: MetricReads | undefined;
+}
+
+/** The positions that a metric reads, negative from the end, and the same metric of logits of these alone. */
+export interface MetricReads {
+  positions: readonly number[];
+  of: (logits: Tensor<'float32'>) => number | Promise<number>;
+}
 
 /**
  * The difference of the logits of tokens `right` and `wrong` at a position (default: the last), averaged over
@@ -13,7 +25,12 @@ export type Metric = (logits: Tensor<'float32'>) => number | Promise<number>;
  * position that do not exist.
  */
 export function logitDifference(right: number, wrong: number, pos = -1): Metric {
-  return ({ data, dims }) => {
+  const at = (place: number) => differenceAt(right, wrong, place);
+  return Object.assign(at(pos), { reads: { positions: [pos], of: at(0) } });
+}
+
+function differenceAt(right: number, wrong: number, pos: number) {
+  return ({ data, dims }: Tensor<'float32'>): number => {
     const [batch = 0, length = 0, words = 0] = dims;
     for (const token of [right, wrong]) {
       if (Number.isInteger(token) && token >= 0 && token < words && dims.length === 3) continue;

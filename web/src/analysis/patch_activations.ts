@@ -11,7 +11,8 @@ import { Tensor } from '../tensor/tensor.js';
 import type { ActivationCache } from '../tensor/tensor_output.js';
 import { axisOf, defaultHook, type LayerHook, layerHooks } from './layer_hooks.js';
 import { measured } from './metric.js';
-import { type SweepOptions, sweep } from './sweep.js';
+import { swept } from './sweep/one_edit.js';
+import type { SweepOptions } from './sweep/sweep.js';
 
 const call = 'patchActivations';
 
@@ -67,7 +68,7 @@ export async function patchActivations(
   const baselines = { clean: await measured(call, metric, right), corrupted: await measured(call, metric, wrong) };
   const axis = by === 'layer' ? undefined : axisOf(call, model, first, by).axis;
   const extent = axis === undefined ? 1 : (shape[axis] ?? 0);
-  const values = await sweep(call, model, corrupted, given, hooks.length * extent, (at) => {
+  const values = await swept(model, corrupted, given, hooks.length * extent, (at) => {
     const name = hooks[Math.floor(at / extent)] as HookName;
     return patchOf(name, cache[name] as Tensor<'float32'>, axis, by, at % extent);
   });

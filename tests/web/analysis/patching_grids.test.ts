@@ -1,0 +1,187 @@
+// TransformerLens' patching grids, direct paths and path patching against PyTorch (tests/references/patching.py).
+
+import * as clearformer from 'clearformer';
+import {
+  type ActivationCache,
+  AutoModelForCausalLM,
+  causalTracing,
+  type GenerativeModel,
+  get_act_patch_attn_head_by_pos_every,
+  get_act_patch_attn_head_k_by_pos,
+  get_act_patch_attn_head_pattern_by_pos,
+  get_act_patch_block_every,
+  get_act_patch_direct_path,
+  get_act_patch_direct_path_all_sources,
+  get_act_patch_resid_mid,
+  get_act_patch_resid_pre,
+  logitDifference,
+  type ModelInputs,
+  type PatchingGrid,
+  pathPatching,
+  type Tensor,
+} from 'clearformer';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { failureOf } from '../support/failures.js';
+import { casesOf, expectClose, fixturePath, idRows, tensorsOf } from '../support/references.js';
+import { optionsFor, variants } from '../support/variants.js';
+
+type Floats = Tensor<'float32'>;
+const cases = casesOf('patching');
+const grids = Object.entries(clearformer).filter(([name]) => name.startsWith('get_act_patch_')) as [
+  string,
+  PatchingGrid,
+][];
+
+describe.each(variants.flatMap((variant) => cases.map((one) => [variant, one.name, one] as const)))(
+  '%s: %s',
+  (variant, _, one) => {
+    const reference = tensorsOf('patching', one);
+    const [right = 0, wrong = 0] = one.options.tokens as number[];
+    const metric = logitDifference(right, wrong);
+    const clean = { input_ids: idRows(reference('clean')) };
+    const corrupted = { input_ids: idRows(reference('corrupted')) };
+    const results = Object.keys(one.outputs).map((name) => name.replace(/_result$/, ''));
+    const wanted = (name: string) => reference(`${name}_result`);
+    let model: GenerativeModel;
+    let right_cache: ActivationCache;
+    let wrong_cache: ActivationCache;
+    beforeAll(async () => {
+      const folder = fixturePath(one.options.checkpoint as string);
+      model = await AutoModelForCausalLM.from_pretrained(folder, optionsFor(variant));
+      [, right_cache] = await model.run_with_cache(clean);
+      [, wrong_cache] = await model.run_with_cache(corrupted);
+    });
+    afterAll(() => model.dispose());
+
+    it.each(grids.filter(([name]) => results.includes(name.replace('get_act_patch_', ''))))(
+      '%s',
+      async (name, grid) => {
+        const found = await grid(model, corrupted, right_cache, metric);
+        expectClose(name, found, wanted(name.replace('get_act_patch_', '')));
+      },
+    );
+
+    it('has every grid of the reference', () => {
+      const known = grids.map(([name]) => name.replace('get_act_patch_', ''));
+      const paths = /^(direct_path_|path_to_|clean$|corrupted$)/;
+      expect(results.filter((name) => !paths.test(name) && !known.includes(name))).toEqual([]);
+    });
+
+    it.each(['q', 'k', 'v'] as const)('direct paths to %s', async (component) => {
+      const caches = [right_cache, wrong_cache] as const;
+      const options = { src_layer: 0, src_head: 1, component };
+      const found = await get_act_patch_direct_path(model, corrupted, ...caches, metric, options);
+      expectClose(component, found, wanted(`direct_path_${component}`));
+      const all = await get_act_patch_direct_path_all_sources(model, corrupted, ...caches, metric, { component });
+      expect(all.slice(0, 1, null, null).data).toEqual(found.data);
+      expect(all.dims).toEqual([2, model.cfg.n_heads, ...found.dims]);
+    });
+
+    it.each(['recomputed', 'frozen'] as const)('paths, MLPs %s', async (mlps) => {
+      const options = { base: clean, source: corrupted, metric, mlps };
+      const direct = await pathPatching(model, options);
+      expectClose('logits', direct.patched, wanted(`path_to_logits_${mlps}`));
+      expect(direct.base).toBeCloseTo(Number(wanted('clean').data[0]), 4);
+      const receivers = [['q', 0], ['q', 1], ['v', 0]].map(([part, head]) => ({ part, layer: 1, head })) as never; // biome-ignore format: a list
+      const { patched } = await pathPatching(model, { ...options, receivers });
+      expectClose('heads', patched, wanted(`path_to_heads_${mlps}`));
+    });
+  },
+);
+
+describe('grids of one model', () => {
+  const clean: ModelInputs = { input_ids: [[6, 9, 40, 20, 7]] };
+  const corrupted: ModelInputs = { input_ids: [[6, 10, 40, 20, 7]] };
+  const metric = logitDifference(11, 12);
+  const load = () => AutoModelForCausalLM.from_pretrained(fixturePath('llama_tiny/odd'));
+
+  it('stacks them as TransformerLens does, grouped heads followed by zeros', async () => {
+    const model = await load();
+    const [, cache] = await model.run_with_cache(clean);
+    const every = await get_act_patch_attn_head_by_pos_every(model, corrupted, cache, metric);
+    expect(every.dims).toEqual([5, 2, 5, 3]);
+    const keys = await get_act_patch_attn_head_k_by_pos(model, corrupted, cache, metric);
+    expect(keys.dims).toEqual([2, 5, 1]);
+    expect((every.slice(2, null, null, 0) as Floats).data).toEqual(keys.data);
+    expect([...(every.slice(2, null, null, [1, 3]) as Floats).data].every((value) => value === 0)).toBe(true);
+    const pattern = await get_act_patch_attn_head_pattern_by_pos(model, corrupted, cache, metric);
+    expect(pattern.dims).toEqual([2, 3, 5]);
+    expect(every.slice(4)).toEqual(pattern.permute(0, 2, 1));
+    const blocks = await get_act_patch_block_every(model, corrupted, cache, metric);
+    expect(blocks.dims).toEqual([3, 2, 5]);
+    expect(blocks.slice(0)).toEqual(await get_act_patch_resid_pre(model, corrupted, cache, metric));
+    await model.dispose();
+  });
+
+  it('names what is missing', async () => {
+    const model = await load();
+    const [, cache] = await model.run_with_cache(clean, { names_filter: 'blocks.0.hook_resid_pre' });
+    expect(await failureOf(() => get_act_patch_resid_pre(model, corrupted, cache, metric))).toMatchObject({
+      code: 'invalid_argument',
+      message: expect.stringContaining('blocks.1.hook_resid_pre'),
+    });
+    const options = { src_layer: 0, src_head: 0 };
+    const direct = () => get_act_patch_direct_path(model, corrupted, cache, cache, metric, options);
+    expect((await failureOf(direct)).message).toContain('blocks.0.attn.hook_z');
+    const receivers = [{ part: 'k', layer: 1, head: 1 }] as const;
+    const path = () => pathPatching(model, { base: clean, source: corrupted, metric, receivers });
+    expect(await failureOf(path)).toMatchObject({ code: 'invalid_argument' });
+    const other = () => pathPatching(model, { base: clean, source: { input_ids: [[5, 6]] }, metric });
+    expect(await failureOf(other)).toMatchObject({ code: 'shape_mismatch' });
+    const parallel = await AutoModelForCausalLM.from_pretrained(fixturePath('models/gpt_neox/even'));
+    const mid = () => get_act_patch_resid_mid(parallel, corrupted, cache, metric);
+    expect((await failureOf(mid)).message).toContain('hook_resid_mid');
+    await parallel.dispose();
+    await model.dispose();
+  });
+});
+
+describe('causalTracing', () => {
+  const inputs = { input_ids: [[6, 9, 40, 20, 7]] };
+  const metric = logitDifference(11, 12);
+  const given = { inputs, subject: [1, 2], noise: 0.4, samples: 3, seed: 5, metric };
+
+  it.each([
+    [undefined, 1],
+    ['blocks.*.hook_mlp_out', 2],
+  ] as const)('restores %s in %d layers', async (hook, window) => {
+    const model = await AutoModelForCausalLM.from_pretrained(fixturePath('models/gpt2/odd'));
+    const found = await causalTracing(model, { ...given, hook, window });
+    expect(found.restored.dims).toEqual([2, 5]);
+    const [logits, cache] = await model.run_with_cache(inputs);
+    expect(found.clean).toBe(await metric(logits));
+    const base = { input_ids: [0, 1, 2].map(() => inputs.input_ids[0] as number[]) };
+    const noise = { hook: 'hook_embed', pos: [1, 2], op: 'noise', value: 0.4, seed: 5 } as const;
+    expect(found.corrupted).toBe(await metric(await model.run_with_hooks(base, { edits: [noise] })));
+    expect(found.corrupted).not.toBe(found.clean);
+    for (let layer = 0; layer < 2; layer++) {
+      for (let pos = 0; pos < 5; pos++) {
+        const from = Math.max(0, layer - Math.floor(window / 2));
+        const hooks = found.hooks.slice(from, layer - Math.floor(window / 2) + window);
+        const restored = hooks.map((name) => {
+          const value = (cache[name] as Floats).slice(null, pos, null) as Floats;
+          return { hook: name, pos, op: 'replace', value } as const;
+        });
+        const alone = await metric(await model.run_with_hooks(base, { edits: [noise, ...restored] }));
+        expect(found.restored.data[layer * 5 + pos]).toBe(Math.fround(alone));
+      }
+    }
+    await model.dispose();
+  });
+
+  it.each([
+    [{ noise: 0 }, 'noise'],
+    [{ samples: 1.5 }, 'samples'],
+    [{ window: 0 }, 'window'],
+    [{ subject: [] }, 'subject'],
+    [{ subject: [9] }, '9'],
+    [{ inputs: { input_ids: [[1, 2, 3], [4, 5, 6]] } }, 'one text'], // biome-ignore format: two rows
+  ])('refuses %j', async (wrong, part) => {
+    const model = await AutoModelForCausalLM.from_pretrained(fixturePath('models/gpt2/odd'));
+    expect(await failureOf(() => causalTracing(model, { ...given, ...wrong }))).toMatchObject({
+      code: 'invalid_argument',
+      message: expect.stringContaining(part),
+    });
+    await model.dispose();
+  });
+});

@@ -1,0 +1,287 @@
+// sweep: every value has the bits of a run with the same edits by itself, whatever is shared; streams, ends, resumes.
+
+import {
+  type ActivationEdit,
+  AutoModel,
+  AutoModelForCausalLM,
+  AutoModelForImageClassification,
+  AutoModelForMaskedLM,
+  AutoModelForSeq2SeqLM,
+  type Intervention,
+  logitDifference,
+  type ModelInputs,
+  type PreTrainedModel,
+  sweep,
+  sweep_stream,
+  type Tensor,
+} from 'clearformer';
+import { describe, expect, it, vi } from 'vitest';
+import { failureOf } from '../support/failures.js';
+import { fixturePath } from '../support/references.js';
+import { optionsFor, variants } from '../support/variants.js';
+
+type Floats = Tensor<'float32'>;
+const gpt2 = () => AutoModelForCausalLM.from_pretrained(fixturePath('models/gpt2/odd'));
+const ids = [[3, 9, 4, 20, 7, 50, 8], [1, 6, 8, 30, 31, 12, 9]]; // biome-ignore format: two rows
+const padded = { input_ids: ids, attention_mask: [[0, 0, 1, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1, 1]] }; // biome-ignore format: two rows
+
+/** A number that depends on every bit of the logits. */
+const digest = ({ data }: Floats) => data.reduce((sum, value, at) => sum + value * Math.sin(at + 1), 0);
+
+const value = (count: number, scale = 1) => Float32Array.from({ length: count }, (_, at) => scale * Math.cos(at));
+const vector = (count: number) => ({ data: value(count), dims: [count] });
+
+/** Interventions at every place that a stack of two layers has. */
+function interventions(stack: string, width: number, heads: number): Intervention[] {
+  const hook = (layer: number, leaf: string) => `${stack}${layer}.${leaf}` as `${string}*`;
+  const by = (layer: number, leaf: string, edit: Omit<ActivationEdit, 'hook'>) => ({
+    hook: hook(layer, leaf),
+    ...edit,
+  });
+  const positions = [0, 3, -1, 5].flatMap((pos): Intervention[] => [
+    by(0, 'hook_resid_pre', { pos, op: 'zero' }),
+    by(1, 'hook_resid_pre', { pos, op: 'add', value: vector(width) }),
+    by(1, 'hook_attn_out', { pos: [pos], op: 'scale', value: 0.5 }),
+    by(0, 'hook_mlp_out', { pos, op: 'replace', value: vector(width) }),
+    by(1, 'attn.hook_z', { pos, head: -1, op: 'zero' }),
+    by(1, 'attn.hook_k', { pos, head: 0, op: 'zero' }),
+    by(0, 'attn.hook_pattern', { pos, head: 0, op: 'zero' }),
+    by(1, 'attn.hook_pattern', { pos, key_pos: 0, op: 'replace', value: 0.5 }),
+    [by(0, 'attn.hook_z', { pos, op: 'zero' }), by(1, 'hook_mlp_out', { pos: 4, op: 'zero' })],
+  ]);
+  const all = Array.from({ length: heads }, (_, head) => by(head % 2, 'attn.hook_z', { head, op: 'zero' }));
+  return [
+    ...positions,
+    ...all,
+    by(1, 'attn.hook_z', { head: 0, op: 'mean' }),
+    by(1, 'hook_resid_pre', { pos: 2, row: 1, op: 'noise', value: 0.5, seed: 3 }),
+    by(0, 'mlp.hook_post', { row: [-1, 0], feature: [1, 2], op: 'noise', value: 1 }),
+    { hook: `${stack}*.hook_mlp_out` as const, pos: 2, op: 'zero' },
+    { hook: 'ln_final.hook_out', pos: 6, op: 'scale', value: 2 },
+    { hook: 'hook_embed', pos: 4, op: 'zero' },
+    [],
+  ] as Intervention[];
+}
+
+async function expectBits(
+  model: PreTrainedModel,
+  base: ModelInputs,
+  wanted: readonly Intervention[],
+  options: { edits?: readonly ActivationEdit[]; logits_to_keep?: number | readonly number[] } = {},
+): Promise<void> {
+  const { edits = [], logits_to_keep } = options;
+  const { values, base: without } = await sweep(model, { base, interventions: wanted, metric: digest, ...options });
+  expect(without).toBe(digest(await model.run_with_hooks(base, { edits, logits_to_keep })));
+  for (const [at, intervention] of wanted.entries()) {
+    const all = [...edits, ...[intervention].flat()];
+    const logits = await model.run_with_hooks(base, { edits: all, logits_to_keep });
+    expect([at, JSON.stringify(intervention), values[at]]).toEqual([at, JSON.stringify(intervention), digest(logits)]);
+  }
+  await model.dispose();
+}
+
+const has = (model: PreTrainedModel, given: Intervention[]) =>
+  given.filter((one) =>
+    [one].flat().every(({ hook }) => model.hooks().some(({ name }) => name === hook || String(hook).includes('*'))),
+  );
+
+describe.each(variants)('%s: as one by one, bit for bit', (variant) => {
+  it.each(['models/gpt2/odd', 'llama_tiny/odd', 'models/gpt_neox/even', 'models/bloom/odd', 'models/gemma2/even'])(
+    '%s',
+    async (folder) => {
+      const model = await AutoModelForCausalLM.from_pretrained(fixturePath(folder), optionsFor(variant));
+      const { d_model, n_heads } = model.cfg;
+      await expectBits(model, { input_ids: ids }, has(model, interventions('blocks.', d_model, n_heads)));
+    },
+  );
+
+  it.each([
+    ['the last position', { logits_to_keep: 1 }],
+    ['positions', { logits_to_keep: [2, -2, 0] }],
+    ['edits of the base', { edits: [{ hook: 'hook_embed', pos: [1, 2], op: 'noise', value: 0.3 }] }],
+    ['edits above', { edits: [{ hook: 'blocks.1.attn.hook_z', head: 1, op: 'zero' }], logits_to_keep: 2 }],
+    ['edits of means', { edits: [{ hook: 'blocks.1.hook_mlp_out', op: 'mean' }] }],
+    [
+      'a stream with positions',
+      { edits: [{ hook: 'blocks.1.hook_mlp_out', op: 'add', value: { data: value(210), dims: [7, 30] } }] },
+    ],
+  ] as [string, Parameters<typeof expectBits>[3]][])('padded, with %s', async (_, options) => {
+    const model = await AutoModelForCausalLM.from_pretrained(fixturePath('models/gpt2/odd'), optionsFor(variant));
+    const given = interventions('blocks.', 30, 3);
+    const means = (options?.edits ?? []).some(({ op }) => op === 'mean');
+    await expectBits(model, padded, means ? given.slice(0, 1) : given, options);
+  });
+});
+
+describe('models of other kinds', () => {
+  it('an encoder', async () => {
+    const model = await AutoModelForMaskedLM.from_pretrained(fixturePath('models/bert/odd_masked_lm'));
+    const { d_model, n_heads } = model.cfg;
+    await expectBits(model, padded, has(model, interventions('blocks.', d_model, n_heads)));
+  });
+
+  it('a model of images', async () => {
+    const model = await AutoModelForImageClassification.from_pretrained(
+      fixturePath('models/vit/odd_image_classification'),
+    );
+    const { d_model, n_heads } = model.cfg;
+    const { num_channels = 3, image_size = 0 } = model.config as Record<string, number>;
+    const dims = [2, num_channels, image_size, image_size];
+    const pixel_values = { data: value(2 * num_channels * image_size * image_size), dims };
+    await expectBits(model, { pixel_values }, has(model, interventions('blocks.', d_model, n_heads)).slice(0, 24));
+  });
+
+  it('an encoder-decoder', async () => {
+    const model = await AutoModelForSeq2SeqLM.from_pretrained(fixturePath('models/t5/odd'));
+    const { d_model, n_heads } = model.cfg;
+    const base = { input_ids: ids, decoder_input_ids: ids.map((row) => row.slice(1)) };
+    const given = interventions('decoder.', d_model, n_heads).slice(0, 18);
+    const encoder = { hook: 'encoder.0.hook_mlp_out', pos: -1, op: 'zero' } as const;
+    await expectBits(model, base, [encoder, ...has(model, given)], { logits_to_keep: 2 });
+  });
+
+  it('two towers', async () => {
+    const model = await AutoModel.from_pretrained(fixturePath('models/clip/odd'));
+    const { image_size, num_channels = 3 } = model.config.vision_config as Record<string, number>;
+    const size = image_size as number;
+    const pixel_values = { data: value(num_channels * size * size), dims: [1, num_channels, size, size] };
+    const base = { input_ids: [[3, 4, 5, 2]], pixel_values };
+    const given = ['text_model.blocks.0.hook_mlp_out', 'vision_model.blocks.1.attn.hook_z'] as const;
+    await expectBits(
+      model,
+      base,
+      given.map((hook) => ({ hook, op: 'zero' as const })),
+    );
+  });
+
+  it('keys and values in half precision, which are not shared', async () => {
+    const model = await AutoModelForCausalLM.from_pretrained(fixturePath('models/gpt2/odd'), { cache_dtype: 'fp16' });
+    await expectBits(model, { input_ids: ids }, interventions('blocks.', 30, 3).slice(0, 12), { logits_to_keep: 1 });
+  });
+});
+
+const few = interventions('blocks.', 30, 3).slice(0, 20);
+const metric = logitDifference(11, 12);
+
+describe('a sweep', () => {
+  it('computes what interventions share once', async () => {
+    const model = await gpt2();
+    const run = vi.spyOn(model, 'run_with_cache');
+    const last = {
+      length: 60,
+      at: (index: number) => ({ hook: 'blocks.1.attn.hook_z', pos: 6, head: index % 3, op: 'zero' }) as const,
+    };
+    await sweep(model, { base: { input_ids: ids }, interventions: last, metric });
+    expect(run).toHaveBeenCalledTimes(2);
+    const [inputs, options] = run.mock.calls[1] ?? [];
+    expect(inputs?.residual).toMatchObject({ dims: [120, 1, 30] });
+    expect(options).toMatchObject({ start_at_layer: 1, logits_to_keep: [0] });
+    await model.dispose();
+  });
+
+  it('measures what logitDifference reads', async () => {
+    const model = await gpt2();
+    const options = { base: { input_ids: ids }, interventions: few };
+    for (const pos of [-1, 2]) {
+      const one = logitDifference(11, 12, pos);
+      const { values } = await sweep(model, { ...options, metric: one });
+      const whole = await sweep(model, { ...options, metric: (logits) => one(logits) });
+      expect(values).toEqual(whole.values);
+    }
+    await model.dispose();
+  });
+
+  it('takes several models, or loads them', async () => {
+    const model = await gpt2();
+    const options = { base: { input_ids: ids }, interventions: few, metric };
+    const alone = await sweep(model, options);
+    const other = await gpt2();
+    expect(await sweep([model, other], options)).toEqual(alone);
+    const loaded: PreTrainedModel[] = [];
+    const load = async () => {
+      loaded.push(await gpt2());
+      return loaded.at(-1) as PreTrainedModel;
+    };
+    expect(await sweep(load, { ...options, workers: 3 })).toEqual(alone);
+    expect(loaded).toHaveLength(3);
+    expect(await failureOf(() => loaded[0]?.({ input_ids: ids }))).toMatchObject({ code: 'disposed' });
+    await other.dispose();
+    expect(await failureOf(() => sweep([model, other], options))).toMatchObject({ code: 'disposed' });
+    expect((await model({ input_ids: ids })).logits?.dims[0]).toBe(2);
+    await model.dispose();
+  });
+
+  it('streams results, and ends with the loop', async () => {
+    const model = await gpt2();
+    const options = { base: { input_ids: ids }, interventions: few, metric };
+    const { values } = await sweep(model, options);
+    const found: number[] = [];
+    for await (const { index, value } of sweep_stream(model, options)) found[index] = value;
+    expect(found).toEqual(values);
+    for await (const { index, value } of sweep_stream(model, options)) {
+      expect(value).toBe(values[index]);
+      break;
+    }
+    await model.dispose();
+  });
+
+  it('ends by a signal, and goes on from what is known', async () => {
+    const model = await gpt2();
+    const options = { base: { input_ids: ids }, interventions: few, metric };
+    const { values } = await sweep(model, options);
+    const known: (number | null)[] = few.map(() => null);
+    const controller = new AbortController();
+    const enough = new Error('enough');
+    const ended = sweep(model, {
+      ...options,
+      signal: controller.signal,
+      onResult: ({ index, value }) => {
+        known[index] = value;
+        if (known.filter((one) => one !== null).length === 4) controller.abort(enough);
+      },
+    });
+    await expect(ended).rejects.toBe(enough);
+    const before = known.filter((one) => one !== null).length;
+    expect(before).toBeGreaterThanOrEqual(4);
+    expect(before).toBeLessThan(few.length);
+    const steps: number[] = [];
+    const resume = JSON.parse(JSON.stringify(known));
+    const again = await sweep(model, { ...options, resume, progress: ({ done }) => steps.push(done) });
+    expect(again.values).toEqual(values);
+    expect(steps).toEqual(few.slice(before).map((_, at) => before + at + 1));
+    await model.dispose();
+  });
+
+  it.each([
+    [{ metric: 3 }, 'metric'],
+    [{ metric: () => 'three' }, 'three'],
+    [{ interventions: 7 }, 'interventions'],
+    [{ interventions: { length: 2, at: () => undefined } }, 'no intervention 0 of 2'],
+    [{ interventions: [{ hook: 'blocks.7.hook_z', op: 'zero' }] }, 'blocks.7.hook_z'],
+    [{ interventions: [{ hook: 'blocks.1.attn.hook_z', head: 9, op: 'zero' }] }, 'head 9'],
+    [{ interventions: [{ hook: 'blocks.1.attn.hook_z', pos: -8, op: 'zero' }] }, '-8'],
+    [{ interventions: [{ hook: 'blocks.1.attn.hook_z', pos: 0.5, op: 'zero' }] }, 'whole number'],
+    [{ resume: [1] }, 'resume'],
+    [{ workers: 0 }, 'workers'],
+  ])('refuses %j', async (given, part) => {
+    const model = await gpt2();
+    const options = { base: { input_ids: ids }, interventions: few, metric, ...given } as Parameters<typeof sweep>[1];
+    const failure = await failureOf(() => sweep('workers' in given ? async () => model : model, options));
+    expect(failure).toMatchObject({ code: 'invalid_argument', message: expect.stringContaining(part) });
+    expect((await model({ input_ids: ids })).logits?.dims[0]).toBe(2);
+    await model.dispose();
+  });
+
+  it('refuses a cache, options it does not have, and no models', async () => {
+    const model = await gpt2();
+    const { past_key_values } = await model({ input_ids: [[5]] }, { use_cache: true });
+    const options = { base: { input_ids: [[5]], past_key_values }, interventions: few, metric };
+    expect(await failureOf(() => sweep(model, options))).toMatchObject({ code: 'unsupported' });
+    // @ts-expect-error: misspelt
+    expect(await failureOf(() => sweep(model, { ...options, edit: [] }))).toMatchObject({ code: 'unsupported' });
+    expect(await failureOf(() => sweep([], { ...options, base: { input_ids: ids } }))).toMatchObject({
+      code: 'invalid_argument',
+    });
+    await model.dispose();
+  });
+});

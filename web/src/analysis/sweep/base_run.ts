@@ -1,0 +1,140 @@
+// The base run of a sweep: its logits, and what passes with interventions take from it instead of computing it again,
+// the residual stream before each layer, and the keys and values of a prefix.
+
+import type { ActivationEdit } from '../../models/edits.js';
+import { forwardIn, type ModelInputs } from '../../models/inputs.js';
+import { KeyValueCache } from '../../models/key_value_cache.js';
+import { keptIn } from '../../models/observation.js';
+import type { PreTrainedModel } from '../../models/pre_trained_model.js';
+import type { RunInputs, TensorIn } from '../../runtime/border.js';
+import type { HookName } from '../../runtime/hook_names.js';
+import { ClearformerError } from '../../support/error.js';
+import type { Tensor } from '../../tensor/tensor.js';
+import { type Extent, expanded, layerOf, readsAllRows } from './intervention.js';
+
+type Floats = Tensor<'float32'>;
+
+/** What a pass captures, and the layer before which it ends. */
+export interface Capture {
+  names_filter: readonly HookName[];
+  stop_at_layer: number;
+}
+
+/** What a base run is of. */
+export interface BaseRequest {
+  base: ModelInputs;
+  edits: readonly ActivationEdit[];
+  logits_to_keep?: number | readonly number[] | undefined;
+  /** Activations to capture in each pass, and where it ends; it then computes all positions. */
+  capture?: Capture | undefined;
+  signal: AbortSignal | undefined;
+}
+
+/** The base run on one model. */
+export interface BaseRun {
+  model: PreTrainedModel;
+  /** The inputs as tensors [batch, …]. */
+  inputs: RunInputs;
+  batch: number;
+  /** The most positions of a row. */
+  positions: number;
+  extent: Extent;
+  /** The edits in force in every pass, one per hook. */
+  edits: readonly ActivationEdit[];
+  /** The logits of the positions `kept` (all if undefined), or the output that the model has instead. */
+  logits: Floats;
+  kept: number[] | undefined;
+  /** The residual stream [batch, pos, d_model] before each layer; undefined if passes begin with the inputs. */
+  residuals: readonly (Floats | undefined)[];
+  /** Keys and values of all positions; undefined if passes compute all positions. */
+  cache: KeyValueCache | undefined;
+}
+
+const refused = (message: string, option: string) =>
+  new ClearformerError('unsupported', `sweep: ${message}`, { option });
+
+/** Rows, positions of the text and the most positions of any of the inputs. */
+function sizesOf({ input_ids, inputs_embeds, pixel_values, input_features, decoder_input_ids }: RunInputs) {
+  const text = input_ids ?? inputs_embeds;
+  const [batch = 0, length = 0] = (text ?? pixel_values ?? input_features ?? decoder_input_ids)?.dims ?? [];
+  const frames = Math.ceil((input_features?.dims[2] ?? 0) / 2);
+  const longest = Math.max(text ? length : 0, decoder_input_ids?.dims[1] ?? 0, frames);
+  return { batch, length: text ? length : 0, longest };
+}
+
+/** Whether later positions never change earlier ones, and keys and values are kept as they are computed. */
+function sharesPrefix(model: PreTrainedModel): boolean {
+  const { kind, task } = model.cfg;
+  const { is_causal, use_bidirectional_attention } = model.config;
+  const causal = is_causal !== false && (use_bidirectional_attention ?? false) === false;
+  return kind === 'decoder-only' && task === 'causal-lm' && causal && model.info().cache_dtype === 'fp32';
+}
+
+/** Runs the base, and keeps what passes share; `of` is that of another model with the same weights. */
+export async function baseRun(model: PreTrainedModel, request: BaseRequest, of?: BaseRun): Promise<BaseRun> {
+  const { base, logits_to_keep, signal } = request;
+  if (base?.past_key_values != null) throw refused('base with past_key_values', 'past_key_values');
+  const inputs = forwardIn('sweep', base, model.open().engine);
+  const { kind, n_layers: layers } = model.cfg;
+  const startable = kind === 'decoder-only' || kind === 'encoder-only';
+  const { batch, length, longest } = sizesOf(inputs);
+  const hooks = model.hooks();
+  const extent: Extent = startable
+    ? { hooks, stack: 'blocks.', layers, length }
+    : { hooks, stack: '?', layers: 1, length: 0 };
+  const cache = request.capture === undefined && sharesPrefix(model) ? new KeyValueCache() : undefined;
+  const list = logits_to_keep === undefined ? [] : keptIn(logits_to_keep, inputs);
+  const counted = list.map((one) => (cache && one < 0 ? one + length : one));
+  const kept = counted.length > 0 ? counted : undefined;
+  const edits = expanded('edits', request.edits, extent);
+  const names_filter = of === undefined && startable ? residualHooks(layers) : () => false;
+  const given = cache === undefined ? base : { ...base, past_key_values: cache };
+  const [logits, captured] = await model.run_with_cache(given, { edits, names_filter, logits_to_keep, signal });
+  const residuals = of?.residuals ?? Array.from({ length: layers }, (_, layer) => captured[residualHook(layer)]);
+  const positions = Math.max(1, longest, residuals[1]?.dims[1] ?? 0);
+  return { model, inputs, batch, extent, positions, edits, logits, kept, residuals, cache };
+}
+
+const residualHook = (layer: number): HookName => `blocks.${layer}.hook_resid_pre`;
+const residualHooks = (layers: number) => Array.from({ length: layers - 1 }, (_, at) => residualHook(at + 1));
+
+/** The base run's edits that are still to be made in a pass that begins before `layer`. */
+export function editsFrom({ edits, extent }: BaseRun, layer: number): ActivationEdit[] {
+  if (layer === 0) return [...edits];
+  return edits.filter(({ hook }) => layerOf(extent, hook as HookName) >= layer && hook !== residualHook(layer));
+}
+
+/** Whether a value has positions of its own, so that it only fits a pass over all of them. */
+const hasPositions = ({ pos, value }: ActivationEdit): boolean =>
+  pos === undefined && typeof value === 'object' && 'dims' in value && (value.dims as readonly number[]).length > 1;
+
+/** The last position at which a pass with these edits of the base run can begin. */
+export function latestStart(edits: readonly ActivationEdit[], { extent, kept }: BaseRun): number {
+  const positions = edits.map((edit) => {
+    if (readsAllRows(edit) || hasPositions(edit) || Array.isArray(edit.value)) return 0;
+    return edit.pos === undefined ? extent.length : Math.max(0, Math.min(...[edit.pos].flat()));
+  });
+  return Math.min(extent.length - 1, ...(kept === undefined ? [] : [Math.max(...kept)]), ...positions);
+}
+
+/** A tensor [batch, …] as the rows of several interventions. */
+export function tiled({ data, dims }: TensorIn, times: number): TensorIn {
+  const all = new (data.constructor as Float32ArrayConstructor)(data.length * times);
+  for (let at = 0; at < times; at++) all.set(data as Float32Array, at * data.length);
+  return { data: all, dims: [(dims[0] ?? 0) * times, ...dims.slice(1)] };
+}
+
+/** The positions from `first` on of a tensor [batch, pos, …]. */
+export function positionsFrom({ data, dims }: TensorIn, first: number): TensorIn {
+  const [batch = 0, length = 0, ...rest] = dims;
+  const width = rest.reduce((product, extent) => product * extent, 1);
+  const part = new (data.constructor as Float32ArrayConstructor)(batch * (length - first) * width);
+  for (let row = 0; row < batch; row++) {
+    const from = row * length * width;
+    part.set(
+      (data as Float32Array).subarray(from + first * width, from + length * width),
+      row * (length - first) * width,
+    );
+  }
+  return { data: part, dims: [batch, length - first, ...rest] };
+}

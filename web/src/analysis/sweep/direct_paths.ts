@@ -1,0 +1,142 @@
+// Direct path patching: what one head's output changes in the queries, keys or values of each later head, with the norm's
+// divisor kept as it is on the corrupted input:
+//   δ = (z_clean − z_corrupted)·W_O,  q ← q + (δ / scale)·W_Q
+// where W_O is centred and the norm's weight is folded into W_Q.
+// Source: TransformerLens, direct_path_patching.py.
+
+import type { ActivationEdit } from '../../models/edits.js';
+import type { ModelInputs } from '../../models/inputs.js';
+import type { PreTrainedModel } from '../../models/pre_trained_model.js';
+import type { HookName } from '../../runtime/hook_names.js';
+import { ClearformerError } from '../../support/error.js';
+import { checkOptions } from '../../support/options.js';
+import { Tensor } from '../../tensor/tensor.js';
+import { type ActivationCache, toTensor } from '../../tensor/tensor_output.js';
+import { inLayer } from '../layer_hooks.js';
+import { LensWeights } from '../lens_weights.js';
+import type { Metric } from '../metric.js';
+import type { PatchingGridOptions } from './patching_grids.js';
+import { sweep } from './sweep.js';
+
+type Floats = Tensor<'float32'>;
+
+/** Options of get_act_patch_direct_path. */
+export interface DirectPathOptions extends PatchingGridOptions {
+  /** The head whose output is patched. */
+  src_layer: number;
+  src_head: number;
+  /** What it is patched into: queries (default), keys or values. */
+  component?: 'q' | 'k' | 'v' | undefined;
+}
+
+const call = 'get_act_patch_direct_path';
+const known = ['src_layer', 'src_head', 'component', 'signal', 'progress', 'logits_to_keep', 'workers'];
+
+const invalid = (message: string, option: string) =>
+  new ClearformerError('invalid_argument', `${call}: ${message}`, { option });
+
+function capturedIn(cache: ActivationCache, name: string, option: string): Floats {
+  const value = cache[name as HookName];
+  if (value === undefined) throw invalid(`${option} has no ${name}`, option);
+  return value as Floats;
+}
+
+/** One head of x [batch, pos, head, d_head]. */
+const ofHead = (x: Floats, head: number) => x.slice(null, null, head, null) as Floats;
+
+/** x [batch, pos, n]·W [n, m]. */
+async function times(model: PreTrainedModel, x: Floats, w: Floats): Promise<Floats> {
+  const tensorIn = ({ data, dims }: Floats) => ({ data, dims: [...dims] });
+  return toTensor(await model.open().engine.call('matmul', { x: tensorIn(x), y: tensorIn(w) })) as Floats;
+}
+
+const minus = (a: Floats, b: Floats): Floats =>
+  new Tensor(
+    'float32',
+    a.data.map((value, i) => value - (b.data[i] as number)),
+    a.dims,
+  );
+
+function divided(x: Floats, scale: Floats): Floats {
+  const width = x.dims[2] as number;
+  const quotient = x.data.map((value, i) => value / (scale.data[Math.floor(i / width)] as number));
+  return new Tensor('float32', quotient, x.dims);
+}
+
+/**
+ * Patches the paths from one head to each head of the later layers: [n_layers, n_heads], for keys and values
+ * [n_layers, n_key_value_heads]; 0 where there is no path. `clean_cache` needs the head's `hook_z`, `corrupted_cache` it
+ * and the later layers' `ln1.hook_scale`. Rejects like `sweep`, with `invalid_argument` for what a cache lacks.
+ */
+export async function get_act_patch_direct_path(
+  model: PreTrainedModel,
+  corrupted: ModelInputs,
+  clean_cache: ActivationCache,
+  corrupted_cache: ActivationCache,
+  patching_metric: Metric,
+  options: DirectPathOptions,
+): Promise<Floats> {
+  checkOptions(call, options, known);
+  const { src_layer, src_head, component = 'q', ...rest } = options;
+  if (!['q', 'k', 'v'].includes(component)) throw invalid(`component: ${String(component)}`, 'component');
+  const weights = new LensWeights(model, {
+    fold_ln: true,
+    center_writing_weights: model.cfg.normalization_type === 'LN',
+  });
+  const z = inLayer(model, src_layer, 'attn.hook_z');
+  const difference = minus(
+    ofHead(capturedIn(clean_cache, z, 'clean_cache'), src_head),
+    ofHead(capturedIn(corrupted_cache, z, 'corrupted_cache'), src_head),
+  );
+  const w_o = (await weights.W_O(src_layer)).slice(src_head, null, null) as Floats;
+  const delta = await times(model, difference, w_o);
+  const edits: { at: number; edit: ActivationEdit }[] = [];
+  const layers = model.cfg.n_layers;
+  let heads = 0;
+  for (let layer = src_layer + 1; layer < layers; layer++) {
+    const seen = divided(delta, capturedIn(corrupted_cache, inLayer(model, layer, 'ln1.hook_scale'), 'corrupted_cache'));
+    const all = await matrixOf(weights, component, layer);
+    heads = all.dims[0] as number;
+    for (let head = 0; head < heads; head++) {
+      const value = await times(model, seen, all.slice(head, null, null) as Floats);
+      const hook = inLayer(model, layer, `attn.hook_${component}`) as HookName;
+      edits.push({ at: layer * heads + head, edit: { hook, head, op: 'add', value } });
+    }
+  }
+  const interventions = edits.map(({ edit }) => edit);
+  const { values } = await sweep(model, { base: corrupted, metric: patching_metric, interventions, ...rest });
+  const result = new Float32Array(layers * heads);
+  values.forEach((value, i) => {
+    result[edits[i]?.at as number] = value;
+  });
+  return new Tensor('float32', result, [layers, heads]);
+}
+
+const matrixOf = (weights: LensWeights, component: 'q' | 'k' | 'v', layer: number): Promise<Floats> =>
+  component === 'q' ? weights.W_Q(layer) : component === 'k' ? weights.W_K(layer) : weights.W_V(layer);
+
+/**
+ * The same from every head: [n_layers, n_heads, n_layers, n_heads]. The caches need the `hook_z` of all layers.
+ */
+export async function get_act_patch_direct_path_all_sources(
+  model: PreTrainedModel,
+  corrupted: ModelInputs,
+  clean_cache: ActivationCache,
+  corrupted_cache: ActivationCache,
+  patching_metric: Metric,
+  options: Omit<DirectPathOptions, 'src_layer' | 'src_head'> = {},
+): Promise<Floats> {
+  const { n_layers, n_heads } = model.cfg;
+  const parts: Floats[] = [];
+  for (let source = 0; source < (n_layers - 1) * n_heads; source++) {
+    const from = { src_layer: Math.floor(source / n_heads), src_head: source % n_heads };
+    const caches = [clean_cache, corrupted_cache] as const;
+    parts.push(await get_act_patch_direct_path(model, corrupted, ...caches, patching_metric, { ...options, ...from }));
+  }
+  const heads = parts[0]?.dims[1] ?? n_heads;
+  const all = new Float32Array(n_layers * n_heads * n_layers * heads);
+  parts.forEach(({ data }, at) => {
+    all.set(data, at * data.length);
+  });
+  return new Tensor('float32', all, [n_layers, n_heads, n_layers, heads]);
+}

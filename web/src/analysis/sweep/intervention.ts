@@ -1,0 +1,83 @@
+// Interventions of a sweep, and what each of them needs computed: the first layer and position that it changes.
+
+import { type ActivationEdit, posAxis } from '../../models/edits.js';
+import { resolveHooks } from '../../models/hooks.js';
+import type { HookPoint } from '../../runtime/border.js';
+import type { HookName } from '../../runtime/hook_names.js';
+
+/** Edits that are in force together; an empty list is the base run. */
+export type Intervention = ActivationEdit | readonly ActivationEdit[];
+
+/** Interventions by index: an array, or an object that computes them on demand. */
+export interface Interventions {
+  readonly length: number;
+  at(index: number): Intervention | undefined;
+}
+
+/** An intervention and the part of a pass that it needs. */
+export interface Prepared {
+  index: number;
+  edits: readonly ActivationEdit[];
+  /** The first layer that it changes; 0 also stands for what comes before the layers. */
+  layer: number;
+  /** The first position that it changes. */
+  position: number;
+  /** Whether it cannot share a batch: it depends on all rows, or its hook has none. */
+  alone: boolean;
+}
+
+/** The layers and positions of the base run that interventions refer to. */
+export interface Extent {
+  hooks: readonly HookPoint[];
+  /** The beginning of the names of its layers' hooks. */
+  stack: string;
+  layers: number;
+  /** Number of positions, 0 if hooks have different ones. */
+  length: number;
+}
+
+/** The layer of a hook: 0 before the layers, the last one after them. */
+export function layerOf({ hooks, stack, layers }: Extent, name: HookName): number {
+  if (name.startsWith(stack)) return Number.parseInt(name.slice(stack.length), 10);
+  const first = hooks.findIndex((hook) => hook.name.startsWith(stack));
+  return hooks.findIndex((hook) => hook.name === name) < first ? 0 : layers - 1;
+}
+
+/**
+ * The edits of an intervention one per hook, positions counted from the first. Throws `invalid_argument` for names that
+ * no hook has.
+ */
+export function expanded(what: string, given: Intervention, extent: Extent): ActivationEdit[] {
+  const all: readonly ActivationEdit[] = [given].flat();
+  return all.flatMap((edit, at) =>
+    resolveHooks(`${what}[${at}].hook`, extent.hooks, edit.hook).map(({ name }) => {
+      const { pos } = edit;
+      if (pos === undefined) return { ...edit, hook: name };
+      const counted = (one: number) => (one < 0 && one + extent.length >= 0 ? one + extent.length : one);
+      return { ...edit, hook: name, pos: typeof pos === 'number' ? counted(pos) : pos.map(counted) };
+    }),
+  );
+}
+
+/** The first position that an edit changes: 0 unless it selects some. */
+export function firstPosition({ pos }: ActivationEdit): number {
+  const positions = [pos ?? 0].flat().map((one) => (Number.isInteger(one) ? one : 0)); // the pass rejects others
+  return Math.max(0, Math.min(...positions));
+}
+
+/** Whether an edit depends on the other rows and positions of the pass. */
+export const readsAllRows = ({ op, value }: ActivationEdit): boolean => op === 'mean' && value === undefined;
+
+/** What an intervention needs computed. */
+export function prepared(index: number, given: Intervention, extent: Extent): Prepared {
+  const edits = expanded(`interventions[${index}]`, given, extent);
+  const axes = edits.map(({ hook }) => extent.hooks.find(({ name }) => name === hook)?.axes ?? []);
+  const unplaced = edits.some((edit, at) => readsAllRows(edit) || posAxis(axes[at] ?? []) < 0);
+  return {
+    index,
+    edits,
+    layer: Math.min(extent.layers - 1, ...edits.map(({ hook }) => layerOf(extent, hook as HookName))),
+    position: unplaced ? 0 : Math.max(0, Math.min(extent.length - 1, ...edits.map(firstPosition))),
+    alone: edits.some((edit, at) => readsAllRows(edit) || axes[at]?.[0] !== 'batch'),
+  };
+}

@@ -1,0 +1,175 @@
+// TransformerLens' activation patching grids, under its names: the corrupted input runs once per layer, position and
+// head with one part of one activation replaced by its value on the clean input, as one sweep.
+// Source: TransformerLens, patching.py; definitions in tests/references/patching.py.
+
+import type { ActivationEdit } from '../../models/edits.js';
+import type { ModelInputs } from '../../models/inputs.js';
+import type { PreTrainedModel } from '../../models/pre_trained_model.js';
+import type { HookName } from '../../runtime/hook_names.js';
+import { ClearformerError } from '../../support/error.js';
+import { checkOptions } from '../../support/options.js';
+import { Tensor } from '../../tensor/tensor.js';
+import type { ActivationCache } from '../../tensor/tensor_output.js';
+import { defaultHook, layerHooks } from '../layer_hooks.js';
+import type { Metric } from '../metric.js';
+import { type SweepCallOptions, type SweepModels, sweep } from './sweep.js';
+
+type Floats = Tensor<'float32'>;
+
+/** Options of the grids. */
+export type PatchingGridOptions = Pick<SweepCallOptions, 'signal' | 'progress' | 'logits_to_keep' | 'workers'>;
+
+/**
+ * Patches a model, or several with the same weights, on the corrupted inputs with activations of `clean_cache`, which
+ * `run_with_cache` returned for clean inputs of the same dims. Rejects like `sweep`, with `invalid_argument` if the cache
+ * lacks the activation.
+ */
+export type PatchingGrid = (
+  models: PreTrainedModel | readonly PreTrainedModel[],
+  corrupted: ModelInputs,
+  clean_cache: ActivationCache,
+  patching_metric: Metric,
+  options?: PatchingGridOptions,
+) => Promise<Floats>;
+
+/** An axis of a grid behind the layers: how an edit selects from it, and the axis of the activation. */
+type GridAxis = readonly ['pos' | 'key_pos' | 'head', number];
+
+const pos: GridAxis = ['pos', 1];
+const head: GridAxis = ['head', 2];
+const patternHead: GridAxis = ['head', 1];
+const dest: GridAxis = ['pos', 2];
+const src: GridAxis = ['key_pos', 3];
+
+/** The part of an activation with these indices in its axes. */
+function partOf(value: Floats, axes: readonly GridAxis[], indices: readonly number[]): Floats {
+  const slices = value.dims.map((_, at) => indices[axes.findIndex(([, axis]) => axis === at)] ?? null);
+  return value.slice(...slices) as Floats;
+}
+
+function cleanValue(cache: ActivationCache, hook: HookName): Floats {
+  const value = cache[hook];
+  if (value !== undefined) return value as Floats;
+  const message = `clean_cache: no ${hook}: capture it with run_with_cache`;
+  throw new ClearformerError('invalid_argument', message, { option: 'clean_cache' });
+}
+
+/** A grid [layer, …axes] over the activation with this name in each layer. */
+function gridOf(leaf: string, ...axes: GridAxis[]): PatchingGrid {
+  return async (models, corrupted, clean_cache, metric, options = {}) => {
+    checkOptions('get_act_patch', options, ['signal', 'progress', 'logits_to_keep', 'workers']);
+    const [model] = [models].flat() as [PreTrainedModel];
+    const hooks = layerHooks(model, defaultHook(model, leaf));
+    const clean = hooks.map((hook) => cleanValue(clean_cache, hook));
+    const extents = axes.map(([, axis]) => clean[0]?.dims[axis] ?? 0);
+    const size = extents.reduce((product, extent) => product * extent, 1);
+    const at = (index: number): ActivationEdit => {
+      const layer = Math.floor(index / size);
+      let rest = index % size;
+      const indices = extents.map(() => 0);
+      for (let axis = extents.length - 1; axis >= 0; axis--) {
+        indices[axis] = rest % (extents[axis] as number);
+        rest = Math.floor(rest / (extents[axis] as number));
+      }
+      const selected = Object.fromEntries(axes.map(([name], place) => [name, indices[place]]));
+      const value = partOf(clean[layer] as Floats, axes, indices);
+      return { hook: hooks[layer] as HookName, op: 'replace', value, ...selected };
+    };
+    const interventions = { length: hooks.length * size, at };
+    const { values } = await sweep(models as SweepModels, { base: corrupted, metric, interventions, ...options });
+    return new Tensor('float32', Float32Array.from(values), [hooks.length, ...extents]);
+  };
+}
+
+/** The residual stream before each layer: [n_layers, pos]. */
+export const get_act_patch_resid_pre: PatchingGrid = gridOf('hook_resid_pre', pos);
+/** The residual stream between attention and MLP: [n_layers, pos]. Not for layers that compute both at once. */
+export const get_act_patch_resid_mid: PatchingGrid = gridOf('hook_resid_mid', pos);
+/** The residual stream after each layer (not one of TransformerLens'): [n_layers, pos]. */
+export const get_act_patch_resid_post: PatchingGrid = gridOf('hook_resid_post', pos);
+/** The output of each attention: [n_layers, pos]. */
+export const get_act_patch_attn_out: PatchingGrid = gridOf('hook_attn_out', pos);
+/** The output of each MLP: [n_layers, pos]. */
+export const get_act_patch_mlp_out: PatchingGrid = gridOf('hook_mlp_out', pos);
+/** Each head's output z: [n_layers, pos, n_heads]. */
+export const get_act_patch_attn_head_out_by_pos: PatchingGrid = gridOf('attn.hook_z', pos, head);
+/** Each head's queries: [n_layers, pos, n_heads]. */
+export const get_act_patch_attn_head_q_by_pos: PatchingGrid = gridOf('attn.hook_q', pos, head);
+/** Each head's keys: [n_layers, pos, n_key_value_heads]. */
+export const get_act_patch_attn_head_k_by_pos: PatchingGrid = gridOf('attn.hook_k', pos, head);
+/** Each head's values: [n_layers, pos, n_key_value_heads]. */
+export const get_act_patch_attn_head_v_by_pos: PatchingGrid = gridOf('attn.hook_v', pos, head);
+/** A row of each head's pattern: [n_layers, n_heads, dest_pos]. */
+export const get_act_patch_attn_head_pattern_by_pos: PatchingGrid = gridOf('attn.hook_pattern', patternHead, dest);
+/** An element of each head's pattern: [n_layers, n_heads, dest_pos, src_pos]. */
+export const get_act_patch_attn_head_pattern_dest_src_pos: PatchingGrid = gridOf(
+  'attn.hook_pattern',
+  patternHead,
+  dest,
+  src,
+);
+/** Each head's output z at all positions: [n_layers, n_heads]. */
+export const get_act_patch_attn_head_out_all_pos: PatchingGrid = gridOf('attn.hook_z', head);
+/** Each head's queries at all positions: [n_layers, n_heads]. */
+export const get_act_patch_attn_head_q_all_pos: PatchingGrid = gridOf('attn.hook_q', head);
+/** Each head's keys at all positions: [n_layers, n_key_value_heads]. */
+export const get_act_patch_attn_head_k_all_pos: PatchingGrid = gridOf('attn.hook_k', head);
+/** Each head's values at all positions: [n_layers, n_key_value_heads]. */
+export const get_act_patch_attn_head_v_all_pos: PatchingGrid = gridOf('attn.hook_v', head);
+/** Each head's pattern: [n_layers, n_heads]. */
+export const get_act_patch_attn_head_pattern_all_pos: PatchingGrid = gridOf('attn.hook_pattern', patternHead);
+
+/** The last axis filled up with zeros to `extent`, as TransformerLens does for grouped keys and values. */
+function padded({ data, dims }: Floats, extent: number): Floats {
+  const own = dims.at(-1) ?? 0;
+  const rows = data.length / own;
+  const all = new Float32Array(rows * extent);
+  for (let row = 0; row < rows; row++) all.set(data.subarray(row * own, (row + 1) * own), row * extent);
+  return new Tensor('float32', all, [...dims.slice(0, -1), extent]);
+}
+
+/** Grids of the same dims, or padded to the first one's, as [grid, …]. */
+function stacked(...grids: PatchingGrid[]): PatchingGrid {
+  return async (...given) => {
+    const results: Floats[] = [];
+    for (const grid of grids) {
+      const result = await grid(...given);
+      results.push(padded(result, results[0]?.dims.at(-1) ?? result.dims.at(-1) ?? 0));
+    }
+    const [first] = results as [Floats];
+    const all = new Float32Array(first.data.length * results.length);
+    results.forEach(({ data }, at) => {
+      all.set(data, at * first.data.length);
+    });
+    return new Tensor('float32', all, [results.length, ...first.dims]);
+  };
+}
+
+/** get_act_patch_attn_head_pattern_by_pos as [n_layers, dest_pos, n_heads]. */
+const patternByPos: PatchingGrid = async (...given) =>
+  (await get_act_patch_attn_head_pattern_by_pos(...given)).permute(0, 2, 1) as Floats;
+
+/** Output, queries, keys, values and pattern of each head: [5, n_layers, n_heads]; grouped heads are followed by 0. */
+export const get_act_patch_attn_head_all_pos_every: PatchingGrid = stacked(
+  get_act_patch_attn_head_out_all_pos,
+  get_act_patch_attn_head_q_all_pos,
+  get_act_patch_attn_head_k_all_pos,
+  get_act_patch_attn_head_v_all_pos,
+  get_act_patch_attn_head_pattern_all_pos,
+);
+
+/** The same by position, of the pattern by that of the query: [5, n_layers, pos, n_heads]. */
+export const get_act_patch_attn_head_by_pos_every: PatchingGrid = stacked(
+  get_act_patch_attn_head_out_by_pos,
+  get_act_patch_attn_head_q_by_pos,
+  get_act_patch_attn_head_k_by_pos,
+  get_act_patch_attn_head_v_by_pos,
+  patternByPos,
+);
+
+/** The residual stream before each layer, the output of its attention and of its MLP: [3, n_layers, pos]. */
+export const get_act_patch_block_every: PatchingGrid = stacked(
+  get_act_patch_resid_pre,
+  get_act_patch_attn_out,
+  get_act_patch_mlp_out,
+);
