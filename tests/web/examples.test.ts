@@ -11,6 +11,7 @@ describe.each([
   'models.md',
   'onnx.md',
   'seeing.md',
+  'sweeps.md',
   'threads.md',
   'weights.md',
   'training.md',

@@ -45,6 +45,8 @@ export {
   type ResidualStackOptions,
   stack_head_results,
 } from './analysis/residual_stack.js';
+export { type Acdc, type AcdcOptions, acdc } from './analysis/sweep/acdc.js';
+export type { CircuitEdge } from './analysis/sweep/circuit_graph.js';
 export {
   type DirectPathOptions,
   get_act_patch_direct_path,

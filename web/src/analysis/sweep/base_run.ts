@@ -10,7 +10,7 @@ import type { RunInputs, TensorIn } from '../../runtime/border.js';
 import type { HookName } from '../../runtime/hook_names.js';
 import { ClearformerError } from '../../support/error.js';
 import type { Tensor } from '../../tensor/tensor.js';
-import { type Extent, expanded, layerOf, readsAllRows } from './intervention.js';
+import { concernsAllRows, type Extent, expanded, layerOf } from './intervention.js';
 
 type Floats = Tensor<'float32'>;
 
@@ -78,7 +78,7 @@ export async function baseRun(model: PreTrainedModel, request: BaseRequest, of?:
   const { kind, n_layers: layers } = model.cfg;
   const startable = kind === 'decoder-only' || kind === 'encoder-only';
   const { batch, length, longest } = sizesOf(inputs);
-  const hooks = model.hooks();
+  const hooks = model.hooks({ on_request: true });
   const extent: Extent = startable
     ? { hooks, stack: 'blocks.', layers, length }
     : { hooks, stack: '?', layers: 1, length: 0 };
@@ -111,7 +111,7 @@ const hasPositions = ({ pos, value }: ActivationEdit): boolean =>
 /** The last position at which a pass with these edits of the base run can begin. */
 export function latestStart(edits: readonly ActivationEdit[], { extent, kept }: BaseRun): number {
   const positions = edits.map((edit) => {
-    if (readsAllRows(edit) || hasPositions(edit) || Array.isArray(edit.value)) return 0;
+    if (concernsAllRows(edit) || hasPositions(edit) || Array.isArray(edit.value)) return 0;
     return edit.pos === undefined ? extent.length : Math.max(0, Math.min(...[edit.pos].flat()));
   });
   return Math.min(extent.length - 1, ...(kept === undefined ? [] : [Math.max(...kept)]), ...positions);

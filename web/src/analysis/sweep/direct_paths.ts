@@ -94,7 +94,10 @@ export async function get_act_patch_direct_path(
   const layers = model.cfg.n_layers;
   let heads = 0;
   for (let layer = src_layer + 1; layer < layers; layer++) {
-    const seen = divided(delta, capturedIn(corrupted_cache, inLayer(model, layer, 'ln1.hook_scale'), 'corrupted_cache'));
+    const seen = divided(
+      delta,
+      capturedIn(corrupted_cache, inLayer(model, layer, 'ln1.hook_scale'), 'corrupted_cache'),
+    );
     const all = await matrixOf(weights, component, layer);
     heads = all.dims[0] as number;
     for (let head = 0; head < heads; head++) {

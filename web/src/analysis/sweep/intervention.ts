@@ -65,19 +65,20 @@ export function firstPosition({ pos }: ActivationEdit): number {
   return Math.max(0, Math.min(...positions));
 }
 
-/** Whether an edit depends on the other rows and positions of the pass. */
-export const readsAllRows = ({ op, value }: ActivationEdit): boolean => op === 'mean' && value === undefined;
+/** Whether an edit depends on the other rows and positions of the pass, or has an effect on the bits of all of them. */
+export const concernsAllRows = ({ hook, op, value }: ActivationEdit): boolean =>
+  (op === 'mean' && value === undefined) || String(hook).endsWith('hook_result'); // summed head by head if it is edited
 
 /** What an intervention needs computed. */
 export function prepared(index: number, given: Intervention, extent: Extent): Prepared {
   const edits = expanded(`interventions[${index}]`, given, extent);
   const axes = edits.map(({ hook }) => extent.hooks.find(({ name }) => name === hook)?.axes ?? []);
-  const unplaced = edits.some((edit, at) => readsAllRows(edit) || posAxis(axes[at] ?? []) < 0);
+  const unplaced = edits.some((edit, at) => concernsAllRows(edit) || posAxis(axes[at] ?? []) < 0);
   return {
     index,
     edits,
     layer: Math.min(extent.layers - 1, ...edits.map(({ hook }) => layerOf(extent, hook as HookName))),
     position: unplaced ? 0 : Math.max(0, Math.min(extent.length - 1, ...edits.map(firstPosition))),
-    alone: edits.some((edit, at) => readsAllRows(edit) || axes[at]?.[0] !== 'batch'),
+    alone: edits.some((edit, at) => concernsAllRows(edit) || axes[at]?.[0] !== 'batch'),
   };
 }

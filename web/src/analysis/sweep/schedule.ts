@@ -3,7 +3,7 @@
 import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import { ClearformerError } from '../../support/error.js';
 import { type BaseRequest, type BaseRun, baseRun } from './base_run.js';
-import { type Interventions, type Prepared, prepared } from './intervention.js';
+import { concernsAllRows, type Interventions, type Prepared, prepared } from './intervention.js';
 import { type RowResult, runPass } from './pass.js';
 import { type PlannedPass, planned } from './plan.js';
 
@@ -34,6 +34,7 @@ function* passes(
   interventions: Interventions,
   wanted: (index: number) => boolean,
 ): Generator<PlannedPass> {
+  const apart = base.edits.some(concernsAllRows);
   for (let first = 0; first < interventions.length; first += windowSize) {
     const open: Prepared[] = [];
     for (let index = first; index < Math.min(first + windowSize, interventions.length); index++) {
@@ -43,7 +44,8 @@ function* passes(
         const message = `sweep: there is no intervention ${index} of ${interventions.length}`;
         throw new ClearformerError('invalid_argument', message, { option: 'interventions' });
       }
-      open.push(prepared(index, given, base.extent));
+      const one = prepared(index, given, base.extent);
+      open.push({ ...one, alone: one.alone || apart });
     }
     yield* planned(open, limits);
   }
