@@ -241,7 +241,9 @@ void traced(const Heads& queries, const PackedKeyValues& keys_values, const Mask
   }
   each([](const AttentionHead& head, const ScoreTile& tile, std::size_t) { head.hide(tile); });
   watched.offer("hook_attn_scores");
-  each([&](const AttentionHead&, const ScoreTile& tile, std::size_t) { weigh(tile, options.empty_row); });
+  each([&](const AttentionHead&, const ScoreTile& tile, std::size_t) {
+    weigh(tile, options.empty_row);
+  });
   if (keeps && context.trace.edits("hook_pattern")) watched.keep("given_pattern");
   watched.offer("hook_pattern");
   if (keeps) watched.keep("pattern");
