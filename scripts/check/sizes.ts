@@ -15,7 +15,7 @@ import { SetupError } from '../toolchain/progress.js';
 // feature, noise, projections and limits (2.5 kB); gradients of decoder-only models (18 kB); LoRA
 // adapters (2.5 kB). 2.5 kB are needed by threads.
 const wasmBrotliLimit = 215_000;
-const inlineBrotliLimit = 313_500;
+const inlineBrotliLimit = 319_000; // with hook functions that are sent to workers, sweeps, circuits
 
 interface Page {
   name: string;
@@ -30,7 +30,8 @@ interface Page {
 // RawImage (6 kB) are included if named. A bundler keeps what a page imports; pipelines are loaded by task, and the
 // code that reads from servers on demand. The worker script, part of every total, is one file that every bundler can
 // copy: it includes the 2 kB for builds with threads, which used to be a separate file that was not counted.
-// The last half kB: workers are monitored from the start, and a core runs a self-test before it is used.
+// The last half kB: workers are monitored from the start, and a core runs a self-test before it is used. Sweeps and what
+// is built on them, which nothing imports by itself, are 7 kB of everything.
 const pages: readonly Page[] = [
   { name: 'a language model and its tokenizer', imports: ['AutoModelForCausalLM', 'AutoTokenizer'], limit: 42_500 },
   {
@@ -39,7 +40,7 @@ const pages: readonly Page[] = [
     later: /^(web_folder|sha256)/,
     limit: 51_000,
   },
-  { name: 'everything the package exports', imports: ['*'], limit: 85_000 },
+  { name: 'everything the package exports', imports: ['*'], limit: 97_000 },
 ];
 
 const brotli = (data: Buffer): number =>
