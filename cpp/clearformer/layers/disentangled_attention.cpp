@@ -34,6 +34,9 @@ std::int64_t bucket_of(std::int64_t relative, const RelativeTableConfig& config)
 }
 
 enum class Side { query, key };
+
+// The names under which the terms are kept for the backward pass.
+constexpr std::string_view kKept[] = {"c2p", "p2c"};
 constexpr std::string_view kMatrices = "batch head query_pos key_pos";
 
 // scale · x·positions, for each query and key the element of one of them with its relative position: (B, H, T, T).
@@ -197,6 +200,14 @@ void DisentangledScores::for_each_term(const Inputs& inputs, const Visit& visit)
   }
 }
 
+Mask DisentangledScores::kept_biases(const TraceScope& trace) {
+  Mask mask;
+  for (const std::string_view term : kKept) {
+    if (trace.has_kept(term)) mask = mask & Mask::additive(Tensor::copy_of(trace.kept(term)));
+  }
+  return mask;
+}
+
 Mask DisentangledScores::biases(const Inputs& inputs, const Context& context) const {
   Mask mask;
   for_each_term(inputs, [&](const Heads& x, Side side, const Linear& projection, const char* hook) {
@@ -210,6 +221,7 @@ Mask DisentangledScores::biases(const Inputs& inputs, const Context& context) co
     const PackedKeyValues positions = packed_in(context.arena, heads, nothing);
     Tensor scores = term(x, side, positions, inputs.positions.row, inputs.scale, context.arena);
     context.trace(hook, scores.mutable_view(), kMatrices);
+    context.trace.keep(kKept[side == Side::query ? 0 : 1], scores);
     mask = mask & Mask::additive(std::move(scores));
   });
   return mask;

@@ -90,6 +90,9 @@ class DisentangledScores {
   /// The terms as additive masks.
   Mask biases(const Inputs& inputs, const Context& context) const;
 
+  /// The same in the backward pass of a differentiated pass, after edits.
+  static Mask kept_biases(const TraceScope& trace);
+
   /// Sums of gradients, which are added to.
   struct Gradients {
     MutableHeads queries, keys;  // (B, T, H, d)

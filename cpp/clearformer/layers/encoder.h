@@ -60,6 +60,8 @@ struct StackState {
   KeyValueCache* cache = nullptr;  // none: keys of this call only
   Mask cross_mask = {};            // which positions of the memory a decoder attends to
   const RelativePositions* relative = nullptr;  // of disentangled attention
+  const MutableTensorView* d_bias = nullptr;    // backward: see AttentionState
+  const MutableTensorView* d_relative = nullptr;
 
   AttentionState attention(Span span, std::size_t layer) const {
     const bool local = span == Span::local;
@@ -68,7 +70,9 @@ struct StackState {
             cache,
             layer,
             KeyRole::sequence,
-            relative};
+            relative,
+            d_bias,
+            d_relative};
   }
 };
 

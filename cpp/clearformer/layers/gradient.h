@@ -16,7 +16,9 @@ namespace clearformer {
 
 /// A term of a metric: the loss that transformers computes of the model's outputs and these labels.
 struct LabelLoss {
-  Tensor labels;  // int32, as transformers expects them for the model's task; -100: not counted
+  /// As transformers expects them for the model's task. int32, of a token, class or position, -100: not counted; of
+  /// question answering (B, 2). float32 for sequences with one output (regression) or several labels.
+  Tensor labels;
   float label_smoothing = 0.0f;  // 0 … 1
   float weight = 1.0f;
 };

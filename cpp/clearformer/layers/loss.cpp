@@ -67,4 +67,31 @@ double cross_entropy(const TensorView& logits, const std::int32_t* labels,
   return factor * sum;
 }
 
+double squared_error(const TensorView& x, const float* y, const MutableTensorView& d,
+                     float weight) {
+  const std::size_t count = x.elements();
+  const double factor = weight / static_cast<double>(count);
+  double sum = 0.0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double error = static_cast<double>(x.f32()[i]) - y[i];
+    sum += error * error;
+    d.f32()[i] += static_cast<float>(2.0 * factor * error);
+  }
+  return factor * sum;
+}
+
+double binary_cross_entropy(const TensorView& x, const float* y, const MutableTensorView& d,
+                            float weight) {
+  const std::size_t count = x.elements();
+  const double factor = weight / static_cast<double>(count);
+  double sum = 0.0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double logit = x.f32()[i], small = portable_exp(-std::fabs(logit));
+    const double sigmoid = (logit < 0.0 ? small : 1.0) / (1.0 + small);
+    sum += std::max(logit, 0.0) - logit * y[i] + portable_log(1.0 + small);
+    d.f32()[i] += static_cast<float>(factor * (sigmoid - y[i]));
+  }
+  return factor * sum;
+}
+
 }  // namespace clearformer

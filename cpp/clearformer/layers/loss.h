@@ -23,4 +23,12 @@ struct CrossEntropy {
 double cross_entropy(const TensorView& logits, const std::int32_t* labels,
                      const MutableTensorView& d, const CrossEntropy& options);
 
+/// The weighted mean of (x - y)² of logits and targets of the same number of elements; adds its gradient to d.
+///   torch.nn.functional.mse_loss
+double squared_error(const TensorView& x, const float* y, const MutableTensorView& d, float weight);
+/// The weighted mean of -y·log σ(x) - (1 - y)·log(1 - σ(x)); adds its gradient to d: σ(x) - y.
+///   torch.nn.functional.binary_cross_entropy_with_logits
+double binary_cross_entropy(const TensorView& x, const float* y, const MutableTensorView& d,
+                            float weight);
+
 }  // namespace clearformer

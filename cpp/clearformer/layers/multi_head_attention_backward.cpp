@@ -119,9 +119,21 @@ MultiHeadAttention::CoreGradients MultiHeadAttention::core_back(const MutableTen
                         positions_first_mutable(d.values)};
   if (state.d_bias != nullptr) to.bias = *state.d_bias;
   if (additive_ && weights != nullptr) to.weights = weights->of(additive_->weight());
-  const Mask& mask = state.mask;
+  Mask mask = state.mask;
+  if (disentangled_) {
+    mask = mask & DisentangledScores::kept_biases(trace);
+    to.bias = arena.take({queries.dim(0), config_.num_heads, queries.dim(1), keys.dim(1)});
+    std::memset(to.bias.data(), 0, to.bias.bytes());
+  }
   if (!traced_attention_backward(kept, mask, how, positions_first(d_mixed), to, context)) {
     attention_backward(kept, mask, how, positions_first(d_mixed), to, arena);
+  }
+  if (disentangled_) {
+    const DisentangledScores::Inputs of{kept.queries, kept.keys,       query_,
+                                        key_,         *state.relative, how.score.scale};
+    const MutableTensorView rows =
+        state.d_relative == nullptr ? MutableTensorView() : *state.d_relative;
+    disentangled_->backward(of, to.bias, {to.queries, to.keys, rows}, context);
   }
   if (additive_) {
     additive_->queries_back(trace.kept("queries"), dq, d.queries, weights, arena);

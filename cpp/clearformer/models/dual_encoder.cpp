@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "clearformer/kernels/elementwise.h"
+#include "clearformer/models/metric.h"
 #include "clearformer/tensor/portable_math.h"
 
 namespace clearformer {
@@ -80,27 +82,131 @@ class DualEncoderModel::Pass : public ForwardPass {
       if (inputs_.stop_at_layer) return stop(*text_);
       const auto positions = model_.pooled_positions(*inputs_.input_ids);
       text_embeds_ =
-          embed("text_model", text_->x(), model_.text_pooler_, {nullptr, positions.data()});
+          embed("text_model", *text_, model_.text_pooler_, {nullptr, positions.data()});
       if (vision_) return true;
     } else if (vision_->step()) {
       return true;
     }
     if (inputs_.stop_at_layer) return stop(*vision_);
     if (vision_) {
-      image_embeds_ = embed("vision_model", vision_->x(), model_.vision_pooler_, {});
+      image_embeds_ = embed("vision_model", *vision_, model_.vision_pooler_, {});
     }
     compare();
     return false;
   }
 
+  // The comparison and both poolers, then a layer a call: of the images, which were the last, then of the texts.
+  bool step_back() override {
+    if (!seeded_) {
+      seeded_ = true;
+      seed();
+    } else if (vision_ && vision_->differentiates()) {
+      vision_->step_back();
+    } else {
+      text_->step_back();
+    }
+    return (text_ && text_->differentiates()) || (vision_ && vision_->differentiates());
+  }
+
  private:
+  // One side of the model: its outputs, and where their gradients go.
+  struct Side {
+    const char* scope;
+    const TowerRun& run;
+    const Head& pooler;
+    std::vector<std::size_t> positions;
+  };
+
+  void seed() {
+    expect_metric(*context_.trace.gradient(), outputs_);
+    Tensor d_text = d_of("text_embeds"), d_images = d_of("image_embeds");
+    if (text_ && vision_ && !inputs_.stop_at_layer) compare_back(d_text, d_images);
+    if (text_) {
+      side_back({"text_model", *text_, model_.text_pooler_,
+                 model_.pooled_positions(*inputs_.input_ids)},
+                d_text);
+    }
+    if (vision_) {
+      side_back({"vision_model", *vision_, model_.vision_pooler_, {}}, d_images);
+    }
+  }
+
+  // The metric's gradient of an output; empty if it has none.
+  Tensor d_of(std::string_view name) {
+    const Tensor* value = outputs_.find(name);
+    if (value == nullptr) return {};
+    return metric_back(model_.config(), {name, *value}, *context_.trace.gradient());
+  }
+
+  // d_embeds += scale · Σ d·(the other's embeds), for the logits' gradients d; d logit_scale = Σ d·logit without bias.
+  void compare_back(Tensor& d_text, Tensor& d_images) {
+    const Tensor of_images = d_of("logits_per_image"), of_texts = d_of("logits_per_text");
+    if (of_images.empty() && of_texts.empty()) return;
+    const Tensor &text = outputs_.at("text_embeds"), &image = outputs_.at("image_embeds");
+    const Tensor& logits = outputs_.at("logits_per_image");
+    if (d_text.empty()) d_text = Tensor::zeros(text.shape());
+    if (d_images.empty()) d_images = Tensor::zeros(image.shape());
+    const std::size_t images = image.dim(0), texts = text.dim(0), width = text.dim(1);
+    const auto scale = static_cast<float>(portable_exp(*model_.logit_scale_.f32()));
+    const float bias = model_.config().logit_bias ? *model_.logit_bias_.f32() : 0.0f;
+    double of_scale = 0.0, of_bias = 0.0;
+    for (std::size_t i = 0; i < images * texts; ++i) {
+      const std::size_t of = i / texts, with = i % texts;
+      const float d = (of_images.empty() ? 0.0f : of_images.f32()[i]) +
+                      (of_texts.empty() ? 0.0f : of_texts.f32()[with * images + of]);
+      of_scale += static_cast<double>(d) * (logits.f32()[i] - bias);
+      of_bias += d;
+      for (std::size_t k = 0; k < width; ++k) {
+        d_images.f32()[of * width + k] += scale * d * text.f32()[with * width + k];
+        d_text.f32()[with * width + k] += scale * d * image.f32()[of * width + k];
+      }
+    }
+    const WeightGradients* const weights = context_.trace.weights();
+    if (weights == nullptr) return;
+    if (float* sum = weights->of(model_.logit_scale_)) *sum += static_cast<float>(of_scale);
+    if (float* sum = weights->of(model_.logit_bias_)) *sum += static_cast<float>(of_bias);
+  }
+
+  // Through unit length, dx = (g - y·(y·g)) / ‖x‖, and the pooler.
+  void side_back(const Side& side, const Tensor& d_embeds) {
+    const MutableTensorView dx = side.run.d();
+    const Tensor d_states = d_of(concat(side.scope, "_output.last_hidden_state"));
+    const Tensor d_residual = d_of("residual");
+    for (const Tensor* more : {&d_states, &d_residual}) {
+      if (!more->empty()) kernels::add(dx.f32(), more->f32(), dx.f32(), dx.elements());
+    }
+    if (inputs_.stop_at_layer) return;
+    const Tensor& pooled = outputs_.at(concat(side.scope, "_output.pooler_output"));
+    Tensor d = d_of(concat(side.scope, "_output.pooler_output"));
+    if (d.empty()) d = Tensor::zeros(pooled.shape());
+    const std::size_t width = pooled.dim(1);
+    for (std::size_t row = 0; row < pooled.dim(0) && !d_embeds.empty(); ++row) {
+      const float* x = pooled.f32() + row * width;
+      const float* g = d_embeds.f32() + row * width;
+      double squares = 0.0, along = 0.0;
+      for (std::size_t i = 0; i < width; ++i) {
+        squares += static_cast<double>(x[i]) * x[i];
+        along += static_cast<double>(x[i]) * g[i];
+      }
+      for (std::size_t i = 0; i < width; ++i) {
+        d.f32()[row * width + i] +=
+            static_cast<float>((g[i] - x[i] * along / squares) / std::sqrt(squares));
+      }
+    }
+    const std::size_t* positions = side.positions.empty() ? nullptr : side.positions.data();
+    side.pooler.backward(side.run.x(), {nullptr, positions}, d, dx,
+                         context_ / side.scope / "pooler");
+  }
+
   bool stop(const TowerRun& run) {
     outputs_.add("residual", Tensor::copy_of(run.x()));
     return false;
   }
 
-  Tensor embed(const char* name, const TensorView& x, const Head& pooler,
+  Tensor embed(const char* name, const TowerRun& run, const Head& pooler,
                const Head::Positions& positions) {
+    run.keep_on();
+    const TensorView x = run.x();
     outputs_.add(concat(name, "_output.last_hidden_state"), Tensor::copy_of(x));
     Tensor pooled = pooler.forward(x, positions, context_ / name / "pooler");
     Tensor embeds = normalized(pooled);
@@ -135,6 +241,7 @@ class DualEncoderModel::Pass : public ForwardPass {
   Arena::Frame frame_;
   Context context_;
   std::optional<TowerRun> text_, vision_;
+  bool seeded_ = false;
   Tensor text_embeds_, image_embeds_;
 };
 

@@ -1,6 +1,8 @@
 #include "clearformer/models/encoder_decoder.h"
 
+#include "clearformer/kernels/elementwise.h"
 #include "clearformer/models/decoder_only.h"
+#include "clearformer/models/metric.h"
 
 namespace clearformer {
 
@@ -47,6 +49,19 @@ class EncoderDecoderModel::Pass : public ForwardPass {
     }
   }
 
+  // The decoder's layers, which add to the gradient of the encoder's output, then the encoder's.
+  bool step_back() override {
+    if (!seeded_) {
+      seeded_ = true;
+      seed();
+    } else if (decoder_ && decoder_->differentiates()) {
+      decoder_->step_back(encoder_->differentiates() ? encoder_->d() : MutableTensorView());
+    } else {
+      encoder_->step_back();
+    }
+    return (decoder_ && decoder_->differentiates()) || encoder_->differentiates();
+  }
+
   bool step() override {
     if (decoder_) {
       if (decoder_->step()) return true;
@@ -70,6 +85,29 @@ class EncoderDecoderModel::Pass : public ForwardPass {
       inputs.memory_mask = inputs_.cache->memory_mask.view();
     }
     decoder_.emplace(model_.decoder_, inputs, context_ / "decoder");
+    if (encoder_ && encoder_->differentiates()) decoder_->differentiate_memory();
+  }
+
+  // The metric's gradient of what leaves the towers.
+  void seed() {
+    const Arena::Frame frame(context_.arena);
+    Gradient& gradient = *context_.trace.gradient();
+    expect_metric(gradient, outputs_);
+    const TowerRun& last = decoder_ ? *decoder_ : *encoder_;
+    for (const auto& [name, output] : outputs_.tensors) {
+      const MutableTensorView d = name == "encoder_last_hidden_state" ? encoder_->d() : last.d();
+      const OutputValue value{name, output, inputs_.logits_to_keep, d.dim(1)};
+      Tensor d_output = metric_back(model_.config(), value, gradient);
+      if (d_output.empty()) continue;
+      if (name != "logits") {
+        kernels::add(d.f32(), d_output.f32(), d.f32(), d.elements());
+        continue;
+      }
+      const MutableTensorView d_x = context_.arena.take(predicts_.shape());
+      model_.output_->backward(predicts_, output, d_output, d_x, context_.trace.weights(),
+                               context_.arena);
+      kept_positions_back(d_x, inputs_.logits_to_keep, d);
+    }
   }
 
   bool stop(const TowerRun& run) {
@@ -95,6 +133,7 @@ class EncoderDecoderModel::Pass : public ForwardPass {
     MutableTensorView x = decoder_->x();
     if (!model_.output_) return outputs_.add("last_hidden_state", Tensor::copy_of(x));
     x = kept_positions(x, inputs_.logits_to_keep, context_.arena);
+    predicts_ = x;
     Tensor logits({x.dim(0), x.dim(1), model_.config().d_vocab()});
     model_.output_->forward(x, logits);
     outputs_.add("logits", std::move(logits));
@@ -106,6 +145,8 @@ class EncoderDecoderModel::Pass : public ForwardPass {
   Arena::Frame frame_;
   Context context_;
   std::optional<TowerRun> encoder_, decoder_;
+  TensorView predicts_;  // the input of the output layer
+  bool seeded_ = false;
 };
 
 TowerInputs EncoderDecoderModel::source(const ModelInputs& inputs) {

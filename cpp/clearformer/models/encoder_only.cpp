@@ -1,6 +1,7 @@
 #include "clearformer/models/encoder_only.h"
 
 #include "clearformer/kernels/elementwise.h"
+#include "clearformer/models/metric.h"
 
 namespace clearformer {
 
@@ -70,8 +71,17 @@ class EncoderOnlyModel::Pass : public ForwardPass {
       outputs_.add("residual", Tensor::copy_of(run_.x()));
       return false;
     }
+    run_.keep_on();
     model_.answer(run_.x(), inputs_, context_, outputs_);
     return false;
+  }
+
+  bool step_back() override {
+    if (seeded_) return run_.step_back();
+    seeded_ = true;
+    expect_metric(*context_.trace.gradient(), outputs_);
+    model_.answer_back(run_.x(), inputs_, context_, outputs_, run_.d());
+    return run_.differentiates();
   }
 
  private:
@@ -80,6 +90,7 @@ class EncoderOnlyModel::Pass : public ForwardPass {
   Arena::Frame frame_;
   Context context_;
   TowerRun run_;
+  bool seeded_ = false;
 };
 
 std::unique_ptr<ForwardPass> EncoderOnlyModel::start(const ModelInputs& inputs, Trace* trace) {
@@ -145,6 +156,66 @@ void EncoderOnlyModel::answer(const TensorView& x, const ModelInputs& inputs,
   } else {
     outputs.add("logits", std::move(logits));
   }
+}
+
+namespace {
+
+// The gradient of (B, T, 2) from those of its columns, which answers to questions are.
+Tensor columns_joined(const Shape& column, const Tensor& first, const Tensor& second) {
+  Tensor joined = Tensor::zeros({column[0], column[1], 2});
+  for (std::size_t i = 0; i < column.elements(); ++i) {
+    if (!first.empty()) joined.f32()[2 * i] = first.f32()[i];
+    if (!second.empty()) joined.f32()[2 * i + 1] = second.f32()[i];
+  }
+  return joined;
+}
+
+// d += half of the mean's gradient, for one of its two terms.
+void add_half(const Tensor& of_mean, Tensor& d) {
+  if (of_mean.empty()) return;
+  if (d.empty()) d = Tensor::zeros(of_mean.shape());
+  for (std::size_t i = 0; i < d.elements(); ++i) d.f32()[i] += 0.5f * of_mean.f32()[i];
+}
+
+}  // namespace
+
+// The mirror of answer(): adds the metric's gradient with respect to x to dx.
+void EncoderOnlyModel::answer_back(const TensorView& x, const ModelInputs& inputs,
+                                   const Context& context, ModelOutputs& outputs,
+                                   const MutableTensorView& dx) const {
+  Gradient& gradient = *context.trace.gradient();
+  const auto of = [&](std::string_view name) {
+    const Tensor* value = outputs.find(name);
+    return value == nullptr ? Tensor() : metric_back(config_, {name, *value}, gradient);
+  };
+  for (const char* name : {"residual", "last_hidden_state"}) {
+    const Tensor d = of(name);
+    if (!d.empty()) kernels::add(dx.f32(), d.f32(), dx.f32(), d.elements());
+  }
+  if (inputs.stop_at_layer) return;
+  Head::Positions positions;
+  if (inputs.attention_mask) positions.mask = &*inputs.attention_mask;
+  const Context head_context = context / head_scope(config_);
+  if (head_ && config_.task == Task::base) {
+    Tensor d = of("pooler_output");
+    if (d.empty()) d = Tensor::zeros(outputs.at("pooler_output").shape());
+    return head_->backward(x, positions, d, dx, head_context);
+  }
+  if (config_.task == Task::base) return;
+  Tensor d = of("logits");
+  if (config_.task == Task::question_answering) {
+    const Tensor first = of("start_logits");
+    d = columns_joined(outputs.at("start_logits").shape(), first, of("end_logits"));
+  } else if (second_head_) {
+    Tensor cls = of("cls_logits"), distilled = of("distillation_logits");
+    add_half(d, cls);
+    add_half(d, distilled);
+    if (!distilled.empty()) second_head_->backward(x, {}, distilled, dx, context / "distillation");
+    d = std::move(cls);
+  }
+  if (d.empty()) d = Tensor::zeros(outputs.at("logits").shape());
+  if (config_.task == Task::replaced_token_detection) d.reshape({x.dim(0), x.dim(1), 1});
+  head_->backward(x, positions, d, dx, head_context);
 }
 
 std::vector<OutputList> EncoderOnlyModel::hidden_states() const {

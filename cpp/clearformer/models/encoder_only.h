@@ -27,6 +27,8 @@ class EncoderOnlyModel : public Model {
   TowerInputs tower_inputs(const ModelInputs& inputs) const;
   void answer(const TensorView& x, const ModelInputs& inputs, const Context& context,
               ModelOutputs& outputs) const;
+  void answer_back(const TensorView& x, const ModelInputs& inputs, const Context& context,
+                   ModelOutputs& outputs, const MutableTensorView& dx) const;
 
   std::shared_ptr<const Embedding> tokens_;
   Tower tower_;

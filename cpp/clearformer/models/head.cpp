@@ -90,10 +90,13 @@ Tensor Head::forward(const TensorView& x, const Positions& positions,
     const MutableTensorView dense =
         context.arena.take(with_width(hidden.shape(), dense_.out_features()));
     dense_.forward(hidden, dense);
+    if (context.trace.keeps_inputs()) context.trace.keep("picked", hidden);
+    context.trace.keep("pre", dense);
     apply(*config_.dense, dense.f32(), dense.elements());
     hidden = dense;
   }
   if (norm_) norm_->forward(hidden, hidden, context / "norm");
+  if (out_ && context.trace.keeps_inputs()) context.trace.keep("hidden", hidden);
   Tensor result(out_ ? with_width(hidden.shape(), config_.outputs) : hidden.shape());
   if (out_) {
     out_->forward(hidden, result);

@@ -44,9 +44,15 @@ class Head {
   Tensor forward(const TensorView& x, const Context& context) const {
     return forward(x, {}, context);
   }
+  /// Backward: from d, the gradient of what forward(x, positions) returned, which is overwritten, that of x is added to
+  /// dx (B, T, D).
+  void backward(const TensorView& x, const Positions& positions, const MutableTensorView& d,
+                const MutableTensorView& dx, const Context& context) const;
 
  private:
   MutableTensorView pick(const TensorView& x, const Positions& positions, Arena& arena) const;
+  void pick_back(const TensorView& d, const Positions& positions,
+                 const MutableTensorView& dx) const;
   MutableTensorView pooled(const TensorView& x, const Context& context) const;
 
   HeadConfig config_;

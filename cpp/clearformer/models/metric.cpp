@@ -88,6 +88,27 @@ std::vector<std::int32_t> labels_of(const ModelConfig& config, std::string_view 
   return rows;
 }
 
+// Numbers as labels: of one output its values (regression), else 0 to 1 for each of several labels.
+void add_numbers_loss(const LabelLoss& loss, const TensorView& output, Tensor& d,
+                      Gradient& gradient) {
+  const bool one = output.shape().back(0) == 1;
+  const Tensor& labels = loss.labels;
+  const bool fits = one ? labels.elements() == output.elements() : labels.shape() == output.shape();
+  if (!fits) {
+    fail(ErrorCode::shape_mismatch, "loss: labels of shape ", labels.shape().text(), ", expected ",
+         (one ? Shape{output.dim(0)} : output.shape()).text());
+  }
+  std::vector<float> numbers(labels.elements());
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    numbers[i] = labels.dtype() == DType::f32
+                     ? labels.f32()[i]
+                     : static_cast<float>(labels.view().as<std::int32_t>()[i]);
+  }
+  gradient_of(d, output);
+  const auto function = one ? squared_error : binary_cross_entropy;
+  gradient.add_to_value(function(output, numbers.data(), d, loss.weight));
+}
+
 void add_loss(const ModelConfig& config, std::string_view name, const LabelLoss& loss,
               const TensorView& output, Tensor& d, Gradient& gradient) {
   const bool answers = config.task == Task::question_answering;
@@ -95,6 +116,10 @@ void add_loss(const ModelConfig& config, std::string_view name, const LabelLoss&
       config.second_head) {
     fail(ErrorCode::unsupported, "loss: ", config.model_type, " for the task ",
          to_string(config.task), " has none of labels; give the gradient of its outputs");
+  }
+  if (config.task == Task::sequence_classification &&
+      (loss.labels.dtype() == DType::f32 || output.shape().back(0) == 1)) {
+    return add_numbers_loss(loss, output, d, gradient);
   }
   const auto labels = labels_of(config, name, loss.labels, output.shape());
   gradient_of(d, output);

@@ -279,6 +279,7 @@ TowerRun::TowerRun(const Tower& tower, TowerInputs inputs, const Context& contex
   }
   if (tower.text_) turn(tower.positions(inputs_, Tower::past_of(inputs_), context.arena));
   place(x_.dim(1));
+  if (context.trace.gradient() != nullptr) sum_positions();
 }
 
 // The residual stream, at the beginning of the memory that the pass will take.

@@ -161,6 +161,10 @@ class TowerRun {
 
   // Of a differentiated pass (gradient.h).
 
+  /// What follows the tower keeps values for the backward pass.
+  void keep_on() const {
+    if (Gradient* gradient = context_.trace.gradient()) gradient->set_keeping(true);
+  }
   /// Whether anything in the tower is differentiated.
   bool differentiates() const { return next_ > from_; }
   /// The gradient of x (B, T, D), zeros before the first step back.
@@ -174,6 +178,8 @@ class TowerRun {
  private:
   static MutableTensorView begin(const Tower& tower, const TowerInputs& inputs, Arena& arena);
   std::size_t first_sought(const Gradient& gradient) const;
+  void sum_positions();
+  void positions_back();
   void turn(const TensorView& positions);
   void place(std::size_t length);
 
@@ -185,7 +191,7 @@ class TowerRun {
   RotaryTable rotary_, local_rotary_;
   RelativePositions relative_;
   std::size_t next_ = 0;  // 0: the embedding, i + 1: layer i
-  MutableTensorView d_;
+  MutableTensorView d_, d_positions_;
   std::size_t from_ = 0;                // the lowest step that is differentiated
   std::vector<std::size_t> kept_ = {};  // the number of values kept before each step
 };

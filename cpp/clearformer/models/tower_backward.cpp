@@ -1,4 +1,5 @@
 #include <charconv>
+#include <cstring>
 #include <limits>
 
 #include "clearformer/models/tower.h"
@@ -18,7 +19,12 @@ bool is_shared(std::string_view place) {
 // The step of a tower that computes a place or uses it, by the place's name in the tower's scope. Layers that share
 // weights use them at their block's step or later.
 std::size_t step_of(std::string_view place, const StackConfig& stack) {
-  if (place.starts_with("project_out.") || place.starts_with("unembed.")) return kNever;
+  constexpr std::string_view kAbove[] = {
+      "project_out.", "unembed.", "mlm.",      "classifier.", "teacher_classifier.",
+      "qa.",          "pooler.",  "detector.", "distillation.", "token_classifier."};
+  for (const std::string_view above : kAbove) {
+    if (place.starts_with(above)) return kNever;
+  }
   if (place.starts_with("ln_final.")) return stack.layers;
   const std::string_view blocks = stack.blocks;
   if (!blocks.empty()) {
@@ -55,9 +61,52 @@ void Tower::projected_back(const TensorView& x, const MutableTensorView& d_out,
 
 void Tower::embed_back(const TowerInputs& inputs, const MutableTensorView& d,
                        const Context& context) const {
-  if (!text_) fail(ErrorCode::unsupported, "gradient: embeddings of images and audio");
   Arena::Frame frame(context.arena);
-  text_->backward(text_inputs(inputs, context.arena), d, context);
+  if (text_) return text_->backward(text_inputs(inputs, context.arena), d, context);
+  const std::string_view name = image_ ? "pixel_values" : "input_features";
+  const TensorView& given = image_ ? *inputs.images : *inputs.features;
+  MutableTensorView d_given;
+  if (context.trace.gradient()->seeks(name)) d_given = context.arena.take(given.shape());
+  if (image_) {
+    image_->backward(given, d, d_given, context);
+  } else {
+    audio_->backward(given, d, d_given, context);
+  }
+  if (d_given.data() == nullptr) return;
+  context.trace.input_back(name, d_given,
+                           image_ ? "batch channel height width" : "batch mel frame");
+}
+
+// Sums over the layers for relative positions, if their weights are differentiated.
+void TowerRun::sum_positions() {
+  const WeightGradients* const weights = context_.trace.weights();
+  if (weights == nullptr || from_ != 0) return;
+  const auto zeros = [&](const Shape& shape) {
+    const MutableTensorView sums = context_.arena.take(shape);
+    std::memset(sums.data(), 0, sums.bytes());
+    return sums;
+  };
+  const std::size_t length = x_.dim(1);
+  if (tower_.config_.relative && weights->of(tower_.relative_bias_) != nullptr) {
+    d_positions_ = zeros({1, tower_.config_.stack.block.attention.num_heads, length, length});
+    state_.d_bias = &d_positions_;
+  }
+  if (tower_.relative_table_) {
+    d_positions_ = zeros(relative_.rows.shape());
+    state_.d_relative = &d_positions_;
+  }
+}
+
+void TowerRun::positions_back() {
+  const WeightGradients* const weights = context_.trace.weights();
+  const std::size_t length = x_.dim(1);
+  if (state_.d_bias != nullptr) {
+    relative_position_bias_backward(d_positions_, *tower_.config_.relative, {length, length, 0},
+                                    weights->of(tower_.relative_bias_));
+  }
+  if (state_.d_relative != nullptr) {
+    tower_.relative_table_->backward(length, d_positions_, weights, context_.arena);
+  }
 }
 
 bool TowerRun::step_back(const MutableTensorView& d_memory) {
@@ -68,6 +117,7 @@ bool TowerRun::step_back(const MutableTensorView& d_memory) {
                     : tower_.encoder_->finish_back(d_, context_);
   }
   if (step == 0) {
+    positions_back();
     tower_.embed_back(inputs_, d_, context_);
   } else if (tower_.decoder_) {
     tower_.decoder_->backward_layer(step - 1, d_, inputs_.memory, d_memory, state_, context_);

@@ -66,13 +66,6 @@ inline constexpr const char* kArchitectures[] = {"bert",
                                                  "dinov2_with_registers",
                                                  "siglip"};
 
-/// Those whose models have gradients.
-inline constexpr const char* kDifferentiated[] = {
-    "gpt2",    "gpt_neo",    "mistral",     "qwen2",      "qwen3",    "phi",    "phi3",
-    "gemma",   "gemma2",     "gemma3_text", "olmo",       "olmo2",    "olmo3",  "smollm3",
-    "granite", "starcoder2", "opt",         "openai_gpt", "gpt_neox", "gptj",   "codegen",
-    "bloom",   "falcon",     "mpt",         "stablelm",   "cohere",   "cohere2"};
-
 /// The model inputs of a case, converted to the models' types; their names begin with `prefix`.
 struct CaseInputs {
   explicit CaseInputs(const Case& reference, const std::string& prefix = "") {
