@@ -81,8 +81,7 @@ class DualEncoderModel::Pass : public ForwardPass {
       if (text_->step()) return true;
       if (inputs_.stop_at_layer) return stop(*text_);
       const auto positions = model_.pooled_positions(*inputs_.input_ids);
-      text_embeds_ =
-          embed("text_model", *text_, model_.text_pooler_, {nullptr, positions.data()});
+      text_embeds_ = embed("text_model", *text_, model_.text_pooler_, {nullptr, positions.data()});
       if (vision_) return true;
     } else if (vision_->step()) {
       return true;
@@ -122,9 +121,9 @@ class DualEncoderModel::Pass : public ForwardPass {
     Tensor d_text = d_of("text_embeds"), d_images = d_of("image_embeds");
     if (text_ && vision_ && !inputs_.stop_at_layer) compare_back(d_text, d_images);
     if (text_) {
-      side_back({"text_model", *text_, model_.text_pooler_,
-                 model_.pooled_positions(*inputs_.input_ids)},
-                d_text);
+      side_back(
+          {"text_model", *text_, model_.text_pooler_, model_.pooled_positions(*inputs_.input_ids)},
+          d_text);
     }
     if (vision_) {
       side_back({"vision_model", *vision_, model_.vision_pooler_, {}}, d_images);
