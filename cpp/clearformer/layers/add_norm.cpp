@@ -77,12 +77,26 @@ AddNorm::Step AddNorm::begin_back(const MutableTensorView& d, const AddNormHooks
   const bool inputs = context.trace.weights() != nullptr;
   if (reads_stream()) {
     if (inputs) step.in = norm.trace.kept("in");
-    return step;
+    if (order_ == NormOrder::post || !offers_input(hooks, context)) return step;
   }
   step.d_in = context.arena.take(d.shape());
   step.write = Write::over;
-  if (inputs) step.in = norm_.output_again(d.shape(), norm);
+  if (inputs && !reads_stream()) step.in = norm_.output_again(d.shape(), norm);
   return step;
+}
+
+bool AddNorm::offers_input(const AddNormHooks& hooks, const Context& context) {
+  return !hooks.input.empty() && context.trace.concerns_back(hooks.input);
+}
+
+// d += N'd_in, which is offered if that is sought.
+void AddNorm::end_back(const Step& step, const MutableTensorView& d, const AddNormHooks& hooks,
+                       const Context& context) const {
+  const Context norm = context / hooks.norm;
+  if (!offers_input(hooks, context)) return norm_.backward(step.d_in, d, Write::onto, norm);
+  if (!reads_stream()) norm_.backward(step.d_in, step.d_in, Write::over, norm);
+  context.trace.back(hooks.input, step.d_in, "batch pos d_model");
+  kernels::add(d.f32(), step.d_in.f32(), d.f32(), d.elements());
 }
 
 // The gradient of the sub-layer's output: d itself if nothing lies between.

@@ -73,7 +73,7 @@ class AddNorm {
     Arena::Frame frame(context.arena);
     const Step step = begin_back(d, hooks, context);
     back(step.in, step.d_out, step.d_in, step.write);
-    if (step.write == Write::over) norm_.backward(step.d_in, d, Write::onto, context / hooks.norm);
+    if (step.write == Write::over) end_back(step, d, hooks, context);
   }
 
  private:
@@ -88,6 +88,9 @@ class AddNorm {
   };
   Step begin_back(const MutableTensorView& d, const AddNormHooks& hooks,
                   const Context& context) const;
+  static bool offers_input(const AddNormHooks& hooks, const Context& context);
+  void end_back(const Step& step, const MutableTensorView& d, const AddNormHooks& hooks,
+                const Context& context) const;
   MutableTensorView update_back(const MutableTensorView& d, const AddNormHooks& hooks,
                                 const Context& context) const;
   void layer_scale_back(const MutableTensorView& d, const Context& norm) const;

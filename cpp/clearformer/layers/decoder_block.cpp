@@ -61,7 +61,10 @@ void DecoderBlock::backward(const MutableTensorView& d, const TensorView& memory
   attention_add_norm_.backward(
       d, kAttention, context,
       [&](const TensorView& in, const TensorView& d_out, const MutableTensorView& d_in,
-          Write write) { attention_.backward(in, state, d_out, d_in, write, context / "attn"); });
+          Write write) {
+        const MultiHeadAttention::HeadReaders readers{attention_add_norm_.input_norm(), context};
+        attention_.backward(in, state, d_out, d_in, write, context / "attn", &readers);
+      });
   context.trace.back("hook_resid_pre", d, kLegend);
 }
 

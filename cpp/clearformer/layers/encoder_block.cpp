@@ -93,7 +93,10 @@ void EncoderBlock::backward(const MutableTensorView& d, const AttentionState& st
     attention_add_norm_.backward(
         d, kAttentionHooks, context,
         [&](const TensorView& in, const TensorView& d_out, const MutableTensorView& d_in,
-            Write write) { attention_.backward(in, state, d_out, d_in, write, context / "attn"); });
+            Write write) {
+          const MultiHeadAttention::HeadReaders readers{attention_add_norm_.input_norm(), context};
+          attention_.backward(in, state, d_out, d_in, write, context / "attn", &readers);
+        });
   }
   context.trace.back("hook_resid_pre", d, kLegend);
 }
@@ -117,13 +120,26 @@ void EncoderBlock::parallel_back(const MutableTensorView& d, const AttentionStat
     const Normalization& own = feed_forward_add_norm_->norm();
     const TensorView second_in = weights ? own.output_again(d.shape(), second) : TensorView();
     feed_forward_.backward(second_in, transformed, d_in, Write::over, context / "mlp");
-    own.backward(d_in, d, Write::onto, second);
+    if (context.trace.concerns_back("hook_mlp_in")) {
+      own.backward(d_in, d_in, Write::over, second);
+      context.trace.back("hook_mlp_in", d_in, kLegend);
+      kernels::add(d.f32(), d_in.f32(), d.f32(), d.elements());
+    } else {
+      own.backward(d_in, d, Write::onto, second);
+    }
   } else {
     feed_forward_.backward(in, transformed, d_in, Write::over, context / "mlp");
+    if (context.trace.concerns_back("hook_mlp_in")) {  // of the norm that both share
+      const MutableTensorView own = context.arena.take(d.shape());
+      const Normalization& shared = attention_add_norm_.norm();
+      shared.backward(shared.kept(norm.trace), d_in, own, Write::over, nullptr, context.arena);
+      context.trace.back("hook_mlp_in", own, kLegend);
+    }
   }
   context.trace.back("hook_attn_out", attended, kLegend);
+  const MultiHeadAttention::HeadReaders readers{&attention_add_norm_.norm(), context};
   attention_.backward(in, state, attended, d_in, feed_forward_add_norm_ ? Write::over : Write::onto,
-                      context / "attn");
+                      context / "attn", &readers);
   attention_add_norm_.norm().backward(d_in, d, Write::onto, norm);
 }
 

@@ -100,9 +100,15 @@ class MultiHeadAttention {
     forward({x, x, x}, state, output, context, write);
   }
 
+  /// A block whose heads' inputs may have gradients of their own, see separate_heads.h.
+  struct HeadReaders {
+    const Normalization* norm;  // of the common input, or null
+    Context context;            // the block's
+  };
   /// The gradients of Inputs; null: not wanted.
   struct InputGradients {
     MutableTensorView queries, keys, values;
+    const HeadReaders* readers = nullptr;  // who offers those of single heads
   };
   /// From d_output (B, T, D): that of the queries, stored with `write`, and of the keys and values, which are added.
   /// d_output is read before any of them is written; they may be one tensor. The inputs are read for gradients of
@@ -111,8 +117,9 @@ class MultiHeadAttention {
                 const InputGradients& d, Write write, const Context& context) const;
   /// Self-attention: dx is the sum of all three.
   void backward(const TensorView& x, const AttentionState& state, const TensorView& d_output,
-                const MutableTensorView& dx, Write write, const Context& context) const {
-    backward({x, x, x}, state, d_output, {dx, dx, dx}, write, context);
+                const MutableTensorView& dx, Write write, const Context& context,
+                const HeadReaders* readers = nullptr) const {
+    backward({x, x, x}, state, d_output, {dx, dx, dx, readers}, write, context);
   }
 
  private:
@@ -140,7 +147,7 @@ class MultiHeadAttention {
   CoreGradients core_back(const MutableTensorView& d_mixed, const AttentionState& state,
                           const Context& context) const;
   void queries_back(const TensorView& x, const AttentionState& state, const MutableTensorView& dq,
-                    const MutableTensorView& dx, Write write, const Context& context) const;
+                    const InputGradients& d, Write write, const Context& context) const;
   void keys_back(const Inputs& inputs, const AttentionState& state, const MutableTensorView& dk,
                  const MutableTensorView& dv, const InputGradients& d,
                  const Context& context) const;

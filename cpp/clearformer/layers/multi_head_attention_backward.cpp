@@ -52,7 +52,7 @@ MutableTensorView MultiHeadAttention::without_extra(const MutableTensorView& d,
 }
 
 void MultiHeadAttention::queries_back(const TensorView& x, const AttentionState& state,
-                                      const MutableTensorView& dq, const MutableTensorView& dx,
+                                      const MutableTensorView& dq, const InputGradients& d,
                                       Write write, const Context& context) const {
   const TraceScope& trace = context.trace;
   if (state.rotary != nullptr) {
@@ -62,7 +62,10 @@ void MultiHeadAttention::queries_back(const TensorView& x, const AttentionState&
   if (query_norm_) normalize_back(*query_norm_, dq, context / "q_norm");
   trace.back("hook_q", dq, kQueryGradient);
   clip_back("clipped_q", dq, context);
-  query_.backward(x, joined(dq), dx, write, trace.weights(), context.arena);
+  if (const HeadReaders* own = d.readers) {
+    offer_head_input_gradients("hook_q_input", query_, dq, own->norm, own->context);
+  }
+  query_.backward(x, joined(dq), d.queries, write, trace.weights(), context.arena);
 }
 
 void MultiHeadAttention::keys_back(const Inputs& inputs, const AttentionState& state,
@@ -81,6 +84,10 @@ void MultiHeadAttention::keys_back(const Inputs& inputs, const AttentionState& s
   clip_back("clipped_v", dv, context);
   clip_back("clipped_k", dk, context);
   WeightGradients* const weights = trace.weights();
+  if (const HeadReaders* own = d.readers) {
+    offer_head_input_gradients("hook_v_input", value_, dv, own->norm, own->context);
+    offer_head_input_gradients("hook_k_input", key_, dk, own->norm, own->context);
+  }
   key_.backward(inputs.keys, joined(dk), d.keys, Write::onto, weights, context.arena);
   value_.backward(inputs.values, joined(dv), d.values, Write::onto, weights, context.arena);
 }
@@ -149,11 +156,12 @@ void MultiHeadAttention::backward(const Inputs& inputs, const AttentionState& st
   const TraceScope& trace = context.trace;
   const TensorView mixed = trace.kept("z");
   const MutableTensorView d_mixed = context.arena.take(mixed.shape());
+  offer_head_result_gradients(d_output, config_.num_heads, context);
   output_.backward(mixed.reshaped(joined(d_mixed).shape()), d_output, joined(d_mixed), Write::over,
                    trace.weights(), context.arena);
   trace.back("hook_z", d_mixed, kQueryGradient);
   const CoreGradients core = core_back(d_mixed, state, context);
-  queries_back(inputs.queries, state, core.queries, d.queries, write, context);
+  queries_back(inputs.queries, state, core.queries, d, write, context);
   keys_back(inputs, state, without_extra(core.keys, extra_key_, context),
             without_extra(core.values, extra_value_, context), d, context);
 }

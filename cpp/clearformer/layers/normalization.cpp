@@ -161,6 +161,14 @@ TensorView Normalization::output_again(const Shape& shape, const Context& contex
   return out;
 }
 
+Normalization::Kept Normalization::kept(const TraceScope& trace) const {
+  if (config_.kind == NormKind::none) return {TensorView(), TensorView()};
+  Kept kept{trace.kept("normalized"), trace.kept("scale")};
+  if (trace.has_kept("given_normalized")) kept.normalized = trace.kept("given_normalized");
+  if (trace.has_kept("given_scale")) kept.scale = trace.kept("given_scale");
+  return kept;
+}
+
 void Normalization::backward(const TensorView& dout, const MutableTensorView& dx, Write write,
                              const Context& context) const {
   const TraceScope& trace = context.trace;
@@ -168,9 +176,7 @@ void Normalization::backward(const TensorView& dout, const MutableTensorView& dx
     const TensorView nothing;
     return backward({nothing, nothing}, dout, dx, write, nullptr, context.arena);
   }
-  Kept kept{trace.kept("normalized"), trace.kept("scale")};
-  if (trace.has_kept("given_normalized")) kept.normalized = trace.kept("given_normalized");
-  if (trace.has_kept("given_scale")) kept.scale = trace.kept("given_scale");
+  const Kept kept = this->kept(trace);
   const Arena::Frame frame(context.arena);
   const MutableTensorView dn = write == Write::over ? dx : context.arena.take(dout.shape());
   const MutableTensorView ds = context.arena.take(kept.scale.shape());

@@ -63,6 +63,8 @@ class Normalization {
   /// points. dx may be dout in place with Write::over.
   void backward(const TensorView& dout, const MutableTensorView& dx, Write write,
                 const Context& context) const;
+  /// What forward() of that pass kept.
+  Kept kept(const TraceScope& trace) const;
   /// What forward() of that pass returned, of `shape`, in the arena.
   TensorView output_again(const Shape& shape, const Context& context) const;
 

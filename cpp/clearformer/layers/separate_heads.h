@@ -40,4 +40,14 @@ void project_heads(const Linear& layer, const TensorView& own, const MutableTens
 bool offer_head_results(const Linear& layer, const TensorView& z, const MutableTensorView& output,
                         Write write, const Context& context);
 
+// Backward, of what is only read: edits of these are refused, see Model::start_gradient().
+
+/// Offers the gradient at one of the hook points of offer_head_inputs(), if it is sought: from d (B, T, H, d), that of the
+/// projections by `layer`. norm: as there, whose forward pass kept its values under "ln1".
+void offer_head_input_gradients(std::string_view hook, const Linear& layer, const TensorView& d,
+                                const Normalization* norm, const Context& context);
+
+/// Offers the gradient at hook_result, if it is sought: that of the output d (B, T, D), for each head.
+void offer_head_result_gradients(const TensorView& d, std::size_t heads, const Context& context);
+
 }  // namespace clearformer

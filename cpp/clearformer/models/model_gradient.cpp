@@ -33,8 +33,9 @@ std::vector<std::string> Model::sought_places(const Trace& trace, Gradient& grad
     }
   }
   for (const HookPoint& hook : hooks()) {
-    if (is_on_request(hook.name) && (gradient.concerns(hook.name) || trace.edits(hook.name))) {
-      fail(ErrorCode::unsupported, "gradient: ", hook.name, " is not differentiated");
+    if (is_on_request(hook.name) && (gradient.changes(hook.name) || trace.edits(hook.name))) {
+      fail(ErrorCode::unsupported, "gradient: ", hook.name,
+           " is read only: no edits, functions or read-outs there in a differentiated pass");
     }
     if (gradient.seeks(hook.name)) places.push_back(hook.name);
   }
