@@ -20,11 +20,12 @@ Trace::Function function_of(const val& call) {
 
 Observation::Observation(std::vector<std::string> names) : names_(std::move(names)) {
   for (const std::string& name : names_) trace_.capture(name);
-  asked_ = !names_.empty();
+  asked_ = asks_ = !names_.empty();
 }
 
 Observation::Observation(const Arguments& arguments, const Model& model)
     : Observation(arguments.texts("names")) {
+  read_captures(arguments);
   read_edits(arguments);
   if (arguments.flag("output_hidden_states")) lists_ = model.hidden_states();
   if (arguments.flag("output_attentions")) {
@@ -59,6 +60,23 @@ void Observation::read_edits(const Arguments& arguments) {
   }
 }
 
+void Observation::read_captures(const Arguments& arguments) {
+  for (const Arguments& given : arguments.objects("parts")) {
+    Capture capture;
+    capture.hook = given.text("hook");
+    capture.rows = given.integer_list("rows");
+    capture.heads = given.integer_list("heads");
+    capture.positions = given.integer_list("positions");
+    capture.key_positions = given.integer_list("key_positions");
+    capture.features = given.integer_list("features");
+    if (given.has("reduction")) capture.reduction = reduction_named(given.text("reduction"));
+    capture.over = given.texts("over");
+    if (given.has("k")) capture.k = given.count("k");
+    trace_.capture(std::move(capture));
+    asked_ = asks_ = true;
+  }
+}
+
 void Observation::report(val& result) {
   if (!lists_.empty()) {
     val lists = val::object();
@@ -66,22 +84,25 @@ void Observation::report(val& result) {
       val members = val::array();
       for (const std::string& hook : list.hooks) {
         for (const Trace::Captured& entry : trace_.captured()) {
-          if (entry.name == hook) push(members, to_value(entry.value));
+          if (entry.name == hook && !entry.selected) push(members, to_value(entry.value));
         }
       }
       lists.set(to_value(list.name), members);
     }
     put(result, "lists", lists);
   }
-  if (!names_.empty()) {
-    val captured = val::object();
+  if (asks_) {
+    val captured = val::object(), indices = val::object();
     for (const Trace::Captured& entry : trace_.captured()) {
+      if (entry.selected) captured.set(to_value(entry.name), to_value(entry.value));
+      if (!entry.indices.empty()) indices.set(to_value(entry.name), to_value(entry.indices));
       for (const std::string& name : names_) {
-        if (matches_pattern(entry.name, name))
+        if (!entry.selected && matches_pattern(entry.name, name))
           captured.set(to_value(entry.name), to_value(entry.value));
       }
     }
     put(result, "captured", captured);
+    put(result, "indices", indices);
   }
   forget();
 }

@@ -20,11 +20,13 @@ class Observation {
   void forget() { trace_.captured().clear(); }
 
  private:
+  void read_captures(const Arguments& arguments);
   void read_edits(const Arguments& arguments);
 
   std::vector<OutputList> lists_;
   std::vector<std::string> names_;
-  bool asked_ = false;
+  bool asks_ = false;   // for captures
+  bool asked_ = false;  // for anything
   Trace trace_;
 };
 

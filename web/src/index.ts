@@ -157,6 +157,8 @@ export {
   type LoadOptions,
 } from './models/auto_models.js';
 export { copyCache, type KeyValueCachePart } from './models/cache_copy.js';
+export type { ActivationAxis, CapturePart } from './models/capture_parts.js';
+export { capturedIndices } from './models/captured_indices.js';
 export type {
   ActivationEdit,
   EditIndices,

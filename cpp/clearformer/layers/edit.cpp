@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "clearformer/layers/capture.h"
 #include "clearformer/layers/edit_region.h"
 #include "clearformer/layers/noise.h"
 
@@ -17,22 +18,10 @@ constexpr ErrorCode kInvalid = ErrorCode::invalid_argument;
 
 // The mean over batch and positions, with those axes kept as extents of 1.
 Tensor mean_of(const MutableTensorView& x, const EditAxes& axes) {
-  Shape shape = x.shape();
-  if (axes.batch) shape[*axes.batch] = 1;
-  if (axes.position) shape[*axes.position] = 1;
-  std::vector<double> sums(shape.elements(), 0.0);
-  const Region all(x.shape());
-  for (RegionWalk at(all); at; at.advance()) {
-    std::size_t of = 0;
-    for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
-      of = of * shape[axis] + (shape[axis] == 1 ? 0 : at.places[axis]);
-    }
-    sums[of] += x.f32()[at.element];
-  }
-  Tensor mean(shape);
-  const double count = static_cast<double>(x.elements()) / static_cast<double>(sums.size());
-  for (std::size_t i = 0; i < sums.size(); ++i) mean.f32()[i] = static_cast<float>(sums[i] / count);
-  return mean;
+  AxisFlags over = {};
+  if (axes.batch) over[*axes.batch] = true;
+  if (axes.position) over[*axes.position] = true;
+  return reduced(x, over, Capture::Reduction::mean);
 }
 
 void average(const Offered& offered, const EditAxes& axes, const Region& region) {

@@ -13,11 +13,11 @@ constexpr ErrorCode kMisplaced = ErrorCode::invalid_argument;
 using Picked = std::vector<Selected>;
 
 // The axis, which an option selects from; throws if the hook point has none.
-std::size_t existing(std::optional<std::size_t> axis, const char* what, const Edit& edit,
+std::size_t existing(std::optional<std::size_t> axis, const char* what, const Selection& selection,
                      const Offered& offered) {
   if (axis) return *axis;
-  fail(kMisplaced, described(edit, offered.name), ": it has no axis of ", what,
-       " (its axes: ", offered.legend, ")");
+  fail(kMisplaced, selection.what, ": it has no axis of ", what, " (its axes: ", offered.legend,
+       ")");
 }
 
 // What `given` selects of `count` indices. Indices count from the first one, which is `first`, negative ones from the
@@ -36,14 +36,14 @@ struct Range {
   }
 };
 
-Picked select(const std::vector<std::int64_t>& given, const Range& range, const Edit& edit,
-              const Offered& offered) {
+Picked select(const std::vector<std::int64_t>& given, const Range& range,
+              const Selection& selection) {
   Picked picked;
   for (std::size_t place = 0; place < given.size(); ++place) {
     if (const auto index = range.find(given[place])) {
       picked.push_back({*index, place});
     } else if (!range.lenient) {
-      fail(kMisplaced, described(edit, offered.name), ": ", range.what, " ", given[place],
+      fail(kMisplaced, selection.what, ": ", range.what, " ", given[place],
            " is not among the ", range.count, " of this pass",
            range.first > 0 ? concat(" behind ", range.first, " cached ones") : "");
     }
@@ -96,7 +96,7 @@ void Region::pick(std::size_t axis, Picked selected, std::size_t extent) {
   picked[axis] = std::move(selected);
 }
 
-Region region_of(const Edit& edit, const Offered& offered, const EditAxes& axes,
+Region region_of(const Selection& selection, const Offered& offered, const EditAxes& axes,
                  std::size_t prompts) {
   const Shape& shape = offered.value.shape();
   const bool steps = prompts > 0;
@@ -104,25 +104,32 @@ Region region_of(const Edit& edit, const Offered& offered, const EditAxes& axes,
   const auto select_from = [&](std::optional<std::size_t> of, const char* axis_name,
                                const std::vector<std::int64_t>& given, Range range) {
     if (given.empty()) return;
-    const std::size_t axis = existing(of, axis_name, edit, offered);
+    const std::size_t axis = existing(of, axis_name, selection, offered);
     range.count = shape[axis];
-    region.pick(axis, select(given, range, edit, offered), given.size());
+    region.pick(axis, select(given, range, selection), given.size());
   };
   const std::size_t rows = axes.batch ? shape[*axes.batch] : 0;
   const bool copied = steps && rows > prompts && rows % prompts == 0;
-  if (!edit.rows.empty() || copied) {
-    const std::size_t axis = existing(axes.batch, "rows", edit, offered);
+  if (!selection.rows.empty() || copied) {
+    const std::size_t axis = existing(axes.batch, "rows", selection, offered);
     const Range range{"row", copied ? prompts : rows};
-    const Picked chosen = edit.rows.empty() ? Region(Shape{range.count}).picked[0]
-                                            : select(edit.rows, range, edit, offered);
+    const Picked chosen = selection.rows.empty() ? Region(Shape{range.count}).picked[0]
+                                            : select(selection.rows, range, selection);
     region.pick(axis, with_copies(chosen, rows / range.count), chosen.size());
   }
-  select_from(axes.head, "heads", edit.heads, {"head", 0});
-  select_from(axes.position, "positions", edit.positions, {"position", 0, offered.past, steps});
-  select_from(axes.key, "keys beside one of positions", edit.key_positions,
+  select_from(axes.head, "heads", selection.heads, {"head", 0});
+  select_from(axes.position, "positions", selection.positions, {"position", 0, offered.past, steps});
+  select_from(axes.key, "keys beside one of positions", selection.key_positions,
               {"key position", 0, 0, steps});
-  select_from(axes.feature, "features", edit.features, {"feature", 0});
+  select_from(axes.feature, "features", selection.features, {"feature", 0});
   return region;
+}
+
+Region region_of(const Edit& edit, const Offered& offered, const EditAxes& axes,
+                 std::size_t prompts) {
+  const Selection selection{edit.rows,          edit.heads,    edit.positions,
+                            edit.key_positions, edit.features, described(edit, offered.name)};
+  return region_of(selection, offered, axes, prompts);
 }
 
 Operand::Operand(const Tensor& value, const Edit& edit, const Offered& offered,

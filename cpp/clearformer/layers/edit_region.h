@@ -1,4 +1,4 @@
-// Region: the part of a hook point's tensor that an edit selects, and how a value is broadcast to it.
+// Region: the part of a hook point's tensor that an edit or a capture selects, and how a value is broadcast to it.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace clearformer {
 
-/// The axes of a legend that an edit can select from. Of scores and patterns, `position` is the queries', `key` the
+/// The axes of a legend that can be selected from. Of scores and patterns, `position` is the queries', `key` the
 /// keys'; `feature` is the last axis if it is none of the others.
 struct EditAxes {
   std::optional<std::size_t> batch, position, key, head, feature;
@@ -22,7 +22,7 @@ struct Selected {
   std::size_t index, place;
 };
 
-/// The indices selected by an edit, for each axis.
+/// The indices selected by an edit or a capture, for each axis.
 struct Region {
   std::array<std::vector<Selected>, Shape::kMaxRank> picked;
   Shape shape;    // of the region
@@ -34,10 +34,18 @@ struct Region {
   void pick(std::size_t axis, std::vector<Selected> selected, std::size_t extent);
 };
 
+/// The lists of indices of an edit or a capture, and how messages name it.
+struct Selection {
+  const std::vector<std::int64_t>&rows, &heads, &positions, &key_positions, &features;
+  std::string what;
+};
+
 /// "edit: zero at blocks.0.hook_mlp_out".
 std::string described(const Edit& edit, std::string_view hook);
 
-/// What `edit` selects; see apply() in edit.h. Throws invalid_argument.
+/// What is selected; for `prompts` see apply() in edit.h. Throws invalid_argument.
+Region region_of(const Selection& selection, const Offered& offered, const EditAxes& axes,
+                 std::size_t prompts);
 Region region_of(const Edit& edit, const Offered& offered, const EditAxes& axes,
                  std::size_t prompts);
 

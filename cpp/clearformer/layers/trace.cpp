@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "clearformer/layers/capture.h"
 #include "clearformer/layers/edit.h"
 #include "clearformer/layers/gradient.h"
 
@@ -68,7 +69,18 @@ bool Trace::wants(std::string_view name) const {
   return captures(name) || edits(name) || (gradient_ != nullptr && gradient_->concerns(name));
 }
 
+void Trace::capture(Capture capture) {
+  check(capture);
+  parts_.push_back(std::move(capture));
+}
+
 bool Trace::captures(std::string_view name) const {
+  return captures_whole(name) ||
+         std::any_of(parts_.begin(), parts_.end(),
+                     [&](const Capture& part) { return selects(part.hook, name); });
+}
+
+bool Trace::captures_whole(std::string_view name) const {
   return std::any_of(captures_.begin(), captures_.end(),
                      [&](const std::string& pattern) { return selects(pattern, name); });
 }
@@ -85,7 +97,10 @@ void Trace::visit(const Offered& offered) {
     change.met = true;
   }
   if (gradient_ != nullptr) gradient_->read(offered);
-  if (!captures(offered.name)) return;
+  for (const Capture& part : parts_) {
+    if (selects(part.hook, offered.name)) captured_.push_back(taken(part, offered, prompts_));
+  }
+  if (!captures_whole(offered.name)) return;
   captured_.push_back(
       {std::string(offered.name), std::string(offered.legend), Tensor::copy_of(offered.value)});
 }

@@ -69,6 +69,22 @@ struct Edit {
 /// "zero", "mean", …; throws invalid_argument for any other name.
 Edit::Op op_named(std::string_view name);
 
+/// What is captured of hook points: the part that the lists of indices select, as in Edit, then reduced.
+struct Capture {
+  enum class Reduction { none, mean, max, norm, top_k };
+  std::string hook;  // its name; '*' matches any run of characters
+  std::vector<std::int64_t> rows = {}, heads = {}, positions = {}, key_positions = {},
+                            features = {};
+  Reduction reduction = Reduction::none;
+  std::vector<std::string> over = {};  // axes: "row", "head", "pos", "key_pos", "feature"; top_k: one
+  std::size_t k = 0;                   // of top_k
+};
+
+/// "none", "mean", "max", "norm", "top_k"; throws invalid_argument for any other name.
+Capture::Reduction reduction_named(std::string_view name);
+/// Throws invalid_argument for a reduction without axes and the reverse, and for top_k without its number.
+void check(const Capture& capture);
+
 /// Which values of a pass are captured or edited, and the captured copies.
 class Trace {
  public:
@@ -76,6 +92,8 @@ class Trace {
 
   /// Copies the value of every hook point that the pattern selects; '*' matches any run of characters.
   void capture(std::string pattern) { captures_.push_back(std::move(pattern)); }
+  /// Captures a part only. Throws as check(). During the pass: invalid_argument for indices and axes that do not exist.
+  void capture(Capture capture);
 
   /// Calls the function at every matching hook point; the model continues with what it writes. Edits run in the order
   /// they were added, before the value is captured. `backward` is called with the gradient of what the function wrote
@@ -97,6 +115,8 @@ class Trace {
     std::string name;
     std::string legend;
     Tensor value;
+    Tensor indices = {};    // int32, of top_k: in the whole activation, positions in the whole sequence
+    bool selected = false;  // by a Capture
   };
   /// In the order they were computed.
   std::vector<Captured>& captured() { return captured_; }
@@ -109,7 +129,9 @@ class Trace {
   Gradient* gradient() const { return gradient_; }
 
   bool wants(std::string_view name) const;
+  /// Whether a value is captured, whole or in part.
   bool captures(std::string_view name) const;
+  bool captures_whole(std::string_view name) const;
   bool edits(std::string_view name) const;
   void visit(const Offered& offered);
   /// Propagates the gradient of a hook point through its edits, the last one first.
@@ -127,6 +149,7 @@ class Trace {
   void apply(const Change& change, const Offered& offered) const;
   void apply_kept(const Change& change, const Offered& offered) const;
   std::vector<std::string> captures_;
+  std::vector<Capture> parts_;
   std::vector<Change> changes_;
   std::vector<Captured> captured_;
   std::size_t prompts_ = 0;

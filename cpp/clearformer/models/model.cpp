@@ -97,7 +97,8 @@ std::uint64_t Model::capture_bytes(const ModelInputs& inputs, const Trace& trace
     for (const PassSize& pass : passes) {
       if (!hook.name.starts_with(pass.scope)) continue;
       const std::uint64_t elements = elements_of(hook, pass);
-      kept += elements;
+      // What a part keeps is known in the pass only; it is usually little.
+      if (trace.captures_whole(hook.name)) kept += elements;
       // While traced, attention materialises one whole matrix of scores.
       if (hook.legend.find("query_pos") != std::string::npos) scores = std::max(scores, elements);
     }

@@ -89,10 +89,7 @@ export function editsIn(call: string, edits: readonly ActivationEdit[], hooks: r
     const what = `edits[${index}]`;
     checkOptions(`${call}: ${what}`, edit, known);
     const { op, seed } = edit;
-    const chosen = selections.flatMap(([name, name_in_core]) => {
-      const indices = indicesIn(`${what}.${name}`, edit[name]);
-      return indices === undefined ? [] : [[name_in_core, indices] as const];
-    });
+    const chosen = chosenIn(what, edit);
     const values = (['value', 'min', 'max'] as const).flatMap((name) => {
       const value = valueIn(`${what}.${name}`, edit[name]);
       return value === undefined ? [] : [[name, value] as const];
@@ -103,10 +100,16 @@ export function editsIn(call: string, edits: readonly ActivationEdit[], hooks: r
         if (op === 'project_out') return [member, value];
         return [member, { ...value, dims: withAxes(value.dims, axes.length, dropped) }];
       });
-      const given = { ...Object.fromEntries([...chosen, ...fitted]), ...(seed !== undefined && { seed }) };
+      const given = { ...chosen, ...Object.fromEntries(fitted), ...(seed !== undefined && { seed }) };
       return { hook: name, op: String(op), ...given };
     });
   });
+}
+
+/** The indices of a selection, in the core's form. */
+export function chosenIn(what: string, selection: EditSelection): Pick<EditIn, (typeof selections)[number][1]> {
+  const chosen = selections.map(([name, inCore]) => [inCore, indicesIn(`${what}.${name}`, selection[name])] as const);
+  return Object.fromEntries(chosen.filter(([, indices]) => indices !== undefined));
 }
 
 /** Restores axes that a number dropped, as extents of 1, for the core. */

@@ -4,6 +4,8 @@ import type { HookPoint, ModelShape, ObservationRequest, RunInputs } from '../ru
 import type { Engine } from '../runtime/engine.js';
 import { ourName } from '../runtime/hook_names.js';
 import { ClearformerError, textOf } from '../support/error.js';
+import type { ActivationCache } from '../tensor/tensor_output.js';
+import { type CapturedOut, type CapturePart, capturedParts, partsIn } from './capture_parts.js';
 import { type ActivationEdit, editsIn, type ForwardHook, functionsIn } from './edits.js';
 import { type NameFilter, type NamesFilter, resolveHooks } from './hooks.js';
 import type { ModelInputs } from './inputs.js';
@@ -41,8 +43,14 @@ export interface Observation {
   cause(thrown: unknown): unknown;
 }
 
+/** The request of a pass, and what it captured. */
+export interface PassObservation extends Observation {
+  cache(value: CapturedOut): ActivationCache;
+}
+
 interface Wanted extends EditOptions {
   names_filter?: NamesFilter | undefined;
+  select?: CapturePart | readonly CapturePart[] | undefined;
 }
 
 /** Converts `names_filter` and edits; they can only refer to hook points in `hooks`. */
@@ -51,17 +59,22 @@ export async function observe(
   wanted: Wanted,
   hooks: readonly HookPoint[],
   engine: Engine,
-): Promise<Observation> {
-  const { names_filter, edits, fwd_hooks } = wanted;
+): Promise<PassObservation> {
+  const { names_filter, select, edits, fwd_hooks } = wanted;
+  const points = names_filter === undefined ? [] : resolveHooks('names_filter', hooks, names_filter);
+  const parts = partsIn(call, select ?? [], points);
   const functions = fwd_hooks && (await functionsIn(call, fwd_hooks, hooks, engine));
   const request: ObservationRequest = {
-    ...(names_filter !== undefined && {
-      names: resolveHooks('names_filter', hooks, names_filter).map(({ name }) => name),
-    }),
+    ...(names_filter !== undefined && { names: points.map(({ name }) => name).filter((name) => !parts.has(name)) }),
+    ...(parts.size > 0 && { parts: [...parts.values()].map(({ request }) => request) }),
     ...(edits && { edits: editsIn(call, edits, hooks) }),
     ...(functions && { fwd_hooks: functions.fwd_hooks }),
   };
-  return { request, cause: (thrown) => functions?.failure()?.thrown ?? thrown };
+  return {
+    request,
+    cause: (thrown) => functions?.failure()?.thrown ?? thrown,
+    cache: (value) => capturedParts(value, parts),
+  };
 }
 
 /** Throws `invalid_argument` for a name, not a pattern, that was not captured: this pass did not reach it. */

@@ -22,10 +22,11 @@ import { checkOptions } from '../support/options.js';
 import { loadPart } from '../support/platform.js';
 import { asyncDisposeSymbol, disposeSymbol, Lease } from '../support/resource.js';
 import type { Tensor } from '../tensor/tensor.js';
-import { type ActivationCache, toCache, toTensor } from '../tensor/tensor_output.js';
+import { type ActivationCache, toTensor } from '../tensor/tensor_output.js';
 import { readTokenizer, type TokenizerLoadOptions } from '../text/auto_tokenizer.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import type { LoadAdapterOptions, SetAdapterOptions } from './adapters.js';
+import type { CapturePart } from './capture_parts.js';
 import type { NamesFilter } from './hooks.js';
 import { forwardIn, type ModelInputs } from './inputs.js';
 import { KeyValueCache } from './key_value_cache.js';
@@ -103,6 +104,11 @@ export interface RunWithHooksOptions extends EditOptions, StopOptions, Pick<Forw
 export interface RunWithCacheOptions extends RunWithHooksOptions {
   /** The activations to capture; default: all that the pass reaches. */
   names_filter?: NamesFilter | undefined;
+  /**
+   * The part of them that is kept, or several for different hook points: selected indices, reductions, the largest
+   * numbers. It is computed in the core, and nothing else is copied.
+   */
+  select?: CapturePart | readonly CapturePart[] | undefined;
 }
 
 const editing = () => loadPart(() => import('./parameters.js')); // rarely needed
@@ -186,7 +192,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
     inputs: ModelInputs,
     options: RunWithCacheOptions = {},
   ): Promise<[Tensor<'float32'>, ActivationCache]> {
-    checkOptions('run_with_cache', options, ['names_filter', ...hookOptions]);
+    checkOptions('run_with_cache', options, ['names_filter', 'select', ...hookOptions]);
     return this.#observed('run_with_cache', inputs, { names_filter: '*', ...options });
   }
 
@@ -209,13 +215,13 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
     const { observe, requireCaptured, partOf } = await observing();
     const { engine } = this.open();
     const { reached, ...part } = partOf(options, this.#loaded.hooks, this.cfg, inputs);
-    const { request, cause } = await observe(call, options, reached, engine);
+    const { request, cause, cache } = await observe(call, options, reached, engine);
     try {
       const { value } = await this.#forward(call, inputs, { ...request, ...part }, options);
       const { outputs } = value;
       const logits = outputs.logits ?? (Object.values(outputs)[0] as TensorOut<'float32'>);
       if (options.names_filter !== undefined) requireCaptured(options.names_filter, value.captured ?? {});
-      return [toTensor(logits), toCache(value.captured)];
+      return [toTensor(logits), cache(value)];
     } catch (thrown) {
       throw cause(thrown);
     }

@@ -7,7 +7,7 @@ import type { BuildInfo } from './build_info.js';
 import type { Call, Handle, Loose, Nothing, Texts } from './calls.js';
 import type { Complexity } from './complexity.js';
 import type { HookName } from './hook_names.js';
-import type { EditIn, FunctionIn, ObservationRequest, OutputRequest, SentHook } from './observation_request.js';
+import type { EditIn, FunctionIn, ObservationRequest, OutputRequest, PartIn, SentHook } from './observation_request.js';
 import type { TensorData, TensorIn, TensorOut, TensorType } from './tensors.js';
 import type { WeightCalls } from './weight_calls.js';
 import type { CacheType, MemoryUse, ParameterInfo, WeightProcessing, WeightType } from './weights.js';
@@ -21,6 +21,7 @@ export type {
   ObservationRequest,
   OutputRequest,
   ParameterInfo,
+  PartIn,
   SentHook,
   TensorData,
   TensorIn,
@@ -129,6 +130,7 @@ export interface ForwardValue {
   lists?: Lists;
   past_key_values?: Handle;
   captured?: Record<string, TensorOut<'float32'>>;
+  indices?: Record<string, TensorOut<'int32'>>;
 }
 
 export interface StepValue {

@@ -24,6 +24,19 @@ export interface EditIn {
   seed?: number;
 }
 
+/** A captured part in the core's form: one hook point, indices as lists, a reduction over axes. */
+export interface PartIn {
+  hook: string;
+  rows?: number[];
+  heads?: number[];
+  positions?: number[];
+  key_positions?: number[];
+  features?: number[];
+  reduction?: string;
+  over?: string[];
+  k?: number;
+}
+
 /** A caller's function: receives the values and returns the edited ones, or null if it failed. */
 export interface FunctionIn {
   hook: string;
@@ -52,6 +65,7 @@ export interface SentHook {
 /** What to capture and edit in a forward pass; functions are sent to a worker, which makes `FunctionIn` of them. */
 export interface ObservationRequest extends OutputRequest {
   names?: string[];
+  parts?: PartIn[];
   edits?: EditIn[];
   fwd_hooks?: FunctionIn[] | SentHook[];
 }
