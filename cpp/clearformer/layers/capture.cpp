@@ -96,8 +96,8 @@ Tensor reduced(const TensorView& x, const AxisFlags& over, Capture::Reduction ho
     }
   }
   Tensor all_reduced(shape);
-  const double count =
-      static_cast<double>(x.elements()) / static_cast<double>(std::max<std::size_t>(results.size(), 1));
+  const double count = static_cast<double>(x.elements()) /
+                       static_cast<double>(std::max<std::size_t>(results.size(), 1));
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (how == Reduction::mean) results[i] /= count;
     if (how == Reduction::norm) results[i] = std::sqrt(results[i]);
@@ -111,7 +111,8 @@ Trace::Captured taken(const Capture& capture, const Offered& offered, std::size_
   const Selection selection{capture.rows,          capture.heads,    capture.positions,
                             capture.key_positions, capture.features, capture_at(offered.name)};
   const Region region = region_of(selection, offered, axes, prompts);
-  Trace::Captured entry{std::string(offered.name), std::string(offered.legend), Tensor(region.shape)};
+  Trace::Captured entry{std::string(offered.name), std::string(offered.legend),
+                        Tensor(region.shape)};
   entry.selected = true;
   float* to = entry.value.f32();
   for (RegionWalk at(region); at; at.advance()) *to++ = offered.value.f32()[at.element];
@@ -134,7 +135,8 @@ Trace::Captured taken(const Capture& capture, const Offered& offered, std::size_
 }
 
 void check(const Capture& capture) {
-  const bool reduces = capture.reduction != Reduction::none, ranks = capture.reduction == Reduction::top_k;
+  const bool reduces = capture.reduction != Reduction::none,
+             ranks = capture.reduction == Reduction::top_k;
   const auto refuse = [&](const char* why) {
     fail(ErrorCode::invalid_argument, capture_at(capture.hook), ": ", why);
   };

@@ -43,8 +43,8 @@ Picked select(const std::vector<std::int64_t>& given, const Range& range,
     if (const auto index = range.find(given[place])) {
       picked.push_back({*index, place});
     } else if (!range.lenient) {
-      fail(kMisplaced, selection.what, ": ", range.what, " ", given[place],
-           " is not among the ", range.count, " of this pass",
+      fail(kMisplaced, selection.what, ": ", range.what, " ", given[place], " is not among the ",
+           range.count, " of this pass",
            range.first > 0 ? concat(" behind ", range.first, " cached ones") : "");
     }
   }
@@ -114,11 +114,12 @@ Region region_of(const Selection& selection, const Offered& offered, const EditA
     const std::size_t axis = existing(axes.batch, "rows", selection, offered);
     const Range range{"row", copied ? prompts : rows};
     const Picked chosen = selection.rows.empty() ? Region(Shape{range.count}).picked[0]
-                                            : select(selection.rows, range, selection);
+                                                 : select(selection.rows, range, selection);
     region.pick(axis, with_copies(chosen, rows / range.count), chosen.size());
   }
   select_from(axes.head, "heads", selection.heads, {"head", 0});
-  select_from(axes.position, "positions", selection.positions, {"position", 0, offered.past, steps});
+  select_from(axes.position, "positions", selection.positions,
+              {"position", 0, offered.past, steps});
   select_from(axes.key, "keys beside one of positions", selection.key_positions,
               {"key position", 0, 0, steps});
   select_from(axes.feature, "features", selection.features, {"feature", 0});

@@ -76,8 +76,9 @@ struct Capture {
   std::vector<std::int64_t> rows = {}, heads = {}, positions = {}, key_positions = {},
                             features = {};
   Reduction reduction = Reduction::none;
-  std::vector<std::string> over = {};  // axes: "row", "head", "pos", "key_pos", "feature"; top_k: one
-  std::size_t k = 0;                   // of top_k
+  std::vector<std::string> over =
+      {};             // axes: "row", "head", "pos", "key_pos", "feature"; top_k: one
+  std::size_t k = 0;  // of top_k
 };
 
 /// "none", "mean", "max", "norm", "top_k"; throws invalid_argument for any other name.
@@ -115,7 +116,8 @@ class Trace {
     std::string name;
     std::string legend;
     Tensor value;
-    Tensor indices = {};    // int32, of top_k: in the whole activation, positions in the whole sequence
+    Tensor indices =
+        {};  // int32, of top_k: in the whole activation, positions in the whole sequence
     bool selected = false;  // by a Capture
   };
   /// In the order they were computed.

@@ -24,9 +24,9 @@ Trace::Captured captured(Capture capture, Tensor value, const char* legend, std:
 }
 
 TEST(Capture, KeepsTheSelectedPartInTheOrderOfItsIndices) {
-  const Trace::Captured found = captured(
-      {.hook = {}, .rows = {1}, .heads = {2, 0}, .positions = {-1, 4}, .features = {1}},
-      counted({2, 3, 4, 2}), kHeadAxes, 3);
+  const Trace::Captured found =
+      captured({.hook = {}, .rows = {1}, .heads = {2, 0}, .positions = {-1, 4}, .features = {1}},
+               counted({2, 3, 4, 2}), kHeadAxes, 3);
   EXPECT_EQ(found.value.shape(), (Shape{1, 2, 2, 1}));
   // (row 1, position 5 or 4 behind 3 cached ones, head 2 or 0, feature 1) of 2 × 3 × 4 × 2, counted from 1
   expect_same_bits("part", found.value, numbers({1, 2, 2, 1}, {46, 42, 38, 34}));
@@ -38,9 +38,9 @@ TEST(Capture, ReducesOverTheNamedAxes) {
   Tensor value = counted({2, 3, 2, 2});
   value.f32()[5] = -100.0f;
   for (const Reduction how : {Reduction::mean, Reduction::max, Reduction::norm}) {
-    const Trace::Captured found = captured(
-        {.hook = {}, .positions = {0, 1}, .reduction = how, .over = {"pos", "feature"}},
-        value.clone(), kHeadAxes);
+    const Trace::Captured found =
+        captured({.hook = {}, .positions = {0, 1}, .reduction = how, .over = {"pos", "feature"}},
+                 value.clone(), kHeadAxes);
     ASSERT_EQ(found.value.shape(), (Shape{2, 1, 2, 1}));
     for (std::size_t row = 0; row < 2; ++row) {
       for (std::size_t head = 0; head < 2; ++head) {
@@ -63,13 +63,13 @@ TEST(Capture, ReducesOverTheNamedAxes) {
 TEST(Capture, KeepsTheLargestNumbersAndWhereTheyAre) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   // Two positions of five features, of which four are selected; equal numbers keep their order.
-  const Trace::Captured found = captured({.hook = {},
-                                          .features = {4, 1, 2, 3},
-                                          .reduction = Reduction::top_k,
-                                          .over = {"feature"},
-                                          .k = 3},
-                                         numbers({1, 2, 5}, {9, 1, 7, 1, 1, 9, 2, nan, -1, 3}),
-                                         "batch pos d_model");
+  const Trace::Captured found =
+      captured({.hook = {},
+                .features = {4, 1, 2, 3},
+                .reduction = Reduction::top_k,
+                .over = {"feature"},
+                .k = 3},
+               numbers({1, 2, 5}, {9, 1, 7, 1, 1, 9, 2, nan, -1, 3}), "batch pos d_model");
   ASSERT_EQ(found.value.shape(), (Shape{1, 2, 3}));
   const std::int32_t at[] = {2, 4, 1, 2, 4, 1};
   for (std::size_t i = 0; i < 6; ++i) {
@@ -79,9 +79,9 @@ TEST(Capture, KeepsTheLargestNumbersAndWhereTheyAre) {
   EXPECT_TRUE(std::isnan(found.value.f32()[3]));
   EXPECT_EQ(found.value.f32()[4], 3.0f);
   // Along positions, which count from the beginning of the sequence; more than there are gives all.
-  const Trace::Captured along = captured(
-      {.hook = {}, .reduction = Reduction::top_k, .over = {"pos"}, .k = 9},
-      numbers({1, 3, 2}, {1, 6, 3, 5, 2, 4}), "batch pos d_model", 10);
+  const Trace::Captured along =
+      captured({.hook = {}, .reduction = Reduction::top_k, .over = {"pos"}, .k = 9},
+               numbers({1, 3, 2}, {1, 6, 3, 5, 2, 4}), "batch pos d_model", 10);
   expect_same_bits("values", along.value, numbers({1, 3, 2}, {3, 6, 2, 5, 1, 4}));
   const std::int32_t places[] = {11, 10, 12, 11, 10, 12};
   for (std::size_t i = 0; i < 6; ++i) {
@@ -106,9 +106,8 @@ TEST(Capture, IsBesideThoseOfTheWholeValueAndAfterEdits) {
 
 TEST(Capture, RefusesWhatIsNotThere) {
   const auto refused = [](Capture capture, std::vector<std::string> parts) {
-    expect_error(ErrorCode::invalid_argument, parts, [&] {
-      captured(std::move(capture), counted({1, 2, 3}), "batch pos d_model");
-    });
+    expect_error(ErrorCode::invalid_argument, parts,
+                 [&] { captured(std::move(capture), counted({1, 2, 3}), "batch pos d_model"); });
   };
   refused({.hook = {}, .features = {3}}, {"capture: at hook", "feature 3 is not among the 3"});
   refused({.hook = {}, .heads = {0}}, {"no axis of heads"});
