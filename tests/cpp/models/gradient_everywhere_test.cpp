@@ -104,7 +104,7 @@ TEST_P(GradientEverywhere, PredictsWhatEditsDo) {
         }
       }
     }
-    const double rounding = 4 * kRoundoff * std::sqrt(terms);
+    const double rounding = 12 * kRoundoff * std::sqrt(terms);
     for (const Trace::Captured& hook : values.captured()) {
       const Tensor& gradient = all.at(hook.name);
       const double length = norm_of(gradient);
