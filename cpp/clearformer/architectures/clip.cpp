@@ -20,7 +20,7 @@ const KeyTable kClipVisionKeys{
 
 namespace clip {
 
-constexpr NameRule kRules[] = {
+constexpr NameRule kStackRules[] = {
     {"*.blocks", "*.encoder.layers"},
     {"attn.o_proj", "self_attn.out_proj"},
     {"attn", "self_attn"},
@@ -32,8 +32,11 @@ constexpr NameRule kRules[] = {
     {"text_model.pos_embed", "text_model.embeddings.position_embedding"},
     {"text_model.ln_final", "text_model.final_layer_norm"},
     {"vision_model.patch_embed", "vision_model.embeddings.patch_embedding"},
-    {"vision_model.cls_token", "vision_model.embeddings.class_embedding"},
     {"vision_model.pos_embed", "vision_model.embeddings.position_embedding.weight"},
+};
+constexpr KeyScheme kSchemes[] = {{"", kStackRules}};
+constexpr NameRule kRules[] = {
+    {"vision_model.cls_token", "vision_model.embeddings.class_embedding"},
     {"vision_model.embed.ln", "vision_model.pre_layrnorm"},
     {"text_pooler.out", "text_projection"},
     {"vision_pooler.norm", "vision_model.post_layernorm"},
@@ -47,17 +50,12 @@ constexpr KeyTable kKeys{
     .others = R"("text_config_dict":null,"vision_config_dict":null)"};
 // Reads "text_config", or "text_config_dict", in which older files repeat all of it.
 ConfigReader read_part(const ConfigReader& config, const std::string& key, const KeyTable& table) {
-  for (const std::string& name : {key + "_dict", key}) {
-    if (const auto part = config.object(name)) return declared(*part, table);
-  }
-  return declared(config.with_members({}), table);
+  return read_clip_part(config, config.object(key + "_dict") ? key + "_dict" : key, table);
 }
 
 TowerConfig read_text(const ConfigReader& config, ModelConfig& model) {
-  TowerConfig tower = read_clip_stack(config, model);
+  TowerConfig tower = read_clip_text(config, model);
   tower.attends = TowerConfig::Attends::to_the_past;
-  embed_clip_text(config, tower);
-  read_tokens(config, model);
   // The value 2 predates the option: there the end token is the one with the highest id.
   const std::int32_t end = model.eos_token_ids.empty() ? 2 : model.eos_token_ids.front();
   if (end != 2) model.pooled_token_id = end;
@@ -65,23 +63,13 @@ TowerConfig read_text(const ConfigReader& config, ModelConfig& model) {
 }
 
 TowerConfig read_vision(const ConfigReader& config, ModelConfig& model) {
-  TowerConfig tower = read_clip_stack(config, model);
+  TowerConfig tower = read_clip_vision(config, model);
   tower.stack.final_norm = FinalNorm::none;  // its norm is applied after pooling
-  ImageEmbeddingConfig image = read_image(config, tower.d_model());
-  image.patch.bias = Bias::none;
-  image.norm = tower.stack.block.norm;
-  tower.image = image;
-  tower.max_positions = image.prefix() + image.grid().patches();
+  tower.image->class_token = true;
+  tower.image->patch.bias = Bias::none;
+  tower.image->norm = tower.stack.block.norm;
+  ++tower.max_positions;
   return tower;
-}
-
-HeadConfig pooler(const TowerConfig& tower, HeadConfig::Pick pick, std::size_t outputs) {
-  HeadConfig head;
-  head.pick = pick;
-  head.d_model = tower.d_model();
-  head.outputs = outputs;
-  head.bias = Bias::none;
-  return head;
 }
 
 ModelConfig read_config(const ConfigReader& config, Task task) {
@@ -93,13 +81,19 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   model.second = read_vision(read_part(config, "vision_config", kClipVisionKeys), model);
   model.tower = read_text(read_part(config, "text_config", kClipTextKeys), model);
   const std::size_t width = config.size("projection_dim");
-  model.head = pooler(model.tower, HeadConfig::Pick::given, width);
-  model.second_head = pooler(*model.second, HeadConfig::Pick::first, width);
+  model.head = clip_pooler(model.tower, HeadConfig::Pick::given, width, Bias::none);
+  model.second_head = clip_pooler(*model.second, HeadConfig::Pick::first, width, Bias::none);
   model.second_head->norm = model.second->stack.block.norm;
   return model;
 }
 
 }  // namespace clip
+
+ConfigReader read_clip_part(const ConfigReader& config, std::string_view key,
+                            const KeyTable& table) {
+  const auto part = config.object(key);
+  return declared(part ? *part : config.with_members({}), table);
+}
 
 TowerConfig read_clip_stack(const ConfigReader& config, ModelConfig& model) {
   TowerConfig tower;
@@ -115,17 +109,35 @@ TowerConfig read_clip_stack(const ConfigReader& config, ModelConfig& model) {
   return tower;
 }
 
-void embed_clip_text(const ConfigReader& config, TowerConfig& tower) {
+TowerConfig read_clip_text(const ConfigReader& config, ModelConfig& model) {
+  TowerConfig tower = read_clip_stack(config, model);
   tower.max_positions = config.size("max_position_embeddings");
-  TextEmbeddingConfig text;
-  text.vocabulary = config.size("vocab_size");
-  text.d_model = tower.d_model();
-  text.positions = TextEmbeddingConfig::Positions::learned;
-  text.position_rows = tower.max_positions;
-  tower.text = text;
+  tower.text = read_learned_text(config, tower.d_model(), tower.max_positions);
+  read_tokens(config, model);
+  return tower;
 }
 
-const Architecture kClip{"clip",       clip::kKeys, clip::read_config, {},
-                         clip::kRules, {},          clip::kIgnored,    Task::base};
+TowerConfig read_clip_vision(const ConfigReader& config, ModelConfig& model) {
+  TowerConfig tower = read_clip_stack(config, model);
+  ImageEmbeddingConfig& image = tower.image.emplace(read_image(config, tower.d_model()));
+  image.class_token = false;
+  tower.max_positions = image.grid().patches();
+  return tower;
+}
+
+HeadConfig clip_pooler(const TowerConfig& tower, HeadConfig::Pick pick, std::size_t outputs,
+                       Bias bias) {
+  HeadConfig head;
+  head.pick = pick;
+  head.d_model = tower.d_model();
+  head.outputs = outputs;
+  head.bias = bias;
+  return head;
+}
+
+std::span<const KeyScheme> clip_schemes() { return clip::kSchemes; }
+
+const Architecture kClip{"clip",       clip::kKeys,    clip::read_config, {},
+                         clip::kRules, clip::kSchemes, clip::kIgnored,    Task::base};
 
 }  // namespace clearformer

@@ -2,8 +2,6 @@
 // feed-forward in parallel after one norm (7B), after a norm each (40B, 11B), or one after the other (RW).
 // Source: Almazrouei et al. 2023, arXiv 2311.16867; transformers' FalconForCausalLM.
 
-#include <cmath>
-
 #include "clearformer/architectures/gpt_like.h"
 #include "clearformer/architectures/known.h"
 #include "clearformer/architectures/rotary_config.h"
@@ -36,8 +34,8 @@ constexpr KeyTable kKeys{.fields = R"("vocab_size":65024,"hidden_size":4544,"num
 "num_attention_heads":71,"num_ln_in_parallel_attn":null,"layer_norm_epsilon":1e-5,
 "num_kv_heads":null,"alibi":false,"new_decoder_architecture":false,"multi_query":true,
 "parallel_attn":true,"bias":false,"max_position_embeddings":2048,"rope_parameters":null,
-"bos_token_id":11,"eos_token_id":11,"pad_token_id":null,"ffn_hidden_size":null,
-"activation":"gelu","tie_word_embeddings":true)",
+"bos_token_id":11,"eos_token_id":11,"pad_token_id":null,"ffn_hidden_size":null,"activation":"gelu",
+"tie_word_embeddings":true)",
                          .others = R"("n_embed":null,"rope_theta":10000,"rope_scaling":null,
 "partial_rotary_factor":null,"original_max_position_embeddings":null)",
                          .since_5_2 = R"("is_causal":true)"};
@@ -49,37 +47,24 @@ NormOrder order_of(const ConfigReader& config) {
     config.refuse_value("num_ln_in_parallel_attn", "is ", norms,
                         ", which new_decoder_architecture and parallel_attn do not allow");
   }
-  if (!side) return NormOrder::pre;
-  return newer && norms == 2 ? NormOrder::parallel_two : NormOrder::parallel;
+  return !side ? NormOrder::pre : norms == 2 ? NormOrder::parallel_two : NormOrder::parallel;
 }
 
 ModelConfig read_config(const ConfigReader& config, Task task) {
   ModelConfig model =
       read_gpt_like(config, task,
-                    {.d_model = config.is_set("n_embed") ? "n_embed" : "hidden_size",
-                     .layers = "num_hidden_layers",
-                     .heads = "num_attention_heads",
-                     .hidden = "ffn_hidden_size",
-                     .positions = "max_position_embeddings",
-                     .activation = "activation"});
+                    {config.is_set("n_embed") ? "n_embed" : "hidden_size", "num_hidden_layers",
+                     "num_attention_heads", "ffn_hidden_size", "layer_norm_epsilon",
+                     "max_position_embeddings", "activation"});
   TowerConfig& tower = model.tower;
-  BlockConfig& block = tower.stack.block;
-  AttentionConfig& attention = block.attention;
-  block.order = order_of(config);
-  attention.bias = block.feed_forward.bias = read_bias(config, "bias");
-  std::size_t& groups = attention.num_key_value_heads;
-  if (config.flag("new_decoder_architecture")) {
-    groups = config.size("num_kv_heads", attention.num_heads);
-  } else if (config.flag("multi_query")) {
-    groups = 1;
-  }
-  if (attention.num_heads % groups != 0) {
-    config.refuse_value("num_kv_heads", "is ", groups, " and does not divide ", attention.num_heads,
-                        " heads");
-  }
+  AttentionConfig& attention = tower.stack.block.attention;
+  tower.stack.block.order = order_of(config);
+  attention.bias = tower.stack.block.feed_forward.bias = read_bias(config, "bias");
+  const bool newer = config.flag("new_decoder_architecture");
+  if (!newer && config.flag("multi_query")) attention.num_key_value_heads = 1;
+  if (newer) read_groups(config, "num_kv_heads", attention);
   if (config.flag("alibi")) {
-    const double scale = 1.0 / std::sqrt(static_cast<double>(attention.d_head));
-    tower.alibi = {AlibiConfig::Counts::tokens, scale, true};
+    tower.alibi = {AlibiConfig::Counts::tokens, attention.usual_scale(), true};
   } else {
     tower.rotary = read_rotary(config, attention.d_head, tower.max_positions,
                                {.partial = RotaryKeys::Partial::ignored});

@@ -41,11 +41,7 @@ AttentionConfig read_attention(const ConfigReader& config, std::size_t d_model) 
   AttentionConfig attention;
   attention.d_model = d_model;
   attention.num_heads = config.size("num_attention_heads");
-  attention.num_key_value_heads = config.size("num_key_value_heads", attention.num_heads);
-  if (attention.num_heads % attention.num_key_value_heads != 0) {
-    config.refuse_value("num_key_value_heads", "is ", attention.num_key_value_heads,
-                        " and does not divide num_attention_heads ", attention.num_heads);
-  }
+  read_groups(config, "num_key_value_heads", attention);
   const bool told = config.knows("head_dim") && config.is_set("head_dim");
   if (!told && d_model % attention.num_heads != 0) {
     config.refuse_value("num_attention_heads", "is ", attention.num_heads,

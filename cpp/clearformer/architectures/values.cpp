@@ -56,6 +56,14 @@ AttentionConfig read_heads(const ConfigReader& config, std::string_view heads,
   return attention;
 }
 
+void read_groups(const ConfigReader& config, std::string_view key, AttentionConfig& attention) {
+  std::size_t& groups = attention.num_key_value_heads;
+  groups = config.size(key, attention.num_heads);
+  if (attention.num_heads % groups == 0) return;
+  config.refuse_value(key, "is ", groups, " and does not divide num_attention_heads ",
+                      attention.num_heads);
+}
+
 double read_epsilon(const ConfigReader& config, std::string_view key) {
   return config.number_in(key, 0.0, 1.0);
 }

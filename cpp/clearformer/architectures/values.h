@@ -25,6 +25,9 @@ void read_tokens(const ConfigReader& config, ModelConfig& model);
 /// integer.
 AttentionConfig read_heads(const ConfigReader& config, std::string_view heads, std::size_t d_model);
 
+/// Reads the number of key/value heads, by default one for each head; throws if it does not divide that of the heads.
+void read_groups(const ConfigReader& config, std::string_view key, AttentionConfig& attention);
+
 /// Reads an epsilon: from 0 to 1.
 double read_epsilon(const ConfigReader& config, std::string_view key);
 

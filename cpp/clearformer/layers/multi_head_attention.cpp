@@ -22,6 +22,8 @@ AttentionConfig with_defaults(AttentionConfig config) {
 
 }  // namespace
 
+double AttentionConfig::usual_scale() const { return 1.0 / std::sqrt(static_cast<double>(d_head)); }
+
 MultiHeadAttention::MultiHeadAttention(const WeightScope& scope, const AttentionConfig& config)
     : config_(with_defaults(config)) {
   const std::size_t width = config_.num_heads * config_.d_head;
@@ -195,8 +197,7 @@ AttentionOptions MultiHeadAttention::options() const {
   if (additive_) {
     options.score = {kernels::additive_scores, additive_->weights()};
   } else {
-    options.score.scale = static_cast<float>(
-        config_.scale.value_or(1.0 / std::sqrt(static_cast<double>(config_.d_head))));
+    options.score.scale = static_cast<float>(config_.scale.value_or(config_.usual_scale()));
   }
   return options;
 }

@@ -45,6 +45,8 @@ struct AttentionConfig {
   bool zero_extra_key = false;          // an extra key and value of zeros
   EmptyRow empty_row = EmptyRow::zeros;
   std::optional<DisentangledConfig> disentangled;  // scores of relative positions (DeBERTa)
+
+  double usual_scale() const;  // 1/√d
 };
 
 /// The role of the keys in a cache.
