@@ -217,6 +217,18 @@ describe('a sweep', () => {
     await model.dispose();
   });
 
+  it('runs in workers', async () => {
+    const model = await gpt2();
+    const options = { base: { input_ids: ids }, interventions: few, metric };
+    const load = () => AutoModelForCausalLM.from_pretrained(fixturePath('models/gpt2/odd'), { worker: true });
+    expect(await sweep(load, options)).toEqual(await sweep(model, options));
+    const controller = new AbortController();
+    const stopped = new Error('stopped');
+    const onResult = () => controller.abort(stopped);
+    await expect(sweep(load, { ...options, signal: controller.signal, onResult })).rejects.toBe(stopped);
+    await model.dispose();
+  });
+
   it('streams results, and ends with the loop', async () => {
     const model = await gpt2();
     const options = { base: { input_ids: ids }, interventions: few, metric };
