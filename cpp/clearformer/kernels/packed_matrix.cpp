@@ -269,6 +269,30 @@ void PackedMatrix::multiply(const float* x, float* y, std::size_t rows,
   multiply_shared(args);
 }
 
+// `count` inputs of `depth` outputs as panels (depth, W) of the transposed weight; the columns past `count` are arbitrary.
+void PackedMatrix::copy_transposed(const Part& part, float* panels) const {
+  const std::size_t width = panel_width();
+  const auto [n, depth, first, count] = part;
+  if (format_ != MatrixFormat::f32) {
+    for (std::size_t i = 0; i < depth; ++i) {
+      float row[kBlock] = {};
+      copy_part(n + i, first, first + count, row);
+      for (std::size_t k = 0; k < count; k += width) {
+        std::copy_n(row + k, width, panels + k * depth + i * width);
+      }
+    }
+    return;
+  }
+  for (std::size_t i = 0; i < depth; i += width) {  // a panel's square blocks, each transposed
+    const float* from = panels_.f32() + (n + i) * inputs_ + first * width;
+    const std::size_t filled = std::min(width, depth - i);
+    for (std::size_t k = 0; k < count; ++k, from += width) {
+      float* to = panels + (k / width * depth + i) * width + k % width;
+      for (std::size_t j = 0; j < filled; ++j) to[j * width] = from[j];
+    }
+  }
+}
+
 // A task takes kBlock inputs: their columns of the weight, as panels of the transposed weight in its workspace, for one
 // block of outputs after the other.
 void PackedMatrix::multiply_transposed(const float* dy, float* dx, std::size_t rows,
@@ -283,13 +307,7 @@ void PackedMatrix::multiply_transposed(const float* dy, float* dx, std::size_t r
     std::size_t n = 0;
     do {  // at least once: without outputs the products are 0
       const std::size_t depth = std::min(kDepth, outputs_ - n);
-      for (std::size_t i = 0; i < depth; ++i) {
-        float row[kBlock] = {};
-        copy_part(n + i, first, first + count, row);
-        for (std::size_t k = 0; k < count; k += width) {
-          std::copy_n(row + k, width, panels + k * depth + i * width);
-        }
-      }
+      copy_transposed({n, depth, first, count}, panels);
       MatmulArgs args{{dx + first, inputs_, rows, count, depth, {}}};
       const float* added = n == 0 ? residual : dx;
       args.epilogue.residual = added == nullptr ? nullptr : added + first;

@@ -41,6 +41,11 @@ class PackedMatrix : public WeightRows {
 
  private:
   void copy_part(std::size_t output, std::size_t first, std::size_t end, float* to) const;
+  struct Part {
+    std::size_t n, depth;      // outputs; n is a multiple of the panel's width
+    std::size_t first, count;  // inputs
+  };
+  void copy_transposed(const Part& part, float* panels) const;
   void pack_floats(Tensor rows);
   void pack(Matrix weight);
   void multiply_quantized(const float* x, const ProductArgs& product) const;
