@@ -6,7 +6,7 @@
 
 #include "clearformer/kernels/elementwise.h"
 #include "clearformer/kernels/matmul.h"
-#include "clearformer/layers/key_value_cache.h"
+#include "clearformer/layers/attention.h"
 #include "clearformer/tensor/portable_math.h"
 #include "clearformer/tensor/thread_pool.h"
 
