@@ -67,6 +67,12 @@ emscripten::val adapter_add(const Arguments& arguments);
 emscripten::val adapter_use(const Arguments& arguments);
 emscripten::val adapter_remove(const Arguments& arguments);
 
+// training.cpp
+emscripten::val optimizer_create(const Arguments& arguments);
+emscripten::val optimizer_backward(const Arguments& arguments);
+emscripten::val optimizer_clip(const Arguments& arguments);
+emscripten::val optimizer_step(const Arguments& arguments);
+
 // generation.cpp
 emscripten::val generation_create(const Arguments& arguments);
 emscripten::val generation_step(const Arguments& arguments);

@@ -36,6 +36,19 @@ struct OpenGeneration {
   Generation generation;
 };
 
+/// An optimiser of a model's weights, or of those of one of its adapters, with the sums of their gradients.
+struct OpenOptimizer {
+  std::shared_ptr<OpenModel> model;
+  std::string adapter;  // empty: the model's weights
+  std::vector<Parameter> parameters;
+  WeightGradients gradients;
+  std::unique_ptr<Optimizer> optimizer;
+  Schedule schedule;
+  std::size_t steps = 0;
+
+  std::size_t bytes() const { return gradients.bytes() + optimizer->bytes(); }
+};
+
 /// Bytes of the weights, of keys and values, and of activations.
 struct MemoryUse {
   std::size_t weights = 0, cache = 0, workspace = 0;
@@ -70,7 +83,7 @@ class Handles {
  private:
   using Object = std::variant<std::shared_ptr<CheckpointReader>, std::shared_ptr<OpenModel>,
                               std::shared_ptr<KeyValueCache>, std::shared_ptr<OpenGeneration>,
-                              std::shared_ptr<Module>>;
+                              std::shared_ptr<Module>, std::shared_ptr<OpenOptimizer>>;
   MemoryUse counted() const;
 
   std::map<int, Object> objects_;

@@ -35,6 +35,8 @@ MemoryUse Handles::counted() const {
     } else if (const auto* going = std::get_if<std::shared_ptr<OpenGeneration>>(&object)) {
       add_model(*(*going)->model);
       add_cache((*going)->generation.cache());
+    } else if (const auto* optimizer = std::get_if<std::shared_ptr<OpenOptimizer>>(&object)) {
+      use.workspace += (*optimizer)->bytes();
     }
   }
   use.workspace += scratch_bytes();

@@ -8,6 +8,7 @@
 #include "clearformer/layers/decoder.h"
 #include "clearformer/layers/functional.h"
 #include "clearformer/layers/log_mel_spectrogram.h"
+#include "clearformer/layers/optimizer.h"
 #include "clearformer/layers/output_layer.h"
 #include "clearformer/layers/patch_embedding.h"
 #include "clearformer/layers/positional_encoding.h"

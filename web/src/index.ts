@@ -195,6 +195,17 @@ export * from './models/named_decoders.js';
 export * from './models/named_encoders.js';
 export * from './models/named_vision.js';
 export type { EditOptions, StopOptions } from './models/observation.js';
+export {
+  AdamW,
+  type AdamWOptions,
+  clip_grad_norm_,
+  type LossOptions,
+  Optimizer,
+  type OptimizerOptions,
+  SGD,
+  type SGDOptions,
+  type TrainingInputs,
+} from './models/optimizer.js';
 export type { CausalLMOutput, ModelOutput, TowerOutput } from './models/outputs.js';
 export type { ParameterEdit, ParameterOptions, ParameterPart } from './models/parameters.js';
 export type {

@@ -55,6 +55,8 @@ class Gradient {
   /// Asks for the gradients of the weights whose name in the checkpoint matches, or of the one that TransformerLens calls
   /// so; they are read with Model::weight_gradient().
   void want_weights(std::string pattern) { wanted_weights_.push_back(std::move(pattern)); }
+  /// Asks for the gradients of the matrices of an adapter of that name, which is in force.
+  void want_adapter(std::string name) { wanted_adapters_.push_back(std::move(name)); }
   /// Asks for the gradient of the value of an edit: of the trace's edit number `index`, in the order they were added.
   /// That is one of data, not a function, and has a value.
   void want_edit(std::size_t index);
@@ -80,6 +82,7 @@ class Gradient {
   const std::vector<LogitTerm>& logits() const { return logits_; }
   const std::vector<ReadOut>& outputs() const { return outputs_; }
   const std::vector<std::string>& wanted_weights() const { return wanted_weights_; }
+  const std::vector<std::string>& wanted_adapters() const { return wanted_adapters_; }
   void add_to_value(double term) { value_ += term; }
 
   /// Begins a pass. `places`: the names of all hook points and weights' paths with which it is concerned; throws
@@ -145,7 +148,7 @@ class Gradient {
   std::vector<ReadOut> outputs_;
   std::vector<Met> hooks_;
   std::vector<Wanted> wanted_;
-  std::vector<std::string> wanted_weights_, places_;
+  std::vector<std::string> wanted_weights_, wanted_adapters_, places_;
   std::vector<OfEdit> edits_;
   std::vector<Change> changes_;
   WeightGradients weights_;

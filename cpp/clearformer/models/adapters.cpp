@@ -64,6 +64,7 @@ void Adapters::add(const Parameters& model, std::string name, std::vector<Adapte
   }
   std::vector<Part> parts;
   std::vector<Parameter> parameters;
+  std::vector<std::string> paths;
   for (AdapterUpdate& update : updates) {
     const std::vector<const Parameter*> layers = layers_of(model, update.weight);
     expect_sizes(update, *layers.front());
@@ -75,9 +76,11 @@ void Adapters::add(const Parameters& model, std::string name, std::vector<Adapte
       const auto up = rows_of(update.up, layer->places);
       parameters.push_back(named(update, ".lora_B.weight", up_shape, layer->places, up));
       parts.push_back({layer->updates, {down, up, update.scale}});
+      paths.push_back(layer->path);
     }
   }
-  all_.push_back({std::move(name), std::move(parts), Parameters(std::move(parameters))});
+  all_.push_back(
+      {std::move(name), std::move(parts), Parameters(std::move(parameters)), std::move(paths)});
 }
 
 void Adapters::use(const Parameters& model, std::vector<ActiveAdapter> active) {

@@ -46,6 +46,8 @@ class Adapters {
   const std::vector<ActiveAdapter>& active() const { return active_; }
   /// The matrices under PEFT's names. Throws invalid_argument for an unknown name.
   const Parameters& parameters(std::string_view name) const { return find(name).parameters; }
+  /// Our names of the weights that it adapts.
+  const std::vector<std::string>& layers(std::string_view name) const { return find(name).layers; }
   /// Of all adapters.
   std::size_t bytes() const;
 
@@ -58,6 +60,7 @@ class Adapters {
     std::string name;
     std::vector<Part> parts;
     Parameters parameters;
+    std::vector<std::string> layers;
   };
   const Adapter& find(std::string_view name) const;
 

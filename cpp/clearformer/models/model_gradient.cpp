@@ -42,6 +42,11 @@ std::vector<std::string> Model::sought_places(const Trace& trace, Gradient& grad
   for (const std::string_view input : kInputsSought) {
     if (gradient.seeks(input)) places.emplace_back(input);
   }
+  for (const std::string& name : gradient.wanted_adapters()) {
+    for (const Parameter& matrix : adapters_.parameters(name).all())
+      gradient.weights().want(matrix);
+    for (const std::string& path : adapters_.layers(name)) places.push_back(path);
+  }
   for (const std::string& name : gradient.wanted_weights()) {
     if (name.find('*') == std::string::npos) {
       for (const ParameterView::Piece& piece : parameter(name).pieces) {

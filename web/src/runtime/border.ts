@@ -213,6 +213,10 @@ export interface Directions {
 
 /** Every exported function: its argument object and the value of its result. */
 export interface Border extends WeightCalls {
+  optimizer_backward: Call<
+    RunInputs & { optimizer: Handle; labels: TensorIn; label_smoothing: number },
+    { loss: number }
+  >;
   build_info: Call<Nothing, BuildInfo & { heap_bytes: number; most_heap_bytes: number }>;
   memory_use: Call<Nothing, MemoryUse>;
   checkpoint_open: Call<

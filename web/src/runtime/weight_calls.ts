@@ -13,6 +13,24 @@ export interface AdapterUpdate {
   scale: number;
 }
 
+/** @internal All options of both kinds of optimiser. */
+export interface OptimizerArguments extends Texts<'adapter'> {
+  model: Handle;
+  kind: 'AdamW' | 'SGD';
+  parameters: string[];
+  schedule: string;
+  warmup_steps: number;
+  steps: number;
+  lr: number;
+  beta1: number;
+  beta2: number;
+  eps: number;
+  momentum: number;
+  dampening: number;
+  weight_decay: number;
+  nesterov: boolean;
+}
+
 /** @internal */
 export interface WeightCalls {
   parameter_list: Call<{ model: Handle } & Texts<'adapter'>, { parameters: ParameterInfo[] }>;
@@ -28,5 +46,8 @@ export interface WeightCalls {
   adapter_add: Call<{ model: Handle; adapter: string; checkpoint: Handle; updates: AdapterUpdate[] }, Nothing>;
   adapter_use: Call<{ model: Handle; adapters: { adapter: string; scale: number }[] }, Nothing>;
   adapter_remove: Call<{ model: Handle; adapter: string }, Nothing>;
+  optimizer_create: Call<OptimizerArguments, { optimizer: Handle; numbers: number }>;
+  optimizer_clip: Call<{ optimizer: Handle; max_norm: number }, { norm: number }>;
+  optimizer_step: Call<{ optimizer: Handle; lr: number }, { lr: number }>;
   composition_scores: Call<{ model: Handle; layer: number; mode: string } & WeightProcessing, TensorOut<'float32'>>;
 }

@@ -1,0 +1,143 @@
+// Bindings: optimisers of a model's weights or of those of an adapter. The weights, their gradients and the optimiser's
+// state stay here.
+
+#include "bindings/inputs.h"
+#include "clearformer/tensor/pattern.h"
+
+namespace clearformer::bindings {
+
+using emscripten::val;
+
+namespace {
+
+// Those that the patterns name; each pattern names some.
+std::vector<Parameter> chosen(const Parameters& all, const std::vector<std::string>& patterns) {
+  std::vector<Parameter> parameters;
+  std::vector<bool> taken(all.all().size());
+  for (const std::string& pattern : patterns) {
+    bool some = false;
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+      if (!matches_pattern(all.all()[i].stored.name, pattern)) continue;
+      some = true;
+      if (!taken[i]) parameters.push_back(all.all()[i]);
+      taken[i] = true;
+    }
+    if (!some) fail(ErrorCode::invalid_argument, "optimiser: no weight is named \"", pattern, "\"");
+  }
+  return parameters;
+}
+
+std::unique_ptr<Optimizer> optimizer_in(const Arguments& arguments,
+                                        const std::vector<Parameter>& parameters) {
+  const auto number = [&](const char* key) { return arguments.number(key); };
+  if (arguments.text("kind") == "SGD") {
+    return std::make_unique<Sgd>(parameters,
+                                 SgdOptions{number("lr"), number("momentum"), number("dampening"),
+                                            number("weight_decay"), arguments.flag("nesterov")});
+  }
+  return std::make_unique<AdamW>(
+      parameters, AdamWOptions{number("lr"), number("beta1"), number("beta2"), number("eps"),
+                               number("weight_decay")});
+}
+
+Schedule schedule_in(const Arguments& arguments) {
+  const std::string name = arguments.text("schedule");
+  Schedule schedule;
+  if (name == "linear") schedule.kind = Schedule::Kind::linear;
+  if (name == "cosine") schedule.kind = Schedule::Kind::cosine;
+  schedule.warmup_steps = static_cast<std::size_t>(arguments.count("warmup_steps"));
+  schedule.steps = static_cast<std::size_t>(arguments.count("steps"));
+  return schedule;
+}
+
+std::shared_ptr<OpenOptimizer> optimizer_of(const Arguments& arguments) {
+  return handles().get<OpenOptimizer>(arguments.handle("optimizer"), "optimiser");
+}
+
+// The optimiser's sums are those of a pass while it lasts.
+class LentSums {
+ public:
+  LentSums(OpenOptimizer& optimizer, Gradient& gradient)
+      : optimizer_(optimizer), gradient_(gradient) {
+    std::swap(optimizer_.gradients, gradient_.weights());
+  }
+  LentSums(const LentSums&) = delete;
+  ~LentSums() { std::swap(optimizer_.gradients, gradient_.weights()); }
+
+ private:
+  OpenOptimizer& optimizer_;
+  Gradient& gradient_;
+};
+
+}  // namespace
+
+val optimizer_create(const Arguments& arguments) {
+  auto open = std::make_shared<OpenOptimizer>();
+  open->model = model_of(arguments);
+  const Model& model = *open->model->model;
+  if (arguments.has("adapter")) open->adapter = arguments.text("adapter");
+  const Parameters& all =
+      open->adapter.empty() ? model.parameters() : model.adapters().parameters(open->adapter);
+  open->parameters = chosen(all, arguments.texts("parameters"));
+  open->schedule = schedule_in(arguments);
+  open->optimizer = optimizer_in(arguments, open->parameters);
+  std::size_t numbers = 0;
+  for (const Parameter& parameter : open->parameters) {
+    open->gradients.want(parameter);
+    numbers += parameter.rows->outputs() * parameter.rows->inputs();
+  }
+  val result = val::object();
+  put(result, "optimizer", handles().add(open));
+  put(result, "numbers", numbers);
+  handles().note_peak();
+  return result;
+}
+
+val optimizer_backward(const Arguments& arguments) {
+  const auto open = optimizer_of(arguments);
+  Model& model = editable(*open->model);
+  const GivenInputs given(arguments);
+  Gradient gradient;
+  gradient.add(LabelLoss{arguments.integers("labels"),
+                         static_cast<float>(arguments.number("label_smoothing")), 1.0f});
+  if (open->adapter.empty()) {
+    for (const Parameter& parameter : open->parameters) {
+      gradient.want_weights(parameter.stored.name);
+    }
+  } else {
+    gradient.want_adapter(open->adapter);
+  }
+  Trace trace;
+  model.expect_memory(given.inputs, &trace);
+  {
+    const LentSums lent(*open, gradient);
+    model.gradient(given.inputs, trace, gradient);
+  }
+  handles().note_peak();
+  val result = val::object();
+  put(result, "loss", gradient.value());
+  return result;
+}
+
+val optimizer_clip(const Arguments& arguments) {
+  const auto open = optimizer_of(arguments);
+  val result = val::object();
+  put(result, "norm", clip_grad_norm(open->gradients, arguments.number("max_norm")));
+  return result;
+}
+
+val optimizer_step(const Arguments& arguments) {
+  const auto open = optimizer_of(arguments);
+  editable(*open->model);
+  Optimizer& optimizer = *open->optimizer;
+  const double rate = arguments.number("lr") * open->schedule.factor(open->steps);
+  optimizer.learning_rate = rate;
+  optimizer.step(open->gradients);
+  ++open->steps;
+  handles().note_peak();
+  val result = val::object();
+  put(result, "lr", rate);
+  return result;
+}
+
+}  // namespace clearformer::bindings

@@ -1,0 +1,173 @@
+// Training: losses, norms of gradients and weights of torch.optim's steps (tests/references/training.py), of a model's
+// weights and of an adapter's; the same bits with any number of threads.
+
+import { createHash } from 'node:crypto';
+import {
+  AdamW,
+  AutoModelForCausalLM,
+  clip_grad_norm_,
+  type GenerativeModel,
+  type Optimizer,
+  SGD,
+  Tensor,
+  type TrainingInputs,
+} from 'clearformer';
+import { describe, expect, it } from 'vitest';
+import { failureOf } from './support/failures.js';
+import { type Case, casesOf, fixturePath, tensorsOf } from './support/references.js';
+
+const cases = casesOf('training');
+const ignored = 3; // positions of the first row
+
+interface Options {
+  options: Record<string, unknown>;
+  schedule: 'constant' | 'linear' | 'cosine';
+  warmup: number;
+  steps: number;
+  max_norm: number;
+  label_smoothing: number;
+  parameters: string;
+  adapter?: string;
+}
+
+function optimizerOf(model: GenerativeModel, one: Case): Optimizer {
+  const { options, schedule, warmup, steps, parameters, adapter } = one.options as unknown as Options;
+  const given = {
+    ...options,
+    lr_scheduler_type: schedule,
+    num_warmup_steps: warmup,
+    num_training_steps: steps,
+    parameters,
+    adapter: adapter && 'default',
+  };
+  return one.options.kind === 'SGD' ? new SGD(model, given) : new AdamW(model, given);
+}
+
+function batchOf(one: Case, step: number): TrainingInputs {
+  const { data, dims } = tensorsOf('training', one)(`ids${step % 4}`);
+  const labels = (data as BigInt64Array).slice().fill(-100n, 0, ignored);
+  return {
+    input_ids: new Tensor('int64', data as BigInt64Array, dims),
+    labels: new Tensor('int64', labels, dims),
+  };
+}
+
+async function loaded(one: Case, options = {}): Promise<GenerativeModel> {
+  const model = await AutoModelForCausalLM.from_pretrained(fixturePath(String(one.options.checkpoint)), {
+    deterministic: true,
+    ...options,
+  });
+  const { adapter } = one.options as unknown as Options;
+  if (adapter) await model.load_adapter(fixturePath(`adapters/${adapter}`));
+  return model;
+}
+
+async function train(model: GenerativeModel, one: Case, steps: number) {
+  const { max_norm, label_smoothing } = one.options as unknown as Options;
+  const optimizer = optimizerOf(model, one);
+  const losses: number[] = [];
+  const norms: number[] = [];
+  for (let step = 0; step < steps; step++) {
+    losses.push(await optimizer.backward(batchOf(one, step), { label_smoothing }));
+    norms.push(await clip_grad_norm_(optimizer, max_norm));
+    await optimizer.step();
+  }
+  await optimizer.dispose();
+  return { losses, norms };
+}
+
+async function weightsOf(model: GenerativeModel, one: Case): Promise<Map<string, ArrayLike<number>>> {
+  const names = Object.keys(one.outputs).filter((name) => !['losses', 'norms'].includes(name));
+  if (one.op === 'training') {
+    return new Map(await Promise.all(names.map(async (name) => [name, (await model.parameter(name)).data] as const)));
+  }
+  const again = await AutoModelForCausalLM.from_pretrained(fixturePath(String(one.options.checkpoint)));
+  const files = await model.save_adapter('default');
+  await again.load_adapter(files);
+  const bytes = files['adapter_model.safetensors'] as Uint8Array;
+  return new Map(names.map((name) => [name, floatsOf(bytes, name)]));
+}
+
+/** A tensor of a safetensors file. */
+function floatsOf(bytes: Uint8Array, name: string): Float32Array {
+  const length = Number(new DataView(bytes.buffer).getBigUint64(0, true));
+  const { data_offsets } = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length)))[name];
+  return new Float32Array(bytes.slice(8 + length + data_offsets[0], 8 + length + data_offsets[1]).buffer);
+}
+
+/** The largest difference, of numbers above 1 in proportion to them. */
+const worst = (found: ArrayLike<number>, expected: ArrayLike<number>) =>
+  Array.from(found).reduce((most, value, at) => Math.max(most, Math.abs(value - Number(expected[at])) / Math.max(1, Math.abs(Number(expected[at])))), 0);
+
+describe('steps of optimisers', () => {
+  it.each(cases)('$name are torch’s', async (one) => {
+    const expected = tensorsOf('training', one);
+    const error = one.float32_error as { losses: number; norms: number; weights: number };
+    const model = await loaded(one);
+    const { losses, norms } = await train(model, one, Number(one.options.steps));
+    expect(worst(losses, expected('losses').data as Float32Array)).toBeLessThanOrEqual(1e-5);
+    expect(worst(norms, expected('norms').data as Float32Array)).toBeLessThanOrEqual(Math.max(1e-5, 8 * error.norms));
+    expect(losses.at(-1)).toBeLessThan(0.95 * (losses[0] as number));
+    const weights = await weightsOf(model, one);
+    for (const [name, data] of weights) {
+      expect(worst(data, expected(name).data as Float32Array)).toBeLessThanOrEqual(Math.max(1e-5, 8 * error.weights));
+    }
+    await model.dispose();
+  });
+
+  it('have the same bits with 1, 2 and 4 threads, and in a worker', async () => {
+    const one = cases.find(({ name }) => name === 'adamw') as Case;
+    const digests: string[] = [];
+    for (const options of [{ numThreads: 1 }, { numThreads: 2 }, { numThreads: 4 }, { worker: true }]) {
+      const model = await loaded(one, options);
+      const hash = createHash('sha256');
+      hash.update(new Uint8Array(Float64Array.from((await train(model, one, 12)).losses).buffer));
+      for (const { name } of await model.named_parameters()) {
+        hash.update(new Uint8Array((await model.parameter(name)).data.slice().buffer));
+      }
+      digests.push(hash.digest('hex'));
+      await model.dispose();
+    }
+    expect(new Set(digests).size).toBe(1);
+  });
+
+  it('train some weights and leave the others', async () => {
+    const one = cases.find(({ name }) => name === 'some') as Case;
+    const model = await loaded(one);
+    const before = new Map<string, Float32Array>();
+    for (const { name } of await model.named_parameters()) before.set(name, (await model.parameter(name)).data.slice());
+    await train(model, one, 2);
+    for (const [name, data] of before) {
+      const same = (await model.parameter(name)).data.every((value, at) => Object.is(value, data[at]));
+      expect(same).toBe(!/mlp.*weight$/.test(name));
+    }
+  });
+});
+
+describe('optimisers refuse', () => {
+  it('what they cannot train, and options that are none', async () => {
+    const one = cases.find(({ name }) => name === 'adamw') as Case;
+    const model = await loaded(one);
+    const batch = batchOf(one, 0);
+    const half = await loaded(one, { dtype: 'fp16' });
+    const refused: [() => unknown, string][] = [
+      [() => new AdamW(half).backward(batch), 'unsupported'],
+      [() => new AdamW(model, { parameters: 'model.nothing' }).backward(batch), 'invalid_argument'],
+      [() => new AdamW(model, { adapter: 'none' }).backward(batch), 'invalid_argument'],
+      [() => new AdamW(model, { lr: -1 }).backward(batch), 'invalid_argument'],
+      [() => new AdamW(model, { momentum: 1 } as object), 'unsupported'],
+      [() => new SGD(model, { lr_scheduler_type: 'polynomial' as 'linear' }), 'unsupported'],
+      [() => new SGD(model, { lr_scheduler_type: 'linear' }), 'invalid_argument'],
+      [() => new SGD(model).backward({ input_ids: batch.input_ids } as TrainingInputs), 'invalid_argument'],
+      [() => clip_grad_norm_(new SGD(model), Number.NaN), 'invalid_argument'],
+    ];
+    for (const [failing, code] of refused) expect(await failureOf(failing)).toMatchObject({ code });
+    const optimizer = new AdamW(model);
+    await optimizer.backward(batch);
+    const { workspace } = model.info().memory;
+    await optimizer.dispose();
+    expect(await failureOf(() => optimizer.step())).toMatchObject({ code: 'disposed' });
+    await model({ input_ids: [[1]] });
+    expect(model.info().memory.workspace).toBeLessThan(workspace);
+  });
+});

@@ -1,0 +1,195 @@
+// Optimisers with torch's names over a model's weights, which stay in the core, as do their gradients.
+
+import type { Handle, TensorIn } from '../runtime/border.js';
+import { type Engine, releaseHandle } from '../runtime/engine.js';
+import type { OptimizerArguments } from '../runtime/weight_calls.js';
+import { ClearformerError, textOf } from '../support/error.js';
+import { checkOptions } from '../support/options.js';
+import { asyncDisposeSymbol, disposeSymbol, Lease } from '../support/resource.js';
+import { type IntegerInput, integerMatrix } from '../tensor/integer_input.js';
+import { forwardIn, type ModelInputs } from './inputs.js';
+import type { PreTrainedModel } from './pre_trained_model.js';
+
+/** What is trained, and how the learning rate changes. */
+export interface OptimizerOptions {
+  /** The learning rate (1e-3). It can be set between steps, too. */
+  lr?: number | undefined;
+  /** Names of weights in the checkpoint; `*` matches any run of characters. Default: all. */
+  parameters?: string | readonly string[] | undefined;
+  /** The name of an adapter in force, whose matrices are trained instead of the model's weights. */
+  adapter?: string | undefined;
+  /** Factors of the learning rate by step: transformers' get_scheduler of that name (`constant`). */
+  lr_scheduler_type?: 'constant' | 'linear' | 'cosine' | undefined;
+  /** Steps in which the factor rises from 0 (0). */
+  num_warmup_steps?: number | undefined;
+  /** Steps in all, for `linear` and `cosine`. */
+  num_training_steps?: number | undefined;
+}
+
+/** Options of torch.optim.AdamW, with its defaults. */
+export interface AdamWOptions extends OptimizerOptions {
+  /** (0.9, 0.999) */
+  betas?: readonly [number, number] | undefined;
+  /** (1e-8) */
+  eps?: number | undefined;
+  /** (0.01) */
+  weight_decay?: number | undefined;
+}
+
+/** Options of torch.optim.SGD, with its defaults. */
+export interface SGDOptions extends OptimizerOptions {
+  /** (0) */
+  momentum?: number | undefined;
+  /** (0) */
+  dampening?: number | undefined;
+  /** (0) */
+  weight_decay?: number | undefined;
+  /** (false) */
+  nesterov?: boolean | undefined;
+}
+
+/** Inputs of a model, with the labels of its loss: -100 is not counted. */
+export type TrainingInputs = ModelInputs & { labels: IntegerInput };
+
+/** Options of `backward`. */
+export interface LossOptions {
+  /** 0 … 1 (0) */
+  label_smoothing?: number | undefined;
+}
+
+const common = ['lr', 'parameters', 'adapter', 'lr_scheduler_type', 'num_warmup_steps', 'num_training_steps'];
+const schedules = ['constant', 'linear', 'cosine'];
+type Numbers = Omit<OptimizerArguments, 'model'>;
+
+interface Opened {
+  engine: Engine;
+  optimizer: Handle;
+  lease: Lease;
+}
+
+/**
+ * An optimiser of a model's weights. `backward` computes the gradients of a loss, `step` changes the weights, in place:
+ * later passes use them. Weights must be fp32 (`unsupported` otherwise). Rejects like a call of the model.
+ */
+export abstract class Optimizer {
+  /** The learning rate of the next step, before the schedule's factor. */
+  lr: number;
+  readonly #model: PreTrainedModel;
+  readonly #given: Numbers;
+  #opened: Promise<Opened> | undefined;
+
+  /** @internal */
+  constructor(model: PreTrainedModel, given: Numbers) {
+    this.#model = model;
+    this.#given = given;
+    this.lr = given.lr;
+  }
+
+  /**
+   * The mean loss of the inputs, as transformers computes it from `labels`, whose gradients replace those of before.
+   * Edits of weights and adapters in force are part of the model.
+   */
+  async backward(inputs: TrainingInputs, options: LossOptions = {}): Promise<number> {
+    checkOptions('backward', options, ['label_smoothing']);
+    const { engine, optimizer } = await this.#open();
+    const { labels: given, ...rest } = inputs ?? {};
+    if (given === undefined) throw invalid('labels', 'backward: there are no labels');
+    const run = forwardIn('backward', rest, engine);
+    const labels: TensorIn = integerMatrix('labels', given);
+    const { label_smoothing = 0 } = options;
+    return (await engine.call('optimizer_backward', { ...run, optimizer, labels, label_smoothing })).loss;
+  }
+
+  /** Changes the weights by the gradients of the last `backward`. Resolves to the learning rate of this step. */
+  async step(): Promise<number> {
+    const { engine, optimizer } = await this.#open();
+    return (await engine.call('optimizer_step', { optimizer, lr: this.lr })).lr;
+  }
+
+  /** @internal */
+  async clip(max_norm: number): Promise<number> {
+    const { engine, optimizer } = await this.#open();
+    return (await engine.call('optimizer_clip', { optimizer, max_norm })).norm;
+  }
+
+  /** Releases the gradients and the optimiser's state; the weights remain as they are. */
+  async dispose(): Promise<void> {
+    await (await this.#opened)?.lease.release();
+  }
+  /** For `using`: disposes without waiting. */
+  [disposeSymbol](): void {
+    void this.dispose();
+  }
+  /** For `await using`: the same as dispose(). */
+  [asyncDisposeSymbol](): Promise<void> {
+    return this.dispose();
+  }
+
+  async #open(): Promise<Opened> {
+    const { engine, model } = this.#model.open();
+    this.#opened ??= engine.call('optimizer_create', { model, ...this.#given }).then(({ optimizer }) => {
+      const lease = new Lease('this optimiser', this, () => releaseHandle(engine, optimizer));
+      return { engine, optimizer, lease };
+    });
+    this.#opened.catch(() => {
+      this.#opened = undefined; // the next call tries again
+    });
+    const opened = await this.#opened;
+    opened.lease.check();
+    return opened;
+  }
+}
+
+/** torch.optim.AdamW over a model's weights; its options have torch's defaults. */
+export class AdamW extends Optimizer {
+  constructor(model: PreTrainedModel, options: AdamWOptions = {}) {
+    checkOptions('AdamW', options, [...common, 'betas', 'eps', 'weight_decay']);
+    const { betas: [beta1, beta2] = [0.9, 0.999], eps = 1e-8, weight_decay = 0.01 } = options;
+    super(model, { ...numbersOf('AdamW', options), beta1, beta2, eps, weight_decay });
+  }
+}
+
+/** torch.optim.SGD over a model's weights; its options have torch's defaults. */
+export class SGD extends Optimizer {
+  constructor(model: PreTrainedModel, options: SGDOptions = {}) {
+    checkOptions('SGD', options, [...common, 'momentum', 'dampening', 'weight_decay', 'nesterov']);
+    const { momentum = 0, dampening = 0, weight_decay = 0, nesterov = false } = options;
+    super(model, { ...numbersOf('SGD', options), momentum, dampening, weight_decay, nesterov });
+  }
+}
+
+/**
+ * torch.nn.utils.clip_grad_norm_: scales the gradients of the last `backward` so that their norm is at most `max_norm`.
+ * Resolves to the norm before.
+ */
+export async function clip_grad_norm_(optimizer: Optimizer, max_norm: number): Promise<number> {
+  if (typeof max_norm !== 'number' || !(max_norm >= 0)) {
+    throw invalid('max_norm', `clip_grad_norm_: max_norm is ${textOf(max_norm)}`);
+  }
+  return optimizer.clip(max_norm);
+}
+
+function numbersOf(kind: 'AdamW' | 'SGD', options: OptimizerOptions): Numbers {
+  const { lr = 1e-3, parameters = '*', adapter, lr_scheduler_type: schedule = 'constant' } = options;
+  if (!schedules.includes(schedule)) {
+    const why = `${textOf(schedule)} is not supported (known: ${schedules.join(', ')})`;
+    throw new ClearformerError('unsupported', `${kind}: lr_scheduler_type: ${why}`, { option: 'lr_scheduler_type' });
+  }
+  const { num_warmup_steps = 0, num_training_steps = 0 } = options;
+  if (schedule !== 'constant' && !(num_training_steps > 0)) {
+    throw invalid('num_training_steps', `${kind}: ${schedule} needs num_training_steps`);
+  }
+  const rest = { beta1: 0, beta2: 0, eps: 0, momentum: 0, dampening: 0, weight_decay: 0, nesterov: false };
+  const counts = {
+    warmup_steps: count('num_warmup_steps', num_warmup_steps),
+    steps: count('num_training_steps', num_training_steps),
+  };
+  return { kind, lr, parameters: [parameters].flat() as string[], adapter, schedule, ...counts, ...rest };
+}
+
+function count(option: string, value: number): number {
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw invalid(option, `${option} is ${textOf(value)}, no number of steps`);
+}
+
+const invalid = (option: string, message: string) => new ClearformerError('invalid_argument', message, { option });
