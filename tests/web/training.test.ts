@@ -97,7 +97,11 @@ function floatsOf(bytes: Uint8Array, name: string): Float32Array {
 
 /** The largest difference, of numbers above 1 in proportion to them. */
 const worst = (found: ArrayLike<number>, expected: ArrayLike<number>) =>
-  Array.from(found).reduce((most, value, at) => Math.max(most, Math.abs(value - Number(expected[at])) / Math.max(1, Math.abs(Number(expected[at])))), 0);
+  Array.from(found).reduce(
+    (most, value, at) =>
+      Math.max(most, Math.abs(value - Number(expected[at])) / Math.max(1, Math.abs(Number(expected[at])))),
+    0,
+  );
 
 describe('steps of optimisers', () => {
   it.each(cases)('$name are torch’s', async (one) => {
