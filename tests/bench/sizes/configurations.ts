@@ -8,8 +8,9 @@ export interface Published {
   config: Config;
   /** Parameters of the model; an output layer that equals the embedding table counts once. */
   parameters: number;
-  /** Number of safetensors files. */
+  /** Number of safetensors files, and the bytes with which one is full if not 5 GB. */
   files: number;
+  fullBytes?: number;
   /** Whether the file also holds the output layer, with the bytes of the embedding table that it is tied to. */
   storedTwice?: boolean;
 }
@@ -186,7 +187,8 @@ export const published = {
   'llama-3.2-1b': {
     repository: 'meta-llama/Llama-3.2-1B',
     parameters: 1_235_814_400,
-    files: 1,
+    files: 3, // one on the Hub: as save_pretrained divides it with max_shard_size="1GB"
+    fullBytes: 1e9,
     config: { ...llama32, head_dim: 64, hidden_size: 2048, num_attention_heads: 32, num_hidden_layers: 16 },
   },
   'llama-3.2-3b': {

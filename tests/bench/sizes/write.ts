@@ -39,7 +39,7 @@ function write(folder: string, model: Published): void {
   const matrices = poolOf(0, deviation);
   const zeroNorm = model.config.model_type === 'gemma3_text'; // its norms multiply by 1 + weight
   const norms = poolOf(zeroNorm ? 0 : 1, 0.05);
-  const shards = divided(outlinesOf(model), model.files);
+  const shards = divided(outlinesOf(model), model);
   shards.forEach((outlines, i) => {
     writeFile(join(folder, fileNames(model)[i] as string), outlines, ({ shape }) =>
       shape.length === 1 ? norms : matrices,
@@ -50,13 +50,13 @@ function write(folder: string, model: Published): void {
 
 const bytesOf = ({ shape }: Outline): number => 2 * shape.reduce((product, size) => product * size, 1);
 
-/** Tensors in order, a file being full at 5 GB, as save_pretrained divided the published ones. */
-function divided(outlines: readonly Outline[], files: number): Outline[][] {
+/** Tensors in order, a file being full at 5 GB, as save_pretrained divided the published ones, or earlier. */
+function divided(outlines: readonly Outline[], { files, fullBytes = 5e9 }: Published): Outline[][] {
   const shards: Outline[][] = [[]];
   let bytes = 0;
   for (const outline of outlines) {
     bytes += bytesOf(outline);
-    if (bytes > 5e9) {
+    if (bytes > fullBytes) {
       shards.push([]);
       bytes = bytesOf(outline);
     }
