@@ -25,6 +25,7 @@ constexpr Export kExports[] = {
     {"model_unembed", model_unembed},
     {"model_logit_directions", model_logit_directions},
     {"model_head_directions", model_head_directions},
+    {"model_gradient", model_gradient},
     {"parameter_list", parameter_list},
     {"parameter_read", parameter_read},
     {"parameter_edit", parameter_edit},

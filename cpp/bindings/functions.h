@@ -55,6 +55,9 @@ emscripten::val cache_info(const Arguments& arguments);
 emscripten::val cache_crop(const Arguments& arguments);
 emscripten::val cache_copy(const Arguments& arguments);
 
+// gradient.cpp
+emscripten::val model_gradient(const Arguments& arguments);
+
 // parameters.cpp
 emscripten::val parameter_list(const Arguments& arguments);
 emscripten::val parameter_read(const Arguments& arguments);

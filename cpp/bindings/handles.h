@@ -15,12 +15,15 @@ class GivenInputs;
 
 /// A forward pass in progress, with its inputs.
 struct OpenPass;
+/// The same for one that is differentiated.
+struct OpenGradient;
 
 struct OpenModel {
   std::unique_ptr<Model> model;
   GenerationConfig defaults;
   std::size_t passes = 0;          // that have begun and not ended
-  std::shared_ptr<OpenPass> pass;  // the pass in progress, if any
+  std::shared_ptr<OpenPass> pass;          // the pass in progress, if any
+  std::shared_ptr<OpenGradient> gradient;  // the same, differentiated
 };
 
 /// A generation keeps its model and cache alive, and the observation of the current step.

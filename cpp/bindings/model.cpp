@@ -1,8 +1,7 @@
 // Bindings: models, their forward pass, hook points, pooling, key/value caches.
 
 #include "bindings/functions.h"
-#include "bindings/inputs.h"
-#include "bindings/observation.h"
+#include "bindings/open_pass.h"
 #include "bindings/pace.h"
 #include "clearformer/architectures/architecture.h"
 #include "clearformer/loading/load_model.h"
@@ -12,35 +11,24 @@ namespace clearformer::bindings {
 
 using emscripten::val;
 
-struct OpenPass {
-  OpenPass(const Arguments& arguments, OpenModel& open)
-      : given(arguments), observation(arguments, *open.model), counted(open.passes) {
-    if (!given.cache && arguments.flag("use_cache")) {
-      given.cache = std::make_shared<KeyValueCache>(open.model->make_cache());
-      given.inputs.cache = given.cache.get();
-    }
-    if (arguments.has("stop_at_layer")) {
-      given.inputs.stop_at_layer = static_cast<std::size_t>(arguments.count("stop_at_layer"));
-    }
-    given.inputs.logits_to_keep = arguments.integer_list("logits_to_keep");
-    if (arguments.has("start_at_layer")) {
-      given.inputs.start_at_layer = static_cast<std::size_t>(arguments.count("start_at_layer"));
-    }
-    open.model->expect_memory(given.inputs, observation.trace());
-    pass = open.model->start(given.inputs, observation.trace());
+OpenPass::OpenPass(const Arguments& arguments, OpenModel& open)
+    : given(arguments), observation(arguments, *open.model), counted(open.passes) {
+  if (arguments.has("stop_at_layer")) {
+    given.inputs.stop_at_layer = static_cast<std::size_t>(arguments.count("stop_at_layer"));
   }
-  // Weights are not edited while it exists.
-  struct Counted {
-    explicit Counted(std::size_t& passes) : count(passes) { ++count; }
-    Counted(const Counted&) = delete;
-    ~Counted() { --count; }
-    std::size_t& count;
-  };
-  GivenInputs given;
-  Observation observation;
-  Counted counted;
-  std::unique_ptr<ForwardPass> pass;
-};
+  given.inputs.logits_to_keep = arguments.integer_list("logits_to_keep");
+  if (arguments.has("start_at_layer")) {
+    given.inputs.start_at_layer = static_cast<std::size_t>(arguments.count("start_at_layer"));
+  }
+}
+
+val OpenPass::outputs() const {
+  val outputs = val::object();
+  for (const auto& [name, tensor] : pass->outputs().tensors) {
+    outputs.set(to_value(name), to_value(tensor));
+  }
+  return outputs;
+}
 
 std::shared_ptr<OpenModel> model_of(const Arguments& arguments) {
   return handles().get<OpenModel>(arguments.handle("model"), "model");
@@ -175,6 +163,22 @@ val model_create(const Arguments& arguments) {
   return result;
 }
 
+namespace {
+
+std::shared_ptr<OpenPass> begun(const Arguments& arguments, OpenModel& open) {
+  auto pass = std::make_shared<OpenPass>(arguments, open);
+  if (!pass->given.cache && arguments.flag("use_cache")) {
+    pass->given.cache = std::make_shared<KeyValueCache>(open.model->make_cache());
+    pass->given.inputs.cache = pass->given.cache.get();
+  }
+  Trace* const trace = pass->observation.trace();
+  open.model->expect_memory(pass->given.inputs, trace);
+  pass->pass = open.model->start(pass->given.inputs, trace);
+  return pass;
+}
+
+}  // namespace
+
 val model_forward(const Arguments& arguments) {
   const auto open = model_of(arguments);
   if (arguments.flag("abandon")) {
@@ -184,18 +188,15 @@ val model_forward(const Arguments& arguments) {
   const Pace pace(arguments);
   // Any exception from here on ends the pass.
   const std::shared_ptr<OpenPass> pass =
-      open->pass ? std::move(open->pass) : std::make_shared<OpenPass>(arguments, *open);
+      open->pass ? std::move(open->pass) : begun(arguments, *open);
   open->pass.reset();
   while (pass->pass->step()) {
     if (!pace.over()) continue;
     open->pass = pass;
     return Pace::pending();
   }
-  val outputs = val::object(), result = val::object();
-  for (const auto& [name, tensor] : pass->pass->outputs().tensors) {
-    outputs.set(to_value(name), to_value(tensor));
-  }
-  put(result, "outputs", outputs);
+  val result = val::object();
+  put(result, "outputs", pass->outputs());
   if (const Trace* trace = pass->observation.trace()) trace->check_all_met();
   pass->observation.report(result);
   if (arguments.has("past_key_values")) {

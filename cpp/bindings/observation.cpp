@@ -4,9 +4,6 @@ namespace clearformer::bindings {
 
 using emscripten::val;
 
-namespace {
-
-// Wraps a JavaScript function that takes the values and returns the edited ones.
 Trace::Function function_of(const val& call) {
   return [call](std::string_view name, const MutableTensorView& value) {
     const val data = call(to_value(name), to_value(value));
@@ -15,8 +12,6 @@ Trace::Function function_of(const val& call) {
     val(emscripten::typed_memory_view(elements, value.f32())).call<void>("set", data);
   };
 }
-
-}  // namespace
 
 Observation::Observation(std::vector<std::string> names) : names_(std::move(names)) {
   for (const std::string& name : names_) trace_.capture(name);

@@ -5,6 +5,9 @@
 
 namespace clearformer::bindings {
 
+/// Wraps a JavaScript function that takes the values at a hook point and returns the edited ones, or null if it failed.
+Trace::Function function_of(const emscripten::val& call);
+
 class Observation {
  public:
   Observation(const Arguments& arguments, const Model& model);
@@ -15,6 +18,8 @@ class Observation {
 
   /// Null if nothing is requested.
   Trace* trace() { return asked_ ? &trace_ : nullptr; }
+  /// The trace of a pass that needs one.
+  Trace& needed_trace() { return trace_; }
   /// Adds `lists` (hidden_states, attentions, …) and `captured` to `result`, and clears them here.
   void report(emscripten::val& result);
   void forget() { trace_.captured().clear(); }

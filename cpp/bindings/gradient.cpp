@@ -1,0 +1,116 @@
+// Bindings: the gradient of a forward pass (GradientArguments in web/src/runtime/border.ts).
+
+#include "bindings/functions.h"
+#include "bindings/open_pass.h"
+#include "bindings/pace.h"
+
+namespace clearformer::bindings {
+
+using emscripten::val;
+
+struct OpenGradient : OpenPass {
+  OpenGradient(const Arguments& arguments, OpenModel& open);
+  Gradient gradient;
+  bool back = false;  // whether the forward pass is complete
+};
+
+namespace {
+
+std::vector<ReadOut> read_outs(const std::vector<Arguments>& list) {
+  std::vector<ReadOut> terms;
+  for (const Arguments& given : list) terms.push_back({given.text("name"), given.floats("weights")});
+  return terms;
+}
+
+// Places (N, 3): row, position, token; weights (N).
+void read_logits(const Arguments& arguments, Gradient& gradient) {
+  if (!arguments.has("logit_places")) return;
+  const Tensor places = arguments.integers("logit_places");
+  const Tensor weights = arguments.floats("logit_weights");
+  const std::int32_t* at = places.view().as<std::int32_t>();
+  for (std::size_t i = 0; i < weights.elements(); ++i, at += 3) {
+    gradient.add(LogitTerm{static_cast<std::size_t>(at[0]), at[1], static_cast<std::size_t>(at[2]),
+                           weights.f32()[i]});
+  }
+}
+
+void read_metric(const Arguments& arguments, Gradient& gradient) {
+  for (const Arguments& given : arguments.objects("losses")) {
+    gradient.add(LabelLoss{given.integers("labels"),
+                           static_cast<float>(given.number("label_smoothing")),
+                           static_cast<float>(given.number("weight"))});
+  }
+  read_logits(arguments, gradient);
+  for (ReadOut& term : read_outs(arguments.objects("output_terms"))) {
+    gradient.add_output(std::move(term));
+  }
+  for (ReadOut& term : read_outs(arguments.objects("hook_terms"))) {
+    gradient.add_hook(std::move(term));
+  }
+}
+
+val named(const std::vector<Trace::Captured>& found) {
+  val result = val::object();
+  for (const Trace::Captured& entry : found) {
+    result.set(to_value(entry.name), to_value(entry.value));
+  }
+  return result;
+}
+
+}  // namespace
+
+OpenGradient::OpenGradient(const Arguments& arguments, OpenModel& open)
+    : OpenPass(arguments, open) {
+  read_metric(arguments, gradient);
+  for (const std::string& name : arguments.texts("wanted")) gradient.want(name);
+  for (const std::string& name : arguments.texts("wanted_weights")) gradient.want_weights(name);
+  for (const std::int64_t index : arguments.integer_list("wanted_edits")) {
+    gradient.want_edit(static_cast<std::size_t>(index));
+  }
+  for (const Arguments& hook : arguments.objects("bwd_hooks")) {
+    gradient.edit(hook.text("hook"), function_of(hook.value("call")));
+  }
+  Trace& trace = observation.needed_trace();
+  open.model->expect_memory(given.inputs, &trace);
+  pass = open.model->start_gradient(given.inputs, trace, gradient);
+}
+
+val model_gradient(const Arguments& arguments) {
+  const auto open = model_of(arguments);
+  if (arguments.flag("abandon")) {
+    open->gradient.reset();
+    return val::object();
+  }
+  const Pace pace(arguments);
+  // Any exception from here on ends the pass.
+  const std::shared_ptr<OpenGradient> pass =
+      open->gradient ? std::move(open->gradient) : std::make_shared<OpenGradient>(arguments, *open);
+  open->gradient.reset();
+  for (bool more = true; more;) {
+    more = pass->back ? pass->pass->step_back() : pass->pass->step();
+    if (!more && !pass->back) pass->back = more = true;
+    if (!more || !pace.over()) continue;
+    open->gradient = pass;
+    return Pace::pending();
+  }
+  const Gradient& gradient = pass->gradient;
+  pass->observation.needed_trace().check_all_met();
+  gradient.check_all_met();
+  val result = val::object(), weights = val::object(), edits = val::array();
+  put(result, "outputs", pass->outputs());
+  put(result, "value", gradient.value());
+  put(result, "grad", named(gradient.found()));
+  for (const std::string& name : arguments.texts("wanted_weights")) {
+    weights.set(to_value(name), to_value(open->model->weight_gradient(gradient, name)));
+  }
+  for (const std::int64_t index : arguments.integer_list("wanted_edits")) {
+    push(edits, to_value(gradient.edit_value(static_cast<std::size_t>(index))));
+  }
+  put(result, "weights", weights);
+  put(result, "edits", edits);
+  pass->observation.report(result);
+  handles().note_peak();
+  return result;
+}
+
+}  // namespace clearformer::bindings

@@ -1,0 +1,30 @@
+// A pass in progress: its inputs, and what is read and edited in it.
+#pragma once
+
+#include "bindings/inputs.h"
+#include "bindings/observation.h"
+
+namespace clearformer::bindings {
+
+struct OpenPass {
+  /// Reads the arguments; `pass` is left to the caller.
+  OpenPass(const Arguments& arguments, OpenModel& open);
+  OpenPass(const OpenPass&) = delete;
+
+  /// The outputs under their names.
+  emscripten::val outputs() const;
+
+  // Weights are not edited while it exists.
+  struct Counted {
+    explicit Counted(std::size_t& passes) : count(passes) { ++count; }
+    Counted(const Counted&) = delete;
+    ~Counted() { --count; }
+    std::size_t& count;
+  };
+  GivenInputs given;
+  Observation observation;
+  Counted counted;
+  std::unique_ptr<ForwardPass> pass;
+};
+
+}  // namespace clearformer::bindings
