@@ -12,6 +12,7 @@ import './checkpoint/sha256.js';
 import './checkpoint/web_folder.js';
 import './models/adapters.js';
 import './models/generation_callbacks.js';
+import './models/gradient.js';
 import './models/observation.js';
 import './models/parameters.js';
 import './models/saving.js';

@@ -24,7 +24,7 @@ export function resolveHooks(option: string, hooks: readonly HookPoint[], filter
   const filters: readonly NameFilter[] = Array.isArray(filter) ? filter : [filter as NameFilter];
   const tests = filters.map((one) => testOf(option, one, hooks));
   return hooks.filter(({ name, on_request }) => {
-    const other = name.slice(0, name.lastIndexOf('.') + 1) + 'hook_';
+    const other = `${name.slice(0, name.lastIndexOf('.') + 1)}hook_`;
     return tests.some((test) => test(name) && !(on_request && test(other as HookName)));
   });
 }

@@ -27,6 +27,9 @@ import { readTokenizer, type TokenizerLoadOptions } from '../text/auto_tokenizer
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import type { LoadAdapterOptions, SetAdapterOptions } from './adapters.js';
 import type { CapturePart } from './capture_parts.js';
+import type { ForwardHook } from './edits.js';
+import type { BackwardOptions, DifferentiableModel, DifferentiatedCache, Gradients } from './gradient.js';
+import type { DifferentiableMetric } from './gradient_metric.js';
 import type { NamesFilter } from './hooks.js';
 import { forwardIn, type ModelInputs } from './inputs.js';
 import { KeyValueCache } from './key_value_cache.js';
@@ -97,6 +100,10 @@ export interface ForwardOptions {
 
 /** Options of `run_with_hooks`. */
 export interface RunWithHooksOptions extends EditOptions, StopOptions, Pick<ForwardOptions, 'logits_to_keep'> {
+  /** A metric to be differentiated, see `backward`: for `cache.grad` of `run_with_cache`, and for `bwd_hooks`. */
+  metric?: DifferentiableMetric | undefined;
+  /** Functions called with the metric's gradient at activations, see `backward`. */
+  bwd_hooks?: readonly ForwardHook[] | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -114,9 +121,19 @@ export interface RunWithCacheOptions extends RunWithHooksOptions {
 const editing = () => loadPart(() => import('./parameters.js')); // rarely needed
 const adapting = () => loadPart(() => import('./adapters.js'));
 const saving = () => loadPart(() => import('./saving.js'));
+const differentiating = () => loadPart(() => import('./gradient.js'));
 const observing = () => loadPart(() => import('./observation.js'));
 
-const hookOptions = ['edits', 'fwd_hooks', 'start_at_layer', 'stop_at_layer', 'logits_to_keep', 'signal'];
+const hookOptions = [
+  'edits',
+  'fwd_hooks',
+  'bwd_hooks',
+  'metric',
+  'start_at_layer',
+  'stop_at_layer',
+  'logits_to_keep',
+  'signal',
+];
 
 export interface PreTrainedModel<Output extends ModelOutput = ModelOutput> {
   /**
@@ -183,11 +200,20 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
    * hook name; a model without logits returns its first output instead. With `stop_at_layer` the pass ends before
    * that layer (0: after the embedding; for an encoder-decoder with `decoder_input_ids`, of the decoder; for CLIP, of
    * the tower that has inputs) and returns the residual stream [batch, position, d_model] there instead of the logits;
-   * with `start_at_layer` it begins there with the input `residual`.
+   * with `start_at_layer` it begins there with the input `residual`. With a `metric`, `cache.grad` holds its gradients
+   * under the same names.
    * Rejects like a call of the model; with `invalid_argument` for a name that no hook of the pass has and an edit that
    * does not fit its hook point, `shape_mismatch` for a value that does not fit, `out_of_memory`, with the size and
    * before computing, if memory is insufficient, and with what a function in `fwd_hooks` throws.
    */
+  async run_with_cache(
+    inputs: ModelInputs,
+    options: RunWithCacheOptions & { metric: DifferentiableMetric },
+  ): Promise<[Tensor<'float32'>, DifferentiatedCache]>;
+  async run_with_cache(
+    inputs: ModelInputs,
+    options?: RunWithCacheOptions,
+  ): Promise<[Tensor<'float32'>, ActivationCache]>;
   async run_with_cache(
     inputs: ModelInputs,
     options: RunWithCacheOptions = {},
@@ -206,12 +232,33 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
     return logits;
   }
 
+  /**
+   * The gradients of a metric (a loss, logits, read-outs of activations or outputs, or a function) with respect to
+   * activations, inputs, weights and the values of edits, `with_respect_to`; edits are part of what is differentiated.
+   * Memory is linear in the number of tokens. Rejects like `run_with_cache`; with `invalid_argument` without a metric and
+   * for what the pass does not have, `unsupported` for `past_key_values`, for a function in `fwd_hooks` that changes an
+   * activation and for models and edits without gradients.
+   */
+  async backward(inputs: ModelInputs, options: BackwardOptions): Promise<Gradients> {
+    this.open();
+    const { gradients } = await differentiating();
+    return gradients('backward', this.#differentiable(), inputs, options);
+  }
+
+  #differentiable(): DifferentiableModel {
+    return { ...this.open(), hooks: this.#loaded.hooks, cfg: this.cfg };
+  }
+
   async #observed(
     call: string,
     inputs: ModelInputs,
     options: RunWithCacheOptions,
   ): Promise<[Tensor<'float32'>, ActivationCache]> {
     this.open();
+    if ((options.metric ?? options.bwd_hooks) !== undefined) {
+      const { observedWithGradient } = await differentiating();
+      return observedWithGradient(call, this.#differentiable(), inputs, options);
+    }
     const { observe, requireCaptured, partOf } = await observing();
     const { engine } = this.open();
     const { reached, ...part } = partOf(options, this.#loaded.hooks, this.cfg, inputs);

@@ -123,6 +123,37 @@ export interface ForwardArguments extends RunInputs, ObservationRequest, Paced {
   logits_to_keep?: number[];
 }
 
+/** A term of a metric: Σ weights ⊙ value, of an output or a hook point. */
+export interface ReadOutIn {
+  name: string;
+  weights: TensorIn;
+}
+
+/** A forward pass and the gradients of a metric, the sum of its terms (gradient.h of the core). */
+export interface GradientArguments extends Omit<ForwardArguments, 'use_cache'> {
+  losses?: { labels: TensorIn; label_smoothing: number; weight: number }[];
+  /** Row, position and token of each logit, and their weights. */
+  logit_places?: TensorIn;
+  logit_weights?: TensorIn;
+  output_terms?: ReadOutIn[];
+  hook_terms?: ReadOutIn[];
+  /** Hook points and inputs, weights, and edits by their number, functions first, whose gradients are sought. */
+  wanted?: string[];
+  wanted_weights?: string[];
+  wanted_edits?: number[];
+  bwd_hooks?: FunctionIn[];
+}
+
+export interface GradientValue {
+  outputs: Record<string, TensorOut<'float32'>>;
+  lists?: Lists;
+  captured?: Record<string, TensorOut<'float32'>>;
+  value: number;
+  grad: Record<string, TensorOut<'float32'>>;
+  weights: Record<string, TensorOut<'float32'>>;
+  edits: TensorOut<'float32'>[];
+}
+
 type Lists = Record<string, TensorOut<'float32'>[]>;
 
 export interface ForwardValue {
@@ -246,6 +277,7 @@ export interface Border extends WeightCalls {
     ModelValue
   >;
   model_forward: Call<ForwardArguments, ForwardValue>;
+  model_gradient: Call<GradientArguments, GradientValue>;
   model_hooks: Call<{ model: Handle }, { hooks: (Omit<HookPoint, 'axes'> & { axes: string })[] }>;
   model_unembed: Call<{ model: Handle; x: TensorIn; normalize: boolean }, TensorOut<'float32'>>;
   model_logit_directions: Call<{ model: Handle; tokens: TensorIn }, Directions>;

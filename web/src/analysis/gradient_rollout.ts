@@ -1,0 +1,65 @@
+// Attention × gradient rollout: relevance of each position for a metric, through all layers, where attention counts as far
+// as it raises the metric:
+//   Ā = mean_h (∇A_h ⊙ A_h)⁺,   R ← R + Ā·R,   R₀ = I
+// Source: Chefer et al. 2021, "Generic Attention-model Explainability", arXiv 2103.15679, equations 5 and 6.
+
+import type { DifferentiatedCache } from '../models/gradient.js';
+import { Tensor } from '../tensor/tensor.js';
+import type { AttentionPatterns } from './attention_patterns.js';
+import { selfAttention } from './attention_patterns.js';
+
+/**
+ * The relevance after each layer, [n_layers, batch, query, key]; the row of the position that the metric reads, such as
+ * the class token's or the last one's, tells how much each position matters. Takes a cache with every `hook_pattern` of one
+ * stack of layers and `grad`, from `run_with_cache` with a metric. Accumulated in double precision. Throws
+ * `invalid_argument` if a layer's map or gradient is missing, `shape_mismatch` for maps that are not of self-attention.
+ */
+export function gradientRollout(
+  cache: DifferentiatedCache | { patterns: AttentionPatterns; gradients: AttentionPatterns },
+): Tensor<'float32'> {
+  const given = 'patterns' in cache ? cache : { patterns: cache, gradients: (cache as DifferentiatedCache).grad };
+  const maps = selfAttention('gradientRollout', given.patterns as AttentionPatterns);
+  const gradients = selfAttention('gradientRollout: gradients', given.gradients as AttentionPatterns);
+  const [batch = 0, , length = 0] = maps[0]?.dims ?? [];
+  const area = length * length;
+  const data = new Float32Array(maps.length * batch * area);
+  for (let row = 0; row < batch; row++) {
+    const relevance = new Float64Array(area);
+    for (let i = 0; i < length; i++) relevance[i * (length + 1)] = 1;
+    maps.forEach((map, layer) => {
+      addProduct(raised(map, gradients[layer] as Tensor<'float32'>, row), relevance, length);
+      data.set(relevance, (layer * batch + row) * area);
+    });
+  }
+  return new Tensor('float32', data, [maps.length, batch, length, length]);
+}
+
+/** The mean over the heads of what is positive in gradient ⊙ map, (query, key) of one row of the batch. */
+function raised({ data, dims }: Tensor<'float32'>, gradient: Tensor<'float32'>, row: number): Float64Array {
+  const [, heads = 0, length = 0] = dims;
+  const area = length * length;
+  const mean = new Float64Array(area);
+  for (let head = 0; head < heads; head++) {
+    const from = (row * heads + head) * area;
+    for (let i = 0; i < area; i++) {
+      const product = (data[from + i] as number) * (gradient.data[from + i] as number);
+      if (product > 0) mean[i] = (mean[i] as number) + product / heads;
+    }
+  }
+  return mean;
+}
+
+/** right += left·right */
+function addProduct(left: Float64Array, right: Float64Array, length: number): void {
+  const before = right.slice();
+  for (let i = 0; i < length; i++) {
+    for (let k = 0; k < length; k++) {
+      const factor = left[i * length + k] as number;
+      if (factor === 0) continue;
+      for (let j = 0; j < length; j++) {
+        const at = i * length + j;
+        right[at] = (right[at] as number) + factor * (before[k * length + j] as number);
+      }
+    }
+  }
+}

@@ -1,0 +1,162 @@
+// Integrated gradients: how much each element of an activation or input x contributes to a metric F, compared with a
+// baseline x', along the straight line between them:
+//   IG = (x - x') ⊙ ∫₀¹ ∇F(x' + α (x - x')) dα,    Σ IG = F(x) - F(x')
+// The integral by the midpoint rule. Source: Sundararajan et al. 2017, arXiv 1703.01365.
+
+import type { Gradients } from '../models/gradient.js';
+import type { DifferentiableMetric } from '../models/gradient_metric.js';
+import type { ModelInputs } from '../models/inputs.js';
+import type { PreTrainedModel } from '../models/pre_trained_model.js';
+import type { HookName } from '../runtime/hook_names.js';
+import { ClearformerError } from '../support/error.js';
+import { checkOptions } from '../support/options.js';
+import { Tensor } from '../tensor/tensor.js';
+import { floats, type TensorInput } from '../tensor/tensor_input.js';
+import type { SweepProgress } from './sweep.js';
+import { embeddingHook } from './token_saliency.js';
+
+const call = 'integratedGradients';
+
+/** Options of integratedGradients. */
+export interface IntegratedGradientsOptions {
+  metric: DifferentiableMetric;
+  /**
+   * The activation or input: a hook name, `pixel_values` or `input_features`. Default: the embeddings, of tokens or of
+   * patches.
+   */
+  at?: HookName | 'pixel_values' | 'input_features' | undefined;
+  /** Its value where nothing is there, broadcast to it. Default 0. */
+  baseline?: number | TensorInput | undefined;
+  /** The number of points of the integral, each a forward and a backward pass. Default 32. */
+  steps?: number | undefined;
+  signal?: AbortSignal | undefined;
+  /** Called after every point. */
+  progress?: ((progress: SweepProgress) => void) | undefined;
+}
+
+/** The result of integratedGradients. */
+export interface IntegratedGradients {
+  /** Of the activation's dims. */
+  attributions: Tensor<'float32'>;
+  /** Summed over the last axis: of embeddings one number for each position. */
+  sums: Tensor<'float32'>;
+  /** The metric of the input and of the baseline. */
+  value: number;
+  baseline: number;
+  /** The sum of all attributions minus `value - baseline`: the error of the integral. */
+  error: number;
+}
+
+/**
+ * Integrated gradients of a metric at the embeddings or another place. Rejects with `invalid_argument` for steps that are
+ * no positive whole number, `shape_mismatch` for a baseline that does not fit, with the abort signal's reason, and as
+ * `backward` does.
+ */
+export async function integratedGradients(
+  model: PreTrainedModel,
+  inputs: ModelInputs,
+  options: IntegratedGradientsOptions,
+): Promise<IntegratedGradients> {
+  checkOptions(call, options, ['metric', 'at', 'baseline', 'steps', 'signal', 'progress']);
+  const { at = embeddingHook(call, model, inputs), steps = 32, baseline = 0, progress } = options;
+  if (!Number.isSafeInteger(steps) || steps < 1) {
+    throw new ClearformerError('invalid_argument', `${call}: steps must be a positive whole number`, {
+      option: 'steps',
+    });
+  }
+  const place = placeOf(model, inputs, at, options);
+  const x = await place.value();
+  const start = baselineOf(baseline, x);
+  const difference = x.sub(start);
+  const mean = new Float64Array(x.data.length);
+  for (let step = 0; step < steps; step++) {
+    const between = start.add(difference.mul((step + 0.5) / steps));
+    const { gradient } = await place.at(between);
+    gradient.data.forEach((value, i) => {
+      mean[i] = (mean[i] as number) + (value as number) / steps;
+    });
+    progress?.({ done: step + 1, total: steps });
+  }
+  const data = Float32Array.from(difference.data, (value, i) => (value as number) * (mean[i] as number));
+  const attributions = new Tensor('float32', data, x.dims);
+  const [first, last] = [await place.at(start), await place.at(x)];
+  const total = data.reduce((sum, value) => sum + value, 0);
+  return {
+    attributions,
+    sums: lastAxisSums(attributions),
+    value: last.value,
+    baseline: first.value,
+    error: total - (last.value - first.value),
+  };
+}
+
+/** A place in the model whose value can be set. */
+interface Place {
+  value(): Promise<Tensor<'float32'>>;
+  at(value: Tensor<'float32'>): Promise<{ value: number; gradient: Tensor<'float32'> }>;
+}
+
+function placeOf(model: PreTrainedModel, inputs: ModelInputs, at: string, options: IntegratedGradientsOptions): Place {
+  const { metric, signal } = options;
+  if (at === 'pixel_values' || at === 'input_features') {
+    const given = inputs[at];
+    if (given === undefined)
+      throw new ClearformerError('invalid_argument', `${call}: there are no ${at}`, { option: 'at' });
+    const { data, dims } = floats(at, given);
+    return {
+      value: async () => new Tensor('float32', data, dims),
+      async at(value) {
+        const found = await model.backward(
+          { ...inputs, [at]: value },
+          { metric, with_respect_to: { inputs: at }, signal },
+        );
+        return { value: found.value, gradient: found.inputs[at] as Tensor<'float32'> };
+      },
+    };
+  }
+  const hook = at as HookName;
+  return {
+    async value() {
+      const [, cache] = await model.run_with_cache(inputs, { names_filter: hook, signal });
+      return cache[hook] as Tensor<'float32'>;
+    },
+    async at(value) {
+      const edits = [{ hook, op: 'replace', value }] as const;
+      const found: Gradients = await model.backward(inputs, {
+        metric,
+        edits,
+        with_respect_to: { hooks: hook },
+        signal,
+      });
+      return { value: found.value, gradient: found.grad[hook] as Tensor<'float32'> };
+    },
+  };
+}
+
+function baselineOf(given: number | TensorInput, x: Tensor<'float32'>): Tensor<'float32'> {
+  const zeros = new Tensor('float32', new Float32Array(x.data.length), x.dims);
+  if (typeof given === 'number') return zeros.add(given);
+  const { data, dims } = floats(`${call}: baseline`, given);
+  const length = data.length;
+  const tail = x.dims.slice(x.dims.length - dims.length);
+  if (length === 0 || String(tail) !== String(dims)) {
+    const message = `${call}: a baseline [${dims.join(', ')}] does not fit [${x.dims.join(', ')}]`;
+    throw new ClearformerError('shape_mismatch', message, { option: 'baseline' });
+  }
+  return new Tensor(
+    'float32',
+    Float32Array.from(zeros.data, (_, i) => data[i % length] as number),
+    x.dims,
+  );
+}
+
+/** The sums over the last axis. */
+export function lastAxisSums({ data, dims }: Tensor<'float32'>): Tensor<'float32'> {
+  const width = dims.at(-1) ?? 1;
+  const sums = Float32Array.from({ length: data.length / width }, (_, row) => {
+    let sum = 0;
+    for (let i = row * width; i < (row + 1) * width; i++) sum += data[i] as number;
+    return sum;
+  });
+  return new Tensor('float32', sums, dims.slice(0, -1));
+}

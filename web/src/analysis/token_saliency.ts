@@ -1,0 +1,103 @@
+// Saliency: how much a metric F depends on each token or patch, by the gradient at its embedding x:
+//   gradient: ‖∂F/∂x‖₂ (Simonyan et al. 2013, arXiv 1312.6034; for text Li et al. 2016, arXiv 1506.01066)
+//   gradient × input: x·∂F/∂x, the first-order effect of the embedding (Denil et al. 2014, arXiv 1412.6815)
+
+import type { DifferentiableMetric } from '../models/gradient_metric.js';
+import type { ModelInputs } from '../models/inputs.js';
+import type { PreTrainedModel } from '../models/pre_trained_model.js';
+import type { HookName } from '../runtime/hook_names.js';
+import { ClearformerError } from '../support/error.js';
+import { checkOptions } from '../support/options.js';
+import { Tensor } from '../tensor/tensor.js';
+
+/** Options of tokenSaliency and patchSaliency. */
+export interface SaliencyOptions {
+  metric: DifferentiableMetric;
+  /** Default `gradient`. */
+  method?: 'gradient' | 'gradient_x_input' | undefined;
+  /**
+   * The hook of the embeddings. Default: the token or patch embeddings of the input; for an encoder-decoder those of the
+   * source, `decoder.hook_embed` are those of the target.
+   */
+  hook?: HookName | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * The saliency of each position, [batch, pos]. Rejects with `unsupported` for an unknown method, with the abort signal's
+ * reason, and as `backward` does.
+ */
+export async function tokenSaliency(
+  model: PreTrainedModel,
+  inputs: ModelInputs,
+  options: SaliencyOptions,
+): Promise<Tensor<'float32'>> {
+  return saliency('tokenSaliency', model, inputs, options);
+}
+
+/**
+ * The saliency of each patch of images, [batch, row, column]; positions before the patches (class tokens, registers) are
+ * left out. For vision models and the image towers of dual encoders. Rejects like `tokenSaliency`.
+ */
+export async function patchSaliency(
+  model: PreTrainedModel,
+  inputs: ModelInputs,
+  options: SaliencyOptions,
+): Promise<Tensor<'float32'>> {
+  const call = 'patchSaliency';
+  if (inputs?.pixel_values === undefined) {
+    throw new ClearformerError('invalid_argument', `${call}: needs pixel_values`, { option: 'pixel_values' });
+  }
+  const { data, dims } = await saliency(call, model, inputs, options);
+  const [batch = 0, length = 0] = dims;
+  const [rows, columns] = gridOf(model, inputs, length);
+  const first = length - rows * columns;
+  const patches = new Float32Array(batch * rows * columns);
+  for (let row = 0; row < batch; row++) {
+    patches.set(data.subarray(row * length + first, (row + 1) * length), row * rows * columns);
+  }
+  return new Tensor('float32', patches, [batch, rows, columns]);
+}
+
+async function saliency(call: string, model: PreTrainedModel, inputs: ModelInputs, options: SaliencyOptions) {
+  checkOptions(call, options, ['metric', 'method', 'hook', 'signal']);
+  const { metric, method = 'gradient', hook = embeddingHook(call, model, inputs), signal } = options;
+  if (method !== 'gradient' && method !== 'gradient_x_input') {
+    const message = `${call}: unknown method '${String(method)}' (known: gradient, gradient_x_input)`;
+    throw new ClearformerError('unsupported', message, { option: 'method' });
+  }
+  const found = await model.backward(inputs, { metric, names_filter: hook, with_respect_to: { hooks: hook }, signal });
+  const [x, gradient] = [found.activations[hook], found.grad[hook]] as [Tensor<'float32'>, Tensor<'float32'>];
+  const width = x.dims.at(-1) ?? 1;
+  const factor = method === 'gradient' ? gradient.data : x.data;
+  const data = Float32Array.from({ length: x.data.length / width }, (_, at) => {
+    let sum = 0;
+    for (let i = at * width; i < (at + 1) * width; i++) sum += (factor[i] as number) * (gradient.data[i] as number);
+    return method === 'gradient' ? Math.sqrt(sum) : sum;
+  });
+  return new Tensor('float32', data, x.dims.slice(0, -1));
+}
+
+/** The hook of the embeddings of the model's tokens or patches. Throws `invalid_argument` if it has none. */
+export function embeddingHook(call: string, model: PreTrainedModel, inputs: ModelInputs): HookName {
+  const names = model.hooks().map(({ name }) => name);
+  const image =
+    model.cfg.kind === 'dual-encoder' && inputs?.pixel_values !== undefined && inputs.input_ids === undefined;
+  const found = names.find((name) => name.endsWith('hook_embed') && (!image || name.startsWith('vision_model.')));
+  if (found !== undefined) return found;
+  throw new ClearformerError('invalid_argument', `${call}: this model has no hook_embed: name a hook`, {
+    option: 'hook',
+  });
+}
+
+/** Rows and columns of the patches of the images. */
+function gridOf(model: PreTrainedModel, { pixel_values }: ModelInputs, length: number): [number, number] {
+  const config = (model.config.vision_config ?? model.config) as { patch_size?: number | number[] };
+  const dims = (pixel_values as { dims?: readonly number[] }).dims ?? [];
+  const [high = 16, wide = high] = [config.patch_size ?? 16].flat();
+  const rows = Math.floor((dims[2] ?? 0) / high);
+  const columns = Math.floor((dims[3] ?? 0) / wide);
+  if (rows * columns > 0 && rows * columns <= length) return [rows, columns];
+  const side = Math.floor(Math.sqrt(length)); // nested arrays, whose dims are not known: a square
+  return [side, side];
+}

@@ -1,0 +1,323 @@
+// Gradients of a metric with respect to activations, inputs, weights and the values of edits. Loaded at the first call.
+
+import type {
+  ForwardArguments,
+  GradientArguments,
+  GradientValue,
+  Handle,
+  HookPoint,
+  ModelShape,
+} from '../runtime/border.js';
+import type { Engine } from '../runtime/engine.js';
+import type { HookName } from '../runtime/hook_names.js';
+import { ClearformerError, textOf } from '../support/error.js';
+import { checkOptions } from '../support/options.js';
+import { nameTest } from '../support/pattern.js';
+import type { Tensor } from '../tensor/tensor.js';
+import { floats } from '../tensor/tensor_input.js';
+import { type ActivationCache, toCache, toModuleCache, toTensor } from '../tensor/tensor_output.js';
+import { type ForwardHook, functionsIn } from './edits.js';
+import { computedIn, type DifferentiableMetric, isFunction, type MetricIn, termsIn } from './gradient_metric.js';
+import { type NamesFilter, resolveHooks } from './hooks.js';
+import { forwardIn, type ModelInputs } from './inputs.js';
+import { type EditOptions, keptIn, observe, partOf, requireCaptured, type StopOptions } from './observation.js';
+import { type ModelOutput, toOutput } from './outputs.js';
+
+/** What a metric is differentiated with respect to. */
+export interface WithRespectTo {
+  /** Activations: the gradient of each value after its edits. */
+  hooks?: NamesFilter | undefined;
+  /**
+   * Inputs: `pixel_values`, `input_features`, `residual`, and `inputs_embeds` or `decoder_inputs_embeds`, which are the
+   * token embeddings also where the ids are given.
+   */
+  inputs?: GradientInput | readonly GradientInput[] | undefined;
+  /** Weights by their names in the checkpoint or TransformerLens' names; in strings of the former `*` matches any run. */
+  weights?: string | readonly string[] | undefined;
+  /** The indices of `edits` with a value: the gradients of these values, in order. */
+  edits?: readonly number[] | undefined;
+}
+
+/** An input that has a gradient. */
+export type GradientInput = 'pixel_values' | 'input_features' | 'inputs_embeds' | 'decoder_inputs_embeds' | 'residual';
+
+/** Options of `backward`. */
+export interface BackwardOptions extends EditOptions, StopOptions {
+  /** What is differentiated. */
+  metric: DifferentiableMetric;
+  with_respect_to?: WithRespectTo | undefined;
+  /**
+   * Functions called with the gradient of each matching activation, from the outputs to the inputs; what they write or
+   * return is propagated in its place. Only for models in this thread (`worker: false`).
+   */
+  bwd_hooks?: readonly ForwardHook[] | undefined;
+  /** The activations to capture as well. */
+  names_filter?: NamesFilter | undefined;
+  /** Positions whose logits are computed, as in a call of the model. */
+  logits_to_keep?: number | readonly number[] | undefined;
+  /** An abort signal: the call rejects with its reason, once the current layer is computed. */
+  signal?: AbortSignal | undefined;
+}
+
+/** The result of `backward`. */
+export interface Gradients {
+  /** The metric. */
+  value: number;
+  /** The outputs of the pass. */
+  outputs: ModelOutput;
+  /** By hook name, of the activations' dims. */
+  grad: ActivationCache;
+  /** By input. */
+  inputs: Partial<Record<GradientInput, Tensor<'float32'>>>;
+  /** By the weight's name as asked for, in the dims and orientation of `parameter(name)`. */
+  weights: Record<string, Tensor<'float32'>>;
+  /** Of the edits' values, in the order asked for. */
+  edits: Tensor<'float32'>[];
+  /** The activations that were captured. */
+  activations: ActivationCache;
+}
+
+/** @internal What gradients need of a model. */
+export interface DifferentiableModel {
+  engine: Engine;
+  model: Handle;
+  hooks: readonly HookPoint[];
+  cfg: ModelShape;
+}
+
+const known = [
+  'metric',
+  'with_respect_to',
+  'edits',
+  'fwd_hooks',
+  'bwd_hooks',
+  'start_at_layer',
+  'stop_at_layer',
+  'logits_to_keep',
+  'names_filter',
+  'signal',
+];
+
+/** @internal The gradients of a metric. */
+export async function gradients(
+  call: string,
+  { engine, model, hooks, cfg }: DifferentiableModel,
+  inputs: ModelInputs,
+  options: BackwardOptions,
+): Promise<Gradients> {
+  checkOptions(call, options ?? {}, known);
+  if (inputs?.past_key_values) {
+    throw refused(
+      'unsupported',
+      `${call}: past_key_values are not differentiated; give the whole sequence`,
+      'past_key_values',
+    );
+  }
+  const { metric, bwd_hooks, logits_to_keep, signal } = options;
+  if (metric === undefined) throw refused('invalid_argument', `${call}: there is no metric`, 'metric');
+  if (bwd_hooks !== undefined && engine.remote) {
+    const cure = 'ask for the gradients with with_respect_to, or load the model with worker: false';
+    throw refused(
+      'unsupported',
+      `${call}: bwd_hooks run in this thread, and the model is in a worker: ${cure}`,
+      'bwd_hooks',
+    );
+  }
+  const { reached, ...part } = partOf(options, hooks, cfg, inputs);
+  const given = forwardIn(call, inputs, engine);
+  const { request, cause } = observe(call, options, reached, engine.remote);
+  const kept = logits_to_keep === undefined ? {} : { logits_to_keep: keptIn(logits_to_keep, given) };
+  const pass = { model, ...given, ...request, ...part, ...kept };
+  const wanted = await wantedIn(call, options, reached, { engine, model, cfg, inputs, start: part.start_at_layer });
+  const back = bwd_hooks && functionsIn(call, bwd_hooks, reached);
+  try {
+    const { terms, value: own } = isFunction(metric)
+      ? await computed(call, metric, pass, reached, engine, signal)
+      : { terms: termsIn(call, metric, reached), value: undefined };
+    const more = back && { bwd_hooks: back.fwd_hooks };
+    const value = await engine.call('model_gradient', { ...pass, ...terms, ...wanted.request, ...more }, signal);
+    if (options.names_filter !== undefined) requireCaptured(options.names_filter, value.captured ?? {});
+    return resultOf(own ?? value.value, value, wanted);
+  } catch (thrown) {
+    throw cause(back?.failure()?.thrown ?? thrown);
+  }
+}
+
+/** A cache with the gradients of a metric with respect to the same activations, and the metric. */
+export type DifferentiatedCache = ActivationCache & { readonly grad: ActivationCache; readonly value: number };
+
+/** @internal What `run_with_cache` and `run_with_hooks` return when they are given a metric. */
+export async function observedWithGradient(
+  call: string,
+  model: DifferentiableModel,
+  inputs: ModelInputs,
+  options: Omit<BackwardOptions, 'metric'> & { metric?: DifferentiableMetric | undefined },
+): Promise<[Tensor<'float32'>, DifferentiatedCache]> {
+  const { names_filter: hooks } = options;
+  const own = { ...options, ...(hooks !== undefined && { with_respect_to: { hooks } }) };
+  const { outputs, activations, grad, value } = await gradients(call, model, inputs, own as BackwardOptions);
+  const logits = outputs.logits ?? (Object.values(outputs)[0] as Tensor<'float32'>);
+  Object.defineProperties(activations, { grad: { value: grad }, value: { value } }); // not among the captured
+  return [logits, activations as DifferentiatedCache];
+}
+
+/** The terms and the value of a metric function, from a pass of its own. */
+async function computed(
+  call: string,
+  metric: Extract<DifferentiableMetric, { compute: unknown }>,
+  pass: ForwardArguments,
+  hooks: readonly HookPoint[],
+  engine: Engine,
+  signal: AbortSignal | undefined,
+): Promise<{ terms: MetricIn; value: number }> {
+  const { names_filter } = metric;
+  const names =
+    names_filter === undefined ? [] : resolveHooks(`${call}: metric`, hooks, names_filter).map(({ name }) => name);
+  const seen = await engine.call('model_forward', { ...pass, names }, signal);
+  const found = await metric.compute(toCache(seen.captured), toOutput(seen, undefined));
+  if (typeof found?.value !== 'number') {
+    throw refused('invalid_argument', `${call}: metric gave ${textOf(found)}, not { value, gradients }`, 'metric');
+  }
+  return { terms: computedIn(call, found, hooks, seen.outputs), value: found.value };
+}
+
+/** What the core is asked for, and where the results belong. */
+interface Wanted {
+  request: Pick<GradientArguments, 'wanted' | 'wanted_weights' | 'wanted_edits'>;
+  hooks: readonly HookName[];
+  /** The place of each input's gradient in the core. */
+  places: ReadonlyMap<GradientInput, string>;
+  /** For each edit asked for the number of the core's edits, one per hook point, and the dims of its value. */
+  edits: readonly { count: number; dims: readonly number[] }[];
+}
+
+interface Asked {
+  engine: Engine;
+  model: Handle;
+  cfg: ModelShape;
+  inputs: ModelInputs;
+  start: number | undefined;
+}
+
+async function wantedIn(
+  call: string,
+  options: BackwardOptions,
+  hooks: readonly HookPoint[],
+  asked: Asked,
+): Promise<Wanted> {
+  const wish = options.with_respect_to ?? {};
+  checkOptions(`${call}: with_respect_to`, wish, ['hooks', 'inputs', 'weights', 'edits']);
+  const filter = wish.hooks;
+  const named =
+    filter === undefined ? [] : resolveHooks('with_respect_to.hooks', hooks, filter).map(({ name }) => name);
+  const places = new Map(
+    ([wish.inputs ?? []].flat() as GradientInput[]).map((input) => [input, placeOf(call, input, asked)]),
+  );
+  const edits = editsWanted(call, options, hooks);
+  const request = {
+    wanted: [...new Set([...named, ...places.values()])],
+    wanted_weights: await weightsWanted(wish.weights, asked),
+    wanted_edits: edits.flat(),
+  };
+  const shapes = (wish.edits ?? []).map((index, at) => {
+    const value = options.edits?.[index]?.value;
+    return { count: edits[at]?.length ?? 0, dims: typeof value === 'number' ? [] : floats('value', value ?? []).dims };
+  });
+  return { request, hooks: named, places, edits: shapes };
+}
+
+/** The hook point or input of the core whose gradient is that of the input. */
+function placeOf(call: string, input: GradientInput, { cfg, inputs, start }: Asked): string {
+  const towers =
+    cfg.kind === 'encoder-decoder'
+      ? ['encoder.', 'decoder.']
+      : cfg.kind === 'dual-encoder'
+        ? ['text_model.', '']
+        : ['', ''];
+  if (input === 'pixel_values' || input === 'input_features') {
+    if (inputs[input] !== undefined) return input;
+  } else if (input === 'inputs_embeds' && (inputs.inputs_embeds ?? inputs.input_ids) !== undefined) {
+    return `${towers[0]}inputs_embeds`;
+  } else if (
+    input === 'decoder_inputs_embeds' &&
+    (inputs.decoder_inputs_embeds ?? inputs.decoder_input_ids) !== undefined
+  ) {
+    return `${towers[1]}inputs_embeds`;
+  } else if (input === 'residual' && inputs.residual !== undefined && start !== undefined) {
+    const source = inputs.input_ids ?? inputs.inputs_embeds ?? inputs.input_features;
+    const stack = cfg.kind !== 'encoder-decoder' ? 'blocks.' : source === undefined ? 'encoder.' : 'decoder.';
+    return `${stack}${start}.hook_resid_pre`;
+  }
+  throw refused(
+    'invalid_argument',
+    `${call}: with_respect_to.inputs: this pass has no input '${String(input)}'`,
+    'with_respect_to',
+  );
+}
+
+/** The weights' names: patterns are resolved, since the core answers by name. */
+async function weightsWanted(
+  wish: string | readonly string[] | undefined,
+  { engine, model }: Asked,
+): Promise<string[]> {
+  if (wish === undefined) return [];
+  const given = [wish].flat() as string[];
+  if (!given.some((name) => name.includes('*'))) return given;
+  const { parameters } = await engine.call('parameter_list', { model });
+  const names = parameters.map(({ name }) => name);
+  return given.flatMap((pattern) => {
+    if (!pattern.includes('*')) return [pattern];
+    const found = names.filter(nameTest(pattern));
+    if (found.length > 0) return found;
+    throw refused('invalid_argument', `with_respect_to.weights: no weight matches '${pattern}'`, 'with_respect_to');
+  });
+}
+
+/** For each edit asked for the indices of the core's edits, which come after the functions. */
+function editsWanted(
+  call: string,
+  { with_respect_to, edits = [], fwd_hooks = [] }: BackwardOptions,
+  hooks: readonly HookPoint[],
+): number[][] {
+  const wish = with_respect_to?.edits ?? [];
+  const count = (filter: NamesFilter) => resolveHooks(call, hooks, filter).length;
+  let next = fwd_hooks.reduce((sum, [filter]) => sum + count(filter), 0);
+  const indices = edits.map(({ hook }) => Array.from({ length: count(hook) }, () => next++));
+  return wish.map((index) => {
+    const own = indices[index];
+    if (own !== undefined && edits[index]?.value !== undefined) return own;
+    throw refused(
+      'invalid_argument',
+      `with_respect_to.edits: there is no edit ${String(index)} with a value`,
+      'with_respect_to',
+    );
+  });
+}
+
+function resultOf(value: number, found: GradientValue, { hooks, places, edits: shapes }: Wanted): Gradients {
+  const own = new Set<string>(hooks);
+  const grad = toCache(Object.fromEntries(Object.entries(found.grad).filter(([name]) => own.has(name))));
+  const inputs = [...places].map(([input, place]) => [
+    input,
+    toTensor(found.grad[place] as (typeof found.grad)[string]),
+  ]);
+  let next = 0;
+  const edits = shapes.map(({ count, dims }) => {
+    const parts = found.edits.slice(next, next + count).map((part) => toTensor(part));
+    next += count;
+    return parts.reduce((sum, part) => sum.add(part)).reshape(dims);
+  });
+  return {
+    value,
+    outputs: toOutput({ outputs: found.outputs, lists: found.lists ?? {} }, undefined),
+    grad,
+    inputs: Object.fromEntries(inputs),
+    weights: { ...toModuleCache(found.weights) },
+    edits,
+    activations: toCache(found.captured),
+  };
+}
+
+function refused(code: 'invalid_argument' | 'unsupported', message: string, option: string): ClearformerError {
+  return new ClearformerError(code, message, { option });
+}

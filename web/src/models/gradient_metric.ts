@@ -1,0 +1,185 @@
+// What is differentiated: a metric as data, terms that are added up, or a function of captured tensors that also gives
+// its gradient.
+
+import type { GradientArguments, HookPoint, TensorIn } from '../runtime/border.js';
+import type { HookName } from '../runtime/hook_names.js';
+import { ClearformerError } from '../support/error.js';
+import { checkOptions } from '../support/options.js';
+import { type IntegerInput, integerMatrix } from '../tensor/integer_input.js';
+import { floats, integers, type TensorInput } from '../tensor/tensor_input.js';
+import type { ActivationCache } from '../tensor/tensor_output.js';
+import { type NamesFilter, resolveHooks } from './hooks.js';
+import type { ModelOutput } from './outputs.js';
+
+/** A logit, or with a weight a multiple of it. */
+export interface LogitTerm {
+  /** The sequence of the batch. Default 0. */
+  row?: number | undefined;
+  /** Default: the last position. Negative ones count from the end. Not read where a sequence has one row of logits. */
+  pos?: number | undefined;
+  /** The token or class. */
+  token: number;
+  /** Default 1. */
+  weight?: number | undefined;
+}
+
+/** The loss that transformers computes from a model's outputs and labels. */
+export interface LossTerm {
+  /**
+   * As transformers expects them for the model's task: for causal language models the `input_ids` themselves, which are
+   * shifted; one class per sequence for classifiers; -100 is not counted.
+   */
+  labels: IntegerInput;
+  /** Default 0. */
+  label_smoothing?: number | undefined;
+  /** Default 1. */
+  weight?: number | undefined;
+}
+
+/** The sum of an output or an activation times weights, which are broadcast to it. */
+export interface ReadOutTerm {
+  /** The name of an output, such as `logits`, `last_hidden_state`, `pooler_output`, … */
+  output?: string | undefined;
+  /** Or that of a hook point; its value after edits. */
+  hook?: HookName | undefined;
+  weights: number | TensorInput;
+}
+
+/** A term of a metric. */
+export type MetricTerm = LossTerm | { logits: readonly LogitTerm[] } | ReadOutTerm;
+
+/**
+ * A function of activations and outputs that gives its value and its gradients with respect to them, under their names.
+ * The model runs twice: once to capture, once to differentiate.
+ */
+export interface MetricFunction {
+  /** The activations that it reads. Default: none, outputs alone. */
+  names_filter?: NamesFilter | undefined;
+  compute(activations: ActivationCache, outputs: ModelOutput): ComputedMetric | Promise<ComputedMetric>;
+}
+
+/** The value of a metric and its gradients, by the names of hook points and outputs; each of the tensor's dims. */
+export interface ComputedMetric {
+  value: number;
+  gradients: Readonly<Record<string, TensorInput>>;
+}
+
+/** What is differentiated: a term, several that are added up, or a function. */
+export type DifferentiableMetric = MetricTerm | readonly MetricTerm[] | MetricFunction;
+
+/** The terms for the core. */
+export type MetricIn = Pick<
+  GradientArguments,
+  'losses' | 'logit_places' | 'logit_weights' | 'output_terms' | 'hook_terms'
+>;
+
+/**
+ * The logits of tokens `right` minus those of `wrong` at a position (default: the last), averaged over the batch: the
+ * metric of Wang et al. 2022, arXiv 2211.00593, to be differentiated. `batch` is the number of sequences.
+ */
+export function logitDifferenceTerm(right: number, wrong: number, pos = -1, batch = 1): { logits: LogitTerm[] } {
+  const rows = Array.from({ length: batch }, (_, row) => row);
+  return {
+    logits: rows.flatMap((row) => [
+      { row, pos, token: right, weight: 1 / batch },
+      { row, pos, token: wrong, weight: -1 / batch },
+    ]),
+  };
+}
+
+/** Whether a metric is a function. */
+export function isFunction(metric: DifferentiableMetric): metric is MetricFunction {
+  return typeof (metric as MetricFunction)?.compute === 'function';
+}
+
+/** Converts the terms of a metric. Throws `invalid_argument` for no terms and for what is none. */
+export function termsIn(
+  call: string,
+  metric: Exclude<DifferentiableMetric, MetricFunction>,
+  hooks: readonly HookPoint[],
+): MetricIn {
+  const terms = [metric].flat() as MetricTerm[];
+  if (metric === undefined || metric === null || terms.length === 0) throw invalid(`${call}: there is no metric`);
+  const found: Required<MetricIn> = {
+    losses: [],
+    logit_places: none,
+    logit_weights: none,
+    output_terms: [],
+    hook_terms: [],
+  };
+  const logits: LogitTerm[] = [];
+  terms.forEach((term, index) => {
+    const what = `${call}: metric[${index}]`;
+    if (typeof term !== 'object' || term === null) throw invalid(`${what} is no term`);
+    if ('labels' in term) {
+      checkOptions(what, term, ['labels', 'label_smoothing', 'weight']);
+      found.losses.push(lossIn(term));
+    } else if ('logits' in term) {
+      checkOptions(what, term, ['logits']);
+      logits.push(...checkedLogits(what, term.logits));
+    } else {
+      checkOptions(what, term, ['hook', 'output', 'weights']);
+      readOutIn(what, term as ReadOutTerm, hooks, found);
+    }
+  });
+  if (logits.length === 0)
+    return { losses: found.losses, output_terms: found.output_terms, hook_terms: found.hook_terms };
+  const places = logits.flatMap(({ row = 0, pos = -1, token }) => [row, pos, token]);
+  found.logit_places = integers('logits', { data: Int32Array.from(places), dims: [logits.length, 3] });
+  found.logit_weights = { data: Float32Array.from(logits, ({ weight = 1 }) => weight), dims: [logits.length] };
+  return found;
+}
+
+const none: TensorIn = { data: new Float32Array(0), dims: [0] };
+
+function lossIn({ labels, label_smoothing = 0, weight = 1 }: LossTerm): NonNullable<MetricIn['losses']>[number] {
+  const flat = Array.isArray(labels) && labels.every((one) => !Array.isArray(one));
+  return { labels: flat ? integers('labels', labels) : labelsIn(labels), label_smoothing, weight };
+}
+
+/** Labels may have one axis: one class per sequence. */
+function labelsIn(labels: IntegerInput): TensorIn {
+  const dims = (labels as { dims?: readonly number[] }).dims;
+  return dims?.length === 1 ? integers('labels', labels as TensorInput) : integerMatrix('labels', labels);
+}
+
+function checkedLogits(what: string, logits: readonly LogitTerm[]): readonly LogitTerm[] {
+  if (!Array.isArray(logits)) throw invalid(`${what}: logits must be a list of { token, row, pos, weight }`);
+  for (const logit of logits) {
+    checkOptions(`${what}: logits`, logit, ['row', 'pos', 'token', 'weight']);
+    const { row = 0, pos = -1, token } = logit as LogitTerm;
+    if ([row, pos, token].every(Number.isSafeInteger) && row >= 0 && token >= 0) continue;
+    throw invalid(`${what}: there is no logit of row ${row}, position ${pos}, token ${token}`);
+  }
+  return logits;
+}
+
+function readOutIn(what: string, term: ReadOutTerm, hooks: readonly HookPoint[], found: Required<MetricIn>): void {
+  const { hook, output, weights } = term;
+  const values =
+    typeof weights === 'number' ? { data: Float32Array.of(weights), dims: [] } : floats(`${what}.weights`, weights);
+  if ((hook === undefined) === (output === undefined)) throw invalid(`${what}: needs a hook or an output`);
+  if (output !== undefined) {
+    found.output_terms.push({ name: output, weights: values });
+    return;
+  }
+  const names = resolveHooks(`${what}.hook`, hooks, hook as HookName).map(({ name }) => name);
+  for (const name of names) found.hook_terms.push({ name, weights: values });
+}
+
+/** The terms that have the gradients a function computed. */
+export function computedIn(
+  call: string,
+  { gradients }: ComputedMetric,
+  hooks: readonly HookPoint[],
+  outputs: object,
+): MetricIn {
+  const terms = Object.entries(gradients ?? {}).map(([name, weights]): ReadOutTerm => {
+    return name in outputs ? { output: name, weights } : { hook: name as HookName, weights };
+  });
+  return termsIn(call, terms, hooks);
+}
+
+function invalid(message: string): ClearformerError {
+  return new ClearformerError('invalid_argument', message, { option: 'metric' });
+}
