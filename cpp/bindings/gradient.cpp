@@ -18,19 +18,21 @@ namespace {
 
 std::vector<ReadOut> read_outs(const std::vector<Arguments>& list) {
   std::vector<ReadOut> terms;
-  for (const Arguments& given : list) terms.push_back({given.text("name"), given.floats("weights")});
+  for (const Arguments& given : list)
+    terms.push_back({given.text("name"), given.floats("weights")});
   return terms;
 }
 
 // Places (N, 3): row, position, token; weights (N).
 void read_logits(const Arguments& arguments, Gradient& gradient) {
-  if (!arguments.has("logit_places")) return;
-  const Tensor places = arguments.integers("logit_places");
-  const Tensor weights = arguments.floats("logit_weights");
-  const std::int32_t* at = places.view().as<std::int32_t>();
-  for (std::size_t i = 0; i < weights.elements(); ++i, at += 3) {
-    gradient.add(LogitTerm{static_cast<std::size_t>(at[0]), at[1], static_cast<std::size_t>(at[2]),
-                           weights.f32()[i]});
+  if (arguments.has("logit_places")) {
+    const Tensor places = arguments.integers("logit_places");
+    const Tensor weights = arguments.floats("logit_weights");
+    const std::int32_t* at = places.view().as<std::int32_t>();
+    for (std::size_t i = 0; i < weights.elements(); ++i, at += 3) {
+      gradient.add(LogitTerm{static_cast<std::size_t>(at[0]), at[1],
+                             static_cast<std::size_t>(at[2]), weights.f32()[i]});
+    }
   }
 }
 

@@ -21,7 +21,7 @@ struct OpenGradient;
 struct OpenModel {
   std::unique_ptr<Model> model;
   GenerationConfig defaults;
-  std::size_t passes = 0;          // that have begun and not ended
+  std::size_t passes = 0;                  // that have begun and not ended
   std::shared_ptr<OpenPass> pass;          // the pass in progress, if any
   std::shared_ptr<OpenGradient> gradient;  // the same, differentiated
 };

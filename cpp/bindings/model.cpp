@@ -11,17 +11,6 @@ namespace clearformer::bindings {
 
 using emscripten::val;
 
-OpenPass::OpenPass(const Arguments& arguments, OpenModel& open)
-    : given(arguments), observation(arguments, *open.model), counted(open.passes) {
-  if (arguments.has("stop_at_layer")) {
-    given.inputs.stop_at_layer = static_cast<std::size_t>(arguments.count("stop_at_layer"));
-  }
-  given.inputs.logits_to_keep = arguments.integer_list("logits_to_keep");
-  if (arguments.has("start_at_layer")) {
-    given.inputs.start_at_layer = static_cast<std::size_t>(arguments.count("start_at_layer"));
-  }
-}
-
 val OpenPass::outputs() const {
   val outputs = val::object();
   for (const auto& [name, tensor] : pass->outputs().tensors) {

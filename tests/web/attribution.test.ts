@@ -1,0 +1,133 @@
+// Gradients and what is made of them, against float64 autograd (tests/references/attribution.py), and attribution patching
+// against activation patching.
+import {
+  AutoModelForCausalLM,
+  attributionPatching,
+  edgeAttribution,
+  type GenerativeModel,
+  gradientRollout,
+  integratedGradients,
+  logitDifference,
+  logitDifferenceTerm,
+  patchActivations,
+  type Tensor,
+  tokenSaliency,
+} from 'clearformer';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { failureOf } from './support/failures.js';
+import { type Case, casesOf, fixturePath, idRows, tensorsOf } from './support/references.js';
+import { optionsFor, variants } from './support/variants.js';
+
+const one = casesOf('attribution')[0] as Case;
+const reference = tensorsOf('attribution', one);
+const { right, wrong } = one.options as { right: number; wrong: number };
+const clean = { input_ids: idRows(reference('clean')) };
+const corrupted = { input_ids: idRows(reference('corrupted')) };
+const metric = logitDifferenceTerm(right, wrong);
+
+/** Values near 0 among large ones have the error of the large ones. */
+function expectNear(name: string, found: Tensor<'float32'>) {
+  const { dims, data } = reference(name);
+  expect([...found.dims]).toEqual(dims);
+  const largest = Math.max(...Array.from(data as Float32Array, Math.abs));
+  const off = Math.max(...Array.from(found.data, (value, i) => Math.abs((value as number) - Number(data[i]))));
+  expect(off, `${name}: off by ${off} of ${largest}`).toBeLessThan(2e-5 * largest);
+}
+
+/** Spearman's rank correlation. */
+function rankCorrelation(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  const ranks = (values: ArrayLike<number>) => {
+    const order = Array.from(values, (value, at) => ({ value, at })).sort((x, y) => x.value - y.value);
+    const found: number[] = [];
+    order.forEach(({ at }, rank) => {
+      found[at] = rank;
+    });
+    return found;
+  };
+  const [x, y] = [ranks(a), ranks(b)];
+  const mean = (x.length - 1) / 2;
+  const sum = (left: number[], other: number[]) =>
+    left.reduce((total, value, i) => total + (value - mean) * ((other[i] as number) - mean), 0);
+  return sum(x, y) / Math.sqrt(sum(x, x) * sum(y, y));
+}
+
+describe.each(variants)('attributions in a model with induction heads, %s', (variant) => {
+  let model: GenerativeModel;
+  beforeAll(async () => {
+    model = await AutoModelForCausalLM.from_pretrained(fixturePath('induction/model'), optionsFor(variant));
+  });
+  afterAll(() => model.dispose());
+
+  it.each([
+    ['position', 'hook_resid_pre'],
+    ['head', 'attn.hook_z'],
+  ] as const)(
+    'attribution patching by %s is float64’s, and orders patches as activation patching does',
+    async (by, leaf) => {
+      const options = { clean, corrupted, by };
+      const found = await attributionPatching(model, { ...options, metric });
+      expect(found.clean).toBeCloseTo(Number(reference('value').data[0]), 3);
+      expect(found.corrupted).toBeCloseTo(Number(reference('corrupted_value').data[0]), 3);
+      expectNear(`patched.${leaf}`, found.patched);
+      const measured = await patchActivations(model, { ...options, metric: logitDifference(right, wrong) });
+      expect(measured.hooks).toEqual(found.hooks);
+      const effects = (patched: Tensor<'float32'>) =>
+        Array.from(patched.data, (value) => (value as number) - found.corrupted);
+      const [estimated, exact] = [effects(found.patched), effects(measured.patched)];
+      const moved = exact.flatMap((effect, at) => (effect === 0 ? [] : [at])); // the others are 0 in both
+      for (const [at, effect] of exact.entries()) if (effect === 0) expect(estimated[at]).toBeCloseTo(0, 4);
+      const both = [estimated, exact].map((values) => moved.map((at) => values[at] as number)) as [number[], number[]];
+      expect(rankCorrelation(...both)).toBeGreaterThanOrEqual(0.9);
+    },
+  );
+
+  it('edges have float64’s scores, and the largest are those of the induction circuit', async () => {
+    const found = await edgeAttribution(model, { clean, corrupted, metric });
+    expectNear('edges', found.scores);
+    const { value, writers, readers, edges } = found;
+    expect(value).toBeCloseTo(Number(reference('value').data[0]), 3);
+    expect([writers.length, readers.length]).toEqual([11, 27]);
+    expect(edges[0]?.to).toMatch(/^(a1\.h\d<[qkv]>|logits)$/);
+    expect(edges.every(({ score }, at) => at === 0 || Math.abs(score) <= Math.abs(edges[at - 1]?.score ?? 0))).toBe(
+      true,
+    );
+    expect(edges.some(({ from, to }) => from === 'm1' && to.startsWith('a'))).toBe(false);
+    expectNear('edges_integrated', (await edgeAttribution(model, { clean, corrupted, metric, steps: 4 })).scores);
+  });
+
+  it('integrated gradients are float64’s and complete', async () => {
+    const found = await integratedGradients(model, clean, { metric, steps: 16 });
+    expectNear('integrated', found.sums);
+    expect(found.attributions.dims).toEqual([1, 24, 64]);
+    const fine = await integratedGradients(model, clean, { metric, steps: 64 });
+    expect(Math.abs(fine.error)).toBeLessThan(0.02 * Math.abs(fine.value - fine.baseline));
+  });
+
+  it('saliency and rollout are float64’s', async () => {
+    expectNear('saliency', await tokenSaliency(model, clean, { metric }));
+    expectNear('gradient_x_input', await tokenSaliency(model, clean, { metric, method: 'gradient_x_input' }));
+    const [, cache] = await model.run_with_cache(clean, { metric, names_filter: '*.hook_pattern' });
+    expect(Object.keys(cache.grad)).toHaveLength(2);
+    expectNear('rollout', gradientRollout(cache));
+  });
+});
+
+describe('what cannot be attributed', () => {
+  it('is refused by name', async () => {
+    await using model = await AutoModelForCausalLM.from_pretrained(fixturePath('models/gemma2/odd'));
+    const inputs = { input_ids: [[5, 6, 7]] };
+    const term = { logits: [{ token: 3 }] };
+    const sum = await failureOf(() => edgeAttribution(model, { clean: inputs, corrupted: inputs, metric: term }));
+    expect(sum.code).toBe('unsupported');
+    expect(sum.message).toContain('gemma2');
+    const other = { input_ids: [[5, 6]] };
+    const dims = await failureOf(() => attributionPatching(model, { clean: inputs, corrupted: other, metric: term }));
+    expect(dims.code).toBe('shape_mismatch');
+    const steps = await failureOf(() => integratedGradients(model, inputs, { metric: term, steps: 0 }));
+    expect(steps.code).toBe('invalid_argument');
+    const method = await failureOf(() =>
+      tokenSaliency(model, inputs, { metric: term, method: 'guided' as 'gradient' }),
+    );
+    expect(method.message).toContain("'guided'");
+  });
+});
