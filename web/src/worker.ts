@@ -79,15 +79,15 @@ function failed(value: unknown): void {
 }
 
 /** The arguments of a call, with the functions that were sent, whose code is a file of its own. */
-async function withFunctions(given: ObservationRequest, runner: Core): Promise<object> {
-  const [first] = (given.fwd_hooks ?? []) as SentHook[];
+async function withFunctions(given: ObservationRequest & { bwd_hooks?: unknown[] }, runner: Core): Promise<object> {
+  const [first] = [...(given.fwd_hooks ?? []), ...(given.bwd_hooks ?? [])] as SentHook[];
   if (first === undefined) return given;
   const { part } = first.sent;
   let functions: typeof import('./models/received_functions.js');
   try {
     functions = await import(/* @vite-ignore */ /* webpackIgnore: true */ part);
   } catch (cause) {
-    throw new ClearformerError('unsupported', `fwd_hooks: the worker cannot load ${part} (${messageOf(cause)})`);
+    throw new ClearformerError('unsupported', `hooks: the worker cannot load ${part} (${messageOf(cause)})`);
   }
   return functions.received(given, runner, failed);
 }

@@ -146,17 +146,18 @@ export async function functionsIn(
   given: readonly ForwardHook[],
   hooks: readonly HookPoint[],
   engine: Engine,
+  option = 'fwd_hooks',
 ): Promise<FunctionsIn> {
-  if (!Array.isArray(given)) throw invalid(`${call}: fwd_hooks must be an array of [name, function]`, 'fwd_hooks');
+  if (!Array.isArray(given)) throw invalid(`${call}: ${option} must be an array of [name, function]`, option);
   let failure: { thrown: unknown } | undefined;
   const here: FunctionIn[] = [];
   const there: SentHook[] = [];
   for (const [index, [filter, change, constants = {}]] of (given as ForwardHook[]).entries()) {
-    const what = `${call}: fwd_hooks[${index}]`;
+    const what = `${call}: ${option}[${index}]`;
     if (typeof change !== 'function' && (change as HookModule | undefined)?.module === undefined) {
-      throw invalid(`${what} needs a function, or { module } with its URL`, 'fwd_hooks');
+      throw invalid(`${what} needs a function, or { module } with its URL`, option);
     }
-    const names = resolveHooks(`fwd_hooks[${index}]`, hooks, filter).map(({ name }) => name);
+    const names = resolveHooks(`${option}[${index}]`, hooks, filter).map(({ name }) => name);
     if (engine.now === undefined) {
       const one = await sent(what, change, constants);
       there.push(...names.map((hook) => ({ hook, sent: one })));

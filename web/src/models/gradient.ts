@@ -48,7 +48,7 @@ export interface BackwardOptions extends EditOptions, StopOptions {
   with_respect_to?: WithRespectTo | undefined;
   /**
    * Functions called with the gradient of each matching activation, from the outputs to the inputs; what they write or
-   * return is propagated in its place. Only for models in this thread (`worker: false`).
+   * return is propagated in its place. Like `fwd_hooks`, they run where the model does.
    */
   bwd_hooks?: readonly ForwardHook[] | undefined;
   /** The activations to capture as well. */
@@ -115,21 +115,13 @@ export async function gradients(
   }
   const { metric, bwd_hooks, logits_to_keep, signal } = options;
   if (metric === undefined) throw refused('invalid_argument', `${call}: there is no metric`, 'metric');
-  if (bwd_hooks !== undefined && engine.remote) {
-    const cure = 'ask for the gradients with with_respect_to, or load the model with worker: false';
-    throw refused(
-      'unsupported',
-      `${call}: bwd_hooks run in this thread, and the model is in a worker: ${cure}`,
-      'bwd_hooks',
-    );
-  }
   const { reached, ...part } = partOf(options, hooks, cfg, inputs);
   const given = forwardIn(call, inputs, engine);
-  const { request, cause } = observe(call, options, reached, engine.remote);
+  const { request, cause } = await observe(call, options, reached, engine);
   const kept = logits_to_keep === undefined ? {} : { logits_to_keep: keptIn(logits_to_keep, given) };
   const pass = { model, ...given, ...request, ...part, ...kept };
   const wanted = await wantedIn(call, options, reached, { engine, model, cfg, inputs, start: part.start_at_layer });
-  const back = bwd_hooks && functionsIn(call, bwd_hooks, reached);
+  const back = bwd_hooks && (await functionsIn(call, bwd_hooks, reached, engine, 'bwd_hooks'));
   try {
     const { terms, value: own } = isFunction(metric)
       ? await computed(call, metric, pass, reached, engine, signal)

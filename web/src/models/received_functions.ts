@@ -7,7 +7,7 @@ import { Tensor, type TensorData, type TensorType } from '../tensor/tensor.js';
 import { type CalledFunction, type HookConstants, type HookFunction, hookCall } from './hook_functions.js';
 
 /** Options of calls that contain functions. */
-const options = ['fwd_hooks'];
+const options = ['fwd_hooks', 'bwd_hooks'];
 
 /**
  * The arguments of a call with functions for the core in place of those that were sent. Rejects with `unsupported` if the

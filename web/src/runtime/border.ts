@@ -141,7 +141,7 @@ export interface GradientArguments extends Omit<ForwardArguments, 'use_cache'> {
   wanted?: string[];
   wanted_weights?: string[];
   wanted_edits?: number[];
-  bwd_hooks?: FunctionIn[];
+  bwd_hooks?: FunctionIn[] | SentHook[];
 }
 
 export interface GradientValue {
