@@ -7,6 +7,7 @@ import { casesOf } from './support/references.js';
 describe.each([
   'attention.md',
   'from_transformers_js.md',
+  'gradients.md',
   'loading.md',
   'models.md',
   'onnx.md',

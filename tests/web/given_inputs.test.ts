@@ -43,6 +43,10 @@ describe('inputs_embeds', () => {
     const width = logits?.dims[2] ?? 1;
     const counts = masked && ((index: number) => Number(masked.data[Math.floor(index / width)]) !== 0);
     expectClose(one.name, logits as Tensor, tensor('logits'), counts);
+    if (task !== 'causal-lm') return;
+    const { loss, ...output } = await model({ ...inputs, labels: idRows(tensor('labels')) } as ModelInputs);
+    expectClose('loss', loss?.reshape([1]) as Tensor, tensor('loss'));
+    expect(output.logits?.data).toEqual(logits?.data);
   });
 
   it('and input_ids exclude each other', async () => {

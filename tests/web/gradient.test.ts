@@ -139,6 +139,12 @@ describe('backward', () => {
       (row, at) => Math.log(sum(row.map(Math.exp))) - (row[input_ids[0]?.[at + 1] as number] as number),
     );
     expect(loss.value).toBeCloseTo(sum(losses) / 4, 4);
+    const { loss: same } = await model({ input_ids, labels: input_ids });
+    expect(same?.item()).toBe(Math.fround(loss.value));
+    const edits = [{ hook: 'blocks.0.attn.hook_z', op: 'zero' }] as const;
+    const edited = await model.run_with_hooks({ input_ids }, { return_type: 'loss', edits });
+    expect(edited.dims).toEqual([]);
+    expect(edited.item()).not.toBe(same?.item());
     const twice = await gradient([{ labels: input_ids }, { labels: input_ids, weight: 2 }]);
     expect(twice.value).toBeCloseTo(3 * loss.value, 4);
   });

@@ -25,7 +25,10 @@ export interface IntegratedGradientsOptions {
    * patches.
    */
   at?: HookName | 'pixel_values' | 'input_features' | undefined;
-  /** Its value where nothing is there, broadcast to it. Default 0. */
+  /**
+   * Its value where nothing is there, broadcast to it. Default 0, which suits inputs and embeddings that positions are
+   * added to; a norm directly behind (Llama) is steep there, and the mean embedding or another text's a better one.
+   */
   baseline?: number | TensorInput | undefined;
   /** The number of points of the integral, each a forward and a backward pass. Default 32. */
   steps?: number | undefined;

@@ -13,7 +13,8 @@ import type { HookName } from '../runtime/hook_names.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { nameTest } from '../support/pattern.js';
-import type { Tensor } from '../tensor/tensor.js';
+import type { IntegerInput } from '../tensor/integer_input.js';
+import { Tensor } from '../tensor/tensor.js';
 import { floats } from '../tensor/tensor_input.js';
 import { type ActivationCache, toCache, toModuleCache, toTensor } from '../tensor/tensor_output.js';
 import { type ForwardHook, functionsIn } from './edits.js';
@@ -22,6 +23,7 @@ import { type NamesFilter, resolveHooks } from './hooks.js';
 import { forwardIn, type ModelInputs } from './inputs.js';
 import { type EditOptions, keptIn, observe, partOf, requireCaptured, type StopOptions } from './observation.js';
 import { type ModelOutput, toOutput } from './outputs.js';
+import type { ForwardOptions } from './pre_trained_model.js';
 
 /** What a metric is differentiated with respect to. */
 export interface WithRespectTo {
@@ -138,19 +140,58 @@ export async function gradients(
 /** A cache with the gradients of a metric with respect to the same activations, and the metric. */
 export type DifferentiatedCache = ActivationCache & { readonly grad: ActivationCache; readonly value: number };
 
-/** @internal What `run_with_cache` and `run_with_hooks` return when they are given a metric. */
+/** @internal What `run_with_cache` and `run_with_hooks` return when they are given a metric, or asked for the loss. */
 export async function observedWithGradient(
   call: string,
   model: DifferentiableModel,
   inputs: ModelInputs,
-  options: Omit<BackwardOptions, 'metric'> & { metric?: DifferentiableMetric | undefined },
+  { return_type = 'logits', ...options }: ObservedOptions,
 ): Promise<[Tensor<'float32'>, DifferentiatedCache]> {
-  const { names_filter: hooks } = options;
-  const own = { ...options, ...(hooks !== undefined && { with_respect_to: { hooks } }) };
+  const { names_filter: hooks, metric, bwd_hooks } = options;
+  const lossAsked = return_type === 'loss';
+  if (!lossAsked && return_type !== 'logits') {
+    throw refused(
+      'unsupported',
+      `${call}: unknown return_type '${String(return_type)}' (known: logits, loss)`,
+      'return_type',
+    );
+  }
+  if (lossAsked && (metric ?? bwd_hooks) !== undefined) {
+    throw refused('invalid_argument', `${call}: return_type 'loss' and a metric exclude each other`, 'return_type');
+  }
+  const own = {
+    ...options,
+    ...(hooks !== undefined && metric !== undefined && { with_respect_to: { hooks } }),
+    ...(lossAsked && { metric: { labels: inputs.input_ids as IntegerInput } }),
+  };
   const { outputs, activations, grad, value } = await gradients(call, model, inputs, own as BackwardOptions);
   const logits = outputs.logits ?? (Object.values(outputs)[0] as Tensor<'float32'>);
   Object.defineProperties(activations, { grad: { value: grad }, value: { value } }); // not among the captured
-  return [logits, activations as DifferentiatedCache];
+  return [lossAsked ? scalar(value) : logits, activations as DifferentiatedCache];
+}
+
+type ObservedOptions = Omit<BackwardOptions, 'metric'> & {
+  metric?: DifferentiableMetric | undefined;
+  return_type?: string | undefined;
+};
+
+const scalar = (value: number) => new Tensor('float32', Float32Array.of(value), []);
+
+/** @internal The output of a call of the model with `labels`: with their loss, which comes first as in transformers. */
+export async function outputWithLoss(
+  { engine, model }: DifferentiableModel,
+  { labels, ...inputs }: ModelInputs,
+  options: ForwardOptions,
+): Promise<ModelOutput> {
+  const { output_attentions = false, output_hidden_states = false, use_cache, logits_to_keep, signal } = options;
+  if (use_cache || inputs.past_key_values || logits_to_keep !== undefined) {
+    throw refused('unsupported', 'model: labels exclude past_key_values, use_cache and logits_to_keep', 'labels');
+  }
+  const terms = termsIn('model', { labels: labels as IntegerInput }, []);
+  const given = forwardIn('model', inputs, engine);
+  const request = { model, ...given, output_attentions, output_hidden_states, ...terms };
+  const { value, outputs, lists = {} } = await engine.call('model_gradient', request, signal);
+  return { loss: scalar(value), ...toOutput({ outputs, lists }, undefined) };
 }
 
 /** The terms and the value of a metric function, from a pass of its own. */

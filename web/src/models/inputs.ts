@@ -49,6 +49,12 @@ export interface ModelInputs extends PromptInputs {
    * `run_with_cache` and `run_with_hooks`. For an encoder-decoder it is the decoder's if there is a source, too.
    */
   residual?: TensorInput | undefined;
+  /**
+   * Labels as transformers expects them for the model's task; the output has their `loss`. For causal language models the
+   * `input_ids` themselves, which are shifted; one class per sequence for classifiers; -100 is not counted. Only in calls
+   * of the model; other calls have `metric`.
+   */
+  labels?: IntegerInput | undefined;
   /** Interpolate the positions for images of another size than the config's. */
   interpolate_pos_encoding?: boolean | undefined;
 }

@@ -19,6 +19,8 @@ export interface TowerOutput {
 
 /** The result of a forward pass; its members depend on the model and the task. */
 export interface ModelOutput {
+  /** The loss of `labels`, a scalar. */
+  loss?: Floats;
   /** Scores before softmax: [batch, position, vocabulary or classes] or [batch, classes]. */
   logits?: Floats;
   /** Question answering: [batch, position]. */

@@ -104,6 +104,8 @@ export interface RunWithHooksOptions extends EditOptions, StopOptions, Pick<Forw
   metric?: DifferentiableMetric | undefined;
   /** Functions called with the metric's gradient at activations, see `backward`. */
   bwd_hooks?: readonly ForwardHook[] | undefined;
+  /** `loss`: return that of a language model predicting its own `input_ids`, a scalar, in place of the logits. */
+  return_type?: 'logits' | 'loss' | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -129,6 +131,7 @@ const hookOptions = [
   'fwd_hooks',
   'bwd_hooks',
   'metric',
+  'return_type',
   'start_at_layer',
   'stop_at_layer',
   'logits_to_keep',
@@ -191,6 +194,10 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
     ]);
     const { output_attentions = false, output_hidden_states = false, use_cache = false } = options;
     const request = { output_attentions, output_hidden_states, use_cache };
+    if (inputs?.labels !== undefined) {
+      const { outputWithLoss } = await differentiating();
+      return (await outputWithLoss(this.#differentiable(), inputs, { ...request, ...options })) as Output;
+    }
     const { value, past } = await this.#forward('model', inputs, request, options);
     return toOutput(value, past) as Output;
   }
@@ -223,7 +230,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   }
 
   /**
-   * A forward pass with edited activations: resolves to the logits, or what is returned in their place (see
+   * A forward pass with edited activations: resolves to the logits (or the loss, see `return_type`), or what is returned in their place (see
    * `run_with_cache`, which accepts the same edits and also captures). Rejects like that.
    */
   async run_with_hooks(inputs: ModelInputs, options: RunWithHooksOptions = {}): Promise<Tensor<'float32'>> {
@@ -255,7 +262,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
     options: RunWithCacheOptions,
   ): Promise<[Tensor<'float32'>, ActivationCache]> {
     this.open();
-    if ((options.metric ?? options.bwd_hooks) !== undefined) {
+    if ((options.metric ?? options.bwd_hooks ?? options.return_type) !== undefined) {
       const { observedWithGradient } = await differentiating();
       return observedWithGradient(call, this.#differentiable(), inputs, options);
     }
