@@ -243,12 +243,10 @@ export {
 } from './models/optimizer.js';
 export type { CausalLMOutput, ModelOutput, TowerOutput } from './models/outputs.js';
 export type { ParameterEdit, ParameterOptions, ParameterPart } from './models/parameters.js';
+export type { ForwardOptions, RunWithCacheOptions, RunWithHooksOptions } from './models/pass_options.js';
 export type {
-  ForwardOptions,
   ModelInfo,
   PreTrainedModel,
-  RunWithCacheOptions,
-  RunWithHooksOptions,
 } from './models/pre_trained_model.js';
 export type { Destination, SavedFiles, SaveOptions } from './models/saving.js';
 export { AutoProcessor, Processor, type ProcessorLoadOptions } from './pipelines/auto_processor.js';

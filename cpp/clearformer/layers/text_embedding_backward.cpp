@@ -75,7 +75,8 @@ void TextEmbedding::backward(const Inputs& inputs, const MutableTensorView& d,
     kernels::scale(sum.f32(), config_.scale, sum.elements());
   }
   sum = project_back(Projected::words, sum, context);
-  if (given) return context.trace.input_back("inputs_embeds", sum, kTextGradient);
+  context.trace.back("inputs_embeds", sum, kTextGradient);
+  if (given) return;
   tokens_->backward(inputs.ids, sum, context.trace.weights());
 }
 

@@ -30,7 +30,8 @@ struct Offered {
 };
 
 /// Whether the value of a hook point is computed only for patterns that name it: one with an axis of heads that the model
-/// does without (hook_result, hook_q_input, hook_k_input, hook_v_input), and hook_mlp_in.
+/// does without (hook_result, hook_q_input, hook_k_input, hook_v_input), and hook_mlp_in; also inputs_embeds, which has a
+/// gradient and no hook point.
 bool is_on_request(std::string_view name);
 
 /// Whether a pattern selects a hook point. One that is computed on request must be named: the pattern would not match

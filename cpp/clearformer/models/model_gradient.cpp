@@ -6,7 +6,10 @@ namespace clearformer {
 
 namespace {
 
-constexpr std::string_view kInputsSought[] = {"pixel_values", "input_features", "inputs_embeds"};
+// Token embeddings are sought in the scope of their tower, also where ids are given.
+constexpr std::string_view kInputsSought[] = {"pixel_values",          "input_features",
+                                              "inputs_embeds",         "encoder.inputs_embeds",
+                                              "decoder.inputs_embeds", "text_model.inputs_embeds"};
 
 // Asks for a weight's parameters.
 void want_weight(const Parameter& parameter, Gradient& gradient, std::vector<std::string>& places) {

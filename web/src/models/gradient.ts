@@ -23,7 +23,7 @@ import { type NamesFilter, resolveHooks } from './hooks.js';
 import { forwardIn, type ModelInputs } from './inputs.js';
 import { type EditOptions, keptIn, observe, partOf, requireCaptured, type StopOptions } from './observation.js';
 import { type ModelOutput, toOutput } from './outputs.js';
-import type { ForwardOptions } from './pre_trained_model.js';
+import type { ForwardOptions } from './pass_options.js';
 
 /** What a metric is differentiated with respect to. */
 export interface WithRespectTo {
