@@ -6,11 +6,6 @@
 export { type AblateHeadsOptions, ablateHeads, type HeadAblation } from './analysis/ablate_heads.js';
 export type { AttentionPatterns } from './analysis/attention_patterns.js';
 export { attentionRollout } from './analysis/attention_rollout.js';
-export {
-  type AttributionPatching,
-  type AttributionPatchingOptions,
-  attributionPatching,
-} from './analysis/attribution_patching.js';
 export { toCSV } from './analysis/csv.js';
 export {
   type DetectedHead,
@@ -18,20 +13,9 @@ export {
   type DetectHeadsOptions,
   detectHeads,
 } from './analysis/detect_heads.js';
-export {
-  type AttributedEdge,
-  type EdgeAttribution,
-  type EdgeAttributionOptions,
-  edgeAttribution,
-} from './analysis/edge_attribution.js';
 export { FactoredMatrix, type SingularValues } from './analysis/factored_matrix.js';
-export { gradientRollout } from './analysis/gradient_rollout.js';
+export * from './analysis/gradients.js';
 export { type HeadKind, type HeadScores, headScores } from './analysis/head_scores.js';
-export {
-  type IntegratedGradients,
-  type IntegratedGradientsOptions,
-  integratedGradients,
-} from './analysis/integrated_gradients.js';
 export { toJSON } from './analysis/json.js';
 export type { LayerHook } from './analysis/layer_hooks.js';
 export { LensWeights } from './analysis/lens_weights.js';
@@ -112,7 +96,6 @@ export {
 } from './analysis/sweep/sweep.js';
 export { type ToTokensOptions, to_str_tokens, to_tokens } from './analysis/to_tokens.js';
 export type { TokenChoice } from './analysis/token_directions.js';
-export { patchSaliency, type SaliencyOptions, tokenSaliency } from './analysis/token_saliency.js';
 export { type AudioInput, read_audio, read_audio as load_audio } from './audio/audio_input.js';
 export {
   AutoFeatureExtractor,
@@ -199,23 +182,6 @@ export {
 export type { GenerateOptions, GenerateStreamOptions, GenerationOptions } from './models/generation_options.js';
 export type { GenerateOutput, GenerationStep, StepTensors } from './models/generation_output.js';
 export type { GenerateInputs, GenerativeModel } from './models/generative_model.js';
-export type {
-  BackwardOptions,
-  DifferentiatedCache,
-  GradientInput,
-  Gradients,
-  WithRespectTo,
-} from './models/gradient.js';
-export type {
-  ComputedMetric,
-  DifferentiableMetric,
-  LogitTerm,
-  LossTerm,
-  MetricFunction,
-  MetricTerm,
-  ReadOutTerm,
-} from './models/gradient_metric.js';
-export { logitDifferenceTerm } from './models/gradient_metric.js';
 export type {
   HookConstants,
   HookContext,

@@ -12,7 +12,7 @@ import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
-import type { SweepProgress } from './sweep.js';
+import type { SweepProgress } from './sweep/sweep.js';
 import { embeddingHook } from './token_saliency.js';
 
 const call = 'integratedGradients';

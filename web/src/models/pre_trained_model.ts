@@ -148,8 +148,8 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
     const { output_attentions = false, output_hidden_states = false, use_cache = false } = options;
     const request = { output_attentions, output_hidden_states, use_cache };
     if (inputs?.labels !== undefined) {
-      const { outputWithLoss } = await differentiating();
-      return (await outputWithLoss(this.#differentiable(), inputs, { ...request, ...options })) as Output;
+      const model = this.#differentiable();
+      return (await differentiating()).outputWithLoss(model, inputs, { ...request, ...options }) as Promise<Output>;
     }
     const { value, past } = await this.#forward('model', inputs, request, options);
     return toOutput(value, past) as Output;
@@ -194,15 +194,14 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
 
   /**
    * The gradients of a metric (a loss, logits, read-outs of activations or outputs, or a function) with respect to
-   * activations, inputs, weights and the values of edits, `with_respect_to`; edits are part of what is differentiated.
-   * Memory is linear in the number of tokens. Rejects like `run_with_cache`; with `invalid_argument` without a metric and
-   * for what the pass does not have, `unsupported` for `past_key_values`, for a function in `fwd_hooks` that changes an
-   * activation and for models and edits without gradients.
+   * activations, inputs, weights and the values of edits; edits are part of what is differentiated. Memory is linear in
+   * the number of tokens. Rejects like `run_with_cache`; with `invalid_argument` without a metric and
+   * for what the pass does not have, `unsupported` for `past_key_values` and for what has no gradient, such as a function in
+   * `fwd_hooks` that changes an activation.
    */
   async backward(inputs: ModelInputs, options: BackwardOptions): Promise<Gradients> {
-    this.open();
-    const { gradients } = await differentiating();
-    return gradients('backward', this.#differentiable(), inputs, options);
+    const model = this.#differentiable(); // throws `disposed` at once
+    return (await differentiating()).gradients('backward', model, inputs, options);
   }
 
   #differentiable(): DifferentiableModel {
@@ -216,8 +215,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   ): Promise<[Tensor<'float32'>, ActivationCache]> {
     this.open();
     if ((options.metric ?? options.bwd_hooks ?? options.return_type) !== undefined) {
-      const { observedWithGradient } = await differentiating();
-      return observedWithGradient(call, this.#differentiable(), inputs, options);
+      return (await differentiating()).observedWithGradient(call, this.#differentiable(), inputs, options);
     }
     const { observe, requireCaptured, partOf } = await observing();
     const { engine } = this.open();
@@ -225,8 +223,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
     const { request, cause, cache } = await observe(call, options, reached, engine);
     try {
       const { value } = await this.#forward(call, inputs, { ...request, ...part }, options);
-      const { outputs } = value;
-      const logits = outputs.logits ?? (Object.values(outputs)[0] as TensorOut<'float32'>);
+      const logits = value.outputs.logits ?? (Object.values(value.outputs)[0] as TensorOut<'float32'>);
       if (options.names_filter !== undefined) requireCaptured(options.names_filter, value.captured ?? {});
       return [toTensor(logits), cache(value)];
     } catch (thrown) {
@@ -246,7 +243,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
     const own = held?.isEmpty ? { ...request, use_cache: true } : { ...request };
     if (logits_to_keep !== undefined) own.logits_to_keep = (await observing()).keptIn(logits_to_keep, given);
     const value = await engine.call('model_forward', { model, ...given, ...own }, signal);
-    const { past_key_values: handle } = value;
+    const handle = value.past_key_values;
     if (handle === undefined) return { value, past: held };
     if (held?.isEmpty) held.fill(engine, handle);
     return { value, past: held ?? new KeyValueCache(engine, handle) };
