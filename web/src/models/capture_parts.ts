@@ -69,7 +69,7 @@ export function partsIn(
   return parts;
 }
 
-/** @internal What the core returns of a pass that captures. */
+/** What the core returns of a pass that captures. */
 export interface CapturedOut {
   captured?: Record<string, TensorOut<'float32'>>;
   indices?: Record<string, TensorOut<'int32'>>;

@@ -4,7 +4,7 @@ import type { Bounds, Call, Handle, Loose, Nothing, Texts } from './calls.js';
 import type { TensorIn, TensorOut } from './tensors.js';
 import type { ParameterInfo, WeightProcessing } from './weights.js';
 
-/** @internal What an adapter adds to the weight of a linear layer: scale · B · A. */
+/** What an adapter adds to the weight of a linear layer: scale · B · A. */
 export interface AdapterUpdate {
   /** The checkpoint's tensor. */
   weight: string;
@@ -13,7 +13,7 @@ export interface AdapterUpdate {
   scale: number;
 }
 
-/** @internal All options of both kinds of optimiser. */
+/** All options of both kinds of optimiser. */
 export interface OptimizerArguments extends Texts<'adapter'> {
   model: Handle;
   kind: 'AdamW' | 'SGD';
@@ -31,7 +31,7 @@ export interface OptimizerArguments extends Texts<'adapter'> {
   nesterov: boolean;
 }
 
-/** @internal */
+/** The calls of the core for weights: adapters, optimisers. */
 export interface WeightCalls {
   parameter_list: Call<{ model: Handle } & Texts<'adapter'>, { parameters: ParameterInfo[] }>;
   parameter_read: Call<
