@@ -40,7 +40,7 @@ const pages: readonly Page[] = [
     later: /^(web_folder|sha256)/,
     limit: 51_000,
   },
-  { name: 'everything the package exports', imports: ['*'], limit: 98_500 },
+  { name: 'everything the package exports', imports: ['*'], limit: 100_000 },
 ];
 
 const brotli = (data: Buffer): number =>
