@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 
 #include "support/architectures.h"
 #include "support/closeness.h"
@@ -36,28 +35,10 @@ void capture_all(Model& model, Trace& trace) {
   for (const HookPoint& hook : model.hooks()) trace.capture(hook.name);
 }
 
-class TraceEverywhere : public ::testing::TestWithParam<const char*> {
- protected:
-  // Calls visit(model, inputs) for one case of every checkpoint of the architecture, a padded one if available.
-  template <class Visit>
-  void each_checkpoint(Visit visit) const {
-    const std::string group = std::string("models/") + GetParam();
-    const Fixture fixture(group);
-    std::map<std::string, const Case*> chosen;
-    for (const Case* reference : fixture.of_op("model_forward")) {
-      chosen[reference->option("checkpoint").string()] = reference;
-    }
-    ASSERT_FALSE(chosen.empty());
-    for (const auto& [checkpoint, reference] : chosen) {
-      SCOPED_TRACE(reference->name());
-      const CaseInputs given(*reference);
-      visit(*model_of(group, *reference), given.inputs);
-    }
-  }
-};
+class TraceEverywhere : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(TraceEverywhere, SeeingEverythingChangesNoBit) {
-  each_checkpoint([](Model& model, const ModelInputs& inputs) {
+  each_checkpoint(GetParam(), [](Model& model, const ModelInputs& inputs) {
     const ModelOutputs unseen = model.forward(inputs);
     Trace trace;
     capture_all(model, trace);
@@ -78,7 +59,7 @@ TEST_P(TraceEverywhere, SeeingEverythingChangesNoBit) {
 
 // Names in the order they are computed, and a legend with one word per axis.
 TEST_P(TraceEverywhere, HooksTellNamesAndAxesOfAPass) {
-  each_checkpoint([](Model& model, const ModelInputs& inputs) {
+  each_checkpoint(GetParam(), [](Model& model, const ModelInputs& inputs) {
     Trace trace;
     capture_all(model, trace);
     model.forward(inputs, &trace);
@@ -95,7 +76,7 @@ TEST_P(TraceEverywhere, HooksTellNamesAndAxesOfAPass) {
 }
 
 TEST_P(TraceEverywhere, AnEditOfAnyHookReachesTheOutputsAndNothingBefore) {
-  each_checkpoint([](Model& model, const ModelInputs& inputs) {
+  each_checkpoint(GetParam(), [](Model& model, const ModelInputs& inputs) {
     Trace before;
     capture_all(model, before);
     const ModelOutputs unedited = model.forward(inputs, &before);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -86,6 +87,23 @@ struct CaseInputs {
 inline std::unique_ptr<Model> model_of(const std::string& folder, const Case& reference) {
   return load_folder(fixture_path(folder + "/" + reference.option("checkpoint").string()),
                      "config.json", task_named(reference.option("task").string()));
+}
+
+/// Calls visit(model, inputs) for one case of every checkpoint of the architecture.
+template <class Visit>
+void each_checkpoint(const std::string& architecture, Visit visit) {
+  const std::string group = "models/" + architecture;
+  const Fixture fixture(group);
+  std::map<std::string, const Case*> chosen;
+  for (const Case* reference : fixture.of_op("model_forward")) {
+    chosen[reference->option("checkpoint").string()] = reference;
+  }
+  ASSERT_FALSE(chosen.empty());
+  for (const auto& [checkpoint, reference] : chosen) {
+    SCOPED_TRACE(reference->name());
+    const CaseInputs given(*reference);
+    visit(*model_of(group, *reference), given.inputs);
+  }
 }
 
 }  // namespace clearformer::test
