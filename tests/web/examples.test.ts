@@ -12,6 +12,7 @@ describe.each([
   'models.md',
   'onnx.md',
   'seeing.md',
+  'editing.md',
   'sweeps.md',
   'threads.md',
   'weights.md',
