@@ -1,8 +1,9 @@
-// npm run check: formats and lint, types, import directions, file lengths, the package's exports and their comments,
-// licences, links of packed pages, download sizes.
+// npm run check: formats and lint, types, import directions, file lengths, unresolved conflicts, the package's exports
+// and their comments, licences, links of packed pages, download sizes.
 // With "-- --fix" formats are corrected instead of reported.
 
 import { steps } from './build.js';
+import { checkConflicts } from './check/conflicts.js';
 import { checkDocumented } from './check/documented.js';
 import { checkExports } from './check/exports.js';
 import { checkCppFormat, checkWebFormat } from './check/formats.js';
@@ -21,6 +22,7 @@ const checks: Readonly<Record<string, (fix: boolean) => Promise<string>>> = {
   types: checkTypes,
   'import directions': checkImports,
   'file lengths': checkLengths,
+  'unresolved conflicts': checkConflicts,
   exports: checkExports,
   documentation: checkDocumented,
   licences: checkLicences,

@@ -1,5 +1,6 @@
 // npm run page-budgets: the cost of the first chapter, from traces of Chromium: bytes transferred (brotli), CPU time of
-// the main thread until the first number, and the longest task while the model generates at the end of its context.
+// the main thread until the first number, and the longest task while the model generates at the end of its context, and
+// while chapter 6 trains one.
 // Needs the page in build/page (npm run build).
 
 import { existsSync } from 'node:fs';
@@ -108,11 +109,22 @@ const writing = (browser: Browser): Promise<Row> =>
     return { name, value: longest, limit: limits.longestTask, unit: 'ms of CPU' };
   });
 
+const training = (browser: Browser): Promise<Row> =>
+  withPage(browser, async (page, { url }) => {
+    await drawn(page, `${url}#/heads?step=6`);
+    const { tasks } = await traced(browser, page, async () => {
+      await page.getByRole('button', { name: 'Train', exact: true }).click();
+      await settled(page);
+    });
+    const longest = Math.max(...tasks.map(({ cpu }) => cpu));
+    return { name: 'longest task while training', value: longest, limit: limits.longestTask, unit: 'ms of CPU' };
+  });
+
 export const command = commandOf(async () => {
   if (!existsSync(pageFolder)) throw new SetupError('build/page is missing: run "npm run build" first.');
   const browser = await launchChromium();
   try {
-    const rows = [...(await firstChapter(browser)), await writing(browser)];
+    const rows = [...(await firstChapter(browser)), await writing(browser), await training(browser)];
     for (const { name, value, limit, unit } of rows) {
       const verdict = value <= limit ? 'within' : 'ABOVE';
       console.log(

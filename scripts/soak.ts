@@ -1,5 +1,5 @@
-// npm run soak [-- number]: calls generate() 100,000 times on one model and loads and disposes 10,000 models in Node, a
-// tenth of it in workers and in Chromium, and fails if memory or handles grow: tests/web/soak.test.ts and
+// npm run soak [-- number]: calls generate() 100,000 times on one model, differentiates, trains, edits and patches another
+// 20,000 times, and loads and disposes 10,000 models in Node, a tenth of it in workers and in Chromium, and fails if memory or handles grow: tests/web/soak.test.ts and
 // tests/web/browser/soak.test.ts with large numbers. A number other than 1 multiplies them, e.g. 0.1.
 
 import { inProject } from './build/fresh.js';
@@ -17,6 +17,7 @@ async function soak([word = '1', ...more]: readonly string[]): Promise<void> {
   const env = {
     SOAK: 'printed',
     SOAK_CALLS: times(100_000),
+    SOAK_CHANGES: times(20_000),
     SOAK_MODELS: times(10_000),
     SOAK_MODELS_IN_WORKERS: times(1000),
     SOAK_CALLS_IN_PAGES: times(10_000),

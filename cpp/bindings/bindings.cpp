@@ -17,6 +17,7 @@ constexpr Export kExports[] = {
     {"checkpoint_window", checkpoint_window},
     {"checkpoint_commit", checkpoint_commit},
     {"checkpoint_end_file", checkpoint_end_file},
+    {"checkpoint_tensors", checkpoint_tensors},
     {"inspect", inspect},
     {"model_check", model_check},
     {"model_create", model_create},
@@ -60,6 +61,7 @@ constexpr Export kExports[] = {
     {"gated", gated},
     {"conv1d", conv1d},
     {"attention_pooling", attention_pooling},
+    {"attention_pooling_backward", attention_pooling_backward},
     {"svd", svd},
     {"sinusoidal_encoding", sinusoidal_encoding},
     {"shift_matrix", shift_matrix},
@@ -78,6 +80,7 @@ constexpr Export kExports[] = {
     {"log_mel_spectrogram", log_mel_spectrogram},
     {"module_create", module_create},
     {"module_forward", module_forward},
+    {"module_backward", module_backward},
     {"release", release},
 };
 }  // namespace

@@ -115,7 +115,9 @@ val activation(const Arguments& arguments) {
   return to_value(clearformer::activation(elementwise_of(arguments), arguments.floats("x")));
 }
 
-val attention_pooling(const Arguments& arguments) {
+namespace {
+
+PoolingOptions pooling_options(const Arguments& arguments) {
   PoolingOptions options;
   options.mask = arguments.mask("mask");
   options.softcap = static_cast<float>(arguments.optional_number("softcap").value_or(0.0));
@@ -127,11 +129,32 @@ val attention_pooling(const Arguments& arguments) {
   options.keep = keep_of(arguments);
   options.score.name = arguments.text("score");
   options.score.parameters = arguments.tensors("parameters");
-  const Pooled pooled = clearformer::attention_pooling(
-      arguments.floats("query"), arguments.floats("key"), arguments.floats("value"), options);
+  return options;
+}
+
+}  // namespace
+
+val attention_pooling(const Arguments& arguments) {
+  const Pooled pooled =
+      clearformer::attention_pooling(arguments.floats("query"), arguments.floats("key"),
+                                     arguments.floats("value"), pooling_options(arguments));
   val result = val::object();
   put(result, "output", to_value(pooled.output));
   if (!pooled.kept.empty()) put(result, "kept", to_value(pooled.kept));
+  return result;
+}
+
+val attention_pooling_backward(const Arguments& arguments) {
+  const PoolingGradients found = clearformer::attention_pooling_backward(
+      arguments.floats("query"), arguments.floats("key"), arguments.floats("value"),
+      pooling_options(arguments), arguments.floats("grad_output"));
+  val result = val::object();
+  put(result, "query", to_value(found.queries));
+  put(result, "key", to_value(found.keys));
+  put(result, "value", to_value(found.values));
+  for (const auto& [name, tensor] : found.parameters) {
+    result.set(to_value(name), to_value(tensor));
+  }
   return result;
 }
 

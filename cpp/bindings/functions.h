@@ -64,6 +64,7 @@ emscripten::val parameter_read(const Arguments& arguments);
 emscripten::val parameter_edit(const Arguments& arguments);
 emscripten::val parameter_undo(const Arguments& arguments);
 emscripten::val composition_scores(const Arguments& arguments);
+emscripten::val checkpoint_tensors(const Arguments& arguments);
 
 // adapters.cpp
 emscripten::val adapter_add(const Arguments& arguments);
@@ -96,6 +97,7 @@ emscripten::val softplus(const Arguments& arguments);
 emscripten::val gated(const Arguments& arguments);
 emscripten::val conv1d(const Arguments& arguments);
 emscripten::val attention_pooling(const Arguments& arguments);
+emscripten::val attention_pooling_backward(const Arguments& arguments);
 emscripten::val svd(const Arguments& arguments);
 
 // positions.cpp
@@ -120,5 +122,6 @@ emscripten::val log_mel_spectrogram(const Arguments& arguments);
 // module.cpp
 emscripten::val module_create(const Arguments& arguments);
 emscripten::val module_forward(const Arguments& arguments);
+emscripten::val module_backward(const Arguments& arguments);
 
 }  // namespace clearformer::bindings

@@ -51,7 +51,7 @@ val generation_create(const Arguments& arguments) {
   val result = val::object();
   put(result, "num_beams", config.num_beams);
   put(result, "eos_token_ids", to_value(config.eos_token_ids));
-  auto observation = std::make_unique<Observation>(arguments, *model->model);
+  auto observation = std::make_unique<Observation>(arguments, lists_in(arguments, *model->model));
   Trace* const trace = observation->trace();
   auto open = std::make_shared<OpenGeneration>(std::move(model), given.cache, given.inputs,
                                                std::move(config), std::move(observation));

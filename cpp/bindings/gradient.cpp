@@ -28,6 +28,10 @@ void read_logits(const Arguments& arguments, Gradient& gradient) {
   if (arguments.has("logit_places")) {
     const Tensor places = arguments.integers("logit_places");
     const Tensor weights = arguments.floats("logit_weights");
+    if (places.elements() != 3 * weights.elements()) {
+      fail(ErrorCode::shape_mismatch, "logit_places: ", places.elements(), " numbers for ",
+           weights.elements(), " weights");
+    }
     const std::int32_t* at = places.view().as<std::int32_t>();
     for (std::size_t i = 0; i < weights.elements(); ++i, at += 3) {
       gradient.add(LogitTerm{static_cast<std::size_t>(at[0]), at[1],
@@ -38,7 +42,7 @@ void read_logits(const Arguments& arguments, Gradient& gradient) {
 
 void read_metric(const Arguments& arguments, Gradient& gradient) {
   for (const Arguments& given : arguments.objects("losses")) {
-    gradient.add(LabelLoss{given.integers("labels"),
+    gradient.add(LabelLoss{given.numbers("labels"),
                            static_cast<float>(given.number("label_smoothing")),
                            static_cast<float>(given.number("weight"))});
   }
@@ -51,30 +55,29 @@ void read_metric(const Arguments& arguments, Gradient& gradient) {
   }
 }
 
-val named(const std::vector<Trace::Captured>& found) {
-  val result = val::object();
-  for (const Trace::Captured& entry : found) {
-    result.set(to_value(entry.name), to_value(entry.value));
-  }
-  return result;
-}
-
 }  // namespace
 
 OpenGradient::OpenGradient(const Arguments& arguments, OpenModel& open)
     : OpenPass(arguments, open) {
+  if (arguments.flag("omit_logits")) gradient.omit_logits();
+  if (arguments.has("memory")) {
+    const std::string memory = arguments.text("memory");
+    if (memory == "keep") gradient.set_memory(Gradient::Memory::keep);
+    if (memory == "recompute") gradient.set_memory(Gradient::Memory::recompute);
+  }
   read_metric(arguments, gradient);
-  for (const std::string& name : arguments.texts("wanted")) gradient.want(name);
-  for (const std::string& name : arguments.texts("wanted_weights")) gradient.want_weights(name);
-  for (const std::int64_t index : arguments.integer_list("wanted_edits")) {
-    gradient.want_edit(static_cast<std::size_t>(index));
-  }
-  for (const Arguments& hook : arguments.objects("bwd_hooks")) {
-    gradient.edit(hook.text("hook"), function_of(hook.value("call")));
-  }
+  read_wanted(arguments, gradient);
   Trace& trace = observation.needed_trace();
-  open.model->expect_memory(given.inputs, &trace);
   pass = open.model->start_gradient(given.inputs, trace, gradient);
+}
+
+bool complete(ForwardPass& pass, bool& back, const Pace& pace) {
+  for (bool more = true; more;) {
+    more = back ? pass.step_back() : pass.step();
+    if (!more && !back) back = more = true;
+    if (more && pace.over()) return false;
+  }
+  return true;
 }
 
 val model_gradient(const Arguments& arguments) {
@@ -88,28 +91,21 @@ val model_gradient(const Arguments& arguments) {
   const std::shared_ptr<OpenGradient> pass =
       open->gradient ? std::move(open->gradient) : std::make_shared<OpenGradient>(arguments, *open);
   open->gradient.reset();
-  for (bool more = true; more;) {
-    more = pass->back ? pass->pass->step_back() : pass->pass->step();
-    if (!more && !pass->back) pass->back = more = true;
-    if (!more || !pace.over()) continue;
+  if (!complete(*pass->pass, pass->back, pace)) {
     open->gradient = pass;
     return Pace::pending();
   }
   const Gradient& gradient = pass->gradient;
   pass->observation.needed_trace().check_all_met();
   gradient.check_all_met();
-  val result = val::object(), weights = val::object(), edits = val::array();
+  val result = val::object(), weights = val::object();
   put(result, "outputs", pass->outputs());
   put(result, "value", gradient.value());
-  put(result, "grad", named(gradient.found()));
   for (const std::string& name : arguments.texts("wanted_weights")) {
     weights.set(to_value(name), to_value(open->model->weight_gradient(gradient, name)));
   }
-  for (const std::int64_t index : arguments.integer_list("wanted_edits")) {
-    push(edits, to_value(gradient.edit_value(static_cast<std::size_t>(index))));
-  }
   put(result, "weights", weights);
-  put(result, "edits", edits);
+  report_gradient(arguments, gradient, result);
   pass->observation.report(result);
   handles().note_peak();
   return result;

@@ -17,6 +17,8 @@ class GivenInputs;
 struct OpenPass;
 /// The same for one that is differentiated.
 struct OpenGradient;
+/// The same for an optimiser.
+struct OpenBackward;
 
 struct OpenModel {
   std::unique_ptr<Model> model;
@@ -48,6 +50,8 @@ struct OpenOptimizer {
   std::unique_ptr<Optimizer> optimizer;
   Schedule schedule;
   std::size_t steps = 0;
+  bool ready = false;                  // whether there are gradients, of a pass that was completed
+  std::shared_ptr<OpenBackward> pass;  // the pass in progress, if any
 
   std::size_t bytes() const { return gradients.bytes() + optimizer->bytes(); }
 };

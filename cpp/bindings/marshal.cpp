@@ -234,6 +234,8 @@ std::string Arguments::json(const char* key) const {
 
 Tensor Arguments::integers(const char* key) const { return integer_tensor(required(key), key); }
 
+Tensor Arguments::numbers(const char* key) const { return any_tensor(required(key), key); }
+
 Tensor Arguments::flags(const char* key) const { return flag_tensor(required(key), key); }
 
 Tensor Arguments::floats(const char* key) const { return float_tensor(required(key), key); }

@@ -47,6 +47,8 @@ class Arguments {
   /// A tensor { data, dims } of any integer type, converted to int32, or to uint8 for flags.
   Tensor integers(const char* key) const;
   Tensor flags(const char* key) const;
+  /// A tensor of either kind: Float32Array as float32, integers as int32.
+  Tensor numbers(const char* key) const;
   /// A Float32Array tensor.
   Tensor floats(const char* key) const;
   std::optional<Tensor> optional_floats(const char* key) const;

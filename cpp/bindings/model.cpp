@@ -14,6 +14,7 @@ using emscripten::val;
 val OpenPass::outputs() const {
   val outputs = val::object();
   for (const auto& [name, tensor] : pass->outputs().tensors) {
+    if (tensor.empty()) continue;
     outputs.set(to_value(name), to_value(tensor));
   }
   return outputs;

@@ -28,17 +28,65 @@ val module_create(const Arguments& arguments) {
   return result;
 }
 
-val module_forward(const Arguments& arguments) {
-  const auto module = handles().get<Module>(arguments.handle("module"), "module");
-  const std::map<std::string, Tensor> tensors = arguments.tensors("tensors");
+namespace {
+
+// A call of a module, and what is captured and edited in it.
+struct ModuleCall {
+  explicit ModuleCall(const Arguments& arguments)
+      : module(handles().get<Module>(arguments.handle("module"), "module")),
+        tensors(arguments.tensors("tensors")),
+        observation(arguments) {
+    for (const auto& [name, tensor] : tensors) inputs.tensors.emplace(name, tensor.view());
+    inputs.masks = arguments.masks("masks");
+  }
+  // Calls forward().
+  val run(Trace* trace) {
+    const Tensor output = module->forward(inputs, trace);
+    if (trace != nullptr) trace->check_all_met();
+    val result = val::object(), legends = val::object();
+    put(result, "output", to_value(output));
+    for (const Trace::Captured& entry : observation.needed_trace().captured()) {
+      legends.set(to_value(entry.name), to_value(entry.legend));
+    }
+    put(result, "legends", legends);
+    observation.report(result);
+    return result;
+  }
+
+  std::shared_ptr<Module> module;
+  std::map<std::string, Tensor> tensors;
   Module::Inputs inputs;
-  for (const auto& [name, tensor] : tensors) inputs.tensors.emplace(name, tensor.view());
-  inputs.masks = arguments.masks("masks");
-  Observation observation(arguments.texts("names"));
-  const Tensor output = module->forward(inputs, observation.trace());
-  val result = val::object();
-  put(result, "output", to_value(output));
-  observation.report(result);
+  Observation observation;
+};
+
+}  // namespace
+
+val module_forward(const Arguments& arguments) {
+  ModuleCall call(arguments);
+  return call.run(call.observation.trace());
+}
+
+val module_backward(const Arguments& arguments) {
+  ModuleCall call(arguments);
+  const Tensor d_output = arguments.floats("grad_output");
+  Gradient gradient;
+  read_wanted(arguments, gradient);
+  Trace& trace = call.observation.needed_trace();
+  call.module->differentiate(trace, gradient);
+  val result = call.run(&trace), inputs = val::object(), weights = val::object();
+  for (const auto& [name, tensor] : call.module->backward(call.inputs, d_output, trace)) {
+    inputs.set(to_value(name), to_value(tensor));
+  }
+  gradient.check_all_met();
+  for (const Parameter& parameter : call.module->parameters()) {
+    if (gradient.weights().rows(parameter) == nullptr) continue;
+    const std::string& key = parameter.stored.name;
+    weights.set(to_value(key), to_value(call.module->weight_gradient(gradient, key)));
+  }
+  put(result, "inputs", inputs);
+  put(result, "weights", weights);
+  report_gradient(arguments, gradient, result);
+  handles().note_peak();
   return result;
 }
 

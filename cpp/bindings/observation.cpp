@@ -13,23 +13,48 @@ Trace::Function function_of(const val& call) {
   };
 }
 
-Observation::Observation(std::vector<std::string> names) : names_(std::move(names)) {
-  for (const std::string& name : names_) trace_.capture(name);
-  asked_ = asks_ = !names_.empty();
+void read_wanted(const Arguments& arguments, Gradient& gradient) {
+  for (const std::string& name : arguments.texts("wanted")) gradient.want(name);
+  for (const std::string& name : arguments.texts("wanted_weights")) gradient.want_weights(name);
+  for (const std::int64_t index : arguments.integer_list("wanted_edits")) {
+    gradient.want_edit(static_cast<std::size_t>(index));
+  }
+  for (const Arguments& hook : arguments.objects("bwd_hooks")) {
+    gradient.edit(hook.text("hook"), function_of(hook.value("call")));
+  }
 }
 
-Observation::Observation(const Arguments& arguments, const Model& model)
-    : Observation(arguments.texts("names")) {
+void report_gradient(const Arguments& arguments, const Gradient& gradient, val& result) {
+  val grad = val::object(), edits = val::array();
+  for (const Trace::Captured& entry : gradient.found()) {
+    grad.set(to_value(entry.name), to_value(entry.value));
+  }
+  for (const std::int64_t index : arguments.integer_list("wanted_edits")) {
+    push(edits, to_value(gradient.edit_value(static_cast<std::size_t>(index))));
+  }
+  put(result, "grad", grad);
+  put(result, "edits", edits);
+}
+
+std::vector<OutputList> lists_in(const Arguments& arguments, const Model& model) {
+  std::vector<OutputList> lists;
+  if (arguments.flag("output_hidden_states")) lists = model.hidden_states();
+  if (arguments.flag("output_attentions")) {
+    for (OutputList& list : model.attentions()) lists.push_back(std::move(list));
+  }
+  return lists;
+}
+
+Observation::Observation(const Arguments& arguments, std::vector<OutputList> lists)
+    : lists_(std::move(lists)), names_(arguments.texts("names")) {
+  for (const std::string& name : names_) trace_.capture(name);
+  asks_ = !names_.empty();
+  asked_ = asks_ || !lists_.empty();
   read_captures(arguments);
   read_edits(arguments);
-  if (arguments.flag("output_hidden_states")) lists_ = model.hidden_states();
-  if (arguments.flag("output_attentions")) {
-    for (OutputList& list : model.attentions()) lists_.push_back(std::move(list));
-  }
   for (const OutputList& list : lists_) {
     for (const std::string& hook : list.hooks) trace_.capture(hook);
   }
-  asked_ = asked_ || !lists_.empty();
 }
 
 void Observation::read_edits(const Arguments& arguments) {

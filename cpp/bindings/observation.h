@@ -8,11 +8,17 @@ namespace clearformer::bindings {
 /// Wraps a JavaScript function that takes the values at a hook point and returns the edited ones, or null if it failed.
 Trace::Function function_of(const emscripten::val& call);
 
+/// What a pass is differentiated with respect to, and functions of gradients.
+void read_wanted(const Arguments& arguments, Gradient& gradient);
+/// Adds `grad` and `edits`, the gradients of hook points and of edits' values.
+void report_gradient(const Arguments& arguments, const Gradient& gradient, emscripten::val& result);
+
+/// The lists of outputs that are asked for.
+std::vector<OutputList> lists_in(const Arguments& arguments, const Model& model);
+
 class Observation {
  public:
-  Observation(const Arguments& arguments, const Model& model);
-  /// Captures hook points by name, without edits; for modules.
-  explicit Observation(std::vector<std::string> names);
+  explicit Observation(const Arguments& arguments, std::vector<OutputList> lists = {});
   Observation(const Observation&) = delete;  // the trace's edits point to it
   Observation& operator=(const Observation&) = delete;
 

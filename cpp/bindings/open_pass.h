@@ -3,13 +3,24 @@
 
 #include "bindings/inputs.h"
 #include "bindings/observation.h"
+#include "bindings/pace.h"
 
 namespace clearformer::bindings {
+
+/// Counts itself among a model's passes: weights are not edited while it exists.
+struct PassCount {
+  explicit PassCount(std::size_t& passes) : count(passes) { ++count; }
+  PassCount(const PassCount&) = delete;
+  ~PassCount() { --count; }
+  std::size_t& count;
+};
 
 struct OpenPass {
   /// Reads the arguments; `pass` is left to the caller.
   OpenPass(const Arguments& arguments, OpenModel& open)
-      : given(arguments), observation(arguments, *open.model), counted(open.passes) {
+      : given(arguments),
+        observation(arguments, lists_in(arguments, *open.model)),
+        counted(open.passes) {
     if (arguments.has("stop_at_layer")) {
       given.inputs.stop_at_layer = static_cast<std::size_t>(arguments.count("stop_at_layer"));
     }
@@ -23,17 +34,13 @@ struct OpenPass {
   /// The outputs under their names.
   emscripten::val outputs() const;
 
-  // Weights are not edited while it exists.
-  struct Counted {
-    explicit Counted(std::size_t& passes) : count(passes) { ++count; }
-    Counted(const Counted&) = delete;
-    ~Counted() { --count; }
-    std::size_t& count;
-  };
   GivenInputs given;
   Observation observation;
-  Counted counted;
+  PassCount counted;
   std::unique_ptr<ForwardPass> pass;
 };
+
+/// Steps of a differentiated pass, forwards, then `back`: whether it is complete, or else the time slice used up.
+bool complete(ForwardPass& pass, bool& back, const Pace& pace);
 
 }  // namespace clearformer::bindings

@@ -2,6 +2,7 @@
 
 #include "bindings/functions.h"
 #include "clearformer/layers/svd.h"
+#include "clearformer/loading/load_model.h"
 #include "clearformer/models/composition.h"
 
 namespace clearformer::bindings {
@@ -76,6 +77,19 @@ val edits_value(const Model& model) {
 }
 
 }  // namespace
+
+val checkpoint_tensors(const Arguments& arguments) {
+  val list = val::array(), result = val::object();
+  for (const Weights::Needed& tensor : needed_tensors(arguments.text("config"), task_in(arguments),
+                                                      arguments.text("config_name"))) {
+    val entry = val::object();
+    put(entry, "name", to_value(tensor.name));
+    put(entry, "dims", shape_value(tensor.shape));
+    push(list, entry);
+  }
+  put(result, "tensors", list);
+  return result;
+}
 
 Model& editable(const OpenModel& open) {
   if (open.passes != 0) {

@@ -1,12 +1,28 @@
 // Bindings: optimisers of a model's weights or of those of an adapter. The weights, their gradients and the optimiser's
 // state stay here.
 
-#include "bindings/inputs.h"
+#include "bindings/functions.h"
+#include "bindings/open_pass.h"
 #include "clearformer/tensor/pattern.h"
 
 namespace clearformer::bindings {
 
 using emscripten::val;
+
+// A pass of an optimiser in progress, whose sums are the optimiser's while it lasts.
+struct OpenBackward {
+  OpenBackward(const Arguments& arguments, OpenOptimizer& open);
+  OpenBackward(const OpenBackward&) = delete;
+  ~OpenBackward() { std::swap(optimizer.gradients, gradient.weights()); }
+
+  OpenOptimizer& optimizer;
+  GivenInputs given;
+  Gradient gradient;
+  Trace trace;
+  bool back = false;  // whether the forward pass is complete
+  PassCount counted;
+  std::unique_ptr<ForwardPass> pass;
+};
 
 namespace {
 
@@ -54,22 +70,39 @@ std::shared_ptr<OpenOptimizer> optimizer_of(const Arguments& arguments) {
   return handles().get<OpenOptimizer>(arguments.handle("optimizer"), "optimiser");
 }
 
-// The optimiser's sums are those of a pass while it lasts.
-class LentSums {
- public:
-  LentSums(OpenOptimizer& optimizer, Gradient& gradient)
-      : optimizer_(optimizer), gradient_(gradient) {
-    std::swap(optimizer_.gradients, gradient_.weights());
+// The same for a call that needs its gradients.
+std::shared_ptr<OpenOptimizer> ready_optimizer_of(const Arguments& arguments) {
+  auto open = optimizer_of(arguments);
+  if (!open->ready) {
+    fail(ErrorCode::invalid_argument, "optimiser: there are no gradients: backward comes first");
   }
-  LentSums(const LentSums&) = delete;
-  ~LentSums() { std::swap(optimizer_.gradients, gradient_.weights()); }
-
- private:
-  OpenOptimizer& optimizer_;
-  Gradient& gradient_;
-};
+  return open;
+}
 
 }  // namespace
+
+OpenBackward::OpenBackward(const Arguments& arguments, OpenOptimizer& open)
+    : optimizer(open), given(arguments), counted((editable(*open.model), open.model->passes)) {
+  gradient.omit_logits();
+  gradient.add(LabelLoss{arguments.numbers("labels"),
+                         static_cast<float>(arguments.number("label_smoothing")), 1.0f});
+  if (open.adapter.empty()) {
+    for (const Parameter& parameter : open.parameters) {
+      gradient.want_weights(parameter.stored.name);
+    }
+  } else {
+    gradient.want_adapter(open.adapter);
+  }
+  Model& model = *open.model->model;
+  open.ready = false;
+  std::swap(open.gradients, gradient.weights());
+  try {
+    pass = model.start_gradient(given.inputs, trace, gradient);
+  } catch (...) {
+    std::swap(open.gradients, gradient.weights());
+    throw;
+  }
+}
 
 val optimizer_create(const Arguments& arguments) {
   auto open = std::make_shared<OpenOptimizer>();
@@ -95,39 +128,36 @@ val optimizer_create(const Arguments& arguments) {
 
 val optimizer_backward(const Arguments& arguments) {
   const auto open = optimizer_of(arguments);
-  Model& model = editable(*open->model);
-  const GivenInputs given(arguments);
-  Gradient gradient;
-  gradient.add(LabelLoss{arguments.integers("labels"),
-                         static_cast<float>(arguments.number("label_smoothing")), 1.0f});
-  if (open->adapter.empty()) {
-    for (const Parameter& parameter : open->parameters) {
-      gradient.want_weights(parameter.stored.name);
-    }
-  } else {
-    gradient.want_adapter(open->adapter);
+  if (arguments.flag("abandon")) {
+    open->pass.reset();
+    return val::object();
   }
-  Trace trace;
-  model.expect_memory(given.inputs, &trace);
-  {
-    const LentSums lent(*open, gradient);
-    model.gradient(given.inputs, trace, gradient);
+  const Pace pace(arguments);
+  // Any exception from here on ends the pass.
+  const std::shared_ptr<OpenBackward> pass =
+      open->pass ? std::move(open->pass) : std::make_shared<OpenBackward>(arguments, *open);
+  open->pass.reset();
+  if (!complete(*pass->pass, pass->back, pace)) {
+    open->pass = pass;
+    return Pace::pending();
   }
+  pass->gradient.check_all_met();
+  open->ready = true;
   handles().note_peak();
   val result = val::object();
-  put(result, "loss", gradient.value());
+  put(result, "loss", pass->gradient.value());
   return result;
 }
 
 val optimizer_clip(const Arguments& arguments) {
-  const auto open = optimizer_of(arguments);
+  const auto open = ready_optimizer_of(arguments);
   val result = val::object();
   put(result, "norm", clip_grad_norm(open->gradients, arguments.number("max_norm")));
   return result;
 }
 
 val optimizer_step(const Arguments& arguments) {
-  const auto open = optimizer_of(arguments);
+  const auto open = ready_optimizer_of(arguments);
   editable(*open->model);
   Optimizer& optimizer = *open->optimizer;
   const double rate = arguments.number("lr") * open->schedule.factor(open->steps);

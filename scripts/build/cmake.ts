@@ -8,8 +8,9 @@ import { nodeFlags } from '../node_flags.js';
 import { type Environment, run, step } from '../toolchain/progress.js';
 import { type BuildTools, findBuildTools, findCppCompiler, findWasmTools, type WasmTools } from '../toolchain.js';
 import { digestOf, inProject, unlessFresh } from './fresh.js';
+import { splitModules } from './split.js';
 
-/** The WebAssembly preset: the modules, with and without relaxed SIMD and threads, and the C++ tests. */
+/** The WebAssembly preset: the modules, with and without relaxed SIMD, and the C++ tests. */
 export const wasmPreset = 'wasm';
 /** The same C++ tests with sanitizers. */
 export const wasmSanitizedPreset = 'wasm-asan';
@@ -20,8 +21,6 @@ export const wasmFolder = inProject('build', wasmPreset);
 export const modules = {
   simd128: join(wasmFolder, 'clearformer-simd128'),
   relaxed: join(wasmFolder, 'clearformer-relaxed'),
-  'simd128-threads': join(wasmFolder, 'clearformer-simd128-threads'),
-  'relaxed-threads': join(wasmFolder, 'clearformer-relaxed-threads'),
 };
 
 export type ModuleName = keyof typeof modules;
@@ -98,8 +97,11 @@ export async function buildPreset(preset: string, targets: readonly string[] = [
   await step(`Building ${preset}`, () => run(cmake, [...args, ...selected], options));
 }
 
-/** Builds every WebAssembly module, without tests. */
-export const buildWasm = (): Promise<void> => buildPreset(wasmPreset, ['clearformer_module']);
+/** Builds every WebAssembly module, each as two files, without tests. */
+export async function buildWasm(): Promise<void> {
+  await buildPreset(wasmPreset, ['clearformer_module']);
+  await splitModules(Object.values(modules), await tools.wasm());
+}
 
 /** Runs the tests of a built preset, with more variables in their environment. */
 export async function testPreset(preset: string, env: Environment = {}): Promise<void> {

@@ -50,7 +50,7 @@ export async function bundleCommandLine(): Promise<void> {
   await build.write({
     file,
     format: 'esm',
-    minify: { ...shortening, compress: false, mangle: false },
+    minify: shortening,
     banner: licence(),
     codeSplitting: false,
   });

@@ -1,6 +1,6 @@
 // Emscripten's glue without what the package does itself: it looks up, fetches and instantiates the WASM, creates its
 // memory, and expects no output and no exit. What remains calls no module of Node's and no other file, which bundlers
-// would try to resolve. One glue serves all four builds.
+// would try to resolve. One glue serves both builds.
 
 import { readFileSync } from 'node:fs';
 
@@ -9,10 +9,12 @@ import { SetupError } from '../toolchain/progress.js';
 export const glueFiles = /clearformer-simd128\.mjs$/;
 
 const parts: readonly (readonly [RegExp, string])[] = [
+  [/function growMemViews\(\)\{.*?\}\}/s, ''], // views after growth by another thread: only one grows it, which makes them
+  [/\(growMemViews\(\),(\w+)\)/g, '$1'],
   [/var ENVIRONMENT_IS_WEB=.*?(?=var runtimeInitialized)/s, ''], // where scripts and files are, and consoles
   [/var runtimeInitialized=false;/, ''],
   [/runtimeInitialized=true;/, ''],
-  [/if\(HEAP8\?\.buffer\?\.resizable\)return;/, ''],
+  [/if\(HEAP8\?\.buffer\?\.growable\)return;/, ''],
   [/HEAP8=new Int8Array\(b\);/, ''],
   [/if\(Module\["wasmMemory"\]\)\{(.*?)\}else\{.*?\}(?=updateMemoryViews)/s, '$1;'],
   [/function abort\(what\).*?(?=function getWasmImports)/s, ''],

@@ -12,9 +12,10 @@ import { tablesOf } from './glue.js';
 import { bundledFile } from './licences.js';
 import { bundleModules, entries } from './modules.js';
 import { bundleInOneFile } from './one_file.js';
+import { partsOf } from './split.js';
 
 const variants = Object.keys(modules) as ModuleName[];
-const wasmFile = (variant: ModuleName): string => `${modules[variant]}.wasm`;
+const wasmFiles = (variant: ModuleName) => partsOf(modules[variant]);
 const glueFile = (variant: ModuleName): string => `${modules[variant]}.mjs`;
 const dist = (name: string): string => inProject('dist', name);
 
@@ -30,15 +31,20 @@ async function makeDist(): Promise<void> {
   requireSameGlue();
   rmSync(inProject('dist'), { recursive: true, force: true });
   mkdirSync(inProject('dist'));
-  for (const variant of variants) copyFileSync(wasmFile(variant), dist(`clearformer-${variant}.wasm`));
+  for (const variant of variants) {
+    const { first, gradients } = wasmFiles(variant);
+    copyFileSync(first, dist(`clearformer-${variant}.wasm`));
+    copyFileSync(gradients, dist(`clearformer-${variant}-gradients.wasm`));
+  }
   await bundleModules();
-  await bundleInOneFile(wasmFile('simd128'));
+  await bundleInOneFile(wasmFiles('simd128'));
   await bundleCommandLine();
   await emitDeclarations();
 }
 
 export async function buildPackage(): Promise<void> {
-  for (const file of variants.flatMap((variant) => [wasmFile(variant), glueFile(variant)])) {
+  const files = variants.flatMap((variant) => [...Object.values(wasmFiles(variant)), glueFile(variant)]);
+  for (const file of files) {
     if (!existsSync(file)) throw new SetupError(`${file} is missing: run "npm run build -- wasm" first.`);
   }
   const inputs = [
@@ -51,14 +57,11 @@ export async function buildPackage(): Promise<void> {
   ];
   const recipe = {
     stamp: inProject('build/package.stamp'),
-    digest: digestOf([
-      ...inputs.map((name) => inProject(name)),
-      ...variants.flatMap((each) => [wasmFile(each), glueFile(each)]),
-    ]),
+    digest: digestOf([...inputs.map((name) => inProject(name)), ...files]),
     outputs: [
       ...[...entries, 'whole', 'worker'].flatMap((name) => [dist(`${name}.js`), dist(`${name}.d.ts`)]),
-      ...['node', 'inline', 'embedded', 'hook_functions'].map((name) => dist(`${name}.js`)),
-      ...variants.map((each) => dist(`clearformer-${each}.wasm`)),
+      ...['node', 'inline', 'embedded', 'embedded_gradients', 'hook_functions'].map((name) => dist(`${name}.js`)),
+      ...variants.flatMap((each) => [dist(`clearformer-${each}.wasm`), dist(`clearformer-${each}-gradients.wasm`)]),
       dist('cli.js'),
       bundledFile,
     ],

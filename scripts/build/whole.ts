@@ -20,7 +20,8 @@ const files = (scripts: Scripts): Plugin => ({
     const [, assets] = /\/((?:hook_)?assets)\.js$/.exec(source) ?? [];
     if (assets !== undefined) return inProject(`web/src/runtime/${assets}_whole.ts`);
     if (source in scripts) return source;
-    return source === 'built:embedded' ? { id: './embedded.js', external: true } : null;
+    const [, embedded] = /^built:(embedded\w*)$/.exec(source) ?? [];
+    return embedded === undefined ? null : { id: `./${embedded}.js`, external: true };
   },
 });
 

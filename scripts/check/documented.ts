@@ -58,6 +58,14 @@ export function isDocumented(text: string, name: string): boolean | undefined {
   return found.some(({ index }) => text.slice(0, index).trimEnd().endsWith('*/'));
 }
 
+/** Methods, and properties that are functions, of the interface `name` that follow no doc comment. */
+export function undocumentedMembers(text: string, name: string): string[] {
+  const body =
+    new RegExp(`^export (?:declare )?interface ${name}\\b[^{]*\\{\\n([\\s\\S]*?)^\\}`, 'm').exec(text)?.[1] ?? '';
+  const members = [...body.matchAll(/^ {4}(?:readonly )?(\w+)\??(?:<.*>)?(?:\(|: \(.*\) => )/gm)];
+  return members.filter(({ index }) => !body.slice(0, index).trimEnd().endsWith('*/')).map(([, member = '']) => member);
+}
+
 export async function checkDocumented(): Promise<string> {
   const texts = new Map<string, string>();
   const textOf = (file: string): string => {
@@ -76,7 +84,9 @@ export async function checkDocumented(): Promise<string> {
       return;
     }
     const documented = isDocumented(textOf(file), name);
-    if (documented === false) missing.push(`${name} has no doc comment (declared in ${file})`);
+    const members = undocumentedMembers(textOf(file), name).map((member) => `${name}.${member}`);
+    for (const each of [...(documented === false ? [name] : []), ...members])
+      missing.push(`${each} has no doc comment (declared in ${file})`);
     if (documented !== undefined) return;
     const passedOn = exportsOf(file, textOf(file)).filter((each) => each.name === name && each.file !== file);
     if (passedOn.length === 0)

@@ -35,7 +35,8 @@ const webOrder = [
   ['runtime'],
   ['tensor', 'checkpoint'],
   ['text', 'image'],
-  ['models', 'primitives'],
+  ['models'],
+  ['primitives'], // modules are edited like models
   ['analysis', 'audio', 'inspection'],
   ['pipelines'],
   ['worker'],

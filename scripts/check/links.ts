@@ -1,5 +1,6 @@
 // Links of the packed pages (README.md and those it links to): each leads to a packed file or to a URL. Registries show
-// pictures from the repository that package.json names, so those need only be in the repository.
+// pictures from the repository that package.json names, and lead there from README.md: pictures, and what README.md says to those
+// who work on the library, need only be in the repository.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
@@ -7,6 +8,8 @@ import { posix } from 'node:path';
 import { inProject } from '../build/fresh.js';
 import { SetupError } from '../toolchain/progress.js';
 import { packedFiles } from './packed.js';
+
+const forContributors = 'CONTRIBUTING.md';
 
 interface Link {
   target: string;
@@ -26,7 +29,7 @@ function faultOf(page: string, { target, picture }: Link, packed: ReadonlySet<st
   const path = posix.normalize(posix.join(posix.dirname(page), decodeURIComponent(target.replace(/[#?].*/, ''))));
   if (target.startsWith('#') || (packed.has(path) && !picture)) return [];
   if (!existsSync(inProject(path))) return [`${page} leads to ${target}, which is not there`];
-  if (picture) return [];
+  if (picture || (page === 'README.md' && path === forContributors)) return [];
   return [`${page} leads to ${target}, which is not in the package: name its file as code, or pack it`];
 }
 

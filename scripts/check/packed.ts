@@ -17,10 +17,12 @@ interface Packed {
   files: readonly PackedFile[];
 }
 
-const tarballLimit = 2_100_000; // four programs of 52 model types with gradients and training, and one of them again for clearformer/inline
+// The two programs are 600 kB of it, and one of them again as text for clearformer/inline 310 kB; new models, probes and
+// control vectors 50 kB.
+const tarballLimit = 1_570_000;
 /** The files of the package besides package.json. */
 const expected =
-  /^(package\.json|README\.md|LICENSE|THIRD_PARTY_LICENSES|(CHANGELOG|CONTRIBUTING|SECURITY)\.md|web\/examples\/\w+\.md|dist\/.*\.(js|d\.ts|wasm))$/;
+  /^(package\.json|README\.md|LICENSE|THIRD_PARTY_LICENSES|(CHANGELOG|SECURITY)\.md|web\/examples\/\w+\.md|dist\/.*\.(js|d\.ts|wasm))$/;
 const required = ['README.md', 'LICENSE', 'THIRD_PARTY_LICENSES', 'CHANGELOG.md', 'dist/index.js', 'dist/index.d.ts'];
 
 /** Packs the project into `folder`, without building; without a folder as a dry run. */

@@ -18,15 +18,15 @@ export async function packForRelease(): ReturnType<typeof pack> {
 }
 
 /**
- * Runs attw ("are the types wrong?") on the tarball, for Node and bundlers. `node10` is TypeScript's resolution without
- * package.json's "exports"; the disabled rule concerns require() of ES modules, which Node supports from 22.12 on.
+ * Runs attw ("are the types wrong?") on the tarball. The disabled rule concerns require() of ES modules, which Node supports from
+ * 22.12 on.
  */
 export async function checkTypesResolve(): Promise<string> {
   await installPackagesOf(home);
   await packForRelease();
   const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '';
   const attw = inProject(home, 'node_modules/@arethetypeswrong/cli/dist/index.js');
-  const args = [attw, join(folder, tarball), '--profile', 'node16', '--ignore-rules', 'cjs-resolves-to-esm'];
+  const args = [attw, join(folder, tarball), '--ignore-rules', 'cjs-resolves-to-esm'];
   const { code, output } = await run(process.execPath, [...args, '--no-color', '--no-emoji', '--format', 'ascii'], {
     cwd: inProject(),
     check: false,

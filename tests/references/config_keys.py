@@ -1,6 +1,6 @@
 """Samples configurations of every model type and runs them with transformers: random ones and all single-key changes.
 
-    python3 tests/references/config_keys.py --out <folder> [--random 200] [--types bert,llama]
+    python3 tests/references/config_keys.py --out <folder> [--random 200] [--seed 7] [--types bert,llama]
 
 The folder, hundreds of megabytes, stays outside the repository; with CLEARFORMER_CONFIG_CASES=<folder> the test
 ConfigKeys reads it.
@@ -28,11 +28,11 @@ PLACES = {"is_causal", "layer_types", "rope_parameters", "rope_scaling", "slidin
 TIES = {"tie_word_embeddings", "share_encoder_decoder_embeddings", "scale_decoder_outputs"}
 
 
-def random_cases(bench, family, model_type, count):
+def random_cases(bench, family, model_type, count, seed):
     """Samples configurations until `count` of them run upstream; refused ones are kept as well."""
     ran = number = 0
     while ran < count and number < 3 * count:
-        name = f"{model_type}/random/{number:03}"
+        name = f"{model_type}/random/{seed}{number:03}"
         number += 1
         rng = random.Random(name)
         task = rng.choice(sorted(family.tasks))
@@ -110,13 +110,15 @@ def write_cases(out, group, cases, script="config_keys.py"):
         file.write('"cases": [\n' + ",\n".join(json.dumps(case) for case in cases) + "\n]\n}\n")
 
 
-def run_type(out, model_type, count):
+def run_type(out, model_type, count, seed):
     start = time.time()
     family = FAMILIES[model_type]
     store = Store(out, model_type)
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(store, os.path.join(folder, "model"), model_type, family)
-        cases = [*random_cases(bench, family, model_type, count), *single_cases(bench, family, model_type)]
+        cases = [*random_cases(bench, family, model_type, count, seed)]
+        if not seed:  # single changes are the same for every seed
+            cases += single_cases(bench, family, model_type)
     store.save()
     write_cases(out, model_type, cases)
     counts = collections.Counter((case["kind"], "refused" if "refused" in case else "runs") for case in cases)
@@ -128,11 +130,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", required=True, help="a folder outside the repository")
     parser.add_argument("--random", type=int, default=200, help="random configurations that run, for each model type")
+    parser.add_argument("--seed", default="", help="other random configurations than the usual ones, and no single changes")
     parser.add_argument("--types", default=",".join(FAMILIES), help="model types, with commas between them")
     args = parser.parse_args()
     quiet()
     for model_type in args.types.split(","):
-        run_type(args.out, model_type, args.random)
+        run_type(args.out, model_type, args.random, args.seed and f"{args.seed}-")
 
 
 if __name__ == "__main__":

@@ -57,6 +57,7 @@ CLASSES = {
     "m2m_100": transformers.M2M100Config,
     "pegasus": transformers.PegasusConfig,
     "t5": transformers.T5Config,
+    "mt5": transformers.MT5Config,
     "whisper": transformers.WhisperConfig,
     "vit": transformers.ViTConfig,
     "deit": transformers.DeiTConfig,

@@ -43,6 +43,11 @@ DEBERTA = dict(relative_attention=[True, True, True, False], position_buckets=[-
                conv_kernel_size=[ABSENT, ABSENT, ABSENT, 0, 3], attention_head_size=[ABSENT])
 SEQ2SEQ = dict(encoder_layers=LAYERS, decoder_layers=LAYERS, encoder_ffn_dim=[24, 17], decoder_ffn_dim=[20, 24],
                activation_function=ACTS, scale_embedding=[False, True], is_causal=CAUSAL)
+T5_BASE = dict(vocab_size=40, d_model=16, d_kv=4, d_ff=24, num_layers=2, num_heads=4, relative_attention_num_buckets=8,
+               relative_attention_max_distance=12, decoder_start_token_id=0, pad_token_id=0, eos_token_id=1)
+T5 = dict(d_kv=[4, 6], d_ff=[24, 17], num_layers=LAYERS, num_decoder_layers=[None, 1, 2], tie_word_embeddings=[True, False],
+          relative_attention_num_buckets=[8, 6, 9], relative_attention_max_distance=[12, 128], layer_norm_epsilon=EPS,
+          feed_forward_proj=["relu", "gated-gelu", "gated-silu", "gelu", "silu", "gelu_new", "gated-relu", "relu2"], is_causal=CAUSAL)
 IMAGE = dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], hidden_act=ACTS, layer_norm_eps=EPS,
              image_size=[8, 12, [8, 12]], patch_size=[4, 2, [4, 2]], num_channels=[3, 1], qkv_bias=[True, False],
              pooler_output_size=[None, 9], pooler_act=["tanh", "relu", "gelu"])
@@ -253,15 +258,8 @@ FAMILIES = {
         hf.PegasusConfig, SEQ2SEQ_BASE | dict(max_position_embeddings=32, pad_token_id=0, eos_token_id=1,
                                               decoder_start_token_id=0),
         SEQ2SEQ | dict(tie_word_embeddings=[True, True, False]), SEQ2SEQ_LM, "seq2seq", "seq2seq"),
-    "t5": Family(
-        hf.T5Config, dict(vocab_size=40, d_model=16, d_kv=4, d_ff=24, num_layers=2, num_heads=4,
-                          relative_attention_num_buckets=8, relative_attention_max_distance=12,
-                          decoder_start_token_id=0, pad_token_id=0, eos_token_id=1),
-        dict(d_kv=[4, 6], d_ff=[24, 17], num_layers=LAYERS, num_decoder_layers=[None, 1, 2],
-             relative_attention_num_buckets=[8, 6, 9], relative_attention_max_distance=[12, 128],
-             layer_norm_epsilon=EPS, feed_forward_proj=["relu", "gated-gelu", "gated-silu", "gelu", "silu", "gelu_new", "gated-relu", "relu2"],
-             tie_word_embeddings=[True, False], is_causal=CAUSAL),
-        SEQ2SEQ_LM, "seq2seq", "t5", gains=T5_GAINS),
+    "t5": Family(hf.T5Config, T5_BASE, T5, SEQ2SEQ_LM, "seq2seq", "t5", gains=T5_GAINS),
+    "mt5": Family(hf.MT5Config, T5_BASE, T5, SEQ2SEQ_LM, "seq2seq", "t5", gains=T5_GAINS),
     "whisper": Family(
         hf.WhisperConfig, SEQ2SEQ_BASE | dict(num_mel_bins=8, max_source_positions=10, max_target_positions=32,
                                               decoder_start_token_id=1, pad_token_id=2, bos_token_id=2, eos_token_id=2,

@@ -75,7 +75,7 @@ def save_fresh(folder, auto, name, family, untied=False, dtype=torch.float32):
         text = file.read()
     model = auto.from_config(config)
     fill(model, name, family.gains)
-    if untied and config.model_type == "t5":  # its class always ties the towers' tables to shared
+    if untied and config.model_type in ("t5", "mt5"):  # its class always ties the towers' tables to shared
         for tower in (model.encoder, model.decoder):
             tower.embed_tokens.weight.copy_(model.shared.weight)
     model.to(dtype).save_pretrained(folder)

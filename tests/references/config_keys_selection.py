@@ -18,7 +18,7 @@ SMALL = dict(hidden_size=8, n_embd=8, d_model=8, dim=8, num_attention_heads=2, n
              decoder_ffn_dim=10, encoder_attention_heads=2, decoder_attention_heads=2, encoder_layers=1, decoder_layers=1,
              num_mel_bins=4, max_source_positions=6, max_target_positions=16, image_size=4, patch_size=2,
              projection_dim=6, embedding_size=4, max_position_embeddings=20, n_positions=20)
-ONE_LAYER = {"bert", "roberta", "xlm-roberta", "camembert", "electra", "mpnet", "deberta-v2", "t5", "vit", "deit", "dinov2",
+ONE_LAYER = {"bert", "roberta", "xlm-roberta", "camembert", "electra", "mpnet", "deberta-v2", "t5", "mt5", "vit", "deit", "dinov2",
              "dinov2_with_registers", "siglip", "clip", "phi", "phi3", "llama", "gemma", "olmo", "granite", "starcoder2", "openai-gpt"}
 OUTPUTS = ("logits", "last_hidden_state", "pooler_output", "start_logits", "end_logits", "text_embeds", "image_embeds",
            "sequences")
@@ -220,6 +220,7 @@ SELECTION = {
         Selected("buckets at exact powers", base=dict(relative_attention_num_buckets=9, relative_attention_max_distance=128)),
         Selected("max_distance within the exact buckets", base=dict(relative_attention_max_distance=3)),
     ],
+    "mt5": [Selected("an output layer of its own", {"tie_word_embeddings": False, "feed_forward_proj": "gated-relu"}, untied=True, text=True)],
     "whisper": [
         Selected("scale_embedding, is_causal false", {"scale_embedding": True, "is_causal": False}),
     ],

@@ -1,7 +1,8 @@
 """Gradients of the modules of torch.nn, d2l.ai and sentence-transformers, by PyTorch's autograd in float64.
 
 A case has the inputs of a call, masks by the names of Module::Inputs with their kind in `masks`, and `d_output`, the gradient of the
-output; its outputs are the output, and `d.<input>` and `w.<state_dict key>`, the gradients of inputs and weights.
+output; its outputs are the output, and `d.<input>` and `w.<state_dict key>`, the gradients of inputs and weights. Those of attention_pooling have no
+weights: the tensors of a scoring function are inputs.
 """
 
 import torch
@@ -151,11 +152,63 @@ def add_d2l(group):
         {"mask": ("causal", lengths(0)), "enc_mask": ("valid_lens", lengths(4, 2))})
 
 
+def scores_of(score, q, k, options, tensors):
+    if score == "additive":
+        hidden = torch.tanh((q @ tensors["W_q"].T).unsqueeze(-2) + (k @ tensors["W_k"].T).unsqueeze(-3))
+        return hidden @ tensors["w_v"] * options.get("scale", 1.0)
+    if score == "distance":
+        return -(q.unsqueeze(-2) - k.unsqueeze(-3)).square().sum(-1) / (2.0 * options["sigma"] ** 2)
+    if score == "general":
+        q = q @ tensors["M"]
+    return q @ k.transpose(-1, -2) * options.get("scale", q.shape[-1] ** -0.5 if score == "scaled_dot" else 1.0)
+
+
+def add_pooling(group, name, score, options, inputs, mask=None, softcap=0.0, empty_row="zeros"):
+    """softmax(score(query, key) + mask) value; `mask`: booleans, true attends."""
+    leaves = {key: value.clone().double().requires_grad_(True) for key, value in inputs.items()}
+    with torch.enable_grad():
+        q, k, v = leaves["query"], leaves["key"], leaves["value"]
+        if options.get("enable_gqa"):
+            k, v = (x.repeat_interleave(q.shape[-3] // x.shape[-3], -3) for x in (k, v))
+        scores = scores_of(score, q, k, options, leaves)
+        if softcap:
+            scores = softcap * torch.tanh(scores / softcap)
+        if mask is not None:
+            scores = scores.masked_fill(~mask, float("-inf"))
+        weights = torch.where(torch.isneginf(scores).all(-1, keepdim=True), torch.tensor(0.0), scores).softmax(-1)
+        if mask is not None and empty_row == "zeros":
+            weights = weights * mask.any(-1, keepdim=True)
+        output = weights @ v
+        d_output = normal(f"gradients/{name}/d_output", output.shape)
+        output.backward(d_output)
+    given = inputs | {"d_output": d_output} | ({} if mask is None else {"mask": mask})
+    outputs = {"output": output.detach()} | {f"d.{key}": value.grad for key, value in leaves.items()}
+    group.case(name, "attention_pooling", options | {"score": score, "softcap": softcap, "empty_row": empty_row}, given, outputs, file=FILE)
+
+
+def add_poolings(group):
+    def operands(name, query, key, value):
+        return {one: x(f"{name}/{one}", *shape) for one, shape in (("query", query), ("key", key), ("value", value))}
+    some = torch.ones(5, 6, dtype=torch.bool).tril(1)
+    none = some.clone()
+    none[2] = False
+    add_pooling(group, "pooling_grouped", "scaled_dot", {"enable_gqa": True}, operands("grouped", (2, 4, 5, 3), (2, 2, 6, 3), (2, 2, 6, 7)),
+                some, 1.5)
+    add_pooling(group, "pooling_broadcast", "dot", {"scale": 0.5}, operands("broadcast", (2, 3, 5, 4), (1, 3, 6, 4), (6, 2)), none)
+    add_pooling(group, "pooling_plain", "scaled_dot", {}, operands("plain", (5, 4), (6, 4), (6, 3)))
+    add_pooling(group, "pooling_uniform", "scaled_dot", {}, operands("uniform", (2, 5, 4), (2, 6, 4), (6, 3)), none, empty_row="uniform")
+    add_pooling(group, "pooling_general", "general", {"scale": 0.7}, operands("general", (2, 5, 4), (2, 6, 3), (2, 6, 2)) | {"M": x("M", 4, 3)})
+    add_pooling(group, "pooling_additive", "additive", {"scale": 0.7}, operands("additive", (2, 5, 4), (6, 3), (2, 6, 2))
+                | {"W_q": x("W_q", 8, 4), "W_k": x("W_k", 8, 3), "w_v": x("w_v", 8)}, some)
+    add_pooling(group, "pooling_distance", "distance", {"sigma": 1.25}, operands("distance", (2, 5, 4), (2, 6, 4), (2, 6, 2)), some)
+
+
 def main():
     args = arguments(__doc__)
     group = Group(args, "gradients", "gradients.py")
     add_torch(group)
     add_d2l(group)
+    add_poolings(group)
     add(group, "dense", "sentence_transformers.Dense", {"in_features": 6, "out_features": 4}, Dense(6, 4), {"input": x("dense", 2, 6)})
     group.save()
 

@@ -5,7 +5,8 @@ import os
 import torch
 from transformers import (
     BartConfig, BartForConditionalGeneration, M2M100Config, M2M100ForConditionalGeneration, MarianConfig, MarianMTModel,
-    MBartConfig, MBartForConditionalGeneration, PegasusConfig, PegasusForConditionalGeneration, T5Config,
+    MBartConfig, MBartForConditionalGeneration, PegasusConfig, PegasusForConditionalGeneration, MT5Config,
+    MT5ForConditionalGeneration, T5Config,
     T5ForConditionalGeneration, WhisperConfig, WhisperForConditionalGeneration,
 )
 
@@ -54,6 +55,10 @@ CONFIGURATIONS = {
         "even": lambda: T5Config(**T5_EVEN),
         "odd": lambda: T5Config(**T5_ODD, feed_forward_proj="gated-gelu", tie_word_embeddings=False),
     },
+    "mt5": {
+        "even": lambda: MT5Config(**T5_EVEN),
+        "odd": lambda: MT5Config(**T5_ODD, feed_forward_proj="gated-silu"),
+    },
     "whisper": {
         "even": lambda: WhisperConfig(**EVEN | WHISPER),
         "odd": lambda: WhisperConfig(**ODD | WHISPER | dict(encoder_ffn_dim=15, decoder_ffn_dim=17)),
@@ -61,7 +66,7 @@ CONFIGURATIONS = {
 }
 CLASSES = {"marian": MarianMTModel, "bart": BartForConditionalGeneration, "mbart": MBartForConditionalGeneration,
            "m2m_100": M2M100ForConditionalGeneration, "pegasus": PegasusForConditionalGeneration,
-           "t5": T5ForConditionalGeneration, "whisper": WhisperForConditionalGeneration}
+           "t5": T5ForConditionalGeneration, "mt5": MT5ForConditionalGeneration, "whisper": WhisperForConditionalGeneration}
 
 
 def t5_version_1_1(config):
@@ -71,8 +76,13 @@ def t5_version_1_1(config):
     return old | dict(tie_word_embeddings=False, torch_dtype=config["dtype"], transformers_version="4.23.1")
 
 
-def own_output_layer():
-    weight = normal("models/t5/odd/lm_head.weight", (T5_ODD["vocab_size"], T5_ODD["d_model"]), 0.3)
+def mt5_version_4(config):
+    """google/mt5-*: an untied output layer, although the class of transformers 5 ties it."""
+    return t5_version_1_1(config) | dict(tokenizer_class="T5Tokenizer")
+
+
+def own_output_layer(architecture):
+    weight = normal(f"models/{architecture}/odd/lm_head.weight", (T5_ODD["vocab_size"], T5_ODD["d_model"]), 0.3)
     return {"lm_head.weight": weight.float()}
 
 
@@ -90,7 +100,9 @@ STORED = {
     ("m2m_100", "odd"): {"dtype": torch.bfloat16},
     ("whisper", "even"): {"dtype": torch.float16},
     ("t5", "even"): {"gains": T5_GAINS},
-    ("t5", "odd"): {"gains": T5_GAINS, "extra": own_output_layer(), "spelling": t5_version_1_1},
+    ("t5", "odd"): {"gains": T5_GAINS, "extra": own_output_layer("t5"), "spelling": t5_version_1_1},
+    ("mt5", "even"): {"gains": T5_GAINS, "dtype": torch.bfloat16},
+    ("mt5", "odd"): {"gains": T5_GAINS, "extra": own_output_layer("mt5"), "spelling": mt5_version_4},
 }
 
 

@@ -88,7 +88,21 @@ MISTRAL = """{%- set ns = namespace(index=0, system='') %}
 {%- endfor %}
 {{- ' ' ~ ns.index ~ (mood | default('')) if mood is defined }}"""
 
-TEMPLATES = {"chatml": CHATML, "llama2": LLAMA2, "llama3": LLAMA3, "gemma": GEMMA, "mistral": MISTRAL}
+# What the values of Python are as text, when they are equal, and what a loop or a filter makes of what is not there.
+PYTHON = """{%- for message in messages %}
+    {{- message.role ~ ': ' ~ message.content ~ ' ' }}{{ message.content }} {{ message | string | trim }}
+    {%- if message == messages[-1] and message.tool_calls != none %} last{% endif %}
+{%- endfor %}
+{%- for tool in tools or nothing %} {{ tool | string }}{% endfor %}
+{{- none ~ true ~ missing ~ 1.0 ~ 10000000000000000.0 ~ 0.00001 ~ 2.5 }} {{ none }} {{ true }} {{ [1, none, ("a", "b"), "it's", 'say "it\\'s"\n', {"b": [false, 1.5]}] }}
+{{- [1, none, "a"] | join("-") }}{{ none | string | upper }}{{ [" a "] | trim }}{{ true | replace("T", "t") }}
+{{- (1 == true) ~ ("1" == 1) ~ ("" == false) ~ ([1, [2]] == [1, [2]]) ~ ({"a": 1} != {"a": 1.0}) ~ ([1] in [[1], 2]) ~ (none == missing) }}
+{%- for letter in "a😀" %} {{ letter }}{% endfor %}
+{%- for thing in missing %} never{% endfor %}
+{{- messages | selectattr("tool_calls", "undefined") | list | length }}{{ messages | rejectattr("role", "equalto", "user") | list | length }}
+{{- messages | selectattr("tool_calls") | map(attribute="role") | join(",") }}"""
+
+TEMPLATES = {"python": PYTHON, "refused_sum": "{{ 'a' + messages }}", "refused_list": "{{ messages + 'a' }}", "chatml": CHATML, "llama2": LLAMA2, "llama3": LLAMA3, "gemma": GEMMA, "mistral": MISTRAL}
 
 SHORT = [{"role": "user", "content": "  Hello, who are you?  "}]
 LONG = [
@@ -107,7 +121,7 @@ DOCUMENTS = [{"title": "second", "text": "two"}, {"title": "first", "text": "one
 
 def conversations():
     """Template's name, conversation (or several), options."""
-    for name in TEMPLATES:
+    for name in (name for name in TEMPLATES if name not in ("python", "refused_sum", "refused_list")):
         for messages in (SHORT, TURNS):
             yield name, messages, {}
             yield name, messages, {"add_generation_prompt": True}
@@ -124,6 +138,11 @@ def conversations():
     yield "llama3", CALLED, {"tools": TOOLS, "add_generation_prompt": True}
     yield "mistral", LONG, {"documents": DOCUMENTS}
     yield "mistral", TURNS, {"mood": " :)"}
+    for messages in (PARTS, CALLED):
+        yield "python", messages, {"tools": TOOLS}
+    yield "python", LONG, {}
+    yield "refused_sum", SHORT, {}
+    yield "refused_list", SHORT, {}
 
 
 def rendered(tokenizer, name, messages, options):
@@ -131,9 +150,9 @@ def rendered(tokenizer, name, messages, options):
     try:
         text = tokenizer.apply_chat_template(messages, chat_template=name, tokenize=False, **options)
     except Exception as error:
-        if type(error).__name__ != "TemplateError":
+        if type(error).__name__ not in ("TemplateError", "TypeError"):
             raise
-        return {"refused": str(error)}
+        return {"refused": str(error) if type(error).__name__ == "TemplateError" else "cannot be added"}
     found = tokenizer.apply_chat_template(messages, chat_template=name, return_dict=True, **options)
     return {"rendered": text, "ids": found["input_ids"]}
 

@@ -6,6 +6,7 @@ import {
   AutoModelForCausalLM,
   AutoModelForMaskedLM,
   AutoModelForSeq2SeqLM,
+  ClearformerError,
   type LoraConfig,
   type ModelInputs,
   type PreTrainedModel,
@@ -146,6 +147,16 @@ describe('load_adapter refuses', () => {
     ['what it does not know', { layer_replication: [[0, 1]] }, 'unsupported', /layer_replication/],
     ['a rank that is no number', { r: '4' as unknown as number }, 'malformed_config', /r is "4"/],
     ['a regular expression that is none', { target_modules: '(' }, 'unsupported', /regular expression/],
+    ['a rank that is none', { r: 0 }, 'malformed_config', /r is 0, no rank/],
+    ['patterns that are none', { rank_pattern: [4] as never }, 'malformed_config', /rank_pattern is \[4\], no object/],
+    ['layers that are none', { layers_to_transform: ['0'] as never }, 'malformed_config', /layers_to_transform/],
+    [
+      'more names than a model has modules',
+      { target_modules: Array.from({ length: 5000 }, String) },
+      'malformed_config',
+      /5000 members/,
+    ],
+    ['a scale that is not finite', { lora_alpha: 1e300 }, 'invalid_argument', /is not finite/],
     ['another rank', { r: 8 }, 'shape_mismatch', /4 rows.*rank 8/],
     ['matrices that PEFT would ignore', { target_modules: ['q_proj'] }, 'shape_mismatch', /none of target_modules/],
     [
@@ -161,6 +172,40 @@ describe('load_adapter refuses', () => {
     expect(failure).toMatchObject({ code, message: expect.stringMatching(message) });
     expect(await model.active_adapters()).toEqual([]);
     expect(await logitsOf(model, { input_ids })).toEqual(before);
+  });
+
+  // Backtracking engines would not finish.
+  it.each(['(a+)+$', '(.*a){30}', '(?:(?:[a-z.]?){9}){9}b', '([a-z_.0-9]+)*='])(
+    'modules that %s does not match, in linear time',
+    async (pattern) => {
+      const model = await llama();
+      const long = `base_model.model.${'a'.repeat(5000)}`;
+      const one = new Tensor('float32', new Float32Array(4), [4, 1]);
+      const tensors = { [`${long}.lora_A.weight`]: one, [`${long}.lora_B.weight`]: one };
+      const start = performance.now();
+      for (const files of [
+        altered({ target_modules: pattern }),
+        altered({ rank_pattern: { [pattern]: 3 } }, tensors),
+      ]) {
+        expect(await failureOf(() => model.load_adapter(files))).toBeInstanceOf(ClearformerError);
+      }
+      expect(performance.now() - start).toBeLessThan(2000);
+    },
+  );
+
+  it('two pairs of matrices for one weight', async () => {
+    const model = await llama();
+    const own = tensorsOfLlama();
+    const first = 'model.layers.0.self_attn.q_proj';
+    const twice = { ...own };
+    for (const half of ['lora_A', 'lora_B']) {
+      twice[`layers.0.self_attn.q_proj.${half}.weight`] = own[`base_model.model.${first}.${half}.weight`] as Tensor;
+    }
+    const failure = await failureOf(() => model.load_adapter(altered({}, twice)));
+    expect(failure).toMatchObject({
+      code: 'shape_mismatch',
+      message: expect.stringMatching(/both of model\.layers\.0/),
+    });
   });
 
   it('tensors that are no pair of matrices of a linear layer of this model', async () => {

@@ -5,14 +5,8 @@ import {
   AutoModel,
   type AutoModelClass,
   AutoModelForCausalLM,
-  AutoModelForImageClassification,
   AutoModelForMaskedLM,
-  AutoModelForPreTraining,
-  AutoModelForQuestionAnswering,
   AutoModelForSeq2SeqLM,
-  AutoModelForSequenceClassification,
-  AutoModelForTokenClassification,
-  AutoModelForZeroShotImageClassification,
   type ModelInputs,
   type ModelOutput,
   type PreTrainedModel,
@@ -20,6 +14,7 @@ import {
 } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
+import { classes } from './support/model_classes.js';
 import { type Case, casesOf, expectClose, fixturePath, type Reference, readReferences } from './support/references.js';
 import { optionsFor, variants } from './support/variants.js';
 
@@ -29,22 +24,9 @@ const architectures = [
   ...['gpt2', 'gpt_neo', 'mistral', 'qwen2', 'qwen3', 'phi', 'phi3', 'gemma', 'gemma2', 'gemma3_text'],
   ...['olmo', 'olmo2', 'olmo3', 'smollm3', 'granite', 'starcoder2', 'opt', 'openai_gpt'],
   ...['gpt_neox', 'gptj', 'codegen', 'bloom', 'falcon', 'mpt', 'stablelm', 'cohere', 'cohere2'],
-  ...['nn_transformer', 'marian', 'bart', 'mbart', 'm2m_100', 'pegasus', 't5', 'whisper'],
+  ...['nn_transformer', 'marian', 'bart', 'mbart', 'm2m_100', 'pegasus', 't5', 'mt5', 'whisper'],
   ...['vit', 'deit', 'dinov2', 'dinov2_with_registers', 'clip', 'siglip'],
 ];
-const classes: Record<string, AutoModelClass<PreTrainedModel>> = {
-  base: AutoModel,
-  'causal-lm': AutoModelForCausalLM,
-  'seq2seq-lm': AutoModelForSeq2SeqLM,
-  'masked-lm': AutoModelForMaskedLM,
-  'sequence-classification': AutoModelForSequenceClassification,
-  'token-classification': AutoModelForTokenClassification,
-  'question-answering': AutoModelForQuestionAnswering,
-  'replaced-token-detection': AutoModelForPreTraining,
-  'image-classification': AutoModelForImageClassification,
-  'zero-shot-image-classification': AutoModelForZeroShotImageClassification,
-};
-
 /** A member of an output by its path, `text_model_output.hidden_states.1`. */
 function memberOf(output: ModelOutput, path: string): Tensor {
   const found = path.split('.').reduce<unknown>((value, key) => (value as Record<string, unknown>)?.[key], output);

@@ -137,6 +137,18 @@ describe('border.ts and cpp/bindings', () => {
     expect(disagreements(functions)).toBe('');
   });
 
+  it('are called while allocations fail, every one', () => {
+    const folder = 'tests/cpp/allocation';
+    const calls = readdirSync(join(root, folder))
+      .filter((name) => name.startsWith('border_'))
+      .map((name) => source(`${folder}/${name}`))
+      .join('\n');
+    const called = [...calls.matchAll(/\bbindings::(\w+)>\(|\bPLAIN\(\s*(\w+),|\banswer\(bindings::(\w+),/g)];
+    const names = new Set(called.flatMap(([, ...found]) => found).filter((name) => name !== undefined));
+    const all = [...source('cpp/bindings/bindings.cpp').matchAll(/\{"(\w+)", \w+\},/g)].map(([, name = '']) => name);
+    expect(all.filter((name) => !names.has(name))).toEqual([]);
+  });
+
   it('is a comparison that notices what differs', () => {
     const changed = new Map(functions);
     changed.set('softmax', new Map([['x', 'needed']])); // does not read the axis

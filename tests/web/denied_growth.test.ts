@@ -7,6 +7,7 @@ import { AutoModelForCausalLM } from 'clearformer';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ArgumentsOf, Handle, RunInputs, TensorOut } from '../../web/src/runtime/border.js';
 import { Core } from '../../web/src/runtime/core.js';
+import { compileCore } from '../../web/src/runtime/wasm.js';
 import { failureOf } from './support/failures.js';
 import { storiesPath } from './support/references.js';
 import { variants } from './support/variants.js';
@@ -23,8 +24,7 @@ const allowGrowth = () => {
 afterEach(allowGrowth);
 
 const wasm = (name: string) => readFileSync(new URL(`../../dist/clearformer-${name}.wasm`, import.meta.url));
-const startCore = (name: string) =>
-  Core.start({ module: new WebAssembly.Module(wasm(name)), bytes: wasm(name).byteLength, shared: false });
+const startCore = async (name: string) => Core.start(await compileCore({ wasmBinary: wasm(name) }, false));
 
 /** Blocks of the core's memory that are kept occupied: the headers of files that are never read. */
 class Ballast {

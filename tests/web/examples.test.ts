@@ -11,6 +11,8 @@ describe.each([
   'loading.md',
   'models.md',
   'onnx.md',
+  'probing.md',
+  'saliency.md',
   'seeing.md',
   'editing.md',
   'sweeps.md',

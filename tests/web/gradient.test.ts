@@ -149,6 +149,21 @@ describe('backward', () => {
     expect(twice.value).toBeCloseTo(3 * loss.value, 4);
   });
 
+  it('computes layers twice instead of keeping what they compute, and logits in blocks, with the same bits', async () => {
+    const ask = {
+      metric: { labels: input_ids },
+      names_filter: 'blocks.*.hook_mlp_out',
+      edits: [{ hook: 'blocks.*.attn.hook_z', op: 'noise', value: 0.1 }],
+      with_respect_to: { hooks: 'blocks.*', weights: '*', edits: [0] },
+    } as const;
+    const kept = await model.backward({ input_ids }, { ...ask, memory: 'keep' });
+    const again = await model.backward({ input_ids }, { ...ask, memory: 'recompute' });
+    expect(again).toEqual(kept);
+    const { outputs, ...rest } = await model.backward({ input_ids }, { ...ask, return_logits: false });
+    expect(outputs).toEqual({});
+    expect({ ...rest, outputs: kept.outputs }).toEqual(kept);
+  });
+
   it('calls bwd_hooks with gradients, which they may change, and fills cache.grad', async () => {
     const hooks = 'blocks.*.hook_resid_pre';
     const [logits, cache] = await model.run_with_cache({ input_ids }, { metric, names_filter: hooks });
@@ -211,6 +226,7 @@ describe('backward', () => {
       'blocks.1',
     ],
     [{ metric, names: '*' }, 'unsupported', "'names'"],
+    [{ metric, memory: 'little' }, 'unsupported', 'auto, keep, recompute'],
     [
       {
         metric,

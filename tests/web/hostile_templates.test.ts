@@ -99,7 +99,7 @@ describe('rendered as ever', () => {
     expect(rendered('{{ range(3)|join(",") }} {{ range(5, 1, -2)|join(",") }} {{ range(2, 2)|length }}', hello)).toBe(
       '0,1,2 5,3 0',
     );
-    expect(rendered('{{ True and true and not False and None is none }}', hello)).toBe('true');
+    expect(rendered('{{ True and true and not False and None is none }}', hello)).toBe('True');
     expect(rendered('{{ strftime_now("%Y") }}', hello)).toBe(String(new Date().getFullYear()));
   });
 });

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 import { inProject } from '../../scripts/build/fresh.js';
 import { licencesText } from '../../scripts/build/licences.js';
-import { exportsOf, isDocumented } from '../../scripts/check/documented.js';
+import { exportsOf, isDocumented, undocumentedMembers } from '../../scripts/check/documented.js';
 import { linksOf } from '../../scripts/check/links.js';
 import { checkAddresses, checkMetadata, type PackageJson, packageJson } from '../../scripts/check/metadata.js';
 import { checkPacked } from '../../scripts/check/packed.js';
@@ -52,6 +52,21 @@ export * as nn from './nn.js';
     ['A', undefined],
   ])('%s: %s', (name, documented) => {
     expect(isDocumented(text, name)).toBe(documented);
+  });
+  it('are expected of methods and functions in interfaces', () => {
+    const text = `export interface A<T> {
+    size: number;
+    none(): void;
+    /** Documented. */
+    some<T>(one: T): T;
+    readonly of?: (one: number) => string;
+}
+interface B {
+    hidden(): void;
+}
+`;
+    expect(undocumentedMembers(text, 'A')).toEqual(['none', 'of']);
+    expect(undocumentedMembers(text, 'B')).toEqual([]);
   });
 });
 

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { AutoModelForCausalLM, configure, type GenerativeModel, type LoadOptions } from 'clearformer';
 import * as inline from 'clearformer/inline';
 import { afterEach, describe, expect, it } from 'vitest';
+import { settled } from '../../web/src/runtime/assets.js';
 import type { CoreModule } from '../../web/src/runtime/border.js';
 import { Core } from '../../web/src/runtime/core.js';
 import { canRun, chooseVariant } from '../../web/src/runtime/wasm.js';
@@ -49,6 +50,18 @@ describe('the build', () => {
     await infoWith({ wasmUrl: `${server.url}/static/`, deterministic: true });
     expect(server.requests).toEqual(['GET /static/clearformer-simd128.wasm']); // compiled once
     await server.stop();
+  });
+
+  it.each([
+    ['/node_modules/clearformer/dist/', ''],
+    ['/node_modules/.pnpm/clearformer@0.1.0_sharp@0.35.5/node_modules/clearformer/dist/', ''],
+    ['/node_modules/.vite/deps/', '/node_modules/clearformer/dist/'],
+    ['/npm/clearformer@0.1.0/dist/', ''],
+    ['/npm/clearformer@0.1.0/', '/npm/clearformer@0.1.0/dist/'],
+    ['/clearformer@0.1.0/es2022/', '/clearformer@0.1.0/dist/'],
+  ])('of a script in %s is looked for in %s', (folder, found) => {
+    const host = 'https://host.example';
+    expect(settled(new URL(`${folder}worker.js`, host)).href).toBe(`${host}${found || folder}worker.js`);
   });
 
   it('that was given is not used against deterministic', async () => {
@@ -221,7 +234,7 @@ describe('after a trap', () => {
         return { ok: true, value: { hooks: [] } };
       },
     } as unknown as CoreModule;
-    const core = new Core(module);
+    const core = new Core(module, {});
     expect(core.run('model_hooks', { model: 1 })).toEqual({ hooks: [] });
     const first = await failureOf2(() => core.run('build_info', {}));
     expect(first).toMatchObject({ code: 'poisoned' });

@@ -173,22 +173,6 @@ describe('one thread', () => {
     }
   });
 
-  it('is used where the build with threads is not, and the reason told', async () => {
-    const wasm = new Uint8Array(readFileSync(new URL('clearformer-simd128.wasm', dist)));
-    const server = await FileServer.start({ 'clearformer-simd128.wasm': wasm });
-    for (const [options, word] of [
-      [{ wasmBinary: wasm }, 'build without threads'],
-      [{ wasmUrl: `${server.url}/static/`, deterministic: true }, '404'],
-    ] as const) {
-      const model = await load({ ...options, numThreads: 2 });
-      expect(model.info().threads.used).toBe(1);
-      expect(model.info().threads.reason).toContain(word);
-      expect((await model({ input_ids: [[1, 403]] })).logits.dims).toEqual([1, 2, 512]);
-      await model.dispose();
-    }
-    await server.stop();
-  });
-
   it('is used where workers do not start', async () => {
     const { getBuiltinModule } = process;
     const refuse = class {
@@ -221,13 +205,25 @@ describe('one thread', () => {
     }
   });
 
-  it('is enough for the bytes of a build with threads', async () => {
-    const wasmBinary = new Uint8Array(readFileSync(new URL('clearformer-simd128-threads.wasm', dist)));
-    for (const numThreads of [1, 2]) {
-      const model = await load({ wasmBinary, numThreads });
-      expect(model.info()).toMatchObject({ simd: 'simd128', threads: { used: numThreads } });
-      await model.dispose();
+  it('or several run the same bytes, or the same file', async () => {
+    const wasmBinary = readFileSync(new URL('clearformer-simd128.wasm', dist));
+    const server = await FileServer.start({ 'clearformer-simd128.wasm': new Uint8Array(wasmBinary) });
+    for (const from of [{ wasmBinary }, { wasmUrl: `${server.url}/static/`, deterministic: true }]) {
+      for (const numThreads of [1, 2]) {
+        const model = await load({ ...from, numThreads });
+        expect(model.info()).toMatchObject({ simd: 'simd128', threads: { used: numThreads } });
+        expect((await model({ input_ids: [[1, 403]] })).logits.dims).toEqual([1, 2, 512]);
+        await model.dispose();
+      }
     }
+    await server.stop();
+    expect(wasmBinary).toEqual(readFileSync(new URL('clearformer-simd128.wasm', dist)));
+  });
+
+  it('or several do not run the WebAssembly of others', async () => {
+    const wasmBinary = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
+    const failure = await failureOf(() => load({ wasmBinary }));
+    expect(failure).toMatchObject({ code: 'wasm_unavailable', message: expect.stringContaining("not clearformer's") });
   });
 
   it('is not what another number is taken for', async () => {

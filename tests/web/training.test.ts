@@ -159,6 +159,12 @@ describe('optimisers refuse', () => {
       [() => new AdamW(model, { parameters: 'model.nothing' }).backward(batch), 'invalid_argument'],
       [() => new AdamW(model, { adapter: 'none' }).backward(batch), 'invalid_argument'],
       [() => new AdamW(model, { lr: -1 }).backward(batch), 'invalid_argument'],
+      [() => new AdamW(model, { lr: Number.POSITIVE_INFINITY }).backward(batch), 'invalid_argument'],
+      [() => new AdamW(model, { betas: 0.9 as never }), 'invalid_argument'],
+      [() => new AdamW(model).backward(batch, { label_smoothing: Number.NaN }), 'invalid_argument'],
+      [() => new AdamW(model).backward({ ...batch, labels: [[97]] }), 'shape_mismatch'],
+      [() => new AdamW(model).step(), 'invalid_argument'],
+      [() => clip_grad_norm_(new AdamW(model), 1), 'invalid_argument'],
       [() => new AdamW(model, { momentum: 1 } as object), 'unsupported'],
       [() => new SGD(model, { lr_scheduler_type: 'polynomial' as 'linear' }), 'unsupported'],
       [() => new SGD(model, { lr_scheduler_type: 'linear' }), 'invalid_argument'],
@@ -174,4 +180,44 @@ describe('optimisers refuse', () => {
     await model({ input_ids: [[1]] });
     expect(model.info().memory.workspace).toBeLessThan(workspace);
   });
+
+  it('a rate that is no number: the weights keep their bits', async () => {
+    const one = cases.find(({ name }) => name === 'adamw') as Case;
+    await using model = await loaded(one);
+    const bits = async () => [...(await model({ input_ids: [[1, 2]] })).logits.data];
+    const before = await bits();
+    const optimizer = new AdamW(model);
+    await optimizer.backward(batchOf(one, 0));
+    for (const lr of [Number.NaN, Number.POSITIVE_INFINITY, -1]) {
+      optimizer.lr = lr;
+      expect(await failureOf(() => optimizer.step())).toMatchObject({ code: 'invalid_argument' });
+    }
+    expect(await bits()).toEqual(before);
+  });
 });
+
+// A pass of 2,000 positions takes far longer than the signal.
+it.each([false, true])('backward of an optimiser is aborted between two layers; worker: %s', async (worker) => {
+  const model = await AutoModelForCausalLM.from_pretrained(fixturePath('llama_tiny/bias'), { worker });
+  const bits = async () => [...(await model({ input_ids: [[1, 2]] })).logits.data];
+  const before = await bits();
+  const optimizer = new SGD(model);
+  const rows = Array.from({ length: 48 }, () => Array.from({ length: 64 }, (_, at) => at));
+  const { signal, abort } = abortion();
+  const failing = optimizer.backward({ input_ids: rows, labels: rows }, { signal });
+  setTimeout(abort, 1);
+  const reason = await failing.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(reason).toBe(signal.reason);
+  expect(await failureOf(() => optimizer.step())).toMatchObject({ code: 'invalid_argument' });
+  expect(await bits()).toEqual(before);
+  expect(await optimizer.backward({ input_ids: [[1, 2]], labels: [[1, 2]] })).toBeGreaterThan(0);
+  await model.dispose();
+});
+
+function abortion(): { signal: AbortSignal; abort: () => void } {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort() };
+}

@@ -6,7 +6,16 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { AutoModelForCausalLM, configure, type GenerativeModel, type LoadOptions, pipeline } from 'clearformer';
+import {
+  AutoModelForCausalLM,
+  configure,
+  type GenerativeModel,
+  type LoadOptions,
+  logitDifference,
+  pipeline,
+  SGD,
+  sweep,
+} from 'clearformer';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   dyingScript,
@@ -86,6 +95,17 @@ function killNext(manner: Manner, after: number): () => number {
   return () => (Number.isNaN(killed) ? at : killed);
 }
 
+const uses = 9;
+const metric = logitDifference(5, 6);
+const zeroed = { hook: 'hook_embed', op: 'zero' } as const;
+
+async function trained(model: GenerativeModel, signal: AbortSignal): Promise<void> {
+  const optimizer = new SGD(model);
+  await optimizer.backward({ input_ids, labels: input_ids }, { signal });
+  await optimizer.step();
+  await optimizer.dispose();
+}
+
 async function useOf(model: GenerativeModel, which: number, signal: AbortSignal): Promise<void> {
   for (;;) {
     if (which === 0) await model({ input_ids }, { signal });
@@ -95,6 +115,9 @@ async function useOf(model: GenerativeModel, which: number, signal: AbortSignal)
     if (which === 4)
       await model.run_with_hooks({ input_ids }, { signal, edits: [{ hook: 'hook_embed', op: 'scale', value: 2 }] });
     if (which === 5) await model.run_with_cache({ input_ids }, { names_filter: 'blocks.0.*', signal });
+    if (which === 6) await model.backward({ input_ids }, { metric: { labels: input_ids }, signal });
+    if (which === 7) await trained(model, signal);
+    if (which === 8) await sweep(model, { base: { input_ids }, interventions: [zeroed], metric, signal });
   }
 }
 
@@ -125,7 +148,7 @@ describe.each(manners)('%s', (manner) => {
       const loaded = await load().catch(() => undefined);
       if (loaded === undefined) continue; // a machine so busy that the load took longer
       const { signal } = new AbortController();
-      outcomes.push(await outcomeOf(() => useOf(loaded, i % 6, signal), killed));
+      outcomes.push(await outcomeOf(() => useOf(loaded, (3 * manners.indexOf(manner) + i) % uses, signal), killed));
       expect(getEventListeners(signal, 'abort')).toHaveLength(0);
       expect((await failureOf(() => loaded({ input_ids }))).code).toMatch(/worker_failed|poisoned/);
       await loaded.dispose();

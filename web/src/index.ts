@@ -13,6 +13,7 @@ export {
   type DetectHeadsOptions,
   detectHeads,
 } from './analysis/detect_heads.js';
+export * from './analysis/directions.js';
 export { FactoredMatrix, type SingularValues } from './analysis/factored_matrix.js';
 export * from './analysis/gradients.js';
 export { type HeadKind, type HeadScores, headScores } from './analysis/head_scores.js';
@@ -167,6 +168,7 @@ export type {
   EditSelection,
   ForwardHook,
 } from './models/edits.js';
+export type { NewModelOptions } from './models/fresh/from_config.js';
 export {
   EosTokenCriteria,
   InterruptableStoppingCriteria,
@@ -190,7 +192,7 @@ export type {
   HookModule,
 } from './models/hook_functions.js';
 export type { NameFilter, NamesFilter } from './models/hooks.js';
-export type { ModelInputs, PromptInputs } from './models/inputs.js';
+export type { LabelInput, ModelInputs, PromptInputs } from './models/inputs.js';
 export { KeyValueCache as DynamicCache, type KeyValueCache, type KeyValueCacheInfo } from './models/key_value_cache.js';
 export * from './models/named_decoders.js';
 export * from './models/named_encoders.js';
@@ -280,9 +282,12 @@ export type {
 export {
   type AdditiveOptions,
   type AdditiveScore,
+  type AttentionPoolingBackwardOptions,
+  type AttentionPoolingGradients,
   type AttentionPoolingOptions,
   additive_attention,
   attention_pooling,
+  attention_pooling_backward,
   type Pooled,
   type PoolingOptions,
   type ScaledDotProductOptions,
@@ -327,7 +332,7 @@ export {
   tanh,
 } from './primitives/functional.js';
 export { Mask } from './primitives/mask.js';
-/** The layers of torch.nn: same options, arguments and state_dict keys; batch first, inference only. */
+/** The layers of torch.nn: same options, arguments and state_dict keys; batch first, no dropout. */
 export * as nn from './primitives/nn.js';
 export {
   type Grid,

@@ -1,16 +1,18 @@
 /**
- * Together with a WASM build, `clearformer/inline`: includes all a language model needs, also the worker script,
- * since service workers cannot load scripts later.
+ * Together with a WASM build, `clearformer/inline`: includes all a language model needs, since service workers cannot load
+ * scripts later, and the worker script. The script of functions that are sent to workers, which service workers do not have, is
+ * loaded on demand.
  * @module clearformer/inline
  */
 
 // Imported on demand elsewhere: imported here, they are part of the same file, and import() of them loads nothing.
-import 'built:hook_functions';
 import 'built:worker';
 import './checkpoint/digest.js';
+import './checkpoint/refused_models.js';
 import './checkpoint/sha256.js';
 import './checkpoint/web_folder.js';
 import './models/adapters.js';
+import './models/fresh/from_config.js';
 import './models/generation_callbacks.js';
 import './models/gradient.js';
 import './models/observation.js';
@@ -18,6 +20,7 @@ import './models/parameters.js';
 import './models/saving.js';
 import './models/stop_strings.js';
 import './runtime/core.js';
+import './runtime/gradient_part.js';
 import './text/chat_prompt.js';
 import './text/languages.js';
 import * as tables from './text/on_demand.js';

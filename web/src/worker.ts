@@ -102,6 +102,10 @@ async function run(job: Job, cancelled: () => boolean): Promise<unknown> {
     return core.memory;
   }
   if (core === undefined) throw new ClearformerError('internal', `worker: ${job.kind} before start`);
+  if (job.kind === 'add') {
+    await core.add(job.part);
+    return null;
+  }
   if (job.kind === 'write') {
     core.write(job.checkpoint, job.chunk);
     return null;

@@ -24,8 +24,14 @@ ModelConfig read_model_config(const ConfigReader& config, std::optional<Task> ta
                     "loaded (dtype q8 or q4)");
     }
   }
-  return architecture.read_config(declared(config, architecture.keys),
-                                  task ? *task : task_of(config));
+  ModelConfig read =
+      architecture.read_config(declared(config, architecture.keys), task ? *task : task_of(config));
+  const std::string problem = config.text("problem_type", "");
+  using Problem = ModelConfig::Problem;
+  if (problem.starts_with("regression")) read.problem = Problem::regression;
+  if (problem.starts_with("single")) read.problem = Problem::single_label;
+  if (problem.starts_with("multi")) read.problem = Problem::multi_label;
+  return read;
 }
 
 void refuse_task(const ConfigReader& config, Task task) {
@@ -45,6 +51,20 @@ NameMap Architecture::names(const Weights& weights, const ModelConfig& config) c
     names.add(scheme.rules);
     break;
   }
+  names.add(rules);
+  names.set_key_value_heads(config.tower.stack.block.attention.num_key_value_heads);
+  return names;
+}
+
+NameMap Architecture::saved_names(const ModelConfig& config,
+                                  std::span<const NameRule> scheme) const {
+  std::string_view prefix = prefixes.empty() ? std::string_view() : prefixes.front();
+  for (const std::string_view other : prefixes) {
+    if (prefix.starts_with(other)) prefix = other;
+  }
+  if (config.task == Task::base) prefix.remove_prefix(prefix.find('.') + 1);
+  NameMap names({}, std::string(prefix));
+  names.add(scheme);
   names.add(rules);
   names.set_key_value_heads(config.tower.stack.block.attention.num_key_value_heads);
   return names;

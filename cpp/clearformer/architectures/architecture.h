@@ -35,6 +35,8 @@ struct Architecture {
 
   /// The name map for this checkpoint of a model with `config`.
   NameMap names(const Weights& weights, const ModelConfig& config) const;
+  /// The name map with a scheme's rules (or none) and the prefix that transformers writes.
+  NameMap saved_names(const ModelConfig& config, std::span<const NameRule> scheme) const;
   /// Throws malformed_file for a weight that is stored twice, with and without a prefix of the trunk.
   void expect_one_prefix(const Weights& weights) const;
   /// The name maps of all schemes, for use before the weights are read.

@@ -17,6 +17,9 @@ void normalize_before(ModelConfig& model);
 void embed_text(const ConfigReader& config, ModelConfig& model,
                 TextEmbeddingConfig::Positions positions);
 
+/// Normalizes the embeddings of both stacks, which embed_text has set.
+void normalize_embeddings(ModelConfig& model);
+
 /// sqrt(d_model) if "scale_embedding" is set, else 1.
 float embedding_scale(const ConfigReader& config, std::size_t d_model);
 
@@ -25,6 +28,8 @@ inline constexpr std::string_view kBartNames =
     R"("num_attention_heads":"encoder_attention_heads","hidden_size":"d_model",
 "num_hidden_layers":"encoder_layers")";
 
+/// The prefix of the trunk.
+std::span<const std::string_view> bart_prefixes();
 /// BART's tensor names, except that of the token embedding table.
 std::span<const NameRule> bart_rules();
 /// In addition, the names of the final norms.

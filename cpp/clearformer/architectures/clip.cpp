@@ -20,21 +20,6 @@ const KeyTable kClipVisionKeys{
 
 namespace clip {
 
-constexpr NameRule kStackRules[] = {
-    {"*.blocks", "*.encoder.layers"},
-    {"attn.o_proj", "self_attn.out_proj"},
-    {"attn", "self_attn"},
-    {"ln1", "layer_norm1"},
-    {"ln2", "layer_norm2"},
-    {"up_proj", "fc1"},
-    {"down_proj", "fc2"},
-    {"text_model.embed", "text_model.embeddings.token_embedding"},
-    {"text_model.pos_embed", "text_model.embeddings.position_embedding"},
-    {"text_model.ln_final", "text_model.final_layer_norm"},
-    {"vision_model.patch_embed", "vision_model.embeddings.patch_embedding"},
-    {"vision_model.pos_embed", "vision_model.embeddings.position_embedding.weight"},
-};
-constexpr KeyScheme kSchemes[] = {{"", kStackRules}};
 constexpr NameRule kRules[] = {
     {"vision_model.cls_token", "vision_model.embeddings.class_embedding"},
     {"vision_model.embed.ln", "vision_model.pre_layrnorm"},
@@ -42,8 +27,6 @@ constexpr NameRule kRules[] = {
     {"vision_pooler.norm", "vision_model.post_layernorm"},
     {"vision_pooler.out", "visual_projection"},
 };
-constexpr std::string_view kIgnored[] = {"*.embeddings.position_ids"};
-
 // transformers' CLIPModel does not read "projection_dim" of the towers' own configs.
 constexpr KeyTable kKeys{
     .fields = R"("text_config":null,"vision_config":null,"projection_dim":512)",
@@ -89,55 +72,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace clip
 
-ConfigReader read_clip_part(const ConfigReader& config, std::string_view key,
-                            const KeyTable& table) {
-  const auto part = config.object(key);
-  return declared(part ? *part : config.with_members({}), table);
-}
-
-TowerConfig read_clip_stack(const ConfigReader& config, ModelConfig& model) {
-  TowerConfig tower;
-  const std::size_t d_model = config.size("hidden_size");
-  tower.last_hidden = TowerConfig::LastHidden::raw;
-  tower.stack.layers = read_layers(config, "num_hidden_layers");
-  BlockConfig& block = tower.stack.block;
-  block.norm = layer_norm(d_model, read_epsilon(config, "layer_norm_eps"));
-  block.attention = read_heads(config, "num_attention_heads", d_model);
-  block.attention.bias = Bias::present;
-  block.feed_forward = {d_model, config.size("intermediate_size"),
-                        read_activation(config, "hidden_act", model)};
-  return tower;
-}
-
-TowerConfig read_clip_text(const ConfigReader& config, ModelConfig& model) {
-  TowerConfig tower = read_clip_stack(config, model);
-  tower.max_positions = config.size("max_position_embeddings");
-  tower.text = read_learned_text(config, tower.d_model(), tower.max_positions);
-  read_tokens(config, model);
-  return tower;
-}
-
-TowerConfig read_clip_vision(const ConfigReader& config, ModelConfig& model) {
-  TowerConfig tower = read_clip_stack(config, model);
-  ImageEmbeddingConfig& image = tower.image.emplace(read_image(config, tower.d_model()));
-  image.class_token = false;
-  tower.max_positions = image.grid().patches();
-  return tower;
-}
-
-HeadConfig clip_pooler(const TowerConfig& tower, HeadConfig::Pick pick, std::size_t outputs,
-                       Bias bias) {
-  HeadConfig head;
-  head.pick = pick;
-  head.d_model = tower.d_model();
-  head.outputs = outputs;
-  head.bias = bias;
-  return head;
-}
-
-std::span<const KeyScheme> clip_schemes() { return clip::kSchemes; }
-
 const Architecture kClip{"clip",       clip::kKeys,    clip::read_config, {},
-                         clip::kRules, clip::kSchemes, clip::kIgnored,    Task::base};
+                         clip::kRules, clip_schemes(), clip_ignored(),    Task::base};
 
 }  // namespace clearformer

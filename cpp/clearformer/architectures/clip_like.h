@@ -19,5 +19,7 @@ HeadConfig clip_pooler(const TowerConfig& tower, HeadConfig::Pick pick, std::siz
                        Bias bias);
 /// The names of both stacks, applied before an architecture's own.
 std::span<const KeyScheme> clip_schemes();
+/// Tensors that older files hold and nobody reads.
+std::span<const std::string_view> clip_ignored();
 
 }  // namespace clearformer

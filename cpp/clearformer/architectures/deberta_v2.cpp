@@ -35,7 +35,7 @@ constexpr NameRule kRules[] = {
     {"token_classifier.out", "/classifier"},
     {"qa.out", "/qa_outputs"},
 };
-// The masked-LM head of the authors, always tied, and the one called "legacy".
+// The masked-LM head of the authors, always tied, and the one called "legacy", which is the default.
 constexpr NameRule kOwnHead[] = {
     {"mlm.dense", "/lm_predictions.lm_head.dense"},
     {"mlm.norm", "/lm_predictions.lm_head.LayerNorm"},
@@ -47,7 +47,7 @@ constexpr NameRule kLegacyHead[] = {
     {"mlm.bias", "/cls.predictions.bias"},
     {"mlm.out", "/cls.predictions.decoder"},
 };
-constexpr KeyScheme kSchemes[] = {{"lm_predictions.", kOwnHead}, {"", kLegacyHead}};
+constexpr KeyScheme kSchemes[] = {{"cls.predictions.", kLegacyHead}, {"", kOwnHead}};
 constexpr std::string_view kPrefixes[] = {"deberta."};
 constexpr std::string_view kIgnored[] = {"*embeddings.position_ids", "*position_embeddings*",
                                          "mask_predictions.*"};

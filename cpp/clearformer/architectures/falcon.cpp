@@ -26,7 +26,7 @@ constexpr NameRule kRules[] = {
     {"unembed", "/lm_head"},
 };
 constexpr NameRule kTwoNorms[] = {{"ln1", "ln_attn"}, {"ln2", "ln_mlp"}};
-constexpr KeyScheme kSchemes[] = {{"ln_attn", kTwoNorms}};
+constexpr KeyScheme kSchemes[] = {{"ln_mlp", kTwoNorms}};
 constexpr std::string_view kPrefixes[] = {"transformer."};
 constexpr std::string_view kIgnored[] = {"*.rotary_emb.inv_freq"};
 

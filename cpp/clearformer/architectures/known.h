@@ -12,7 +12,8 @@ extern const Architecture kGpt2, kGptNeo, kLlama, kMistral, kQwen2, kQwen3, kPhi
     kOpenAiGpt;
 extern const Architecture kGptNeoX, kGptJ, kCodeGen, kBloom, kFalcon, kMpt, kStableLm, kCohere,
     kCohere2;
-extern const Architecture kTransformer, kMarian, kBart, kMBart, kM2m100, kPegasus, kT5, kWhisper;
+extern const Architecture kTransformer, kMarian, kBart, kMBart, kM2m100, kPegasus, kT5, kMt5,
+    kWhisper;
 extern const Architecture kVit, kDeit, kDinov2, kDinov2WithRegisters, kClip, kSiglip;
 // Of nested configs.
 extern const KeyTable kGemma3TextKeys, kClipTextKeys, kClipVisionKeys, kMptAttentionKeys,
@@ -32,6 +33,6 @@ inline constexpr const Architecture* kKnown[] = {
     &kCodeGen,    &kBloom,      &kFalcon,      &kMpt,
     &kStableLm,   &kCohere,     &kCohere2,     &kMBart,
     &kM2m100,     &kPegasus,    &kDinov2,      &kDinov2WithRegisters,
-    &kSiglip};
+    &kSiglip,     &kMt5};
 
 }  // namespace clearformer

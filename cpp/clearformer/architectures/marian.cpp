@@ -8,7 +8,6 @@ namespace clearformer {
 
 namespace marian {
 
-constexpr std::string_view kPrefixes[] = {"model."};
 constexpr std::string_view kIgnored[] = {"*.embed_positions.weight"};  // sinusoids
 
 constexpr KeyTable kKeys{
@@ -38,8 +37,8 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace marian
 
-const Architecture kMarian{"marian",          marian::kKeys,   marian::read_config,
-                           marian::kPrefixes, bart_rules(),    {},
-                           marian::kIgnored,  Task::seq2seq_lm};
+const Architecture kMarian{"marian",         marian::kKeys,   marian::read_config,
+                           bart_prefixes(),  bart_rules(),    {},
+                           marian::kIgnored, Task::seq2seq_lm};
 
 }  // namespace clearformer

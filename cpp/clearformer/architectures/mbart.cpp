@@ -9,8 +9,6 @@ namespace clearformer {
 
 namespace mbart {
 
-constexpr std::string_view kPrefixes[] = {"model."};
-
 constexpr KeyTable kKeys{
     .fields = R"("vocab_size":50265,"max_position_embeddings":1024,"encoder_layers":12,
 "encoder_ffn_dim":4096,"encoder_attention_heads":16,"decoder_layers":12,"decoder_ffn_dim":4096,
@@ -24,9 +22,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   ModelConfig model = read_bart_like(config, task);
   normalize_before(model);
   embed_text(config, model, TextEmbeddingConfig::Positions::learned);
-  for (TowerConfig* tower : {&model.tower, &*model.second}) {
-    tower->text->norm = tower->stack.block.norm;
-  }
+  normalize_embeddings(model);
   return model;
 }
 
@@ -35,7 +31,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 const Architecture kMBart{"mbart",
                           mbart::kKeys,
                           mbart::read_config,
-                          mbart::kPrefixes,
+                          bart_prefixes(),
                           bart_rules(),
                           final_norm_schemes(),
                           {},

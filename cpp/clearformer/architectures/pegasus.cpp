@@ -8,8 +8,6 @@ namespace clearformer {
 
 namespace pegasus {
 
-constexpr std::string_view kPrefixes[] = {"model."};
-
 constexpr KeyTable kKeys{
     .fields = R"("vocab_size":50265,"max_position_embeddings":1024,"encoder_layers":12,
 "encoder_ffn_dim":4096,"encoder_attention_heads":16,"decoder_layers":12,"decoder_ffn_dim":4096,
@@ -36,7 +34,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 const Architecture kPegasus{"pegasus",
                             pegasus::kKeys,
                             pegasus::read_config,
-                            pegasus::kPrefixes,
+                            bart_prefixes(),
                             bart_rules(),
                             final_norm_schemes(),
                             {},

@@ -40,7 +40,6 @@ constexpr NameRule kRules[] = {
     {"vision_pooler.ln2", "vision_model.head.layernorm"},
     {"vision_pooler", "vision_model.head"},
 };
-constexpr std::string_view kIgnored[] = {"*.embeddings.position_ids"};
 constexpr KeyTable kKeys{.fields = R"("text_config":null,"vision_config":null)"};
 
 ModelConfig read_config(const ConfigReader& config, Task task) {
@@ -75,6 +74,6 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 }  // namespace siglip
 
 const Architecture kSiglip{"siglip",       siglip::kKeys,  siglip::read_config, {},
-                           siglip::kRules, clip_schemes(), siglip::kIgnored,    Task::base};
+                           siglip::kRules, clip_schemes(), clip_ignored(),      Task::base};
 
 }  // namespace clearformer

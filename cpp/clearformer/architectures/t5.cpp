@@ -1,6 +1,7 @@
-// T5 (1.0 and 1.1): pre-norm encoder-decoder with RMSNorm, learned biases for relative positions,
-// unscaled scores; 1.0 ties the output layer and scales it, 1.1 gates the feed-forward network.
-// Source: Raffel et al. 2019, arXiv 1910.10683; transformers' T5ForConditionalGeneration.
+// T5 (1.0 and 1.1) and mT5: pre-norm encoder-decoder with RMSNorm, learned biases for relative positions,
+// unscaled scores; 1.0 ties the output layer and scales it, 1.1 and mT5 gate the feed-forward network.
+// Source: Raffel et al. 2019, arXiv 1910.10683; Xue et al. 2020, arXiv 2010.11934; transformers'
+// T5ForConditionalGeneration and MT5ForConditionalGeneration.
 
 #include <cmath>
 
@@ -42,6 +43,8 @@ constexpr std::string_view kIgnored[] = {
 
 // Token embedding table, its copies and the output layer are always tied if the file has only one: in transformers 4
 // files "tie_word_embeddings" only says whether the output is scaled.
+constexpr std::string_view kNames = R"("hidden_size":"d_model","num_attention_heads":"num_heads",
+"num_hidden_layers":"num_layers","head_dim":"d_kv")";
 constexpr KeyTable kKeys{
     .fields = R"("vocab_size":32128,"d_model":512,"d_kv":64,"d_ff":2048,"num_layers":6,
 "num_decoder_layers":null,"num_heads":8,"relative_attention_num_buckets":32,
@@ -50,8 +53,16 @@ constexpr KeyTable kKeys{
     .others = R"("tie_word_embeddings":true,"scale_decoder_outputs":"unsaid","dense_act_fn":null,
 "is_gated_act":null,"bos_token_id":null,"decoder_start_token_id":null)",
     .since_5_2 = R"("is_causal":true)",
-    .other_names = R"("hidden_size":"d_model","num_attention_heads":"num_heads",
-"num_hidden_layers":"num_layers","head_dim":"d_kv")"};
+    .other_names = kNames};
+constexpr KeyTable kMt5Keys{
+    .fields = R"("vocab_size":250112,"d_model":512,"d_kv":64,"d_ff":1024,"num_layers":8,
+"num_decoder_layers":null,"num_heads":6,"relative_attention_num_buckets":32,
+"relative_attention_max_distance":128,"layer_norm_epsilon":1e-6,"feed_forward_proj":"gated-gelu",
+"pad_token_id":0,"eos_token_id":1,"bos_token_id":null,"decoder_start_token_id":0,
+"tie_word_embeddings":true)",
+    .others = R"("dense_act_fn":null,"is_gated_act":null)",
+    .since_5_2 = R"("is_causal":true)",
+    .other_names = kNames};
 
 // "relu", "gated-gelu" (with the tanh form of GELU), "gated-silu", …; "dense_act_fn" and
 // "is_gated_act", which transformers saves as well, take precedence.
@@ -120,7 +131,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   decoder.cross_attention = true;
   decoder.relative->direction = RelativeBuckets::Direction::causal;
   model.output = {decoder.d_model(), decoder.text->vocabulary};
-  if (scales_output(config)) {
+  if (model.model_type == "t5" && scales_output(config)) {
     model.output.scale = 1.0f / std::sqrt(static_cast<float>(decoder.d_model()));
   }
   return model;
@@ -130,5 +141,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 const Architecture kT5{"t5",       t5::kKeys,    t5::read_config, {},
                        t5::kRules, t5::kSchemes, t5::kIgnored,    Task::seq2seq_lm};
+const Architecture kMt5{"mt5",      t5::kMt5Keys, t5::read_config, {},
+                        t5::kRules, t5::kSchemes, t5::kIgnored,    Task::seq2seq_lm};
 
 }  // namespace clearformer

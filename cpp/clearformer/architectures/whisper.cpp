@@ -14,7 +14,6 @@ constexpr NameRule kRules[] = {
     {"unembed", "/proj_out"},
 };
 constexpr KeyScheme kSchemes[] = {{"", kRules}};
-constexpr std::string_view kPrefixes[] = {"model."};
 
 // The class has "scale_embedding", but its model never reads it.
 constexpr KeyTable kKeys{.fields = R"("vocab_size":51865,"num_mel_bins":80,"encoder_layers":4,
@@ -55,7 +54,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 const Architecture kWhisper{"whisper",
                             whisper::kKeys,
                             whisper::read_config,
-                            whisper::kPrefixes,
+                            bart_prefixes(),
                             bart_rules(),
                             whisper::kSchemes,
                             {},

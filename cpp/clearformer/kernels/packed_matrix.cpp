@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "clearformer/kernels/quantized_matmul.h"
+#include "clearformer/kernels/transpose.h"
 #include "clearformer/tensor/rotation.h"
 #include "clearformer/tensor/scratch.h"
 #include "clearformer/tensor/thread_pool.h"
 
 namespace clearformer::kernels {
-
 namespace {
 
 PanelFormat panel_format(MatrixFormat format) {
@@ -250,11 +250,12 @@ void PackedMatrix::set_row(std::size_t output, const float* row) {
   }
   if (format_ != MatrixFormat::f16)
     fail(ErrorCode::unsupported, "quantised weights are not written");
-  std::vector<std::uint16_t> halves(inputs_);
-  std::transform(row, row + inputs_, halves.begin(), f16_from_float);
-  pack_row16(halves.data(), inputs_, column,
-             static_cast<unsigned char*>(panels_.data()) +
-                 output / width * bytes_of_panel(format_, inputs_));
+  auto* const panel = static_cast<unsigned char*>(panels_.data()) +
+                      output / width * bytes_of_panel(format_, inputs_);
+  for (std::size_t k = 0; k < inputs_; ++k) {
+    const std::uint16_t half = f16_from_float(row[k]);
+    std::memcpy(panel + place16(k, column), &half, sizeof half);
+  }
 }
 
 void PackedMatrix::multiply(const float* x, float* y, std::size_t rows,
@@ -285,10 +286,9 @@ void PackedMatrix::copy_transposed(const Part& part, float* panels) const {
   }
   for (std::size_t i = 0; i < depth; i += width) {  // a panel's square blocks, each transposed
     const float* from = panels_.f32() + (n + i) * inputs_ + first * width;
-    const std::size_t filled = std::min(width, depth - i);
-    for (std::size_t k = 0; k < count; ++k, from += width) {
-      float* to = panels + (k / width * depth + i) * width + k % width;
-      for (std::size_t j = 0; j < filled; ++j) to[j * width] = from[j];
+    for (std::size_t k = 0; k < count; k += width) {
+      transpose(from + k * width, width, std::min(width, count - k), std::min(width, depth - i),
+                panels + k * depth + i * width, width);
     }
   }
 }

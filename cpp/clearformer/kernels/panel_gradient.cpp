@@ -3,22 +3,17 @@
 #include <algorithm>
 
 #include "clearformer/kernels/matmul.h"
+#include "clearformer/kernels/transpose.h"
 #include "clearformer/tensor/thread_pool.h"
 
 namespace clearformer::kernels {
 
 namespace {
 
-// (rows, columns) -> (columns, rows), in blocks that the cache holds.
+// (rows, columns) -> (columns, rows); a task takes some columns.
 void transpose_shared(const float* from, float* to, std::size_t rows, std::size_t columns) {
-  constexpr std::size_t kBlockRows = 16;
-  parallel_ranges(columns, rows, 1, [&](std::size_t first, std::size_t end) {
-    for (std::size_t row = 0; row < rows; row += kBlockRows) {
-      const std::size_t last = std::min(rows, row + kBlockRows);
-      for (std::size_t column = first; column < end; ++column) {
-        for (std::size_t r = row; r < last; ++r) to[column * rows + r] = from[r * columns + column];
-      }
-    }
+  parallel_ranges(columns, rows, 16, [&](std::size_t first, std::size_t end) {
+    transpose(from + first, columns, rows, end - first, to + first * rows, rows);
   });
 }
 

@@ -99,8 +99,8 @@ void quantize_row(const QuantizedMatmulArgs& args, const QuantizedRows<Dot>& row
     const float scale = magnitude * (kRotationScale / kLimit);
     std::memcpy(end, &scale, sizeof scale);
     if constexpr (kRounding.corrected) {
-      // Unsigned: blocks with infinities have any sum.
-      const std::uint32_t correction = -8u * static_cast<std::uint32_t>(reduce_add(sums));
+      // Blocks with infinities have any sum.
+      const std::uint32_t correction = -8u * sum(sums);
       std::memcpy(end + 4 * rows.group, &correction, sizeof correction);
     }
   }

@@ -1,6 +1,9 @@
 #include "clearformer/layers/attention_pooling.h"
 
 #include <algorithm>
+#include <vector>
+
+#include "clearformer/layers/attention_backward.h"
 
 namespace clearformer {
 
@@ -111,42 +114,113 @@ const char* hook_of(PoolingOptions::Keep keep) {
   }
 }
 
+// A call: its operands as the core of attention reads them.
+struct PoolingCall {
+  PoolingCall(const TensorView& q, const TensorView& k, const TensorView& v,
+              const PoolingOptions& options)
+      : all((check_inner(q, k, v), bring(q, k, v, options))),
+        queries(all.queries),
+        keys(all.keys),
+        core(compared(all, prepared, options)),
+        mask(all.rank <= 3 ? options.mask.without_heads() : options.mask.folded(all.outer)),
+        outer(all.outer) {
+    if (all.rank > 3) outer.append(all.queries.dim(1));
+  }
+  Shape output_shape() const {
+    return {all.queries.dim(0), all.queries.dim(1), all.queries.dim(2), all.values.dim(3)};
+  }
+  Shape given_shape() const { return joined_shape(outer, {all.queries.dim(2), all.values.dim(3)}); }
+  Tensor forward(const Context& context, float* softmax = nullptr) const {
+    Tensor output(output_shape());
+    const PackedKeyValues packed =
+        packed_in(context.arena, heads_first(all.keys), heads_first(all.values));
+    attention(heads_first(all.queries), packed, mask, core, heads_first_mutable(output), context,
+              softmax);
+    return output;
+  }
+
+  Operands all;
+  TensorView queries, keys;  // before they are prepared for the scoring function
+  PreparedScoring prepared;
+  AttentionOptions core;
+  Mask mask;
+  Shape outer;  // the axes of the output before (T, d_v)
+};
+
+// d (B, H, T, d), of an operand that was broadcast to it, as the gradient of the operand.
+Tensor summed_to(const TensorView& given, const Operands& all, const Tensor& d) {
+  const TensorView operand = all.rank == 3 ? with_head_axis(given) : given;
+  const Shape full = joined_shape(all.outer, {d.dim(1), d.dim(2), d.dim(3)});
+  const std::size_t missing = full.rank() - operand.shape().rank();
+  std::vector<double> sums(given.elements(), 0.0);
+  for (std::size_t i = 0; i < d.elements(); ++i) {
+    std::size_t rest = i, to = 0, stride = 1;
+    for (std::size_t axis = full.rank(); axis-- > missing; rest /= full[axis]) {
+      const std::size_t extent = operand.shape()[axis - missing];
+      if (extent != 1) to += rest % full[axis] * stride;
+      stride *= extent;
+    }
+    sums[to] += d.f32()[i];
+  }
+  Tensor result(given.shape());
+  std::copy(sums.begin(), sums.end(), result.f32());
+  return result;
+}
+
 }  // namespace
 
 Pooled attention_pooling(const TensorView& queries, const TensorView& keys,
                          const TensorView& values, const PoolingOptions& options) {
-  check_inner(queries, keys, values);
-  Operands all = bring(queries, keys, values, options);
-  PreparedScoring prepared;
-  const AttentionOptions core = compared(all, prepared, options);
-  const std::size_t heads = all.queries.dim(1), rows = all.queries.dim(2);
-  const bool headless = all.rank <= 3;
-  Mask mask = headless ? options.mask.without_heads() : options.mask.folded(all.outer);
-
+  const PoolingCall call(queries, keys, values, options);
   // Without a softcap the softcapped scores are the raw ones.
   PoolingOptions::Keep keep = options.keep;
   if (keep == PoolingOptions::Keep::softcapped_scores && options.softcap == 0.0f) {
     keep = PoolingOptions::Keep::raw_scores;
   }
+  const bool keeps = keep != PoolingOptions::Keep::nothing;
   Trace trace;
-  if (keep != PoolingOptions::Keep::nothing) trace.capture(hook_of(keep));
+  if (keeps) trace.capture(hook_of(keep));
   Arena arena;
-  const Context context{arena,
-                        TraceScope(keep == PoolingOptions::Keep::nothing ? nullptr : &trace)};
-  Arena::Frame frame(arena);
   Pooled pooled;
-  pooled.output = Tensor({all.queries.dim(0), heads, rows, all.values.dim(3)});
-  const PackedKeyValues packed = packed_in(arena, heads_first(all.keys), heads_first(all.values));
-  attention(heads_first(all.queries), packed, mask, core, heads_first_mutable(pooled.output),
-            context);
-  if (keep != PoolingOptions::Keep::nothing)
+  pooled.output = call.forward({arena, TraceScope(keeps ? &trace : nullptr)});
+  pooled.output.reshape(call.given_shape());
+  if (keeps) {
     pooled.kept = std::move(trace.captured().front().value);
-
-  Shape outer = all.outer;
-  if (all.rank > 3) outer.append(heads);
-  pooled.output.reshape(joined_shape(outer, {rows, all.values.dim(3)}));
-  if (!pooled.kept.empty()) pooled.kept.reshape(joined_shape(outer, {rows, all.keys.dim(2)}));
+    pooled.kept.reshape(joined_shape(call.outer, {call.all.queries.dim(2), call.all.keys.dim(2)}));
+  }
   return pooled;
+}
+
+PoolingGradients attention_pooling_backward(const TensorView& queries, const TensorView& keys,
+                                            const TensorView& values, const PoolingOptions& options,
+                                            const TensorView& d_output) {
+  const PoolingCall call(queries, keys, values, options);
+  if (!(d_output.shape() == call.given_shape())) {
+    fail(ErrorCode::shape_mismatch, kName, ": a gradient of shape ", d_output.shape().text(),
+         " of an output of shape ", call.given_shape().text());
+  }
+  const Operands& all = call.all;
+  Arena arena;
+  const Shape shape = call.output_shape();
+  Tensor softmax({shape[0], shape[1], shape[2], 2});
+  const Tensor output = call.forward({arena, TraceScope()}, softmax.f32());
+  Tensor dq(all.queries.shape()), dk(all.keys.shape()), dv(all.values.shape()), d_weights;
+  const AttentionKept kept{heads_first(all.queries), heads_first(all.keys), heads_first(all.values),
+                           heads_first(output), softmax.f32()};
+  AttentionGradients to{heads_first_mutable(dq), heads_first_mutable(dk), heads_first_mutable(dv)};
+  if (call.core.score.weights != nullptr) {
+    d_weights = Tensor::zeros(call.prepared.weights.shape());
+    to.weights = d_weights.f32();
+  }
+  attention_backward(kept, call.mask, call.core, heads_first(d_output.reshaped(shape)), to, arena);
+  PoolingGradients found;
+  ScoringGradients scored{std::move(dq), std::move(dk), std::move(d_weights)};
+  prepared_back(options.score, call.queries, call.keys, scored, arena);
+  found.queries = summed_to(queries, all, scored.queries);
+  found.keys = summed_to(keys, all, scored.keys);
+  found.values = summed_to(values, all, dv);
+  found.parameters = std::move(scored.parameters);
+  return found;
 }
 
 }  // namespace clearformer

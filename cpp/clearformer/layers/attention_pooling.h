@@ -33,4 +33,17 @@ struct Pooled {
 Pooled attention_pooling(const TensorView& queries, const TensorView& keys,
                          const TensorView& values, const PoolingOptions& options);
 
+/// The gradients of the operands of attention_pooling(), of their shapes, and of those parameters of the scoring function
+/// that are no plain numbers: M, W_q, W_k, w_v.
+struct PoolingGradients {
+  Tensor queries, keys, values;
+  std::map<std::string, Tensor> parameters;
+};
+
+/// From d_output (…, H, T, d_v), the gradient of the output. Computes the output again; memory is linear in T and S.
+/// Throws as attention_pooling(), and shape_mismatch for a d_output of another shape than the output.
+PoolingGradients attention_pooling_backward(const TensorView& queries, const TensorView& keys,
+                                            const TensorView& values, const PoolingOptions& options,
+                                            const TensorView& d_output);
+
 }  // namespace clearformer

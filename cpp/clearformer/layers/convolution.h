@@ -7,6 +7,7 @@
 
 namespace clearformer {
 
+/// Number and places of a convolution's taps, in frames.
 struct Taps {
   std::size_t count = 1;  // K
   std::size_t stride = 1;

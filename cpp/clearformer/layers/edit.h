@@ -18,8 +18,8 @@ void apply(const Edit& edit, const Offered& offered, std::size_t prompts);
 ///   projection; clamp: 0 outside of the limits; mean: what the region gives up, Σ_region / N, is added everywhere
 /// before: the value before the edit; for clamp.
 void apply_back(const Edit& edit, const Offered& gradient, const Tensor* before);
-/// The gradient of edit.value, of its shape: that of the edited region, multiplied by what was scaled, summed over the
-/// axes along which the value is broadcast. before: for scale. Throws unsupported for noise and project_out.
+/// The gradient of edit.value, of its shape: that of the edited region, multiplied by what was scaled or by the noise
+/// drawn, summed over the axes along which the value is broadcast. before: for scale. Throws unsupported for project_out.
 Tensor value_gradient(const Edit& edit, const Offered& gradient, const Tensor* before);
 
 }  // namespace clearformer

@@ -45,6 +45,23 @@ void clamp_back(const Edit& edit, const Offered& gradient, const Region& region,
   }
 }
 
+// What noise of a standard deviation of 1 adds.
+Tensor unit_noise(const Edit& edit, const Offered& at) {
+  Edit unit;
+  unit.op = Edit::Op::noise;
+  unit.rows = edit.rows;
+  unit.heads = edit.heads;
+  unit.positions = edit.positions;
+  unit.key_positions = edit.key_positions;
+  unit.features = edit.features;
+  unit.seed = edit.seed;
+  unit.value = Tensor({1});
+  *unit.value.f32() = 1.0f;
+  Tensor noise = Tensor::zeros(at.value.shape());
+  apply(unit, {at.name, at.legend, noise, at.past}, 0);
+  return noise;
+}
+
 }  // namespace
 
 void apply_back(const Edit& edit, const Offered& gradient, const Tensor* before) {
@@ -64,10 +81,15 @@ void apply_back(const Edit& edit, const Offered& gradient, const Tensor* before)
 
 Tensor value_gradient(const Edit& edit, const Offered& gradient, const Tensor* before) {
   using Op = Edit::Op;
-  if (edit.op == Op::noise || edit.op == Op::project_out) {
+  if (edit.op == Op::project_out) {
     fail(ErrorCode::unsupported, "gradient: that of the value of ", described(edit, gradient.name));
   }
   const Region region = region_of(edit, gradient, EditAxes(gradient.legend), 0);
+  Tensor noise;
+  if (edit.op == Op::noise) {
+    noise = unit_noise(edit, gradient);
+    before = &noise;
+  }
   const Shape& shape = edit.value.shape();
   const std::size_t leading = region.shape.rank() - shape.rank();
   std::vector<double> sums(shape.elements(), 0.0);
@@ -76,7 +98,7 @@ Tensor value_gradient(const Edit& edit, const Offered& gradient, const Tensor* b
     for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
       of = of * shape[axis] + (shape[axis] == 1 ? 0 : at.places[leading + axis]);
     }
-    const double factor = edit.op == Op::scale ? before->f32()[at.element] : 1.0;
+    const double factor = before != nullptr ? before->f32()[at.element] : 1.0;
     sums[of] += factor * gradient.value.f32()[at.element];
   }
   Tensor result(shape);

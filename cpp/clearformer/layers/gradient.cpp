@@ -20,7 +20,8 @@ bool any_matches(const List& list, std::string_view hook) {
 Tensor weights_for(const ReadOut& term, const Shape& shape) {
   try {
     return broadcast_to(term.weights, shape);
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::out_of_memory) throw;
     fail(ErrorCode::shape_mismatch, "gradient: weights of shape ", term.weights.shape().text(),
          " do not fit ", term.name, " of shape ", shape.text());
   }
@@ -54,12 +55,12 @@ void Gradient::begin(std::vector<std::string> places) {
   }
   begin_layers();
   places_ = std::move(places);
-  keeping_ = false;
+  keeping_ = Keeping::nothing;
 }
 
 void Gradient::begin_layers() {
   places_.clear();
-  keeping_ = true;
+  keeping_ = Keeping::values;
   value_ = 0.0;
   found_.clear();
   kept_.clear();
@@ -117,12 +118,6 @@ void Gradient::release(std::size_t first) {
   if (first < kept_.size()) kept_.resize(first);
 }
 
-std::size_t Gradient::kept_bytes() const {
-  std::size_t bytes = 0;
-  for (const Kept& kept : kept_) bytes += kept.value.view().bytes();
-  return bytes;
-}
-
 void Gradient::read(const Offered& offered) {
   for (Met& hook : hooks_) {
     if (hook.term.name != offered.name) continue;
@@ -170,6 +165,10 @@ void Gradient::add_to_edit(std::size_t index, const Tensor& gradient) {
       kernels::add(sum, gradient.f32(), sum, gradient.elements());
     }
   }
+}
+
+bool TraceScope::returns_logits() const {
+  return gradient() == nullptr || gradient()->returns_logits();
 }
 
 bool TraceScope::keeping() const { return trace_->gradient()->keeping(); }

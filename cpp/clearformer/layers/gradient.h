@@ -63,6 +63,21 @@ class Gradient {
   /// Calls the function with the gradient of every matching hook point; what it writes is propagated and found.
   void edit(std::string pattern, Function function);
 
+  /// What the forward pass keeps: what the backward pass reads, or the residual stream before each layer, which is then
+  /// computed once more, with the same bits. Functions are not called again.
+  enum class Memory {
+    automatic,  // keep, if that certainly does not exceed the memory
+    keep,
+    recompute,
+  };
+  void set_memory(Memory memory) { memory_ = memory; }
+  Memory memory() const { return memory_; }
+
+  /// The pass does not return the logits of a language model (an empty tensor in their place): they are computed in blocks
+  /// of rows and never in memory as a whole.
+  void omit_logits() { omits_logits_ = true; }
+  bool returns_logits() const { return !omits_logits_; }
+
   /// The metric's value, once the pass is complete.
   double value() const { return value_; }
   /// The gradients of hook points, the last computed value first.
@@ -102,16 +117,32 @@ class Gradient {
   /// Throws invalid_argument for a hook point of the metric, or one that is wanted, that the pass did not have.
   void check_all_met() const;
 
-  /// Values for the backward pass are kept only while this is set.
-  bool keeping() const { return keeping_; }
-  void set_keeping(bool keeping) { keeping_ = keeping; }
+  /// Whether layers are computed once more, see Memory.
+  bool recomputes() const { return recomputes_; }
+  void set_recomputing(bool recomputes) { recomputes_ = recomputes; }
+  /// What is done with values for the backward pass: nothing, or they are kept; or what functions wrote is recorded, for a
+  /// layer that is computed once more, and then it is replayed, and values are kept.
+  enum class Keeping { nothing, values, records, replayed };
+  bool keeping() const { return keeping_ == Keeping::values || replays(); }
+  bool records() const { return keeping_ == Keeping::records; }
+  bool replays() const { return keeping_ == Keeping::replayed; }
+  void set_keeping(Keeping keeping) { keeping_ = keeping; }
   void keep(std::string name, const TensorView& value);
   /// A value kept under that name, the last one; null if there is none.
   const Tensor* kept(std::string_view name) const;
   /// The number of values kept so far; release() frees all later ones.
   std::size_t kept_values() const { return kept_.size(); }
   void release(std::size_t first);
-  std::size_t kept_bytes() const;
+  /// Their bytes: of those that the predicate accepts by their names.
+  template <class Predicate>
+  std::size_t kept_bytes(const Predicate& counts) const {
+    std::size_t bytes = 0;
+    for (const Kept& kept : kept_) bytes += counts(kept.name) ? kept.value.view().bytes() : 0;
+    return bytes;
+  }
+  std::size_t kept_bytes() const {
+    return kept_bytes([](const std::string&) { return true; });
+  }
 
   /// Forward: adds a hook point's share to the metric.
   void read(const Offered& offered);
@@ -155,7 +186,9 @@ class Gradient {
   std::vector<Kept> kept_;
   std::vector<Trace::Captured> found_;
   double value_ = 0.0;
-  bool keeping_ = false;
+  Memory memory_ = Memory::automatic;
+  Keeping keeping_ = Keeping::nothing;
+  bool omits_logits_ = false, recomputes_ = false;
 };
 
 }  // namespace clearformer

@@ -35,19 +35,25 @@ double loss_of_row(const float* x, std::size_t classes, std::size_t label, float
 
 }  // namespace
 
-double cross_entropy(const TensorView& logits, const std::int32_t* labels,
+std::size_t counted_rows(std::span<const std::int32_t> labels, const CrossEntropy& options) {
+  const auto ignored = std::count(labels.begin(), labels.end(), options.ignored);
+  return labels.size() - static_cast<std::size_t>(ignored);
+}
+
+double cross_entropy(const TensorView& logits, std::span<const std::int32_t> labels,
                      const MutableTensorView& d, const CrossEntropy& options) {
   const std::size_t classes = logits.shape().back(0), rows = logits.elements() / classes;
-  std::size_t counted = 0;
-  for (std::size_t row = 0; row < rows; ++row) {
-    const std::int32_t label = labels[row];
-    if (label == options.ignored) continue;
-    if (label < 0 || static_cast<std::size_t>(label) >= classes) {
-      fail(ErrorCode::invalid_argument, "loss: label ", label, " of row ", row, " is none of the ",
-           classes, " classes");
-    }
-    ++counted;
+  if (!(options.label_smoothing >= 0.0f && options.label_smoothing <= 1.0f)) {
+    fail(ErrorCode::invalid_argument, "loss: label_smoothing is ", options.label_smoothing,
+         ", not 0 to 1");
   }
+  for (const std::int32_t label : labels) {
+    if (label == options.ignored) continue;
+    if (label >= 0 && static_cast<std::size_t>(label) < classes) continue;
+    fail(ErrorCode::invalid_argument, "loss: label ", label, " is none of the ", classes,
+         " classes");
+  }
+  const std::size_t counted = options.of == 0 ? counted_rows(labels, options) : options.of;
   if (counted == 0) return std::numeric_limits<double>::quiet_NaN();
   const double factor = options.weight / static_cast<double>(counted);
   std::vector<double> losses(rows, 0.0);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "clearformer/tensor/tensor.h"
 
@@ -16,11 +17,17 @@ struct CrossEntropy {
   std::int32_t ignored = -100;  // the label of rows that are not counted
   float label_smoothing = 0.0f;
   float weight = 1.0f;  // of the loss
+  /// Of how many rows the mean is taken, if these are only some of them; 0: of those that have a label.
+  std::size_t of = 0;
 };
 
+/// The number of rows that have a label.
+std::size_t counted_rows(std::span<const std::int32_t> labels, const CrossEntropy& options);
+
 /// The weighted mean of the cross-entropy of logits (N, V) and labels (N) of int32; adds its gradient to d (N, V), if its
-/// data is not null. NaN if no row is counted, as in torch. Throws invalid_argument for a label outside [0, V).
-double cross_entropy(const TensorView& logits, const std::int32_t* labels,
+/// data is not null. NaN if no row is counted, as in torch. Throws invalid_argument for a label outside [0, V), or a
+/// label_smoothing outside [0, 1].
+double cross_entropy(const TensorView& logits, std::span<const std::int32_t> labels,
                      const MutableTensorView& d, const CrossEntropy& options);
 
 /// The weighted mean of (x - y)² of logits and targets of the same number of elements; adds its gradient to d.

@@ -24,8 +24,14 @@ struct LowRankUpdate {
 class LowRankUpdates {
  public:
   bool any() const { return !updates_.empty(); }
-  void clear() { updates_.clear(); }
-  void add(LowRankUpdate update) { updates_.push_back(std::move(update)); }
+  /// Updates are replaced in two steps, since the first may find no memory: `add` those of the next ones, after `begin`,
+  /// then put them in force.
+  void begin() { next_ = {}; }
+  void add(LowRankUpdate update) { next_.push_back(std::move(update)); }
+  void put_in_force() noexcept {
+    updates_.swap(next_);
+    begin();
+  }
 
   /// y (rows, out) += Σ s·(x·Aᵀ)·Bᵀ for x (rows, in).
   void forward(const float* x, float* y, std::size_t rows) const;
@@ -37,7 +43,7 @@ class LowRankUpdates {
   void add_row(std::size_t output, float* row) const;
 
  private:
-  std::vector<LowRankUpdate> updates_;
+  std::vector<LowRankUpdate> updates_, next_;
 };
 
 }  // namespace clearformer

@@ -29,11 +29,15 @@ void expect(bool right, const char* what, double value) {
   if (!right) fail(ErrorCode::invalid_argument, "optimiser: ", what, " is ", value);
 }
 
+void expect_rate(double rate) {
+  expect(rate >= 0.0 && std::isfinite(rate), "the learning rate", rate);
+}
+
 }  // namespace
 
 Optimizer::Optimizer(const std::vector<Parameter>& parameters, double rate, std::size_t states)
     : learning_rate(rate) {
-  expect(rate >= 0.0, "the learning rate", rate);
+  expect_rate(rate);
   for (const Parameter& parameter : parameters) {
     const WeightPlace place = parameter.rows->place();
     const bool tied = std::any_of(items_.begin(), items_.end(), [&](const Item& item) {
@@ -54,13 +58,22 @@ Optimizer::Optimizer(const std::vector<Parameter>& parameters, double rate, std:
 }
 
 void Optimizer::step(const WeightGradients& gradients) {
-  for (Item& item : items_) {
-    if (const auto rows = gradients.rows(item.parameter)) step(item, *rows);
+  expect_rate(learning_rate);
+  // All memory is allocated before the first weight changes.
+  std::vector<std::shared_ptr<WeightRows>> sums;
+  std::size_t longest = 0;
+  for (const Item& item : items_) {
+    sums.push_back(gradients.rows(item.parameter));
+    longest = std::max(longest, item.parameter.rows->inputs());
+  }
+  std::vector<float> memory(2 * longest);
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    if (sums[i] != nullptr) step(items_[i], *sums[i], memory.data());
   }
 }
 
 // Panels are changed in place; other weights row by row, since some are stored beside what their layer computes with.
-void Optimizer::step(Item& item, const WeightRows& gradient) const {
+void Optimizer::step(Item& item, const WeightRows& gradient, float* memory) const {
   State& state = item.state;
   ++state.steps;
   begin(state);
@@ -79,13 +92,13 @@ void Optimizer::step(Item& item, const WeightRows& gradient) const {
                            });
   }
   const std::size_t inputs = rows.inputs();
-  std::vector<float> weight(inputs), sums(inputs);
+  float *const weight = memory, *const sums = memory + inputs;
   for (std::size_t output = 0; output < rows.outputs(); ++output) {
-    rows.copy_row(output, weight.data());
-    gradient.copy_row(output, sums.data());
-    update(state, {weight.data(), sums.data(), at(state.first, output * inputs),
+    rows.copy_row(output, weight);
+    gradient.copy_row(output, sums);
+    update(state, {weight, sums, at(state.first, output * inputs),
                    at(state.second, output * inputs), inputs});
-    rows.set_row(output, weight.data());
+    rows.set_row(output, weight);
   }
 }
 

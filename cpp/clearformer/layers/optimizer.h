@@ -34,7 +34,8 @@ class Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  /// Changes each weight that has a gradient, once. A weight that is tied is one weight.
+  /// Changes each weight that has a gradient, once. A weight that is tied is one weight. Throws invalid_argument for a
+  /// learning rate that is negative or not finite, or out_of_memory; then nothing is changed.
   void step(const WeightGradients& gradients);
   double learning_rate = 0.0;  // of the next step
   /// Bytes of the state: 8 a number for AdamW, 4 for SGD with momentum.
@@ -45,6 +46,7 @@ class Optimizer {
   /// not in fp32, and for numbers that torch refuses (invalid_argument).
   Optimizer(const std::vector<Parameter>& parameters, double learning_rate, std::size_t states);
 
+  /// The state of one weight.
   struct State {
     std::size_t steps = 0;              // of this weight, with the one at hand
     double power1 = 1.0, power2 = 1.0;  // AdamW: β₁ᵗ, β₂ᵗ
@@ -66,7 +68,8 @@ class Optimizer {
     Parameter parameter;
     State state;
   };
-  void step(Item& item, const WeightRows& gradient) const;
+  // With memory for two rows.
+  void step(Item& item, const WeightRows& gradient, float* memory) const;
 
   std::vector<Item> items_;
 };

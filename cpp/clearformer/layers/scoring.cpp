@@ -5,6 +5,7 @@
 
 #include "clearformer/kernels/matmul.h"
 #include "clearformer/kernels/packed_matrix.h"
+#include "clearformer/kernels/panel_gradient.h"
 #include "clearformer/layers/functional.h"
 
 namespace clearformer {
@@ -119,6 +120,26 @@ void check_parameters(const ScoringFunction& function, const Scoring& scoring) {
   }
 }
 
+// aᵀ·b of rows a (…, N) and b (…, K): (N, K)
+Tensor outer_sum(const TensorView& a, const TensorView& b, Arena& arena) {
+  const std::size_t outputs = a.shape().back(0), inputs = b.shape().back(0);
+  kernels::PanelGradient sums(outputs, inputs);
+  sums.add_outer(a.f32(), b.f32(), a.shape().outer(1), arena);
+  Tensor result({outputs, inputs});
+  for (std::size_t row = 0; row < outputs; ++row) sums.copy_row(row, result.f32() + row * inputs);
+  return result;
+}
+
+// The backward pass of projected(): d (…, h) becomes the gradient of x.
+void projected_back(const ScoringCall& call, std::string name, const TensorView& x, Tensor& d,
+                    ScoringGradients& to, Arena& arena) {
+  Tensor dx(x.shape());
+  kernels::PackedMatrix(call.tensor(name).clone())
+      .multiply_transposed(d.f32(), dx.f32(), x.shape().outer(1), nullptr, arena);
+  to.parameters.emplace(std::move(name), outer_sum(d, x, arena));
+  d = std::move(dx);
+}
+
 }  // namespace
 
 Scoring& Scoring::set(std::string parameter, Tensor value) {
@@ -139,6 +160,20 @@ PreparedScoring prepare(const Scoring& scoring, const TensorView& queries, const
     return function.prepare({scoring, queries, keys});
   }
   fail(ErrorCode::unsupported, kScoring, ": score \"", scoring.name, "\" is not known");
+}
+
+void prepared_back(const Scoring& scoring, const TensorView& queries, const TensorView& keys,
+                   ScoringGradients& gradients, Arena& arena) {
+  const ScoringCall call{scoring, queries, keys};
+  if (scoring.name == "additive") {
+    projected_back(call, "W_q", queries, gradients.queries, gradients, arena);
+    projected_back(call, "W_k", keys, gradients.keys, gradients, arena);
+    gradients.parameters.emplace("w_v", std::move(gradients.weights));
+  } else if (scoring.name == "general") {
+    // The keys met q' = q·M: dM = qᵀ·dq', dq = dq'·Mᵀ.
+    gradients.parameters.emplace("M", outer_sum(queries, gradients.queries, arena));
+    gradients.queries = projected(call, gradients.queries, "M");
+  }
 }
 
 }  // namespace clearformer

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "clearformer/kernels/pairwise.h"
+#include "clearformer/tensor/arena.h"
 #include "clearformer/tensor/tensor.h"
 
 namespace clearformer {
@@ -44,5 +45,16 @@ struct PreparedScoring {
 /// Throws unsupported for an unknown name, invalid_argument for a parameter that is missing or does not belong to
 /// the function, shape_mismatch for shapes that do not fit.
 PreparedScoring prepare(const Scoring& scoring, const TensorView& queries, const TensorView& keys);
+
+/// The gradients of prepared queries, keys and weights, which prepared_back() replaces by those of what they were
+/// prepared from.
+struct ScoringGradients {
+  Tensor queries, keys, weights;
+  std::map<std::string, Tensor> parameters = {};
+};
+
+/// The gradients of the queries and keys given to prepare(), and of the scoring function's tensors.
+void prepared_back(const Scoring& scoring, const TensorView& queries, const TensorView& keys,
+                   ScoringGradients& gradients, Arena& arena);
 
 }  // namespace clearformer

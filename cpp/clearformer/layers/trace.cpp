@@ -42,8 +42,10 @@ void Trace::edit(Edit edit) {
   changes_.push_back({std::move(pattern), std::make_shared<Edit>(std::move(edit)), {}, {}});
 }
 
-const Edit* Trace::edit_at(std::size_t index) const {
-  return index < changes_.size() ? changes_[index].data.get() : nullptr;
+const Edit& Trace::edit_with_value(std::size_t index) const {
+  const Edit* const edit = index < changes_.size() ? changes_[index].data.get() : nullptr;
+  if (edit != nullptr && !edit->value.empty()) return *edit;
+  fail(ErrorCode::invalid_argument, "gradient: edit ", index, " has no value");
 }
 
 void Trace::apply(const Change& change, const Offered& offered) const {
@@ -91,12 +93,20 @@ bool Trace::edits(std::string_view name) const {
 }
 
 void Trace::visit(const Offered& offered) {
+  if (gradient_ != nullptr && is_on_request(offered.name) &&
+      (edits(offered.name) || gradient_->changes(offered.name))) {
+    fail(ErrorCode::unsupported, "gradient: ", offered.name,
+         " is read only: no edits, functions or read-outs there in a differentiated pass");
+  }
   for (Change& change : changes_) {
     if (!selects(change.pattern, offered.name)) continue;
     gradient_ != nullptr ? apply_kept(change, offered) : apply(change, offered);
     change.met = true;
   }
-  if (gradient_ != nullptr) gradient_->read(offered);
+  if (gradient_ != nullptr) {
+    if (gradient_->replays()) return;
+    gradient_->read(offered);
+  }
   for (const Capture& part : parts_) {
     if (selects(part.hook, offered.name)) captured_.push_back(taken(part, offered, prompts_));
   }
@@ -105,9 +115,13 @@ void Trace::visit(const Offered& offered) {
       {std::string(offered.name), std::string(offered.legend), Tensor::copy_of(offered.value)});
 }
 
-// The name under which the value before an edit is kept.
+// The names under which the value before an edit is kept, and what a function wrote.
 std::string before_edit(std::string_view hook, std::size_t index) {
   return concat(hook, " before edit ", index);
+}
+
+std::string written_by(std::string_view hook, std::size_t index) {
+  return concat(hook, " written by function ", index);
 }
 
 void Trace::apply_kept(const Change& change, const Offered& offered) const {
@@ -119,10 +133,19 @@ void Trace::apply_kept(const Change& change, const Offered& offered) const {
     if (keeps && needed) gradient_->keep(before_edit(offered.name, index), offered.value);
     return apply(change, offered);
   }
-  if (!keeps || change.backward) return apply(change, offered);
+  if (gradient_->replays()) {
+    const Tensor* const written = gradient_->kept(written_by(offered.name, index));
+    if (written != nullptr) {
+      std::memcpy(offered.value.data(), written->data(), offered.value.bytes());
+    }
+    return;
+  }
+  if (!keeps && !gradient_->records()) return apply(change, offered);
   const Tensor before = Tensor::copy_of(offered.value);
   apply(change, offered);
   if (std::memcmp(before.data(), offered.value.data(), offered.value.bytes()) == 0) return;
+  if (gradient_->records()) gradient_->keep(written_by(offered.name, index), offered.value);
+  if (change.backward) return;
   fail(ErrorCode::unsupported, "gradient: a function changes ", offered.name,
        "; give its vector-Jacobian product as well, or an edit as data");
 }

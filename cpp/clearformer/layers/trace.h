@@ -139,8 +139,8 @@ class Trace {
   void visit(const Offered& offered);
   /// Propagates the gradient of a hook point through its edits, the last one first.
   void visit_back(const Offered& gradient) const;
-  /// An edit, in the order they were added; null for a function and past the last one.
-  const Edit* edit_at(std::size_t index) const;
+  /// An edit, in the order they were added; throws invalid_argument unless it has a value.
+  const Edit& edit_with_value(std::size_t index) const;
 
  private:
   struct Change {
@@ -191,6 +191,8 @@ class TraceScope {
   }
   /// The same for a value that only gradients of weights need.
   bool keeps_inputs() const { return keeps() && weights() != nullptr; }
+  /// Whether the pass returns the logits of a language model.
+  bool returns_logits() const;
   /// A value that the forward pass kept.
   TensorView kept(std::string_view leaf) const;
   bool has_kept(std::string_view leaf) const;

@@ -183,20 +183,24 @@ class Inspector {
 
   void take(Weights& weights, const Architecture& architecture,
             const std::vector<MatrixRequest>& matrices) {
+    std::string twin;  // as stored
     try {
       ModelConfig config = *found_.config;
       const NameMap names = architecture.names(weights, config);
-      if (!weights.names().empty()) settle_ties(config, weights, names);
+      if (!weights.names().empty()) twin = settle_ties(config, weights, names);
       record_weights(std::move(config), WeightScope(weights, names));
     } catch (const Error&) {
       if (weights.problems().empty()) throw;
       return;  // too many to continue
     }
     found_.memory = memory_of(weights.bytes_taken(), matrices);
+    // While a call runs; the output layer's twin has been compared with the table and released.
+    const Inspection::Memory kept = memory_of(weights.bytes_taken(), matrices, twin);
     for (std::size_t i = 0; i < found_.peak.size(); ++i) {
       const MatrixFormat format = *matrix_format_named(Inspection::kDTypes[i]);
       found_.peak[i] =
-          bounded_sum((*found_.memory)[i], call_bytes(*found_.config, Inspection::kPrompt, format));
+          std::max((*found_.memory)[i],
+                   bounded_sum(kept[i], call_bytes(*found_.config, Inspection::kPrompt, format)));
     }
     if (whole()) compare_memory();
     if (found_.parameters) return;
@@ -246,14 +250,15 @@ class Inspector {
                                {}});
   }
 
-  Inspection::Memory memory_of(std::uint64_t others,
-                               const std::vector<MatrixRequest>& matrices) const {
+  Inspection::Memory memory_of(std::uint64_t others, const std::vector<MatrixRequest>& matrices,
+                               std::string_view without = {}) const {
     Inspection::Memory bytes;
     for (std::size_t i = 0; i < bytes.size(); ++i) {
       const MatrixPlan plan = plan_matrices(*folder_.config, found_.config->task,
                                             *matrix_format_named(Inspection::kDTypes[i]));
       bytes[i] = others;
       for (const MatrixRequest& matrix : matrices) {
+        if (!without.empty() && matrix.stored == without) continue;
         const MatrixPlan::Entry* planned = plan.find(matrix.stored);
         bytes[i] += Matrix::bytes_of(planned == nullptr ? MatrixFormat::f32 : planned->format,
                                      matrix.outputs, matrix.inputs);

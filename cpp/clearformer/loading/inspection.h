@@ -88,7 +88,8 @@ struct Inspection {
 };
 
 /// Throws only out_of_memory: everything wrong is among the problems. An output layer stored beside a tied embedding
-/// table is counted: whether the two differ can be seen from their bytes only.
+/// table is counted in the memory of the weights, as the files are loaded; the peak of a call assumes that the two are
+/// equal, which can be seen from their bytes only.
 Inspection inspect(const InspectedFolder& folder);
 
 /// Serialises it as a JSON object, without the config and the tensors, which the headers list.

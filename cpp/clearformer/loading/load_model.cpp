@@ -70,6 +70,27 @@ void record_weights(ModelConfig config, const WeightScope& scope) {
   with_kind(config.kind, [&](auto build) { build(std::move(config), scope); });
 }
 
+std::vector<Weights::Needed> needed_tensors(std::string_view config_text, std::optional<Task> task,
+                                            std::string config_file) {
+  const ConfigReader reader(config_text, std::move(config_file));
+  const ModelConfig config = read_model_config(reader, task);
+  const Architecture& architecture = architecture_of(reader);
+  const auto needed = [&](std::span<const NameRule> scheme) {
+    std::vector<MatrixRequest> matrices;
+    Weights recording = Weights::recording(matrices);
+    const NameMap names = architecture.saved_names(config, scheme);
+    record_weights(config, WeightScope(recording, names));
+    return recording.needed();
+  };
+  for (const KeyScheme& scheme : architecture.schemes) {
+    std::vector<Weights::Needed> tensors = needed(scheme.rules);
+    for (const Weights::Needed& tensor : tensors) {
+      if (tensor.name.find(scheme.marker) != std::string::npos) return tensors;
+    }
+  }
+  return needed({});
+}
+
 MatrixPlan plan_matrices(std::string_view config_text, std::optional<Task> task,
                          const MatrixPolicy& policy, std::string config_file) {
   const ConfigReader reader(config_text, std::move(config_file));

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "clearformer/models/model.h"
 #include "clearformer/weights/scope.h"
@@ -26,6 +27,13 @@ std::unique_ptr<Model> from_pretrained(const std::string& folder,
                                        std::optional<Task> task = std::nullopt,
                                        MatrixFormat dtype = MatrixFormat::f32,
                                        CacheFormat cache = CacheFormat::f32);
+
+/// The tensors that load_model() takes for this config and task, under the names that transformers gives them, without
+/// those that are tied to others; of the naming schemes the first whose marker one of its names contains. Leading axes
+/// of size 1 may be missing. Throws malformed_config or unsupported.
+std::vector<Weights::Needed> needed_tensors(std::string_view config_text,
+                                            std::optional<Task> task = std::nullopt,
+                                            std::string config_file = "config.json");
 
 /// Builds a model's layers over weights that record requests, and nothing else.
 void record_weights(ModelConfig config, const WeightScope& scope);

@@ -46,11 +46,12 @@ std::vector<Tie> ties_of(const ModelConfig& config) {
   return ties;
 }
 
-void settle_ties(ModelConfig& config, Weights& weights, const NameMap& names) {
+std::string settle_ties(ModelConfig& config, Weights& weights, const NameMap& names) {
   if (!config.tied && config.kind == ModelKind::encoder_decoder && has_one_table(weights, names)) {
     config.own_target_embedding = false;
   }
   const bool said_tied = config.tied;
+  std::string untied;
   for (const Tie& tie : ties_of(config)) {
     const std::string tensor = names.stored(tie.tensor).name;
     const std::string source = names.stored(tie.source).name;
@@ -64,11 +65,13 @@ void settle_ties(ModelConfig& config, Weights& weights, const NameMap& names) {
       weights.forget(tensor);
     } else if (is_output(tie)) {
       config.tied = false;  // they differ, or may do so
+      untied = tensor;
     } else if (tie.tensor != kMaskedBias.tensor) {
       fail(ErrorCode::unsupported, "weights: \"", tensor, "\" differs from \"", source,
            "\", which the config ties it to");
     }
   }
+  return untied;
 }
 
 }  // namespace clearformer

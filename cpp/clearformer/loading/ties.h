@@ -3,6 +3,7 @@
 // stores them under.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -21,8 +22,8 @@ struct Tie {
 std::vector<Tie> ties_of(const ModelConfig& config);
 
 /// Drops tensors that duplicate another byte for byte, renames those stored under the other name, and unties the
-/// output layer if the file has a different one. Throws unsupported for token embedding tables that should be tied
-/// and differ.
-void settle_ties(ModelConfig& config, Weights& weights, const NameMap& names);
+/// output layer if the file has a different one, or one that cannot be compared since only headers were read: its stored
+/// name is returned. Throws unsupported for token embedding tables that should be tied and differ.
+std::string settle_ties(ModelConfig& config, Weights& weights, const NameMap& names);
 
 }  // namespace clearformer

@@ -1,6 +1,7 @@
 #include "clearformer/models/adapters.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "clearformer/weights/weights.h"
@@ -91,14 +92,22 @@ void Adapters::use(const Parameters& model, std::vector<ActiveAdapter> active) {
       fail(ErrorCode::invalid_argument, "adapter: \"", active[i].name, "\" is named twice");
     }
   }
+  for (const Parameter& parameter : model.all()) {
+    if (parameter.updates != nullptr) parameter.updates->begin();
+  }
+  for (const auto& [name, scale] : active) {
+    for (const auto& [layer, update] : find(name).parts) {
+      const float product = update.scale * scale;
+      if (!std::isfinite(product)) {
+        fail(ErrorCode::invalid_argument, "adapter: \"", name, "\" scaled by ", update.scale,
+             " and ", scale, " is not finite");
+      }
+      layer->add({update.down, update.up, product});
+    }
+  }
   active_ = std::move(active);
   for (const Parameter& parameter : model.all()) {
-    if (parameter.updates != nullptr) parameter.updates->clear();
-  }
-  for (const auto& [name, scale] : active_) {
-    for (const auto& [layer, update] : find(name).parts) {
-      layer->add({update.down, update.up, update.scale * scale});
-    }
+    if (parameter.updates != nullptr) parameter.updates->put_in_force();
   }
 }
 

@@ -38,7 +38,7 @@ class Adapters {
   /// matrices of other sizes; then nothing is added.
   void add(const Parameters& model, std::string name, std::vector<AdapterUpdate> updates);
   /// Passes that begin afterwards add exactly these, in this order; none: the model's own weights. Throws
-  /// invalid_argument for an unknown name or the same twice.
+  /// invalid_argument for an unknown name or the same twice, or out_of_memory; then those of before remain in force.
   void use(const Parameters& model, std::vector<ActiveAdapter> active);
   /// Releases an adapter, which is then no longer in force.
   void remove(const Parameters& model, std::string_view name);

@@ -39,6 +39,10 @@ std::string_view to_string(ModelKind kind);
 
 /// The contents of a config.json, in terms of the shared layers.
 struct ModelConfig {
+  /// What the labels of whole sequences or images are: config.json's problem_type, or what the number of outputs and the
+  /// type of the labels imply.
+  enum class Problem { implied, regression, single_label, multi_label };
+
   std::string model_type;  // "llama"
   Task task = Task::base;
   ModelKind kind = ModelKind::decoder_only;
@@ -59,7 +63,8 @@ struct ModelConfig {
       CacheFormat::f32;                   // of make_cache(): an option of loading, not in the file
   bool prompts_begin_themselves = false;  // Whisper: no start token is prepended
   std::optional<std::int32_t>
-      pooled_token_id;      // CLIP: the token whose position is pooled; none: the highest id
+      pooled_token_id;  // CLIP: the token whose position is pooled; none: the highest id
+  Problem problem = Problem::implied;
   bool logit_bias = false;  // SigLIP: added to all logits, of which a sigmoid is taken
 
   /// The tower that generates text: the decoder of an encoder-decoder, otherwise the first.

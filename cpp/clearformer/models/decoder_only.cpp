@@ -49,8 +49,11 @@ class DecoderOnlyModel::Pass : public ForwardPass {
     if (model_.output_) {
       x = kept_positions(x, kept_, context_.arena);
       predicts_ = x;
-      Tensor logits({x.dim(0), x.dim(1), model_.config().d_vocab()});
-      model_.output_->forward(x, logits);
+      Tensor logits;
+      if (context_.trace.returns_logits()) {
+        logits = Tensor({x.dim(0), x.dim(1), model_.config().d_vocab()});
+        model_.output_->forward(x, logits);
+      }
       outputs_.add("logits", std::move(logits));
     } else {
       outputs_.add("last_hidden_state", Tensor::copy_of(x));
@@ -73,29 +76,29 @@ class DecoderOnlyModel::Pass : public ForwardPass {
     Gradient& gradient = *context_.trace.gradient();
     expect_metric(gradient, outputs_);
     auto& [name, output] = outputs_.tensors.front();
-    Tensor d_output =
-        metric_back(model_.config(), {name, output, kept_, run_.x().dim(1)}, gradient);
     const MutableTensorView d = run_.d();
-    if (name == "residual") return add_to(d, d_output);
+    if (name == "residual") return add_metric(name, output, d);
     MutableTensorView d_out = d;
     if (model_.tower_.projection() != nullptr) {
       d_out = context_.arena.take({d.dim(0), d.dim(1), model_.tower_.projection()->out_features()});
       std::memset(d_out.data(), 0, d_out.bytes());
     }
     if (name == "last_hidden_state") {
-      add_to(d_out, d_output);
-    } else if (!d_output.empty()) {
+      add_metric(name, output, d_out);
+    } else {
+      const Shape shape{d.dim(0), predicts_.dim(1), model_.config().d_vocab()};
+      const OutputValue logits{name, {output.data(), DType::f32, shape}, kept_, d.dim(1)};
       const MutableTensorView d_x = context_.arena.take(predicts_.shape());
-      model_.output_->backward(predicts_, output, d_output, d_x, context_.trace.weights(),
-                               context_.arena);
+      predictions_back(model_.config(), *model_.output_, logits, predicts_, d_x, context_);
       kept_positions_back(d_x, kept_, d_out);
     }
     if (model_.tower_.projection() == nullptr) return;
     model_.tower_.projected_back(run_.x(), d_out, d, context_);
   }
 
-  static void add_to(const MutableTensorView& d, const TensorView& more) {
-    if (more.elements() != 0) kernels::add(d.f32(), more.f32(), d.f32(), d.elements());
+  void add_metric(std::string_view name, const Tensor& output, const MutableTensorView& d) {
+    const Tensor more = metric_back(model_.config(), {name, output}, *context_.trace.gradient());
+    if (!more.empty()) kernels::add(d.f32(), more.f32(), d.f32(), d.elements());
   }
 
   DecoderOnlyModel& model_;

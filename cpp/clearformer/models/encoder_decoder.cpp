@@ -96,16 +96,16 @@ class EncoderDecoderModel::Pass : public ForwardPass {
     const TowerRun& last = decoder_ ? *decoder_ : *encoder_;
     for (const auto& [name, output] : outputs_.tensors) {
       const MutableTensorView d = name == "encoder_last_hidden_state" ? encoder_->d() : last.d();
-      const OutputValue value{name, output, inputs_.logits_to_keep, d.dim(1)};
-      Tensor d_output = metric_back(model_.config(), value, gradient);
-      if (d_output.empty()) continue;
       if (name != "logits") {
-        kernels::add(d.f32(), d_output.f32(), d.f32(), d.elements());
+        const Tensor more = metric_back(model_.config(), {name, output}, gradient);
+        if (!more.empty()) kernels::add(d.f32(), more.f32(), d.f32(), d.elements());
         continue;
       }
+      const Shape shape{d.dim(0), predicts_.dim(1), model_.config().d_vocab()};
+      const OutputValue logits{
+          name, {output.data(), DType::f32, shape}, inputs_.logits_to_keep, d.dim(1)};
       const MutableTensorView d_x = context_.arena.take(predicts_.shape());
-      model_.output_->backward(predicts_, output, d_output, d_x, context_.trace.weights(),
-                               context_.arena);
+      predictions_back(model_.config(), *model_.output_, logits, predicts_, d_x, context_);
       kept_positions_back(d_x, inputs_.logits_to_keep, d);
     }
   }
@@ -134,8 +134,11 @@ class EncoderDecoderModel::Pass : public ForwardPass {
     if (!model_.output_) return outputs_.add("last_hidden_state", Tensor::copy_of(x));
     x = kept_positions(x, inputs_.logits_to_keep, context_.arena);
     predicts_ = x;
-    Tensor logits({x.dim(0), x.dim(1), model_.config().d_vocab()});
-    model_.output_->forward(x, logits);
+    Tensor logits;
+    if (context_.trace.returns_logits()) {
+      logits = Tensor({x.dim(0), x.dim(1), model_.config().d_vocab()});
+      model_.output_->forward(x, logits);
+    }
     outputs_.add("logits", std::move(logits));
   }
 

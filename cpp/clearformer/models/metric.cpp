@@ -1,10 +1,12 @@
 #include "clearformer/models/metric.h"
 
 #include <algorithm>
-#include <vector>
+#include <cstring>
+#include <limits>
+#include <numeric>
 
 #include "clearformer/kernels/elementwise.h"
-#include "clearformer/layers/loss.h"
+#include "clearformer/kernels/panel_gradient.h"
 
 namespace clearformer {
 
@@ -19,8 +21,8 @@ float* gradient_of(Tensor& d, const TensorView& output) {
   return d.f32();
 }
 
-// The index of a position among those of the logits.
-std::size_t index_of(const LogitTerm& term, const OutputValue& output) {
+// The row of a term's position among those of the logits.
+std::size_t row_of(const LogitTerm& term, const OutputValue& output) {
   const Shape& shape = output.value.shape();
   const bool placed = shape.rank() == 3;  // else one row of logits for each sequence
   const std::size_t all = !placed ? 1 : output.positions.empty() ? shape[1] : output.length;
@@ -40,22 +42,15 @@ std::size_t index_of(const LogitTerm& term, const OutputValue& output) {
     fail(kInvalid, "gradient: there is no logit of row ", term.row, ", position ", term.position,
          ", token ", term.token, " among those of shape ", shape.text());
   }
-  return (term.row * (placed ? shape[1] : 1) + index) * shape.back(0) + term.token;
+  return term.row * (placed ? shape[1] : 1) + index;
 }
 
-void add_logit(const LogitTerm& term, const OutputValue& output, Tensor& d, Gradient& gradient) {
-  const std::size_t at = index_of(term, output);
-  gradient_of(d, output.value)[at] += term.weight;
-  gradient.add_to_value(static_cast<double>(term.weight) * output.value.f32()[at]);
-}
-
-void add_read_out(const ReadOut& term, const TensorView& output, Tensor& d, Gradient& gradient) {
-  const Tensor weights = broadcast_to(term.weights, output.shape());
-  float* const to = gradient_of(d, output);
-  kernels::add(to, weights.f32(), to, weights.elements());
+// Adds Σ weights ⊙ value, and its gradient to d.
+void add_weights(const TensorView& weights, const TensorView& value, float* d, Gradient& gradient) {
+  kernels::add(d, weights.f32(), d, weights.elements());
   double sum = 0.0;
   for (std::size_t i = 0; i < weights.elements(); ++i) {
-    sum += static_cast<double>(weights.f32()[i]) * output.f32()[i];
+    sum += static_cast<double>(weights.f32()[i]) * value.f32()[i];
   }
   gradient.add_to_value(sum);
 }
@@ -88,10 +83,22 @@ std::vector<std::int32_t> labels_of(const ModelConfig& config, std::string_view 
   return rows;
 }
 
-// Numbers as labels: of one output its values (regression), else 0 to 1 for each of several labels.
-void add_numbers_loss(const LabelLoss& loss, const TensorView& output, Tensor& d,
+// What labels of whole sequences or images are, as transformers decides it.
+ModelConfig::Problem problem_of(const ModelConfig& config, const LabelLoss& loss,
+                                const Shape& output) {
+  using Problem = ModelConfig::Problem;
+  const bool whole =
+      config.task == Task::sequence_classification || config.task == Task::image_classification;
+  if (!whole) return Problem::single_label;
+  if (config.problem != Problem::implied) return config.problem;
+  if (output.back(0) == 1) return Problem::regression;
+  return loss.labels.dtype() == DType::f32 ? Problem::multi_label : Problem::single_label;
+}
+
+// Numbers as labels: the outputs' values (regression), or 0 to 1 for each of several labels.
+void add_numbers_loss(bool regression, const LabelLoss& loss, const TensorView& output, Tensor& d,
                       Gradient& gradient) {
-  const bool one = output.shape().back(0) == 1;
+  const bool one = regression && output.shape().back(0) == 1;
   const Tensor& labels = loss.labels;
   const bool fits = one ? labels.elements() == output.elements() : labels.shape() == output.shape();
   if (!fits) {
@@ -105,27 +112,43 @@ void add_numbers_loss(const LabelLoss& loss, const TensorView& output, Tensor& d
                      : static_cast<float>(labels.view().as<std::int32_t>()[i]);
   }
   gradient_of(d, output);
-  const auto function = one ? squared_error : binary_cross_entropy;
+  const auto function = regression ? squared_error : binary_cross_entropy;
   gradient.add_to_value(function(output, numbers.data(), d, loss.weight));
 }
 
-void add_loss(const ModelConfig& config, std::string_view name, const LabelLoss& loss,
-              const TensorView& output, Tensor& d, Gradient& gradient) {
-  const bool answers = config.task == Task::question_answering;
-  if (config.task == Task::base || config.task == Task::replaced_token_detection ||
-      config.second_head) {
-    fail(ErrorCode::unsupported, "loss: ", config.model_type, " for the task ",
-         to_string(config.task), " has none of labels; give the gradient of its outputs");
+void expect_labels(const ModelConfig& config) {
+  if (config.task != Task::base && config.task != Task::replaced_token_detection &&
+      !config.second_head) {
+    return;
   }
-  if (config.task == Task::sequence_classification &&
-      (loss.labels.dtype() == DType::f32 || output.shape().back(0) == 1)) {
-    return add_numbers_loss(loss, output, d, gradient);
+  fail(ErrorCode::unsupported, "loss: ", config.model_type, " for the task ",
+       to_string(config.task), " has none of labels; give the gradient of its outputs");
+}
+
+bool has_numbers(const ModelConfig& config, const LabelLoss& loss, const Shape& output) {
+  const bool numbers = problem_of(config, loss, output) != ModelConfig::Problem::single_label;
+  if (!numbers && loss.labels.dtype() != DType::i32) {
+    fail(ErrorCode::dtype_mismatch, "loss: labels of the task ", to_string(config.task),
+         " are classes or tokens, got ", to_string(loss.labels.dtype()));
   }
-  const auto labels = labels_of(config, name, loss.labels, output.shape());
-  gradient_of(d, output);
-  gradient.add_to_value(cross_entropy(
-      output, labels.data(), d,
-      {kUncounted, loss.label_smoothing, answers ? 0.5f * loss.weight : loss.weight}));
+  return numbers;
+}
+
+bool is_logits(std::string_view name) {
+  return name == "logits" || name == "start_logits" || name == "end_logits";
+}
+
+// Rows of x (…, n), copied unless they follow each other.
+TensorView rows_of(const TensorView& x, std::span<const std::size_t> rows, Tensor& copy) {
+  const std::size_t width = x.shape().back(0), count = rows.size();
+  if (rows.back() - rows.front() + 1 == count) {
+    return {x.f32() + rows.front() * width, DType::f32, {count, width}};
+  }
+  if (copy.empty() || copy.dim(0) != count) copy = Tensor({count, width});
+  for (std::size_t i = 0; i < count; ++i) {
+    std::copy_n(x.f32() + rows[i] * width, width, copy.f32() + i * width);
+  }
+  return copy;
 }
 
 }  // namespace
@@ -138,21 +161,129 @@ void expect_metric(const Gradient& gradient, ModelOutputs& outputs) {
   fail(kInvalid, "loss: this pass has no logits; stop_at_layer ends a pass before them");
 }
 
-Tensor metric_back(const ModelConfig& config, const OutputValue& output, Gradient& gradient) {
-  const std::string_view name = output.name;
-  Tensor d;
-  if (name == "logits" || name == "start_logits" || name == "end_logits") {
-    for (const LabelLoss& loss : gradient.losses()) {
-      add_loss(config, name, loss, output.value, d, gradient);
+LogitsMetric::LogitsMetric(const ModelConfig& config, const OutputValue& logits, Gradient& gradient)
+    : rows_(logits.value.shape().outer(1)), classes_(logits.value.shape().back(0)) {
+  const Shape& shape = logits.value.shape();
+  for (const LabelLoss& loss : gradient.losses()) {
+    expect_labels(config);
+    if (has_numbers(config, loss, shape)) continue;
+    Loss own{labels_of(config, logits.name, loss.labels, shape),
+             {kUncounted, loss.label_smoothing}};
+    const bool answers = config.task == Task::question_answering;
+    own.options.weight = answers ? 0.5f * loss.weight : loss.weight;
+    own.options.of = counted_rows(own.labels, own.options);
+    if (own.options.of == 0) gradient.add_to_value(std::numeric_limits<double>::quiet_NaN());
+    losses_.push_back(std::move(own));
+  }
+  if (logits.name == "logits") {
+    for (const LogitTerm& term : gradient.logits()) {
+      logits_.push_back({row_of(term, logits), term.token, term.weight});
     }
   }
-  if (name == "logits") {
-    for (const LogitTerm& term : gradient.logits()) add_logit(term, output, d, gradient);
-  }
   for (const ReadOut& term : gradient.outputs()) {
-    if (term.name == name) add_read_out(term, output.value, d, gradient);
+    if (term.name == logits.name) read_outs_.push_back(broadcast_to(term.weights, shape));
   }
+}
+
+std::vector<std::size_t> LogitsMetric::rows() const {
+  std::vector<std::size_t> rows;
+  for (std::size_t row = 0; row < rows_; ++row) {
+    const bool labelled = std::any_of(losses_.begin(), losses_.end(), [&](const Loss& loss) {
+      return loss.labels[row] != kUncounted;
+    });
+    const bool placed = std::any_of(logits_.begin(), logits_.end(),
+                                    [&](const Logit& logit) { return logit.row == row; });
+    if (labelled || placed || !read_outs_.empty()) rows.push_back(row);
+  }
+  return rows;
+}
+
+void LogitsMetric::back(std::span<const std::size_t> rows, const TensorView& logits,
+                        const MutableTensorView& d, Gradient& gradient) const {
+  std::vector<std::int32_t> labels(rows.size());
+  for (const Loss& loss : losses_) {
+    if (loss.options.of == 0) continue;
+    for (std::size_t i = 0; i < rows.size(); ++i) labels[i] = loss.labels[rows[i]];
+    gradient.add_to_value(cross_entropy(logits, labels, d, loss.options));
+  }
+  for (const Logit& logit : logits_) {
+    const auto found = std::lower_bound(rows.begin(), rows.end(), logit.row);
+    if (found == rows.end() || *found != logit.row) continue;
+    const auto at = static_cast<std::size_t>(found - rows.begin()) * classes_ + logit.token;
+    d.f32()[at] += logit.weight;
+    gradient.add_to_value(static_cast<double>(logit.weight) * logits.f32()[at]);
+  }
+  for (const Tensor& all : read_outs_) {
+    Tensor copy;
+    add_weights(rows_of(all, rows, copy), logits, d.f32(), gradient);
+  }
+}
+
+Tensor metric_back(const ModelConfig& config, const OutputValue& output, Gradient& gradient) {
+  Tensor d;
+  if (!is_logits(output.name)) {
+    for (const ReadOut& term : gradient.outputs()) {
+      if (term.name != output.name) continue;
+      add_weights(broadcast_to(term.weights, output.value.shape()), output.value,
+                  gradient_of(d, output.value), gradient);
+    }
+    return d;
+  }
+  const LogitsMetric metric(config, output, gradient);
+  for (const LabelLoss& loss : gradient.losses()) {
+    if (has_numbers(config, loss, output.value.shape())) {
+      const auto problem = problem_of(config, loss, output.value.shape());
+      add_numbers_loss(problem == ModelConfig::Problem::regression, loss, output.value, d,
+                       gradient);
+    }
+  }
+  const std::vector<std::size_t> rows = metric.rows();
+  if (rows.empty()) return d;
+  gradient_of(d, output.value);
+  std::vector<std::size_t> all(output.value.shape().outer(1));
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  metric.back(all, output.value, d, gradient);
   return d;
+}
+
+void predictions_back(const ModelConfig& config, const OutputLayer& layer,
+                      const OutputValue& logits, const TensorView& x, const MutableTensorView& dx,
+                      const Context& context) {
+  constexpr std::size_t kFloats = std::size_t{8} << 20;  // of a block's logits
+  constexpr std::size_t kLeast = 16, kMost = kernels::PanelGradient::kRows;
+  Gradient& gradient = *context.trace.gradient();
+  const LogitsMetric metric(config, logits, gradient);
+  const std::vector<std::size_t> rows = metric.rows();
+  const std::size_t classes = logits.value.shape().back(0), width = x.shape().back(0);
+  // Blocks of the same size: each needs all of the weights once.
+  const std::size_t limit = std::clamp(kFloats / std::max<std::size_t>(classes, 1), kLeast, kMost);
+  const std::size_t blocks = (rows.size() + limit - 1) / limit;
+  const std::size_t most = (rows.size() + blocks - 1) / std::max<std::size_t>(blocks, 1);
+  std::memset(dx.data(), 0, dx.bytes());
+  Tensor own, d, d_in, some_x, some_logits;
+  for (std::size_t first = 0; first < rows.size(); first += most) {
+    const std::size_t count = std::min(most, rows.size() - first);
+    const std::span<const std::size_t> block(rows.data() + first, count);
+    if (d.empty() || d.dim(0) != count) {
+      d = Tensor({count, classes});
+      d_in = Tensor({count, width});
+      if (logits.value.data() == nullptr) own = Tensor({count, classes});
+    }
+    const TensorView in = rows_of(x, block, some_x);
+    TensorView values = own;
+    if (logits.value.data() == nullptr) {
+      layer.forward(in, own);
+    } else {
+      values = rows_of(logits.value, block, some_logits);
+    }
+    std::memset(d.data(), 0, d.view().bytes());
+    metric.back(block, values, d, gradient);
+    if (gradient.places().empty()) continue;
+    layer.backward(in, values, d, d_in, context.trace.weights(), context.arena);
+    for (std::size_t i = 0; i < count; ++i) {
+      std::copy_n(d_in.f32() + i * width, width, dx.f32() + block[i] * width);
+    }
+  }
 }
 
 }  // namespace clearformer

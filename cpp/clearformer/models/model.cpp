@@ -106,21 +106,20 @@ std::uint64_t Model::capture_bytes(const ModelInputs& inputs, const Trace& trace
   return (kept + scores) * sizeof(float);
 }
 
-void Model::expect_memory(const ModelInputs& inputs, const Trace* trace) {
-  const std::vector<PassSize> passes = sizes(inputs);
-  if (passes.empty()) return;
-  if (trace != nullptr) {
-    clearformer::expect_memory(capture_bytes(inputs, *trace), "capturing what was asked for takes");
-  }
+const TowerConfig& Model::tower_of(const PassSize& pass) const {
+  const bool second = pass.scope == "decoder" || pass.scope == "vision_model";
+  return second ? *config_.second : config_.tower;
+}
+
+std::uint64_t Model::pass_bytes(const std::vector<PassSize>& passes, const ModelInputs& inputs,
+                                bool with_logits) {
   std::uint64_t activations = 0;
   for (const PassSize& pass : passes) {
-    const bool second = pass.scope == "decoder" || pass.scope == "vision_model";
-    const TowerConfig& tower = second ? *config_.second : config_.tower;
-    activations = std::max(activations, activation_bytes(tower, pass));
+    activations = std::max(activations, activation_bytes(tower_of(pass), pass));
   }
   const PassSize& last = passes.back();
   const std::uint64_t positions = bounded_product(last.batch, last.positions);
-  const bool words = word_output().output != nullptr && !inputs.stop_at_layer;
+  const bool words = with_logits && word_output().output != nullptr && !inputs.stop_at_layer;
   const std::uint64_t logits = words ? config_.d_vocab() * sizeof(float) : 0;
   const std::size_t few = inputs.logits_to_keep.size();
   const std::uint64_t outputs =
@@ -128,8 +127,17 @@ void Model::expect_memory(const ModelInputs& inputs, const Trace* trace) {
   const std::uint64_t kept = inputs.cache != nullptr ? cache_bytes(config_).per_position : 0;
   // The arena's memory from earlier passes is reused.
   const std::uint64_t fresh = activations - std::min<std::uint64_t>(activations, arena_.bytes());
-  const std::uint64_t more = bounded_sum(outputs, bounded_product(positions, kept));
-  clearformer::expect_memory(bounded_sum(fresh, more),
+  return bounded_sum(fresh, bounded_sum(outputs, bounded_product(positions, kept)));
+}
+
+void Model::expect_memory(const ModelInputs& inputs, const Trace* trace) {
+  const std::vector<PassSize> passes = sizes(inputs);
+  if (passes.empty()) return;
+  if (trace != nullptr) {
+    clearformer::expect_memory(capture_bytes(inputs, *trace), "capturing what was asked for takes");
+  }
+  const PassSize& last = passes.back();
+  clearformer::expect_memory(pass_bytes(passes, inputs, true),
                              concat("forward: ", last.batch, " sequences of ", last.positions,
                                     " positions take at least"));
 }

@@ -185,11 +185,14 @@ class Model {
   virtual std::vector<OutputList> attentions() const = 0;
   /// Begins a pass that is differentiated: completed by step() it is followed by step_back(). Trace and gradient must
   /// outlive it. Throws, beside start()'s errors, invalid_argument for hook points, weights and edits that there are
-  /// not, and unsupported with a cache.
+  /// not, unsupported with a cache, and out_of_memory, with the sizes and what would fit, if the pass certainly needs
+  /// more than is left (see memory_budget.h).
   std::unique_ptr<ForwardPass> start_gradient(const ModelInputs& inputs, Trace& trace,
                                               Gradient& gradient);
   /// Runs a pass forward and backward: the gradient's results replace those of an earlier pass.
   ModelOutputs gradient(const ModelInputs& inputs, Trace& trace, Gradient& gradient);
+  /// What a differentiated pass keeps for its backward pass, at least, in bytes, once it has begun.
+  std::uint64_t kept_bytes(const ModelInputs& inputs, const Gradient& gradient, bool recomputed);
   /// The gradient of a weight that was wanted, by any of its names, in the shape and orientation of parameter(name).
   /// That of a quantised weight is the one of the numbers it stands for. Throws invalid_argument if it was not wanted.
   Tensor weight_gradient(const Gradient& gradient, std::string_view name) const;
@@ -220,7 +223,15 @@ class Model {
   virtual std::unique_ptr<ForwardPass> start_step(const ModelInputs& inputs, Trace* trace);
 
  protected:
-  std::vector<std::string> sought_places(const Trace& trace, Gradient& gradient);
+  std::vector<std::string> sought_places(const Trace& trace, const Gradient& gradient,
+                                         std::vector<const Parameter*>& weights);
+  /// Decides what a differentiated pass keeps, with `sums` bytes for gradients of weights; throws out_of_memory.
+  void choose_memory(const ModelInputs& inputs, const Trace& trace, Gradient& gradient,
+                     std::uint64_t sums);
+  /// What a pass over these inputs needs, at least, beyond the memory that is held.
+  std::uint64_t pass_bytes(const std::vector<PassSize>& passes, const ModelInputs& inputs,
+                           bool with_logits);
+  const TowerConfig& tower_of(const PassSize& pass) const;
   /// Runs one dummy position through all layers, for a trace that collects the hook points.
   virtual void probe(Trace& trace) = 0;
   /// The tower before the output layer, and that layer; null for models that do not predict tokens.
@@ -249,6 +260,8 @@ class Model {
   Parameters parameters_;
   Adapters adapters_;
   std::vector<HookPoint> hooks_;  // collected on first use
+  std::optional<Gradient>
+      kept_of_one_[2];  // what a pass of one position keeps; without and with gradients of weights
   Arena arena_;
 };
 

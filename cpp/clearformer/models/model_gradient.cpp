@@ -1,4 +1,9 @@
+#include <algorithm>
+#include <limits>
+
 #include "clearformer/models/model.h"
+#include "clearformer/models/tower.h"
+#include "clearformer/tensor/memory_budget.h"
 #include "clearformer/tensor/pattern.h"
 #include "clearformer/tensor/typed_memory.h"
 
@@ -11,10 +16,8 @@ constexpr std::string_view kInputsSought[] = {"pixel_values",          "input_fe
                                               "inputs_embeds",         "encoder.inputs_embeds",
                                               "decoder.inputs_embeds", "text_model.inputs_embeds"};
 
-// Asks for a weight's parameters.
-void want_weight(const Parameter& parameter, Gradient& gradient, std::vector<std::string>& places) {
-  gradient.weights().want(parameter);
-  places.push_back(parameter.path);
+std::uint64_t numbers_of(const Parameter& parameter) {
+  return std::uint64_t{parameter.rows->outputs()} * parameter.rows->inputs();
 }
 
 }  // namespace
@@ -24,41 +27,38 @@ bool ForwardPass::step_back() {
 }
 
 // The hook points, inputs and weights whose gradients are sought.
-std::vector<std::string> Model::sought_places(const Trace& trace, Gradient& gradient) {
+std::vector<std::string> Model::sought_places(const Trace& trace, const Gradient& gradient,
+                                              std::vector<const Parameter*>& weights) {
   std::vector<std::string> places;
+  const auto want_weight = [&](const Parameter& parameter) {
+    weights.push_back(&parameter);
+    places.push_back(parameter.path);
+  };
   for (const std::size_t edit : gradient.wanted_edits()) {
-    const Edit* data = trace.edit_at(edit);
-    if (data == nullptr || data->value.empty()) {
-      fail(ErrorCode::invalid_argument, "gradient: edit ", edit, " has no value");
-    }
+    const std::string& pattern = trace.edit_with_value(edit).hook;
     for (const HookPoint& hook : hooks()) {
-      if (selects(data->hook, hook.name)) places.push_back(hook.name);
+      if (selects(pattern, hook.name)) places.push_back(hook.name);
     }
   }
   for (const HookPoint& hook : hooks()) {
-    if (is_on_request(hook.name) && (gradient.changes(hook.name) || trace.edits(hook.name))) {
-      fail(ErrorCode::unsupported, "gradient: ", hook.name,
-           " is read only: no edits, functions or read-outs there in a differentiated pass");
-    }
     if (gradient.seeks(hook.name)) places.push_back(hook.name);
   }
   for (const std::string_view input : kInputsSought) {
     if (gradient.seeks(input)) places.emplace_back(input);
   }
   for (const std::string& name : gradient.wanted_adapters()) {
-    for (const Parameter& matrix : adapters_.parameters(name).all())
-      gradient.weights().want(matrix);
+    for (const Parameter& matrix : adapters_.parameters(name).all()) weights.push_back(&matrix);
     for (const std::string& path : adapters_.layers(name)) places.push_back(path);
   }
   for (const std::string& name : gradient.wanted_weights()) {
     if (name.find('*') == std::string::npos) {
       for (const ParameterView::Piece& piece : parameter(name).pieces) {
-        want_weight(*piece.parameter, gradient, places);
+        want_weight(*piece.parameter);
       }
       continue;
     }
     for (const Parameter& parameter : parameters_.all()) {
-      if (matches_pattern(parameter.stored.name, name)) want_weight(parameter, gradient, places);
+      if (matches_pattern(parameter.stored.name, name)) want_weight(parameter);
     }
   }
   return places;
@@ -70,9 +70,84 @@ std::unique_ptr<ForwardPass> Model::start_gradient(const ModelInputs& inputs, Tr
     fail(ErrorCode::unsupported,
          "gradient: past_key_values are not differentiated; give the whole ", "sequence");
   }
-  gradient.begin(sought_places(trace, gradient));
+  std::vector<const Parameter*> weights;
+  gradient.begin(sought_places(trace, gradient, weights));
+  std::uint64_t sums = 0;
+  for (const Parameter* parameter : weights) sums += numbers_of(*parameter) * sizeof(float);
+  sums -= std::min<std::uint64_t>(sums, gradient.weights().bytes());  // an optimiser holds them
+  choose_memory(inputs, trace, gradient, sums);
+  for (const Parameter* parameter : weights) gradient.weights().want(*parameter);
   trace.differentiate(&gradient);
   return start(inputs, &trace);
+}
+
+std::uint64_t Model::kept_bytes(const ModelInputs& inputs, const Gradient& gradient,
+                                bool recomputed) {
+  const bool of_weights = !gradient.wanted_weights().empty() || !gradient.wanted_adapters().empty();
+  std::optional<Gradient>& one = kept_of_one_[of_weights ? 1 : 0];
+  if (!one) {
+    Gradient sample;
+    sample.begin_layers();
+    const std::vector<Parameter>& all = parameters_.all();
+    const auto smallest = std::min_element(
+        all.begin(), all.end(),
+        [](const Parameter& a, const Parameter& b) { return numbers_of(a) < numbers_of(b); });
+    if (of_weights && smallest != all.end()) sample.weights().want(*smallest);
+    Trace trace;
+    trace.differentiate(&sample);
+    probe(trace);
+    one = std::move(sample);
+  }
+  std::uint64_t bytes = 0;
+  std::size_t source = std::numeric_limits<std::size_t>::max();  // the encoder's lowest step
+  for (const PassSize& pass : sizes(inputs)) {
+    const StackConfig& stack = tower_of(pass).stack;
+    std::size_t first = first_sought(pass.scope, gradient.places(), stack);
+    if (pass.scope == "encoder") source = first;
+    if (pass.scope == "decoder" && source <= tower_of(pass).stack.layers) {
+      first = std::min<std::size_t>(first, 1);
+    }
+    const std::uint64_t rows = bounded_product(pass.batch, pass.positions);
+    std::uint64_t most = 0, all = 0;
+    for (std::size_t step = first; step <= stack.layers; ++step) {
+      const std::uint64_t of_step = one->kept_bytes(
+          [&](const std::string& name) { return step_in(pass.scope, name, stack) == step; });
+      const bool again = recomputed && step > 0;
+      most = std::max(most, again ? of_step : 0);
+      all += again ? tower_of(pass).d_model() * sizeof(float) : of_step;
+    }
+    bytes = bounded_sum(bytes, bounded_product(rows, all + most));
+  }
+  return bytes;
+}
+
+void Model::choose_memory(const ModelInputs& inputs, const Trace& trace, Gradient& gradient,
+                          std::uint64_t sums) {
+  using Memory = Gradient::Memory;
+  gradient.set_recomputing(gradient.memory() == Memory::recompute);
+  const std::vector<PassSize> passes = sizes(inputs);
+  if (passes.empty()) return;
+  const PassSize& last = passes.back();
+  const std::uint64_t pass = bounded_sum(capture_bytes(inputs, trace),
+                                         pass_bytes(passes, inputs, gradient.returns_logits()));
+  const auto needed = [&](bool recomputed) {
+    return bounded_sum(bounded_sum(pass, sums), kept_bytes(inputs, gradient, recomputed));
+  };
+  const std::uint64_t left = memory_budget().left(), again = needed(true);
+  std::uint64_t bytes = gradient.recomputes() ? again : needed(false);
+  if (gradient.memory() == Memory::automatic && bytes > left) {
+    gradient.set_recomputing(true);
+    bytes = again;
+  }
+  if (bytes <= left) return;
+  const std::uint64_t each = (bytes - sums) / std::max<std::size_t>(last.positions, 1) + 1;
+  const std::uint64_t fit = left < sums ? 0 : (left - sums) / each;
+  const std::string recomputed =
+      gradient.recomputes() ? "" : concat("; computing layers twice, ", size_text(again));
+  clearformer::expect_memory(bytes,
+                             concat("gradient: ", last.batch, " sequences of ", last.positions,
+                                    " positions take at least"),
+                             concat(recomputed, "; ", fit, " positions fit"));
 }
 
 ModelOutputs Model::gradient(const ModelInputs& inputs, Trace& trace, Gradient& gradient) {

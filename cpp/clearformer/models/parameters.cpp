@@ -57,40 +57,53 @@ std::vector<Line> lines_of(const ParameterView::Piece& piece, const Region& regi
   return lines;
 }
 
-// Calls visit(piece, row, columns, offset) for each row of a weight in the region.
-template <class Visit>
-void for_rows_of(const ParameterView& view, const Region& region, const Visit& visit) {
-  for (const ParameterView::Piece& piece : view.pieces) {
-    const std::vector<Line> columns = lines_of(piece, region, Of::columns);
-    if (columns.empty()) continue;
-    for (const Line& row : lines_of(piece, region, Of::rows)) visit(piece, row, columns);
-  }
-}
-
-// The weights themselves, without scale and shift.
-Tensor read_raw(const ParameterView& view, const Region& region) {
-  Tensor out = view.pieces.empty() ? Tensor::zeros(region.size) : Tensor(region.size);
-  std::vector<float> numbers;
-  for_rows_of(view, region, [&](const auto& piece, const Line& row, const auto& columns) {
-    numbers.resize(piece.parameter->rows->inputs());
-    piece.parameter->rows->copy_row(row.at, numbers.data());
-    for (const Line& column : columns) out.f32()[row.offset + column.offset] = numbers[column.at];
-  });
-  return out;
-}
-
-void write_raw(const ParameterView& view, const Region& region, const Tensor& values) {
-  std::vector<float> numbers;
-  for_rows_of(view, region, [&](const auto& piece, const Line& row, const auto& columns) {
-    WeightRows& rows = *piece.parameter->rows;
-    numbers.resize(rows.inputs());
-    rows.copy_row(row.at, numbers.data());
-    for (const Line& column : columns) {
-      numbers[column.at] = values.f32()[row.offset + column.offset];
+// The numbers of a view's weights in a region, without scale and shift. All memory is allocated at first: nothing that is
+// read or written fails half-way.
+class Numbers {
+ public:
+  Numbers(const ParameterView& view, const Region& region) {
+    std::size_t longest = 0;
+    for (const ParameterView::Piece& piece : view.pieces) {
+      WeightRows& rows = *piece.parameter->rows;
+      parts_.push_back(
+          {&rows, lines_of(piece, region, Of::rows), lines_of(piece, region, Of::columns)});
+      longest = std::max(longest, rows.inputs());
     }
-    rows.set_row(row.at, numbers.data());
-  });
-}
+    row_.resize(longest);
+  }
+
+  void read(float* to) {
+    for_rows([&](const Part& part, const Line& row) {
+      for (const Line& column : part.columns) to[row.offset + column.offset] = row_[column.at];
+    });
+  }
+  void write(const float* from) {
+    for_rows([&](const Part& part, const Line& row) {
+      for (const Line& column : part.columns) row_[column.at] = from[row.offset + column.offset];
+      part.weight->set_row(row.at, row_.data());
+    });
+  }
+
+ private:
+  struct Part {
+    WeightRows* weight;
+    std::vector<Line> rows, columns;
+  };
+  // Calls visit(part, row) for each row of a weight in the region, which is in row_.
+  template <class Visit>
+  void for_rows(const Visit& visit) {
+    for (const Part& part : parts_) {
+      if (part.columns.empty()) continue;
+      for (const Line& row : part.rows) {
+        part.weight->copy_row(row.at, row_.data());
+        visit(part, row);
+      }
+    }
+  }
+
+  std::vector<Part> parts_;
+  std::vector<float> row_;
+};
 
 void check_values(const ParameterView& view, const ParameterEdit& edit, const Shape& shape) {
   const auto expect = [&](const char* what, const TensorView& given, const Shape& expected) {
@@ -215,8 +228,9 @@ const Parameter* Parameters::find(std::string_view path) const {
 
 Tensor Parameters::read(const ParameterView& view, const Region& asked) {
   const Region region = region_of(view, asked);
-  Tensor out = read_raw(view, region);
-  if (view.pieces.empty()) return out;
+  if (view.pieces.empty()) return Tensor::zeros(region.size);
+  Tensor out(region.size);
+  Numbers(view, region).read(out.f32());
   const auto [scale, shift] = std::pair(view.pieces.front().scale, view.pieces.front().shift);
   for (std::size_t i = 0; (scale != 1.0f || shift != 0.0f) && i < out.elements(); ++i) {
     out.f32()[i] = out.f32()[i] * scale + shift;
@@ -228,7 +242,9 @@ void Parameters::edit(const ParameterView& view, const ParameterEdit& edit) {
   expect_writable(view);
   const Region region = region_of(view, edit.region);
   check_values(view, edit, region.size);
-  Tensor before = read_raw(view, region);
+  Numbers numbers(view, region);
+  Tensor before(region.size);
+  numbers.read(before.f32());
   Tensor after = before.clone();
   const auto [scale, shift] = std::pair(view.pieces.front().scale, view.pieces.front().shift);
   const bool plain = scale == 1.0f && shift == 0.0f;
@@ -239,7 +255,7 @@ void Parameters::edit(const ParameterView& view, const ParameterEdit& edit) {
   }
   expect_representable(view, after);
   edits_.push_back({view, region, std::move(before)});
-  write_raw(view, region, after);
+  numbers.write(after.f32());
 }
 
 void Parameters::undo(std::size_t count) {
@@ -247,9 +263,13 @@ void Parameters::undo(std::size_t count) {
     fail(ErrorCode::invalid_argument, "undo of ", count, " edits: ", edits_.size(),
          " are in force");
   }
-  for (; count != 0; --count) {
-    const Edited& last = edits_.back();
-    write_raw(last.view, last.region, last.before);
+  std::vector<Numbers> last;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Edited& edit = edits_[edits_.size() - 1 - i];
+    last.emplace_back(edit.view, edit.region);
+  }
+  for (Numbers& numbers : last) {
+    numbers.write(edits_.back().before.f32());
     edits_.pop_back();
   }
 }

@@ -15,11 +15,13 @@ namespace clearformer {
 
 /// A tensor that is read from weights and written to them.
 struct ParameterView {
+  /// Where an axis of the view is in a weight.
   struct Axis {
     enum class Of { rows, columns } of = Of::rows;
     std::size_t step = 1;            // in rows or columns of the weight
     std::size_t first = 0, end = 0;  // the part of the view's axis that the weight covers
   };
+  /// The part of the view that one weight holds.
   struct Piece {
     const Parameter* parameter = nullptr;
     std::vector<Axis> axes = {};
@@ -74,11 +76,11 @@ class Parameters {
 
   /// Changes the weights of a view in place, so that all passes that begin afterwards use them, and keeps the previous
   /// numbers for undo(). Throws shape_mismatch for a value of another shape than the region's, unsupported for weights
-  /// that are quantised or that the model does not have, and invalid_argument for numbers that fp16 does not hold; then
-  /// nothing is changed.
+  /// that are quantised or that the model does not have, invalid_argument for numbers that fp16 does not hold, and out_of_memory;
+  /// then nothing is changed.
   void edit(const ParameterView& view, const ParameterEdit& edit);
   /// Takes back the last `count` edits, the latest first: the weights have the bits they had before. Throws
-  /// invalid_argument if there are fewer.
+  /// invalid_argument if there are fewer, or out_of_memory; then none is.
   void undo(std::size_t count);
   /// The number of edits in force, and the bytes kept to undo them.
   std::size_t edits() const { return edits_.size(); }

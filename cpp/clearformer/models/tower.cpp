@@ -274,7 +274,7 @@ TowerRun::TowerRun(const Tower& tower, TowerInputs inputs, const Context& contex
     d_ = context.arena.take(x_.shape());
     std::memset(d_.data(), 0, d_.bytes());
     kept_.resize(layers + 1);
-    from_ = first_sought(*gradient);
+    from_ = first_sought(context.trace.path(), gradient->places(), tower.config().stack);
     if (inputs_.residual) from_ = std::max(from_, inputs_.start_at_layer + 1);
   }
   if (tower.text_) turn(tower.positions(inputs_, Tower::past_of(inputs_), context.arena));
@@ -329,24 +329,28 @@ TowerRun::TowerRun(const Tower& tower, Probe, const Context& context)
     tower.audio_->probe(x_, context);
   }
   next_ = 1;
+  kept_.resize(tower.config_.stack.layers + 1);
+}
+
+void TowerRun::run_layer(std::size_t layer) {
+  if (tower_.decoder_) {
+    tower_.decoder_->forward_layer(layer, x_, inputs_.memory, state_, context_);
+  } else {
+    tower_.encoder_->forward_layer(layer, x_, state_, context_);
+  }
 }
 
 bool TowerRun::step() {
   const std::size_t layers = tower_.config_.stack.layers;
   const bool whole = !inputs_.stop_at_layer;
-  if (Gradient* gradient = context_.trace.gradient()) {
-    kept_[next_] = gradient->kept_values();
-    gradient->set_keeping(next_ >= from_);
-  }
+  if (Gradient* gradient = context_.trace.gradient()) begin_step(*gradient);
   if (next_ == 0 && inputs_.residual) {
     std::memcpy(x_.data(), inputs_.residual->data(), x_.bytes());
     next_ = inputs_.start_at_layer;
   } else if (next_ == 0) {
     tower_.embed(inputs_, x_, context_);
-  } else if (tower_.decoder_) {
-    tower_.decoder_->forward_layer(next_ - 1, x_, inputs_.memory, state_, context_);
   } else {
-    tower_.encoder_->forward_layer(next_ - 1, x_, state_, context_);
+    run_layer(next_ - 1);
   }
   if (whole && next_ == layers) tower_.finish(x_, context_);
   return next_++ < (whole ? layers : *inputs_.stop_at_layer);

@@ -163,7 +163,9 @@ class TowerRun {
 
   /// What follows the tower keeps values for the backward pass.
   void keep_on() const {
-    if (Gradient* gradient = context_.trace.gradient()) gradient->set_keeping(true);
+    if (Gradient* gradient = context_.trace.gradient()) {
+      gradient->set_keeping(Gradient::Keeping::values);
+    }
   }
   /// Whether anything in the tower is differentiated.
   bool differentiates() const { return next_ > from_; }
@@ -177,7 +179,10 @@ class TowerRun {
 
  private:
   static MutableTensorView begin(const Tower& tower, const TowerInputs& inputs, Arena& arena);
-  std::size_t first_sought(const Gradient& gradient) const;
+  void begin_step(Gradient& gradient);
+  void run_layer(std::size_t layer);
+  void recompute(std::size_t step);
+  std::string before_step(std::size_t step) const;
   void sum_positions();
   void positions_back();
   void turn(const TensorView& positions);
@@ -195,5 +200,13 @@ class TowerRun {
   std::size_t from_ = 0;                // the lowest step that is differentiated
   std::vector<std::size_t> kept_ = {};  // the number of values kept before each step
 };
+
+/// The lowest step of TowerRun::step() in the tower of that path that is differentiated for these places; the largest
+/// number if there is none.
+std::size_t first_sought(std::string_view path, const std::vector<std::string>& places,
+                         const StackConfig& stack);
+/// The step that computes a place in the tower of that path; nothing for one of another tower.
+std::optional<std::size_t> step_in(std::string_view path, std::string_view place,
+                                   const StackConfig& stack);
 
 }  // namespace clearformer

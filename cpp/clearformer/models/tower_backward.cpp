@@ -38,19 +38,48 @@ std::size_t step_of(std::string_view place, const StackConfig& stack) {
 
 }  // namespace
 
-std::size_t TowerRun::first_sought(const Gradient& gradient) const {
-  const std::string& path = context_.trace.path();
+std::optional<std::size_t> step_in(std::string_view path, std::string_view place,
+                                   const StackConfig& stack) {
+  const bool shared = is_shared(place);
+  if (!path.empty() && place.starts_with(path) && place.substr(path.size(), 1) == ".") {
+    place.remove_prefix(path.size() + 1);
+  } else if (!path.empty() && !shared) {
+    return std::nullopt;
+  }
+  return step_of(place, stack);
+}
+
+std::size_t first_sought(std::string_view path, const std::vector<std::string>& places,
+                         const StackConfig& stack) {
   std::size_t first = kNever;
-  for (const std::string& place : gradient.places()) {
-    std::string_view rest = place;
-    if (!path.empty() && rest.starts_with(path) && rest.substr(path.size(), 1) == ".") {
-      rest.remove_prefix(path.size() + 1);
-    } else if (!path.empty() && !is_shared(place)) {
-      continue;
-    }
-    first = std::min(first, step_of(rest, tower_.config_.stack));
+  for (const std::string& place : places) {
+    first = std::min(first, step_in(path, place, stack).value_or(kNever));
   }
   return first;
+}
+
+void TowerRun::begin_step(Gradient& gradient) {
+  using Keeping = Gradient::Keeping;
+  kept_[next_] = gradient.kept_values();
+  const bool again = next_ > 0 && gradient.recomputes();
+  gradient.set_keeping(next_ < from_ ? Keeping::nothing
+                       : again       ? Keeping::records
+                                     : Keeping::values);
+  if (gradient.records()) gradient.keep(before_step(next_), x_);
+}
+
+std::string TowerRun::before_step(std::size_t step) const {
+  return concat(context_.trace.path(), " before step ", step);
+}
+
+// Computes a layer once more from the residual stream before it, and the values that its backward pass reads.
+void TowerRun::recompute(std::size_t step) {
+  Gradient& gradient = *context_.trace.gradient();
+  std::memcpy(x_.data(), gradient.kept(before_step(step))->data(), x_.bytes());
+  gradient.set_keeping(Gradient::Keeping::replayed);
+  run_layer(step - 1);
+  if (!inputs_.stop_at_layer && step == tower_.config_.stack.layers) tower_.finish(x_, context_);
+  gradient.set_keeping(Gradient::Keeping::nothing);
 }
 
 void Tower::projected_back(const TensorView& x, const MutableTensorView& d_out,
@@ -112,6 +141,7 @@ void TowerRun::positions_back() {
 bool TowerRun::step_back(const MutableTensorView& d_memory) {
   if (!differentiates()) return false;
   const std::size_t layers = tower_.config_.stack.layers, step = next_ - 1;
+  if (step > 0 && context_.trace.gradient()->recomputes()) recompute(step);
   if (!inputs_.stop_at_layer && step == layers) {
     tower_.decoder_ ? tower_.decoder_->finish_back(d_, context_)
                     : tower_.encoder_->finish_back(d_, context_);

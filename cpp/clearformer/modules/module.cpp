@@ -21,6 +21,7 @@ Mask Module::Inputs::mask(std::string_view name) const {
 
 void Module::differentiate(Trace& trace, Gradient& gradient) const {
   gradient.begin_layers();
+  for (const std::size_t edit : gradient.wanted_edits()) trace.edit_with_value(edit);
   for (const std::string& pattern : gradient.wanted_weights()) {
     bool met = false;
     for (const Parameter& parameter : parameters_) {

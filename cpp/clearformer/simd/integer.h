@@ -234,6 +234,10 @@ inline void settle([[maybe_unused]] IntVec& sums) {
 #endif
 }
 
+/// The sum of all lanes modulo 2³².
+inline std::uint32_t sum(IntVec x) {
+  return xsimd::reduce_add(xsimd::bitwise_cast<std::uint32_t>(x));
+}
 inline Vec to_float(IntVec x) { return xsimd::batch_cast<float>(x); }
 
 /// kLanes bfloat16 numbers.

@@ -130,6 +130,18 @@ inline Vec hadamard_lanes(Vec x) {
   }
 }
 
+/// Transposes a square of registers: each stage interleaves the first half of the rows with the second half.
+inline void transpose(Vec (&rows)[kLanes]) {
+  Vec mixed[kLanes];
+  for (std::size_t stage = 1; stage < kLanes; stage *= 2) {
+    for (std::size_t i = 0; i < kLanes / 2; ++i) {
+      mixed[2 * i] = xsimd::zip_lo(rows[i], rows[i + kLanes / 2]);
+      mixed[2 * i + 1] = xsimd::zip_hi(rows[i], rows[i + kLanes / 2]);
+    }
+    for (std::size_t i = 0; i < kLanes; ++i) rows[i] = mixed[i];
+  }
+}
+
 inline Vec max(Vec a, Vec b) { return xsimd::max(a, b); }
 inline float sum(Vec x) {
 #if defined( \

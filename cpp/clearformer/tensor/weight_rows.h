@@ -29,6 +29,7 @@ class WeightRows {
   /// Widens a row to floats; those of q8 and q4 are rotated back.
   virtual void copy_row(std::size_t output, float* to) const = 0;
   /// Stores a row, rounded to the format. Rows from copy_row() keep their bits, except in q8 and q4.
+  /// Allocates nothing.
   virtual void set_row(std::size_t output, const float* row) = 0;
 
  protected:

@@ -204,6 +204,19 @@ Weights::Entry* Weights::claim(const StoredName& stored, const Shape& expected) 
   return entry.faulty ? nullptr : &entry;
 }
 
+void Weights::record(const StoredName& stored, const Shape& expected) {
+  if (!records_blindly()) {
+    claim(stored, expected);
+    return;
+  }
+  for (Needed& known : needed_) {  // another part of a stack
+    if (known.name != stored.name) continue;
+    if (stored.parts == 0) known.shape[is_turned(stored, expected) ? 1 : 0] += expected[0];
+    return;
+  }
+  needed_.push_back({stored.name, stored_shape(stored, expected, nullptr)});
+}
+
 void Weights::note_parameter(std::string_view path, const StoredName& stored, const Entry& entry,
                              const Shape& shape) {
   if (path.empty()) return;
@@ -228,7 +241,7 @@ void Weights::hold(std::string_view path, std::shared_ptr<WeightRows> rows,
 Tensor Weights::take(const StoredName& stored, const Shape& expected, std::string_view path) {
   if (requests_ != nullptr) {
     bytes_taken_ += bytes_in_f32(expected);
-    if (!records_blindly()) claim(stored, expected);
+    record(stored, expected);
     return {};
   }
   Entry* entry = claim(stored, expected);
@@ -253,7 +266,7 @@ Matrix Weights::take_matrix(const StoredName& stored, const Shape& expected, Mat
                             std::string_view path) {
   if (requests_ != nullptr) {
     requests_->push_back({std::string(path), role, expected[0], expected[1], stored.name});
-    if (!records_blindly()) claim(stored, expected);
+    record(stored, expected);
     return {};
   }
   Entry* entry = claim(stored, expected);

@@ -33,8 +33,8 @@ class Weights {
 
   Weights() = default;
   /// Weights without data that record which matrices a model requests: a model built over them reports what it needs
-  /// before any weight is read. While empty they report nothing missing; tensors added (see described) are checked
-  /// against the model's requests.
+  /// before any weight is read. While empty they report nothing missing, and list what a file must hold (see needed);
+  /// tensors added (see described) are checked against the model's requests.
   static Weights recording(std::vector<MatrixRequest>& requests);
   /// A tensor of which only the header has been read.
   static StoredWeight described(const Shape& shape, DType dtype) {
@@ -86,6 +86,14 @@ class Weights {
     ErrorCode code;
     std::string tensor, text;
   };
+  /// A tensor of a checkpoint, of which no number is known.
+  struct Needed {
+    std::string name;
+    Shape shape;
+  };
+  /// The tensors that a model requested of empty recording weights, as a file holds them, in the order of the requests.
+  const std::vector<Needed>& needed() const { return needed_; }
+
   /// The problems recorded by take() so far.
   const std::vector<Problem>& problems() const { return problems_; }
 
@@ -116,6 +124,8 @@ class Weights {
   bool records_blindly() const { return requests_ != nullptr && entries_.empty(); }
   // The entry, with its rows counted as taken; null if there is a problem.
   Entry* claim(const StoredName& stored, const Shape& expected);
+  // Notes or checks a request of recording weights.
+  void record(const StoredName& stored, const Shape& expected);
   static void release_if_taken(Entry& entry, const StoredName& stored);
   void note_parameter(std::string_view path, const StoredName& stored, const Entry& entry,
                       const Shape& shape);
@@ -123,6 +133,7 @@ class Weights {
   std::map<std::string, Entry, std::less<>> entries_;
   std::vector<Problem> problems_;
   std::vector<Parameter> parameters_;
+  std::vector<Needed> needed_;
   std::vector<MatrixRequest>* requests_ = nullptr;
   std::uint64_t bytes_taken_ = 0;
 };

@@ -26,18 +26,23 @@ export interface Timed {
 /** The part of the package that is used, as built. */
 type Library = Pick<typeof import('clearformer'), 'AutoModelForCausalLM'>;
 
-/** Loads the model with one thread, and generates after a prompt of arbitrary tokens. */
-export async function timeSubject(library: Library, source: Source, dtype: Dtype): Promise<Timed> {
-  const start = performance.now();
+/** Loads the model with one thread, and generates after a prompt of arbitrary tokens. `now` is a clock in milliseconds. */
+export async function timeSubject(
+  library: Library,
+  source: Source,
+  dtype: Dtype,
+  now: () => number = () => performance.now(),
+): Promise<Timed> {
+  const start = now();
   const options = { dtype, numThreads: 1 };
   const model: GenerativeModel = await library.AutoModelForCausalLM.from_pretrained(source, options);
-  const load = (performance.now() - start) / 1000;
+  const load = (now() - start) / 1000;
   const loadedBytes = model.info().heapBytes;
   const prompt = Array.from({ length: promptLength }, (_, i) => (i * 7919 + 13) % model.cfg.d_vocab);
   const asked = { max_new_tokens: newTokens, min_new_tokens: newTokens, do_sample: false, tokenizer: null };
-  const before = performance.now();
+  const before = now();
   const times: number[] = [];
-  for await (const _ of model.generate_stream({ input_ids: [prompt] }, asked)) times.push(performance.now());
+  for await (const _ of model.generate_stream({ input_ids: [prompt] }, asked)) times.push(now());
   const [first = Number.NaN] = times;
   const last = times.at(-1) ?? Number.NaN;
   const { heapBytes, memory, simd } = model.info();

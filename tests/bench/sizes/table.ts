@@ -1,8 +1,7 @@
-// The results of npm run real-sizes: kept by model, dtype and engine, and written as a table.
+// The results of npm run real-sizes: kept in git by processor, model, dtype and engine, and written as a table. A run replaces
+// what it measured.
 
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
-import { dirname } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { inProject } from '../../../scripts/build/fresh.js';
 import { type PublishedName, published, publishedNames } from './configurations.js';
 import type { Measured, SizesEngine } from './measure.js';
@@ -13,19 +12,22 @@ export interface SizesResult {
   model: PublishedName;
   dtype: Dtype;
   where: SizesEngine;
+  /** The machine's processor, and the day of the measurement. */
+  cpu: string;
+  date: string;
   /** What `inspect` says: bytes at the peak of such a call. */
   expected: number;
   measured?: Measured;
   refused?: string;
 }
 
-const kept = inProject('build/bench/sizes/results.json');
+const kept = inProject('tests/bench/sizes/results.json');
 const page = inProject('web/examples/models.md');
 const [begin, end] = ['<!-- sizes: begin -->', '<!-- sizes: end -->'];
 const order: readonly Dtype[] = ['fp32', 'fp16', 'q8', 'q4'];
 
-const megabytes = (bytes: number | undefined): string => (bytes === undefined ? '' : String(Math.round(bytes / 1e6)));
-const keyOf = ({ model, dtype, where }: SizesResult): string => [model, dtype, where].join();
+const megabytes = (bytes: number | undefined): string => (bytes === undefined ? '–' : String(Math.round(bytes / 1e6)));
+const keyOf = ({ cpu, model, dtype, where }: SizesResult): string => [cpu, model, dtype, where].join();
 
 /** One line on a result. */
 export function noteOf({ measured, refused, ...told }: SizesResult): string {
@@ -38,30 +40,51 @@ export function noteOf({ measured, refused, ...told }: SizesResult): string {
   ].join('; ');
 }
 
+/** Earlier results with a new one, which replaces that of the same processor, model, dtype and engine. */
+export function mergedSizes(earlier: readonly SizesResult[], result: SizesResult): SizesResult[] {
+  const places = (each: SizesResult): number[] => [
+    publishedNames.indexOf(each.model),
+    order.indexOf(each.dtype),
+    each.where === 'node' ? 0 : 1,
+  ];
+  const all = [...earlier.filter((each) => keyOf(each) !== keyOf(result)), result];
+  const compare = (a: SizesResult, b: SizesResult): number =>
+    places(a)
+      .map((place, i) => place - (places(b)[i] ?? 0))
+      .find((difference) => difference !== 0) ?? a.cpu.localeCompare(b.cpu);
+  return all.sort(compare);
+}
+
 /** Keeps a result and writes the table of all. */
 export function keepSizes(result: SizesResult): void {
-  const earlier: SizesResult[] = existsSync(kept) ? JSON.parse(readFileSync(kept, 'utf8')) : [];
-  const all = [...earlier.filter((each) => keyOf(each) !== keyOf(result)), result];
-  mkdirSync(dirname(kept), { recursive: true });
+  const all = mergedSizes(JSON.parse(readFileSync(kept, 'utf8')), result);
   writeFileSync(kept, `${JSON.stringify(all, null, 2)}\n`);
   const text = readFileSync(page, 'utf8');
   const [from, to] = [text.indexOf(begin) + begin.length, text.indexOf(end)];
-  writeFileSync(page, `${text.slice(0, from)}\n${sizesTable(all)}\n${text.slice(to)}`);
+  writeFileSync(page, `${text.slice(0, from)}\n${sizesTables(all)}\n${text.slice(to)}`);
 }
 
-/** Rows by model and dtype; the values of Node and of Chromium side by side. */
-export function sizesTable(results: readonly SizesResult[]): string {
+const titles = [
+  '',
+  'dtype',
+  '`inspect`, MB',
+  'WASM memory, MB',
+  'process, MB',
+  'load, s',
+  'prompt, tokens/s',
+  'new, tokens/s',
+  'measured',
+];
+
+/** A table for each processor: rows by model and dtype; the values of Node and of Chromium side by side. */
+export function sizesTables(results: readonly SizesResult[]): string {
+  return [...new Set(results.map(({ cpu }) => cpu))]
+    .map((cpu) => sizesTable(results.filter((each) => each.cpu === cpu)))
+    .join('\n\n');
+}
+
+function sizesTable(results: readonly SizesResult[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  const titles = [
-    '',
-    'dtype',
-    '`inspect`, MB',
-    'WASM memory, MB',
-    'process, MB',
-    'load, s',
-    'prompt, tokens/s',
-    'new, tokens/s',
-  ];
   const rows = publishedNames.flatMap((model) =>
     order.flatMap((dtype) => {
       const found = (['node', 'chromium'] as const).map((where) =>
@@ -74,10 +97,12 @@ export function sizesTable(results: readonly SizesResult[]): string {
 }
 
 function rowOf(model: PublishedName, dtype: Dtype, found: readonly (SizesResult | undefined)[]): string[] {
-  const told = found.find((each) => each !== undefined) as SizesResult;
+  const some = found.filter((each) => each !== undefined);
+  const told = some[0] as SizesResult;
   const head = [published[model].repository.replace(/.*\//, ''), dtype, megabytes(told.expected)];
+  const dates = [...new Set(some.map(({ date }) => date))].sort().join(', ');
   const measured = found.map((each) => each?.measured);
-  if (measured.every((each) => each === undefined)) return [...head, 'does not fit', '', '', '', ''];
+  if (measured.every((each) => each === undefined)) return [...head, 'does not fit', '', '', '', '', dates];
   const pair = (cell: (one: Measured) => string): string =>
     measured.map((one) => (one === undefined ? '–' : cell(one))).join(' / ');
   return [
@@ -87,6 +112,7 @@ function rowOf(model: PublishedName, dtype: Dtype, found: readonly (SizesResult 
     pair(({ load }) => load.toFixed(1)),
     pair(({ prefill }) => prefill.toFixed(prefill < 10 ? 1 : 0)),
     pair(({ decode }) => decode.toFixed(1)),
+    dates,
   ];
 }
 
@@ -95,6 +121,5 @@ function conditionsOf(results: readonly SizesResult[]): string {
   const versions = [...new Set(measured.map(({ engine }) => engine))].sort().reverse();
   const loads = measured.map(({ machineLoad }) => machineLoad);
   const busy = loads.length > 0 ? `; the machine's load was ${Math.min(...loads)} to ${Math.max(...loads)}` : '';
-  const cores = cpus();
-  return `${versions.join(' / ')}, one thread of ${cores[0]?.model.trim()}, ${cores.length} cores${busy}.`;
+  return `${versions.join(' / ')}, one thread of ${results[0]?.cpu}, in Node by processor time${busy}.`;
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "support/environment.h"
 
@@ -13,6 +14,8 @@ struct Subject {
   const char* folder;  // under tests/fixtures/models
   const char* task;
   bool generates;
+
+  constexpr bool is(std::string_view other) const { return other == name; }
 };
 constexpr Subject kSubjects[] = {{"llama", "../llama_tiny/odd", "causal-lm", true},
                                  {"bert", "bert/odd_base", "base", false},

@@ -58,10 +58,10 @@ TEST(Losses, CrossEntropyIsTheFormula) {
       const CrossEntropy options{-100, smoothing, 0.7f};
       Tensor d = Tensor::zeros(x.shape());
       const LossInDouble expected = naive_cross_entropy(x, labels, options);
-      const double value = cross_entropy(x, labels.data(), d, options);
+      const double value = cross_entropy(x, labels, d, options);
       EXPECT_NEAR(value, expected.value, 1e-6 * (1.0 + std::fabs(expected.value)));
       expect_close("gradient", numbers_of(d), expected.d, Bound{gamma(40), 0.0, gamma(40)});
-      EXPECT_EQ(cross_entropy(x, labels.data(), {}, options), value) << "without a gradient";
+      EXPECT_EQ(cross_entropy(x, labels, {}, options), value) << "without a gradient";
     }
   }
 }
@@ -79,9 +79,9 @@ TEST(Losses, CrossEntropyOfLargeLogitsIsFinite) {
 TEST(Losses, NothingCountedIsNotANumber) {
   const Tensor x = Tensor::zeros({1, 3});
   const std::int32_t ignored = -100, outside = 3;
-  EXPECT_TRUE(std::isnan(cross_entropy(x, &ignored, {}, {})));
+  EXPECT_TRUE(std::isnan(cross_entropy(x, {&ignored, 1}, {}, {})));
   expect_error(ErrorCode::invalid_argument, {"label 3", "3 classes"},
-               [&] { cross_entropy(x, &outside, {}, {}); });
+               [&] { cross_entropy(x, {&outside, 1}, {}, {}); });
 }
 
 TEST(Losses, CrossEntropyHasTheSameBitsWithThreads) {
@@ -92,9 +92,9 @@ TEST(Losses, CrossEntropyHasTheSameBitsWithThreads) {
     labels.push_back(static_cast<std::int32_t>(random.below(1000)));
   }
   Tensor alone = Tensor::zeros(x.shape()), shared = Tensor::zeros(x.shape());
-  const double value = cross_entropy(x, labels.data(), alone, {});
+  const double value = cross_entropy(x, labels, alone, {});
   set_num_threads(4);
-  EXPECT_EQ(cross_entropy(x, labels.data(), shared, {}), value);
+  EXPECT_EQ(cross_entropy(x, labels, shared, {}), value);
   set_num_threads(1);
   expect_same_bits("gradient", shared, alone);
 }

@@ -208,7 +208,7 @@ TEST(Adapters, AreRefusedWhereTheyDoNotFit) {
                                            {{0, 30}, {30, 0}}};
   for (const auto& [down, up] : wrong) {
     expect_error(ErrorCode::shape_mismatch, {"layer", "expected (r, 30) and (30, r)"},
-                 [&] { add("h.0.attn.c_proj.weight", down, up); });
+                 [&, &down = down, &up = up] { add("h.0.attn.c_proj.weight", down, up); });
   }
   expect_error(ErrorCode::invalid_argument, {"none named \"lora\""},
                [&] { model->use_adapters({{"lora"}}); });

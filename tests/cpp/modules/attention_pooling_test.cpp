@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "clearformer/layers/functional.h"
+#include "clearformer/tensor/thread_pool.h"
 #include "support/closeness.h"
 #include "support/expect_error.h"
 #include "support/fixture.h"
@@ -227,6 +228,61 @@ TEST(AttentionPooling, FunctionsOfTheCourse) {
     expect_close("output", bmm(x, y), example->output("output"),
                  Bound{gamma(k) * k * largest(x) * largest(y)});
   }
+}
+
+// Sums over some dozen features and keys, as in module_backward_test.cpp.
+constexpr Bound kPoolingGradientBound{gamma(400.0), 0.0, 8.0 * gamma(400.0)};
+
+TEST(AttentionPooling, HasTheGradientsOfAutogradWithTheSameBitsForAnyThreads) {
+  const Fixture fixture("gradients");
+  std::size_t cases = 0;
+  for (const Case& example : fixture.cases()) {
+    if (example.op() != "attention_pooling") continue;
+    SCOPED_TRACE(example.name());
+    ++cases;
+    PoolingOptions options;
+    const Json& json = example.options();
+    options.score.name = json.find("score")->string();
+    options.softcap = static_cast<float>(json.find("softcap")->number());
+    if (json.find("empty_row")->string() == "uniform") options.empty_row = EmptyRow::uniform;
+    if (json.find("enable_gqa") != nullptr) options.groups = PoolingOptions::Groups::grouped;
+    for (const char* number : {"scale", "sigma"}) {
+      if (const Json* value = json.find(number)) {
+        options.score.set(number, static_cast<float>(value->number()));
+      }
+    }
+    for (const std::string& name : example.inputs()) {
+      if (name == "mask") options.mask = Mask::allow(example.uint8_input(name));
+      if (name == "M" || name.starts_with("W_") || name == "w_v") {
+        options.score.set(name, example.input(name).clone());
+      }
+    }
+    const auto backward = [&] {
+      return attention_pooling_backward(example.input("query"), example.input("key"),
+                                        example.input("value"), options, example.input("d_output"));
+    };
+    const PoolingGradients found = backward();
+    expect_close("query", found.queries, example.output("d.query"), kPoolingGradientBound);
+    expect_close("key", found.keys, example.output("d.key"), kPoolingGradientBound);
+    expect_close("value", found.values, example.output("d.value"), kPoolingGradientBound);
+    for (const auto& [name, tensor] : found.parameters) {
+      expect_close(name, tensor, example.output("d." + name), kPoolingGradientBound);
+    }
+    EXPECT_EQ(found.parameters.size() + 4, example.outputs().size());
+    set_num_threads(4);
+    const PoolingGradients again = backward();
+    set_num_threads(1);
+    expect_same_bits("query", again.queries, found.queries);
+    expect_same_bits("key", again.keys, found.keys);
+    expect_same_bits("value", again.values, found.values);
+  }
+  EXPECT_EQ(cases, 7u);
+}
+
+TEST(AttentionPooling, RefusesAGradientOfAnotherShape) {
+  const Tensor x = Tensor::zeros({2, 3, 4});
+  expect_error(ErrorCode::shape_mismatch, {"attention", "[3, 4]", "[2, 3, 4]"},
+               [&] { attention_pooling_backward(x, x, x, {}, Tensor::zeros({3, 4})); });
 }
 
 }  // namespace

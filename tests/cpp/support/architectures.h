@@ -65,7 +65,8 @@ inline constexpr const char* kArchitectures[] = {"bert",
                                                  "pegasus",
                                                  "dinov2",
                                                  "dinov2_with_registers",
-                                                 "siglip"};
+                                                 "siglip",
+                                                 "mt5"};
 
 /// The model inputs of a case, converted to the models' types; their names begin with `prefix`.
 struct CaseInputs {

@@ -281,12 +281,23 @@ describe('a sweep', () => {
     [{ interventions: [{ hook: 'blocks.1.attn.hook_z', pos: 0.5, op: 'zero' }] }, 'whole number'],
     [{ resume: [1] }, 'resume'],
     [{ workers: 0 }, 'workers'],
+    [{ workers: 1e9 }, 'workers'],
+    [{ interventions: { length: -1, at: () => few[0] } }, 'interventions'],
   ])('refuses %j', async (given, part) => {
     const model = await gpt2();
     const options = { base: { input_ids: ids }, interventions: few, metric, ...given } as Parameters<typeof sweep>[1];
     const failure = await failureOf(() => sweep('workers' in given ? async () => model : model, options));
     expect(failure).toMatchObject({ code: 'invalid_argument', message: expect.stringContaining(part) });
     expect((await model({ input_ids: ids })).logits?.dims[0]).toBe(2);
+    await model.dispose();
+  });
+
+  it('refuses more values than memory has, before the first run', async () => {
+    const model = await gpt2();
+    const interventions = { length: 1e9, at: () => few[0] };
+    const options = { base: { input_ids: ids }, interventions, metric } as Parameters<typeof sweep>[1];
+    const failure = await failureOf(() => sweep(model, options));
+    expect(failure).toMatchObject({ code: 'out_of_memory', message: expect.stringMatching(/1000000000.*16777216/) });
     await model.dispose();
   });
 

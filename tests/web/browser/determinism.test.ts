@@ -1,9 +1,20 @@
-// The hashes of tests/fixtures/digests.json in Chromium and in Firefox, with one, two and four threads.
+// The hashes of tests/fixtures/digests.json in Chromium and in Firefox, with one, two and four threads: of outputs, and of
+// the weights of a model that was trained there.
 
 import type { Server } from 'node:http';
 import puppeteer from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { alone, type Digests, digestsOf, recordedOf, type Subject, shared } from '../support/digests.js';
+import {
+  alone,
+  type Digests,
+  digestsOf,
+  recordedOf,
+  recordedTraining,
+  type Subject,
+  shared,
+  trainingDigest,
+  trainingWith,
+} from '../support/digests.js';
 import { firefoxPath } from './book/firefox.js';
 import { launchChromium } from './chromium.js';
 import { isolation } from './page_server.js';
@@ -47,6 +58,10 @@ describe.each([
     for (const threads of [2, 4]) {
       const subjects = shared.filter(({ numThreads }) => numThreads === threads);
       expect(await found(subjects)).toEqual(recordedOf(subjects));
+    }
+    for (const threads of [1, 2, 4]) {
+      const program = pageProgram(trainingDigest, trainingWith('/dist/index.js', '/', threads));
+      expect(await browser.evaluate(program)).toBe(recordedTraining());
     }
     await browser.close();
   });

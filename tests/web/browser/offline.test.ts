@@ -28,7 +28,7 @@ describe('the page without a network', () => {
     const { page } = await site.open({ serviceWorkers: 'allow' });
     const files = await kept(page);
     expect(files).toContain(site.url);
-    expect(files.filter((url) => url.endsWith('.wasm')).length).toBe(4);
+    expect(files.filter((url) => url.endsWith('.wasm')).length).toBe(4); // two of each build
     await page.context().setOffline(true);
     await page.reload();
     await settled(page);

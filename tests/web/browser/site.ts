@@ -141,7 +141,7 @@ export async function figureSettled(): Promise<void> {
   for (let waited = 0; waited === 0 || (waited < 60_000 && !opened()); waited += 20)
     await new Promise((resolve) => setTimeout(resolve, 20));
   await app.updateComplete;
-  const figure = document.querySelector('main .figure > *') as HTMLElement & { settled(): Promise<void> };
-  await figure.settled();
+  const figure = document.querySelector('main .figure > *') as HTMLElement & { finished(): Promise<void> };
+  await figure.finished();
   await app.updateComplete;
 }

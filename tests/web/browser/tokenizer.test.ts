@@ -1,18 +1,25 @@
 // Tokenizers in a real Chromium, whose Unicode version may differ from Node's: every code point, and the ten thousand
-// lines.
+// lines. Each tokenizer takes every fourth block of code points and every fourth line, in turn, so that each of them is
+// seen by a fourth of the tokenizers: tests/web/tokenizer_unicode.test.ts and tokenizer_sample.test.ts compare all of them
+// with all, under Node. EVERY_PLANE=1 does so here.
 
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { casesOf } from '../support/references.js';
+import { type Case, casesOf } from '../support/references.js';
 import { hashesOf, jsonOf, sample, sampleCases } from '../support/sample.js';
 import { launchChromium } from './chromium.js';
 
 type Lines = typeof import('../support/sample_lines.js');
 type Blocks = typeof import('../support/unicode_blocks.js');
 type Tokenizers = typeof import('clearformer/tokenizer');
+
+const every = process.env.EVERY_PLANE !== undefined;
+const which = every ? 'all' : 'assigned';
+const of = every ? 1 : 4;
+
 declare global {
   var tested: Lines & Blocks & Tokenizers & { sample: readonly string[] };
 }
@@ -47,25 +54,31 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 describe.concurrent('every code point', () => {
-  it.each(casesOf('tokenizer_unicode'))('$name', async ({ change, checksums }) => {
+  const cases = casesOf('tokenizer_unicode').map((one, turn) => ({ ...one, turn }));
+  it.each(cases)('$name', async ({ turn, ...one }) => {
+    const { change, checksums } = one as Case;
     const wrong = await nextPage().evaluate(
-      ({ change, checksums }) => tested.wrongBlocks(tested.PreTrainedTokenizer, change, checksums, 'assigned'),
-      { change: change as object, checksums: checksums as number[] },
+      ({ change, checksums, which, share }) =>
+        tested.wrongBlocks(tested.PreTrainedTokenizer, change, checksums, which, share),
+      { change: change as object, checksums: checksums as number[], which, share: { turn, of } } as const,
     );
     expect(wrong).toEqual([]);
   });
 });
 
 describe.concurrent('the sample', () => {
-  it.each(sampleCases())('$name', async (one) => {
+  const cases = sampleCases().map((one, i) => ({ ...one, turn: i % of }));
+  it.each(cases)('$name', async ({ turn, ...one }) => {
+    const given = { json: jsonOf(one), step: of * one.every, first: turn * one.every };
+    const hashes = hashesOf(one).filter((_, i) => i % of === turn);
     const wrong = await nextPage().evaluate(
       (given) => {
-        const { json, every, hashes } = JSON.parse(given);
-        const lines = tested.sample.filter((_, i) => i % every === 0);
+        const { json, step, first, hashes } = JSON.parse(given);
+        const lines = tested.sample.filter((_, i) => i % step === first);
         return tested.wrongLines(new tested.PreTrainedTokenizer(json), lines, hashes);
       },
       // One string: a driver serialises objects and long lists slowly.
-      JSON.stringify({ json: jsonOf(one), every: one.every, hashes: hashesOf(one) }),
+      JSON.stringify({ ...given, hashes }),
     );
     expect(wrong).toEqual([]);
   });

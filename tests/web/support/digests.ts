@@ -111,3 +111,43 @@ export async function digestsOf([entry, root, wanted]: [string, string, readonly
   }
   return found;
 }
+
+/** The model that `trainingDigest` trains. */
+const trained = 'tests/fixtures/models/gpt2/even';
+
+/** The recorded hash of its weights after training. */
+export const recordedTraining = (): string | undefined => recorded()[`${trained} trained`]?.weights;
+
+/** That hash as an entry of the file. */
+export const asTraining = (weights: string): Digests => ({ [`${trained} trained`]: { weights } });
+
+/** The SHA-256 of all weights after twelve steps of AdamW with clipped gradients. Also runs in pages. */
+export async function trainingDigest([entry, folder, numThreads]: [string, string, number]): Promise<string> {
+  const { AdamW, AutoModelForCausalLM, clip_grad_norm_ } = (await import(entry)) as typeof import('clearformer');
+  const model = await AutoModelForCausalLM.from_pretrained(folder, { numThreads, deterministic: true });
+  if (model.info().threads.used !== numThreads) throw new Error(model.info().threads.reason);
+  const optimizer = new AdamW(model, { lr: 1e-2, num_warmup_steps: 3 });
+  const { d_vocab } = model.cfg;
+  for (let step = 0; step < 12; step++) {
+    const input_ids = Array.from({ length: 8 }, (_, row) =>
+      Array.from({ length: 32 }, (_, at) => (step * 131 + row * 37 + at * (row + 5)) % d_vocab),
+    );
+    await optimizer.backward({ input_ids, labels: input_ids });
+    await clip_grad_norm_(optimizer, 1);
+    await optimizer.step();
+  }
+  const parameters = await model.named_parameters();
+  const weights: number[][] = [];
+  for (const { name } of parameters) weights.push(Array.from((await model.parameter(name)).data, Number));
+  await optimizer.dispose();
+  await model.dispose();
+  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', Float32Array.from(weights.flat())));
+  return Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** The arguments of `trainingDigest` for the package at `entry` and the project at `root`. */
+export const trainingWith = (entry: string, root: string, numThreads: number): [string, string, number] => [
+  entry,
+  `${root}${trained}`,
+  numThreads,
+];

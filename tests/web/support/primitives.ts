@@ -24,6 +24,14 @@ export class Example {
     return name in this.#case.inputs || name in this.#case.outputs;
   }
 
+  /** The names of its inputs and outputs. */
+  get inputs(): string[] {
+    return Object.keys(this.#case.inputs);
+  }
+  get outputs(): string[] {
+    return Object.keys(this.#case.outputs);
+  }
+
   /** Another property of the case. */
   property(name: string): unknown {
     return this.#case[name];

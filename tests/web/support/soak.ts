@@ -6,6 +6,7 @@ import type { AutoModelForCausalLM, GenerationOptions, GenerativeModel } from 'c
 /** How many, in a test and with `npm run soak`. */
 export const soakTimes = {
   calls: Number(process.env.SOAK_CALLS ?? 3000),
+  changes: Number(process.env.SOAK_CHANGES ?? 300),
   models: Number(process.env.SOAK_MODELS ?? 120),
   modelsInWorkers: Number(process.env.SOAK_MODELS_IN_WORKERS ?? 20),
   modelsInPages: Number(process.env.SOAK_MODELS_IN_PAGES ?? 20),

@@ -46,16 +46,23 @@ function jsonOf(change: object): object {
   return { ...change, added_tokens: [], model: { type: 'Unigram', unk_id: 0, vocab: [['<unk>', 0]] } };
 }
 
-/** The first code points of the blocks whose checksums differ. */
+/** Of every `of` blocks one, the `turn`-th, modulo `of`. */
+export interface Share {
+  turn: number;
+  of: number;
+}
+
+/** The first code points of the blocks whose checksums differ, of all blocks or a share. */
 export function wrongBlocks(
   Tokenizer: typeof PreTrainedTokenizer,
   change: object,
   checksums: readonly number[],
   which: 'assigned' | 'all',
+  { turn, of }: Share = { turn: 0, of: 1 },
 ): string[] {
   const tokenizer = new Tokenizer(jsonOf(change));
   return checksums.flatMap((wanted, i) => {
-    if (!isTested(i * block, which)) return [];
+    if (i % of !== turn % of || !isTested(i * block, which)) return [];
     const found = checksum(tokenizer.tokenize(textOf(i * block)));
     return found === wanted ? [] : [`U+${(i * block).toString(16)}`];
   });

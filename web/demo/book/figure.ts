@@ -138,6 +138,11 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
     await this.updateComplete;
   }
 
+  /** Resolves when nothing goes on any more: by default with `settled`, for training once the steps asked for are done. */
+  finished(): Promise<void> {
+    return this.settled();
+  }
+
   protected override willUpdate(): void {
     if (!this.book || !this.step || !this.words) return;
     const key = this.key();

@@ -29,7 +29,7 @@ export abstract class MeasuredFigure<Data, Words extends ChapterWords> extends F
   }
 
   /** A choice of one option. */
-  protected choice({ key, name, options, chosen }: Choice): TemplateResult {
+  choice({ key, name, options, chosen }: Choice): TemplateResult {
     const choose = (value: string): void => this.choose({ [key]: value });
     if (this.narrow) {
       const pick = ({ target }: Event): void => choose((target as HTMLSelectElement).value);

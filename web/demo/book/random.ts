@@ -5,7 +5,7 @@ import { Tensor } from 'clearformer';
 type Float = Tensor<'float32'>;
 
 /** A generator of uniform numbers in [0, 1): mulberry32. */
-function uniformly(seed: number): () => number {
+export function uniformly(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

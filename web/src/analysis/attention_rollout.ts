@@ -48,7 +48,8 @@ function mixedWithIdentity({ data, dims }: Tensor<'float32'>, row: number): Floa
   return mixed;
 }
 
-function product(left: Float64Array, right: Float64Array, length: number): Float64Array {
+/** @internal Of two matrices (length, length). */
+export function product(left: Float64Array, right: Float64Array, length: number): Float64Array {
   const result = new Float64Array(length * length);
   for (let i = 0; i < length; i++) {
     for (let k = 0; k < length; k++) {

@@ -5,8 +5,8 @@
 
 import type { DifferentiatedCache } from '../models/gradient.js';
 import { Tensor } from '../tensor/tensor.js';
-import type { AttentionPatterns } from './attention_patterns.js';
-import { selfAttention } from './attention_patterns.js';
+import { type AttentionPatterns, selfAttention } from './attention_patterns.js';
+import { product } from './attention_rollout.js';
 
 /**
  * The relevance after each layer, [n_layers, batch, query, key]; the row of the position that the metric reads, such as
@@ -27,7 +27,8 @@ export function gradientRollout(
     const relevance = new Float64Array(area);
     for (let i = 0; i < length; i++) relevance[i * (length + 1)] = 1;
     maps.forEach((map, layer) => {
-      addProduct(raised(map, gradients[layer] as Tensor<'float32'>, row), relevance, length);
+      const added = product(raised(map, gradients[layer] as Tensor<'float32'>, row), relevance, length);
+      for (let i = 0; i < area; i++) relevance[i] = (relevance[i] as number) + (added[i] as number);
       data.set(relevance, (layer * batch + row) * area);
     });
   }
@@ -47,19 +48,4 @@ function raised({ data, dims }: Tensor<'float32'>, gradient: Tensor<'float32'>, 
     }
   }
   return mean;
-}
-
-/** right += left·right */
-function addProduct(left: Float64Array, right: Float64Array, length: number): void {
-  const before = right.slice();
-  for (let i = 0; i < length; i++) {
-    for (let k = 0; k < length; k++) {
-      const factor = left[i * length + k] as number;
-      if (factor === 0) continue;
-      for (let j = 0; j < length; j++) {
-        const at = i * length + j;
-        right[at] = (right[at] as number) + factor * (before[k * length + j] as number);
-      }
-    }
-  }
 }

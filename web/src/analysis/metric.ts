@@ -16,6 +16,7 @@ export interface Metric {
 /** The positions that a metric reads, negative from the end, and the same metric of logits of these alone. */
 export interface MetricReads {
   positions: readonly number[];
+  /** The metric of the logits of these positions alone. */
   of: (logits: Tensor<'float32'>) => number | Promise<number>;
 }
 

@@ -3,6 +3,7 @@
 import type { ArgumentsOf, Handle, WeightType } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
 import { ClearformerError } from '../support/error.js';
+import { loadPart } from '../support/platform.js';
 import {
   checkIntegrity,
   exactSize,
@@ -98,14 +99,19 @@ async function readConfig(
   task: string | undefined,
   options: CheckpointOptions,
 ): Promise<TextFile> {
-  const config = await readRequired(folder, 'config.json', options);
-  const engine = await starting;
-  await engine.call('model_check', {
-    config: config.text,
-    config_name: config.name,
-    ...(task !== undefined && { task }),
-  });
-  return config;
+  try {
+    const config = await readRequired(folder, 'config.json', options);
+    const engine = await starting;
+    await engine.call('model_check', {
+      config: config.text,
+      config_name: config.name,
+      ...(task !== undefined && { task }),
+    });
+    return config;
+  } catch (error) {
+    const { explained } = await loadPart(() => import('./refused_models.js'));
+    throw await explained(error, folder, options.signal);
+  }
 }
 
 interface FoundWeights {

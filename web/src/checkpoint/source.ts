@@ -1,5 +1,6 @@
 // The sources of a checkpoint's files, behind one interface: Hub, web folders, dropped files, memory and disk.
 
+import '../support/browser_types.js'; // for the declarations
 import { remoteHost } from '../support/config.js';
 import { ClearformerError, messageOf } from '../support/error.js';
 import { baseUrl, environment, isNode, loadPart, pathOf } from '../support/platform.js';

@@ -77,18 +77,6 @@ export class CfAttention extends ElementBase implements Drawn {
   }
 
   /** @internal */
-  override connectedCallback(): void {
-    super.connectedCallback();
-    this.requestUpdate();
-  }
-
-  /** @internal */
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.#task.stop();
-  }
-
-  /** @internal */
   willUpdate(): void {
     const { model, text, layer, head } = this;
     if (!model || !this.isConnected) return;

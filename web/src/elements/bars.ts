@@ -159,18 +159,6 @@ export class CfBars extends ElementBase implements Drawn {
   }
 
   /** @internal */
-  override connectedCallback(): void {
-    super.connectedCallback();
-    this.requestUpdate();
-  }
-
-  /** @internal */
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.#task.stop();
-  }
-
-  /** @internal */
   willUpdate(): void {
     const { model, text, top } = this;
     if (!model || !this.isConnected) return;

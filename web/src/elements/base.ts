@@ -11,6 +11,8 @@ export interface ReactiveHost extends HTMLElement {
   readonly renderRoot: HTMLElement | DocumentFragment;
   /** Requests a render without a property change. */
   requestUpdate(name?: PropertyKey, before?: unknown): void;
+  /** Calls the controller when the element is inserted into a page and removed from it. */
+  addController(controller: { hostConnected?(): void; hostDisconnected?(): void }): void;
   /** Called by the browser when the element is inserted into a page. */
   connectedCallback(): void;
   /** Called by the browser when the element is removed. */

@@ -1,4 +1,4 @@
-// The work of an element with a model: loading and computing, with a status message.
+// The work of an element with a model, while the element is in a page: loading and computing, with a status message.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import type { ReactiveHost } from './base.js';
@@ -31,6 +31,17 @@ export class ModelTask {
 
   constructor(host: ReactiveHost) {
     this.#host = host;
+    host.addController(this);
+  }
+
+  /** Lit's: the host is in a page, possibly again. */
+  hostConnected(): void {
+    this.#host.requestUpdate();
+  }
+
+  /** Lit's: the host was removed. */
+  hostDisconnected(): void {
+    this.stop();
   }
 
   /** Starts the work unless that of this key is running or done; the result of an older one is dropped. */

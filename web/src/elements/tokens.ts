@@ -114,18 +114,6 @@ export class CfTokens extends ElementBase implements Drawn {
   }
 
   /** @internal */
-  override connectedCallback(): void {
-    super.connectedCallback();
-    this.requestUpdate();
-  }
-
-  /** @internal */
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.#task.stop();
-  }
-
-  /** @internal */
   willUpdate(): void {
     const { model, text } = this;
     if (!model || !this.isConnected) return;

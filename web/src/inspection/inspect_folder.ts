@@ -8,6 +8,7 @@ import { findOtherWeights, inOtherFormats } from '../checkpoint/other_formats.js
 import { run } from '../primitives/shared_core.js';
 import { ClearformerError } from '../support/error.js';
 import { throwIfAborted } from '../support/options.js';
+import { loadPart } from '../support/platform.js';
 import { sentencePieces } from '../text/auto_tokenizer.js';
 import { compareWithIndex, listed } from './headers.js';
 import type { Inspection, InspectOptions, Problem, TokenizerFiles } from './inspection.js';
@@ -26,7 +27,7 @@ export async function inspectFolder(
 ): Promise<{ inspection: Inspection; weights: InspectedFile[] }> {
   const look = new Look(folder, options.signal);
   const [config, generation, weights] = await Promise.all([
-    look.text('config.json', readRequired),
+    look.text('config.json', readConfig),
     look.text('generation_config.json', readOptional),
     look.weights(),
   ]);
@@ -39,6 +40,10 @@ export async function inspectFolder(
   });
   const unknown = { kind: null, task: null, input_modalities: [] };
   const { readable, ...known } = JSON.parse(facts) as Inspection & { readable: string[] };
+  if (known.problems.some(({ code }) => code === 'unsupported')) {
+    const { withNearest } = await refusals();
+    for (const problem of known.problems) problem.message = withNearest(problem.message);
+  }
   const bytes: Record<string, number> = {};
   const whole = weights.filter(({ file }) => readable.includes(file.name));
   const tensors = whole.flatMap(({ file, start }) => listed(file.name, start, bytes));
@@ -56,6 +61,16 @@ export async function inspectFolder(
 /** @internal */
 export function isValid(problems: readonly Problem[]): boolean {
   return !problems.some(({ severity }) => severity === 'error');
+}
+
+const refusals = () => loadPart(() => import('../checkpoint/refused_models.js'));
+
+async function readConfig(...given: Parameters<typeof readRequired>): ReturnType<typeof readRequired> {
+  try {
+    return await readRequired(...given);
+  } catch (error) {
+    throw await (await refusals()).explained(error, given[0], given[2]?.signal);
+  }
 }
 
 /** @internal Converts an error to a problem. */

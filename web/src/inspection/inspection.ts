@@ -76,12 +76,15 @@ export interface Inspection {
   parameters: number | null;
   /** Bytes of the stored tensors by dtype in the file. */
   bytes: Record<string, number>;
-  /** Bytes of the loaded weights by the `dtype` they are loaded in. */
+  /**
+   * Bytes of the loaded weights by the `dtype` they are loaded in. An output layer that the file holds beside the embedding table
+   * it is tied to is counted: loading compares the two, and releases one if they are equal.
+   */
   memory: Record<WeightType, number> | null;
   /**
    * Bytes at the peak of a call, by `dtype`, with one thread: the weights; for a prompt of 512 tokens (or as many as the model
    * reads) the activations, and its keys, values and those of 64 new tokens, in fp32; for other models one such text, image or
-   * recording, and its outputs. The WebAssembly memory itself begins with 17 MB and grows by up to 8 MB more than that.
+   * recording, and its outputs; of a table that the file holds twice, one. The WebAssembly memory itself begins with 17 MB and grows by up to 8 MB more than that.
    */
   peak: Record<WeightType, number> | null;
   /**

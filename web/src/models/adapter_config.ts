@@ -2,6 +2,8 @@
 // (peft.tuners.lora.LoraConfig, peft.tuners.tuners_utils.check_target_module_exists, peft.utils.other.get_pattern_key).
 
 import { ClearformerError, messageOf } from '../support/error.js';
+import { PatternMatcher } from '../text/pattern_matcher.js';
+import { parsedPattern } from '../text/pattern_syntax.js';
 
 /** A LoRA configuration as PEFT writes it. Other keys have no effect, or are refused unless they are neutral. */
 export interface LoraConfig {
@@ -60,11 +62,29 @@ export function checkLoraConfig(config: LoraConfig): void {
     if (read.includes(key) || withoutEffect.includes(key) || isNeutral(value)) continue;
     throw refused(`${key} ${text(value)} is not: it`);
   }
-  for (const key of ['r', 'lora_alpha'] as const) requireNumber(key, config[key] ?? 8);
+  requireRank('r', config.r ?? 8);
+  requireNumber('lora_alpha', config.lora_alpha ?? 8);
   for (const key of ['rank_pattern', 'alpha_pattern'] as const) {
-    for (const [pattern, value] of Object.entries(config[key] ?? {})) requireNumber(`${key}["${pattern}"]`, value);
+    const patterns: unknown = config[key] ?? {};
+    if (typeof patterns !== 'object' || Array.isArray(patterns))
+      throw malformed(`${key} is ${text(patterns)}, no object`);
+    requireFew(key, Object.keys(patterns as object).length);
+    const require = key === 'rank_pattern' ? requireRank : requireNumber;
+    for (const [pattern, value] of Object.entries(patterns as object)) require(`${key}["${pattern}"]`, value);
   }
-  for (const key of ['target_modules', 'exclude_modules'] as const) requireNames(key, config[key]);
+  for (const key of ['target_modules', 'exclude_modules', 'layers_pattern'] as const) requireNames(key, config[key]);
+  const layers = [config.layers_to_transform ?? []].flat();
+  requireFew('layers_to_transform', layers.length);
+  if (!layers.every((layer) => Number.isSafeInteger(layer))) {
+    throw malformed(`layers_to_transform is ${text(config.layers_to_transform)}, no indices of layers`);
+  }
+}
+
+/** Far above the number of modules of a model: each is compared with each of its modules. */
+const mostNames = 4096;
+
+function requireFew(key: string, count: number): void {
+  if (count > mostNames) throw malformed(`${key} has ${count} members, more than ${mostNames}`);
 }
 
 function isNeutral(value: unknown): boolean {
@@ -77,10 +97,16 @@ function requireNumber(key: string, value: unknown): void {
   throw malformed(`${key} is ${text(value)}, no number`);
 }
 
+function requireRank(key: string, value: unknown): void {
+  if (!Number.isSafeInteger(value) || (value as number) < 1) throw malformed(`${key} is ${text(value)}, no rank`);
+}
+
 function requireNames(key: string, value: unknown): void {
   if (value === null || value === undefined || typeof value === 'string') return;
-  if (Array.isArray(value) && value.every((name) => typeof name === 'string')) return;
-  throw malformed(`${key} is ${text(value)}, neither names nor a regular expression`);
+  if (!Array.isArray(value) || !value.every((name) => typeof name === 'string')) {
+    throw malformed(`${key} is ${text(value)}, neither names nor a regular expression`);
+  }
+  requireFew(key, value.length);
 }
 
 /** The rank of a module's matrices, and what the product B·A is multiplied by. */
@@ -96,7 +122,7 @@ function patternValue(
   module: string,
 ): number | undefined {
   for (const [pattern, value] of Object.entries(patterns ?? {})) {
-    if (expression(`^(?:.*\\.)?(?:${pattern})$`).test(module)) return value;
+    if (isWhole(`(?:.*\\.)?(?:${pattern})`, module)) return value;
   }
   return undefined;
 }
@@ -110,7 +136,7 @@ export function isTarget(config: LoraConfig, module: string): boolean {
 }
 
 function named(names: readonly string[] | string, module: string): boolean {
-  if (typeof names === 'string') return expression(`^(?:${names})$`).test(module);
+  if (typeof names === 'string') return isWhole(names, module);
   return names.some((name) => module === name || module.endsWith(`.${name}`));
 }
 
@@ -119,21 +145,41 @@ function isTransformed({ layers_to_transform: layers, layers_pattern }: LoraConf
   if (layers === null || layers === undefined || (Array.isArray(layers) && layers.length === 0)) return true;
   const patterns = [layers_pattern ?? []].flat();
   const found = (patterns.length === 0 ? ['[^.]*'] : patterns)
-    .map((pattern) => expression(`^.*\\.${pattern}\\.(\\d+)\\.`).exec(module)?.[1])
+    .map((pattern) => layerOf(module, pattern))
     .find((index) => index !== undefined);
-  return found !== undefined && [layers].flat().includes(Number(found));
+  return found !== undefined && [layers].flat().includes(found);
 }
 
-/** A regular expression of Python; named groups are spelled differently there. */
-function expression(pattern: string): RegExp {
+/** The last number among a module's names, not at their end, that what precedes ends with the pattern before. */
+function layerOf(module: string, pattern: string): number | undefined {
+  const names = module.split('.');
+  for (let at = names.length - 2; at > 0; at--) {
+    const name = names[at] as string;
+    if (/^\d+$/.test(name) && isWhole(`.*\\.(?:${pattern})`, names.slice(0, at).join('.'))) return Number(name);
+  }
+  return undefined;
+}
+
+const compiled = new Map<string, PatternMatcher>();
+
+/** Whether a regular expression of Python, which is the file's, matches a whole name: in time linear in the name. */
+function isWhole(pattern: string, name: string): boolean {
   try {
-    return new RegExp(pattern.replaceAll('(?P<', '(?<'), 's');
+    let matcher = compiled.get(pattern);
+    if (matcher === undefined) {
+      if (compiled.size > mostNames) compiled.clear();
+      const whole = `\\A(?:${pattern.replaceAll('(?P<', '(?<')})\\z`;
+      matcher = new PatternMatcher(whole, parsedPattern(whole));
+      compiled.set(pattern, matcher);
+    }
+    for (const match of matcher[Symbol.matchAll](name)) if (match !== undefined) return true;
+    return false;
   } catch (cause) {
     throw refused(`the regular expression ${text(pattern)} (${messageOf(cause)}) is not: it`);
   }
 }
 
-const text = (value: unknown) => JSON.stringify(value) ?? String(value);
+const text = (value: unknown) => (JSON.stringify(value) ?? String(value)).slice(0, 200);
 const malformed = (why: string) => new ClearformerError('malformed_config', `${fileName}: ${why}`, { file: fileName });
 const refused = (why: string) =>
   new ClearformerError('unsupported', `${fileName}: ${why} supported`, { file: fileName });

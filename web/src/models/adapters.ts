@@ -1,7 +1,7 @@
 // LoRA adapters of a model, as PEFT writes them and with transformers' names. Loaded at the first call.
 
-import { type ReadOptions, readChunks, readRequired } from '../checkpoint/files.js';
-import type { Folder } from '../checkpoint/folder.js';
+import { headerStart, type ReadOptions, readChunks, readRequired, sizeFrom } from '../checkpoint/files.js';
+import type { Folder, SourceFile } from '../checkpoint/folder.js';
 import { openSource, type Source, type SourceOptions, sourceOptions } from '../checkpoint/source.js';
 import type { Handle } from '../runtime/border.js';
 import { type Engine, releaseHandle } from '../runtime/engine.js';
@@ -60,11 +60,11 @@ export async function loadAdapter(model: AdaptedModel, source: Source, options: 
   const folder = openSource(source, reading);
   const { text } = await readRequired(folder, 'adapter_config.json', reading);
   checkLoraConfig(JSON.parse(text));
-  const bytes = await readWeights(folder, reading);
+  const file = await findWeights(folder, reading);
   const { engine } = model.open();
-  const checkpoint = await openFile(engine, bytes); // which the core has checked now
+  const { checkpoint, header } = await readWeights(engine, file, reading); // which the core has checked now
   try {
-    await add(model, adapter_name, text, tensorShapes(bytes), checkpoint);
+    await add(model, adapter_name, text, tensorShapes(header), checkpoint);
   } finally {
     await releaseHandle(engine, checkpoint);
   }
@@ -78,6 +78,9 @@ async function add(model: AdaptedModel, name: string, text: string, shapes: Shap
   const modules = modulesOf(shapes);
   const updates: AdapterUpdate[] = [];
   for (const [module, path] of modules) {
+    const weight = weightOf(module, listed);
+    const twice = updates.find((update) => update.weight === weight);
+    if (twice !== undefined) throw misfit(`${path} and ${twice.name} are both of ${weight}`);
     if (!isTarget(config, module)) {
       throw misfit(`${path} has matrices, but is none of target_modules: PEFT would ignore them`);
     }
@@ -85,7 +88,7 @@ async function add(model: AdaptedModel, name: string, text: string, shapes: Shap
     const { lora_A } = adapterNames(path);
     const found = shapes.get(lora_A)?.[0];
     if (found !== rank) throw misfit(`${lora_A} has ${found} rows, and adapter_config.json says rank ${rank}`);
-    updates.push({ weight: weightOf(module, listed), name: path, scale });
+    updates.push({ weight, name: path, scale });
   }
   const missing = listed.find(({ name: weight, dims }) => {
     const module = weight.replace(/\.weight$/, '');
@@ -97,9 +100,13 @@ async function add(model: AdaptedModel, name: string, text: string, shapes: Shap
     throw new ClearformerError('missing_tensor', problem, { file: weightsFile, tensor: missing.name });
   }
   await engine.call('adapter_add', { model: handle, adapter: name, updates, checkpoint });
-  const state = stateOf(model);
-  state.configs.set(name, text);
-  await put(model, [{ adapter: name, scale: 1 }], true);
+  try {
+    await put(model, [{ adapter: name, scale: 1 }], true);
+  } catch (thrown) {
+    await engine.call('adapter_remove', { model: handle, adapter: name });
+    throw thrown;
+  }
+  stateOf(model).configs.set(name, text);
 }
 
 /** Only where the configuration names modules: an expression is for whole names, which a file may shorten. */
@@ -116,8 +123,8 @@ export async function setAdapter(
   checkOptions('set_adapter', options, ['scale']);
   const list = [names].flat() as string[];
   const { scale = 1 } = options;
-  const scales = typeof scale === 'number' ? list.map(() => scale) : [...scale];
-  if (scales.length !== list.length || !scales.every((one) => Number.isFinite(one))) {
+  const scales = typeof scale === 'number' ? list.map(() => scale) : scale;
+  if (!Array.isArray(scales) || scales.length !== list.length || !scales.every((one) => Number.isFinite(one))) {
     const rule = `needs a number, or one for each of ${list.length} adapters`;
     throw new ClearformerError('invalid_argument', `set_adapter: scale ${rule}, got ${textOf(scale)}`, {
       option: 'scale',
@@ -174,28 +181,36 @@ export async function readAdapter(
   return { text, tensors };
 }
 
-async function readWeights(folder: Folder, options: ReadOptions): Promise<Uint8Array> {
-  const file = await folder.find(weightsFile, options.signal);
-  if (file === undefined || file.html) {
-    const bin = await folder.find('adapter_model.bin', options.signal);
-    const advice = bin && !bin.html ? '; adapter_model.bin is: save the adapter with safe_serialization=True' : '';
-    throw new ClearformerError('file_not_found', `${weightsFile} is not in ${folder.where}${advice}`, {
-      file: weightsFile,
-      where: folder.where,
-    });
-  }
-  const chunks: BlobPart[] = [];
-  for await (const chunk of readChunks(file, options)) chunks.push(chunk as BlobPart);
-  return new Uint8Array(await new Blob(chunks).arrayBuffer());
+async function findWeights(folder: Folder, { signal }: ReadOptions): Promise<SourceFile> {
+  const file = await folder.find(weightsFile, signal);
+  if (file !== undefined && !file.html) return file;
+  const bin = await folder.find('adapter_model.bin', signal);
+  const advice = bin && !bin.html ? '; adapter_model.bin is: save the adapter with safe_serialization=True' : '';
+  throw new ClearformerError('file_not_found', `${weightsFile} is not in ${folder.where}${advice}`, {
+    file: weightsFile,
+    where: folder.where,
+  });
 }
 
-async function openFile(engine: Engine, bytes: Uint8Array): Promise<number> {
+/** Streams a safetensors file into the core; returns its checkpoint, and the start of the file with its header. */
+async function readWeights(
+  engine: Engine,
+  file: SourceFile,
+  options: ReadOptions,
+): Promise<{ checkpoint: Handle; header: Uint8Array }> {
+  const header = await headerStart(file, options.signal);
+  const bytes = sizeFrom(file, header);
+  const { most_heap_bytes } = await engine.call('build_info', {});
+  if (bytes > most_heap_bytes) {
+    const sizes = `${weightsFile} has ${bytes} bytes, and the engine's memory ${most_heap_bytes}`;
+    throw new ClearformerError('out_of_memory', `adapter: ${sizes}`, { file: weightsFile });
+  }
   const { checkpoint } = await engine.call('checkpoint_open', { dtype: 'fp32' });
   try {
-    await engine.call('checkpoint_begin_file', { checkpoint, name: weightsFile, bytes: bytes.byteLength });
-    await engine.write(checkpoint, bytes, true);
+    await engine.call('checkpoint_begin_file', { checkpoint, name: weightsFile, bytes });
+    for await (const chunk of readChunks(file, options)) await engine.write(checkpoint, chunk, file.borrowed);
     await engine.call('checkpoint_end_file', { checkpoint });
-    return checkpoint;
+    return { checkpoint, header };
   } catch (thrown) {
     await releaseHandle(engine, checkpoint);
     throw thrown;

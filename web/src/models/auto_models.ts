@@ -1,5 +1,6 @@
 // AutoModelFor…: loads a model from a source.
 
+import type { PretrainedConfig } from '../checkpoint/auto_config.js';
 import { loadCheckpoint } from '../checkpoint/checkpoint.js';
 import type { Integrity } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
@@ -11,8 +12,10 @@ import { type EngineOptions, startEngine } from '../runtime/start_engine.js';
 import { isDeterministic } from '../runtime/wasm.js';
 import { ClearformerError } from '../support/error.js';
 import { abortable, checkOptions, ownOptions } from '../support/options.js';
+import { loadPart } from '../support/platform.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { tokenizerFiles } from '../text/auto_tokenizer.js';
+import type { NewModelOptions } from './fresh/from_config.js';
 import { GenerativeModel } from './generative_model.js';
 import type { ModelOutput } from './outputs.js';
 import { type LoadedModel, PreTrainedModel } from './pre_trained_model.js';
@@ -52,6 +55,7 @@ const knownOptions = [
   'integrity',
   'wasmUrl',
   'wasmBinary',
+  'wasmGradients',
 ];
 /** Files that tokenizers, processors and pipelines read later. */
 const companionFiles = [
@@ -73,6 +77,12 @@ export interface AutoModelClass<Model> {
    * `worker_failed`, or the abort signal's reason.
    */
   from_pretrained(source: Source, options?: LoadOptions): Promise<Model>;
+  /**
+   * A new model with transformers' initialisation of that architecture, as its class of this name makes it: the
+   * distributions are the same, the numbers are those of `seed`. `config` is what config.json holds. Rejects like
+   * `from_pretrained`. See web/examples/training.md.
+   */
+  from_config(config: PretrainedConfig, options?: NewModelOptions): Promise<Model>;
 }
 
 type ModelMaker<Model> = new (loaded: LoadedModel) => Model;
@@ -82,6 +92,11 @@ function autoModel<Model>(name: string, task: string, Made: ModelMaker<Model>): 
     async from_pretrained(source, given = {}) {
       const options = await ownLoadOptions(`${name}.from_pretrained`, given);
       return new Made(await loadModel(openSource(source, options), task, options));
+    },
+    async from_config(config, options = {}) {
+      const { fromConfig } = await loadPart(() => import('./fresh/from_config.js'));
+      const loader = { check: ownLoadOptions, load: loadModel };
+      return new Made(await fromConfig(`${name}.from_config`, config, task, options, loader));
     },
   };
 }
@@ -160,8 +175,12 @@ function checkLoadOptions(call: string, options: LoadOptions): void {
 }
 
 /** @internal A model in an engine of its own. Without a task the one in config.json is used. */
-export async function loadModel(folder: Folder, task: string | undefined, options: LoadOptions): Promise<LoadedModel> {
-  const starting = startEngine(options);
+export async function loadModel(
+  folder: Folder,
+  task: string | undefined,
+  options: LoadOptions,
+  starting = startEngine(options),
+): Promise<LoadedModel> {
   const ended = new AbortController(); // when the engine ends or anything fails: downloads stop
   const { cache_dtype = 'fp32' } = options;
   const signal = options.signal ? AbortSignal.any([options.signal, ended.signal]) : ended.signal;

@@ -18,9 +18,17 @@ import { Tensor } from '../tensor/tensor.js';
 import { floats } from '../tensor/tensor_input.js';
 import { type ActivationCache, toCache, toModuleCache, toTensor } from '../tensor/tensor_output.js';
 import { type ForwardHook, functionsIn } from './edits.js';
-import { computedIn, type DifferentiableMetric, isFunction, type MetricIn, termsIn } from './gradient_metric.js';
+import {
+  computedIn,
+  type DifferentiableMetric,
+  isFunction,
+  type LossTerm,
+  type MetricIn,
+  termsIn,
+} from './gradient_metric.js';
 import { type NamesFilter, resolveHooks } from './hooks.js';
-import { forwardIn, type ModelInputs } from './inputs.js';
+import { forwardIn, type LabelInput, type ModelInputs } from './inputs.js';
+import { labelsIn, withDecoderInputs } from './labels.js';
 import { type EditOptions, keptIn, observe, partOf, requireCaptured, type StopOptions } from './observation.js';
 import { type ModelOutput, toOutput } from './outputs.js';
 import type { ForwardOptions } from './pass_options.js';
@@ -53,6 +61,17 @@ export interface BackwardOptions extends EditOptions, StopOptions {
    * return is propagated in its place. Like `fwd_hooks`, they run where the model does.
    */
   bwd_hooks?: readonly ForwardHook[] | undefined;
+  /**
+   * What the forward pass keeps for the backward pass: all that it reads (`keep`), which for each layer and token are some
+   * 15 to 20 times its width; or the residual stream before each layer (`recompute`), which is then computed once more, with
+   * the same results, in about a third more time. Both grow linearly with the text. Default `auto`: `keep` if that fits.
+   */
+  memory?: 'auto' | 'keep' | 'recompute' | undefined;
+  /**
+   * Whether `outputs` has the logits of a language model. With false they are computed in blocks of rows, and a long text's
+   * logits are never in memory as a whole. Default true.
+   */
+  return_logits?: boolean | undefined;
   /** The activations to capture as well. */
   names_filter?: NamesFilter | undefined;
   /** Positions whose logits are computed, as in a call of the model. */
@@ -96,6 +115,8 @@ const known = [
   'start_at_layer',
   'stop_at_layer',
   'logits_to_keep',
+  'memory',
+  'return_logits',
   'names_filter',
   'signal',
 ];
@@ -104,10 +125,11 @@ const known = [
 export async function gradients(
   call: string,
   { engine, model, hooks, cfg }: DifferentiableModel,
-  inputs: ModelInputs,
+  given: ModelInputs,
   options: BackwardOptions,
 ): Promise<Gradients> {
   checkOptions(call, options ?? {}, known);
+  const inputs = labelledInputs(cfg, given, options?.metric);
   if (inputs?.past_key_values) {
     throw refused(
       'unsupported',
@@ -115,26 +137,38 @@ export async function gradients(
       'past_key_values',
     );
   }
-  const { metric, bwd_hooks, logits_to_keep, signal } = options;
+  const { metric, bwd_hooks, logits_to_keep, memory = 'auto', return_logits = true, signal } = options;
+  if (!['auto', 'keep', 'recompute'].includes(memory)) {
+    const message = `${call}: memory is ${textOf(memory)} (known: auto, keep, recompute)`;
+    throw refused('unsupported', message, 'memory');
+  }
   if (metric === undefined) throw refused('invalid_argument', `${call}: there is no metric`, 'metric');
   const { reached, ...part } = partOf(options, hooks, cfg, inputs);
-  const given = forwardIn(call, inputs, engine);
+  const converted = forwardIn(call, inputs, engine);
   const { request, cause } = await observe(call, options, reached, engine);
-  const kept = logits_to_keep === undefined ? {} : { logits_to_keep: keptIn(logits_to_keep, given) };
-  const pass = { model, ...given, ...request, ...part, ...kept };
+  const kept = logits_to_keep === undefined ? {} : { logits_to_keep: keptIn(logits_to_keep, converted) };
+  const pass = { model, ...converted, ...request, ...part, ...kept };
   const wanted = await wantedIn(call, options, reached, { engine, model, cfg, inputs, start: part.start_at_layer });
   const back = bwd_hooks && (await functionsIn(call, bwd_hooks, reached, engine, 'bwd_hooks'));
   try {
     const { terms, value: own } = isFunction(metric)
       ? await computed(call, metric, pass, reached, engine, signal)
       : { terms: termsIn(call, metric, reached), value: undefined };
-    const more = back && { bwd_hooks: back.fwd_hooks };
+    const more = { memory, ...(!return_logits && { omit_logits: true }), ...(back && { bwd_hooks: back.fwd_hooks }) };
     const value = await engine.call('model_gradient', { ...pass, ...terms, ...wanted.request, ...more }, signal);
     if (options.names_filter !== undefined) requireCaptured(options.names_filter, value.captured ?? {});
     return resultOf(own ?? value.value, value, wanted);
   } catch (thrown) {
     throw cause(back?.failure()?.thrown ?? thrown);
   }
+}
+
+/** The inputs, with a decoder's made of the labels of a loss. */
+function labelledInputs(cfg: ModelShape, inputs: ModelInputs, metric: DifferentiableMetric): ModelInputs {
+  const term = [metric]
+    .flat()
+    .find((one): one is LossTerm => typeof one === 'object' && one !== null && 'labels' in one);
+  return term === undefined ? inputs : withDecoderInputs(cfg, inputs ?? {}, labelsIn(term.labels));
 }
 
 /** A cache with the gradients of a metric with respect to the same activations, and the metric. */
@@ -179,17 +213,18 @@ const scalar = (value: number) => new Tensor('float32', Float32Array.of(value), 
 
 /** @internal The output of a call of the model with `labels`: with their loss, which comes first as in transformers. */
 export async function outputWithLoss(
-  { engine, model }: DifferentiableModel,
-  { labels, ...inputs }: ModelInputs,
+  { engine, model, cfg }: DifferentiableModel,
+  { labels: given, ...inputs }: ModelInputs,
   options: ForwardOptions,
 ): Promise<ModelOutput> {
   const { output_attentions = false, output_hidden_states = false, use_cache, logits_to_keep, signal } = options;
   if (use_cache || inputs.past_key_values || logits_to_keep !== undefined) {
     throw refused('unsupported', 'model: labels exclude past_key_values, use_cache and logits_to_keep', 'labels');
   }
-  const terms = termsIn('model', { labels: labels as IntegerInput }, []);
-  const given = forwardIn('model', inputs, engine);
-  const request = { model, ...given, output_attentions, output_hidden_states, ...terms };
+  const labels = labelsIn(given as LabelInput, cfg.task);
+  const losses = [{ labels, label_smoothing: 0, weight: 1 }];
+  const converted = forwardIn('model', withDecoderInputs(cfg, inputs, labels), engine);
+  const request = { model, ...converted, losses, output_attentions, output_hidden_states };
   const { value, outputs, lists = {} } = await engine.call('model_gradient', request, signal);
   return { loss: scalar(value), ...toOutput({ outputs, lists }, undefined) };
 }
@@ -240,6 +275,9 @@ async function wantedIn(
 ): Promise<Wanted> {
   const wish = options.with_respect_to ?? {};
   checkOptions(`${call}: with_respect_to`, wish, ['hooks', 'inputs', 'weights', 'edits']);
+  if (!Array.isArray(wish.edits ?? [])) {
+    throw refused('invalid_argument', `with_respect_to.edits: ${textOf(wish.edits)} is no list`, 'with_respect_to');
+  }
   const filter = wish.hooks;
   const named =
     filter === undefined ? [] : resolveHooks('with_respect_to.hooks', hooks, filter).map(({ name }) => name);
@@ -295,6 +333,9 @@ async function weightsWanted(
 ): Promise<string[]> {
   if (wish === undefined) return [];
   const given = [wish].flat() as string[];
+  if (!given.every((name) => typeof name === 'string')) {
+    throw refused('invalid_argument', `with_respect_to.weights: ${textOf(wish)} is no name`, 'with_respect_to');
+  }
   if (!given.some((name) => name.includes('*'))) return given;
   const { parameters } = await engine.call('parameter_list', { model });
   const names = parameters.map(({ name }) => name);

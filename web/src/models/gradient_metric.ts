@@ -3,12 +3,13 @@
 
 import type { GradientArguments, HookPoint, TensorIn } from '../runtime/border.js';
 import type { HookName } from '../runtime/hook_names.js';
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
-import { type IntegerInput, integerMatrix } from '../tensor/integer_input.js';
 import { floats, integers, type TensorInput } from '../tensor/tensor_input.js';
 import type { ActivationCache } from '../tensor/tensor_output.js';
 import { type NamesFilter, resolveHooks } from './hooks.js';
+import type { LabelInput } from './inputs.js';
+import { labelsIn } from './labels.js';
 import type { ModelOutput } from './outputs.js';
 
 /** A logit, or with a weight a multiple of it. */
@@ -25,11 +26,8 @@ export interface LogitTerm {
 
 /** The loss that transformers computes from a model's outputs and labels. */
 export interface LossTerm {
-  /**
-   * As transformers expects them for the model's task: for causal language models the `input_ids` themselves, which are
-   * shifted; one class per sequence for classifiers; -100 is not counted.
-   */
-  labels: IntegerInput;
+  /** As transformers expects them for the model's task. Without `decoder_input_ids` a decoder's are made of them. */
+  labels: LabelInput;
   /** Default 0. */
   label_smoothing?: number | undefined;
   /** Default 1. */
@@ -55,6 +53,7 @@ export type MetricTerm = LossTerm | { logits: readonly LogitTerm[] } | ReadOutTe
 export interface MetricFunction {
   /** The activations that it reads. Default: none, outputs alone. */
   names_filter?: NamesFilter | undefined;
+  /** Its value for a pass, and the gradients there. */
   compute(activations: ActivationCache, outputs: ModelOutput): ComputedMetric | Promise<ComputedMetric>;
 }
 
@@ -116,7 +115,7 @@ export function termsIn(
       found.losses.push(lossIn(term));
     } else if ('logits' in term) {
       checkOptions(what, term, ['logits']);
-      logits.push(...checkedLogits(what, term.logits));
+      for (const logit of checkedLogits(what, term.logits)) logits.push(logit);
     } else {
       checkOptions(what, term, ['hook', 'output', 'weights']);
       readOutIn(what, term as ReadOutTerm, hooks, found);
@@ -133,23 +132,19 @@ export function termsIn(
 const none: TensorIn = { data: new Float32Array(0), dims: [0] };
 
 function lossIn({ labels, label_smoothing = 0, weight = 1 }: LossTerm): NonNullable<MetricIn['losses']>[number] {
-  const flat = Array.isArray(labels) && labels.every((one) => !Array.isArray(one));
-  return { labels: flat ? integers('labels', labels) : labelsIn(labels), label_smoothing, weight };
-}
-
-/** Labels may have one axis: one class per sequence. */
-function labelsIn(labels: IntegerInput): TensorIn {
-  const dims = (labels as { dims?: readonly number[] }).dims;
-  return dims?.length === 1 ? integers('labels', labels as TensorInput) : integerMatrix('labels', labels);
+  return { labels: labelsIn(labels), label_smoothing, weight };
 }
 
 function checkedLogits(what: string, logits: readonly LogitTerm[]): readonly LogitTerm[] {
   if (!Array.isArray(logits)) throw invalid(`${what}: logits must be a list of { token, row, pos, weight }`);
   for (const logit of logits) {
     checkOptions(`${what}: logits`, logit, ['row', 'pos', 'token', 'weight']);
-    const { row = 0, pos = -1, token } = logit as LogitTerm;
-    if ([row, pos, token].every(Number.isSafeInteger) && row >= 0 && token >= 0) continue;
-    throw invalid(`${what}: there is no logit of row ${row}, position ${pos}, token ${token}`);
+    const { row = 0, pos = -1, token, weight = 1 } = logit as LogitTerm;
+    if (typeof weight !== 'number') throw invalid(`${what}: weight ${textOf(weight)} is no number`);
+    // All of them are sent as int32.
+    if ([row, pos, token].every((one) => Number.isInteger(one) && one === (one | 0)) && row >= 0 && token >= 0)
+      continue;
+    throw invalid(`${what}: there is no logit of row ${textOf(row)}, position ${textOf(pos)}, token ${textOf(token)}`);
   }
   return logits;
 }

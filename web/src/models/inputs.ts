@@ -10,6 +10,14 @@ import { floats, type TensorInput } from '../tensor/tensor_input.js';
 import { KeyValueCache } from './key_value_cache.js';
 
 /**
+ * Labels of a loss. Tokens [batch, pos] (-100 is not counted) for language models, for causal ones the `input_ids`
+ * themselves, which are shifted; classes [batch, pos] of tokens, [batch] of sequences and images; first and last
+ * positions [batch, 2] of answers; as floats the numbers of a regression, or 0 to 1 for each of several labels
+ * [batch, label].
+ */
+export type LabelInput = IntegerInput | TensorInput;
+
+/**
  * Inputs of a generation, with Hugging Face's names. Ids and masks have dims [batch, position]; a single row may be
  * flat.
  */
@@ -51,10 +59,11 @@ export interface ModelInputs extends PromptInputs {
   residual?: TensorInput | undefined;
   /**
    * Labels as transformers expects them for the model's task; the output has their `loss`. For causal language models the
-   * `input_ids` themselves, which are shifted; one class per sequence for classifiers; -100 is not counted. Only in calls
-   * of the model; other calls have `metric`.
+   * `input_ids` themselves, which are shifted; one class per sequence for classifiers, floats for regression and several
+   * labels; -100 is not counted. Without `decoder_input_ids` a decoder's are made of them. Only in calls of the model;
+   * other calls have `metric`.
    */
-  labels?: IntegerInput | undefined;
+  labels?: LabelInput | undefined;
   /** Interpolate the positions for images of another size than the config's. */
   interpolate_pos_encoding?: boolean | undefined;
 }

@@ -17,5 +17,11 @@ export function named<Model>(name: string, base: AutoModelClass<Model>, type: st
       }
       return base.from_pretrained(source, options);
     },
+    async from_config(config, options) {
+      const found = config?.model_type;
+      if (found === type) return base.from_config(config, options);
+      const message = `${name}.from_config: the config is of '${textOf(found)}', not '${type}'; AutoModel… takes any`;
+      throw new ClearformerError('unsupported', message, { option: 'config' });
+    },
   };
 }

@@ -158,6 +158,12 @@ export const T5ForConditionalGeneration: ModelForSeq2SeqLM = /* @__PURE__ */ nam
   AutoModelForSeq2SeqLM,
   't5',
 );
+/** mT5 with an output layer. */
+export const MT5ForConditionalGeneration: ModelForSeq2SeqLM = /* @__PURE__ */ named(
+  'MT5ForConditionalGeneration',
+  AutoModelForSeq2SeqLM,
+  'mt5',
+);
 /** Marian with an output layer, for translation. */
 export const MarianMTModel: ModelForSeq2SeqLM = /* @__PURE__ */ named('MarianMTModel', AutoModelForSeq2SeqLM, 'marian');
 /** BART with an output layer. */

@@ -1,20 +1,23 @@
 // Optimisers with torch's names over a model's weights, which stay in the core, as do their gradients.
 
-import type { Handle, TensorIn } from '../runtime/border.js';
+import type { Handle } from '../runtime/border.js';
 import { type Engine, releaseHandle } from '../runtime/engine.js';
 import type { OptimizerArguments } from '../runtime/weight_calls.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { asyncDisposeSymbol, disposeSymbol, Lease } from '../support/resource.js';
-import { type IntegerInput, integerMatrix } from '../tensor/integer_input.js';
-import { forwardIn, type ModelInputs } from './inputs.js';
+import { forwardIn, type LabelInput, type ModelInputs } from './inputs.js';
+import { labelsIn, withDecoderInputs } from './labels.js';
 import type { PreTrainedModel } from './pre_trained_model.js';
 
 /** What is trained, and how the learning rate changes. */
 export interface OptimizerOptions {
   /** The learning rate (1e-3). It can be set between steps, too. */
   lr?: number | undefined;
-  /** Names of weights in the checkpoint; `*` matches any run of characters. Default: all. */
+  /**
+   * Names of weights in the checkpoint; `*` matches any run of characters. Default: all that are parameters in
+   * transformers, so not the bias that BART and its kin add to the logits, nor Whisper's sinusoids.
+   */
   parameters?: string | readonly string[] | undefined;
   /** The name of an adapter in force, whose matrices are trained instead of the model's weights. */
   adapter?: string | undefined;
@@ -48,13 +51,17 @@ export interface SGDOptions extends OptimizerOptions {
   nesterov?: boolean | undefined;
 }
 
-/** Inputs of a model, with the labels of its loss: -100 is not counted. */
-export type TrainingInputs = ModelInputs & { labels: IntegerInput };
+/** Inputs of a model of any task, with the labels of its loss as transformers takes them: -100 is not counted. */
+export type TrainingInputs = ModelInputs & { labels: LabelInput };
 
 /** Options of `backward`. */
 export interface LossOptions {
   /** 0 … 1 (0) */
   label_smoothing?: number | undefined;
+  /**
+   * An abort signal: the call rejects with its reason, once the current layer is computed. There are no gradients then.
+   */
+  signal?: AbortSignal | undefined;
 }
 
 const common = ['lr', 'parameters', 'adapter', 'lr_scheduler_type', 'num_warmup_steps', 'num_training_steps'];
@@ -86,21 +93,26 @@ export abstract class Optimizer {
   }
 
   /**
-   * The mean loss of the inputs, as transformers computes it from `labels`, whose gradients replace those of before.
+   * The mean loss of the inputs, as transformers computes it from `labels` for the model's task, whose gradients replace
+   * those of before. Without `decoder_input_ids` a decoder's are the labels, shifted by one.
    * Edits of weights and adapters in force are part of the model.
    */
   async backward(inputs: TrainingInputs, options: LossOptions = {}): Promise<number> {
-    checkOptions('backward', options, ['label_smoothing']);
+    checkOptions('backward', options, ['label_smoothing', 'signal']);
     const { engine, optimizer } = await this.#open();
     const { labels: given, ...rest } = inputs ?? {};
     if (given === undefined) throw invalid('labels', 'backward: there are no labels');
-    const run = forwardIn('backward', rest, engine);
-    const labels: TensorIn = integerMatrix('labels', given);
-    const { label_smoothing = 0 } = options;
-    return (await engine.call('optimizer_backward', { ...run, optimizer, labels, label_smoothing })).loss;
+    const { cfg } = this.#model;
+    const labels = labelsIn(given, cfg.task);
+    const run = forwardIn('backward', withDecoderInputs(cfg, rest, labels), engine);
+    const { label_smoothing = 0, signal } = options;
+    return (await engine.call('optimizer_backward', { ...run, optimizer, labels, label_smoothing }, signal)).loss;
   }
 
-  /** Changes the weights by the gradients of the last `backward`. Resolves to the learning rate of this step. */
+  /**
+   * Changes the weights by the gradients of the last `backward`, without which it rejects with `invalid_argument`.
+   * Resolves to the learning rate of this step.
+   */
   async step(): Promise<number> {
     const { engine, optimizer } = await this.#open();
     return (await engine.call('optimizer_step', { optimizer, lr: this.lr })).lr;
@@ -125,9 +137,23 @@ export abstract class Optimizer {
     return this.dispose();
   }
 
+  async #create(engine: Engine, model: Handle): Promise<{ optimizer: Handle }> {
+    const { model_type, kind } = this.#model.cfg;
+    let { parameters } = this.#given;
+    if (parameters.length === 0) {
+      parameters = ['*'];
+      if (kind === 'encoder-decoder' && this.#given.adapter === undefined) {
+        const all = (await engine.call('parameter_list', { model })).parameters.map(({ name }) => name);
+        const learned = (name: string) => name.includes('embed_positions') && model_type !== 'whisper';
+        parameters = all.filter((name) => !buffers.test(name) || learned(name));
+      }
+    }
+    return engine.call('optimizer_create', { model, ...this.#given, parameters });
+  }
+
   async #open(): Promise<Opened> {
     const { engine, model } = this.#model.open();
-    this.#opened ??= engine.call('optimizer_create', { model, ...this.#given }).then(({ optimizer }) => {
+    this.#opened ??= this.#create(engine, model).then(({ optimizer }) => {
       const lease = new Lease('this optimiser', this, () => releaseHandle(engine, optimizer));
       return { engine, optimizer, lease };
     });
@@ -140,11 +166,16 @@ export abstract class Optimizer {
   }
 }
 
+/** Tensors of a checkpoint that transformers does not train. */
+const buffers = /(^|\.)(final_logits_bias|encoder\.embed_positions\.weight)$/;
+
 /** torch.optim.AdamW over a model's weights; its options have torch's defaults. */
 export class AdamW extends Optimizer {
   constructor(model: PreTrainedModel, options: AdamWOptions = {}) {
     checkOptions('AdamW', options, [...common, 'betas', 'eps', 'weight_decay']);
-    const { betas: [beta1, beta2] = [0.9, 0.999], eps = 1e-8, weight_decay = 0.01 } = options;
+    const { betas = [0.9, 0.999], eps = 1e-8, weight_decay = 0.01 } = options;
+    if (!Array.isArray(betas) || betas.length !== 2) throw invalid('betas', `AdamW: betas is ${textOf(betas)}`);
+    const [beta1, beta2] = betas as [number, number];
     super(model, { ...numbersOf('AdamW', options), beta1, beta2, eps, weight_decay });
   }
 }
@@ -170,7 +201,7 @@ export async function clip_grad_norm_(optimizer: Optimizer, max_norm: number): P
 }
 
 function numbersOf(kind: 'AdamW' | 'SGD', options: OptimizerOptions): Numbers {
-  const { lr = 1e-3, parameters = '*', adapter, lr_scheduler_type: schedule = 'constant' } = options;
+  const { lr = 1e-3, parameters = [], adapter, lr_scheduler_type: schedule = 'constant' } = options;
   if (!schedules.includes(schedule)) {
     const why = `${textOf(schedule)} is not supported (known: ${schedules.join(', ')})`;
     throw new ClearformerError('unsupported', `${kind}: lr_scheduler_type: ${why}`, { option: 'lr_scheduler_type' });

@@ -64,7 +64,7 @@ export async function editParameter(
   const zero = edit?.op === 'zero';
   const pair = edit?.op === 'rank_one';
   checkOptions('edit_parameter', edit ?? null, ['op', 'at', ...(zero ? [] : pair ? ['left', 'right'] : ['value'])]);
-  const { at } = edit;
+  const at = partIn(edit.at);
   const given = zero ? 0 : edit.op === 'rank_one' ? edit.left : edit.value;
   const { edits } = await engine.call('parameter_edit', {
     model,
@@ -75,6 +75,11 @@ export async function editParameter(
     at: boundsOf(at),
   });
   return edits;
+}
+
+function partIn(at: ParameterPart | undefined): ParameterPart | undefined {
+  if (at === undefined || Array.isArray(at)) return at;
+  throw new ClearformerError('invalid_argument', `at: ${textOf(at)} is no list of indices and [start, end]`);
 }
 
 /** With the axes that a number drops, which the core has; one number is a scalar. */
@@ -89,8 +94,9 @@ function valueIn(option: string, value: number | TensorInput, at: ParameterPart 
 }
 
 function boundsOf(at: ParameterPart | undefined): number[] | undefined {
-  return at?.flatMap((part) => {
-    const [start, end] = typeof part === 'number' ? [part, part === -1 ? null : part + 1] : (part ?? [0, null]);
+  return partIn(at)?.flatMap((part) => {
+    const range = typeof part === 'number' ? [part, part === -1 ? null : part + 1] : (part ?? [0, null]);
+    const [start = Number.NaN, end = null] = Array.isArray(range) ? (range as number[]) : [];
     if (Number.isSafeInteger(start) && (end === null || Number.isSafeInteger(end))) {
       return [start, end ?? Number.MAX_SAFE_INTEGER];
     }

@@ -1,6 +1,7 @@
 // Attention pooling: a weighted mean of the values, with weights from a score of the query and each key.
 
 import type { EmptyRow, KeptScores, TensorIn } from '../runtime/border.js';
+import type { PoolingArguments } from '../runtime/primitive_calls.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import type { Tensor } from '../tensor/tensor.js';
@@ -133,18 +134,67 @@ export async function attention_pooling<
   options: AttentionPoolingOptions & WantedScores<W, S> = {},
 ): Promise<Pooled<W, S>> {
   const call = 'attention_pooling';
-  const { score = 'scaled_dot' } = { ...options }; // null is rejected below
+  const score = scoreOf(call, options, common);
+  return pool(call, { query: queries, key: keys, value: values }, options, score) as Promise<Pooled<W, S>>;
+}
+
+/** Options of `attention_pooling_backward`. */
+export type AttentionPoolingBackwardOptions = AttentionPoolingOptions & {
+  /** The gradient of the output, of its dims. */
+  grad_output: TensorInput;
+};
+
+/** The gradients of an attention pooling's operands, each of its dims, and of the scoring function's tensors. */
+export interface AttentionPoolingGradients {
+  query: Tensor<'float32'>;
+  key: Tensor<'float32'>;
+  value: Tensor<'float32'>;
+  /** Of `score: 'general'`. */
+  M?: Tensor<'float32'> | undefined;
+  /** Of `score: 'additive'`. */
+  W_q?: Tensor<'float32'> | undefined;
+  W_k?: Tensor<'float32'> | undefined;
+  w_v?: Tensor<'float32'> | undefined;
+}
+
+/**
+ * The gradients of Σ grad_output ⊙ attention_pooling(queries, keys, values, options), as torch's
+ * `output.backward(grad_output)` gives them; also those of `scaled_dot_product_attention`, which is the default score, and
+ * of `additive_attention`. Where operands broadcast, their gradients are summed. Memory is linear in the number of
+ * positions. Rejects as `attention_pooling`, and with `shape_mismatch` for a `grad_output` of other dims than the output.
+ */
+export async function attention_pooling_backward(
+  queries: TensorInput,
+  keys: TensorInput,
+  values: TensorInput,
+  options: AttentionPoolingBackwardOptions,
+): Promise<AttentionPoolingGradients> {
+  const call = 'attention_pooling_backward';
+  const { grad_output, ...rest } = { ...options };
+  const given = pooling(call, { query: queries, key: keys, value: values }, rest, scoreOf(call, rest, backwards));
+  const found = await run('attention_pooling_backward', {
+    ...given,
+    grad_output: floats(`${call}: grad_output`, grad_output),
+  });
+  const tensors = Object.entries(found).map(([name, one]) => [name, toTensor(one)]);
+  return Object.fromEntries(tensors) as AttentionPoolingGradients;
+}
+
+/** The scoring function that is asked for, after validating all options. */
+function scoreOf(call: string, options: object, known: readonly string[]): Score {
+  const { score = 'scaled_dot' } = { ...options } as { score?: Score }; // null is rejected below
   if (typeof score !== 'string' || !Object.hasOwn(scores, score)) {
     throw new ClearformerError(
       'unsupported',
       `${call}: score is ${textOf(score)} (known: ${Object.keys(scores).join(', ')})`,
     );
   }
-  checkOptions(`${call} with score '${score}'`, options, [...common, 'score', ...scores[score]]);
-  return pool(call, { query: queries, key: keys, value: values }, options, score) as Promise<Pooled<W, S>>;
+  checkOptions(`${call} with score '${score}'`, options, [...known, 'score', ...scores[score]]);
+  return score;
 }
 
-const common = ['mask', 'is_causal', 'softcap', 'enable_gqa', 'empty_row', 'need_weights', 'need_scores'];
+const backwards = ['mask', 'is_causal', 'softcap', 'enable_gqa', 'empty_row'];
+const common = [...backwards, 'need_weights', 'need_scores'];
 /** The scoring functions of the core's scoring.cpp with their parameters. */
 const scores = {
   scaled_dot: ['scale'],
@@ -167,22 +217,27 @@ async function pool(
   options: Settings,
   score: Score,
 ): Promise<Tensor | [Tensor, Tensor]> {
+  const given = pooling(call, operands, options, score);
+  const { output, kept } = await run('attention_pooling', { ...given, keep: keptScores(call, options) });
+  return kept === undefined ? toTensor(output) : [toTensor(output), toTensor(kept)];
+}
+
+function pooling(call: string, operands: Operands, options: PoolingOptions, score: Score): PoolingArguments {
   const { softcap } = options;
   const mask = [...termsOf(`${call}: mask`, options.mask)];
   if (flagged(call, 'is_causal', options.is_causal)) mask.push({ kind: 'causal', past: 0 });
-  const { output, kept } = await run('attention_pooling', {
+  return {
     query: floats(`${call}: query`, operands.query),
     key: floats(`${call}: key`, operands.key),
     value: floats(`${call}: value`, operands.value),
     mask,
     enable_gqa: flagged(call, 'enable_gqa', options.enable_gqa),
     empty_row: options.empty_row,
-    keep: keptScores(call, options),
+    keep: undefined,
     softcap: softcap === undefined ? undefined : finite(call, 'softcap', softcap),
     score,
     parameters: parametersOf(call, score, options),
-  });
-  return kept === undefined ? toTensor(output) : [toTensor(output), toTensor(kept)];
+  };
 }
 
 function parametersOf(call: string, score: Score, options: object): Record<string, TensorIn> {

@@ -1,4 +1,4 @@
-// The classes of d2l.ai's chapters on attention and transformers: same arguments and state_dict keys, inference only.
+// The classes of d2l.ai's chapters on attention and transformers: same arguments and state_dict keys, no dropout.
 // A fully masked row gets equal weights, as in d2l's masked_softmax. Input sizes that d2l infers lazily are taken from
 // the weights.
 
@@ -7,7 +7,11 @@ import { checkOptions } from '../support/options.js';
 import type { Tensor } from '../tensor/tensor.js';
 import type { TensorInput } from '../tensor/tensor_input.js';
 import { flagged } from './arguments.js';
-import { scaled_dot_product_attention } from './attention.js';
+import {
+  type AttentionPoolingGradients,
+  attention_pooling_backward,
+  scaled_dot_product_attention,
+} from './attention.js';
 import { Mask } from './mask.js';
 import { type ForwardOptions, type HookNames, hookNames, Module, type Traced } from './module.js';
 import { normalizedAxes } from './normalized_axes.js';
@@ -46,13 +50,29 @@ export class DotProductAttention {
     values: TensorInput,
     valid_lens?: ValidLens,
   ): Promise<Weights> {
-    const mask = new Mask(lensTerms(valid_lens));
-    const options = { mask, empty_row: 'uniform', need_weights: true } as const;
+    const options = { ...masked(valid_lens), need_weights: true } as const;
     const [output, weights] = await scaled_dot_product_attention(queries, keys, values, options);
     this.#weights = weights;
     return output;
   }
+
+  /**
+   * The gradients of all inputs, see `attention_pooling_backward`; the first argument is the list of those of `forward`.
+   * There are no weights, and no hooks to select.
+   */
+  async backward(
+    [queries, keys, values, valid_lens]: Parameters<DotProductAttention['forward']>,
+    options: { grad_output: TensorInput },
+  ): Promise<{ inputs: Record<'queries' | 'keys' | 'values', Weights> }> {
+    checkOptions('d2l.DotProductAttention.backward', options, ['grad_output']);
+    const given = { ...masked(valid_lens), grad_output: options.grad_output } as const;
+    const found: AttentionPoolingGradients = await attention_pooling_backward(queries, keys, values, given);
+    const { query, key, value } = found;
+    return { inputs: { queries: query, keys: key, values: value } };
+  }
 }
+
+const masked = (valid_lens: ValidLens) => ({ mask: new Mask(lensTerms(valid_lens)), empty_row: 'uniform' }) as const;
 
 abstract class Attentive extends Module {
   #weights: Weights[] = [];
@@ -72,7 +92,7 @@ abstract class Attentive extends Module {
     const names = hookNames(this.kind, options, known);
     const tensors: Record<string, TensorIn> = {};
     for (const [name, input] of Object.entries(inputs)) tensors[name] = this.floats(name, input);
-    const result = await this.run(tensors, masks, [...(names ?? []), ...hooks]);
+    const result = await this.run(tensors, masks, [...(names ?? []), ...hooks], options);
     this.#weights = hooks.map((hook) => result[1][hook] as Weights);
     return (names === undefined ? result[0] : result) as Traced<N>;
   }

@@ -24,7 +24,7 @@ export class Linear extends Module {
 
 /** Options of `Embedding`. */
 export interface EmbeddingOptions {
-  /** Accepted and ignored: in inference its row is like any other. */
+  /** The index whose row has no gradient; negative: from the end. `forward` treats it like any other. */
   padding_idx?: number | null | undefined;
 }
 

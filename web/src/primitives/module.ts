@@ -4,12 +4,21 @@ import type { Handle, MaskTerm, PlainOptions, TensorIn } from '../runtime/border
 import { type Engine, releaseHandle } from '../runtime/engine.js';
 import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
-import { nameTest } from '../support/pattern.js';
 import { asyncDisposeSymbol, disposeSymbol, Lease } from '../support/resource.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
 import { type ModuleCache, toModuleCache, toTensor } from '../tensor/tensor_output.js';
 import { plain } from './arguments.js';
+import {
+  backward,
+  checkNames,
+  type Differentiated,
+  forward,
+  gradientsOf,
+  type ModuleBackwardOptions,
+  type ModuleEdits,
+  type ModuleGradients,
+} from './module_pass.js';
 import { sharedEngine } from './shared_core.js';
 
 /** Weights with the names of torch's state_dict: tensors, or the bytes of a safetensors file. */
@@ -22,6 +31,11 @@ export type HookNames = readonly string[] | undefined;
 export type Traced<N extends HookNames> = N extends readonly string[]
   ? [Tensor<'float32'>, ModuleCache]
   : Tensor<'float32'>;
+
+interface Differentiation {
+  options: ModuleBackwardOptions;
+  found?: ModuleGradients;
+}
 
 interface Loaded {
   engine: Engine;
@@ -38,7 +52,7 @@ export interface InferenceOptions {
 }
 
 /** Options of `forward` for every module with hooks. */
-export interface ForwardOptions<N extends HookNames> {
+export interface ForwardOptions<N extends HookNames> extends ModuleEdits {
   /** Hook names (`['*']` for all): the result becomes `[output, cache]`. */
   names?: N;
 }
@@ -49,7 +63,8 @@ type Captured = [output: Tensor<'float32'>, cache: ModuleCache];
 
 /**
  * A block of a transformer. `load_state_dict` sets its weights, `forward` runs it, `dispose` releases its memory.
- * It computes in the calling thread, for inference only: dropout is accepted in options and ignored.
+ * `backward` gives gradients. It computes in the calling thread, without dropout, which is accepted in options and
+ * ignored.
  */
 export abstract class Module {
   /** @internal The class's name with that of its library, as used by the core. */
@@ -58,6 +73,8 @@ export abstract class Module {
   readonly options: PlainOptions;
   readonly #weightless: boolean;
   #loaded: Loaded | undefined;
+  /** Of backward(): the next run is differentiated. */
+  #differentiation: Differentiation | undefined;
 
   /** @internal `sizes` are the constructor's arguments, `given` its options, `known` the names of all options. */
   constructor(kind: string, sizes: object, given: object = {}, known: readonly string[] = [], weightless = false) {
@@ -96,15 +113,45 @@ export abstract class Module {
     return this.dispose();
   }
 
+  /** Runs the block, see the class. */
+  abstract forward(...inputs: unknown[]): Promise<unknown>;
+
+  /**
+   * Gradients, as torch's `output.backward(grad_output)` gives them: of Σ grad_output ⊙ output with respect to inputs,
+   * weights, activations and the values of edits. `inputs` are the arguments of `forward` in a list, with its options;
+   * edits there are in force. Rejects as `forward`, and with `shape_mismatch` for a `grad_output` of other dims than the
+   * output, `invalid_argument` for inputs, weights and hooks that there are not, `unsupported` for functions that change
+   * activations, and for edits of `hook_result` and the heads' inputs.
+   */
+  async backward(inputs: Parameters<this['forward']>, options: ModuleBackwardOptions): Promise<ModuleGradients> {
+    if (!Array.isArray(inputs)) {
+      throw new ClearformerError('invalid_argument', `${this.kind}.backward: the arguments of forward must be a list`);
+    }
+    const asked: Differentiation = { options };
+    this.#differentiation = asked; // run() takes it before forward() returns
+    const passed = this.forward(...inputs);
+    this.#differentiation = undefined;
+    await passed;
+    return asked.found as ModuleGradients;
+  }
+
   /** @internal Runs the block. Throws `invalid_argument` before load_state_dict and for an unknown hook name. */
-  protected async run(tensors: Tensors, masks: Masks, names: readonly string[]): Promise<Captured> {
+  protected async run(
+    tensors: Tensors,
+    masks: Masks,
+    names: readonly string[],
+    { edits, fwd_hooks, names: own = [] }: ForwardOptions<HookNames> = {},
+  ): Promise<Captured> {
+    const asked = this.#differentiation;
     if (this.#loaded === undefined && this.#weightless) await this.load_state_dict({});
     if (this.#loaded === undefined) {
       throw new ClearformerError('invalid_argument', `${this.kind}: forward before load_state_dict`);
     }
     const { engine, module, lease } = this.#loaded;
     lease.check();
-    const value = await engine.call('module_forward', { module, tensors, masks, names: [...names] });
+    const pass = { kind: this.kind, engine, call: { module, tensors, masks }, names, edits: { edits, fwd_hooks } };
+    const value = await (asked ? backward(pass, asked.options, this.#weightless) : forward(pass));
+    if (asked) asked.found = gradientsOf(value as Differentiated, own);
     const cache = toModuleCache(value.captured);
     checkNames(this.kind, names, Object.keys(cache));
     return [toTensor(value.output), cache];
@@ -123,7 +170,7 @@ export abstract class Module {
     known: readonly string[],
   ): Promise<Traced<N>> {
     const names = hookNames(this.kind, options, known);
-    const result = await this.run(tensors, masks, names ?? []);
+    const result = await this.run(tensors, masks, names ?? [], options);
     return (names === undefined ? result[0] : result) as Traced<N>;
   }
 
@@ -175,16 +222,10 @@ async function read(engine: Engine, bytes: Uint8Array): Promise<Handle> {
 
 /** The option `names`, after validating all options. */
 export function hookNames(kind: string, options: ForwardOptions<HookNames>, known: readonly string[]): HookNames {
-  checkOptions(`${kind}.forward`, options, [...known, 'names']);
+  checkOptions(`${kind}.forward`, options, [...known, 'names', 'edits', 'fwd_hooks']);
   const { names } = options;
   if (names === undefined || (Array.isArray(names) && names.every((name) => typeof name === 'string'))) return names;
   throw refused(kind, 'names', 'must be an array of hook names');
-}
-
-/** Throws for a name or pattern that matched nothing. */
-function checkNames(kind: string, names: readonly string[], captured: readonly string[]): void {
-  const missing = names.find((name) => !captured.some(nameTest(name)));
-  if (missing !== undefined) throw refused(kind, 'names', `no hook is named '${missing}' (['*'] gives all there are)`);
 }
 
 /** The arguments of a constructor for the core; throws for unknown ones and those that JSON would lose. */

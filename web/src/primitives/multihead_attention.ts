@@ -76,7 +76,7 @@ export class MultiheadAttention extends Module {
     const size = [batchOf(this.kind, tensors), this.options.num_heads as number] as const;
     const masks = { mask: restrictions(this.kind, options, maskNames, size) };
     const all = wanted ? [...(names ?? []), pattern] : (names ?? []);
-    const [output, cache] = await this.run(tensors, masks, all);
+    const [output, cache] = await this.run(tensors, masks, all, options);
     const weights = wanted ? headWeights(cache[pattern] as Tensor<'float32'>, average, output.dims.length === 2) : null;
     return (names === undefined ? [output, weights] : [output, weights, cache]) as Attended<W, N>;
   }

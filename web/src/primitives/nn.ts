@@ -1,4 +1,4 @@
-// torch.nn: classes with the options, arguments and state_dict keys of PyTorch 2; batch first, inference only.
+// torch.nn: classes with the options, arguments and state_dict keys of PyTorch 2; batch first, no dropout.
 
 export {
   Embedding,
@@ -10,6 +10,15 @@ export {
   RMSNorm,
 } from './layers.js';
 export type { ForwardOptions, HookNames, Module, StateDict, Traced } from './module.js';
+export type {
+  ModuleBackwardOptions,
+  ModuleEdit,
+  ModuleEdits,
+  ModuleGradients,
+  ModuleHook,
+  ModuleHooks,
+  ModuleWithRespectTo,
+} from './module_pass.js';
 export {
   type Attended,
   type AttentionForwardOptions,

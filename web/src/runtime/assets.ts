@@ -9,15 +9,17 @@ export const assets = {
   inOneFile: false,
 
   /** The .wasm file: its URL, or its bytes if they are embedded. */
-  wasm(variant: Variant, shared: boolean): URL | Promise<Uint8Array> {
-    if (shared) {
-      return variant === 'relaxed'
-        ? settled(new URL('./clearformer-relaxed-threads.wasm', import.meta.url))
-        : settled(new URL('./clearformer-simd128-threads.wasm', import.meta.url));
-    }
+  wasm(variant: Variant): URL | Promise<Uint8Array> {
     return variant === 'relaxed'
       ? settled(new URL('./clearformer-relaxed.wasm', import.meta.url))
       : settled(new URL('./clearformer-simd128.wasm', import.meta.url));
+  },
+
+  /** The second file of a build, with gradients and training. */
+  gradients(variant: Variant): URL | Promise<Uint8Array> {
+    return variant === 'relaxed'
+      ? settled(new URL('./clearformer-relaxed-gradients.wasm', import.meta.url))
+      : settled(new URL('./clearformer-simd128-gradients.wasm', import.meta.url));
   },
 
   /** The worker script. */
@@ -27,8 +29,10 @@ export const assets = {
 };
 
 // Two places copy this module without its files: the folder in which Vite up to 7 keeps optimised dependencies during
-// development, and CDNs that bundle packages on demand (esm.sh, jsdelivr's +esm).
-const elsewhere = /(\/node_modules\/)\.[^?]*\/deps\/|(\/clearformer@[^/]+\/)(?!dist\/)([^?]*\/)?(?=[^/]*$)/;
+// development, and CDNs that bundle packages on demand (esm.sh, jsdelivr's +esm). pnpm's folders look like the latter, but have
+// node_modules within.
+const elsewhere =
+  /(\/node_modules\/)\.[^?]*\/deps\/|(\/clearformer@[^/]+\/)(?!dist\/|node_modules\/)([^?]*\/)?(?=[^/]*$)/;
 
 /** The URL of a file beside this module, wherever that was copied to. */
 export function settled(url: URL): URL {

@@ -6,8 +6,17 @@ import type { ErrorCode } from '../support/error.js';
 import type { BuildInfo } from './build_info.js';
 import type { Call, Handle, Loose, Nothing, Texts } from './calls.js';
 import type { Complexity } from './complexity.js';
+import type { GradientRequest, GradientsFound, NamedTensors, ReadOutIn } from './gradient_request.js';
 import type { HookName } from './hook_names.js';
 import type { EditIn, FunctionIn, ObservationRequest, OutputRequest, PartIn, SentHook } from './observation_request.js';
+import type {
+  EmptyRow,
+  KeptScores,
+  MaskTerm,
+  ModuleArguments,
+  PlainOptions,
+  PrimitiveCalls,
+} from './primitive_calls.js';
 import type { TensorData, TensorIn, TensorOut, TensorType } from './tensors.js';
 import type { WeightCalls } from './weight_calls.js';
 import type { CacheType, MemoryUse, ParameterInfo, WeightProcessing, WeightType } from './weights.js';
@@ -15,13 +24,19 @@ import type { CacheType, MemoryUse, ParameterInfo, WeightProcessing, WeightType 
 export type {
   CacheType,
   EditIn,
+  EmptyRow,
   FunctionIn,
   Handle,
+  KeptScores,
+  MaskTerm,
   MemoryUse,
+  ModuleArguments,
   ObservationRequest,
   OutputRequest,
   ParameterInfo,
   PartIn,
+  PlainOptions,
+  ReadOutIn,
   SentHook,
   TensorData,
   TensorIn,
@@ -123,35 +138,25 @@ export interface ForwardArguments extends RunInputs, ObservationRequest, Paced {
   logits_to_keep?: number[];
 }
 
-/** A term of a metric: Σ weights ⊙ value, of an output or a hook point. */
-export interface ReadOutIn {
-  name: string;
-  weights: TensorIn;
-}
-
 /** A forward pass and the gradients of a metric, the sum of its terms (gradient.h of the core). */
-export interface GradientArguments extends Omit<ForwardArguments, 'use_cache'> {
+export interface GradientArguments extends Omit<ForwardArguments, 'use_cache'>, GradientRequest {
   losses?: { labels: TensorIn; label_smoothing: number; weight: number }[];
   /** Row, position and token of each logit, and their weights. */
   logit_places?: TensorIn;
   logit_weights?: TensorIn;
   output_terms?: ReadOutIn[];
   hook_terms?: ReadOutIn[];
-  /** Hook points and inputs, weights, and edits by their number, functions first, whose gradients are sought. */
-  wanted?: string[];
-  wanted_weights?: string[];
-  wanted_edits?: number[];
-  bwd_hooks?: FunctionIn[] | SentHook[];
+  /** Logits of a language model are not among the outputs, and never in memory as a whole. */
+  omit_logits?: boolean;
+  /** "auto", "keep" or "recompute", see Gradient::Memory of the core. */
+  memory?: string;
 }
 
-export interface GradientValue {
-  outputs: Record<string, TensorOut<'float32'>>;
+export interface GradientValue extends GradientsFound {
+  outputs: NamedTensors;
   lists?: Lists;
-  captured?: Record<string, TensorOut<'float32'>>;
+  captured?: NamedTensors;
   value: number;
-  grad: Record<string, TensorOut<'float32'>>;
-  weights: Record<string, TensorOut<'float32'>>;
-  edits: TensorOut<'float32'>[];
 }
 
 type Lists = Record<string, TensorOut<'float32'>[]>;
@@ -192,35 +197,9 @@ export interface ModelValue {
   unexpected_tensors: string[];
 }
 
-/** One term of a mask; a mask is the conjunction of a list of them. */
-export type MaskTerm =
-  | { kind: 'causal'; past: number }
-  | { kind: 'allow' | 'ignore'; data: Uint8Array; dims: number[] }
-  | { kind: 'additive'; data: Float32Array; dims: number[] }
-  | { kind: 'valid_lens'; data: Int32Array; dims: number[] };
-
-/** The result for a query whose keys are all masked. */
-export type EmptyRow = 'zeros' | 'uniform';
-
-/** The matrix that attention_pooling returns with its output. */
-export type KeptScores = 'raw_scores' | 'softcapped_scores' | 'masked_scores' | 'weights';
-
-export type PoolingArguments = {
-  query: TensorIn;
-  key: TensorIn;
-  value: TensorIn;
-  enable_gqa: boolean;
-  /** See scoring.h of the core: a scoring function and its parameters; numbers are scalars. */
-  score: string;
-  parameters: Record<string, TensorIn>;
-} & Loose<{ mask?: MaskTerm[]; softcap?: number; empty_row?: EmptyRow; keep?: KeptScores }>;
-
 type NormArguments = { x: TensorIn; axes: number; eps: number } & Loose<{ weight?: TensorIn; bias?: TensorIn }>;
 
 type Convolution = { stride: number; dilation: number; groups: number; padding: number; padding_behind: number };
-
-/** Options that can be serialised as JSON. */
-export type PlainOptions = Readonly<Record<string, unknown>>;
 
 /** The layout of sinusoids: see positional_encoding.h of the core. */
 type Sinusoid = { d_model: number } & Loose<{ base?: number; layout?: string }>;
@@ -243,9 +222,9 @@ export interface Directions {
 }
 
 /** Every exported function: its argument object and the value of its result. */
-export interface Border extends WeightCalls {
+export interface Border extends WeightCalls, PrimitiveCalls {
   optimizer_backward: Call<
-    RunInputs & { optimizer: Handle; labels: TensorIn; label_smoothing: number },
+    RunInputs & Paced & { optimizer: Handle; labels: TensorIn; label_smoothing: number },
     { loss: number }
   >;
   build_info: Call<Nothing, BuildInfo & { heap_bytes: number; most_heap_bytes: number }>;
@@ -315,7 +294,6 @@ export interface Border extends WeightCalls {
   softplus: Call<{ x: TensorIn; beta: number; threshold: number }, TensorOut<'float32'>>;
   gated: Call<{ x: TensorIn; kind: string; axis: number }, TensorOut<'float32'>>;
   conv1d: Call<Convolution & { x: TensorIn; weight: TensorIn } & Loose<{ bias?: TensorIn }>, TensorOut<'float32'>>;
-  attention_pooling: Call<PoolingArguments, { output: TensorOut<'float32'>; kept?: TensorOut<'float32'> }>;
   /** Of x, or of the product x·y. */
   svd: Call<{ x: TensorIn } & Loose<{ y?: TensorIn }>, Record<'u' | 's' | 'vh', TensorOut<'float32'>>>;
   sinusoidal_encoding: Call<Sinusoid & { positions: TensorIn }, TensorOut<'float32'>>;
@@ -355,14 +333,6 @@ export interface Border extends WeightCalls {
     Complexity
   >;
   log_mel_spectrogram: Call<LogMelOptions & Paced & { samples: TensorIn }, TensorOut<'float32'>>;
-  module_create: Call<
-    { kind: string; options: PlainOptions } & ({ tensors: Record<string, TensorIn> } | { checkpoint: Handle }),
-    { module: Handle }
-  >;
-  module_forward: Call<
-    { module: Handle; tensors: Record<string, TensorIn>; masks: Record<string, MaskTerm[]>; names: string[] },
-    { output: TensorOut<'float32'>; captured?: Record<string, TensorOut<'float32'>> }
-  >;
   release: Call<{ handle: Handle }, Nothing>;
   /** Only in the builds with shared memory. */
   threads_prepare: Call<{ threads: number }, { entry: number; failed: number; slots: number[] }>;

@@ -22,6 +22,12 @@ declare module 'built:embedded' {
   export const swapped: string;
 }
 
+declare module 'built:embedded_gradients' {
+  /** The second file of that build. */
+  export const simd128: string;
+  export const swapped: string;
+}
+
 interface ImportMeta {
   /** The package's version. */
   readonly version: string;

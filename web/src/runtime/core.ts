@@ -4,18 +4,21 @@ import createCore from '../../../build/wasm/clearformer-simd128.mjs';
 import { ClearformerError, messageOf } from '../support/error.js';
 import type { Answer, ArgumentsOf, BorderName, CoreModule, Handle, MemoryUse, ValueOf } from './border.js';
 import { noMemory } from './engine.js';
+import { importsOfPart, placeholdersOf } from './parts.js';
 import { selfTest } from './self_test.js';
 import type { CompiledCore } from './wasm.js';
 
 /** The core. Every model has an instance of its own, so that dropping it releases all its memory. */
 export class Core {
   readonly #module: CoreModule;
+  readonly #exports: WebAssembly.Exports;
   /** The instance's memory, if it is shared with threads. */
   readonly memory: WebAssembly.Memory | undefined;
   #trap: unknown;
 
-  constructor(module: CoreModule, memory?: WebAssembly.Memory) {
+  constructor(module: CoreModule, exports: WebAssembly.Exports, memory?: WebAssembly.Memory) {
     this.#module = module;
+    this.#exports = exports;
     this.memory = memory;
   }
 
@@ -33,6 +36,11 @@ export class Core {
       if (cause instanceof ClearformerError && cause.code === 'unsupported') throw cause;
       throw new ClearformerError('wasm_unavailable', `the WASM core did not start (${messageOf(cause)})`, {}, cause);
     }
+  }
+
+  /** Adds the functions of the build's second file: they take their places in the table of the first. */
+  async add(part: WebAssembly.Module): Promise<void> {
+    await WebAssembly.instantiate(part, importsOfPart(part, this.#exports));
   }
 
   /** From now on all calls fail for this reason. */
@@ -92,16 +100,27 @@ export class Core {
 /** In pages of 64 KiB: 16 MiB, and all that 32 bits can address. As declared by the modules (CMakeLists.txt). */
 const memorySize = { initial: 256, maximum: 65_536 };
 
+/** The place of a function of gradients that was called although the second file was not added (isOfGradients). */
+function absent(index: number): never {
+  throw new Error(`function ${index} is in the file of gradients, which is not loaded`);
+}
+
 /** One glue serves every build: they differ in the code of the kernels, and in whether the memory is shared. */
 async function instantiate({ module: compiled, shared }: CompiledCore): Promise<Core> {
   const wasmMemory = new WebAssembly.Memory({ ...memorySize, shared });
+  let exports: WebAssembly.Exports = {};
   const module = await new Promise<CoreModule>((resolve, reject) => {
     createCore({
       wasmMemory,
       instantiateWasm(imports, done) {
-        WebAssembly.instantiate(compiled, imports).then(done, reject);
+        const started = (instance: WebAssembly.Instance) => {
+          exports = instance.exports;
+          done(instance);
+        };
+        const all = { ...imports, ...placeholdersOf(compiled, absent) };
+        WebAssembly.instantiate(compiled, all).then(started, reject);
       },
     }).then(resolve, reject);
   });
-  return new Core(module, shared ? wasmMemory : undefined);
+  return new Core(module, exports, shared ? wasmMemory : undefined);
 }

@@ -11,7 +11,7 @@ export interface Engine {
   readonly heapBytes: number;
   /** The part used by the core's objects, as of the last call. */
   readonly memory: MemoryUse;
-  /** Size of the .wasm file in bytes. */
+  /** Size of the .wasm files in bytes: of the second one from the first call that needs it. */
   readonly wasmBytes: number;
   readonly threads: Threads;
   /** Aborts when the engine is closed or dies; pending calls reject with its reason. */
@@ -22,6 +22,23 @@ export interface Engine {
   /** Passes the next bytes of a file. A chunk that is not `borrowed` may be transferred. */
   write(checkpoint: Handle, chunk: Uint8Array, borrowed: boolean): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Whether the function is in the second file of the build (gradient_part.ts). */
+export function isOfGradients(name: BorderName): boolean {
+  return /gradient|backward|^optimizer_/.test(name);
+}
+
+/** `work`, until it has succeeded. */
+export function once(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined;
+  return () => {
+    done ??= work().catch((cause: unknown) => {
+      done = undefined;
+      throw cause;
+    });
+    return done;
+  };
 }
 
 /** Releases a handle; it is not an error if the whole core is gone. */

@@ -1,6 +1,7 @@
 // A thread of the pool: another instance of the core's module on the memory of the first. It receives its orders once,
 // reports that it is ready, and then serves loops until it is terminated; it never returns to its event loop.
 
+import { importsOfPart, placeholdersOf, SharedBytes } from './parts.js';
 import type { ThreadOrders } from './thread_pool.js';
 
 type Entry = (slot: number) => void;
@@ -22,7 +23,16 @@ function importsOf({ module, memory }: ThreadOrders): WebAssembly.Imports {
 
 /** Serves until this thread is terminated; `ready` notifies the thread that started it. */
 export function serveThread(orders: ThreadOrders, ready: () => void): void {
-  const { exports } = new WebAssembly.Instance(orders.module, importsOf(orders));
+  const addPart = (): void => {
+    const second = new WebAssembly.Module(new SharedBytes(orders.second).take());
+    new WebAssembly.Instance(second, importsOfPart(second, exports));
+  };
+  const placeholders = placeholdersOf(orders.module, (index, given) => {
+    addPart(); // takes the place of this function
+    return table.get(index)(...given);
+  });
+  const imports = { ...importsOf(orders), ...placeholders };
+  const { exports } = new WebAssembly.Instance(orders.module, imports);
   const table = Object.values(exports).find((each) => each instanceof WebAssembly.Table) as WebAssembly.Table;
   ready();
   try {

@@ -4,17 +4,11 @@ import { ClearformerError } from '../support/error.js';
 import { throwIfAborted } from '../support/options.js';
 import { isNode, isPage, loadPart } from '../support/platform.js';
 import type { ArgumentsOf, BorderName, Handle, MemoryUse, ValueOf } from './border.js';
-import { type Engine, noMemory } from './engine.js';
+import { type Engine, isOfGradients, noMemory, once } from './engine.js';
 import { isPaced, runPaced } from './paced.js';
-import { planThreads, refused, type Threads } from './threads.js';
-import {
-  type CompiledCore,
-  chooseVariant,
-  compileCore,
-  isDeterministic,
-  type ReadyCore,
-  type RuntimeOptions,
-} from './wasm.js';
+import type { GetPart } from './parts.js';
+import { planThreads, type Threads } from './threads.js';
+import { type CompiledCore, chooseVariant, compileCore, isDeterministic, type RuntimeOptions } from './wasm.js';
 import { WorkerEngine } from './worker_client.js';
 
 /** How to run a model. */
@@ -31,34 +25,23 @@ export interface EngineOptions extends RuntimeOptions {
 
 /** Starts an engine with a core of its own. */
 export async function startEngine(options: EngineOptions): Promise<Engine> {
-  const wanted = planThreads(options.numThreads);
+  const threads = planThreads(options.numThreads);
   chooseVariant(isDeterministic(options)); // reports at once if the engine is too old
-  const compiling = compileFor(wanted, options);
+  const compiling = compileCore(options, threads.used > 1);
+  const gradients = async () => {
+    const { compileGradients } = await loadPart(() => import('./gradient_part.js'));
+    return compileGradients(options, await compiling);
+  };
   if (options.worker ?? isPage()) {
-    return WorkerEngine.start(compiling); // the worker loads its script meanwhile
+    return WorkerEngine.start(compiling, threads, gradients); // the worker loads its script meanwhile
   }
-  const { compiled, threads } = await compiling;
-  return LocalEngine.start(compiled, threads);
-}
-
-/** Compiles the build with threads if they are wanted, or the other one if that is unavailable. */
-async function compileFor(wanted: Threads, options: RuntimeOptions): Promise<ReadyCore> {
-  if (wanted.used > 1) {
-    try {
-      const compiled = await compileCore(options, true);
-      const alone = { used: 1, reason: 'the WASM that was given is a build without threads' };
-      return { compiled, threads: compiled.shared ? wanted : alone };
-    } catch (cause) {
-      return { compiled: await compileCore(options, false), threads: refused(cause) };
-    }
-  }
-  return { compiled: await compileCore(options, false), threads: wanted };
+  return LocalEngine.start(await compiling, threads, gradients);
 }
 
 /** The core in this thread. */
 class LocalEngine implements Engine {
   readonly remote = false;
-  readonly wasmBytes: number;
+  wasmBytes: number;
   threads: Threads;
   #core: import('./core.js').Core | undefined;
   #pool: import('./thread_pool.js').ThreadPool | undefined;
@@ -66,16 +49,24 @@ class LocalEngine implements Engine {
   /** The call that returned early and will be repeated; no other call may use the core's workspace meanwhile. */
   #underWay: Promise<unknown> | undefined;
 
-  private constructor(core: import('./core.js').Core, wasmBytes: number, threads: Threads) {
+  readonly #addGradients: () => Promise<void>;
+
+  private constructor(core: import('./core.js').Core, wasmBytes: number, threads: Threads, gradients: GetPart) {
     this.#core = core;
     this.wasmBytes = wasmBytes;
     this.threads = threads;
+    this.#addGradients = once(async () => {
+      const { module, bytes } = await gradients();
+      this.#pool?.add(bytes);
+      await this.#open().add(module);
+      this.wasmBytes += bytes.byteLength;
+    });
   }
 
-  static async start(compiled: CompiledCore, threads: Threads): Promise<LocalEngine> {
+  static async start(compiled: CompiledCore, threads: Threads, gradients: GetPart): Promise<LocalEngine> {
     const { Core } = await loadPart(() => import('./core.js')); // pages with workers do not load the glue here
     const core = await Core.start(compiled);
-    const engine = new LocalEngine(core, compiled.bytes, threads);
+    const engine = new LocalEngine(core, compiled.bytes, threads, gradients);
     const { memory } = core;
     if (memory === undefined || threads.used === 1) return engine;
     const { startThreads } = await loadPart(() => import('./thread_pool.js'));
@@ -100,6 +91,7 @@ class LocalEngine implements Engine {
 
   async call<N extends BorderName>(name: N, given: ArgumentsOf<N>, signal?: AbortSignal): Promise<ValueOf<N>> {
     throwIfAborted(signal);
+    if (isOfGradients(name)) await this.#addGradients();
     while (this.#underWay !== undefined) await this.#underWay;
     throwIfAborted(signal);
     const core = this.#open();

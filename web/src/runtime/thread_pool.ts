@@ -2,6 +2,7 @@
 // used.
 
 import type { Engine } from './engine.js';
+import { SharedBytes } from './parts.js';
 import { refused, type Threads } from './threads.js';
 import type { CompiledCore } from './wasm.js';
 import { type LiveWorker, startWorker } from './workers.js';
@@ -13,6 +14,8 @@ export interface ThreadOrders {
   entry: number;
   failed: number;
   slot: number;
+  /** Of the SharedBytes in which the second file will be. */
+  second: SharedArrayBuffer;
 }
 
 /** The core that gets threads, and the callback for the death of one: the core may wait for it for ever. */
@@ -28,6 +31,8 @@ export interface ThreadsWanted {
 
 export interface ThreadPool {
   threads: Threads;
+  /** Before functions of the second file run: each thread adds it to its instance when it comes upon one. */
+  add(bytes: Uint8Array): void;
   end(): void;
 }
 
@@ -36,6 +41,8 @@ export async function startThreads(wanted: ThreadsWanted): Promise<ThreadPool> {
   const { engine, compiled, memory, threads, caller_may_sleep } = wanted;
   const { slots, ...entries } = await engine.call('threads_prepare', { threads: threads.used });
   const members: Member[] = [];
+  const second = new SharedBytes();
+  const add = (bytes: Uint8Array) => second.put(bytes);
   const end = () => {
     for (const member of members) member.end();
   };
@@ -45,15 +52,17 @@ export async function startThreads(wanted: ThreadsWanted): Promise<ThreadPool> {
   });
   try {
     for (const slot of slots)
-      members.push(startMember({ module: compiled.module, memory, ...entries, slot }, (why) => died(why)));
+      members.push(
+        startMember({ module: compiled.module, memory, ...entries, slot, second: second.memory }, (why) => died(why)),
+      );
     await Promise.race([Promise.all(members.map(({ ready }) => ready)), lost]);
     died = (why) => wanted.died(`a thread of the pool is no more (${why})`);
     await engine.call('threads_use', { threads: threads.used, caller_may_sleep });
   } catch (cause) {
     end();
-    return { threads: refused(cause), end };
+    return { threads: refused(cause), add, end };
   }
-  return { threads, end };
+  return { threads, add, end };
 }
 
 interface Member {

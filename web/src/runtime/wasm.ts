@@ -5,7 +5,6 @@ import { ClearformerError, messageOf } from '../support/error.js';
 import { baseUrl, nodeModule } from '../support/platform.js';
 import { assets } from './assets.js';
 import type { Variant } from './build_info.js';
-import type { Threads } from './threads.js';
 
 /** Where the WASM comes from and which build to use. */
 export interface RuntimeOptions {
@@ -13,6 +12,11 @@ export interface RuntimeOptions {
   wasmUrl?: string | URL | undefined;
   /** The bytes of the .wasm file. */
   wasmBinary?: ArrayBuffer | Uint8Array | undefined;
+  /**
+   * The second file of the same build, with gradients and training: its URL or bytes. Only needed with wasmBinary, or
+   * where a single file of wasmUrl has another name: it is looked for beside the first, as `…-gradients.wasm`.
+   */
+  wasmGradients?: string | URL | ArrayBuffer | Uint8Array | undefined;
   /** Never use relaxed SIMD: the same bits on every engine. */
   deterministic?: boolean | undefined;
 }
@@ -21,16 +25,10 @@ export interface RuntimeOptions {
 export interface CompiledCore {
   readonly module: WebAssembly.Module;
   readonly bytes: number;
-  /** Whether it is a build with shared memory, which threads need. */
+  /** Whether it imports shared memory, which threads need. */
   readonly shared: boolean;
   /** Whether a core of it has passed the self test in this program. */
   tested?: boolean;
-}
-
-/** A compiled core and its threads. */
-export interface ReadyCore {
-  compiled: CompiledCore;
-  threads: Threads;
 }
 
 // Minimal modules that use the instructions in question: `v128` with i32x4.splat, and f32x4.relaxed_madd.
@@ -73,34 +71,60 @@ export function chooseVariant(deterministic: boolean): Variant {
 }
 
 const compiledByOrigin = new Map<string, Promise<CompiledCore>>();
-const compiledByBytes = new WeakMap<object, Promise<CompiledCore>>();
+/** For memory of its own, for shared memory. */
+const compiledByBytes = [new WeakMap<object, Promise<CompiledCore>>(), new WeakMap<object, Promise<CompiledCore>>()];
 
 /**
- * The compiled module, cached by the origin of its bytes. A failure is not cached. `shared` selects the build; if the
- * caller names a single file, that one is used.
+ * The compiled module, for memory that threads share or for memory of its own; cached by the origin of its bytes. A
+ * failure is not cached.
  */
 export function compileCore(options: RuntimeOptions, shared: boolean): Promise<CompiledCore> {
-  const binary = options.wasmBinary ?? (options.wasmUrl === undefined ? configuration.wasmBinary : undefined);
-  if (binary !== undefined) return remember(compiledByBytes, binary, () => compile(bytesOf(binary), 'wasmBinary'));
+  const binary = givenBinary(options);
+  if (binary !== undefined) {
+    const compiled = compiledByBytes[Number(shared)] as WeakMap<object, Promise<CompiledCore>>;
+    return remember(compiled, binary, () => compile(bytesOf(binary), 'wasmBinary', shared));
+  }
+  const file = fileOf(options, '');
+  const where = nameOf(file);
+  return remember(compiledByOrigin, `${where} ${shared}`, async () => compile(await read(file), where, shared));
+}
+
+/** The bytes that the caller passed instead of a URL. */
+export function givenBinary({ wasmBinary, wasmUrl }: RuntimeOptions): ArrayBuffer | Uint8Array | undefined {
+  return wasmBinary ?? (wasmUrl === undefined ? configuration.wasmBinary : undefined);
+}
+
+/** A file, or its bytes if it is embedded or was passed. */
+export type WasmFile = URL | Promise<Uint8Array>;
+
+/** The second file of a build has the name of the first with this. */
+export type Suffix = '' | '-gradients';
+
+/** A file of the build that these options select. */
+export function fileOf(options: RuntimeOptions, suffix: Suffix): WasmFile {
   const variant = chooseVariant(isDeterministic(options));
+  const name = `clearformer-${variant}${suffix}.wasm`;
   const given = options.wasmUrl ?? configuration.wasmUrl;
-  const wasm = given === undefined ? ownFile(variant, shared) : fileAt(given, variant, shared);
-  if (wasm instanceof URL) {
-    return remember(compiledByOrigin, wasm.href, async () => compile(await readWasm(wasm), wasm.href));
-  }
-  return remember(compiledByOrigin, 'inline', async () => compile(await wasm, 'the inline copy'));
-}
-
-/** A script bundled for old browsers has no URL relative to which the files could be found. */
-function ownFile(variant: Variant, shared: boolean): URL | Promise<Uint8Array> {
+  if (given !== undefined) return fileAt(given, name, suffix);
   try {
-    return assets.wasm(variant, shared);
+    return assets[suffix === '' ? 'wasm' : 'gradients'](variant);
   } catch {
-    return fileAt('./', variant, shared);
+    return fileAt('./', name, suffix); // a script bundled for old browsers has no URL relative to which files could be found
   }
 }
 
-function remember<K, V>(
+/** What errors call it. */
+export function nameOf(file: WasmFile): string {
+  return file instanceof URL ? file.href : 'the inline copy';
+}
+
+/** The file's bytes. */
+export async function read(file: WasmFile): Promise<Uint8Array> {
+  return file instanceof URL ? readWasm(file) : file;
+}
+
+/** What `make` makes for this key, once; a failure is not kept. */
+export function remember<K, V>(
   memory: { get(key: K): Promise<V> | undefined; set(key: K, value: Promise<V>): unknown; delete(key: K): unknown },
   key: K,
   make: () => Promise<V>,
@@ -113,18 +137,16 @@ function remember<K, V>(
   return made;
 }
 
-function bytesOf(binary: ArrayBuffer | Uint8Array): Uint8Array {
+export function bytesOf(binary: ArrayBuffer | Uint8Array): Uint8Array {
   return binary instanceof Uint8Array ? binary : new Uint8Array(binary);
 }
 
-function nameOf(variant: Variant, shared: boolean): string {
-  return `clearformer-${variant}${shared ? '-threads' : ''}.wasm`;
-}
-
 /** A URL that ends with a slash is the folder of all builds. */
-function fileAt(given: string | URL, variant: Variant, shared: boolean): URL {
+function fileAt(given: string | URL, name: string, suffix: Suffix): URL {
   const url = new URL(given, baseUrl());
-  return url.pathname.endsWith('/') ? new URL(nameOf(variant, shared), url) : url;
+  if (url.pathname.endsWith('/')) return new URL(name, url);
+  url.pathname = url.pathname.replace(/(\.wasm)?$/, `${suffix}$1`);
+  return url;
 }
 
 /** The error for a file that cannot be loaded because of `what`; the code that finds a remedy is loaded when needed. */
@@ -145,23 +167,31 @@ async function readWasm(url: URL): Promise<Uint8Array> {
 }
 
 /**
- * Whether the memory that the module imports is shared: a flag of the import, near the start of the file, which
- * WebAssembly.Module.imports() does not tell. Then follow the sizes in pages, 256 and 65,536.
+ * The program for shared memory, as it is linked, or else with the other flag in the import of its memory, 1 instead of 3: atomic
+ * instructions are valid with either. The flag is among the imports, before the memory's sizes in pages, 256 and 65,536.
  */
-function importsSharedMemory(bytes: Uint8Array): boolean {
-  return String.fromCharCode(...bytes.subarray(0, 4096)).includes('\x02\x03\x80\x02\x80\x80\x04');
+function forMemory(shared: boolean, bytes: Uint8Array): Uint8Array | undefined {
+  const at = String.fromCharCode(...bytes.subarray(0, 16_384)).indexOf('\x02\x03\x80\x02\x80\x80\x04');
+  if (at < 0) return undefined;
+  if (shared) return bytes;
+  const changed = new Uint8Array(bytes); // the caller's bytes stay as they are
+  changed[at + 1] = 1;
+  return changed;
 }
 
-async function compile(bytes: Uint8Array, where: string): Promise<CompiledCore> {
+/** Compiles a file of a build; `where` names it in errors. */
+export async function compile(bytes: Uint8Array, where: string, shared: boolean): Promise<CompiledCore> {
   const magic = [0x00, 0x61, 0x73, 0x6d];
   if (!magic.every((byte, i) => bytes[i] === byte)) {
     const html = bytes[0] === 0x3c; // '<'
     const found = html ? 'an HTML page came back instead of it' : 'it does not start with \\0asm';
     throw await unavailable(where, `is no WebAssembly file (${found})`);
   }
+  const program = forMemory(shared, bytes);
+  if (program === undefined) throw await unavailable(where, "is not clearformer's WebAssembly");
   try {
-    const module = await WebAssembly.compile(bytes as Uint8Array<ArrayBuffer>);
-    return { module, bytes: bytes.byteLength, shared: importsSharedMemory(bytes) };
+    const module = await WebAssembly.compile(program as Uint8Array<ArrayBuffer>);
+    return { module, bytes: bytes.byteLength, shared };
   } catch (cause) {
     throw await unavailable(where, `does not compile here (${messageOf(cause)})`, cause);
   }

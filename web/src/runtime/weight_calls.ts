@@ -33,6 +33,11 @@ export interface OptimizerArguments extends Texts<'adapter'> {
 
 /** The calls of the core for weights: adapters, optimisers. */
 export interface WeightCalls {
+  /** The tensors that a model with this config takes from a checkpoint, as transformers saves them. */
+  checkpoint_tensors: Call<
+    { config: string; config_name: string } & Texts<'task'>,
+    { tensors: { name: string; dims: number[] }[] }
+  >;
   parameter_list: Call<{ model: Handle } & Texts<'adapter'>, { parameters: ParameterInfo[] }>;
   parameter_read: Call<
     { model: Handle; name: string } & Bounds & WeightProcessing & Texts<'adapter'>,

@@ -4,10 +4,11 @@ import { ClearformerError, messageOf } from '../support/error.js';
 import { abortable, throwIfAborted } from '../support/options.js';
 import { loadPart } from '../support/platform.js';
 import type { ArgumentsOf, BorderName, Handle, ValueOf } from './border.js';
-import { type Engine, noMemory } from './engine.js';
+import { type Engine, isOfGradients, noMemory, once } from './engine.js';
+import type { GetPart } from './parts.js';
 import type { ThreadPool } from './thread_pool.js';
 import type { Threads } from './threads.js';
-import type { ReadyCore } from './wasm.js';
+import type { CompiledCore } from './wasm.js';
 import { type Reply, type Request, unpackError } from './worker_protocol.js';
 import { type LiveWorker, startWorker } from './workers.js';
 
@@ -25,7 +26,7 @@ export class WorkerEngine implements Engine {
   readonly remote = true;
   wasmBytes = 0;
   heapBytes = 0;
-  threads: Threads = { used: 1, reason: '' };
+  threads: Threads;
   memory = noMemory;
   readonly #starting: Promise<LiveWorker>;
   #worker: LiveWorker | undefined;
@@ -35,13 +36,22 @@ export class WorkerEngine implements Engine {
   readonly #lose = (why: string) => this.#die(new ClearformerError('worker_failed', `${why}; load the model anew`));
   #lastId = 0;
 
-  private constructor() {
+  readonly #addGradients: () => Promise<void>;
+
+  private constructor(threads: Threads, gradients: GetPart) {
+    this.threads = threads;
+    this.#addGradients = once(async () => {
+      const { module, bytes } = await gradients();
+      this.#pool?.add(bytes);
+      await this.#ask({ kind: 'add', part: module }, []);
+      this.wasmBytes += bytes.byteLength;
+    });
     this.#starting = startWorker({ heard: (reply) => this.#receive(reply as Reply), died: this.#lose });
   }
 
   /** Starts the worker at once, and its core when it is compiled. */
-  static async start(compiling: Promise<ReadyCore>): Promise<WorkerEngine> {
-    const engine = new WorkerEngine();
+  static async start(compiling: Promise<CompiledCore>, threads: Threads, gradients: GetPart): Promise<WorkerEngine> {
+    const engine = new WorkerEngine(threads, gradients);
     try {
       await abortable(engine.#start(compiling), engine.over);
       return engine;
@@ -51,11 +61,11 @@ export class WorkerEngine implements Engine {
     }
   }
 
-  async #start(compiling: Promise<ReadyCore>): Promise<void> {
-    const [worker, { compiled, threads }] = await Promise.all([this.#starting, compiling]);
+  async #start(compiling: Promise<CompiledCore>): Promise<void> {
+    const [worker, compiled] = await Promise.all([this.#starting, compiling]);
     this.#worker = worker;
     this.wasmBytes = compiled.bytes;
-    this.threads = threads;
+    const { threads } = this;
     const memory = (await this.#ask({ kind: 'start', compiled }, [])) as WebAssembly.Memory | undefined;
     compiled.tested = true; // in the worker
     if (memory === undefined || threads.used === 1) return;
@@ -71,6 +81,7 @@ export class WorkerEngine implements Engine {
   }
 
   async call<N extends BorderName>(name: N, given: ArgumentsOf<N>, signal?: AbortSignal): Promise<ValueOf<N>> {
+    if (isOfGradients(name)) await this.#addGradients();
     return (await this.#ask({ kind: 'call', name, given }, [], signal)) as ValueOf<N>;
   }
 

@@ -11,13 +11,14 @@ import type { CompiledCore } from './wasm.js';
 export type Sign = true | string | null;
 
 /**
- * To the worker. The reply to `start` contains the core's memory if it can be shared; `cancel` drops a call not yet
- * started.
+ * To the worker. The reply to `start` contains the core's memory if it can be shared; `add` adds the build's
+ * second file, `cancel` drops a call not yet started.
  */
 export type Request =
   | { kind: 'start'; id: number; compiled: CompiledCore }
   | { kind: 'call'; id: number; name: BorderName; given: unknown }
   | { kind: 'write'; id: number; checkpoint: number; chunk: Uint8Array }
+  | { kind: 'add'; id: number; part: WebAssembly.Module }
   | { kind: 'cancel'; id: number };
 
 /**

@@ -1,8 +1,9 @@
 // Executes Jinja templates with limits. Templates are untrusted programs that may loop for ever or grow a value until
 // memory is exhausted: the number of steps and the size of values are bounded, in proportion to the conversation.
 
-import { type Environment, Interpreter, Template } from '@huggingface/jinja';
+import { type Environment, type Interpreter, Template } from '@huggingface/jinja';
 import { ClearformerError } from '../support/error.js';
+import { markPrints, PythonInterpreter, type Value } from './python_template.js';
 
 const longestSource = 2 ** 18; // characters; published templates have some ten thousand
 /** Steps of about a microsecond; linear in the characters, and quadratic in the messages, of the conversation. */
@@ -17,7 +18,6 @@ const dated = 256;
 const sourceInStep = 64; // a macro's body is traversed when it is defined
 
 type Evaluate = Interpreter['evaluate'];
-type Value = ReturnType<Evaluate>;
 
 /** A parsed template. */
 export interface BoundedTemplate {
@@ -28,6 +28,7 @@ export interface BoundedTemplate {
 export function boundedTemplate(source: string): BoundedTemplate {
   if (source.length > longestSource) throw tooMuch(`has ${source.length} characters; ${longestSource} are read`);
   const { parsed } = new Template(source);
+  markPrints(parsed);
   return {
     render(variables) {
       const interpreter = new BoundedInterpreter(source.length);
@@ -44,7 +45,7 @@ function tooMuch(what: string): ClearformerError {
 const clock = new Template('{{ strftime_now(format) }}');
 
 /** Every expression and statement passes through `evaluate`, which counts steps. */
-class BoundedInterpreter extends Interpreter {
+class BoundedInterpreter extends PythonInterpreter {
   readonly #weights = new WeakMap<Value, number>();
   readonly #perMacro: number;
   #stepsLeft = steps.always;
@@ -81,11 +82,11 @@ class BoundedInterpreter extends Interpreter {
     const type = statement?.type;
     if (type === 'Macro' || type === 'CallStatement') this.#pay(this.#perMacro);
     const value = super.evaluate(statement, environment);
-    this.#pay(1 + this.#cost(value, type === 'FilterExpression'));
+    this.#pay(1 + this.#cost(value, type === 'FilterExpression' || type === 'Held'));
     return value;
   }
 
-  /** The cost of inspecting a value; a filter, such as `sort`, may have inspected everything in it. */
+  /** The cost of inspecting a value; a filter, such as `sort`, or a comparison may have inspected everything in it. */
   #cost(value: Value, whole: boolean): number {
     const weight = this.#weigh(value);
     if (weight > this.#largest) throw tooMuch(`makes a value of ${weight} characters and elements`);

@@ -104,7 +104,8 @@ function connectionist(step: Step): Decode {
       .map((text) => {
         const own = text.replaceAll(pad, '');
         return cleanup ? cleanedPiece(own).replaceAll(delimiter, ' ') : own;
-      });
+      })
+      .filter((text) => text !== '');
 }
 
 function stripped(text: string, content: string, start: number, stop: number): string {

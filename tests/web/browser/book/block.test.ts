@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Site, settled } from '../site.js';
+import { answerQuestion } from './answers.js';
 import { drawn, numbersOf, shownText } from './reader.js';
 
 let site: Site;
@@ -74,13 +75,7 @@ describe('chapter 7', () => {
 
   it('checks its questions by computing', async () => {
     const { page } = await site.visit('block');
-    const question = page.locator('[data-question="weights"]');
-    await question.scrollIntoViewIfNeeded();
-    await question.getByRole('textbox').fill(String(2 * 64 * 172));
-    await question.getByRole('button').click();
-    await question.locator('.verdict.wrong').waitFor();
-    await question.getByRole('textbox').fill(String(3 * 64 * 172));
-    await question.getByRole('button').click();
-    await question.locator('.verdict.right').waitFor();
+    await answerQuestion(page, 'weights', String(2 * 64 * 172), 'wrong');
+    await answerQuestion(page, 'weights', String(3 * 64 * 172), 'right');
   });
 });

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Site, settled } from '../site.js';
+import { answerQuestion } from './answers.js';
 import { drawn, numbersOf, shownText } from './reader.js';
 
 let site: Site;
@@ -59,18 +60,9 @@ describe('chapter 10', () => {
   it('checks its questions by computing', async () => {
     const { page } = await site.visit('kinds');
     const tokens = (await drawn(page)).find(({ source }) => source.includes('blocks.0.attn'))?.dims[0] ?? 0;
-    const cells = page.locator('[data-question=cells]');
-    await cells.scrollIntoViewIfNeeded();
-    await cells.getByRole('textbox').fill(String(tokens * tokens));
-    await cells.getByRole('button').click();
-    await cells.locator('.verdict.wrong').waitFor();
-    await cells.getByRole('textbox').fill(String((tokens * (tokens + 1)) / 2));
-    await cells.getByRole('button').click();
-    await cells.locator('.verdict.right').waitFor();
-    const right = page.locator('[data-question=right]');
-    await right.getByRole('button', { name: 'stories260K' }).click();
-    await right.locator('.verdict.wrong').waitFor();
-    await right.getByRole('button', { name: 'bert-tiny-fill' }).click();
-    await right.locator('.verdict.right').waitFor();
+    await answerQuestion(page, 'cells', String(tokens * tokens), 'wrong');
+    await answerQuestion(page, 'cells', String((tokens * (tokens + 1)) / 2), 'right');
+    await answerQuestion(page, 'right', { option: 'stories260K' }, 'wrong');
+    await answerQuestion(page, 'right', { option: 'bert-tiny-fill' }, 'right');
   });
 });

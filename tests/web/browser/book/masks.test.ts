@@ -3,6 +3,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Site, settled } from '../site.js';
+import { answerQuestion } from './answers.js';
 import { drawn, numbersOf, shownText } from './reader.js';
 
 let site: Site;
@@ -133,21 +134,10 @@ describe('chapter 5', () => {
 
   it('checks its questions by computing', async () => {
     const { page } = await site.visit('masks');
-    const hidden = page.locator('[data-question="hidden"]');
-    await hidden.scrollIntoViewIfNeeded();
-    await hidden.getByRole('textbox').fill('50');
-    await hidden.getByRole('button').click();
-    await hidden.locator('.verdict.wrong').waitFor();
-    await hidden.getByRole('textbox').fill('45');
-    await hidden.getByRole('button').click();
-    await hidden.locator('.verdict.right').waitFor();
-    const polarity = page.locator('[data-question="polarity"]');
-    await polarity.getByRole('button', { name: 'attention_mask' }).click();
-    await polarity.locator('.verdict.wrong').waitFor();
-    await polarity.getByRole('button', { name: 'MultiheadAttention' }).click();
-    await polarity.locator('.verdict.right').waitFor();
-    const alone = page.locator('[data-question="alone"]');
-    await alone.getByRole('button').click();
-    await alone.locator('.verdict.wrong').waitFor();
+    await answerQuestion(page, 'hidden', '50', 'wrong');
+    await answerQuestion(page, 'hidden', '45', 'right');
+    await answerQuestion(page, 'polarity', { option: 'attention_mask' }, 'wrong');
+    await answerQuestion(page, 'polarity', { option: 'MultiheadAttention' }, 'right');
+    await answerQuestion(page, 'alone', undefined, 'wrong');
   });
 });

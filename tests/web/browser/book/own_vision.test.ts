@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OpenPage, Site, settled } from '../site.js';
+import { answerQuestion } from './answers.js';
 import { brokenLooks, drawn, numbersOf, shownText } from './reader.js';
 import { seenTexts } from './seen_texts.js';
 
@@ -194,9 +195,7 @@ describe('DeiT in colour', () => {
     const question = open.page.locator('[data-question=nearest]');
     await question.scrollIntoViewIfNeeded();
     expect(await question.textContent()).toContain('from 1 to 16');
-    await question.getByRole('textbox').fill(String(row.indexOf(Math.max(...row)) + 1));
-    await question.getByRole('button').click();
-    await question.locator('.verdict.right').waitFor();
+    await answerQuestion(open.page, 'nearest', String(row.indexOf(Math.max(...row)) + 1), 'right');
     await open.page.locator('[data-question=sharpest] button').nth(1).waitFor();
     expect(await open.page.locator('[data-question=sharpest] button').count()).toBe(2);
   });

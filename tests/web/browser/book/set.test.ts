@@ -3,6 +3,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Site, settled } from '../site.js';
+import { answerQuestion } from './answers.js';
 import { drawn, numbersOf, shownText } from './reader.js';
 
 let site: Site;
@@ -95,28 +96,19 @@ describe('chapter 2', () => {
 
   it('checks its questions by computing', async () => {
     const { page } = await site.visit('set?o=3.0.5.1.4.2');
-    const kinds = page.locator('[data-question="kinds"]');
-    for (const [answer, verdict] of [
-      ['6', 'wrong'],
-      ['3', 'right'],
-    ] as const) {
-      await kinds.getByRole('textbox').fill(answer);
-      await kinds.getByRole('button').click();
-      await kinds.locator(`.verdict.${verdict}`).waitFor();
-    }
-    const masked = page.locator('[data-question="masked"]');
-    await masked.getByRole('button').click();
-    await masked.locator('.verdict.wrong').waitFor();
-    await page.getByRole('switch', { name: 'causal mask' }).click();
-    await masked.getByRole('button').click();
-    await masked.locator('.verdict.right').waitFor();
+    await answerQuestion(page, 'kinds', '6', 'wrong');
+    await answerQuestion(page, 'kinds', '3', 'right');
+    await answerQuestion(page, 'masked', undefined, 'wrong');
+    await page.getByRole('switch', { name: 'causal mask' }).press('Space');
+    await page.waitForFunction(() => location.hash.includes('mask=1'));
+    await answerQuestion(page, 'masked', undefined, 'right');
     const next = page.locator('[data-question="next"]');
     await next.scrollIntoViewIfNeeded();
     const options = next.getByRole('button');
     await options.first().waitFor();
     const verdicts: (string | null)[] = [];
     for (let at = 0; at < (await options.count()); at++) {
-      await options.nth(at).click();
+      await options.nth(at).press('Enter');
       await next.locator('.verdict').waitFor();
       await page.waitForFunction(
         (name) => document.querySelector('[data-question="next"] .verdict')?.textContent?.includes(name),

@@ -154,17 +154,21 @@ export async function useAll(
 ): Promise<{ used: string[]; faults: string[] }> {
   const { hand } = window;
   const [seen, used, faults] = [new Set(known), [] as string[], [] as string[]];
+  /** Opens a figure without any earlier state. */
+  const openAnew = async (address: string): Promise<void> => {
+    for (const to of [address.startsWith('own') ? 'cost' : 'own', address]) {
+      await hand.turnTo(`#/${to}`);
+      await hand.figureSettled();
+    }
+  };
   for (const from of addresses) {
-    await hand.turnTo(`#/${from}`);
-    await hand.figureSettled();
+    await openAnew(from);
     for (const control of hand.controlsNow(listing)) {
       if (seen.has(control.key)) continue;
       seen.add(control.key);
       let to = await hand.useFrom(control, from, listing);
       if (to === undefined) {
-        // A figure without any earlier state.
-        await hand.turnTo(from.startsWith('own') ? '#/cost' : '#/own');
-        await hand.figureSettled();
+        await openAnew(from);
         to = await hand.useFrom(control, from, listing);
       }
       if (to === undefined) faults.push(`${from}: ${control.key} is not there again`);

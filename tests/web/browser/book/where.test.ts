@@ -1,9 +1,9 @@
 // Chapter 3 as a reader uses it: moving positions and shifts by hand and by keyboard, the rotation and its limits, and
 // the questions.
 
-import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Site, settled } from '../site.js';
+import { answerQuestion } from './answers.js';
 import { drawn, numbersOf, shownText } from './reader.js';
 
 let site: Site;
@@ -13,13 +13,6 @@ beforeAll(async () => {
 afterAll(() => site.stop());
 
 const table = 'sinusoidal_encoding(48, 16)';
-
-async function question(page: Page, id: string, answer: string, right: boolean): Promise<void> {
-  const asked = page.locator(`[data-question="${id}"]`);
-  await asked.getByRole('textbox').fill(answer);
-  await asked.getByRole('button').click();
-  await asked.locator(right ? '.verdict.right' : '.verdict.wrong').waitFor();
-}
 
 describe('chapter 3', () => {
   it('turns every hand by the same matrix, wherever the step begins', async () => {
@@ -124,19 +117,12 @@ describe('chapter 3', () => {
 
   it('checks its questions by computing', async () => {
     const { page } = await site.visit('where?step=2');
-    await question(page, 'turn', '16', false);
-    await question(page, 'turn', '19,9', true);
-    const back = page.locator('[data-question="back"]');
-    await back.getByRole('button').click();
-    await back.locator('.verdict.wrong').waitFor();
+    await answerQuestion(page, 'turn', '16', 'wrong');
+    await answerQuestion(page, 'turn', '19,9', 'right');
+    await answerQuestion(page, 'back', undefined, 'wrong');
     await site.go(page, 'where?step=2&i=0&delta=44');
-    await back.getByRole('button').click();
-    await back.locator('.verdict.right').waitFor();
-    const none = page.locator('[data-question="none"]');
-    await none.scrollIntoViewIfNeeded();
-    await none.getByRole('button', { name: 'gpt-nano-sort' }).click();
-    await none.locator('.verdict.wrong').waitFor();
-    await none.getByRole('button', { name: 'stories260K' }).click();
-    await none.locator('.verdict.right').waitFor();
+    await answerQuestion(page, 'back', undefined, 'right');
+    await answerQuestion(page, 'none', { option: 'gpt-nano-sort' }, 'wrong');
+    await answerQuestion(page, 'none', { option: 'stories260K' }, 'right');
   });
 });

@@ -1,5 +1,5 @@
-// Five readers walk through the page, with pictures in build/walks: a student with the lecture notes, a teacher with a
-// projector, a researcher, a phone user, and a keyboard user.
+// Five readers walk through the page: a student with the lecture notes, a teacher with a projector, a researcher, a phone
+// user, and a keyboard user. With PICTURES=1 there are pictures of it in build/walks.
 
 import { mkdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -19,7 +19,10 @@ beforeAll(async () => {
 });
 afterAll(() => site.stop());
 
-const picture = (page: Page, name: string): Promise<unknown> => page.screenshot({ path: `${folder}${name}.png` });
+/** For people: a screenshot takes more processor time than a step of a walk. */
+const picture = async (page: Page, name: string): Promise<void> => {
+  if (process.env.PICTURES === '1') await page.screenshot({ path: `${folder}${name}.png` });
+};
 const hash = (page: Page): string => new URL(page.url()).hash;
 
 it('a student with the notes goes on by the arrow, step by step', async () => {

@@ -1,7 +1,7 @@
 // Chapter 6: multiple heads, their outputs concatenated and projected into the stream.
 
 import type { Book } from '../../book/book.js';
-import type { Chapter, Question, Verdict } from '../../book/chapter.js';
+import type { Chapter, Defaults, Question, Verdict } from '../../book/chapter.js';
 import { parseEdits } from '../../book/edits.js';
 import { largest } from '../../book/largest.js';
 import { leaders, oddsOf } from '../../book/odds.js';
@@ -113,6 +113,11 @@ const needed: Question = {
 /** The questions are about the reader's sentence. */
 const subject = (book: Book): ReturnType<typeof subjectOf> => subjectOf(book, book.modelName, '');
 
+/** A model of so many blocks, not trained yet. */
+const training = (layers: string): Defaults => ({
+  ...{ view: 'train', layers, lr: '0.004', seed: '1', n: '0', off: '' },
+});
+
 export const chapter: Chapter = {
   id: 'heads',
   layout: 'wide',
@@ -125,6 +130,8 @@ export const chapter: Chapter = {
     { id: 'mix', defaults: { view: 'join', l: '4', h: '2', c: '12' } },
     { id: 'silence', defaults: { view: 'read', l: '4', h: '2', edit: 'L4H2:0' }, predict: true },
     { id: 'find', defaults: { view: 'find' } },
+    { id: 'train', defaults: training('2') },
+    { id: 'alone', defaults: training('1'), predict: true },
     { id: 'need', defaults: { view: 'need' }, predict: true },
     { id: 'sorter', defaults: { view: 'read', who: 'gpt-nano-sort', l: '1', h: '0' } },
   ],

@@ -18,24 +18,34 @@ import { type Mixing, mixing, type Projection, projections, type Split, split } 
 import { type Reading, read, silences, sorter, subjectOf, translator } from './reading.js';
 import { splitView } from './split_view.js';
 import { summary } from './summary.js';
+import type { LiveTraining } from './training/live.js';
+import type { Training } from './training/view.js';
 
-const views = ['read', 'split', 'join', 'find', 'need'] as const;
+const views = ['read', 'split', 'join', 'find', 'train', 'need'] as const;
 export type View = (typeof views)[number];
 
 export interface Data {
   readonly reading: Reading;
-  readonly view: View;
+  readonly view: Exclude<View, 'train'>;
   readonly split?: Split;
   readonly mixing?: Mixing;
   readonly habits?: DetectedHeads;
   readonly need?: Need;
 }
 
-export class FigureHeads extends MeasuredFigure<Data, typeof words> {
+/** A model that is trained in the page. */
+interface TrainingData {
+  readonly view: 'train';
+  readonly live: LiveTraining;
+  readonly training: Training;
+}
+
+export class FigureHeads extends MeasuredFigure<Data | TrainingData, typeof words> {
   static override styles = [figureStyles, headStyles];
   static override properties: PropertyDeclarations = { ...MeasuredFigure.properties, note: { state: true } };
   /** The description of the cell under the pointer. */
   declare note: string;
+  #live: Promise<LiveTraining> | undefined;
 
   constructor() {
     super();
@@ -55,7 +65,8 @@ export class FigureHeads extends MeasuredFigure<Data, typeof words> {
   }
 
   override get blocks(): readonly number[] {
-    return this.data && this.who === this.book.modelName ? [this.data.reading.layer + 1] : [];
+    const { data } = this;
+    return data && 'reading' in data && this.who === this.book.modelName ? [data.reading.layer + 1] : [];
   }
 
   /** The edits of the address, else of the step. */
@@ -64,13 +75,19 @@ export class FigureHeads extends MeasuredFigure<Data, typeof words> {
   }
 
   protected override key(): string {
-    const { address } = this.book;
+    const { address, language } = this.book;
+    if (this.view === 'train') {
+      const asked = ['layers', 'lr', 'seed', 'n', 'off'].map((key) => this.value(key));
+      return [this.view, language, this.revealed, ...asked].join('\n');
+    }
     const text = this.who === sorter ? this.value('letters') : `${this.book.text} ${address.get('q')}`;
     return [this.who, text, this.view, this.value('l'), this.value('edit'), this.projection].join('\n');
   }
 
-  protected override async compute(signal: AbortSignal): Promise<Data> {
+  protected override async compute(signal: AbortSignal): Promise<Data | TrainingData> {
     const { book, view } = this;
+    if (view === 'train') return this.#train();
+    void this.#live?.then((live) => live.stop());
     const subject = await subjectOf(book, this.who, this.value('letters'));
     const layer = Math.max(0, Math.min(subject.layers - 1, this.number('l') || 0));
     const reading = await read(book, subject, layer, fitting(this.specs, subject.stack));
@@ -84,8 +101,29 @@ export class FigureHeads extends MeasuredFigure<Data, typeof words> {
     };
   }
 
-  protected override valuesOf(data: Data): Record<string, string> {
-    return summary(data);
+  async #train(): Promise<TrainingData> {
+    this.#live ??= import('./training/live.js').then(({ LiveTraining: Live }) => new Live(this));
+    this.#live.catch(() => {
+      this.#live = undefined; // the next attempt loads it again
+    });
+    const live = await this.#live;
+    return { view: 'train', live, training: await live.aim() };
+  }
+
+  override async finished(): Promise<void> {
+    await this.settled();
+    await (await this.#live)?.done();
+    await this.updateComplete;
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    void this.#live?.then((live) => live.dispose());
+    this.#live = undefined;
+  }
+
+  protected override valuesOf(data: Data | TrainingData): Record<string, string> {
+    return 'reading' in data ? summary(data) : {};
   }
 
   /** The chosen head. */
@@ -93,15 +131,25 @@ export class FigureHeads extends MeasuredFigure<Data, typeof words> {
     return Math.max(0, Math.min(heads - 1, this.number('h') || 0));
   }
 
-  protected override draw(data: Data): TemplateResult {
-    const parts: Readonly<Record<View, () => TemplateResult>> = {
+  protected override draw(data: Data | TrainingData): TemplateResult {
+    return html`<div class="all ${this.inClass ? 'large' : ''}">${'reading' in data ? html`${this.#controls(data.reading)}${this.#part(data)}` : html`<div class="controls">${this.#viewChoice()}</div>${data.live.view(data.training)}`}</div>`;
+  }
+
+  #part(data: Data): TemplateResult {
+    const parts: Readonly<Record<Exclude<View, 'train'>, () => TemplateResult>> = {
       read: () => mapsView(this, data),
       split: () => splitView(this, data),
       join: () => joinView(this, data),
       find: () => findView(this, data),
       need: () => needView(this, data),
     };
-    return html`<div class="all ${this.inClass ? 'large' : ''}">${this.#controls(data.reading)}${parts[data.view]()}</div>`;
+    return parts[data.view]();
+  }
+
+  #viewChoice(): TemplateResult {
+    const { labels } = this.words;
+    const options = views.map((view) => [view, labels[view]] as const);
+    return this.choice({ key: 'view', name: labels.show, options, chosen: this.view });
   }
 
   #controls(reading: Reading): TemplateResult {
@@ -117,7 +165,7 @@ export class FigureHeads extends MeasuredFigure<Data, typeof words> {
     return html`<div class="controls">
       ${this.choice({ key: 'who', name: labels.model, options: offered, chosen: this.who })}
       ${overAll ? '' : this.choice({ key: 'l', name: labels.layer, options: layers, chosen: String(reading.layer) })}
-      ${this.choice({ key: 'view', name: labels.show, options: views.map((view) => [view, labels[view]] as const), chosen: this.view })}
+      ${this.#viewChoice()}
       ${this.who === sorter ? html`<label class="slider">${labels.letters} <input type="text" maxlength="6" size="8" .value=${this.value('letters')} @change=${this.#letters} /></label>` : ''}
       ${reading.of > reading.tokens.length ? html`<span class="muted">${filled(this.shell.cut, { read: reading.tokens.length, of: reading.of })}</span>` : ''}
     </div>`;
@@ -146,6 +194,7 @@ export class FigureHeads extends MeasuredFigure<Data, typeof words> {
   }
 
   override code(): FigureCode {
+    if (this.data && 'live' in this.data) return this.data.live.code(this.data.training);
     const { data } = this;
     const block = `${data?.reading.stack ?? 'blocks'}.${data?.reading.layer ?? 0}`;
     const off = data?.reading.off.flatMap((one, head) => (one ? [head] : [])) ?? [];

@@ -11,6 +11,7 @@ import {
 import { type Bar, type Cell, decimals, four } from 'clearformer/elements';
 import '../../book/offline_state.js';
 import { html, nothing, type TemplateResult } from 'lit';
+import { download } from '../../book/download.js';
 import type { EditSpec } from '../../book/edits.js';
 import { filled } from '../../book/markup.js';
 import { activation } from '../../book/shelf.js';
@@ -243,12 +244,9 @@ async function save(
   const { book } = figure;
   const { now } = await book.passes(inputs, format === 'npy' ? [hook] : ['*']);
   const blob = new Blob([bytesOf()]);
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(blob);
-  link.download = format === 'npy' ? `${hook}.npy` : `cache.${format}`;
-  link.click();
-  URL.revokeObjectURL(link.href);
-  figure.say(`${link.download}, ${blob.size} B`);
+  const file = format === 'npy' ? `${hook}.npy` : `cache.${format}`;
+  download(file, blob);
+  figure.say(`${file}, ${blob.size} B`);
 
   function bytesOf(): BlobPart {
     if (format === 'npy') return toNpy(activation(now, hook as HookName)) as BlobPart;

@@ -54,12 +54,3 @@ export const csvOf = ({ numbers }: Matrix): Blob => new Blob([toCSV(tensorOf(num
 
 export const npyOf = ({ numbers }: Matrix): Blob =>
   new Blob([toNpy(tensorOf(numbers)) as Uint8Array<ArrayBuffer>], { type: 'application/octet-stream' });
-
-/** Starts a download. */
-export function save(file: string, content: Blob): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(content);
-  link.download = file;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // Some browsers read it after the click.
-}

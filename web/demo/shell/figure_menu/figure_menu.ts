@@ -2,9 +2,10 @@
 // A panel that the shell opens next to its button; Escape requests closing it (event `close`).
 
 import { html, LitElement, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
+import { download } from '../../book/download.js';
 import { filled } from '../../book/markup.js';
 import type { MenuWords } from '../../words/en/menu.js';
-import { csvOf, type Matrix, type MenuFigure, matricesOf, npyOf, save, shapeText } from './exported.js';
+import { csvOf, type Matrix, type MenuFigure, matricesOf, npyOf, shapeText } from './exported.js';
 import { menuStyles } from './styles.js';
 
 type CodeName = 'js' | 'cpp' | 'tl';
@@ -107,8 +108,8 @@ export class FigureMenu extends LitElement {
       const { toSvg } = await import('./to_svg.js');
       const picture = await toSvg(figure, document.title);
       const file = `${figure.chapter.id}.${kind}`;
-      if (kind === 'svg') save(file, new Blob([picture.text], { type: 'image/svg+xml' }));
-      else save(file, await (await import('./to_png.js')).toPng(picture));
+      if (kind === 'svg') download(file, new Blob([picture.text], { type: 'image/svg+xml' }));
+      else download(file, await (await import('./to_png.js')).toPng(picture));
       return filled(words.saved, { file });
     });
   }
@@ -116,7 +117,7 @@ export class FigureMenu extends LitElement {
   #numbers(matrix: Matrix, kind: 'csv' | 'npy'): void {
     void this.#run((words) => {
       const file = `${matrix.file}.${kind}`;
-      save(file, kind === 'csv' ? csvOf(matrix) : npyOf(matrix));
+      download(file, kind === 'csv' ? csvOf(matrix) : npyOf(matrix));
       return filled(words.saved, { file });
     });
   }

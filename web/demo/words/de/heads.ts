@@ -32,6 +32,15 @@ export const words: typeof english = {
       title: 'Finde den Kopf',
       text: 'Manche Köpfe haben eine Gewohnheit. Lies zufällige Tokens zweimal hintereinander und miss: Wer schaut auf das Token davor (*previous-token head*), auf das erste, auf eine frühere Kopie seiner selbst (*duplicate*) oder auf das, was jener Kopie folgte (*induction*)? In diesem Modell gibt Block {previous_tokenLayer}, Kopf {previous_tokenHead} dem Token davor {previous_tokenScore} seines Gewichts. Sein bester Wert für Induktion ist {inductionScore}: So einen Kopf hat es nicht gelernt. Klick auf eine Zelle öffnet ihren Kopf.',
     },
+    train: {
+      title: 'Sieh einem beim Entstehen zu',
+      text: 'Das Geschichtenmodell hat keinen Induktionskopf. Trainiere also von Grund auf ein Modell, das einen braucht: zwei Blöcke mit zwei Köpfen, anfangs Zufallszahlen, und Zeilen aus zufälligen Tokens, die wiederkehren. Was zuerst kommt, kann niemand wissen: Es kostet so viel wie Raten. Was wiederkehrt, schon: Ein Kopf findet die Kopie und liest, was ihr folgte. Drück *Trainieren*; es dauert einige Sekunden. Ein Kopf von Block 1 lernt, das Token davor zu lesen; dann wächst in Block 2 ein Streifen, um den Abstand der Kopie links der Diagonale, und die zweite Hälfte fällt auf fast nichts. Schalte dann den Kopf von Block 1 aus, der am meisten auf das Token davor schaut: Der Streifen verschwindet und mit ihm der Gewinn.',
+    },
+    alone: {
+      title: 'Ein Block genügt nicht',
+      text: 'Dieselben Daten und dieselben Schritte mit einem einzigen Block: Trainiere ihn, und es entsteht kein Streifen. Um zu finden, „was diesem Token folgte“, muss ein Kopf an jedem Platz sehen, welches Token *davor* kam; das muss ein Block darunter dort hingeschrieben haben. Zwei Köpfe, die über Blöcke hinweg zusammenarbeiten, sind der kleinste *Schaltkreis*.',
+      ask: 'Ein Block statt zwei, gleich viele Köpfe je Block, dieselben Daten: Lernt er, die Wiederholung fortzusetzen?',
+    },
     need: {
       title: 'Wer wird gebraucht?',
       text: 'Eine Karte zeigt, wohin ein Kopf schaut, nicht, ob es darauf ankommt. Schalte also jeden einmal aus und sieh, wie weit „{needBest}“ vor „{needSecond}“ bleibt (jetzt {needBase}). Die meisten fehlen kaum. Ohne Kopf {needHead} von Block {needLayer} ändert es sich um {needChange}. Klick auf eine Zelle bringt ihn zum Schweigen.',
@@ -77,6 +86,7 @@ export const words: typeof english = {
     split: 'geteilt',
     join: 'fügen und mischen',
     find: 'Gewohnheiten',
+    train: 'Training',
     need: 'Bedarf',
     head: 'Kopf {head}',
     mapName: 'Gewichte von Kopf {head}, Block {layer}',

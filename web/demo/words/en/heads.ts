@@ -30,6 +30,15 @@ export const words = {
       title: 'Find the head',
       text: 'Some heads have a habit. Read random tokens twice in a row and measure: who reads the token before (*previous-token head*), the first token, an earlier copy of itself (*duplicate*), or what followed that copy (*induction*)? In this model block {previous_tokenLayer}, head {previous_tokenHead} reads the token before with {previous_tokenScore} of its weight. Its best score for induction is {inductionScore}: it has learned no such head. Click a cell to open its head.',
     },
+    train: {
+      title: 'Watch one form',
+      text: 'The story model has no induction head. So train a model from scratch that needs one: two blocks of two heads, random numbers at first, and rows of random tokens that come again. What comes first cannot be known: it costs as much as guessing. What comes again can be, by a head that finds the copy and reads what followed it. Press *Train*; it takes some seconds. A head of block 1 learns to read the token before; then a stripe grows in block 2, a copy’s distance left of the diagonal, and the second half falls to nearly nothing. Then switch off the head of block 1 that reads the token before most: the stripe goes, and with it the gain.',
+    },
+    alone: {
+      title: 'One block is not enough',
+      text: 'The same data and the same steps with a single block: train it, and no stripe forms. To find “what followed this token” a head has to see, at each place, which token came *before*; a block below must have written that there. Two heads that work together across blocks are the smallest *circuit*.',
+      ask: 'With one block instead of two, same heads, same data: will it learn to continue the repetition?',
+    },
     need: {
       title: 'Who is needed?',
       text: 'A map shows where a head reads, not whether it matters. So switch off each head in turn, and see how far “{needBest}” stays ahead of “{needSecond}” (now {needBase}). Most are hardly missed. Without head {needHead} of block {needLayer} it changes by {needChange}. Click a cell to silence it.',
@@ -75,6 +84,7 @@ export const words = {
     split: 'split',
     join: 'join and mix',
     find: 'habits',
+    train: 'training',
     need: 'need',
     head: 'head {head}',
     mapName: 'Weights of head {head}, block {layer}',

@@ -11,6 +11,7 @@ export type Intervention = ActivationEdit | readonly ActivationEdit[];
 /** Interventions by index: an array, or an object that computes them on demand. */
 export interface Interventions {
   readonly length: number;
+  /** The intervention at that index. */
   at(index: number): Intervention | undefined;
 }
 

@@ -65,6 +65,11 @@ export interface Sweep {
 
 const shared = ['metric', 'signal', 'base', 'interventions', 'edits', 'logits_to_keep', 'resume', 'workers'];
 
+/** 128 MiB of numbers. */
+const mostValues = 2 ** 24;
+/** As many as there can be threads. */
+const mostWorkers = 64;
+
 const invalid = (option: string, message: string) =>
   new ClearformerError('invalid_argument', `sweep: ${message}`, { option });
 
@@ -76,9 +81,13 @@ const invalid = (option: string, message: string) =>
  */
 export async function sweep(models: SweepModels, options: SweepCallOptions): Promise<Sweep> {
   checkOptions('sweep', options, [...shared, 'onResult', 'progress']);
-  const { onResult, progress, resume = [], interventions } = options;
+  const { onResult, progress, resume = [], interventions } = checked(options);
+  if (interventions.length > mostValues) {
+    const problem = `the values of ${interventions.length} interventions are kept, at most ${mostValues}; sweep_stream keeps none`;
+    throw new ClearformerError('out_of_memory', `sweep: ${problem}`, { option: 'interventions' });
+  }
   let base = Number.NaN;
-  const values = Array.from({ length: interventions?.length ?? 0 }, (_, at) => resume[at] ?? Number.NaN);
+  const values = Array.from({ length: interventions.length }, (_, at) => resume[at] ?? Number.NaN);
   let done = resume.filter((value) => value != null).length;
   const stream = results(models, options, (value) => {
     base = value;
@@ -130,7 +139,11 @@ const valueIn = (metric: Metric, logits: Tensor<'float32'>) => measured('sweep',
 function checked(options: SweepCallOptions): SweepCallOptions {
   const { metric, interventions, resume } = options;
   if (typeof metric !== 'function') throw invalid('metric', 'metric must be a function of the logits');
-  if (!Number.isSafeInteger(interventions?.length) || typeof interventions.at !== 'function') {
+  if (
+    !Number.isSafeInteger(interventions?.length) ||
+    interventions.length < 0 ||
+    typeof interventions.at !== 'function'
+  ) {
     throw invalid('interventions', 'interventions must be an array of edits, or { length, at(index) }');
   }
   if (resume !== undefined && (!Array.isArray(resume) || resume.length !== interventions.length)) {
@@ -141,7 +154,9 @@ function checked(options: SweepCallOptions): SweepCallOptions {
 
 async function opened(models: SweepModels, workers: number) {
   if (typeof models === 'function' && !('cfg' in models)) {
-    if (!Number.isSafeInteger(workers) || workers < 1) throw invalid('workers', `workers: ${workers}`);
+    if (!Number.isSafeInteger(workers) || workers < 1 || workers > mostWorkers) {
+      throw invalid('workers', `workers: ${workers}, not 1 to ${mostWorkers}`);
+    }
     const loading = Array.from({ length: workers }, () => models());
     const loaded = await Promise.allSettled(loading);
     const all = loaded.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));

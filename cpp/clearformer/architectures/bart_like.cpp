@@ -1,0 +1,109 @@
+#include "clearformer/architectures/bart_like.h"
+
+#include <cmath>
+
+namespace clearformer {
+
+namespace bart_like {
+
+constexpr std::string_view kPrefixes[] = {"model."};
+constexpr NameRule kRules[] = {
+    {"*.embed.ln", "*.layernorm_embedding"},
+    {"*.embed", "*.embed_tokens"},
+    {"embed", "shared"},
+    {"*.pos_embed", "*.embed_positions"},
+    {"encoder.*.ln2", "encoder.layers.*.final_layer_norm"},
+    {"decoder.*.ln2", "decoder.layers.*.encoder_attn_layer_norm"},
+    {"decoder.*.ln3", "decoder.layers.*.final_layer_norm"},
+    {"encoder", "encoder.layers"},
+    {"decoder", "decoder.layers"},
+    {"ln1", "self_attn_layer_norm"},
+    {"attn.o_proj", "self_attn.out_proj"},
+    {"attn", "self_attn"},
+    {"cross_attn.o_proj", "encoder_attn.out_proj"},
+    {"cross_attn", "encoder_attn"},
+    {"mlp.up_proj", "fc1"},
+    {"mlp.down_proj", "fc2"},
+    {"unembed.bias", "/final_logits_bias"},
+    {"unembed", "/lm_head"},
+};
+constexpr NameRule kFinalNorms[] = {{"*.ln_final", "*.layer_norm"}};
+constexpr KeyScheme kFinalNormSchemes[] = {{"", kFinalNorms}};
+
+// Reads one of the two stacks; `side` is "encoder" or "decoder".
+TowerConfig read_tower(const ConfigReader& config, ModelConfig& model, const std::string& side) {
+  TowerConfig tower;
+  const std::size_t d_model = config.size("d_model");
+  tower.stack.layers = read_layers(config, side + "_layers");
+  tower.stack.final_norm = FinalNorm::none;
+  tower.stack.blocks = "";
+  BlockConfig& block = tower.stack.block;
+  block.order = NormOrder::post;
+  block.norm = layer_norm(d_model, 1e-5);
+  block.attention = read_heads(config, side + "_attention_heads", d_model);
+  block.attention.bias = Bias::present;
+  block.feed_forward = {d_model, config.size(side + "_ffn_dim"),
+                        read_activation(config, "activation_function", model)};
+  return tower;
+}
+
+}  // namespace bart_like
+
+ModelConfig read_bart_like(const ConfigReader& config, Task task) {
+  if (task != Task::seq2seq_lm && task != Task::base) refuse_task(config, task);
+  ModelConfig model;
+  model.model_type = config.text("model_type");
+  model.task = task;
+  model.kind = ModelKind::encoder_decoder;
+  model.tied = config.flag("tie_word_embeddings");
+  read_tokens(config, model);
+  model.tower = bart_like::read_tower(config, model, "encoder");
+  model.second = bart_like::read_tower(config, model, "decoder");
+  model.second->attends = read_causality(config);
+  model.second->cross_attention = true;
+  model.output = {config.size("d_model"), config.size("vocab_size"), Bias::present};
+  model.output_bias_may_be_missing = true;
+  model.own_target_embedding = !model.tied;
+  return model;
+}
+
+void normalize_before(ModelConfig& model) {
+  for (TowerConfig* tower : {&model.tower, &*model.second}) {
+    tower->stack.block.order = NormOrder::pre;
+    tower->stack.final_norm = FinalNorm::present;
+  }
+}
+
+void normalize_embeddings(ModelConfig& model) {
+  for (TowerConfig* tower : {&model.tower, &*model.second}) {
+    tower->text->norm = tower->stack.block.norm;
+  }
+}
+
+void embed_text(const ConfigReader& config, ModelConfig& model,
+                TextEmbeddingConfig::Positions positions) {
+  for (TowerConfig* tower : {&model.tower, &*model.second}) {
+    TextEmbeddingConfig text;
+    text.vocabulary = model.output.vocabulary;
+    text.d_model = tower->d_model();
+    text.scale = embedding_scale(config, text.d_model);
+    text.positions = positions;
+    text.layout = SinusoidLayout::halves;
+    tower->max_positions = config.size("max_position_embeddings");
+    if (positions == TextEmbeddingConfig::Positions::learned) {
+      text.position_offset = 2;
+      text.position_rows = tower->max_positions + 2;
+    }
+    tower->text = text;
+  }
+}
+
+float embedding_scale(const ConfigReader& config, std::size_t d_model) {
+  return config.flag("scale_embedding") ? std::sqrt(static_cast<float>(d_model)) : 1.0f;
+}
+
+std::span<const std::string_view> bart_prefixes() { return bart_like::kPrefixes; }
+std::span<const NameRule> bart_rules() { return bart_like::kRules; }
+std::span<const KeyScheme> final_norm_schemes() { return bart_like::kFinalNormSchemes; }
+
+}  // namespace clearformer

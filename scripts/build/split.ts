@@ -1,0 +1,115 @@
+// A build of the WASM as two files: what loads and runs models, and gradients with training, which are loaded with the
+// first call that needs them. Binaryen's wasm-split moves functions to the second file, an instance of which shares
+// memory and table with the first and fills the places of the table that they left.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { query, run, SetupError, step } from '../toolchain/progress.js';
+import type { WasmTools } from '../toolchain.js';
+import { digestOf, inProject, unlessFresh } from './fresh.js';
+
+/** The two files of a build; `program` is its path without extension. */
+export const partsOf = (program: string): { first: string; gradients: string } => ({
+  first: `${program}.first.wasm`,
+  gradients: `${program}.gradients.wasm`,
+});
+
+const types = String.raw`(?:\w+ )?clearformer::`; // with the type of what an instantiated template returns
+const hidden = String.raw`(?:bindings::|kernels::)?(?:\(anonymous namespace\)::)?`;
+
+/** Functions that only a pass with gradients calls. Those that only they call follow them. */
+const ofGradients = [
+  RegExp(`^${types}.*(?:[bB]ackward|[gG]radient|_back\\(|::back\\(clearformer)`),
+  RegExp(`^clearformer::${hidden}(?:Optimizer|optimizer_|AdamW|Sgd)`),
+  RegExp(
+    `^std::\\w+::__shared_ptr_emplace<clearformer::${hidden}(?:OpenOptimizer|OpenGradient|PanelGradient|GradientRows)`,
+  ),
+  /^std::.*module_of<.*::Made::backward\(/, // torch.nn's and d2l's modules
+];
+/** Functions with such names that passes without gradients ask whether there are any. */
+const ofEveryPass = /TraceScope::(?:concerns|changes)_back\(/;
+
+/** The package's calls whose functions are in the second file, as web/src/runtime/engine.ts recognises them. */
+const callsOfGradients = /gradient|backward|^optimizer_/;
+const functionOfCall = /^clearformer::bindings::(\w+)\(clearformer::bindings::Arguments const&\)$/;
+
+interface Called {
+  /** Whether something else than a direct call can reach it: an export, or a pointer to it. */
+  reachable: boolean;
+  callers: Set<string>;
+}
+
+/** The functions of a program and their callers, from `wasm-opt --print-call-graph`. */
+function functionsIn(graph: string): Map<string, Called> {
+  const functions = new Map<string, Called>();
+  for (const [, name = '', style = '', colour] of graph.matchAll(
+    /^ {2}"(.*)" \[style="([^"]*)"(?:, fillcolor="(\w+)")?\];$/gm,
+  )) {
+    const reachable = functions.get(name)?.reachable || style.includes('rounded') || colour !== 'white';
+    functions.set(name, { reachable, callers: new Set() });
+  }
+  for (const [, caller = '', callee = ''] of graph.matchAll(/^ {2}"(.*)" -> "(.*)";/gm)) {
+    functions.get(callee)?.callers.add(caller);
+  }
+  return functions;
+}
+
+/** The names of the functions that are moved. */
+function movedOf(functions: ReadonlyMap<string, Called>): Set<string> {
+  const moved = new Set(
+    [...functions.keys()].filter((name) => ofGradients.some((each) => each.test(name)) && !ofEveryPass.test(name)),
+  );
+  for (let before = 0; before < moved.size; ) {
+    before = moved.size;
+    for (const [name, { reachable, callers }] of functions) {
+      if (!reachable && [...callers].every((caller) => caller === name || moved.has(caller))) moved.add(name);
+    }
+  }
+  for (const name of functions.keys()) {
+    const call = functionOfCall.exec(name)?.[1];
+    if (call === undefined || moved.has(name) === callsOfGradients.test(call)) continue;
+    throw new SetupError(`The function of "${call}" is not in the file of the WASM in which its name says that it is.`);
+  }
+  return moved;
+}
+
+// What the builds use (emcc removes the list from its output), without reference types: those would need a second table.
+const features = [
+  '--mvp-features',
+  ...['simd', 'relaxed-simd', 'threads', 'exception-handling', 'bulk-memory', 'bulk-memory-opt', 'mutable-globals'],
+  ...['nontrapping-float-to-int', 'sign-ext', 'multivalue'],
+].map((each) => (each.startsWith('--') ? each : `--enable-${each}`));
+
+async function split(program: string, binaryen: string): Promise<void> {
+  const whole = `${program}.wasm`;
+  const graph = await run(join(binaryen, 'wasm-opt'), [whole, ...features, '--print-call-graph', '-o', '/dev/null']);
+  const names = `${program}.gradients.txt`;
+  writeFileSync(names, [...movedOf(functionsIn(graph.stdout))].join('\n'));
+  const { first, gradients } = partsOf(program);
+  // Named by the build's digest, by which the package recognises files of different builds.
+  const build = digestOf([whole]).slice(0, 12);
+  const labels = [`--import-namespace=${build}`, `--placeholder-namespace-prefix=${build}`, '--export-prefix=%'];
+  await run(join(binaryen, 'wasm-split'), [
+    whole,
+    ...features,
+    `--split-funcs=@${names}`,
+    ...labels,
+    `--primary-output=${first}`,
+    `--secondary-output=${gradients}`,
+  ]);
+}
+
+/** Splits the builds that have changed. */
+export async function splitModules(programs: readonly string[], { root, env }: WasmTools): Promise<void> {
+  const home = await query(join(root, 'em-config'), ['BINARYEN_ROOT'], { env });
+  for (const program of programs) {
+    const { first, gradients } = partsOf(program);
+    const recipe = {
+      stamp: `${program}.split`,
+      digest: digestOf([`${program}.wasm`, inProject('scripts/build/split.ts')]),
+      outputs: [first, gradients],
+    };
+    await unlessFresh(recipe, () => step(`Splitting ${program}.wasm`, () => split(program, join(home, 'bin'))));
+  }
+}

@@ -1,0 +1,270 @@
+// Control vectors and linear probes against float64 (tests/references/directions.py), their files, and what they do to a
+// model; the readers of files take no byte for granted.
+
+import { readFileSync } from 'node:fs';
+import {
+  AutoModelForCausalLM,
+  ControlVector,
+  type ControlVectorOptions,
+  type GenerativeModel,
+  LinearProbe,
+  type ModelInputs,
+  Tensor,
+  toSafetensors,
+} from 'clearformer';
+import { describe, expect, it } from 'vitest';
+import { failureOf } from '../support/failures.js';
+import { type Case, casesOf, fixturePath, storiesPath, tensorsOf } from '../support/references.js';
+
+const cases = casesOf('directions');
+const vectors = cases.filter(({ op }) => op === 'control_vector');
+const probes = cases.filter(({ op }) => op === 'probe');
+
+const modelOf = (one: Case, options = {}): Promise<GenerativeModel> =>
+  AutoModelForCausalLM.from_pretrained(fixturePath(String(one.options.checkpoint)), {
+    deterministic: true,
+    ...options,
+  });
+
+/** The rows of a case as inputs of their own. */
+function inputsOf(one: Case): ModelInputs[] {
+  const { data, dims } = tensorsOf('directions', one)('ids');
+  const [rows = 0, length = 0] = dims;
+  return Array.from({ length: rows }, (_, row) => ({
+    input_ids: [Array.from((data as BigInt64Array).subarray(row * length, (row + 1) * length), Number)],
+  }));
+}
+
+function pairsOf(one: Case) {
+  const inputs = inputsOf(one);
+  return Array.from({ length: inputs.length / 2 }, (_, pair) => ({
+    positive: inputs[2 * pair] as ModelInputs,
+    negative: inputs[2 * pair + 1] as ModelInputs,
+  }));
+}
+
+const distance = (found: ArrayLike<number>, expected: ArrayLike<number | bigint>) =>
+  Math.sqrt(Array.from(found).reduce((sum, value, i) => sum + (value - Number(expected[i])) ** 2, 0));
+
+describe('control vectors', () => {
+  it.each(vectors)('of $name are repeng’s', async (one) => {
+    const model = await modelOf(one);
+    const expected = tensorsOf('directions', one);
+    const hidden_layers = Array.from({ length: model.cfg.n_layers }, (_, layer) => layer);
+    for (const method of ['pca_diff', 'pca_center', 'mean_diff'] as const) {
+      const found = await ControlVector.train(model, pairsOf(one), { method, hidden_layers });
+      expect([...found.directions.keys()]).toEqual(hidden_layers);
+      for (const [layer, { data }] of found.directions) {
+        // The states are float32 with errors of some 1e-6 of their size; a principal direction multiplies them by the
+        // size over the gap to the second one, here below 30.
+        expect(distance(data, expected(`${method} ${layer}`).data)).toBeLessThan(2e-4);
+      }
+    }
+    await model.dispose();
+  });
+
+  it('are files of repeng, byte for byte, and safetensors', async () => {
+    const file = new Uint8Array(readFileSync(fixturePath('directions/repeng.gguf')));
+    const read = ControlVector.import_gguf(file);
+    expect(read.model_type).toBe('gpt2');
+    expect(read.export_gguf()).toEqual(file);
+    const one = vectors.find(({ name }) => name === 'gpt2') as Case;
+    for (const [layer, { data }] of read.directions) {
+      expect(data).toEqual(tensorsOf('directions', one)(`pca_diff ${layer}`).data);
+    }
+    const again = ControlVector.from_safetensors(read.mul(2).to_safetensors());
+    expect(again.sub(read).export_gguf()).toEqual(file);
+  });
+
+  it('steer generation in every dtype, and leave no trace', async () => {
+    const texts = [
+      'Lily was happy.',
+      'Tom was happy.',
+      'Sue was glad.',
+      'Ben was glad.',
+      'Mia was good.',
+      'Sam was good.',
+    ];
+    const dataset = [0, 2, 4].map((at) => ({ positive: texts[at] as string, negative: texts[at + 1] as string }));
+    for (const dtype of ['fp32', 'q4'] as const) {
+      const model = await AutoModelForCausalLM.from_pretrained(storiesPath, { dtype, deterministic: true });
+      const options: ControlVectorOptions = { method: 'mean_diff', hidden_layers: [2, 3] };
+      const girl = await ControlVector.train(model, dataset, options);
+      const prompt = { input_ids: [[1, 403, 407, 261]] };
+      const plain = await model.generate(prompt, { max_new_tokens: 8 });
+      const steered = await model.generate(prompt, { max_new_tokens: 8, edits: girl.edits(model, { strength: 30 }) });
+      expect(steered.tolist()).not.toEqual(plain.tolist());
+      const nothing = await model.generate(prompt, { max_new_tokens: 8, edits: girl.edits(model, { strength: 0 }) });
+      expect(nothing.tolist()).toEqual(plain.tolist());
+      const { logits } = await model(prompt);
+      const edited = await model.run_with_hooks(prompt, { edits: girl.edits(model) });
+      const direction = girl.directions.get(3) as Tensor<'float32'>;
+      const [, cache] = await model.run_with_cache(prompt, {
+        names_filter: 'blocks.3.hook_resid_post',
+        edits: girl.edits(model),
+      });
+      expect(edited.data).not.toEqual(logits.data);
+      expect(direction.dims).toEqual([cache['blocks.3.hook_resid_post']?.dims.at(-1)]);
+      expect((await model(prompt)).logits.data).toEqual(logits.data);
+      await model.dispose();
+    }
+  });
+
+  it('refuse what they cannot do', async () => {
+    const one = vectors[0] as Case;
+    const model = await modelOf(one);
+    const [first] = pairsOf(one);
+    const other = new ControlVector('gpt2', new Map([[0, new Tensor('float32', new Float32Array(3), [3])]]));
+    const refused: [() => unknown, string][] = [
+      [() => ControlVector.train(model, [first as never]), 'invalid_argument'],
+      [() => ControlVector.train(model, pairsOf(one), { method: 'umap' as never }), 'unsupported'],
+      [() => ControlVector.train(model, pairsOf(one), { hidden_layers: [9] }), 'invalid_argument'],
+      [() => ControlVector.train(model, [{ positive: 'a', negative: 'b' }], { method: 'mean_diff' }), 'unsupported'],
+      [() => other.edits(model), 'shape_mismatch'],
+      [() => new ControlVector('gpt2', new Map()), 'invalid_argument'],
+      [() => other.edits(model, { strength: Number.NaN }), 'invalid_argument'],
+    ];
+    for (const [failing, code] of refused) expect(await failureOf(async () => failing())).toMatchObject({ code });
+    await model.dispose();
+  });
+});
+
+describe('files of vectors', () => {
+  const file = new Uint8Array(readFileSync(fixturePath('directions/repeng.gguf')));
+  const codes = ['malformed_file', 'unsupported'];
+
+  it('are read to their end and no further: each shorter file is refused', async () => {
+    for (let length = 0; length < file.length - 32; length++) {
+      const failure = await failureOf(async () => ControlVector.import_gguf(file.slice(0, length)));
+      expect(codes).toContain((failure as { code: string }).code);
+    }
+  });
+
+  it('with any bytes give a vector or a typed error', async () => {
+    const safetensors = ControlVector.import_gguf(file).to_safetensors();
+    for (const [read, seed] of [
+      [(bytes: Uint8Array) => ControlVector.import_gguf(bytes), file],
+      [(bytes: Uint8Array) => ControlVector.from_safetensors(bytes), safetensors],
+    ] as const) {
+      for (let at = 0; at < seed.length; at++) {
+        for (const value of [0, 1, 0x7f, 0xff]) {
+          const bytes = seed.slice();
+          bytes[at] = value;
+          try {
+            expect(read(bytes)).toBeInstanceOf(ControlVector);
+          } catch (thrown) {
+            expect(codes).toContain((thrown as { code: string }).code);
+          }
+        }
+      }
+    }
+  });
+
+  it('say what is wrong', async () => {
+    const changed = (from: string, to: string) => {
+      const text = Buffer.from(file).toString('latin1').replace(from, to);
+      return new Uint8Array(Buffer.from(text, 'latin1'));
+    };
+    const tensor = (dims: number[], value = 1) =>
+      new Tensor('float32', new Float32Array(dims.reduce((a, b) => a * b, 1)).fill(value), dims);
+    const refused: [() => unknown, RegExp][] = [
+      [() => ControlVector.import_gguf(changed('GGUF', 'GGML')), /does not begin/],
+      [() => ControlVector.import_gguf(changed('controlvector', 'controlvektor')), /general\.architecture/],
+      [() => ControlVector.import_gguf(changed('direction.1', 'direction.x')), /names no layer/],
+      [() => ControlVector.from_safetensors(toSafetensors({ 'direction.1': tensor([2, 2]) })), /no vector of float32/],
+      [() => ControlVector.from_safetensors(toSafetensors({ other: tensor([2]) })), /no tensor is a direction/],
+      [
+        () => ControlVector.from_safetensors(toSafetensors({ 'direction.1': tensor([2]), 'direction.2': tensor([3]) })),
+        /differ/,
+      ],
+      [() => ControlVector.from_safetensors(toSafetensors({ 'direction.1': tensor([2], Number.NaN) })), /not finite/],
+    ];
+    for (const [failing, message] of refused) {
+      const failure = await failureOf(async () => failing());
+      expect(codes).toContain((failure as { code: string }).code);
+      expect((failure as Error).message).toMatch(message);
+    }
+  });
+});
+
+describe('linear probes', () => {
+  it.each(probes)('$name: weights, bias, loss and score are those of the optimum', async (one) => {
+    const { kind, C, alpha, loss, score } = one.options as {
+      kind: 'ridge';
+      C?: number;
+      alpha?: number;
+      loss: number;
+      score: number;
+    };
+    const expected = tensorsOf('directions', one);
+    const model = await modelOf(one);
+    const labels = Array.from(expected('labels').data as Float32Array, Number);
+    const hook = 'blocks.0.hook_resid_post';
+    const probe = await LinearProbe.fit(model, inputsOf(one), labels, { hook, kind, C, alpha });
+    const size = Math.sqrt(expected('weights').data.length);
+    expect(distance(probe.weights.data, expected('weights').data) / size).toBeLessThan(1e-4);
+    expect(probe.bias).toBeCloseTo(Number(expected('bias').data[0]), 4);
+    const found = await probe.predict(model, inputsOf(one));
+    expect(distance(found.data, expected('found').data) / Math.sqrt(labels.length)).toBeLessThan(2e-4);
+    const measured = await probe.evaluate(model, inputsOf(one), labels);
+    expect(measured.loss).toBeCloseTo(loss, 4);
+    expect(measured.score).toBeCloseTo(score, 3);
+
+    const batch = { input_ids: inputsOf(one).flatMap(({ input_ids }) => input_ids as number[][]) };
+    expect((await probe.predict(model, [batch])).data).toEqual(found.data);
+    const [input] = inputsOf(one) as [ModelInputs];
+    const { value, grad } = await model.backward(input, { metric: probe.metric(7), with_respect_to: { hooks: hook } });
+    expect(value).toBeCloseTo((found.data[0] as number) - probe.bias, 4);
+    expect(grad[hook]?.slice(0, -1).data).toEqual(probe.weights.data);
+    const norm = probe.weights.norm().item();
+    const along = (x: Tensor<'float32'> | undefined) => Number(x?.slice(0, -1).mul(probe.weights).sum().item());
+    const [, moved] = await model.run_with_cache(input, {
+      names_filter: hook,
+      edits: probe.edits({ strength: 3, pos: -1 }),
+    });
+    const after = along(moved[hook]) + probe.bias;
+    expect(after).toBeCloseTo((found.data[0] as number) + 3 * norm, 3);
+    const [, without] = await model.run_with_cache(input, {
+      names_filter: hook,
+      edits: probe.edits({ op: 'project_out' }),
+    });
+    expect(along(without[hook])).toBeCloseTo(0, 4);
+    await model.dispose();
+  });
+
+  it('reads a head, and the last position before padding', async () => {
+    const one = probes[0] as Case;
+    const model = await modelOf(one);
+    const inputs = inputsOf(one).slice(0, 6);
+    const labels = [0, 1, 1, 0, 1, 0];
+    const options = { hook: 'blocks.1.attn.hook_z', head: 1 } as const;
+    const probe = await LinearProbe.fit(model, inputs, labels, options);
+    expect(probe.weights.size).toBe(model.cfg.d_head);
+    const [first] = inputs as [{ input_ids: number[][] }];
+    const padded = {
+      input_ids: [[...(first.input_ids[0] as number[]), 0, 0]],
+      attention_mask: [[1, 1, 1, 1, 1, 1, 1, 0, 0]],
+    };
+    expect((await probe.predict(model, [padded])).item()).toBe((await probe.predict(model, [first])).item());
+    await model.dispose();
+  });
+
+  it('refuses what it cannot fit', async () => {
+    const one = probes[0] as Case;
+    const model = await modelOf(one);
+    const inputs = inputsOf(one).slice(0, 2);
+    const hook = 'blocks.0.hook_resid_post';
+    const refused: [() => Promise<unknown>, string][] = [
+      [() => LinearProbe.fit(model, inputs, [0, 0], { hook }), 'invalid_argument'],
+      [() => LinearProbe.fit(model, inputs, [0], { hook }), 'invalid_argument'],
+      [() => LinearProbe.fit(model, inputs, [0, 2], { hook }), 'invalid_argument'],
+      [() => LinearProbe.fit(model, inputs, [0, 1], { hook: 'nothing' as never }), 'invalid_argument'],
+      [() => LinearProbe.fit(model, inputs, [0, 1], { hook, kind: 'svm' as never }), 'unsupported'],
+      [() => LinearProbe.fit(model, inputs, [0, 1], { hook, C: 0 }), 'invalid_argument'],
+      [() => LinearProbe.fit(model, ['text'], [0], { hook, kind: 'ridge' }), 'unsupported'],
+      [() => LinearProbe.fit(model, [], [], { hook }), 'invalid_argument'],
+    ];
+    for (const [failing, code] of refused) expect(await failureOf(failing)).toMatchObject({ code });
+    await model.dispose();
+  });
+});

@@ -1,0 +1,50 @@
+// The package's declarations compile as they are published, without skipLibCheck: in TypeScript's module resolutions, with
+// the library dom and, on servers, without it.
+
+import { execFile } from 'node:child_process';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeAll, expect, it } from 'vitest';
+
+const project = fileURLToPath(new URL('../../', import.meta.url));
+const folder = `${project}build/declarations_test/`; // within the project, where @types/node is found
+
+const server = `
+import { AutoModelForCausalLM, AutoTokenizer, cos_sim, d2l, nn, pipeline, type LoadOptions } from 'clearformer';
+import * as inline from 'clearformer/inline';
+import { AutoTokenizer as Alone } from 'clearformer/tokenizer';
+import { apply_chat_template } from 'clearformer/chat_template';
+
+const options: LoadOptions = { dtype: 'q8' };
+export async function embed(text: string): Promise<string | undefined> {
+  const tokenizer = await AutoTokenizer.from_pretrained('x');
+  const model = await AutoModelForCausalLM.from_pretrained('x', options);
+  const ids = await model.generate({ ...tokenizer(text), max_new_tokens: 3 });
+  const { data } = await (await pipeline('feature-extraction', 'x'))([text], { pooling: 'mean', normalize: true });
+  return cos_sim(Array.from(data, Number), [1]) > 0 ? tokenizer.batch_decode(ids)[0] : undefined;
+}
+export { Alone, apply_chat_template, d2l, inline, nn };
+`;
+const page = `${server}import 'clearformer/elements';\nexport const map = document.querySelector('cf-attention')?.label;\n`;
+
+beforeAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(`${folder}node_modules`, { recursive: true });
+  symlinkSync(project, `${folder}node_modules/clearformer`);
+  writeFileSync(`${folder}package.json`, '{ "type": "module" }');
+});
+
+it.each([
+  ['nodenext', 'nodenext', ['ES2022', 'DOM'], []],
+  ['bundler', 'esnext', ['ES2022', 'DOM', 'DOM.Iterable'], []],
+  ['nodenext', 'nodenext', ['ES2022'], ['node']],
+] as const)('%s, module %s, lib %s, types %s', async (moduleResolution, module, lib, types) => {
+  writeFileSync(`${folder}use.ts`, types.length > 0 ? server : page);
+  const compilerOptions = { moduleResolution, module, lib, types, target: 'es2022', strict: true, noEmit: true };
+  const settings = { compilerOptions: { ...compilerOptions, skipLibCheck: false }, files: ['use.ts'] };
+  writeFileSync(`${folder}tsconfig.json`, JSON.stringify(settings));
+  const tsc = `${project}node_modules/typescript/bin/tsc`;
+  const { stdout } = await promisify(execFile)(process.execPath, [tsc, '-p', folder]).catch((error) => error);
+  expect(stdout).toBe('');
+});

@@ -1,0 +1,29 @@
+// The class that loads a model of each task, by the task's name in a checkpoint's description.
+
+import {
+  AutoModel,
+  type AutoModelClass,
+  AutoModelForCausalLM,
+  AutoModelForImageClassification,
+  AutoModelForMaskedLM,
+  AutoModelForPreTraining,
+  AutoModelForQuestionAnswering,
+  AutoModelForSeq2SeqLM,
+  AutoModelForSequenceClassification,
+  AutoModelForTokenClassification,
+  AutoModelForZeroShotImageClassification,
+  type PreTrainedModel,
+} from 'clearformer';
+
+export const classes: Readonly<Record<string, AutoModelClass<PreTrainedModel>>> = {
+  base: AutoModel,
+  'causal-lm': AutoModelForCausalLM,
+  'seq2seq-lm': AutoModelForSeq2SeqLM,
+  'masked-lm': AutoModelForMaskedLM,
+  'sequence-classification': AutoModelForSequenceClassification,
+  'token-classification': AutoModelForTokenClassification,
+  'question-answering': AutoModelForQuestionAnswering,
+  'replaced-token-detection': AutoModelForPreTraining,
+  'image-classification': AutoModelForImageClassification,
+  'zero-shot-image-classification': AutoModelForZeroShotImageClassification,
+};

@@ -1,0 +1,100 @@
+// The features that probes and control vectors read: a part of an activation at one position of each sequence, which the
+// core selects, so that nothing else is copied.
+
+import type { ModelInputs } from '../../models/inputs.js';
+import type { PreTrainedModel } from '../../models/pre_trained_model.js';
+import type { HookName } from '../../runtime/hook_names.js';
+import { ClearformerError } from '../../support/error.js';
+import { Tensor } from '../../tensor/tensor.js';
+
+/** Rows of numbers: the features of one sequence each. */
+export interface FeatureRows {
+  rows: Float64Array;
+  count: number;
+  width: number;
+}
+
+/** What is read at the hooks. */
+export interface Reading {
+  hooks: readonly string[];
+  /** Negative positions count from the end, without padding behind the text. */
+  pos: number;
+  head?: number | undefined;
+  signal?: AbortSignal | undefined;
+  progress?: ((progress: { done: number; total: number }) => void) | undefined;
+}
+
+/** Inputs as a text, with the model's tokenizer, or as they are. */
+export type ProbedInput = string | ModelInputs;
+
+/** The features at each hook, of all rows of the inputs in order. Rejects as `run_with_cache` does. */
+export async function featuresAt(
+  call: string,
+  model: PreTrainedModel,
+  inputs: readonly ProbedInput[],
+  { hooks, pos, head, signal, progress }: Reading,
+): Promise<Map<string, FeatureRows>> {
+  if (!Array.isArray(inputs) || inputs.length === 0) {
+    throw new ClearformerError('invalid_argument', `${call}: needs a list of texts or inputs`, { option: 'inputs' });
+  }
+  const names_filter = hooks as readonly HookName[];
+  const found = new Map(hooks.map((hook) => [hook, [] as Tensor<'float32'>[]]));
+  for (const [done, one] of inputs.entries()) {
+    const given = typeof one === 'string' ? await tokenized(call, model, one) : one;
+    for (const row of rowsOf(given)) {
+      const at = pos < 0 ? lastPosition(given, row) + 1 + pos : pos;
+      const select = names_filter.map((hook) => ({ hook, row, pos: at, ...(head !== undefined && { head }) }));
+      const [, cache] = await model.run_with_cache(given, { names_filter, select, signal });
+      for (const hook of hooks) found.get(hook)?.push((cache as Record<string, Tensor<'float32'>>)[hook] as never);
+    }
+    progress?.({ done: done + 1, total: inputs.length });
+  }
+  return new Map([...found].map(([hook, parts]) => [hook, joined(call, hook, parts)]));
+}
+
+async function tokenized(call: string, model: PreTrainedModel, text: string): Promise<ModelInputs> {
+  const tokenizer = await model.ownTokenizer();
+  if (tokenizer !== undefined) return tokenizer(text);
+  throw new ClearformerError('unsupported', `${call}: there is no tokenizer in the model's folder: give inputs`);
+}
+
+const isTensor = (value: unknown): value is { dims: readonly number[]; data: ArrayLike<number | bigint> } =>
+  Array.isArray((value as { dims?: unknown } | null | undefined)?.dims);
+
+/** The rows of a batch. */
+function rowsOf({ input_ids, inputs_embeds, pixel_values, input_features }: ModelInputs): number[] {
+  const given = input_ids ?? inputs_embeds ?? pixel_values ?? input_features;
+  const nested = Array.isArray(given) && Array.isArray(given[0]) ? given.length : 1;
+  const count = isTensor(given) && given.dims.length > 1 ? (given.dims[0] as number) : nested;
+  return Array.from({ length: count }, (_, row) => row);
+}
+
+/** The last position of a row that is not padding; -1 (of the activation) if there is no mask. */
+function lastPosition({ attention_mask: mask }: ModelInputs, row: number): number {
+  if (mask === undefined || mask === null) return -1;
+  const own = isTensor(mask)
+    ? Array.from(mask.data as ArrayLike<number | bigint>, Number).slice(
+        (row * mask.data.length) / (mask.dims.length > 1 ? (mask.dims[0] as number) : 1),
+      )
+    : ((Array.isArray(mask[0]) ? mask[row] : mask) as ArrayLike<number | bigint>);
+  const width = isTensor(mask) ? (mask.dims.at(-1) as number) : own.length;
+  const kept = Array.from(own).slice(0, width).map(Number);
+  return kept.lastIndexOf(1);
+}
+
+function joined(call: string, hook: string, parts: readonly Tensor<'float32'>[]): FeatureRows {
+  const width = parts[0]?.size ?? 0;
+  const other = parts.find(({ size }) => size !== width);
+  if (other !== undefined || width === 0) {
+    const problem = `${call}: ${hook} has ${width} features of one sequence and ${other?.size ?? 0} of another`;
+    throw new ClearformerError('shape_mismatch', problem, { option: 'hook' });
+  }
+  const rows = new Float64Array(parts.length * width);
+  for (const [row, { data }] of parts.entries()) rows.set(data, row * width);
+  return { rows, count: parts.length, width };
+}
+
+/** Numbers as a tensor of float32. */
+export function vector(data: ArrayLike<number>, dims: readonly number[] = [data.length]): Tensor<'float32'> {
+  return new Tensor('float32', Float32Array.from(data), [...dims]);
+}

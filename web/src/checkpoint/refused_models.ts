@@ -1,0 +1,103 @@
+// What to load instead of a model of an unsupported kind. Loaded when one is refused.
+
+import { ClearformerError } from '../support/error.js';
+import type { Folder } from './folder.js';
+
+const experts = 'mixtures of experts';
+const recurrent = 'recurrent or convolutional states';
+const images = 'images as input of a language model';
+const sound = 'convolutions over samples of sound';
+const convolutions = 'convolutions or windows over images';
+const variant = 'blocks that differ from those of its relatives';
+
+/** Model types of the Hub by what they need and no architecture here has, each with the nearest supported type. */
+const refused: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  [experts]: {
+    llama:
+      'mixtral llama4 llama4_text afmoe deepseek_v2 deepseek_v3 dbrx glm_moe_dsa gpt_oss jetmoe phimoe solar_open minimax',
+    qwen3: 'qwen2_moe qwen3_moe',
+    olmo2: 'olmoe flex_olmo',
+    granite: 'granitemoe',
+    t5: 'switch_transformers',
+  },
+  [recurrent]: {
+    llama: 'lfm2 lfm2_moe mamba mamba2 falcon_mamba falcon_h1 nemotron_h jamba zamba2 rwkv bamba recurrent_gemma',
+    qwen3: 'qwen3_next qwen3_5 qwen3_5_text qwen3_5_moe',
+    olmo3: 'olmo_hybrid',
+    granite: 'granitemoehybrid',
+  },
+  [images]: {
+    qwen2: 'qwen2_vl qwen2_5_vl llava_qwen2 llava_onevision moondream1',
+    qwen3: 'qwen3_vl qwen3_vl_moe',
+    llama: 'llava llava_next idefics2 idefics3 smolvlm mllama lfm2_vl',
+    gemma3_text: 'gemma3n gemma3n_text gemma4 gemma4_text paligemma',
+    mistral: 'mistral3 pixtral',
+    phi3: 'phi3_v phi4_multimodal',
+    clip: 'blip blip-2 git florence2 clipseg owlvit owlv2 grounding-dino chinese_clip',
+    vit: 'vision-encoder-decoder trocr donut-swin',
+  },
+  [sound]: {
+    whisper:
+      'wav2vec2 wav2vec2-bert wav2vec2-conformer hubert wavlm unispeech unispeech-sat moonshine speecht5 vits clap encodec mimi musicgen bark audio-spectrogram-transformer',
+  },
+  [convolutions]: {
+    vit: 'beit data2vec-vision convnext convnextv2 resnet swin swinv2 mobilevit mobilevitv2 mobilenet_v1 mobilenet_v2 efficientnet fastvit pvt hiera segformer detr rt_detr yolos dpt glpn sam sam2 maskformer',
+    dinov2: 'dinov3_vit dinov3_convnext depth_anything vit_mae vit_msn ijepa',
+    siglip: 'siglip2 siglip_vision_model siglip2_vision_model',
+    clip: 'clip_vision_model clip_text_model jina_clip',
+  },
+  [variant]: {
+    bert: 'nomic_bert mobilebert squeezebert convbert roformer ernie megatron-bert nezha splade layoutlm',
+    'xlm-roberta': 'xlm xlm-roberta-xl new',
+    roberta: 'roberta-prelayernorm longformer big_bird luke data2vec-text esm',
+    'deberta-v2': 'deberta',
+    modernbert: 'eurobert neobert modernbert-decoder modern_bert',
+    t5: 'umt5 longt5 pix2struct',
+    bart: 'blenderbot blenderbot-small led plbart prophetnet bigbird_pegasus fsmt',
+    gpt2: 'gpt_bigcode jais xlnet ctrl',
+    llama:
+      'arcee helium glm glm4 exaone exaone4 ernie4_5 hunyuan_v1_dense nanochat apertus openelm mobilellm nemotron seed_oss',
+    mistral: 'ministral ministral3 mistral4',
+    gemma2: 'vaultgemma',
+  },
+};
+
+/** What a model type needs and its nearest supported relative, in words; undefined for one that is not known. */
+export function nearestTo(type: string): string | undefined {
+  for (const [needs, relatives] of Object.entries(refused)) {
+    for (const [near, types] of Object.entries(relatives)) {
+      if (types.split(' ').includes(type)) return `it needs ${needs}; the nearest supported model_type is "${near}"`;
+    }
+  }
+  return undefined;
+}
+
+const unknownType = /"model_type" is "([^"]*)"(?=; supported)/;
+
+/** The core's message on an unsupported model type with its nearest relative; other messages as they are. */
+export function withNearest(message: string): string {
+  return message.replace(unknownType, (start, type: string) => {
+    const near = nearestTo(type);
+    return near === undefined ? start : `${start}: ${near}`;
+  });
+}
+
+const gliner = 'gliner_config.json';
+
+/** What a folder without config.json is, if it is known. */
+export async function refusedFolder(folder: Folder, signal?: AbortSignal): Promise<ClearformerError | undefined> {
+  const found = await folder.find(gliner, signal);
+  if (found === undefined || found.html) return undefined;
+  const message = `${gliner} in ${folder.where} is GLiNER's, which is not supported (a recurrent layer over words, and scores of spans): load a checkpoint for token-classification, or for classes of your own a DeBERTa for zero-shot-classification`;
+  return new ClearformerError('unsupported', message, { file: gliner, where: folder.where });
+}
+
+/** The error of reading config.json, or a better one. */
+export async function explained(error: unknown, folder: Folder, signal?: AbortSignal): Promise<unknown> {
+  if (!(error instanceof ClearformerError)) return error;
+  const { code, message, details, cause } = error;
+  if (code === 'file_not_found' && details.file === 'config.json')
+    return (await refusedFolder(folder, signal)) ?? error;
+  if (code !== 'unsupported' || !unknownType.test(message)) return error;
+  return new ClearformerError(code, withNearest(message), details, cause);
+}

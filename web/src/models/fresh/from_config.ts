@@ -1,0 +1,219 @@
+// AutoModelFor….from_config: a model with new weights. They are a safetensors file that is made while it is read, so that
+// everything else is as for a checkpoint. Loaded at the first call.
+
+import type { PretrainedConfig } from '../../checkpoint/auto_config.js';
+import type { Folder, SourceFile } from '../../checkpoint/folder.js';
+import type { CacheType, WeightType } from '../../runtime/border.js';
+import type { Engine } from '../../runtime/engine.js';
+import { type EngineOptions, startEngine } from '../../runtime/start_engine.js';
+import { ClearformerError, textOf } from '../../support/error.js';
+import { checkOptions } from '../../support/options.js';
+import type { LoadedModel } from '../pre_trained_model.js';
+import { type Distribution, type Drawn, distributionOf, savedAs } from './distributions.js';
+import { normalNumbers, uniformNumbers } from './random_numbers.js';
+
+/** Options of `from_config`. */
+export interface NewModelOptions extends EngineOptions {
+  /** Chooses the random numbers: 0 … 2^53 - 1 (0). The same seed gives the same weights in every engine. */
+  seed?: number | undefined;
+  /** The format of the weights of linear layers: as of `from_pretrained`. */
+  dtype?: WeightType | undefined;
+  /** What the keys and values of past tokens are kept in: as of `from_pretrained`. */
+  cache_dtype?: CacheType | undefined;
+  /** An abort signal: the call rejects with its reason. */
+  signal?: AbortSignal | undefined;
+}
+
+type Loading = Omit<NewModelOptions, 'seed'>;
+
+/** @internal What loads a model, of which this module is a part that is loaded later. */
+export interface Loader {
+  check(call: string, options: Loading): Promise<Loading>;
+  load(folder: Folder, task: string, options: Loading, starting: Promise<Engine>): Promise<LoadedModel>;
+}
+
+/** @internal A model of that configuration with new weights. */
+export async function fromConfig(
+  call: string,
+  config: PretrainedConfig,
+  task: string,
+  { seed = 0, ...given }: NewModelOptions,
+  { check, load }: Loader,
+): Promise<LoadedModel> {
+  const refused = (option: string, why: string) =>
+    new ClearformerError('invalid_argument', `${call}: ${why}`, { option });
+  if (!Number.isSafeInteger(seed) || seed < 0) throw refused('seed', `seed is ${textOf(seed)}, no whole number`);
+  if (typeof config !== 'object' || config === null || Array.isArray(config)) {
+    throw refused('config', `the config is ${textOf(config)}, not what AutoConfig.from_pretrained returns`);
+  }
+  const { model_type } = config;
+  if (model_type === 'gemma3') {
+    const why = `${call}: a new gemma3 has a vision part, which is not supported: use its text_config (gemma3_text)`;
+    throw new ClearformerError('unsupported', why, { option: 'config' });
+  }
+  const known = [
+    'dtype',
+    'cache_dtype',
+    'signal',
+    'worker',
+    'numThreads',
+    'deterministic',
+    'wasmUrl',
+    'wasmBinary',
+    'wasmGradients',
+  ];
+  checkOptions(call, given, ['seed', ...known]);
+  const options = await check(call, given);
+  const text = textFor(config, task);
+  const starting = startEngine(options);
+  try {
+    const folder = await newFolder(call, text, task, seed, await starting);
+    return await load(folder, task, options, starting);
+  } catch (thrown) {
+    void starting.then((engine) => engine.close()).catch(() => {});
+    throw thrown;
+  }
+}
+
+/** Numbers of these keys are floats, which transformers tells from integers. */
+const floats =
+  /("\w*(?:drop|dropout|layerdrop|eps|epsilon|range|factor|std|theta|pct|scale|scaling|multiplier|prob|softcapping|_value)": -?\d+)(?=[,\n])/g;
+
+/** How transformers names the class of a task, after the model type's name. */
+const heads: Readonly<Record<string, string>> = {
+  base: 'Model',
+  'masked-lm': 'ForMaskedLM',
+  'sequence-classification': 'ForSequenceClassification',
+  'token-classification': 'ForTokenClassification',
+  'question-answering': 'ForQuestionAnswering',
+  'replaced-token-detection': 'ForPreTraining',
+  'image-classification': 'ForImageClassification',
+};
+
+/** config.json, which names the class of the new model if it names one. */
+function textFor(config: PretrainedConfig, task: string): string {
+  const { architectures } = config;
+  const [named] = Array.isArray(architectures) ? architectures : [];
+  const head = heads[task];
+  const fits = head === undefined || named === undefined || (head !== 'Model' && String(named).includes(head));
+  const own = fits
+    ? config
+    : { ...config, architectures: [String(named).replace(/(LMHeadModel|For[A-Z]\w*|Model)$/, head)] };
+  return JSON.stringify(own, undefined, 2).replace(floats, '$1.0');
+}
+
+const weightsName = 'model.safetensors';
+
+async function newFolder(call: string, text: string, task: string, seed: number, engine: Engine): Promise<Folder> {
+  const described = { config: text, task };
+  const { tensors } = await engine.call('checkpoint_tensors', { ...described, config_name: `${call}: config` });
+  const { cfg } = await engine.call('inspect', { ...described, files: [] });
+  const config = JSON.parse(text) as Record<string, unknown>;
+  const padding = (config.pad_token_id === undefined ? cfg?.pad_token_id : config.pad_token_id) as number | null;
+  const planned: Planned[] = [];
+  for (const one of tensors) {
+    const tensor = savedAs(config, one);
+    const distribution = distributionOf(config, tensor, padding ?? undefined);
+    planned.push({ ...tensor, distribution, table: await tableOf(engine, tensor, distribution) });
+  }
+  const bytes = new TextEncoder().encode(text);
+  const once = (all: Uint8Array) =>
+    async function* () {
+      yield all.slice(); // which the reader may transfer
+    };
+  const header = headerOf(planned);
+  const size = planned.reduce((sum, { dims }) => sum + 4 * elements(dims), header.length);
+  return new NewFolder(
+    new Map([
+      ['config.json', fileOf('config.json', bytes.length, once(bytes))],
+      [weightsName, fileOf(weightsName, size, () => contents(header, planned, seed))],
+    ]),
+  );
+}
+
+interface Planned extends Drawn {
+  distribution: Distribution;
+  /** Numbers that are not drawn. */
+  table: Float32Array | undefined;
+}
+
+const elements = (dims: readonly number[]) => dims.reduce((product, extent) => product * extent, 1);
+
+async function tableOf(engine: Engine, { dims }: Drawn, distribution: Distribution): Promise<Float32Array | undefined> {
+  if (distribution.kind !== 'sinusoids') return undefined;
+  const [rows = 0, width = 0] = dims;
+  const positions = { data: Int32Array.from({ length: rows }, (_, at) => at), dims: [rows] };
+  const { layout } = distribution;
+  return (await engine.call('sinusoidal_encoding', { positions, d_model: width, layout })).data;
+}
+
+function headerOf(tensors: readonly Planned[]): Uint8Array {
+  let at = 0;
+  const entries = tensors.map(({ name, dims }) => {
+    const start = at;
+    at += 4 * elements(dims);
+    return [name, { dtype: 'F32', shape: dims, data_offsets: [start, at] }] as const;
+  });
+  const text = new TextEncoder().encode(JSON.stringify(Object.fromEntries(entries)));
+  const header = new Uint8Array(8 + Math.ceil(text.length / 8) * 8).fill(0x20);
+  new DataView(header.buffer).setBigUint64(0, BigInt(header.length - 8), true);
+  header.set(text, 8);
+  return header;
+}
+
+const partElements = 1 << 18;
+
+async function* contents(header: Uint8Array, tensors: readonly Planned[], seed: number): AsyncIterable<Uint8Array> {
+  yield header.slice();
+  for (const tensor of tensors) {
+    const count = elements(tensor.dims);
+    const numbers = numbersOf(tensor, seed);
+    for (let start = 0; start < count; start += partElements) {
+      const part = new Float32Array(Math.min(partElements, count - start));
+      for (let at = 0; at < part.length; at++) part[at] = numbers(start + at);
+      yield new Uint8Array(part.buffer);
+    }
+  }
+}
+
+/** The elements of a tensor, which are asked for in order. */
+function numbersOf({ name, dims, distribution, table }: Planned, seed: number): (at: number) => number {
+  const uniform = uniformNumbers(seed, name);
+  switch (distribution.kind) {
+    case 'constant':
+      return () => distribution.value;
+    case 'uniform':
+      return () => (2 * uniform() - 1) * distribution.limit;
+    case 'normal': {
+      const { std, limit, zeroRow } = distribution;
+      const width = dims.at(-1) ?? 1;
+      const next = normalNumbers(uniform, limit === undefined ? undefined : limit / std);
+      return (at) => {
+        const value = next() * std;
+        return zeroRow !== undefined && Math.floor(at / width) === zeroRow ? 0 : value;
+      };
+    }
+    default:
+      return (at) => table?.[at] as number;
+  }
+}
+
+function fileOf(name: string, size: number, chunks: () => AsyncIterable<Uint8Array>): SourceFile {
+  return { name, where: 'a new model', size, borrowed: false, html: false, chunks };
+}
+
+/** The files of a model that no one has saved. */
+class NewFolder implements Folder {
+  readonly where = 'a new model';
+  constructor(private readonly files: ReadonlyMap<string, SourceFile>) {}
+
+  async find(name: string): Promise<SourceFile | undefined> {
+    return this.files.get(name);
+  }
+  async list(): Promise<string[]> {
+    return [...this.files.keys()];
+  }
+  only(names: readonly string[]): Folder {
+    return new NewFolder(new Map([...this.files].filter(([name]) => names.includes(name))));
+  }
+}
