@@ -6,7 +6,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { BaseSequencer, type Reporter, type TestModule, type TestSpecification } from 'vitest/node';
 
 import { nodeFlags } from './scripts/node_flags.js';
 
@@ -34,6 +34,16 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+/** Names the tests that passed only when repeated, so that they are looked at. */
+const namesRepeated: Reporter = {
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    for (const module of modules)
+      for (const test of module.children.allTests('passed'))
+        if (test.diagnostic()?.flaky)
+          console.log(`\nPassed only when repeated: ${module.relativeModuleId}: ${test.fullName}`);
+  },
+};
+
 const shared = {
   env: { HF_HOME: home, HF_HUB_CACHE: '', HF_TOKEN: '', HF_ENDPOINT: '', HF_HUB_OFFLINE: '' },
   environment: 'node',
@@ -49,6 +59,7 @@ export default defineConfig({
   resolve: { alias },
   test: {
     sequence: { sequencer: LongestFirst },
+    reporters: ['default', namesRepeated],
     projects: [
       {
         extends: true,
@@ -69,6 +80,7 @@ export default defineConfig({
           ...shared,
           name: 'browser',
           maxWorkers: oneMoreWorker,
+          retry: 1, // a busy machine may press and release a button in different places of a page that is still moving
           isolate: false, // files share processes: a new one and its imports take 0.4 s of processor time
           include: ['tests/web/browser/**/*.test.ts'],
           testTimeout: 300_000,

@@ -42,10 +42,15 @@ export class Site {
     return this.server.replaced;
   }
 
-  /** Opens the page at an address (`head?step=2`) and waits until its figure is drawn for that address. */
+  /**
+   * Opens the page at an address (`head?step=2`) and waits until its figure is drawn for that address. It scrolls at once, as
+   * for readers who ask for less motion: a smooth scroll may still go on when a test clicks, and a click whose button is
+   * pressed over one element and released over another is no click.
+   */
   async open(options: BrowserContextOptions = {}, address = 'next'): Promise<OpenPage> {
     const context = await this.browser.newContext({
       viewport: { width: 1440, height: 900 },
+      reducedMotion: 'reduce',
       serviceWorkers: 'block', // otherwise every page of every test would download all files of the page
       ...options,
     });

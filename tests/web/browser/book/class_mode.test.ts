@@ -63,7 +63,7 @@ it.each(ids)('%s', async (chapter) => {
   const { width, height } = screens[0];
   const address = `${chapter}?class=1`;
   const { page, complaints } = await site.open(
-    { viewport: { width, height }, reducedMotion: 'reduce' },
+    { viewport: { width, height } },
     `${address}&lang=en`,
   );
   const count = await page

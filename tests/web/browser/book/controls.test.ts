@@ -19,8 +19,8 @@ let used: OpenPage;
 let fresh: OpenPage;
 beforeAll(async () => {
   site = await Site.start();
-  used = await site.open({ reducedMotion: 'reduce' });
-  fresh = await site.open({ reducedMotion: 'reduce' });
+  used = await site.open();
+  fresh = await site.open();
   await Promise.all([used, fresh].map(giveHand));
 });
 afterAll(() => site.stop());
@@ -146,7 +146,7 @@ const views = [
 describe.each(views)('$width px, $colorScheme', ({ width, height, colorScheme }) => {
   let narrow: OpenPage;
   beforeAll(async () => {
-    narrow = await site.open({ reducedMotion: 'reduce', viewport: { width, height }, colorScheme });
+    narrow = await site.open({ viewport: { width, height }, colorScheme });
     await giveHand(narrow);
   });
   afterAll(() => narrow.page.context().close());

@@ -68,7 +68,7 @@ describe.each(ids)('%s', (chapter) => {
   let session: CDPSession;
   beforeAll(async () => {
     const { width, height, colorScheme } = views[0];
-    open = await site.open({ viewport: { width, height }, colorScheme, reducedMotion: 'reduce' }, chapter);
+    open = await site.open({ viewport: { width, height }, colorScheme }, chapter);
     session = await open.page.context().newCDPSession(open.page);
   });
   afterAll(() => open.page.context().close());

@@ -17,7 +17,7 @@ const written = async (page: Page): Promise<string> =>
 
 describe('chapter 9', () => {
   it('draws its lines when it is opened', async () => {
-    const { page } = await site.open({ reducedMotion: 'reduce' }, 'translate');
+    const { page } = await site.open({}, 'translate');
     expect(await page.locator('text-faces path').count()).toBeGreaterThan(5);
     await page.context().close();
   });

@@ -26,7 +26,7 @@ const picture = async (page: Page, name: string): Promise<void> => {
 const hash = (page: Page): string => new URL(page.url()).hash;
 
 it('a student with the notes goes on by the arrow, step by step', async () => {
-  const { page, complaints } = await site.open({ reducedMotion: 'reduce' });
+  const { page, complaints } = await site.open();
   await page.getByRole('link', { name: /^Why/ }).click();
   await settled(page);
   expect(hash(page)).toMatch(/^#\/vectors/);
@@ -47,7 +47,7 @@ it('a student with the notes goes on by the arrow, step by step', async () => {
 }, 600_000);
 
 it('a teacher reads from the last row and lets the class guess first', async () => {
-  const { page } = await site.open({ reducedMotion: 'reduce' }, 'head?class=1');
+  const { page } = await site.open({}, 'head?class=1');
   for (const chapter of ids.slice(1)) {
     await site.go(page, `${chapter}?class=1`);
     const size = await page
