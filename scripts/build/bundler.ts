@@ -29,7 +29,13 @@ const litWithoutDocument: Plugin = {
       : null,
 };
 
-export const plugins: readonly Plugin[] = [filesOfOthersInPart, litWithoutDocument, noteBundled];
+/** The second file of the WASM, which all bundles share (one_file.ts). */
+const gradients: Plugin = {
+  name: 'gradients',
+  resolveId: (source) => (source === 'built:gradients' ? { id: './gradients.js', external: true } : null),
+};
+
+export const plugins: readonly Plugin[] = [filesOfOthersInPart, gradients, litWithoutDocument, noteBundled];
 
 export const common = {
   platform: 'neutral',

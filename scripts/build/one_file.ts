@@ -1,7 +1,7 @@
 // The package for environments other than ordinary pages: node.js for Node (whole.ts), inline.js for those that cannot
-// serve the other files. They share embedded.js, which contains a WASM build as text, and embedded_gradients.js, its second
-// file, imported with the first gradient; Node loads them only if the package's files are not on disk. worker.js and hook_functions.js are separate scripts, which every
-// bundler can copy.
+// serve the other files. They share embedded.js, which contains a WASM build as text; Node loads it only if the package's
+// files are not on disk. gradients.js, the second file of the WASM as text, is that of the modules, too. worker.js and
+// hook_functions.js are separate scripts, which every bundler can copy.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 
@@ -51,22 +51,22 @@ const moduleOf = (texts: Readonly<Record<string, string>>): string =>
     .map(([name, text]) => `export const ${name} = ${JSON.stringify(text)};\n`)
     .join('');
 
-/** The two files of a WASM build, by their paths. */
+/** The files of the WASM that are embedded, by their paths. */
 export interface EmbeddedFiles {
-  first: string;
+  embedded: string;
   gradients: string;
 }
 
-export async function bundleInOneFile({ first, gradients }: EmbeddedFiles): Promise<void> {
+export async function bundleInOneFile(embedded: EmbeddedFiles): Promise<void> {
   const { version } = JSON.parse(readFileSync(inProject('package.json'), 'utf8'));
   const define = { 'import.meta.version': JSON.stringify(version) };
   const worker = await scriptOf('web/src/worker.ts', 'iife');
   write('worker.js', worker);
   const functions = await scriptOf('web/src/models/received_functions.ts', 'esm');
   write('hook_functions.js', functions);
-  for (const [name, file] of Object.entries({ embedded: first, embedded_gradients: gradients })) {
-    const { text: simd128, swapped } = charactersOf(readFileSync(file));
-    write(`${name}.js`, moduleOf({ simd128, swapped }));
+  for (const [name, file] of Object.entries(embedded)) {
+    const { text: wasm, swapped } = charactersOf(readFileSync(file));
+    write(`${name}.js`, moduleOf({ wasm, swapped }));
   }
 
   await bundleWhole(define, {

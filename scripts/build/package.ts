@@ -31,13 +31,10 @@ async function makeDist(): Promise<void> {
   requireSameGlue();
   rmSync(inProject('dist'), { recursive: true, force: true });
   mkdirSync(inProject('dist'));
-  for (const variant of variants) {
-    const { first, gradients } = wasmFiles(variant);
-    copyFileSync(first, dist(`clearformer-${variant}.wasm`));
-    copyFileSync(gradients, dist(`clearformer-${variant}-gradients.wasm`));
-  }
+  for (const variant of variants) copyFileSync(wasmFiles(variant).first, dist(`clearformer-${variant}.wasm`));
   await bundleModules();
-  await bundleInOneFile(wasmFiles('simd128'));
+  const { first, gradients } = wasmFiles('simd128');
+  await bundleInOneFile({ embedded: first, gradients });
   await bundleCommandLine();
   await emitDeclarations();
 }
@@ -60,8 +57,8 @@ export async function buildPackage(): Promise<void> {
     digest: digestOf([...inputs.map((name) => inProject(name)), ...files]),
     outputs: [
       ...[...entries, 'whole', 'worker'].flatMap((name) => [dist(`${name}.js`), dist(`${name}.d.ts`)]),
-      ...['node', 'inline', 'embedded', 'embedded_gradients', 'hook_functions'].map((name) => dist(`${name}.js`)),
-      ...variants.flatMap((each) => [dist(`clearformer-${each}.wasm`), dist(`clearformer-${each}-gradients.wasm`)]),
+      ...['node', 'inline', 'embedded', 'gradients', 'hook_functions'].map((name) => dist(`${name}.js`)),
+      ...variants.map((each) => dist(`clearformer-${each}.wasm`)),
       dist('cli.js'),
       bundledFile,
     ],

@@ -1,8 +1,9 @@
-// A build of the WASM as two files: what loads and runs models, and gradients with training, which are loaded with the
-// first call that needs them. Binaryen's wasm-split moves functions to the second file, an instance of which shares
-// memory and table with the first and fills the places of the table that they left.
+// The builds of the WASM as two files each: what loads and runs models, and gradients, training and singular values, which
+// are loaded with the first call that needs them. Binaryen's wasm-split moves functions to the second file, an instance of
+// which shares memory and table with the first and fills the places of the table that they left. The second file is the same
+// for every build, since the builds differ in their kernels, which stay in the first.
 
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { query, run, SetupError, step } from '../toolchain/progress.js';
@@ -18,7 +19,7 @@ export const partsOf = (program: string): { first: string; gradients: string } =
 const types = String.raw`(?:\w+ )?clearformer::`; // with the type of what an instantiated template returns
 const hidden = String.raw`(?:bindings::|kernels::)?(?:\(anonymous namespace\)::)?`;
 
-/** Functions that only a pass with gradients calls. Those that only they call follow them. */
+/** Functions that only a pass with gradients calls, and factorisations. Those that only they call follow them. */
 const ofGradients = [
   RegExp(`^${types}.*(?:[bB]ackward|[gG]radient|_back\\(|::back\\(clearformer)`),
   RegExp(`^clearformer::${hidden}(?:Optimizer|optimizer_|AdamW|Sgd)`),
@@ -26,12 +27,20 @@ const ofGradients = [
     `^std::\\w+::__shared_ptr_emplace<clearformer::${hidden}(?:OpenOptimizer|OpenGradient|PanelGradient|GradientRows)`,
   ),
   /^std::.*module_of<.*::Made::backward\(/, // torch.nn's and d2l's modules
+  /^clearformer::bindings::(?:svd|composition_scores)\(/,
+];
+/** Of these, functions that differ between the builds: kernels, and what Binaryen has inlined kernels into. */
+const ofOneBuild = [
+  /^clearformer::kernels::wasm::/,
+  /^clearformer::\(anonymous namespace\)::Backward::head\(/,
+  /^clearformer::(?:AdamW|Sgd)::update\(/,
+  /^void clearformer::parallel_ranges<clearformer::Normalization::backward_(?:input|scale)\(/,
 ];
 /** Functions with such names that passes without gradients ask whether there are any. */
 const ofEveryPass = /TraceScope::(?:concerns|changes)_back\(/;
 
 /** The package's calls whose functions are in the second file, as web/src/runtime/engine.ts recognises them. */
-const callsOfGradients = /gradient|backward|^optimizer_/;
+const callsOfGradients = /gradient|backward|^optimizer_|^svd$|^composition_scores$/;
 const functionOfCall = /^clearformer::bindings::(\w+)\(clearformer::bindings::Arguments const&\)$/;
 
 interface Called {
@@ -71,7 +80,7 @@ function movedOf(functions: ReadonlyMap<string, Called>): Set<string> {
     if (call === undefined || moved.has(name) === callsOfGradients.test(call)) continue;
     throw new SetupError(`The function of "${call}" is not in the file of the WASM in which its name says that it is.`);
   }
-  return moved;
+  return new Set([...moved].filter((name) => !ofOneBuild.some((each) => each.test(name))));
 }
 
 // What the builds use (emcc removes the list from its output), without reference types: those would need a second table.
@@ -81,14 +90,13 @@ const features = [
   ...['nontrapping-float-to-int', 'sign-ext', 'multivalue'],
 ].map((each) => (each.startsWith('--') ? each : `--enable-${each}`));
 
-async function split(program: string, binaryen: string): Promise<void> {
+/** `build` is the digest by which the package recognises files of different builds. */
+async function split(program: string, build: string, binaryen: string): Promise<void> {
   const whole = `${program}.wasm`;
   const graph = await run(join(binaryen, 'wasm-opt'), [whole, ...features, '--print-call-graph', '-o', '/dev/null']);
   const names = `${program}.gradients.txt`;
   writeFileSync(names, [...movedOf(functionsIn(graph.stdout))].join('\n'));
   const { first, gradients } = partsOf(program);
-  // Named by the build's digest, by which the package recognises files of different builds.
-  const build = digestOf([whole]).slice(0, 12);
   const labels = [`--import-namespace=${build}`, `--placeholder-namespace-prefix=${build}`, '--export-prefix=%'];
   await run(join(binaryen, 'wasm-split'), [
     whole,
@@ -100,16 +108,28 @@ async function split(program: string, binaryen: string): Promise<void> {
   ]);
 }
 
-/** Splits the builds that have changed. */
+function requireSameGradients(programs: readonly string[]): void {
+  const files = programs.map((program) => readFileSync(partsOf(program).gradients));
+  if (files.every((file) => files[0]?.equals(file))) return;
+  throw new SetupError(
+    'The second files of the builds differ: a function of them contains a kernel. Those with their names, which wasm-split ' +
+      'writes with -g, show which: name it in ofOneBuild (scripts/build/split.ts), so that it stays in the first file.',
+  );
+}
+
+/** Splits the builds if one has changed. */
 export async function splitModules(programs: readonly string[], { root, env }: WasmTools): Promise<void> {
   const home = await query(join(root, 'em-config'), ['BINARYEN_ROOT'], { env });
-  for (const program of programs) {
-    const { first, gradients } = partsOf(program);
-    const recipe = {
-      stamp: `${program}.split`,
-      digest: digestOf([`${program}.wasm`, inProject('scripts/build/split.ts')]),
-      outputs: [first, gradients],
-    };
-    await unlessFresh(recipe, () => step(`Splitting ${program}.wasm`, () => split(program, join(home, 'bin'))));
-  }
+  const whole = programs.map((program) => `${program}.wasm`);
+  const recipe = {
+    stamp: inProject('build/split.stamp'),
+    digest: digestOf([...whole, inProject('scripts/build/split.ts')]),
+    outputs: programs.flatMap((program) => Object.values(partsOf(program))),
+  };
+  await unlessFresh(recipe, async () => {
+    const build = digestOf(whole).slice(0, 12);
+    for (const program of programs)
+      await step(`Splitting ${program}.wasm`, () => split(program, build, join(home, 'bin')));
+    requireSameGradients(programs);
+  });
 }

@@ -20,8 +20,7 @@ const files = (scripts: Scripts): Plugin => ({
     const [, assets] = /\/((?:hook_)?assets)\.js$/.exec(source) ?? [];
     if (assets !== undefined) return inProject(`web/src/runtime/${assets}_whole.ts`);
     if (source in scripts) return source;
-    const [, embedded] = /^built:(embedded\w*)$/.exec(source) ?? [];
-    return embedded === undefined ? null : { id: `./${embedded}.js`, external: true };
+    return source === 'built:embedded' ? { id: './embedded.js', external: true } : null;
   },
 });
 

@@ -64,11 +64,11 @@ interface Size {
 }
 
 function wasmSizes(): Size[] {
-  const names = readdirSync(inProject('dist')).filter((name) => name.endsWith('.wasm'));
+  const names = readdirSync(inProject('dist')).filter((name) => name.endsWith('.wasm') || name === 'gradients.js');
   return names.map((name) => ({
     name,
     size: brotli(readFileSync(inProject('dist', name))),
-    limit: name.endsWith('-gradients.wasm') ? gradientsBrotliLimit : wasmBrotliLimit,
+    limit: name === 'gradients.js' ? gradientsBrotliLimit : wasmBrotliLimit,
     by: 'brotli',
   }));
 }

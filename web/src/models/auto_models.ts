@@ -55,7 +55,6 @@ const knownOptions = [
   'integrity',
   'wasmUrl',
   'wasmBinary',
-  'wasmGradients',
 ];
 /** Files that tokenizers, processors and pipelines read later. */
 const companionFiles = [

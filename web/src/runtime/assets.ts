@@ -15,13 +15,6 @@ export const assets = {
       : settled(new URL('./clearformer-simd128.wasm', import.meta.url));
   },
 
-  /** The second file of a build, with gradients and training. */
-  gradients(variant: Variant): URL | Promise<Uint8Array> {
-    return variant === 'relaxed'
-      ? settled(new URL('./clearformer-relaxed-gradients.wasm', import.meta.url))
-      : settled(new URL('./clearformer-simd128-gradients.wasm', import.meta.url));
-  },
-
   /** The worker script. */
   workerUrl(): URL | Promise<URL> {
     return settled(new URL('./worker.js', import.meta.url));

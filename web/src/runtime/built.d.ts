@@ -16,15 +16,14 @@ declare module 'built:hook_functions' {
 }
 
 declare module 'built:embedded' {
-  /** A WASM build, as characters. */
-  export const simd128: string;
-  /** Characters whose byte is not their code: character, byte + 256, … */
+  /** The first file of a WASM build; see embedded.ts. */
+  export const wasm: string;
   export const swapped: string;
 }
 
-declare module 'built:embedded_gradients' {
-  /** The second file of that build. */
-  export const simd128: string;
+declare module 'built:gradients' {
+  /** The second file of every build. */
+  export const wasm: string;
   export const swapped: string;
 }
 

@@ -11,7 +11,7 @@ export interface Engine {
   readonly heapBytes: number;
   /** The part used by the core's objects, as of the last call. */
   readonly memory: MemoryUse;
-  /** Size of the .wasm files in bytes: of the second one from the first call that needs it. */
+  /** Size of the WASM in bytes: with the second file from the first call that needs that. */
   readonly wasmBytes: number;
   readonly threads: Threads;
   /** Aborts when the engine is closed or dies; pending calls reject with its reason. */
@@ -26,7 +26,7 @@ export interface Engine {
 
 /** Whether the function is in the second file of the build (gradient_part.ts). */
 export function isOfGradients(name: BorderName): boolean {
-  return /gradient|backward|^optimizer_/.test(name);
+  return /gradient|backward|^optimizer_|^svd$|^composition_scores$/.test(name);
 }
 
 /** `work`, until it has succeeded. */

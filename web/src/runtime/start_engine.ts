@@ -30,7 +30,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   const compiling = compileCore(options, threads.used > 1);
   const gradients = async () => {
     const { compileGradients } = await loadPart(() => import('./gradient_part.js'));
-    return compileGradients(options, await compiling);
+    return compileGradients(await compiling);
   };
   if (options.worker ?? isPage()) {
     return WorkerEngine.start(compiling, threads, gradients); // the worker loads its script meanwhile

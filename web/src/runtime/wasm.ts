@@ -12,11 +12,6 @@ export interface RuntimeOptions {
   wasmUrl?: string | URL | undefined;
   /** The bytes of the .wasm file. */
   wasmBinary?: ArrayBuffer | Uint8Array | undefined;
-  /**
-   * The second file of the same build, with gradients and training: its URL or bytes. Only needed with wasmBinary, or
-   * where a single file of wasmUrl has another name: it is looked for beside the first, as `…-gradients.wasm`.
-   */
-  wasmGradients?: string | URL | ArrayBuffer | Uint8Array | undefined;
   /** Never use relaxed SIMD: the same bits on every engine. */
   deterministic?: boolean | undefined;
 }
@@ -25,6 +20,8 @@ export interface RuntimeOptions {
 export interface CompiledCore {
   readonly module: WebAssembly.Module;
   readonly bytes: number;
+  /** What errors call it. */
+  readonly where: string;
   /** Whether it imports shared memory, which threads need. */
   readonly shared: boolean;
   /** Whether a core of it has passed the self test in this program. */
@@ -84,42 +81,39 @@ export function compileCore(options: RuntimeOptions, shared: boolean): Promise<C
     const compiled = compiledByBytes[Number(shared)] as WeakMap<object, Promise<CompiledCore>>;
     return remember(compiled, binary, () => compile(bytesOf(binary), 'wasmBinary', shared));
   }
-  const file = fileOf(options, '');
+  const file = fileOf(options);
   const where = nameOf(file);
   return remember(compiledByOrigin, `${where} ${shared}`, async () => compile(await read(file), where, shared));
 }
 
 /** The bytes that the caller passed instead of a URL. */
-export function givenBinary({ wasmBinary, wasmUrl }: RuntimeOptions): ArrayBuffer | Uint8Array | undefined {
+function givenBinary({ wasmBinary, wasmUrl }: RuntimeOptions): ArrayBuffer | Uint8Array | undefined {
   return wasmBinary ?? (wasmUrl === undefined ? configuration.wasmBinary : undefined);
 }
 
 /** A file, or its bytes if it is embedded or was passed. */
-export type WasmFile = URL | Promise<Uint8Array>;
+type WasmFile = URL | Promise<Uint8Array>;
 
-/** The second file of a build has the name of the first with this. */
-export type Suffix = '' | '-gradients';
-
-/** A file of the build that these options select. */
-export function fileOf(options: RuntimeOptions, suffix: Suffix): WasmFile {
+/** The first file of the build that these options select. */
+function fileOf(options: RuntimeOptions): WasmFile {
   const variant = chooseVariant(isDeterministic(options));
-  const name = `clearformer-${variant}${suffix}.wasm`;
+  const name = `clearformer-${variant}.wasm`;
   const given = options.wasmUrl ?? configuration.wasmUrl;
-  if (given !== undefined) return fileAt(given, name, suffix);
+  if (given !== undefined) return fileAt(given, name);
   try {
-    return assets[suffix === '' ? 'wasm' : 'gradients'](variant);
+    return assets.wasm(variant);
   } catch {
-    return fileAt('./', name, suffix); // a script bundled for old browsers has no URL relative to which files could be found
+    return fileAt('./', name); // a script bundled for old browsers has no URL relative to which files could be found
   }
 }
 
 /** What errors call it. */
-export function nameOf(file: WasmFile): string {
+function nameOf(file: WasmFile): string {
   return file instanceof URL ? file.href : 'the inline copy';
 }
 
 /** The file's bytes. */
-export async function read(file: WasmFile): Promise<Uint8Array> {
+async function read(file: WasmFile): Promise<Uint8Array> {
   return file instanceof URL ? readWasm(file) : file;
 }
 
@@ -137,16 +131,14 @@ export function remember<K, V>(
   return made;
 }
 
-export function bytesOf(binary: ArrayBuffer | Uint8Array): Uint8Array {
+function bytesOf(binary: ArrayBuffer | Uint8Array): Uint8Array {
   return binary instanceof Uint8Array ? binary : new Uint8Array(binary);
 }
 
 /** A URL that ends with a slash is the folder of all builds. */
-function fileAt(given: string | URL, name: string, suffix: Suffix): URL {
+function fileAt(given: string | URL, name: string): URL {
   const url = new URL(given, baseUrl());
-  if (url.pathname.endsWith('/')) return new URL(name, url);
-  url.pathname = url.pathname.replace(/(\.wasm)?$/, `${suffix}$1`);
-  return url;
+  return url.pathname.endsWith('/') ? new URL(name, url) : url;
 }
 
 /** The error for a file that cannot be loaded because of `what`; the code that finds a remedy is loaded when needed. */
@@ -191,7 +183,7 @@ export async function compile(bytes: Uint8Array, where: string, shared: boolean)
   if (program === undefined) throw await unavailable(where, "is not clearformer's WebAssembly");
   try {
     const module = await WebAssembly.compile(program as Uint8Array<ArrayBuffer>);
-    return { module, bytes: bytes.byteLength, shared };
+    return { module, bytes: bytes.byteLength, where, shared };
   } catch (cause) {
     throw await unavailable(where, `does not compile here (${messageOf(cause)})`, cause);
   }

@@ -46,8 +46,6 @@ export interface Configuration {
   wasmUrl?: string | URL | undefined;
   /** The bytes of the .wasm file, if it has no URL. */
   wasmBinary?: ArrayBuffer | Uint8Array | undefined;
-  /** URL or bytes of the second .wasm file, with gradients and training, where it is not beside the first (see LoadOptions). */
-  wasmGradients?: string | URL | ArrayBuffer | Uint8Array | undefined;
   /** URL of worker.js, for bundlers and servers that move it. */
   workerUrl?: string | URL | undefined;
   /**
@@ -69,7 +67,6 @@ const known = [
   'retryDelay',
   'wasmUrl',
   'wasmBinary',
-  'wasmGradients',
   'workerUrl',
   'deterministic',
   'numThreads',

@@ -62,10 +62,7 @@ async function faultsOf(page: Page, width: number): Promise<string[]> {
 it.each(ids)('%s', async (chapter) => {
   const { width, height } = screens[0];
   const address = `${chapter}?class=1`;
-  const { page, complaints } = await site.open(
-    { viewport: { width, height } },
-    `${address}&lang=en`,
-  );
+  const { page, complaints } = await site.open({ viewport: { width, height } }, `${address}&lang=en`);
   const count = await page
     .locator('footer.caption .count')
     .textContent({ timeout: chapter === 'next' ? 1 : 30_000 })

@@ -51,17 +51,7 @@ export async function fromConfig(
     const why = `${call}: a new gemma3 has a vision part, which is not supported: use its text_config (gemma3_text)`;
     throw new ClearformerError('unsupported', why, { option: 'config' });
   }
-  const known = [
-    'dtype',
-    'cache_dtype',
-    'signal',
-    'worker',
-    'numThreads',
-    'deterministic',
-    'wasmUrl',
-    'wasmBinary',
-    'wasmGradients',
-  ];
+  const known = ['dtype', 'cache_dtype', 'signal', 'worker', 'numThreads', 'deterministic', 'wasmUrl', 'wasmBinary'];
   checkOptions(call, given, ['seed', ...known]);
   const options = await check(call, given);
   const text = textFor(config, task);
