@@ -44,15 +44,21 @@ export interface Piece {
 
 export type FindAddedTokens = (text: AlignedText) => Steps<Piece[]>;
 
-/** Splits a text at its added tokens, and normalizes the text between them. */
-export function addedTokenFinder(tokens: readonly AddedToken[], normalize: Normalize): FindAddedTokens {
-  if (tokens.some(({ single_word }) => single_word)) wordEdges();
-  const isNormalized = ({ normalized, special }: AddedToken) => normalized ?? !special;
-  const raw = tokens.filter((token) => !isNormalized(token)).map((token) => [token.content, token] as const);
+/** A token and the text that it is found as, and decoded to: normalized, if the text it is searched in is. */
+export type SpelledToken = readonly [spelling: string, token: AddedToken];
+
+const isNormalized = ({ normalized, special }: AddedToken) => normalized ?? !special;
+
+export function spelledTokens(tokens: readonly AddedToken[], normalize: Normalize): readonly SpelledToken[] {
   const normalized = (text: string) => atOnce(normalize(AlignedText.of(text, false))).text;
-  const other = tokens.filter(isNormalized).map((token) => [normalized(token.content), token] as const);
-  const findRaw = finder(raw);
-  const findOther = finder(other);
+  return tokens.map((token) => [isNormalized(token) ? normalized(token.content) : token.content, token]);
+}
+
+/** Splits a text at its added tokens, and normalizes the text between them. */
+export function addedTokenFinder(tokens: readonly SpelledToken[], normalize: Normalize): FindAddedTokens {
+  if (tokens.some(([, { single_word }]) => single_word)) wordEdges();
+  const findRaw = finder(tokens.filter(([, token]) => !isNormalized(token)));
+  const findOther = finder(tokens.filter(([, token]) => isNormalized(token)));
   return function* (text) {
     const found: Piece[] = [];
     for (const piece of yield* findRaw(text)) {
@@ -63,7 +69,7 @@ export function addedTokenFinder(tokens: readonly AddedToken[], normalize: Norma
   };
 }
 
-function finder(spellings: readonly (readonly [string, AddedToken])[]): FindAddedTokens {
+function finder(spellings: readonly SpelledToken[]): FindAddedTokens {
   const tokens = new Map(spellings.filter(([spelling]) => spelling !== ''));
   const longestFirst = [...tokens.keys()].sort((a, b) => b.length - a.length);
   const escaped = longestFirst.map(escapedText);

@@ -22,7 +22,7 @@ const matchesInStep = 256;
 export class AlignedText {
   private constructor(
     readonly text: string,
-    /** The piece's offset in the original, as long as it is unchanged. */
+    /** Where the piece begins in the original. */
     private readonly start: number,
     /** Start and end of each code unit's span; undefined while the text is unchanged. */
     private readonly spans: readonly number[] | undefined,
@@ -41,7 +41,7 @@ export class AlignedText {
     const spans: number[] = [];
     for (const piece of pieces) piece.#copy(0, piece.text.length, spans);
     const text = pieces.map((piece) => piece.text).join('');
-    return first?.tracked ? new AlignedText(text, 0, spans, true) : AlignedText.of(text, false);
+    return first?.tracked ? new AlignedText(text, first.start, spans, true) : AlignedText.of(text, false);
   }
 
   get isEmpty(): boolean {
@@ -56,11 +56,13 @@ export class AlignedText {
   slice(from: number, to: number): AlignedText {
     if (from === 0 && to === this.text.length) return this;
     const spans = this.spans?.slice(2 * from, 2 * to);
-    return new AlignedText(this.text.slice(from, to), this.start + from, spans, this.tracked);
+    const start = this.spans?.[2 * from] ?? this.start + from;
+    return new AlignedText(this.text.slice(from, to), start, spans, this.tracked);
   }
 
   /** Replaces every match of a global pattern. The replacement gets the span of the match's last character. */
   replace(pattern: Pattern, content: (match: string) => string): AlignedText {
+    if (this.isEmpty) return this; // as in the crate, in which nothing matches an empty text
     if (!this.tracked) return this.#changed(pattern[Symbol.replace](this.text, content));
     return atOnce(this.replaced(pattern, content));
   }
@@ -71,6 +73,7 @@ export class AlignedText {
     let text = '';
     let last = -1;
     let count = 0;
+    if (this.isEmpty) return this;
     for (const found of pattern[Symbol.matchAll](this.text)) {
       if (found === undefined || ++count % matchesInStep === 0) yield;
       if (found === undefined) continue;
@@ -116,7 +119,7 @@ export class AlignedText {
 
   /** Start (side 0) or end (side 1) of the span of the character that contains the code unit `at`. */
   #edge(at: number, side: 0 | 1): number {
-    if (at < 0) return 0;
+    if (at < 0) return this.start; // of what is inserted before the first character
     if (this.spans !== undefined) return this.spans[2 * at + side] as number;
     const code = this.text.charCodeAt(at);
     const isLow = code >= 0xdc00 && code < 0xe000;

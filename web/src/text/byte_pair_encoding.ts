@@ -5,6 +5,7 @@ import { shownValue } from '../checkpoint/file_rules.js';
 import { atOnce, type Steps } from '../support/steps.js';
 import { byteFallback, longWord, type Model, type ModelParts, type WordPart, type WordParts } from './model_parts.js';
 import { flagOf, malformed, mustBe, textOf, unsupported } from './step.js';
+import { BytePlaces, bytesOfCode } from './utf8.js';
 
 const cachedWords = 10_000;
 const longestCached = 256; // code units
@@ -19,7 +20,7 @@ export function bytePairEncoding(parts: ModelParts): Model['tokenize'] {
   const whole = flagOf(step, 'ignore_merges', false);
   const cache = new Map<string, WordParts>();
   function* cut(word: string): Steps<WordParts> {
-    return yield* merges.apply(yield* symbolsOf(word));
+    return yield* inCodeUnits(word, yield* merges.apply(yield* symbolsOf(word)));
   }
   return (word) => {
     const known = whole ? ids.get(word) : undefined;
@@ -33,7 +34,11 @@ export function bytePairEncoding(parts: ModelParts): Model['tokenize'] {
   };
 }
 
-/** Maps a word's characters to tokens; those missing in the vocabulary to bytes or the unknown token, or drops them. */
+/**
+ * Maps a word's characters to tokens; those missing in the vocabulary to bytes or the unknown token, or drops them. As in the
+ * crate, each token takes the next UTF-8 bytes of the word, as many as it stands for: one of the bytes of a prefix or
+ * suffix takes one, too, and a pending unknown token stands behind the bytes that follow it.
+ */
 function speller(parts: ModelParts): (word: string) => Steps<WordPart[]> {
   const { step, ids, unknown } = parts;
   const prefix = textOf(step, 'continuing_subword_prefix', '');
@@ -44,7 +49,7 @@ function speller(parts: ModelParts): (word: string) => Steps<WordPart[]> {
     throw malformed(`BPE: vocab lacks the unk_token ${String(step.unk_token)}`);
   return function* (word) {
     const symbols: WordPart[] = [];
-    let missing = 0; // code units of the pending unknown token
+    let missing = 0; // bytes of the pending unknown token
     let end = 0;
     const add = (id: number, length: number) => {
       symbols.push({ id, from: end, to: end + length });
@@ -63,19 +68,30 @@ function speller(parts: ModelParts): (word: string) => Steps<WordPart[]> {
       const bytes = id === undefined ? bytesOf(spelling) : undefined;
       if (id !== undefined) {
         close();
-        add(id, character.length);
+        add(id, bytesOfCode(character.codePointAt(0)));
       } else if (bytes !== undefined) {
-        // As in the crate, a pending unknown token is emitted after the bytes.
-        symbols.push(...bytes.map((byte) => ({ id: byte, from: end, to: end + character.length })));
-        end += character.length;
+        for (const byte of bytes) add(byte, 1);
       } else if (unknown !== undefined) {
         if (!fuses) close();
-        missing += character.length;
+        missing += bytesOfCode(character.codePointAt(0));
       }
     }
     close();
     return symbols;
   };
+}
+
+/** Converts bytes that follow one another to the code units of whole characters. */
+function* inCodeUnits(word: string, parts: WordParts): Steps<WordParts> {
+  const found: WordPart[] = [];
+  const places = new BytePlaces(word);
+  for (const part of parts) {
+    const from = places.of(part.from);
+    const last = places.of(part.to - 1);
+    found.push(last < word.length ? { ...part, from, to: last + places.units } : { ...part, beyond: true });
+    if (found.length % inStep === 0) yield;
+  }
+  return found;
 }
 
 class Merges {
@@ -129,7 +145,7 @@ class Merges {
       const right = symbols[after];
       // Skip a stale pair, unless it merges to the same token.
       if (rank === undefined || id === undefined || this.#merged[rank] !== id || !left || !right) continue;
-      symbols[place] = { id, from: Math.min(left.from, right.from), to: Math.max(left.to, right.to) };
+      symbols[place] = { id, from: left.from, to: right.to };
       gone[after] = 1;
       const following = next[after] ?? length;
       next[place] = following;

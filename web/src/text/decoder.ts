@@ -1,19 +1,55 @@
 // tokenizer.json's `decoder`: maps tokens back to text. Each decoder maps a list of strings to another; the last is
 // joined.
 
+import type { SpelledToken } from './added_tokens.js';
 import { bytesOf } from './byte_level.js';
 import { patternOf } from './patterns.js';
 import { asStep, characterOf, countOf, flagOf, type Step, stepsOf, textOf, unknownStep } from './step.js';
+import { spellings } from './token_lists.js';
 import { textOfUtf8 } from './utf8.js';
 
 type Decode = (texts: readonly string[]) => readonly string[];
 
+/** Decodes ids: as in the crate, an added token that is found in normalized text to its normalized spelling. */
+export class TokenDecoder {
+  /** What `skip_special_tokens` omits: all tokens with the text of a special one. */
+  readonly special: ReadonlySet<number>;
+  /** Tokens with another spelling than their own. */
+  readonly respelled: ReadonlySet<number>;
+  readonly #texts: readonly (string | undefined)[]; // by id
+  readonly #decode: (tokens: readonly string[]) => string;
+
+  /** `wordEnd` is the suffix of words that becomes a space, as in transformers' class of CLIP's tokenizers only. */
+  constructor(
+    step: unknown,
+    ids: ReadonlyMap<string, number>,
+    added: readonly SpelledToken[],
+    private readonly wordEnd: string | null | undefined,
+  ) {
+    this.#texts = spellings(
+      ids,
+      added.map(([spelling, { id }]) => [spelling, id]),
+    );
+    const contents = new Set(added.filter(([, { special }]) => special).map(([, { content }]) => content));
+    const known = [...contents].map((content) => ids.get(content)).filter((id) => id !== undefined);
+    const all = [...known, ...added.map(([, { id }]) => id)];
+    this.special = new Set(all.filter((id) => contents.has(this.#texts[id] ?? '')));
+    this.respelled = new Set(added.filter(([spelling, { content }]) => spelling !== content).map(([, { id }]) => id));
+    this.#decode = decoderOf(step);
+  }
+
+  /** The text of the ids; those without a token give none. */
+  decode(ids: readonly number[]): string {
+    const text = this.#decode(ids.map((id) => this.#texts[id]).filter((one) => one !== undefined));
+    return this.wordEnd ? text.replaceAll(this.wordEnd, ' ').trim() : text;
+  }
+}
+
 /** The decoder of a tokenizer.json; throws `unsupported` for a step of an unknown type. */
-export function decoderOf(held: unknown, suffix: string | null | undefined): (tokens: readonly string[]) => string {
+export function decoderOf(held: unknown): (tokens: readonly string[]) => string {
   if (held === null || held === undefined) return (tokens) => tokens.join(' ');
   const decode = made(asStep(held, 'decoder'));
-  if (!suffix) return (tokens) => decode(tokens).join('');
-  return (tokens) => decode(tokens).join('').replaceAll(suffix, ' ').trim(); // without a space after the last word
+  return (tokens) => decode(tokens).join('');
 }
 
 function made(step: Step): Decode {
@@ -52,7 +88,7 @@ const makers: Readonly<Record<string, (step: Step) => Decode>> = {
   Replace: (step) => {
     const pattern = patternOf(step.pattern);
     const content = textOf(step, 'content');
-    return each((text) => pattern[Symbol.replace](text, () => content));
+    return each((text) => text && pattern[Symbol.replace](text, () => content)); // nothing matches an empty text
   },
   Strip: (step) => {
     const content = characterOf(step, 'content', ' ');
@@ -70,7 +106,7 @@ function byteFallback(texts: readonly string[]): string[] {
   const decoded: string[] = [];
   let bytes: number[] = [];
   const close = () => {
-    if (bytes.length > 0) decoded.push(textOfBytes(bytes));
+    if (bytes.length > 0) decoded.push(...textsOfBytes(bytes));
     bytes = [];
   };
   for (const text of texts) {
@@ -86,11 +122,11 @@ function byteFallback(texts: readonly string[]): string[] {
   return decoded;
 }
 
-function textOfBytes(bytes: readonly number[]): string {
+function textsOfBytes(bytes: readonly number[]): string[] {
   try {
-    return textOfUtf8(Uint8Array.from(bytes), 'strict');
+    return [textOfUtf8(Uint8Array.from(bytes), 'strict')];
   } catch {
-    return '\uFFFD'.repeat(bytes.length);
+    return bytes.map(() => '\uFFFD');
   }
 }
 

@@ -1,7 +1,13 @@
 // Encodes a text to tokens, without special tokens around them: added tokens, normalizer, pre-tokenizer, model.
 
 import type { Steps } from '../support/steps.js';
-import { type AddedToken, addedTokenFinder, type FindAddedTokens } from './added_tokens.js';
+import {
+  type AddedToken,
+  addedTokenFinder,
+  type FindAddedTokens,
+  type SpelledToken,
+  spelledTokens,
+} from './added_tokens.js';
 import { AlignedText } from './aligned_text.js';
 import { decoderOf } from './decoder.js';
 import { invalid } from './invalid.js';
@@ -11,6 +17,7 @@ import { normalizerOf } from './normalizers.js';
 import { needsSpans, type PreTokenize, preTokenizerOf } from './pre_tokenizers.js';
 import type { TokenizerConfig } from './special_tokens.js';
 import { NotLoaded, needed, onDemand } from './unicode.js';
+import { BytePlaces } from './utf8.js';
 
 /** One token of a text, with all information of an encoding. */
 export interface Token {
@@ -44,7 +51,7 @@ export function missingPart(
     if (hasScores(json.model)) needed('pieces');
     normalizerOf(json.normalizer);
     preTokenizerOf(json.pre_tokenizer);
-    decoderOf(json.decoder, null);
+    decoderOf(json.decoder);
   } catch (thrown) {
     return thrown instanceof NotLoaded ? thrown.part : undefined; // other errors are reported by the constructor
   }
@@ -53,19 +60,21 @@ export function missingPart(
 
 const longestText = 2 ** 22; // UTF-16 code units
 
-const nowhere = [0, 0] as const;
 const unitsInStep = 2048; // code units, and some for each word
 const unitsOfWord = 4;
 const loneSurrogate = /\p{Surrogate}/gu; // has no UTF-8 encoding
 
 export class Encoder {
+  readonly added: readonly SpelledToken[];
   readonly #findAdded: FindAddedTokens;
   readonly #preTokenize: PreTokenize;
   readonly #model: Model;
   readonly #needsSpans: boolean;
 
   constructor(json: TokenizerJson, model: Model) {
-    this.#findAdded = addedTokenFinder(json.added_tokens ?? [], normalizerOf(json.normalizer));
+    const normalize = normalizerOf(json.normalizer);
+    this.added = spelledTokens(json.added_tokens ?? [], normalize);
+    this.#findAdded = addedTokenFinder(this.added, normalize);
     this.#preTokenize = preTokenizerOf(json.pre_tokenizer);
     this.#needsSpans = needsSpans(json.pre_tokenizer);
     this.#model = model;
@@ -79,8 +88,11 @@ export class Encoder {
     const tokens: Token[] = [];
     let [word, units] = [0, 0];
     const add = (whole: AlignedText, parts: readonly WordPart[]) => {
-      for (const { id, from, to, value } of parts) {
-        const [start, end] = withOffsets ? whole.spanOf(from, to) : nowhere;
+      const places = new BytePlaces(text);
+      for (const { id, from, to, value, beyond } of parts) {
+        // As in the crate, what reaches beyond its word is counted from the text's start.
+        const spanOf = () => (beyond ? [places.of(from), places.of(to)] : whole.spanOf(from, to));
+        const [start = 0, end = 0] = withOffsets ? spanOf() : [];
         tokens.push({ id, start, end, word, sequence, type: sequence, value });
       }
       word++;

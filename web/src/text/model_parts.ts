@@ -10,6 +10,8 @@ export interface WordPart {
   id: number;
   from: number;
   to: number;
+  /** `from` and `to` are UTF-8 bytes, and reach beyond the word. */
+  beyond?: boolean;
   /** Its text, if it differs from the vocabulary's entry. */
   value?: string;
 }

@@ -45,8 +45,10 @@ export class PatternMatcher implements Pattern {
 
   *[Symbol.matchAll](text: string): Generator<Match | undefined> {
     const scan = new Scan(text, this.#source);
-    for (let index = 0; index <= text.length; ) {
-      const end = scan.run(this.#program, index);
+    for (let [index, last] = [0, -1]; index <= text.length; ) {
+      const found = scan.run(this.#program, index);
+      const end = found === index && found === last ? undefined : found; // as in the crate, a match is not followed by an empty one
+      last = end ?? last;
       if (end !== undefined) yield { 0: text.slice(index, end), index };
       else if (index % unmatchedInStep === 0) yield;
       index = end !== undefined && end > index ? end : index + lengthAt(text, index);

@@ -100,13 +100,13 @@ function splitter(pattern: Pattern, behavior: Behavior, invert = false): PreToke
         continue;
       }
       const { 0: match, index } = found;
-      const between = parts.next(last, index, invert);
+      const between = last < index ? parts.next(last, index, invert) : undefined;
       if (between !== undefined) yield between;
       last = index + match.length;
       const matched = parts.next(index, last, !invert);
       if (matched !== undefined) yield matched;
     }
-    const between = parts.next(last, text.length, invert);
+    const between = last < text.length ? parts.next(last, text.length, invert) : undefined;
     if (between !== undefined) yield between;
     if (parts.held !== undefined) yield parts.held;
   };
@@ -130,10 +130,10 @@ class Parts {
     return this.#from < 0 ? undefined : this.#piece.slice(this.#from, this.#to);
   }
 
-  /** Takes the next part; returns one that is complete. */
+  /** Takes the next part; returns one that is complete. An empty match separates the parts beside it. */
   next(from: number, to: number, delimiter: boolean): AlignedText | undefined {
     const behavior = this.#behavior;
-    if (from === to || (behavior === 'Removed' && delimiter)) return undefined;
+    if (behavior === 'Removed' && delimiter) return undefined;
     if (behavior === 'Removed' || behavior === 'Isolated') return this.#piece.slice(from, to);
     const before = this.#delimiter;
     const joins =

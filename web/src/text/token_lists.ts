@@ -7,7 +7,7 @@ import { Tensor } from '../tensor/tensor.js';
 export type TokenIds = readonly number[] | readonly bigint[] | Int32Array | BigInt64Array | Tensor;
 
 /** The spellings of all tokens by their ids. */
-export function spellings(...vocabularies: readonly ReadonlyMap<string, number>[]): string[] {
+export function spellings(...vocabularies: readonly Iterable<readonly [string, number]>[]): string[] {
   const tokens: string[] = [];
   for (const ids of vocabularies) for (const [token, id] of ids) tokens[id] = token;
   return tokens;

@@ -21,7 +21,7 @@ import {
   truncationStrategy,
 } from './batch.js';
 import type { ChatPromptOptions, Chats, Conversation } from './chat_prompt.js';
-import { cleanedUp, decoderOf } from './decoder.js';
+import { cleanedUp, TokenDecoder } from './decoder.js';
 import { Encoder, type Token, type TokenizerJson } from './encoder.js';
 import { invalid } from './invalid.js';
 import type { Model } from './model_parts.js';
@@ -29,6 +29,7 @@ import { modelOf } from './models.js';
 import { PostProcessor, type Rows } from './post_processor.js';
 import {
   addedTokensOf,
+  classNameOf,
   modelInputNames,
   specialNames,
   specialTokensOf,
@@ -91,12 +92,11 @@ export class PreTrainedTokenizer extends Callable<
   readonly model_input_names: readonly string[];
   readonly #model: Model;
   readonly #tokens: readonly (string | undefined)[]; // by id
-  readonly #decode: (tokens: readonly string[]) => string;
   readonly #encoder: Encoder;
+  readonly #decoder: TokenDecoder;
   #postProcessor: PostProcessor;
   readonly #config: TokenizerConfig;
   readonly #addedIds: ReadonlyMap<string, number>;
-  readonly #specialAdded: ReadonlySet<number>;
   readonly #padType: number;
 
   /**
@@ -113,10 +113,10 @@ export class PreTrainedTokenizer extends Callable<
       this.#model = modelOf(json.model);
       const added_tokens = addedTokensOf(readAddedTokens(json.added_tokens), this.#model.ids, this.#config);
       this.#addedIds = new Map(added_tokens.map(({ content, id }) => [content, id]));
-      this.#specialAdded = new Set(added_tokens.filter(({ special }) => special).map(({ id }) => id));
       this.#tokens = spellings(this.#model.ids, this.#addedIds);
-      this.#decode = decoderOf(json.decoder, json.model.end_of_word_suffix);
       this.#encoder = new Encoder({ ...json, added_tokens }, this.#model);
+      const wordEnd = classNameOf(this.#config) === 'clip' ? json.model.end_of_word_suffix : undefined;
+      this.#decoder = new TokenDecoder(json.decoder, this.#model.ids, this.#encoder.added, wordEnd);
       this.#postProcessor = new PostProcessor(json.post_processor, (id) => this.#tokens[id]);
     } catch (cause) {
       if (cause instanceof ClearformerError) throw cause;
@@ -172,7 +172,7 @@ export class PreTrainedTokenizer extends Callable<
 
   /** Ids that `skip_special_tokens` omits. */
   get all_special_ids(): number[] {
-    return [...new Set([...this.#specialAdded, ...this.#namedSpecial()])];
+    return [...new Set([...this.#decoder.special, ...this.#namedSpecial()])];
   }
 
   /** @internal Replaces the special tokens around texts; `step` is as in tokenizer.json. */
@@ -228,9 +228,8 @@ export class PreTrainedTokenizer extends Callable<
     checkOptions('decode', options, ['skip_special_tokens', 'clean_up_tokenization_spaces']);
     const { skip_special_tokens = false, clean_up_tokenization_spaces } = options;
     const named = this.#namedSpecial();
-    const isSkipped = (id: number) => skip_special_tokens && (this.#specialAdded.has(id) || named.includes(id));
-    const tokens = idList(ids).map((id) => (isSkipped(id) ? undefined : this.#tokens[id]));
-    const text = this.#decode(tokens.filter((token) => token !== undefined));
+    const isKept = (id: number) => !(skip_special_tokens && (this.#decoder.special.has(id) || named.includes(id)));
+    const text = this.#decoder.decode(idList(ids).filter(isKept));
     // As in transformers, the file's setting does not apply to BPE, whose spaces are the text's own.
     const usual = this.#config.clean_up_tokenization_spaces === true && this.#model.kind !== 'BPE';
     return (clean_up_tokenization_spaces ?? usual) ? cleanedUp(text) : text;
@@ -373,7 +372,8 @@ export class PreTrainedTokenizer extends Callable<
   }
 
   #namedSpecial(): number[] {
-    return specialNames.map((name) => this.#idOf(this[name])).filter((id) => id !== null);
+    const ids = specialNames.map((name) => this.#idOf(this[name])).filter((id) => id !== null);
+    return ids.filter((id) => !this.#decoder.respelled.has(id));
   }
 
   #idOf(token: string | null): number | null {
