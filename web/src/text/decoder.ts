@@ -14,8 +14,6 @@ type Decode = (texts: readonly string[]) => readonly string[];
 export class TokenDecoder {
   /** What `skip_special_tokens` omits: all tokens with the text of a special one. */
   readonly special: ReadonlySet<number>;
-  /** Tokens with another spelling than their own. */
-  readonly respelled: ReadonlySet<number>;
   readonly #texts: readonly (string | undefined)[]; // by id
   readonly #decode: (tokens: readonly string[]) => string;
 
@@ -30,11 +28,10 @@ export class TokenDecoder {
       ids,
       added.map(([spelling, { id }]) => [spelling, id]),
     );
-    const contents = new Set(added.filter(([, { special }]) => special).map(([, { content }]) => content));
-    const known = [...contents].map((content) => ids.get(content)).filter((id) => id !== undefined);
-    const all = [...known, ...added.map(([, { id }]) => id)];
-    this.special = new Set(all.filter((id) => contents.has(this.#texts[id] ?? '')));
-    this.respelled = new Set(added.filter(([spelling, { content }]) => spelling !== content).map(([, { id }]) => id));
+    const contents = new Set<string | undefined>(
+      added.filter(([, { special }]) => special).map(([, { content }]) => content),
+    );
+    this.special = new Set(this.#texts.flatMap((text, id) => (contents.has(text) ? id : [])));
     this.#decode = decoderOf(step);
   }
 

@@ -372,8 +372,7 @@ export class PreTrainedTokenizer extends Callable<
   }
 
   #namedSpecial(): number[] {
-    const ids = specialNames.map((name) => this.#idOf(this[name])).filter((id) => id !== null);
-    return ids.filter((id) => !this.#decoder.respelled.has(id));
+    return specialNames.map((name) => this.#idOf(this[name])).filter((id) => id !== null);
   }
 
   #idOf(token: string | null): number | null {
