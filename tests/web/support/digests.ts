@@ -30,7 +30,7 @@ const ofArchitectures = {
     ...['olmo2', 'olmo3', 'smollm3', 'granite', 'starcoder2', 'opt', 'openai_gpt', 'gpt_neox', 'gptj', 'codegen'],
     ...['bloom', 'falcon', 'mpt', 'stablelm', 'cohere', 'cohere2'],
   ],
-  AutoModelForSeq2SeqLM: ['nn_transformer', 'marian', 'bart', 't5', 'whisper', 'mbart', 'm2m_100', 'pegasus'],
+  AutoModelForSeq2SeqLM: ['nn_transformer', 'marian', 'bart', 't5', 'mt5', 'whisper', 'mbart', 'm2m_100', 'pegasus'],
   AutoModelForZeroShotImageClassification: ['clip', 'siglip'],
 };
 
