@@ -18,8 +18,8 @@ void add_keys(std::string_view table, std::set<std::string>& words) {
 }
 
 void add_keys(const KeyTable& table, std::set<std::string>& words) {
-  for (const std::string_view group :
-       {table.fields, table.others, table.since_5_2, table.neutral, table.other_names}) {
+  for (const std::string_view group : {table.fields, table.shared_fields, table.others,
+                                       table.since_5_2, table.neutral, table.other_names}) {
     add_keys(group, words);
   }
 }

@@ -2,6 +2,7 @@
 // one token embedding table, the same tensor names.
 #pragma once
 
+#include "clearformer/architectures/key_table.h"
 #include "clearformer/architectures/values.h"
 
 namespace clearformer {
@@ -27,6 +28,17 @@ float embedding_scale(const ConfigReader& config, std::size_t d_model);
 inline constexpr std::string_view kBartNames =
     R"("num_attention_heads":"encoder_attention_heads","hidden_size":"d_model",
 "num_hidden_layers":"encoder_layers")";
+
+/// The keys of BART, mBART, Marian, M2M100 and Pegasus: the same sizes by default, and what differs.
+constexpr KeyTable bart_keys(std::string_view fields, std::string_view others = "") {
+  return {.fields = fields,
+          .shared_fields = R"("max_position_embeddings":1024,"d_model":1024,"encoder_layers":12,
+"encoder_ffn_dim":4096,"encoder_attention_heads":16,"decoder_layers":12,"decoder_ffn_dim":4096,
+"decoder_attention_heads":16,"tie_word_embeddings":true)",
+          .others = others,
+          .since_5_2 = R"("is_causal":true)",
+          .other_names = kBartNames};
+}
 
 /// The prefix of the trunk.
 std::span<const std::string_view> bart_prefixes();

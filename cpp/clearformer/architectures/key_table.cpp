@@ -40,7 +40,8 @@ ConfigReader declared(const ConfigReader& config, const KeyTable& table) {
     return value;
   };
   Json::Object known;
-  for (const std::string_view group : {kCommon, table.fields, table.others, table.since_5_2}) {
+  for (const std::string_view group :
+       {kCommon, table.fields, table.shared_fields, table.others, table.since_5_2}) {
     for (const auto& [key, usual] : members(group)) {
       const Json* value = given(key);
       known.emplace_back(key, value == nullptr ? usual : *value);

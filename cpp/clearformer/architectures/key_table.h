@@ -13,6 +13,8 @@ namespace clearformer {
 struct KeyTable {
   /// Fields of the class that are supported, with the class's defaults.
   std::string_view fields;
+  /// More of them: those with the same defaults in the classes of relatives.
+  std::string_view shared_fields = "";
   /// Supported keys that are not fields: names from transformers 4, which version 5 converts on loading,
   /// and attributes that models look up by name.
   std::string_view others = "";

@@ -10,14 +10,10 @@ namespace marian {
 
 constexpr std::string_view kIgnored[] = {"*.embed_positions.weight"};  // sinusoids
 
-constexpr KeyTable kKeys{
-    .fields = R"("vocab_size":58101,"decoder_vocab_size":null,"max_position_embeddings":1024,
-"encoder_layers":12,"encoder_ffn_dim":4096,"encoder_attention_heads":16,"decoder_layers":12,
-"decoder_ffn_dim":4096,"decoder_attention_heads":16,"activation_function":"gelu","d_model":1024,
+constexpr KeyTable kKeys =
+    bart_keys(R"("vocab_size":58101,"decoder_vocab_size":null,"activation_function":"gelu",
 "decoder_start_token_id":58100,"scale_embedding":false,"pad_token_id":58100,"eos_token_id":0,
-"bos_token_id":null,"share_encoder_decoder_embeddings":true,"tie_word_embeddings":true)",
-    .since_5_2 = R"("is_causal":true)",
-    .other_names = kBartNames};
+"bos_token_id":null,"share_encoder_decoder_embeddings":true)");
 
 ModelConfig read_config(const ConfigReader& config, Task task) {
   ModelConfig model = read_bart_like(config, task);

@@ -8,14 +8,10 @@ namespace clearformer {
 
 namespace pegasus {
 
-constexpr KeyTable kKeys{
-    .fields = R"("vocab_size":50265,"max_position_embeddings":1024,"encoder_layers":12,
-"encoder_ffn_dim":4096,"encoder_attention_heads":16,"decoder_layers":12,"decoder_ffn_dim":4096,
-"decoder_attention_heads":16,"activation_function":"gelu","d_model":1024,"scale_embedding":false,
-"pad_token_id":0,"eos_token_id":1,"decoder_start_token_id":0,"tie_word_embeddings":true)",
-    .others = R"("bos_token_id":null)",
-    .since_5_2 = R"("is_causal":true)",
-    .other_names = kBartNames};
+constexpr KeyTable kKeys =
+    bart_keys(R"("vocab_size":50265,"activation_function":"gelu","scale_embedding":false,
+"pad_token_id":0,"eos_token_id":1,"decoder_start_token_id":0)",
+              R"("bos_token_id":null)");
 
 ModelConfig read_config(const ConfigReader& config, Task task) {
   ModelConfig model = read_bart_like(config, task);

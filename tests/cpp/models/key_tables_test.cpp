@@ -58,6 +58,13 @@ struct Table {
   const KeyTable* keys;
 };
 
+// The table's own fields and those that it shares.
+Json::Object fields_of(const KeyTable& table) {
+  Json::Object all = members(table.fields);
+  for (auto& member : members(table.shared_fields)) all.push_back(std::move(member));
+  return all;
+}
+
 std::vector<Table> tables() {
   std::vector<Table> all = {{"clip_text_model", &kClipTextKeys},
                             {"clip_vision_model", &kClipVisionKeys},
@@ -83,7 +90,7 @@ TEST(KeyTables, FieldsAndDefaultsAreThoseOfTransformersClasses) {
     const Json* known = classes().find(table.name);
     ASSERT_NE(known, nullptr);
     const Json& fields = *known->find("keys");
-    for (const auto& [key, usual] : members(table.keys->fields)) {
+    for (const auto& [key, usual] : fields_of(*table.keys)) {
       const Json* theirs = fields.find(key);
       if (theirs == nullptr) {
         ADD_FAILURE() << key << " is no field of the class";
@@ -103,7 +110,7 @@ TEST(KeyTables, FieldsAndDefaultsAreThoseOfTransformersClasses) {
 TEST(KeyTables, EveryFieldIsReadOrRefusedOrWithoutMeaning) {
   for (const Table& table : tables()) {
     SCOPED_TRACE(table.name);
-    const Json::Object read = members(table.keys->fields), neutral = members(table.keys->neutral);
+    const Json::Object read = fields_of(*table.keys), neutral = members(table.keys->neutral);
     const auto in = [](const Json::Object& object, const std::string& key) {
       return std::any_of(object.begin(), object.end(),
                          [&](const auto& member) { return member.first == key; });
