@@ -47,15 +47,33 @@ struct Destination {
   // Not inlined: there are many kinds of tile.
   CLEARFORMER_LOOP void write(std::size_t first_row, std::size_t rows, std::size_t panel,
                               const Vec (*sums)[kTileVectors]) const {
-    for (std::size_t row = first_row; row < first_row + rows; ++row, ++sums) {
+    const std::size_t column = panel * kWidth;
+    if (column + kWidth > n) return write_part(first_row, rows, column, sums);
+    Vec bias[kTileVectors];
+    for (std::size_t v = 0; v < kTileVectors; ++v) {  // adding -0 changes no number
+      bias[v] = epilogue.bias != nullptr ? load(epilogue.bias + column + v * kLanes) : Vec(-0.0f);
+    }
+    const Vec scale(epilogue.scale);
+    float* to = c + first_row * c_stride + column;
+    const float* residual = epilogue.residual;
+    if (residual != nullptr) residual += first_row * epilogue.residual_stride + column;
+    for (; rows > 0; --rows, ++sums, to += c_stride) {
       for (std::size_t v = 0; v < kTileVectors; ++v) {
-        const std::size_t column = panel * kWidth + v * kLanes;
-        if (column + kLanes <= n) {
-          put(row, column, (*sums)[v], AllLanes{});
-        } else if (column < n) {
-          put(row, column, (*sums)[v], FirstLanes{n - column});
-        }
+        Vec sum = (*sums)[v] * scale + bias[v];
+        if (residual != nullptr) sum += load(residual + v * kLanes);
+        store(to + v * kLanes, sum);
       }
+      if (residual != nullptr) residual += epilogue.residual_stride;
+    }
+  }
+
+  // The last panel, if it has columns past N.
+  CLEARFORMER_LOOP void write_part(std::size_t first_row, std::size_t rows, std::size_t column,
+                                   const Vec (*sums)[kTileVectors]) const {
+    for (std::size_t row = first_row; row < first_row + rows; ++row, ++sums) {
+      for_each(n - column, [&](std::size_t i, auto lanes) {
+        put(row, column + i, (*sums)[i / kLanes], lanes);
+      });
     }
   }
 };
@@ -80,14 +98,13 @@ inline void for_each_panel(const Destination& to, std::size_t rows, Multiply mul
   }
 }
 
-/// Calls tile<R>(row) for all rows, R at most Rows; smaller tiles exist for even R and for one row only, to limit
-/// code size.
-template <std::size_t Rows, class Tile>
+/// Calls tile<R>(row) for all rows, R at most Rows; smaller tiles exist for Next rows and the even numbers below, and for
+/// one row only, to limit code size.
+template <std::size_t Rows, std::size_t Next = (Rows - 1) / 2 * 2, class Tile>
 inline void for_each_tile(std::size_t row, std::size_t rows, Tile tile) {
   for (; row + Rows <= rows; row += Rows) tile.template operator()<Rows>(row);
   if constexpr (Rows > 1) {
-    constexpr std::size_t kSmaller = Rows == 2 ? 1 : (Rows - 1) / 2 * 2;
-    if (row < rows) for_each_tile<kSmaller>(row, rows, tile);
+    if (row < rows) for_each_tile<Rows == 2 ? 1 : Next>(row, rows, tile);
   }
 }
 

@@ -166,9 +166,7 @@ void PackedMatrix::pack_floats(Tensor rows) {
     std::copy_n(block, filled * inputs_, block_rows.begin());
     std::fill(block_rows.begin() + static_cast<std::ptrdiff_t>(filled * inputs_), block_rows.end(),
               0.0f);
-    for (std::size_t k = 0; k < inputs_; ++k) {
-      for (std::size_t j = 0; j < width; ++j) block[k * width + j] = block_rows[j * inputs_ + k];
-    }
+    transpose(block_rows.data(), inputs_, width, inputs_, block, width);
   }
 }
 

@@ -116,7 +116,7 @@ template <class Dot, PanelFormat format, bool wide, std::size_t Rows>
       }
     }
     from += Weights<Dot, format, wide>::kStepElements;
-    x += step_bytes;
+    x += Rows == kRounding.tile_rows ? 4 * Rows * kHalves : step_bytes;
   };
   // A single row has registers to spare; more rows would spill if unrolled.
   if constexpr (Rows == 1) {
@@ -134,6 +134,9 @@ template <class Dot, PanelFormat format, bool wide, std::size_t Rows>
       for (IntVec& sum : row) settle(sum);
     }
   }
+  Vec column_scales[kTileVectors];
+#pragma GCC unroll 4
+  for (std::size_t v = 0; v < kTileVectors; ++v) column_scales[v] = load_bf16(scales + v * kLanes);
 #pragma GCC unroll 16
   for (std::size_t r = 0; r < Rows; ++r) {
     float row_scale;
@@ -142,7 +145,7 @@ template <class Dot, PanelFormat format, bool wide, std::size_t Rows>
     for (std::size_t v = 0; v < kTileVectors; ++v) {
       IntVec sum = sums[kHalves - 1][r][v];
       if constexpr (kHalves == 2) sum += sums[0][r][v] << 6;
-      const Vec scale = load_bf16(scales + v * kLanes) * Vec(row_scale);
+      const Vec scale = column_scales[v] * Vec(row_scale);
       Vec& total = totals[r * kTileVectors + v];
       total = total + to_float(sum) * scale;
     }
@@ -173,7 +176,9 @@ inline void multiply_rows(const QuantizedMatmulArgs& args, const QuantizedRows<D
                           const Weights<Dot, format, wide>& weights) {
   constexpr std::size_t kRows =
       wide || Dot::kUnsignedInputs ? rounding_of<Dot>(format).tile_rows : 2;
-  for_each_tile<kRows>(0, args.m, [&]<std::size_t Rows>(std::size_t row) {
+  // Six rows are a tile of relaxed SIMD, where one of four would not be worth its bytes.
+  constexpr std::size_t kNext = kRows == 6 ? 2 : (kRows - 1) / 2 * 2;
+  for_each_tile<kRows, kNext>(0, args.m, [&]<std::size_t Rows>(std::size_t row) {
     Destination::Tile<Rows> tile;
     for (auto& sums : tile.sums) std::fill(sums, sums + kTileVectors, Vec(0.0f));
     add_blocks<Dot, format, wide, Rows>(rows, row, weights, tile.sums);

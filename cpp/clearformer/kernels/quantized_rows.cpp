@@ -8,28 +8,43 @@ namespace clearformer::kernels::CLEARFORMER_TARGET {
 namespace {
 
 constexpr std::size_t kRegisters = kBlock / kLanes;
+// Registers that are transformed together: half of a target's sixteen, so that all stay in registers.
+constexpr std::size_t kHeld = std::min<std::size_t>(kRegisters, 8);
 
-// Rotates a block, without the rotation's scale.
-CLEARFORMER_LOOP void rotate(const float* x, float* to) {
-  Vec numbers[kRegisters];
-#pragma GCC unroll 16
-  for (std::size_t v = 0; v < kRegisters; ++v) {
-    numbers[v] = hadamard_lanes(load(x + v * kLanes));
-  }
-  hadamard(numbers);
-#pragma GCC unroll 16
-  for (std::size_t v = 0; v < kRegisters; ++v) store(to + v * kLanes, numbers[v]);
-}
-
-// The largest magnitude of a block; NaN if an element is not finite. Without the sign bit, floats are ordered as their
-// bits are, with infinities and NaNs last.
-inline float magnitude_of(const float* x) {
-  constexpr std::int32_t kInfinity = 0x7f800000;
+// A rotated block without the rotation's scale, and its largest magnitude: NaN if an element is not finite. Without the
+// sign bit, floats are ordered as their bits are, with infinities and NaNs last.
+CLEARFORMER_LOOP float rotate(const float* x, float* to) {
   IntVec largest(0);
-  for (std::size_t i = 0; i < kBlock; i += kLanes) {
-    const Vec magnitude = abs(load(x + i));
-    largest = max(largest, bitwise_cast<std::int32_t>(magnitude));
+  const auto keep = [&](std::size_t v, Vec number) {
+    largest = max(largest, bitwise_cast<std::int32_t>(abs(number)));
+    store(to + v * kLanes, number);
+  };
+#pragma GCC unroll 1
+  for (std::size_t first = 0; first < kRegisters; first += kHeld) {
+    Vec numbers[kHeld];
+#pragma GCC unroll 8
+    for (std::size_t v = 0; v < kHeld; ++v) {
+      numbers[v] = hadamard_lanes(load(x + (first + v) * kLanes));
+    }
+    hadamard(numbers);
+#pragma GCC unroll 8
+    for (std::size_t v = 0; v < kHeld; ++v) {
+      if constexpr (kHeld == kRegisters) {
+        keep(v, numbers[v]);
+      } else {
+        store(to + (first + v) * kLanes, numbers[v]);
+      }
+    }
   }
+  if constexpr (kHeld != kRegisters) {
+#pragma GCC unroll 1
+    for (std::size_t v = 0; v < kHeld; ++v) {
+      const Vec low = load(to + v * kLanes), high = load(to + (v + kHeld) * kLanes);
+      keep(v, low + high);
+      keep(v + kHeld, low - high);
+    }
+  }
+  constexpr std::int32_t kInfinity = 0x7f800000;
   const std::int32_t bits = reduce_max(largest);
   return bits < kInfinity ? std::bit_cast<float>(bits) : NAN;
 }
@@ -70,38 +85,53 @@ inline IntVec quantize(const float* x, Vec inverse, unsigned char* to, std::size
   return sums;
 }
 
+// Rounds a rotated block, into the group that starts at `to`.
 template <class Dot, PanelFormat format>
-void quantize_row(const QuantizedMatmulArgs& args, const QuantizedRows<Dot>& rows,
-                  std::size_t row) {
+inline void quantize_block(const float* rotated, float magnitude, unsigned char* to,
+                           std::size_t index, const QuantizedRows<Dot>& rows) {
   constexpr Rounding kRounding = rounding_of<Dot>(format);
   constexpr float kLimit = kRounding.limit, kSmallest = 1e-30f;
   constexpr std::size_t kPart = 32;
+  const Vec inverse(magnitude > kSmallest ? kLimit / magnitude : 0.0f);
+  IntVec sums(0);
+#pragma GCC unroll 1
+  for (std::size_t part = 0; part < kBlock; part += kPart) {
+    unsigned char* steps = to + part / Dot::kStep * rows.step_bytes + 4 * kRounding.halves * index;
+    sums += quantize<Dot, format>(rotated + part, inverse, steps, rows.step_bytes);
+  }
+  unsigned char* end = to + kSteps<Dot> * rows.step_bytes + 4 * index;
+  const float scale = magnitude * (kRotationScale / kLimit);
+  std::memcpy(end, &scale, sizeof scale);
+  if constexpr (kRounding.corrected) {
+    // Blocks with infinities have any sum.
+    const std::uint32_t correction = -8u * sum(sums);
+    std::memcpy(end + 4 * rows.group, &correction, sizeof correction);
+  }
+}
+
+// Rotates several blocks before it rounds them: a block's scale takes as long to compute as the rest of it, but not longer
+// than those of its neighbours beside it.
+template <class Dot, PanelFormat format>
+void quantize_row(const QuantizedMatmulArgs& args, const QuantizedRows<Dot>& rows,
+                  std::size_t row) {
+  constexpr std::size_t kBlocks = 8;
   const float* x = args.x + row * args.x_stride;
   unsigned char* to = rows.group_of(row);
-  const std::size_t index = rows.index_of(row);
-  alignas(64) float rotated[kBlock], padded[kBlock];
-  for (std::size_t first = 0; first < args.k; first += kBlock, to += rows.block_bytes) {
-    const float* from = x + first;
-    if (args.k - first < kBlock) {
-      std::fill(std::copy(from, x + args.k, padded), padded + kBlock, 0.0f);
-      from = padded;
+  alignas(64) float rotated[kBlocks][kBlock], padded[kBlock];
+  float magnitudes[kBlocks];
+  for (std::size_t first = 0; first < rows.blocks; first += kBlocks) {
+    const std::size_t count = std::min(kBlocks, rows.blocks - first);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t at = (first + i) * kBlock;
+      const float* from = x + at;
+      if (args.k - at < kBlock) {
+        std::fill(std::copy(from, x + args.k, padded), padded + kBlock, 0.0f);
+        from = padded;
+      }
+      magnitudes[i] = rotate(from, rotated[i]);
     }
-    rotate(from, rotated);
-    const float magnitude = magnitude_of(rotated);
-    const Vec inverse(magnitude > kSmallest ? kLimit / magnitude : 0.0f);
-    IntVec sums(0);
-    for (std::size_t part = 0; part < kBlock; part += kPart) {
-      unsigned char* steps =
-          to + part / Dot::kStep * rows.step_bytes + 4 * kRounding.halves * index;
-      sums += quantize<Dot, format>(rotated + part, inverse, steps, rows.step_bytes);
-    }
-    unsigned char* end = to + kSteps<Dot> * rows.step_bytes + 4 * index;
-    const float scale = magnitude * (kRotationScale / kLimit);
-    std::memcpy(end, &scale, sizeof scale);
-    if constexpr (kRounding.corrected) {
-      // Blocks with infinities have any sum.
-      const std::uint32_t correction = -8u * sum(sums);
-      std::memcpy(end + 4 * rows.group, &correction, sizeof correction);
+    for (std::size_t i = 0; i < count; ++i, to += rows.block_bytes) {
+      quantize_block<Dot, format>(rotated[i], magnitudes[i], to, rows.index_of(row), rows);
     }
   }
 }

@@ -206,10 +206,11 @@ void PackedKeyValues::append_head(const Heads& keys, const Heads& values, std::s
     for (std::size_t i = 0; i < sizes_.key_dim; ++i) {
       round_to(column[i * width], key[i] * by_key.inverse);
     }
-    Element* row = value_panels + position * width;
-    for (std::size_t i = 0; i < sizes_.value_dim; ++i) {
-      round_to(row[i / width * value_panel_stride() + place_of<Element>(i % width)],
-               value[i] * by_value.inverse);
+    for (std::size_t i = 0; i < sizes_.value_dim; i += width) {
+      Element* row = value_panels + i * capacity_ + position * width;
+      for (std::size_t j = 0; j < std::min(width, sizes_.value_dim - i); ++j) {
+        round_to(row[place_of<Element>(j)], value[i + j] * by_value.inverse);
+      }
     }
   }
 }

@@ -57,7 +57,7 @@ struct ByteDot {
 #elif defined(__AVX2__)
   static constexpr std::size_t kRows = 4, kFineRows = 2;
 #else
-  static constexpr std::size_t kRows = 4, kFineRows = 3;
+  static constexpr std::size_t kRows = 6, kFineRows = 3;
 #endif
 
   /// The weights of kStep inputs and kLanes outputs.
