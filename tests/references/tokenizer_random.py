@@ -14,6 +14,7 @@ from tokenizers import Tokenizer
 
 from common import random_state, versions
 
+os.environ["TOKENIZERS_PARALLELISM"] = "false"  # after a panic of the crate its threads may wait for ever
 SELECTED = 100
 LETTERS = ["a", "b", "c", "A", "\u00c9", "\u00e9", "e\u0301", "\u4e2d", "\U0001f600", "\u00df", "\ufb01", "\u0130", "1", "\u00bd", "'", ".", ",", "<", "_", "#", "\u2581", "\u0120",
            "\u00a0", "\n", "\t", "\u200b", "\u00ad", "\u3000"]
@@ -259,7 +260,7 @@ def case(name):
     file, ids = tokenizer_file(draw)
     tokenizer = attempted(lambda: Tokenizer.from_str(json.dumps(file)))
     if tokenizer is None or any(token["normalized"] and normalized(tokenizer, token["content"]) == "" for token in file["added_tokens"]):
-        return None  # the crate finds a token without text everywhere, and may never end
+        return None  # the crate finds a token without text everywhere
     pieces = PIECES + [token["content"] for token in file["added_tokens"]]
     texts = [text(draw, pieces) for _ in range(6)] + [""]
     held = [[one, encoded(tokenizer, one)] for one in texts]
