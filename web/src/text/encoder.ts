@@ -8,7 +8,7 @@ import {
   type SpelledToken,
   spelledTokens,
 } from './added_tokens.js';
-import { AlignedText } from './aligned_text.js';
+import { AlignedText, type Span } from './aligned_text.js';
 import { decoderOf } from './decoder.js';
 import { invalid } from './invalid.js';
 import type { Model, WordPart } from './model_parts.js';
@@ -60,6 +60,7 @@ export function missingPart(
 
 const longestText = 2 ** 22; // UTF-16 code units
 
+const nowhere: Span = [0, 0];
 const unitsInStep = 2048; // code units, and some for each word
 const unitsOfWord = 4;
 const loneSurrogate = /\p{Surrogate}/gu; // has no UTF-8 encoding
@@ -90,9 +91,12 @@ export class Encoder {
     const add = (whole: AlignedText, parts: readonly WordPart[]) => {
       const places = new BytePlaces(text);
       for (const { id, from, to, value, beyond } of parts) {
-        // As in the crate, what reaches beyond its word is counted from the text's start.
-        const spanOf = () => (beyond ? [places.of(from), places.of(to)] : whole.spanOf(from, to));
-        const [start = 0, end = 0] = withOffsets ? spanOf() : [];
+        let [start, end] = withOffsets && !beyond ? whole.spanOf(from, to) : nowhere;
+        if (withOffsets && beyond) {
+          // As in the crate, it is counted from the text's start, and has two characters if it ends behind the text.
+          start = places.of(from);
+          end = places.of(to - 1) < text.length ? places.of(to) : Math.min(start + 2, text.length);
+        }
         tokens.push({ id, start, end, word, sequence, type: sequence, value });
       }
       word++;
