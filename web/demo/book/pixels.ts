@@ -14,9 +14,10 @@ export function paint(canvas: HTMLCanvasElement, values: ArrayLike<number>, colu
   const context = canvas.getContext('2d');
   if (!context || values.length === 0) return;
   const image = context.createImageData(canvas.width, canvas.height);
+  const { current } = theme; // asks for the page's layout
   for (let i = 0; i < values.length; i++) {
     const value = values[i] ?? 0;
-    const [red, green, blue] = signed(value, bound, theme.current);
+    const [red, green, blue] = signed(value, bound, current);
     image.data.set([red, green, blue, Number.isNaN(value) ? 0 : 255], 4 * i);
   }
   context.putImageData(image, 0, 0);

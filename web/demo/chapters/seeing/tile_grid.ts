@@ -80,6 +80,7 @@ class TileGrid extends LitElement implements Drawn {
     const { tiles, rows, columns } = this.#shape;
     const scale = Math.max(1, Math.min(8, Math.floor(mostPixels / (this.across * (columns + 1)))));
     const { canvas } = context;
+    const { current } = theme;
     canvas.width = this.across * (columns + 1) * scale;
     canvas.height = Math.ceil(tiles / this.across) * (rows + 1) * scale;
     for (let tile = 0; tile < tiles; tile++) {
@@ -87,7 +88,7 @@ class TileGrid extends LitElement implements Drawn {
       const top = (Math.floor(tile / this.across) * (rows + 1) + 0.5) * scale;
       for (let i = 0; i < rows * columns; i++) {
         const value = this.numbers.data[tile * rows * columns + i] ?? 0;
-        context.fillStyle = `rgb(${signed(value, this.bound, theme.current).join(' ')})`;
+        context.fillStyle = `rgb(${signed(value, this.bound, current).join(' ')})`;
         context.fillRect(left + (i % columns) * scale, top + Math.floor(i / columns) * scale, scale, scale);
       }
     }
