@@ -35,7 +35,12 @@ export class FirefoxSite {
   }
 
   #listen(): void {
-    const { page, complaints } = this;
+    const { browser, page, complaints } = this;
+    // A link may open another tab, behind which Firefox lets the page's timers run once a second.
+    browser.on('targetcreated', async (target) => {
+      const opened = await target.page().catch(() => null);
+      if (opened && opened !== page) await opened.close().catch(() => {}); // it may have closed itself
+    });
     page.on('console', (message) => {
       if (['error', 'warn'].includes(message.type())) complaints.push(`console: ${message.text()}`);
     });
