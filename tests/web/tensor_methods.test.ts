@@ -12,6 +12,7 @@ import {
   mean_pooling,
   ones_like,
   permute,
+  RawImage,
   stack,
   std_mean,
   Tensor,
@@ -129,6 +130,16 @@ const cube = new Tensor(
   Float32Array.from({ length: 24 }, (_, i) => i),
   [2, 3, 4],
 );
+
+it('copies of a Node Buffer, whose slice is none, are copies', () => {
+  const buffer = Buffer.from([1, 2, 3]);
+  const [tensor, image] = [new Tensor('uint8', buffer, [3]).clone(), new RawImage(buffer, 3, 1, 1).clone()];
+  buffer.fill(0);
+  expect([[...tensor.data], [...image.data]]).toEqual([
+    [1, 2, 3],
+    [1, 2, 3],
+  ]);
+});
 
 describe('rows', () => {
   it('are tensors that share the data, from either end', () => {

@@ -68,6 +68,7 @@ describe('control vectors', () => {
     const read = ControlVector.import_gguf(file);
     expect(read.model_type).toBe('gpt2');
     expect(read.export_gguf()).toEqual(file);
+    expect(ControlVector.import_gguf(readFileSync(fixturePath('directions/repeng.gguf'))).export_gguf()).toEqual(file);
     const one = vectors.find(({ name }) => name === 'gpt2') as Case;
     for (const [layer, { data }] of read.directions) {
       expect(data).toEqual(tensorsOf('directions', one)(`pca_diff ${layer}`).data);

@@ -292,6 +292,17 @@ describe('a sweep', () => {
     await model.dispose();
   });
 
+  it('refuses rows that the base does not have, whatever else is in the batch', async () => {
+    const model = await gpt2();
+    const all = [-3, 2, 3].map((row) => ({ hook: 'blocks.1.hook_mlp_out', row, op: 'zero' }) as const);
+    for (const one of all) {
+      const others = Array.from({ length: 3 }, () => few[0] as Intervention);
+      const options = { base: { input_ids: ids }, interventions: [...others, one, ...others], metric };
+      expect(await failureOf(() => sweep(model, options))).toMatchObject({ code: 'invalid_argument' });
+    }
+    await model.dispose();
+  });
+
   it('refuses more values than memory has, before the first run', async () => {
     const model = await gpt2();
     const interventions = { length: 1e9, at: () => few[0] };

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { AdamW, AutoModelForCausalLM, clip_grad_norm_, type PreTrainedModel, SGD } from 'clearformer';
 import fc, { type Arbitrary } from 'fast-check';
 import { expect, it } from 'vitest';
-import { anything, damagedBytes, damagedJson, fuzz } from '../support/fuzzing.js';
+import { anything, damagedBytes, damagedJson, fuzz, mostly, some } from '../support/fuzzing.js';
 import { fixturePath } from '../support/references.js';
 
 const folder = fixturePath('adapters/llama');
@@ -57,10 +57,6 @@ it('folders of adapters', async () => {
   expect(await bitsOf(model)).toEqual(before);
 });
 
-/** Mostly valid, sometimes anything. */
-const mostly = (right: Arbitrary<unknown>) =>
-  fc.oneof({ weight: 12, arbitrary: right }, { weight: 1, arbitrary: anything });
-const some = (options: Record<string, Arbitrary<unknown>>) => fc.record(options, { requiredKeys: [] });
 const numbers = mostly(fc.constantFrom<unknown>(0, 1, -1, 0.5, 1e30, Number.NaN, Number.POSITIVE_INFINITY));
 const names = mostly(fc.constantFrom<unknown>('*hook_resid_pre', 'blocks.0.attn.hook_z', '*', ['hook_embed'], 'none'));
 const weights = mostly(

@@ -2,15 +2,10 @@
 // result, and in between the model computes the same bits. Random calls of the primitives: misuse.test.ts.
 
 import { AutoModelForCausalLM } from 'clearformer';
-import fc, { type Arbitrary } from 'fast-check';
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { anything, fuzz } from '../support/fuzzing.js';
+import { anything, fuzz, mostly, some } from '../support/fuzzing.js';
 import { storiesPath } from '../support/references.js';
-
-/** Mostly valid, sometimes anything. */
-const mostly = (right: Arbitrary<unknown>) =>
-  fc.oneof({ weight: 20, arbitrary: right }, { weight: 1, arbitrary: anything });
-const some = (options: Record<string, Arbitrary<unknown>>) => fc.record(options, { requiredKeys: [] });
 
 const ids = mostly(
   fc.array(fc.array(mostly(fc.nat(511)), { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 2 }),

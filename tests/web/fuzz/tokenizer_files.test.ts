@@ -27,7 +27,14 @@ it('damaged tokenizer.json and tokenizer_config.json', async () => {
     config: fc.oneof(
       fc.constant({}),
       fc.dictionary(
-        fc.constantFrom('model_max_length', 'pad_token', 'bos_token', 'padding_side', 'chat_template'),
+        fc.constantFrom(
+          'model_max_length',
+          'pad_token',
+          'bos_token',
+          'padding_side',
+          'chat_template',
+          'tokenizer_class',
+        ),
         anything,
       ),
     ),

@@ -75,6 +75,9 @@ export const anything: Arbitrary<unknown> = fc.oneof(
     2 ** 31,
     2 ** 53,
     -0,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    undefined,
   ),
   fc.constantFrom<unknown>(
     'constructor',
@@ -87,8 +90,17 @@ export const anything: Arbitrary<unknown> = fc.oneof(
     '\\p{L}+',
     '.*.*',
   ),
+  fc.constantFrom<unknown>({ toString: 1, valueOf: 1 }, [{ toString: 1 }], { length: 3 }, new Float32Array(3)),
   fc.jsonValue({ maxDepth: 2 }),
 );
+
+/** Mostly valid, sometimes anything. */
+export const mostly = (right: Arbitrary<unknown>): Arbitrary<unknown> =>
+  fc.oneof({ weight: 16, arbitrary: right }, { weight: 1, arbitrary: anything });
+
+/** Any of these options. */
+export const some = (options: Record<string, Arbitrary<unknown>>): Arbitrary<Record<string, unknown>> =>
+  fc.record(options, { requiredKeys: [] });
 
 interface Change {
   /** The branch to take at each level. */
@@ -104,7 +116,8 @@ const change: Arbitrary<Change> = fc.record({
 });
 
 type Tree = Record<string, unknown> | unknown[];
-const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null;
+const isTree = (value: unknown): value is Tree =>
+  typeof value === 'object' && value !== null && !ArrayBuffer.isView(value);
 
 function changed(root: unknown, { path, kind, value }: Change): unknown {
   const copy: unknown = structuredClone(root);

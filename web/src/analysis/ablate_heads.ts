@@ -4,7 +4,7 @@
 import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { HookName } from '../runtime/hook_names.js';
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { axisOf, defaultHook, type LayerHook, layerHooks } from './layer_hooks.js';
@@ -48,7 +48,7 @@ export async function ablateHeads(
   const given = (options ?? {}) as AblateHeadsOptions;
   const { metric, op = 'zero', hook = defaultHook(model, 'attn.hook_z'), signal } = given;
   if (op !== 'zero' && op !== 'mean') {
-    throw new ClearformerError('unsupported', `${call}: unknown op '${String(op)}' (known: zero, mean)`, {
+    throw new ClearformerError('unsupported', `${call}: unknown op '${textOf(op)}' (known: zero, mean)`, {
       option: 'op',
     });
   }

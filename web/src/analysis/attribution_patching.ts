@@ -8,7 +8,7 @@ import type { DifferentiableMetric } from '../models/gradient_metric.js';
 import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { HookName } from '../runtime/hook_names.js';
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { axisOf, defaultHook, type LayerHook, layerHooks } from './layer_hooks.js';
@@ -60,7 +60,7 @@ export async function attributionPatching(
   const { clean, corrupted, metric, by = 'position', hook, signal } = options;
   const wanted = ways[by];
   if (wanted === undefined) {
-    const message = `${call}: unknown by '${String(by)}' (known: ${Object.keys(ways).join(', ')})`;
+    const message = `${call}: unknown by '${textOf(by)}' (known: ${Object.keys(ways).join(', ')})`;
     throw new ClearformerError('unsupported', message, { option: 'by' });
   }
   const hooks = layerHooks(model, hook ?? defaultHook(model, by.startsWith('head') ? 'attn.hook_z' : 'hook_resid_pre'));

@@ -2,7 +2,7 @@
 
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { WeightProcessing } from '../runtime/border.js';
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions, throwIfAborted } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { FactoredMatrix } from './factored_matrix.js';
@@ -141,7 +141,7 @@ export class LensWeights {
   #name(layer: number, weight: string): string {
     const { n_layers } = this.#model.cfg;
     if (Number.isInteger(layer) && layer >= 0 && layer < n_layers) return inLayer(this.#model, layer, weight);
-    throw new ClearformerError('invalid_argument', `LensWeights: there is no layer ${String(layer)} of ${n_layers}`);
+    throw new ClearformerError('invalid_argument', `LensWeights: there is no layer ${textOf(layer)} of ${n_layers}`);
   }
   #read(name: string): Weight {
     return this.#model.parameter(name, this.#options);
@@ -151,7 +151,7 @@ export class LensWeights {
   #head(weights: Tensor<'float32'>, head: number): Tensor<'float32'> {
     const { n_heads } = this.#model.cfg;
     if (!Number.isInteger(head) || head < 0 || head >= n_heads) {
-      throw new ClearformerError('invalid_argument', `LensWeights: there is no head ${String(head)} of ${n_heads}`);
+      throw new ClearformerError('invalid_argument', `LensWeights: there is no head ${textOf(head)} of ${n_heads}`);
     }
     return weights.slice(Math.floor(head / (n_heads / (weights.dims[0] ?? 1))));
   }

@@ -7,7 +7,7 @@ import { type NamesFilter, resolveHooks } from '../models/hooks.js';
 import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { HookPoint } from '../runtime/border.js';
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { elementCount } from '../tensor/elements.js';
 import { integerMatrix } from '../tensor/integer_input.js';
@@ -59,7 +59,7 @@ export async function meanActivations(
   checkOptions(call, options, ['by', 'signal', 'progress']);
   const { by = 'feature', signal, progress } = options;
   if (by !== 'feature' && by !== 'position') {
-    throw new ClearformerError('unsupported', `${call}: unknown by '${String(by)}' (known: feature, position)`, {
+    throw new ClearformerError('unsupported', `${call}: unknown by '${textOf(by)}' (known: feature, position)`, {
       option: 'by',
     });
   }

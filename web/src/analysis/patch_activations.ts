@@ -5,7 +5,7 @@
 import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { HookName } from '../runtime/hook_names.js';
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { ActivationCache } from '../tensor/tensor_output.js';
@@ -57,7 +57,7 @@ export async function patchActivations(
   const given = (options ?? {}) as PatchActivationsOptions;
   const { clean, corrupted, metric, by = 'position', signal } = given;
   if (!ways.includes(by)) {
-    const message = `${call}: unknown by '${String(by)}' (known: ${ways.join(', ')})`;
+    const message = `${call}: unknown by '${textOf(by)}' (known: ${ways.join(', ')})`;
     throw new ClearformerError('unsupported', message, { option: 'by' });
   }
   const hooks = layerHooks(model, given.hook ?? usualHook(model, by));

@@ -1,7 +1,7 @@
 // The direction of the residual stream along which a token's logit grows.
 
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, textOf } from '../support/error.js';
 import { Tensor } from '../tensor/tensor.js';
 
 /** A token for all rows of a batch, or one per row. */
@@ -61,7 +61,7 @@ function oneARow(call: string, option: string, model: PreTrainedModel, batch: nu
   if (known && list.length === batch) return list;
   throw new ClearformerError(
     'invalid_argument',
-    `${call}: ${option} must be a token id below ${d_vocab}, or one for each of ${batch} rows, got ${String(choice)}`,
+    `${call}: ${option} must be a token id below ${d_vocab}, or one for each of ${batch} rows, got ${textOf(choice)}`,
     { option },
   );
 }

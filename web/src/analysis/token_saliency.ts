@@ -6,7 +6,7 @@ import type { DifferentiableMetric } from '../models/gradient_metric.js';
 import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { HookName } from '../runtime/hook_names.js';
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 
@@ -63,7 +63,7 @@ async function saliency(call: string, model: PreTrainedModel, inputs: ModelInput
   checkOptions(call, options, ['metric', 'method', 'hook', 'signal']);
   const { metric, method = 'gradient', hook = embeddingHook(call, model, inputs), signal } = options;
   if (method !== 'gradient' && method !== 'gradient_x_input') {
-    const message = `${call}: unknown method '${String(method)}' (known: gradient, gradient_x_input)`;
+    const message = `${call}: unknown method '${textOf(method)}' (known: gradient, gradient_x_input)`;
     throw new ClearformerError('unsupported', message, { option: 'method' });
   }
   const found = await model.backward(inputs, { metric, names_filter: hook, with_respect_to: { hooks: hook }, signal });

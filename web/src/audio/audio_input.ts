@@ -1,5 +1,6 @@
 // Decodes audio inputs to mono samples at one rate.
 
+import { copied } from '../support/copied.js';
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
 import { abortable } from '../support/options.js';
 import { inSlices, runs, type Steps } from '../support/steps.js';
@@ -68,7 +69,7 @@ async function fileOf(bytes: Uint8Array, rate: number): Promise<Sound> {
   }
   try {
     // decodeAudioData resamples to the context's rate and detaches its argument, hence the copy.
-    return bufferOf(await new OfflineAudioContext(1, 1, rate).decodeAudioData(bytes.slice().buffer));
+    return bufferOf(await new OfflineAudioContext(1, 1, rate).decodeAudioData(copied(bytes).buffer));
   } catch (cause) {
     throw new ClearformerError(
       'unsupported',

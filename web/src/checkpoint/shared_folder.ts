@@ -1,5 +1,6 @@
 // A folder shared by several readers: what one has requested is not requested again.
 
+import { copied } from '../support/copied.js';
 import type { Folder, SourceFile } from './folder.js';
 
 /**
@@ -41,7 +42,7 @@ function kept(file: SourceFile): SourceFile {
   let reading: Promise<Uint8Array[]> | undefined;
   const read = async (signal?: AbortSignal): Promise<Uint8Array[]> => {
     const chunks: Uint8Array[] = [];
-    for await (const chunk of file.chunks(signal)) chunks.push(chunk.slice());
+    for await (const chunk of file.chunks(signal)) chunks.push(copied(chunk));
     return chunks;
   };
   async function* chunks(signal?: AbortSignal): AsyncIterable<Uint8Array> {

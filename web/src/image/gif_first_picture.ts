@@ -2,6 +2,7 @@
 // the frame have the transparent colour, or else the first one.
 // Source: CompuServe 1990, Graphics Interchange Format 89a.
 
+import { copied } from '../support/copied.js';
 import type { Pixels } from './pixels.js';
 
 interface Picture {
@@ -15,7 +16,7 @@ interface Picture {
 
 /** The file without transparency in its first frame, and the position of that frame; undefined if it is invalid. */
 export function withoutTransparency(file: Uint8Array): { file: Uint8Array; picture: Picture } | undefined {
-  const bytes = file.slice();
+  const bytes = copied(file);
   const view = new DataView(bytes.buffer);
   try {
     let transparent = 0;

@@ -6,7 +6,7 @@ import type { Folder } from '../checkpoint/folder.js';
 import { readProcessorConfig } from '../checkpoint/processor_config.js';
 import { openSource, type Source, type SourceOptions, sourceOptions } from '../checkpoint/source.js';
 import { Callable } from '../support/callable.js';
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, textOf } from '../support/error.js';
 import { abortable, checkOptions, ownOptions } from '../support/options.js';
 import { inSlices, runs, type Steps } from '../support/steps.js';
 import { Tensor } from '../tensor/tensor.js';
@@ -147,11 +147,11 @@ export async function readImageProcessor(folder: Folder, options: ReadOptions): 
   if (imageProcessorType(config) !== undefined) return new ImageProcessor(config, file);
   const model = await readOptional(folder, 'config.json', options);
   const { model_type } = JSON.parse(model?.text ?? '{}') as { model_type?: unknown };
-  const type = ofModelType[String(model_type)];
+  const type = Object.hasOwn(ofModelType, textOf(model_type)) ? ofModelType[textOf(model_type)] : undefined;
   if (type !== undefined) return new ImageProcessor({ image_processor_type: type, ...config }, file);
   throw new ClearformerError(
     'unsupported',
-    `${file} names no image_processor_type, and config.json's model_type ${String(model_type)} does not tell it`,
+    `${file} names no image_processor_type, and config.json's model_type ${textOf(model_type)} does not tell it`,
     { option: 'image_processor_type', file },
   );
 }

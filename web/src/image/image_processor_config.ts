@@ -125,7 +125,7 @@ const inert = [
 export function imageProcessorType(config: Readonly<Record<string, unknown>>): string | undefined {
   const named = config.image_processor_type ?? config.feature_extractor_type;
   if (named === undefined || named === null) return undefined;
-  return String(named)
+  return textOf(named)
     .replace(/(Fast|Pil)$/, '')
     .replace(/FeatureExtractor$/, 'ImageProcessor');
 }

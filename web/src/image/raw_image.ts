@@ -1,5 +1,6 @@
 // RawImage: an image in memory, with transformers.js' methods. Resizing, grey and crops give Pillow's results.
 
+import { copied } from '../support/copied.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { isNode, nodeModule } from '../support/platform.js';
 import { atOnce, inSlices } from '../support/steps.js';
@@ -180,7 +181,7 @@ export class RawImage implements ImagePixels {
   }
   /** A copy. */
   clone(): RawImage {
-    return new RawImage(this.data.slice(), this.width, this.height, this.channels);
+    return new RawImage(copied(this.data), this.width, this.height, this.channels);
   }
 
   /** An OffscreenCanvas with the image; throws `unsupported` if there is none. */

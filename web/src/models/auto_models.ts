@@ -10,7 +10,7 @@ import type { CacheType, WeightType } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
 import { type EngineOptions, startEngine } from '../runtime/start_engine.js';
 import { isDeterministic } from '../runtime/wasm.js';
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, textOf } from '../support/error.js';
 import { abortable, checkOptions, ownOptions } from '../support/options.js';
 import { loadPart } from '../support/platform.js';
 import type { Tensor } from '../tensor/tensor.js';
@@ -166,7 +166,7 @@ function checkLoadOptions(call: string, options: LoadOptions): void {
     const { [option as keyof typeof formats]: given = 'fp32' } = options;
     if ((names as readonly string[]).includes(given)) continue;
     const known = names.map((name) => `'${name}'`).join(', ');
-    throw new ClearformerError('unsupported', `${option}: '${String(given)}' is not supported (known: ${known})`, {
+    throw new ClearformerError('unsupported', `${option}: '${textOf(given)}' is not supported (known: ${known})`, {
       option,
     });
   }

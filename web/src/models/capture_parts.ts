@@ -54,7 +54,7 @@ export function partsIn(
     }
     const reduces =
       top_k === undefined
-        ? reduction !== undefined && { reduction: String(reduction) }
+        ? reduction !== undefined && { reduction: textOf(reduction) }
         : { reduction: 'top_k', k: top_k };
     const asked = {
       ...chosenIn(what, part),

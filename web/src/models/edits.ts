@@ -2,7 +2,7 @@
 
 import type { EditIn, FunctionIn, HookPoint, SentHook, TensorIn } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
 import { type HookConstants, type HookFunction, type HookModule, hookCall } from './hook_functions.js';
@@ -82,12 +82,15 @@ export const selections = [
 
 const known = ['hook', ...selections.map(([name]) => name), 'op', 'value', 'min', 'max', 'seed'];
 
+/** Throws `invalid_argument` for what is no edit, `unsupported` for keys that none has. */
+export const checkEdit = (what: string, edit: unknown): void => checkOptions(what, edit ?? null, known);
+
 /** Converts edits for the core, one per hook point. */
 export function editsIn(call: string, edits: readonly ActivationEdit[], hooks: readonly HookPoint[]): EditIn[] {
   if (!Array.isArray(edits)) throw invalid(`${call}: edits must be an array`, 'edits');
   return edits.flatMap((edit: ActivationEdit, index) => {
     const what = `edits[${index}]`;
-    checkOptions(`${call}: ${what}`, edit, known);
+    checkEdit(`${call}: ${what}`, edit);
     const { op, seed } = edit;
     const chosen = chosenIn(what, edit);
     const values = (['value', 'min', 'max'] as const).flatMap((name) => {
@@ -101,7 +104,7 @@ export function editsIn(call: string, edits: readonly ActivationEdit[], hooks: r
         return [member, { ...value, dims: withAxes(value.dims, axes.length, dropped) }];
       });
       const given = { ...chosen, ...Object.fromEntries(fitted), ...(seed !== undefined && { seed }) };
-      return { hook: name, op: String(op), ...given };
+      return { hook: name, op: typeof op === 'string' ? op : textOf(op), ...given };
     });
   });
 }
@@ -152,8 +155,10 @@ export async function functionsIn(
   let failure: { thrown: unknown } | undefined;
   const here: FunctionIn[] = [];
   const there: SentHook[] = [];
-  for (const [index, [filter, change, constants = {}]] of (given as ForwardHook[]).entries()) {
+  for (const [index, pair] of (given as ForwardHook[]).entries()) {
     const what = `${call}: ${option}[${index}]`;
+    if (!Array.isArray(pair)) throw invalid(`${what} must be [name, function]`, option);
+    const [filter, change, constants = {}] = pair as unknown as ForwardHook;
     if (typeof change !== 'function' && (change as HookModule | undefined)?.module === undefined) {
       throw invalid(`${what} needs a function, or { module } with its URL`, option);
     }

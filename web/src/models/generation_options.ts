@@ -2,7 +2,7 @@
 
 import type { HookPoint, OptionValue, OutputRequest, StepRequest } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, textOf } from '../support/error.js';
 import { loadPart } from '../support/platform.js';
 import type { Streamer } from '../text/text_streamer.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
@@ -245,7 +245,7 @@ function plainValue(call: string, option: string, value: unknown): OptionValue {
   if (Number.isFinite(value)) return value as number;
   if (Array.isArray(value)) return value.map((entry) => plainValue(call, option, entry));
   if (['number', 'bigint'].includes(typeof value)) {
-    throw new ClearformerError('invalid_argument', `${call}: ${option} cannot be ${String(value)}`, { option });
+    throw new ClearformerError('invalid_argument', `${call}: ${option} cannot be ${textOf(value)}`, { option });
   }
   throw new ClearformerError('unsupported', `${call}: ${option} is not supported`, { option });
 }

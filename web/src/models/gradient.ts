@@ -186,7 +186,7 @@ export async function observedWithGradient(
   if (!lossAsked && return_type !== 'logits') {
     throw refused(
       'unsupported',
-      `${call}: unknown return_type '${String(return_type)}' (known: logits, loss)`,
+      `${call}: unknown return_type '${textOf(return_type)}' (known: logits, loss)`,
       'return_type',
     );
   }
@@ -321,7 +321,7 @@ function placeOf(call: string, input: GradientInput, { cfg, inputs, start }: Ask
   }
   throw refused(
     'invalid_argument',
-    `${call}: with_respect_to.inputs: this pass has no input '${String(input)}'`,
+    `${call}: with_respect_to.inputs: this pass has no input '${textOf(input)}'`,
     'with_respect_to',
   );
 }
@@ -362,7 +362,7 @@ function editsWanted(
     if (own !== undefined && edits[index]?.value !== undefined) return own;
     throw refused(
       'invalid_argument',
-      `with_respect_to.edits: there is no edit ${String(index)} with a value`,
+      `with_respect_to.edits: there is no edit ${textOf(index)} with a value`,
       'with_respect_to',
     );
   });

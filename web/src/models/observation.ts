@@ -136,9 +136,9 @@ export function keptIn(given: number | readonly number[], inputs: RunInputs): nu
 
 function layerIn(option: string, given: number | undefined, layers: number): number | undefined {
   if (given === undefined) return undefined;
-  const layer = given < 0 ? given + layers : given;
+  const layer = Number.isInteger(given) && given < 0 ? given + layers : given;
   if (Number.isInteger(given) && layer >= 0 && layer <= layers) return layer;
-  throw new ClearformerError('invalid_argument', `${option}: ${String(given)} of ${layers} layers`, { option });
+  throw new ClearformerError('invalid_argument', `${option}: ${textOf(given)} of ${layers} layers`, { option });
 }
 
 /** The index of the first hook of a layer; behind the last layer if there is none. */

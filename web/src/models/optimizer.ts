@@ -207,14 +207,14 @@ function numbersOf(kind: 'AdamW' | 'SGD', options: OptimizerOptions): Numbers {
     throw new ClearformerError('unsupported', `${kind}: lr_scheduler_type: ${why}`, { option: 'lr_scheduler_type' });
   }
   const { num_warmup_steps = 0, num_training_steps = 0 } = options;
-  if (schedule !== 'constant' && !(num_training_steps > 0)) {
-    throw invalid('num_training_steps', `${kind}: ${schedule} needs num_training_steps`);
-  }
   const rest = { beta1: 0, beta2: 0, eps: 0, momentum: 0, dampening: 0, weight_decay: 0, nesterov: false };
   const counts = {
     warmup_steps: count('num_warmup_steps', num_warmup_steps),
     steps: count('num_training_steps', num_training_steps),
   };
+  if (schedule !== 'constant' && counts.steps === 0) {
+    throw invalid('num_training_steps', `${kind}: ${schedule} needs num_training_steps`);
+  }
   return { kind, lr, parameters: [parameters].flat() as string[], adapter, schedule, ...counts, ...rest };
 }
 

@@ -69,7 +69,7 @@ export async function editParameter(
   const { edits } = await engine.call('parameter_edit', {
     model,
     name,
-    op: zero ? 'replace' : String(edit.op),
+    op: zero ? 'replace' : textOf(edit.op),
     value: valueIn('value', given, at),
     ...(pair && { right: valueIn('right', (edit as { right: TensorInput }).right, at) }),
     at: boundsOf(at),

@@ -239,7 +239,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   ): Promise<{ value: ForwardValue; past: KeyValueCache | undefined }> {
     const { engine, model } = this.open();
     const given = forwardIn(call, inputs, engine);
-    const held = inputs.past_key_values ?? undefined;
+    const held = inputs?.past_key_values ?? undefined;
     const own = held?.isEmpty ? { ...request, use_cache: true } : { ...request };
     if (logits_to_keep !== undefined) own.logits_to_keep = (await observing()).keptIn(logits_to_keep, given);
     const value = await engine.call('model_forward', { model, ...given, ...own }, signal);

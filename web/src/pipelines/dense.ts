@@ -7,6 +7,7 @@ import type { Folder } from '../checkpoint/folder.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import { createModule } from '../primitives/module.js';
 import type { Handle, PlainOptions } from '../runtime/border.js';
+import { copied } from '../support/copied.js';
 import { ClearformerError } from '../support/error.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { toTensor } from '../tensor/tensor_output.js';
@@ -37,7 +38,7 @@ async function readWeights(folder: Folder, path: string, options: ReadOptions): 
     throw new ClearformerError('unsupported', `${why}, which writes ${name} (${folder.where})`, { file: pickle });
   }
   const chunks: BlobPart[] = [];
-  for await (const chunk of readChunks(file, options)) chunks.push(chunk.slice());
+  for await (const chunk of readChunks(file, options)) chunks.push(copied(chunk));
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }
 

@@ -5,7 +5,7 @@ import { brokenRules, brokenTokenizerRules, isObject } from '../checkpoint/file_
 import { readOptional } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import type { Problem } from '../inspection/inspection.js';
-import { ClearformerError, messageOf } from '../support/error.js';
+import { ClearformerError, messageOf, textOf } from '../support/error.js';
 import { readPlain } from '../text/plain_text.js';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -86,7 +86,7 @@ function poolingProblems(values: Values, name: string, d_model: number | undefin
   const broken = brokenRules('Pooling/config.json', values, name);
   const width = values.word_embedding_dimension ?? values.embedding_dimension ?? d_model;
   if (broken.length > 0 || d_model === undefined || width === d_model) return broken;
-  return [refusal(name, `word_embedding_dimension is ${String(width)}, and the model has ${d_model} dimensions`)];
+  return [refusal(name, `word_embedding_dimension is ${textOf(width)}, and the model has ${d_model} dimensions`)];
 }
 
 function promptProblems(values: Values): ClearformerError[] {

@@ -52,7 +52,7 @@ export function checkCount(option: string, value: unknown, least = 1): void {
 /** Throws `invalid_argument` for a value that is not among the choices. */
 export function checkChoice(option: string, value: unknown, choices: readonly unknown[]): void {
   if (choices.includes(value)) return;
-  const known = choices.map((choice) => `'${String(choice)}'`).join(', ');
+  const known = choices.map((choice) => `'${textOf(choice)}'`).join(', ');
   throw new ClearformerError('invalid_argument', `${option} must be one of ${known}, not ${textOf(value)}`, {
     option,
     expected: choices.map(String),

@@ -111,7 +111,7 @@ const ownNames: Readonly<Record<string, string>> = {
 };
 
 function languageId(language: string, ids: Ids): number {
-  const wanted = String(language).toLowerCase();
+  const wanted = textOf(language).toLowerCase();
   const codes = Object.keys(ids).map((token) => token.slice(2, -2));
   const code =
     codes.find((each) => each === wanted || `<|${each}|>` === wanted) ??

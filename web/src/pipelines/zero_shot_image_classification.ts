@@ -5,6 +5,7 @@ import type { Folder } from '../checkpoint/folder.js';
 import type { ImageInput } from '../image/image_input.js';
 import { type ImageProcessor, readImageProcessor } from '../image/image_processor.js';
 import { PreTrainedModel } from '../models/pre_trained_model.js';
+import { textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { readTokenizer } from '../text/auto_tokenizer.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
@@ -68,7 +69,7 @@ export class ZeroShotImageClassificationPipeline extends Pipeline<
     const texts = sentencesOf(this.task, candidate_labels, template);
     const { model, tokenizer } = this;
     // SigLIP's texts all have its training's length, and each label a probability of its own.
-    const single = /siglip/.test(String(model.config.model_type));
+    const single = /siglip/.test(textOf(model.config.model_type));
     const usual = tokenizing(tokenizer, { signal });
     const encoded = await tokenizer.paced(
       texts,

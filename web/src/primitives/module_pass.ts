@@ -9,7 +9,7 @@ import type { GradientRequest, GradientsFound, NamedTensors } from '../runtime/g
 import type { HookName } from '../runtime/hook_names.js';
 import type { ObservationRequest } from '../runtime/observation_request.js';
 import type { ModuleArguments, ModuleValue } from '../runtime/primitive_calls.js';
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { nameTest } from '../support/pattern.js';
 import type { Tensor } from '../tensor/tensor.js';
@@ -176,7 +176,7 @@ function inputsWanted(what: string, wish: ModuleWithRespectTo, call: Call): stri
   const missing = names.find((name) => !known.includes(name));
   if (missing === undefined) return names;
   const list = known.length === 0 ? 'none of its inputs has a gradient' : `there are ${known.join(', ')}`;
-  throw refused(`${what}: with_respect_to.inputs: there is no input '${String(missing)}' (${list})`);
+  throw refused(`${what}: with_respect_to.inputs: there is no input '${textOf(missing)}' (${list})`);
 }
 
 function editsWanted(
@@ -192,7 +192,7 @@ function editsWanted(
   return wish.edits.map((index) => {
     const value = edits[index]?.value;
     if (value === undefined) {
-      throw refused(`${what}: with_respect_to.edits: there is no edit ${String(index)} with a value`);
+      throw refused(`${what}: with_respect_to.edits: there is no edit ${textOf(index)} with a value`);
     }
     const dims = typeof value === 'number' ? [] : floats('value', value).dims;
     return { own: numbers[index] as number[], dims };

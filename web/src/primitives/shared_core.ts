@@ -5,6 +5,7 @@ import type { Engine } from '../runtime/engine.js';
 import { isPaced } from '../runtime/paced.js';
 import { startEngine } from '../runtime/start_engine.js';
 import { configuration } from '../support/config.js';
+import { copied } from '../support/copied.js';
 import { ClearformerError } from '../support/error.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { toTensor } from '../tensor/tensor_output.js';
@@ -69,7 +70,7 @@ export async function run<N extends BorderName>(
 /** A deep copy of arguments. structuredClone can belong to another realm (Jest), whose arrays the core does not recognize. */
 function copyOf<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
-  if (ArrayBuffer.isView(value)) return (value as unknown as Uint8Array).slice() as T;
+  if (ArrayBuffer.isView(value)) return copied(value as unknown as Uint8Array) as T;
   if (Array.isArray(value)) return value.map(copyOf) as T;
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, copyOf(each)])) as T;
 }

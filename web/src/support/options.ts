@@ -1,20 +1,44 @@
 // Validates options: an unknown option is an error that names it, never ignored.
 
-import { ClearformerError } from './error.js';
+import { ClearformerError, textOf } from './error.js';
 
-/** Throws `unsupported` for the first key of `given` that is not in `known`. */
+/** Options that are functions wherever they exist. */
+const functions = ['progress', 'progress_callback', 'onResult'];
+
+const isSignal = (value: unknown): boolean => {
+  const { aborted, addEventListener } = (value ?? {}) as AbortSignal;
+  return typeof aborted === 'boolean' && typeof addEventListener === 'function';
+};
+
+/**
+ * Throws `unsupported` for the first key of `given` that is not in `known`, `invalid_argument` for a signal or a function
+ * that is none.
+ */
 export function checkOptions(call: string, given: unknown, known: readonly string[]): void {
   if (given === undefined) return;
   if (given === null || typeof given !== 'object' || Array.isArray(given)) {
     throw new ClearformerError('invalid_argument', `${call}: options must be an object`);
   }
   for (const option of Object.keys(given)) {
-    if (known.includes(option)) continue;
+    if (known.includes(option)) {
+      checkKind(call, option, (given as Record<string, unknown>)[option]);
+      continue;
+    }
     throw new ClearformerError('unsupported', `${call}: unknown option '${option}' (known: ${known.join(', ')})`, {
       option,
       expected: known,
     });
   }
+}
+
+function checkKind(call: string, option: string, value: unknown): void {
+  if (value === undefined) return;
+  const wanted =
+    option === 'signal' && !isSignal(value)
+      ? 'an AbortSignal'
+      : functions.includes(option) && typeof value !== 'function' && 'a function';
+  if (!wanted) return;
+  throw new ClearformerError('invalid_argument', `${call}: ${option} is ${textOf(value)}, not ${wanted}`, { option });
 }
 
 /**

@@ -1,6 +1,6 @@
 // Functions of tensors with transformers.js' names and torch's semantics, computed synchronously in JavaScript.
 
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, textOf } from '../support/error.js';
 import { elementCount } from './elements.js';
 import { largest } from './largest.js';
 import { type Axes, Tensor, type TensorData, type TensorType } from './tensor.js';
@@ -11,7 +11,7 @@ export function cat<T extends TensorType>(tensors: readonly Tensor<T>[], dim = 0
   if (first === undefined) throw new ClearformerError('invalid_argument', 'cat: needs at least one tensor');
   const axis = dim < 0 ? dim + first.dims.length : dim;
   if (first.dims[axis] === undefined) {
-    throw new ClearformerError('invalid_argument', `cat: dims [${first.dims.join(', ')}] have no axis ${String(dim)}`);
+    throw new ClearformerError('invalid_argument', `cat: dims [${first.dims.join(', ')}] have no axis ${textOf(dim)}`);
   }
   for (const { type, dims } of tensors) {
     if (type !== first.type) throw new ClearformerError('dtype_mismatch', `cat: ${first.type} and ${type} do not mix`);

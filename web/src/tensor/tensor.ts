@@ -1,6 +1,7 @@
 // Tensor: an n-dimensional array in JavaScript memory, row-major. The package returns all results as tensors.
 
 import type { TensorData, TensorType } from '../runtime/border.js';
+import { copied } from '../support/copied.js';
 import { ClearformerError, type ErrorCode, textOf } from '../support/error.js';
 import { best, elementCount, offsets, rangeOf, taken, total } from './elements.js';
 
@@ -45,7 +46,7 @@ export class Tensor<T extends TensorType = TensorType> {
     if (!(type in arrays)) {
       throw new ClearformerError(
         'dtype_mismatch',
-        `Tensor: unknown type '${String(type)}' (known: ${Object.keys(arrays).join(', ')})`,
+        `Tensor: unknown type '${textOf(type)}' (known: ${Object.keys(arrays).join(', ')})`,
       );
     }
     if (!(data instanceof arrays[type])) {
@@ -123,7 +124,7 @@ export class Tensor<T extends TensorType = TensorType> {
 
   /** A copy. */
   clone(): Tensor<T> {
-    return new Tensor(this.type, this.data.slice() as TensorData[T], this.dims);
+    return new Tensor(this.type, copied(this.data), this.dims);
   }
 
   /** The same numbers as another type; fractions are truncated. Returns the tensor itself if it has that type. */
@@ -131,7 +132,7 @@ export class Tensor<T extends TensorType = TensorType> {
     if ((this.type as TensorType) === type) return this as unknown as Tensor<R>;
     if (!(type in arrays)) {
       const known = Object.keys(arrays).join(', ');
-      throw this.#error('unsupported', 'to', `there is no type '${String(type)}' (known: ${known})`);
+      throw this.#error('unsupported', 'to', `there is no type '${textOf(type)}' (known: ${known})`);
     }
     const values = Array.from(this.data as ArrayLike<number | bigint>, (value) => {
       if (type !== 'int64') return Number(value);
@@ -215,7 +216,7 @@ export class Tensor<T extends TensorType = TensorType> {
   norm(p: number | 'fro' = 'fro', dim: Axes = null, keepdim = false): Tensor<'float32'> {
     this.#float('norm');
     const power = p === 'fro' ? 2 : p;
-    if (typeof power !== 'number') throw this.#error('unsupported', 'norm', `there is no '${String(p)}'`);
+    if (typeof power !== 'number') throw this.#error('unsupported', 'norm', `there is no '${textOf(p)}'`);
     return this.#folded('norm', 'float32', dim, keepdim, (row) => {
       const sizes = (row as Float32Array).map(Math.abs);
       if (power === Number.POSITIVE_INFINITY) return sizes.reduce((most, size) => Math.max(most, size), 0);
@@ -303,7 +304,7 @@ export class Tensor<T extends TensorType = TensorType> {
 
   #axis(call: string, dim: number, rank = this.dims.length): number {
     if (Number.isInteger(dim) && dim >= -rank && dim < rank) return dim < 0 ? dim + rank : dim;
-    throw this.#error('invalid_argument', call, `there is no axis ${String(dim)}`);
+    throw this.#error('invalid_argument', call, `there is no axis ${textOf(dim)}`);
   }
 
   #axes(call: string, dim: Axes): number[] {

@@ -1,6 +1,6 @@
 // Turns rows of tokens into a batch: lengths, padding, output form.
 
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, textOf } from '../support/error.js';
 import { mapped, type Steps } from '../support/steps.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { Token } from './encoder.js';
@@ -127,10 +127,11 @@ const strategies: Readonly<Record<string, TruncationStrategy>> = {
 /** The truncation strategy; undefined: none. Throws `invalid_argument` for contradictory options. */
 export function truncationStrategy(options: TokenizerCallOptions): TruncationStrategy | undefined {
   const { truncation = false, stride, truncation_side } = options;
-  if (!isOff(truncation, 'do_not_truncate') && !(String(truncation) in strategies)) {
-    throw invalid('truncation', `truncation '${String(truncation)}' is not known`);
+  const known = Object.hasOwn(strategies, textOf(truncation));
+  if (!isOff(truncation, 'do_not_truncate') && !known) {
+    throw invalid('truncation', `truncation '${textOf(truncation)}' is not known`);
   }
-  const strategy = strategies[String(truncation)];
+  const strategy = known ? strategies[textOf(truncation)] : undefined;
   checkSide('truncation_side', truncation_side);
   if (stride !== undefined && strategy === undefined) throw invalid('stride', 'stride needs truncation');
   if (stride !== undefined && !isCount(stride)) throw invalid('stride', 'stride must be a whole number from 0 up');
@@ -166,7 +167,7 @@ export function paddedLength(
   }
   if (isOff(padding, 'do_not_pad')) return undefined;
   if (padding !== true && padding !== 'longest' && padding !== 'max_length') {
-    throw invalid('padding', `padding '${String(padding)}' is not known`);
+    throw invalid('padding', `padding '${textOf(padding)}' is not known`);
   }
   const length = padding === 'max_length' ? (max_length ?? model_max_length) : longest;
   if (!isCount(length)) throw invalid('max_length', "padding 'max_length' needs max_length");
@@ -186,7 +187,7 @@ function isCount(value: number): boolean {
 
 function checkSide(option: string, side: unknown): void {
   if (side === undefined || side === 'left' || side === 'right') return;
-  throw invalid(option, `${option} must be 'left' or 'right', not ${String(side)}`);
+  throw invalid(option, `${option} must be 'left' or 'right', not ${textOf(side)}`);
 }
 
 class BatchInfo implements TokenInfo {

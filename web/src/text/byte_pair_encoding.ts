@@ -46,7 +46,7 @@ function speller(parts: ModelParts): (word: string) => Steps<WordPart[]> {
   const fuses = flagOf(step, 'fuse_unk', false);
   const bytesOf = byteFallback(parts);
   if (step.unk_token && unknown === undefined)
-    throw malformed(`BPE: vocab lacks the unk_token ${String(step.unk_token)}`);
+    throw malformed(`BPE: vocab lacks the unk_token ${JSON.stringify(step.unk_token)}`);
   return function* (word) {
     const symbols: WordPart[] = [];
     let missing = 0; // bytes of the pending unknown token

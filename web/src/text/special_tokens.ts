@@ -1,5 +1,6 @@
 // Special tokens by role: those named by a folder's files, and otherwise the defaults of transformers' classes.
 
+import { textOf } from '../support/error.js';
 import type { AddedToken } from './added_tokens.js';
 
 /** tokenizer_config.json, merged with special_tokens_map.json if that is read. */
@@ -64,21 +65,22 @@ const familyNames: Readonly<Record<string, Family>> = {
 
 /** The `tokenizer_class` or `model_type` without capitals and `TokenizerFast`: `nllb`, `m2m100`. */
 export function classNameOf({ tokenizer_class }: TokenizerConfig): string {
-  return String(tokenizer_class)
+  return textOf(tokenizer_class)
     .toLowerCase()
     .replace(/tokenizer(fast)?$|[^a-z0-9]/g, '');
 }
 
 /** The family of a `tokenizer_class` or `model_type`; undefined if unknown. */
 export function familyOf(config: TokenizerConfig): Family | undefined {
-  return familyNames[classNameOf(config)];
+  const name = classNameOf(config);
+  return Object.hasOwn(familyNames, name) ? familyNames[name] : undefined;
 }
 
 /** The inputs of the model that the tokenizer makes: the file's, or the class's. */
 export function modelInputNames(config: TokenizerConfig): readonly string[] {
   const names = config.model_input_names;
   if (Array.isArray(names)) return names;
-  const types = familyOf(config) === 'bert' && !/distil/i.test(String(config.tokenizer_class));
+  const types = familyOf(config) === 'bert' && !/distil/i.test(textOf(config.tokenizer_class));
   return ['input_ids', 'attention_mask', ...(types ? ['token_type_ids'] : [])];
 }
 

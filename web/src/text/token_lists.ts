@@ -1,6 +1,6 @@
 // What a caller's texts and ids, and a file's vocabularies, are as lists.
 
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, textOf } from '../support/error.js';
 import { Tensor } from '../tensor/tensor.js';
 
 /** Token ids of one text. */
@@ -28,6 +28,6 @@ export function idList(ids: TokenIds): number[] {
   return Array.from((ids instanceof Tensor ? ids.data : ids) as ArrayLike<number | bigint>, (given) => {
     const id = Number(given);
     if (Number.isSafeInteger(id) && id >= 0) return id;
-    throw new ClearformerError('invalid_argument', `${String(given)} is no token id`);
+    throw new ClearformerError('invalid_argument', `${textOf(given)} is no token id`);
   });
 }

@@ -6,6 +6,7 @@ import type { ActivationEdit, EditIndices } from '../../models/edits.js';
 import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import { ClearformerError, textOf } from '../../support/error.js';
 import { checkOptions } from '../../support/options.js';
+import { exportedTensor } from '../../tensor/exported_tensor.js';
 import { toSafetensors } from '../../tensor/safetensors.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import { inLayer } from '../layer_hooks.js';
@@ -49,11 +50,18 @@ export class ControlVector {
   readonly directions: ReadonlyMap<number, Tensor<'float32'>>;
 
   constructor(model_type: string, directions: ReadonlyMap<number, Tensor<'float32'>>) {
-    const [first] = directions.values();
-    if (first === undefined) throw refused('directions', 'there are no directions');
-    for (const [layer, { dims, type }] of directions) {
-      const fits = Number.isInteger(layer) && layer >= 0 && type === 'float32' && String(dims) === String([first.size]);
-      if (!fits) throw refused('directions', `layer ${layer} has dims [${dims}], expected [${first.size}] of float32`);
+    if (typeof model_type !== 'string') throw refused('model_type', `model_type is ${textOf(model_type)}, no text`);
+    if (!(directions instanceof Map))
+      throw refused('directions', `${textOf(directions)} is no Map of vectors by layer`);
+    if (directions.size === 0) throw refused('directions', 'there are no directions');
+    let width: number | undefined;
+    for (const [layer, direction] of directions as Map<unknown, unknown>) {
+      if (!Number.isSafeInteger(layer) || (layer as number) < 0)
+        throw refused('directions', `${textOf(layer)} is no layer`);
+      const { dims, size } = exportedTensor(`${call}: layer ${layer}`, direction);
+      width ??= size;
+      const fits = (direction as Tensor).type === 'float32' && dims.length === 1 && size === width && size > 0;
+      if (!fits) throw refused('directions', `layer ${layer} has dims [${dims}], expected [${width}] of float32`);
     }
     this.model_type = model_type;
     this.directions = new Map([...directions].sort(([a], [b]) => a - b));
@@ -79,8 +87,14 @@ export class ControlVector {
     }
     const all = Array.from({ length: model.cfg.n_layers - 1 }, (_, layer) => layer + 1);
     const layers = options.hidden_layers ?? all;
+    if (!Array.isArray(layers) || new Set(layers).size < layers.length) {
+      throw refused('hidden_layers', 'hidden_layers must be a list of different layers');
+    }
     const hooks = layers.map((layer) => hookOf(model, layer));
-    const texts = (dataset as readonly ContrastPair[]).flatMap(({ positive, negative }) => [positive, negative]);
+    const texts = (dataset as readonly ContrastPair[]).flatMap((pair, at) => {
+      checkOptions(`${call}.train: dataset[${at}]`, pair ?? null, ['positive', 'negative']);
+      return [pair.positive, pair.negative];
+    });
     const found = await featuresAt(`${call}.train`, model, texts, { hooks, pos: -1, signal, progress });
     const directions = layers.map((layer, at) => {
       const states = found.get(hooks[at] as string) as FeatureRows;
@@ -95,7 +109,9 @@ export class ControlVector {
    * in any dtype; without them the model is as it was. At all positions, or at `pos`. Throws `shape_mismatch` for a
    * model of another width, `invalid_argument` for layers that it does not have.
    */
-  edits(model: PreTrainedModel, { strength = 1, pos }: ControlOptions = {}): ActivationEdit[] {
+  edits(model: PreTrainedModel, options: ControlOptions = {}): ActivationEdit[] {
+    checkOptions(`${call}.edits`, options, ['strength', 'pos']);
+    const { strength = 1, pos } = options;
     if (!Number.isFinite(strength)) throw refused('strength', `strength is ${textOf(strength)}, no number`);
     return [...this.directions].map(([layer, direction]) => {
       if (direction.size !== model.cfg.d_model) {
@@ -114,6 +130,7 @@ export class ControlVector {
 
   /** The sum with another; layers that one of them lacks are those of the other. */
   add(other: ControlVector): ControlVector {
+    if (!(other instanceof ControlVector)) throw refused('other', `${textOf(other)} is no ControlVector`);
     const sum = new Map(this.directions);
     for (const [layer, direction] of other.directions) sum.set(layer, sum.get(layer)?.add(direction) ?? direction);
     return new ControlVector(this.model_type, sum);
@@ -145,7 +162,7 @@ export class ControlVector {
 
   /** Reads such a file. Throws `malformed_file` or `unsupported`, with what is wrong. */
   static import_gguf(bytes: Uint8Array): ControlVector {
-    const { values, vectors } = readGguf(bytes);
+    const { values, vectors } = readGguf(bytesOf('import_gguf', bytes));
     const kind = values.get('general.architecture');
     if (kind !== architecture) throw malformed(`general.architecture is ${textOf(kind)}, not '${architecture}'`);
     const hint = values.get(`${architecture}.model_hint`);
@@ -159,7 +176,7 @@ export class ControlVector {
 
   /** Reads such a file. Throws `malformed_file` or `unsupported`. */
   static from_safetensors(bytes: Uint8Array): ControlVector {
-    const { metadata, vectors } = readVectors(bytes);
+    const { metadata, vectors } = readVectors(bytesOf('from_safetensors', bytes));
     return fromVectors(metadata.model_hint ?? '', vectors);
   }
 
@@ -177,6 +194,11 @@ export interface ControlOptions {
 
 const malformed = (why: string) => new ClearformerError('malformed_file', `${call}: ${why}`);
 
+function bytesOf(method: string, given: unknown): Uint8Array {
+  if (Object.prototype.toString.call(given) === '[object Uint8Array]') return given as Uint8Array; // of any realm
+  throw new ClearformerError('invalid_argument', `${call}.${method}: needs a Uint8Array, got ${textOf(given)}`);
+}
+
 function fromVectors(model_type: string, vectors: ReadonlyMap<string, Float32Array>): ControlVector {
   const directions = new Map<number, Tensor<'float32'>>();
   for (const [name, data] of vectors) {
@@ -186,6 +208,7 @@ function fromVectors(model_type: string, vectors: ReadonlyMap<string, Float32Arr
     directions.set(Number(name.slice('direction.'.length)), vector(data));
   }
   const widths = new Set([...directions.values()].map(({ size }) => size));
+  if (widths.has(0)) throw malformed('a direction has no elements');
   if (widths.size !== 1)
     throw malformed(widths.size === 0 ? 'no tensor is a direction.N' : 'directions differ in size');
   return new ControlVector(model_type, directions);

@@ -1,8 +1,9 @@
 // The features that probes and control vectors read: a part of an activation at one position of each sequence, which the
 // core selects, so that nothing else is copied.
 
-import type { ModelInputs } from '../../models/inputs.js';
+import { forwardIn, type ModelInputs } from '../../models/inputs.js';
 import type { PreTrainedModel } from '../../models/pre_trained_model.js';
+import type { RunInputs } from '../../runtime/border.js';
 import type { HookName } from '../../runtime/hook_names.js';
 import { ClearformerError } from '../../support/error.js';
 import { Tensor } from '../../tensor/tensor.js';
@@ -41,8 +42,9 @@ export async function featuresAt(
   const found = new Map(hooks.map((hook) => [hook, [] as Tensor<'float32'>[]]));
   for (const [done, one] of inputs.entries()) {
     const given = typeof one === 'string' ? await tokenized(call, model, one) : one;
-    for (const row of rowsOf(given)) {
-      const at = pos < 0 ? lastPosition(given, row) + 1 + pos : pos;
+    const tensors = forwardIn(call, given ?? (null as never), model.open().engine);
+    for (const row of rowsOf(tensors)) {
+      const at = pos < 0 ? lastPosition(tensors, row) + 1 + pos : pos;
       const select = names_filter.map((hook) => ({ hook, row, pos: at, ...(head !== undefined && { head }) }));
       const [, cache] = await model.run_with_cache(given, { names_filter, select, signal });
       for (const hook of hooks) found.get(hook)?.push((cache as Record<string, Tensor<'float32'>>)[hook] as never);
@@ -58,28 +60,17 @@ async function tokenized(call: string, model: PreTrainedModel, text: string): Pr
   throw new ClearformerError('unsupported', `${call}: there is no tokenizer in the model's folder: give inputs`);
 }
 
-const isTensor = (value: unknown): value is { dims: readonly number[]; data: ArrayLike<number | bigint> } =>
-  Array.isArray((value as { dims?: unknown } | null | undefined)?.dims);
-
 /** The rows of a batch. */
-function rowsOf({ input_ids, inputs_embeds, pixel_values, input_features }: ModelInputs): number[] {
-  const given = input_ids ?? inputs_embeds ?? pixel_values ?? input_features;
-  const nested = Array.isArray(given) && Array.isArray(given[0]) ? given.length : 1;
-  const count = isTensor(given) && given.dims.length > 1 ? (given.dims[0] as number) : nested;
-  return Array.from({ length: count }, (_, row) => row);
+function rowsOf({ input_ids, inputs_embeds, pixel_values, input_features }: RunInputs): number[] {
+  const { dims } = input_ids ?? inputs_embeds ?? pixel_values ?? input_features ?? { dims: [1] };
+  return Array.from({ length: dims[0] ?? 0 }, (_, row) => row);
 }
 
 /** The last position of a row that is not padding; -1 (of the activation) if there is no mask. */
-function lastPosition({ attention_mask: mask }: ModelInputs, row: number): number {
-  if (mask === undefined || mask === null) return -1;
-  const own = isTensor(mask)
-    ? Array.from(mask.data as ArrayLike<number | bigint>, Number).slice(
-        (row * mask.data.length) / (mask.dims.length > 1 ? (mask.dims[0] as number) : 1),
-      )
-    : ((Array.isArray(mask[0]) ? mask[row] : mask) as ArrayLike<number | bigint>);
-  const width = isTensor(mask) ? (mask.dims.at(-1) as number) : own.length;
-  const kept = Array.from(own).slice(0, width).map(Number);
-  return kept.lastIndexOf(1);
+function lastPosition({ attention_mask: mask }: RunInputs, row: number): number {
+  if (mask === undefined) return -1;
+  const width = mask.dims.at(-1) ?? 0;
+  return Array.from(mask.data.subarray(row * width, (row + 1) * width), Number).lastIndexOf(1);
 }
 
 function joined(call: string, hook: string, parts: readonly Tensor<'float32'>[]): FeatureRows {

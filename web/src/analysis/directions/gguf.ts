@@ -1,6 +1,7 @@
 // GGUF files of float32 vectors, as llama.cpp and repeng exchange control vectors: read with every bound checked, and
 // written. Source: ggml's docs/gguf.md (versions 2 and 3, little-endian).
 
+import { copied } from '../../support/copied.js';
 import { ClearformerError } from '../../support/error.js';
 
 /** The keys and vectors of a file. Of other values than texts and numbers the keys are not kept. */
@@ -153,7 +154,7 @@ function vectorsAt(reader: Reader, places: readonly Place[], alignment: number):
     if (to > reader.bytes.length) throw malformed(`${name} ends at byte ${to} of ${reader.bytes.length}`);
     if (offset < end) throw malformed(`${name} overlaps the tensor before it`);
     end = offset + 4 * length;
-    vectors.set(name, new Float32Array(reader.bytes.slice(from, to).buffer));
+    vectors.set(name, new Float32Array(copied(reader.bytes.subarray(from, to)).buffer as ArrayBuffer));
   }
   return vectors;
 }

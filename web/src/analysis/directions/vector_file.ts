@@ -1,6 +1,7 @@
 // Reads the float32 vectors of a safetensors file, with every bound checked.
 
-import { ClearformerError } from '../../support/error.js';
+import { copied } from '../../support/copied.js';
+import { ClearformerError, textOf } from '../../support/error.js';
 
 /** The vectors of a file, and the strings stored with them. */
 export interface VectorFile {
@@ -19,26 +20,40 @@ export function readVectors(bytes: Uint8Array): VectorFile {
   const start = 8 + Number(length);
   const { __metadata__: metadata = {}, ...tensors } = headerOf(bytes.subarray(8, start));
   const vectors: VectorFile['vectors'] = new Map();
-  for (const [name, entry] of Object.entries(tensors)) {
-    const { dtype, shape, data_offsets } = (entry ?? {}) as Record<string, unknown>;
-    const offsets = Array.isArray(data_offsets) ? (data_offsets as number[]) : [];
-    const [from = Number.NaN, to = Number.NaN] = offsets;
-    const inside = offsets.every(Number.isSafeInteger) && from >= 0 && from <= to && to <= bytes.length - start;
-    if (!inside || !Array.isArray(shape)) throw malformed(`the entry of ${JSON.stringify(name)} is none of this file`);
-    if (dtype !== 'F32' || shape.length !== 1) {
-      const problem = `safetensors: ${name} is no vector of float32 (${String(dtype)} [${shape.join(', ')}])`;
-      throw new ClearformerError('unsupported', problem, { tensor: name });
-    }
-    if (4 * Number(shape[0]) !== to - from) throw malformed(`${name} has ${to - from} bytes for [${String(shape[0])}]`);
-    vectors.set(name, new Float32Array(bytes.slice(start + from, start + to).buffer));
+  const entries = Object.entries(tensors).map(([name, entry]) => entryOf(name, entry));
+  let end = 0; // of the tensor before: each byte of the data belongs to one
+  for (const { name, from, to } of entries.sort((a, b) => a.from - b.from || a.to - b.to)) {
+    if (from !== end)
+      throw malformed(`${name} begins at byte ${from} of the data, the tensor before it ends at ${end}`);
+    end = to;
+    if (to > bytes.length - start) throw malformed(`${name} ends at byte ${to} of ${bytes.length - start}`);
+    vectors.set(name, new Float32Array(copied(bytes.subarray(start + from, start + to)).buffer as ArrayBuffer));
   }
+  if (end !== bytes.length - start) throw malformed(`there are ${bytes.length - start - end} bytes of no tensor`);
   return { metadata: textsOf(metadata), vectors };
+}
+
+/** Where the data of a tensor are. */
+function entryOf(name: string, entry: unknown): { name: string; from: number; to: number } {
+  const { dtype, shape, data_offsets } = (entry ?? {}) as Record<string, unknown>;
+  const counts = (list: unknown): list is number[] =>
+    Array.isArray(list) && list.every((one) => Number.isSafeInteger(one) && one >= 0);
+  if (!counts(shape) || !counts(data_offsets) || data_offsets.length !== 2) {
+    throw malformed(`the entry of ${JSON.stringify(name)} has no shape or no data_offsets`);
+  }
+  if (dtype !== 'F32' || shape.length !== 1) {
+    const problem = `safetensors: ${name} is no vector of float32 (${textOf(dtype)} [${shape.join(', ')}])`;
+    throw new ClearformerError('unsupported', problem, { tensor: name });
+  }
+  const [from, to] = data_offsets as [number, number];
+  if (4 * (shape[0] as number) === to - from) return { name, from, to };
+  throw malformed(`${name} has ${to - from} bytes for [${shape[0]}]`);
 }
 
 function headerOf(bytes: Uint8Array): Record<string, unknown> {
   let header: unknown;
   try {
-    header = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    header = JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
   } catch (cause) {
     throw malformed('its header is no JSON', cause);
   }
@@ -47,6 +62,8 @@ function headerOf(bytes: Uint8Array): Record<string, unknown> {
 }
 
 function textsOf(metadata: unknown): Record<string, string> {
-  const entries = typeof metadata === 'object' && metadata !== null ? Object.entries(metadata) : [];
-  return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
+  const isObject = typeof metadata === 'object' && metadata !== null && !Array.isArray(metadata);
+  const isText = (text: unknown) => typeof text === 'string' && !/\p{Surrogate}/u.test(text);
+  if (isObject && Object.entries(metadata).flat().every(isText)) return metadata as Record<string, string>;
+  throw malformed('__metadata__ are texts by name');
 }

@@ -76,10 +76,16 @@ export async function acdc(model: PreTrainedModel, options: AcdcOptions): Promis
   if (typeof threshold !== 'number' || Number.isNaN(threshold)) {
     throw new ClearformerError('invalid_argument', 'acdc: threshold must be a number', { option: 'threshold' });
   }
+  const given = options.metric;
+  if (given !== undefined && typeof given !== 'function') {
+    throw new ClearformerError('invalid_argument', 'acdc: metric must be a function of the logits', {
+      option: 'metric',
+    });
+  }
   const run = await CircuitRun.of(model, base, source, signal);
-  const kept = options.metric === undefined ? [-1] : options.metric.reads?.positions;
+  const kept = given === undefined ? [-1] : given.reads?.positions;
   const whole = await run.logits([], kept);
-  const metric = options.metric ?? divergenceFrom(whole);
+  const metric = given ?? divergenceFrom(whole);
   const measure = (logits: Tensor<'float32'>) => measured('acdc', metric.reads?.of ?? metric, logits);
   const receivers = receiversOf(run.shape);
   const total = receivers.reduce((sum, { senders }) => sum + senders.length, 0);

@@ -105,8 +105,10 @@ export function editsFrom({ edits, extent }: BaseRun, layer: number): Activation
 }
 
 /** Whether a value has positions of its own, so that it only fits a pass over all of them. */
-const hasPositions = ({ pos, value }: ActivationEdit): boolean =>
-  pos === undefined && typeof value === 'object' && 'dims' in value && (value.dims as readonly number[]).length > 1;
+const hasPositions = ({ pos, value }: ActivationEdit): boolean => {
+  const { dims } = (value ?? {}) as { dims?: readonly number[] };
+  return pos === undefined && Array.isArray(dims) && dims.length > 1;
+};
 
 /** The last position at which a pass with these edits of the base run can begin. */
 export function latestStart(edits: readonly ActivationEdit[], { extent, kept }: BaseRun): number {

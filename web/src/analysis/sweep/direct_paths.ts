@@ -8,7 +8,7 @@ import type { ActivationEdit } from '../../models/edits.js';
 import type { ModelInputs } from '../../models/inputs.js';
 import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import type { HookName } from '../../runtime/hook_names.js';
-import { ClearformerError } from '../../support/error.js';
+import { ClearformerError, textOf } from '../../support/error.js';
 import { checkOptions } from '../../support/options.js';
 import { Tensor } from '../../tensor/tensor.js';
 import { type ActivationCache, toTensor } from '../../tensor/tensor_output.js';
@@ -78,7 +78,7 @@ export async function get_act_patch_direct_path(
 ): Promise<Floats> {
   checkOptions(call, options, known);
   const { src_layer, src_head, component = 'q', ...rest } = options;
-  if (!['q', 'k', 'v'].includes(component)) throw invalid(`component: ${String(component)}`, 'component');
+  if (!['q', 'k', 'v'].includes(component)) throw invalid(`component: ${textOf(component)}`, 'component');
   const weights = new LensWeights(model, {
     fold_ln: true,
     center_writing_weights: model.cfg.normalization_type === 'LN',

@@ -1,6 +1,6 @@
 // Interventions of a sweep, and what each of them needs computed: the first layer and position that it changes.
 
-import { type ActivationEdit, posAxis } from '../../models/edits.js';
+import { type ActivationEdit, checkEdit, posAxis } from '../../models/edits.js';
 import { resolveHooks } from '../../models/hooks.js';
 import type { HookPoint } from '../../runtime/border.js';
 import type { HookName } from '../../runtime/hook_names.js';
@@ -50,14 +50,16 @@ export function layerOf({ hooks, stack, layers }: Extent, name: HookName): numbe
  */
 export function expanded(what: string, given: Intervention, extent: Extent): ActivationEdit[] {
   const all: readonly ActivationEdit[] = [given].flat();
-  return all.flatMap((edit, at) =>
-    resolveHooks(`${what}[${at}].hook`, extent.hooks, edit.hook).map(({ name }) => {
+  return all.flatMap((edit, at) => {
+    checkEdit(`sweep: ${what}[${at}]`, edit);
+    return resolveHooks(`${what}[${at}].hook`, extent.hooks, edit.hook).map(({ name }) => {
       const { pos } = edit;
-      if (pos === undefined) return { ...edit, hook: name };
-      const counted = (one: number) => (one < 0 && one + extent.length >= 0 ? one + extent.length : one);
-      return { ...edit, hook: name, pos: typeof pos === 'number' ? counted(pos) : pos.map(counted) };
-    }),
-  );
+      const isCounted = (one: unknown) => typeof one === 'number' && one < 0 && one + extent.length >= 0;
+      const counted = (one: number) => (isCounted(one) ? one + extent.length : one);
+      if (typeof pos === 'number') return { ...edit, hook: name, pos: counted(pos) };
+      return { ...edit, hook: name, ...(Array.isArray(pos) && { pos: pos.map(counted) }) }; // the pass rejects others
+    });
+  });
 }
 
 /** The first position that an edit changes: 0 unless it selects some. */
@@ -68,7 +70,7 @@ export function firstPosition({ pos }: ActivationEdit): number {
 
 /** Whether an edit depends on the other rows and positions of the pass, or has an effect on the bits of all of them. */
 export const concernsAllRows = ({ hook, op, value }: ActivationEdit): boolean =>
-  (op === 'mean' && value === undefined) || String(hook).endsWith('hook_result'); // summed head by head if it is edited
+  (op === 'mean' && value === undefined) || (hook as HookName).endsWith('hook_result'); // summed head by head if it is edited
 
 /** What an intervention needs computed. */
 export function prepared(index: number, given: Intervention, extent: Extent): Prepared {

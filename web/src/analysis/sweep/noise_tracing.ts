@@ -6,7 +6,7 @@ import type { ActivationEdit } from '../../models/edits.js';
 import { forwardIn, type ModelInputs } from '../../models/inputs.js';
 import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import type { HookName } from '../../runtime/hook_names.js';
-import { ClearformerError } from '../../support/error.js';
+import { ClearformerError, textOf } from '../../support/error.js';
 import { checkOptions } from '../../support/options.js';
 import { Tensor } from '../../tensor/tensor.js';
 import { axisOf, defaultHook, type LayerHook, layerHooks } from '../layer_hooks.js';
@@ -54,9 +54,9 @@ function checked(options: CausalTracingOptions) {
   checkOptions(call, options, known);
   const { samples = 10, window = 1, noise, subject } = options;
   for (const [option, value] of Object.entries({ samples, window })) {
-    if (!Number.isSafeInteger(value) || value < 1) throw invalid(`${option}: ${String(value)}`, option);
+    if (!Number.isSafeInteger(value) || value < 1) throw invalid(`${option}: ${textOf(value)}`, option);
   }
-  if (!(noise > 0 && noise < Number.POSITIVE_INFINITY)) throw invalid(`noise: ${String(noise)}`, 'noise');
+  if (!(noise > 0 && noise < Number.POSITIVE_INFINITY)) throw invalid(`noise: ${textOf(noise)}`, 'noise');
   if (!Array.isArray(subject) || subject.length === 0) throw invalid('subject needs positions', 'subject');
   return { ...options, samples, window };
 }

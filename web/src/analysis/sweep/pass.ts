@@ -26,7 +26,7 @@ function inRows(edits: readonly ActivationEdit[], at: number, batch: number): Ac
   const placed = (row: number) => first + (row < 0 ? row + batch : row);
   return edits.map((edit) => {
     const { row = rows.map((_, own) => own) } = edit;
-    return { ...edit, row: typeof row === 'number' ? placed(row) : row.map(placed) };
+    return { ...edit, row: typeof row === 'number' ? placed(row) : row.map(placed) }; // rows that the batch has
   });
 }
 

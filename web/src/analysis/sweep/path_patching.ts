@@ -7,7 +7,7 @@ import type { ActivationEdit } from '../../models/edits.js';
 import type { ModelInputs } from '../../models/inputs.js';
 import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import type { HookName } from '../../runtime/hook_names.js';
-import { ClearformerError } from '../../support/error.js';
+import { ClearformerError, textOf } from '../../support/error.js';
 import { checkOptions } from '../../support/options.js';
 import { Tensor } from '../../tensor/tensor.js';
 import type { ActivationCache } from '../../tensor/tensor_output.js';
@@ -80,7 +80,7 @@ export async function pathPatching(model: PreTrainedModel, options: PathPatching
   const known = ['base', 'source', 'receivers', 'mlps', 'metric', 'signal', 'progress'];
   checkOptions(call, options, known);
   const { base, source, receivers = [], mlps = 'recomputed', metric, signal, progress } = options;
-  if (mlps !== 'recomputed' && mlps !== 'frozen') throw invalid(`mlps: ${String(mlps)}`, 'mlps');
+  if (mlps !== 'recomputed' && mlps !== 'frozen') throw invalid(`mlps: ${textOf(mlps)}`, 'mlps');
   const { n_layers, n_heads } = model.cfg;
   const heard = receivers.map((one) => checked(model, one));
   const last = heard.length === 0 ? n_layers : Math.max(...heard.map(({ layer }) => layer));
@@ -104,7 +104,7 @@ function checked(model: PreTrainedModel, receiver: PathReceiver): PathReceiver {
   const heads = part === 'q' ? n_heads : (n_key_value_heads as number);
   const exists = Number.isInteger(layer) && layer >= 0 && layer < n_layers;
   if (['q', 'k', 'v'].includes(part) && exists && Number.isInteger(head) && head >= 0 && head < heads) return receiver;
-  throw invalid(`there is no ${String(part)} of head ${head} in layer ${layer}`, 'receivers');
+  throw invalid(`there is no ${textOf(part)} of head ${head} in layer ${layer}`, 'receivers');
 }
 
 async function keptOf(

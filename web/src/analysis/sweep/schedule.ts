@@ -1,5 +1,6 @@
 // Runs the passes of a sweep on one model or several, and returns each result as soon as it is known.
 
+import type { ActivationEdit } from '../../models/edits.js';
 import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import { ClearformerError } from '../../support/error.js';
 import { type BaseRequest, type BaseRun, baseRun } from './base_run.js';
@@ -27,6 +28,10 @@ async function limitsOf({ model, batch, positions, extent, logits, cache }: Base
   return { layers: extent.layers, length: positions, batch, most };
 }
 
+/** Whether a batch has the rows of an edit; a pass of its own rejects those that it lacks. */
+const hasRows = ({ row = [] }: ActivationEdit, batch: number): boolean =>
+  [row].flat().every((one) => Number.isInteger(one) && one >= -batch && one < batch);
+
 /** The passes for the interventions that `wanted` names, planned as they are needed. */
 function* passes(
   base: BaseRun,
@@ -45,7 +50,7 @@ function* passes(
         throw new ClearformerError('invalid_argument', message, { option: 'interventions' });
       }
       const one = prepared(index, given, base.extent);
-      open.push({ ...one, alone: one.alone || apart });
+      open.push({ ...one, alone: one.alone || apart || !one.edits.every((edit) => hasRows(edit, base.batch)) });
     }
     yield* planned(open, limits);
   }

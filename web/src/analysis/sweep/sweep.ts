@@ -146,7 +146,11 @@ function checked(options: SweepCallOptions): SweepCallOptions {
   ) {
     throw invalid('interventions', 'interventions must be an array of edits, or { length, at(index) }');
   }
-  if (resume !== undefined && (!Array.isArray(resume) || resume.length !== interventions.length)) {
+  const isKnown = (value: unknown) => value == null || typeof value === 'number';
+  if (
+    resume !== undefined &&
+    !(Array.isArray(resume) && resume.length === interventions.length && resume.every(isKnown))
+  ) {
     throw invalid('resume', `resume needs ${interventions.length} values or nulls`);
   }
   return options;

@@ -1,6 +1,8 @@
 // What the weights of a new model are drawn from: the initialisation of transformers 5 (`_init_weights` of its model
 // classes), by the names and shapes of the tensors it saves.
 
+import { textOf } from '../../support/error.js';
+
 /** How a tensor is filled. Values outside of `limit` are not drawn. */
 export type Distribution =
   | { kind: 'constant'; value: number }
@@ -59,7 +61,7 @@ function xavier(dims: readonly number[]): Distribution {
 
 /** The distribution of a tensor; `padding` is the config's pad_token_id, or its model type's. */
 export function distributionOf(config: Config, { name, dims }: Drawn, padding: number | undefined): Distribution {
-  const type = String(config.model_type);
+  const type = textOf(config.model_type);
   const segments = name.split('.');
   const usualStd = type === 'starcoder2' ? 0.018042 : 0.02;
   const std = number(config, 'initializer_range', number(config, 'init_std', usualStd)) || usualStd;

@@ -26,6 +26,18 @@ export interface NewModelOptions extends EngineOptions {
 
 type Loading = Omit<NewModelOptions, 'seed'>;
 
+const known = [
+  'seed',
+  'dtype',
+  'cache_dtype',
+  'signal',
+  'worker',
+  'numThreads',
+  'deterministic',
+  'wasmUrl',
+  'wasmBinary',
+];
+
 /** @internal What loads a model, of which this module is a part that is loaded later. */
 export interface Loader {
   check(call: string, options: Loading): Promise<Loading>;
@@ -37,11 +49,13 @@ export async function fromConfig(
   call: string,
   config: PretrainedConfig,
   task: string,
-  { seed = 0, ...given }: NewModelOptions,
+  given: NewModelOptions,
   { check, load }: Loader,
 ): Promise<LoadedModel> {
   const refused = (option: string, why: string) =>
     new ClearformerError('invalid_argument', `${call}: ${why}`, { option });
+  checkOptions(call, given ?? null, known);
+  const { seed = 0, ...rest } = given;
   if (!Number.isSafeInteger(seed) || seed < 0) throw refused('seed', `seed is ${textOf(seed)}, no whole number`);
   if (typeof config !== 'object' || config === null || Array.isArray(config)) {
     throw refused('config', `the config is ${textOf(config)}, not what AutoConfig.from_pretrained returns`);
@@ -51,9 +65,7 @@ export async function fromConfig(
     const why = `${call}: a new gemma3 has a vision part, which is not supported: use its text_config (gemma3_text)`;
     throw new ClearformerError('unsupported', why, { option: 'config' });
   }
-  const known = ['dtype', 'cache_dtype', 'signal', 'worker', 'numThreads', 'deterministic', 'wasmUrl', 'wasmBinary'];
-  checkOptions(call, given, ['seed', ...known]);
-  const options = await check(call, given);
+  const options = await check(call, rest);
   const text = textFor(config, task);
   const starting = startEngine(options);
   try {
@@ -85,10 +97,10 @@ function textFor(config: PretrainedConfig, task: string): string {
   const { architectures } = config;
   const [named] = Array.isArray(architectures) ? architectures : [];
   const head = heads[task];
-  const fits = head === undefined || named === undefined || (head !== 'Model' && String(named).includes(head));
+  const fits = head === undefined || named === undefined || (head !== 'Model' && textOf(named).includes(head));
   const own = fits
     ? config
-    : { ...config, architectures: [String(named).replace(/(LMHeadModel|For[A-Z]\w*|Model)$/, head)] };
+    : { ...config, architectures: [textOf(named).replace(/(LMHeadModel|For[A-Z]\w*|Model)$/, head)] };
   return JSON.stringify(own, undefined, 2).replace(floats, '$1.0');
 }
 
