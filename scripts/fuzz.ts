@@ -89,7 +89,7 @@ function runNative(target: Target, { seconds, runs }: Options): Finished {
     `-dict=${corpus(target, 'dictionary')}`,
     `-artifact_prefix=${corpus(target, 'found')}/`,
     ...(runs === undefined ? [`-max_total_time=${seconds}`] : [`-runs=${runs}`]),
-    ...['-timeout=20', '-rss_limit_mb=4096', '-max_len=16384', '-print_final_stats=1', '-verbosity=1'],
+    ...['-timeout=120', '-rss_limit_mb=4096', '-max_len=16384', '-print_final_stats=1', '-verbosity=1'],
   ];
   // Allocations of absurd sizes fail, as they do without the sanitizer.
   const limits = 'allocator_may_return_null=1:max_allocation_size_mb=1024';
