@@ -1,7 +1,7 @@
 // npm run fuzz [-- target … options]: runs the fuzzers of tests/fuzz (libFuzzer with AddressSanitizer and
 // UndefinedBehaviorSanitizer; needs clang) and those of tests/web/fuzz (fast-check). Inputs that increase coverage are
 // kept in build/fuzz-corpus as seeds of the next run.
-// Targets: container, config, index, model, options, typescript; default: all.
+// Targets: container, config, index, interventions, model, options, typescript; default: all.
 // Options:
 //   --seconds N   per target; default 60
 //   --runs N      executions per target instead, or multiples of the usual number of samples for typescript
@@ -18,7 +18,7 @@ import { type Command, reportErrors } from './main.js';
 import { onPath } from './toolchain/programs.js';
 import { SetupError, step } from './toolchain/progress.js';
 
-const natives = ['container', 'config', 'index', 'model', 'options'] as const;
+const natives = ['container', 'config', 'index', 'interventions', 'model', 'options'] as const;
 const targets = [...natives, 'typescript'] as const;
 type Target = (typeof targets)[number];
 

@@ -2,16 +2,11 @@
 // run. Input: a byte for the tiny checkpoint, one for the format, the text of config.json up to a NUL, then damage
 // to model.safetensors: repeatedly three bytes for the position and one for the new value.
 #include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <map>
 
 #include "clearformer/generation/generation.h"
-#include "clearformer/loading/load_model.h"
-#include "clearformer/loading/matrix_policy.h"
-#include "support/architectures.h"
-#include "support/safetensors_file.h"
+#include "support/files.h"
 #include "targets.h"
+#include "tiny.h"
 
 namespace clearformer::fuzz {
 
@@ -21,59 +16,12 @@ constexpr MatrixFormat kFormats[] = {MatrixFormat::f32, MatrixFormat::f16, Matri
                                      MatrixFormat::q4};
 constexpr std::size_t kDamagedBytes = 32;
 
-// A checkpoint of the fixtures with the inputs of its first reference case.
-struct Tiny {
-  explicit Tiny(const std::string& folder)
-      : fixture("models/" + folder.substr(0, folder.find('/'))),
-        reference(case_of(fixture, folder.substr(folder.find('/') + 1))),
-        given(reference),
-        task(task_named(reference.option("task").string())),
-        config(test::read_bytes(test::fixture_path("models/" + folder + "/config.json"))),
-        weights(test::read_bytes(test::fixture_path("models/" + folder + "/model.safetensors"))) {}
-
-  static const test::Case& case_of(const test::Fixture& fixture, const std::string& checkpoint) {
-    for (const test::Case* each : fixture.of_op("model_forward")) {
-      if (each->option("checkpoint").string() == checkpoint) return *each;
-    }
-    throw std::runtime_error("no reference case of " + checkpoint);
-  }
-
-  test::Fixture fixture;
-  const test::Case& reference;
-  test::CaseInputs given;
-  Task task;
-  std::string config, weights;
-};
-
-const Tiny& tiny(std::size_t index) {
-  static std::map<std::size_t, Tiny> all;
-  return all.try_emplace(index, tiny_folders()[index]).first->second;
-}
-
 void damage(std::string& file, std::string_view script) {
   script = script.substr(0, 4 * kDamagedBytes);
   for (; script.size() >= 4; script.remove_prefix(4)) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(script[i]); };
     const std::size_t place = byte(0) | std::size_t{byte(1)} << 8 | std::size_t{byte(2)} << 16;
     file[place % file.size()] = script[3];
-  }
-}
-
-bool same(const Tensor& a, const Tensor& b) {
-  if (!(a.shape() == b.shape()) || a.dtype() != b.dtype()) return false;
-  if (a.dtype() != DType::f32) return std::memcmp(a.data(), b.data(), a.view().bytes()) == 0;
-  for (std::size_t i = 0; i < a.elements(); ++i) {
-    const float x = a.f32()[i], y = b.f32()[i];
-    if (x != y && !(std::isnan(x) && std::isnan(y))) return false;
-  }
-  return true;
-}
-
-void expect_same(const ModelOutputs& a, const ModelOutputs& b, const char* what) {
-  promise(a.tensors.size() == b.tensors.size(), what);
-  for (std::size_t i = 0; i < a.tensors.size(); ++i) {
-    promise(a.tensors[i].first == b.tensors[i].first, what);
-    promise(same(a.tensors[i].second, b.tensors[i].second), what);
   }
 }
 
@@ -109,9 +57,7 @@ void run_model(std::string_view bytes) {
   std::string weights = checkpoint.weights;
   if (end < bytes.size()) damage(weights, bytes.substr(end + 1));
   try {
-    CheckpointReader reader(plan_matrices(config, checkpoint.task, format));
-    test::feed(reader, "model.safetensors", weights);
-    const auto model = load_model(reader.finish(), config, checkpoint.task);
+    const auto model = load_tiny(checkpoint, config, weights, format);
     const ModelInputs& inputs = checkpoint.given.inputs;
     const ModelOutputs first = model->forward(inputs);
     expect_same(model->forward(inputs), first, "the second pass differs from the first");

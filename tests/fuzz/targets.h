@@ -37,6 +37,8 @@ void run_config(std::string_view bytes);
 std::vector<std::string> config_seeds();
 void run_index(std::string_view bytes);
 std::vector<std::string> index_seeds();
+void run_interventions(std::string_view bytes);
+std::vector<std::string> interventions_seeds();
 void run_model(std::string_view bytes);
 std::vector<std::string> model_seeds();
 void run_options(std::string_view bytes);
@@ -46,6 +48,7 @@ inline constexpr Target kTargets[] = {
     {"container", run_container, container_seeds, 8000},
     {"config", run_config, config_seeds, 2500},
     {"index", run_index, index_seeds, 4000},
+    {"interventions", run_interventions, interventions_seeds, 300},
     {"model", run_model, model_seeds, 1500},
     {"options", run_options, options_seeds, 2000},
 };

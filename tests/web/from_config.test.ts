@@ -83,6 +83,32 @@ describe('from_config', () => {
     await model.dispose();
   });
 
+  it.each([
+    't5/even',
+    'mt5/even',
+    'dinov2/even_base',
+    'dinov2/odd_base',
+    'dinov2_with_registers/even_base',
+    'deberta_v2/even_masked_lm',
+    'deberta_v2/odd_masked_lm',
+    'falcon/even',
+    'falcon/odd',
+  ])('names the tensors of %s as transformers does', async (folder) => {
+    const [architecture = '', checkpoint] = folder.split('/');
+    const one = casesOf(`models/${architecture}`).find(({ options }) => options.checkpoint === checkpoint);
+    const base = classes[String(one?.options.task)] as (typeof classes)[string];
+    const file = readFileSync(fixturePath(`models/${folder}/model.safetensors`));
+    const header = JSON.parse(file.toString('utf8', 8, 8 + Number(file.readBigUInt64LE(0)))) as object;
+    const model = await base.from_config(configOf(folder));
+    const listed = (await model.named_parameters()).map(({ name, dims }) => [name, dims]);
+    const known = Object.entries(header).map(([name, { shape }]) => [name, shape]);
+    for (const entry of listed) expect(known).toContainEqual(entry);
+    const names = new Set(listed.map(([name]) => name));
+    const missing = known.map(([name]) => name).filter((name) => !names.has(name) && name !== '__metadata__');
+    expect(missing.filter((name) => !unused.test(name) && !/lm_head\.weight$/.test(name))).toEqual([]); // tied
+    await model.dispose();
+  });
+
   it('has the numbers of the seed, in every dtype and engine, and is trained, saved and loaded like any model', async () => {
     const config = configOf('gpt2/odd');
     const first = await AutoModelForCausalLM.from_config(config, { seed: 7, deterministic: true });

@@ -39,6 +39,10 @@ void refuse_task(const ConfigReader& config, Task task) {
                 "\", which has no head for the task ", to_string(task));
 }
 
+bool is_gated(const ConfigReader&, const ModelConfig& model) {
+  return model.tower.stack.block.feed_forward.gate == Gate::present;
+}
+
 NameMap Architecture::names(const Weights& weights, const ModelConfig& config) const {
   NameMap names;
   for (const std::string_view prefix : prefixes) {

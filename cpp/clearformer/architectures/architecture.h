@@ -19,7 +19,11 @@ namespace clearformer {
 struct KeyScheme {
   std::string_view marker;
   std::span<const NameRule> rules;  // applied before the architecture's own
+  /// Whether transformers gives these names to a model of that config; null: whenever the marker occurs in them.
+  bool (*saved)(const ConfigReader&, const ModelConfig&) = nullptr;
 };
+/// A KeyScheme::saved: feed-forward networks with a gate.
+bool is_gated(const ConfigReader& config, const ModelConfig& model);
 
 /// A supported architecture: its "model_type", the keys of its config and their meaning, and the tensor names of its
 /// checkpoints.

@@ -47,7 +47,8 @@ constexpr NameRule kLegacyHead[] = {
     {"mlm.bias", "/cls.predictions.bias"},
     {"mlm.out", "/cls.predictions.decoder"},
 };
-constexpr KeyScheme kSchemes[] = {{"cls.predictions.", kLegacyHead}, {"", kOwnHead}};
+bool is_legacy(const ConfigReader& config, const ModelConfig&) { return config.flag("legacy"); }
+constexpr KeyScheme kSchemes[] = {{"cls.predictions.", kLegacyHead, is_legacy}, {"", kOwnHead}};
 constexpr std::string_view kPrefixes[] = {"deberta."};
 constexpr std::string_view kIgnored[] = {"*embeddings.position_ids", "*position_embeddings*",
                                          "mask_predictions.*"};

@@ -30,7 +30,7 @@ constexpr NameRule kGated[] = {{"gate_proj", "weights_in", 0, 2},
                                {"up_proj", "weights_in", 1, 2},
                                {"down_proj", "weights_out"}};
 constexpr NameRule kPlain[] = {{"up_proj", "fc1"}, {"down_proj", "fc2"}};
-constexpr KeyScheme kSchemes[] = {{".weights_in.", kGated}, {"", kPlain}};
+constexpr KeyScheme kSchemes[] = {{".weights_in.", kGated, is_gated}, {"", kPlain}};
 constexpr std::string_view kPrefixes[] = {"dinov2."},
                            kRegisterPrefixes[] = {"dinov2_with_registers."};
 constexpr std::string_view kIgnored[] = {"*embeddings.mask_token"};  // of pre-training

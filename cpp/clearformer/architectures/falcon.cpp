@@ -26,7 +26,10 @@ constexpr NameRule kRules[] = {
     {"unembed", "/lm_head"},
 };
 constexpr NameRule kTwoNorms[] = {{"ln1", "ln_attn"}, {"ln2", "ln_mlp"}};
-constexpr KeyScheme kSchemes[] = {{"ln_mlp", kTwoNorms}};
+bool has_two_norms(const ConfigReader&, const ModelConfig& model) {
+  return model.tower.stack.block.order == NormOrder::parallel_two;
+}
+constexpr KeyScheme kSchemes[] = {{"ln_mlp", kTwoNorms, has_two_norms}};
 constexpr std::string_view kPrefixes[] = {"transformer."};
 constexpr std::string_view kIgnored[] = {"*.rotary_emb.inv_freq"};
 

@@ -37,7 +37,7 @@ constexpr NameRule kRules[] = {
 };
 constexpr NameRule kGated[] = {{"up_proj", "wi_1"}};
 constexpr NameRule kPlain[] = {{"up_proj", "wi"}};
-constexpr KeyScheme kSchemes[] = {{".wi_1.", kGated}, {"", kPlain}};
+constexpr KeyScheme kSchemes[] = {{".wi_1.", kGated, is_gated}, {"", kPlain}};
 constexpr std::string_view kIgnored[] = {
     "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"};
 

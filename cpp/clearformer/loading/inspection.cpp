@@ -268,7 +268,9 @@ class Inspector {
   }
 
   void report(const Weights& weights) {
-    for (const Weights::Problem& problem : weights.problems()) {
+    std::vector<Weights::Problem> problems = weights.unfinished();
+    problems.insert(problems.begin(), weights.problems().begin(), weights.problems().end());
+    for (const Weights::Problem& problem : problems) {
       if (problem.code == ErrorCode::missing_tensor) found_.missing.push_back(problem.tensor);
       found_.problems.push_back({problem.code, Problem::Severity::error, problem.text, {}});
     }

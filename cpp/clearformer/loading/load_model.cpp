@@ -83,6 +83,7 @@ std::vector<Weights::Needed> needed_tensors(std::string_view config_text, std::o
     return recording.needed();
   };
   for (const KeyScheme& scheme : architecture.schemes) {
+    if (scheme.saved != nullptr && !scheme.saved(reader, config)) continue;
     std::vector<Weights::Needed> tensors = needed(scheme.rules);
     for (const Weights::Needed& tensor : tensors) {
       if (tensor.name.find(scheme.marker) != std::string::npos) return tensors;

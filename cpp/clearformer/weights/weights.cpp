@@ -180,7 +180,7 @@ Weights::Entry* Weights::claim(const StoredName& stored, const Shape& expected) 
     fail(ErrorCode::invalid_argument, "weights: \"", stored.name, "\" was taken twice");
   }
   entry.taken = true;
-  if (stored.parts == 0) entry.outputs = outputs;
+  entry.outputs = outputs;
   if (!entry.weight.unread.empty()) {
     const bool unknown = entry.weight.unread.starts_with("unknown dtype");
     remember(unknown ? ErrorCode::malformed_file : ErrorCode::unsupported, stored.name,
@@ -304,17 +304,26 @@ void Weights::check(Unexpected unexpected) const {
     text += line;
   };
   for (const Problem& problem : problems_) append(problem.text);
-  for (const auto& [name, entry] : entries_) {
-    if (entry.faulty || entry.outputs == 0 || entry.rows_taken == entry.outputs) continue;
-    if (text.empty()) code = ErrorCode::shape_mismatch;
-    append(concat(entry.file, ": tensor \"", name, "\" stacks matrices of ", entry.outputs,
-                  " outputs, expected ", entry.rows_taken));
+  for (const Problem& problem : unfinished()) {
+    if (text.empty()) code = problem.code;
+    append(problem.text);
   }
   if (problems_.size() == kMaxProblems) append("and perhaps more");
   if (unexpected == Unexpected::refuse) {
     for (const std::string& name : unused()) append(concat("tensor \"", name, "\" is unexpected"));
   }
   if (!text.empty()) fail(code, "weights: ", text);
+}
+
+std::vector<Weights::Problem> Weights::unfinished() const {
+  std::vector<Problem> found;
+  for (const auto& [name, entry] : entries_) {
+    if (entry.faulty || !entry.taken || entry.rows_taken == entry.outputs) continue;
+    found.push_back({ErrorCode::shape_mismatch, name,
+                     concat(entry.file, ": tensor \"", name, "\" stacks matrices of ",
+                            entry.outputs, " outputs, expected ", entry.rows_taken)});
+  }
+  return found;
 }
 
 void Weights::expect_no_twin(const std::string& name, std::string_view twin) const {

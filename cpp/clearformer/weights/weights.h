@@ -96,11 +96,13 @@ class Weights {
 
   /// The problems recorded by take() so far.
   const std::vector<Problem>& problems() const { return problems_; }
+  /// Stacked tensors of which not all parts have been taken, once a model is built.
+  std::vector<Problem> unfinished() const;
 
   enum class Unexpected { keep, refuse };
   /// Throws one Error that lists all problems recorded by take() (its code is that of the first: missing_tensor,
-  /// shape_mismatch or dtype_mismatch), each with file, tensor, expected and found shape; with Unexpected::refuse also
-  /// the tensors that were not taken.
+  /// shape_mismatch or dtype_mismatch) and unfinished(), each with file, tensor, expected and found shape; with
+  /// Unexpected::refuse also the tensors that were not taken.
   void check(Unexpected unexpected) const;
 
   /// Throws malformed_file if `name`, not taken, has the same content as `twin`, which was taken under another prefix.
@@ -116,7 +118,7 @@ class Weights {
     StoredWeight weight;
     std::string name_in_file = {};  // if it was renamed
     bool taken = false;
-    std::size_t outputs = 0;     // that must be taken, if its parts differ in size
+    std::size_t outputs = 0;     // that must be taken: all of a stack's
     std::size_t rows_taken = 0;  // outputs, over all requests
     bool faulty = false;         // its problem has been recorded
   };

@@ -154,6 +154,11 @@ TEST(Weights, AStackedTensorWithMoreRowsThanThePartsHaveIsRefused) {
   weights.take({"qkv", 0, 0}, {4, 2});
   for (const std::size_t part : {1u, 2u}) weights.take({"qkv", part, 0}, {2, 2});
   expect_error(ErrorCode::shape_mismatch, {"\"qkv\"", "10", "8"}, [&] { weights.check(kRefuse); });
+  Weights half =
+      with("gate_up", Tensor::zeros({4, 2}));  // of equal parts, of which one is not taken
+  half.take({"gate_up", 1, 2}, {2, 2});
+  expect_error(ErrorCode::shape_mismatch, {"\"gate_up\"", "4", "2"},
+               [&] { half.check(Weights::Unexpected::keep); });
   Weights uneven = with("qkv", Tensor::zeros({9, 2}));
   uneven.take({"qkv", 0, 0, Layout::out_in, 2}, {4, 2});
   expect_error(ErrorCode::shape_mismatch, {"\"qkv\"", "[9, 2]", "[8, 2]"},
