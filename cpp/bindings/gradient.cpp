@@ -87,14 +87,9 @@ val model_gradient(const Arguments& arguments) {
     return val::object();
   }
   const Pace pace(arguments);
-  // Any exception from here on ends the pass.
-  const std::shared_ptr<OpenGradient> pass =
-      open->gradient ? std::move(open->gradient) : std::make_shared<OpenGradient>(arguments, *open);
-  open->gradient.reset();
-  if (!complete(*pass->pass, pass->back, pace)) {
-    open->gradient = pass;
-    return Pace::pending();
-  }
+  const auto pass = differentiated(
+      open->gradient, pace, [&] { return std::make_shared<OpenGradient>(arguments, *open); });
+  if (!pass) return Pace::pending();
   const Gradient& gradient = pass->gradient;
   pass->observation.needed_trace().check_all_met();
   gradient.check_all_met();

@@ -232,19 +232,40 @@ val model_head_directions(const Arguments& arguments) {
       model_of(arguments)->model->head_directions(layer, keys, arguments.floats("directions")));
 }
 
-val sentence_pooling(const Arguments& arguments) {
+namespace {
+
+std::vector<PoolingMode> pooling_modes(const Arguments& arguments) {
   std::vector<PoolingMode> modes;
   for (const std::string& name : arguments.texts("modes")) {
     const auto mode = pooling_mode_named(name);
     if (!mode) fail(ErrorCode::invalid_argument, "pooling: \"", name, "\" is not known");
     modes.push_back(*mode);
   }
+  return modes;
+}
+
+}  // namespace
+
+val sentence_pooling(const Arguments& arguments) {
   const Tensor mask = arguments.flags("mask");
-  return to_value(clearformer::sentence_pooling(arguments.floats("x"), mask.view(), modes));
+  return to_value(
+      clearformer::sentence_pooling(arguments.floats("x"), mask.view(), pooling_modes(arguments)));
+}
+
+val sentence_pooling_backward(const Arguments& arguments) {
+  const Tensor mask = arguments.flags("mask");
+  return to_value(clearformer::sentence_pooling_backward(arguments.floats("x"), mask.view(),
+                                                         pooling_modes(arguments),
+                                                         arguments.floats("grad_output")));
 }
 
 val unit_vectors(const Arguments& arguments) {
   return to_value(clearformer::unit_vectors(arguments.floats("x")));
+}
+
+val unit_vectors_backward(const Arguments& arguments) {
+  return to_value(
+      clearformer::unit_vectors_backward(arguments.floats("x"), arguments.floats("grad_output")));
 }
 
 val cache_info(const Arguments& arguments) {

@@ -43,4 +43,16 @@ struct OpenPass {
 /// Steps of a differentiated pass, forwards, then `back`: whether it is complete, or else the time slice used up.
 bool complete(ForwardPass& pass, bool& back, const Pace& pace);
 
+/// A call that differentiates: goes on with the pass that `held` has, or begins one. Null if that takes more time slices;
+/// then it is held. Any exception ends it.
+template <class Open, class Begin>
+std::shared_ptr<Open> differentiated(std::shared_ptr<Open>& held, const Pace& pace,
+                                     const Begin& begin) {
+  std::shared_ptr<Open> open = held ? std::move(held) : begin();
+  held.reset();
+  if (complete(*open->pass, open->back, pace)) return open;
+  held = std::move(open);
+  return nullptr;
+}
+
 }  // namespace clearformer::bindings

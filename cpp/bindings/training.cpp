@@ -133,14 +133,9 @@ val optimizer_backward(const Arguments& arguments) {
     return val::object();
   }
   const Pace pace(arguments);
-  // Any exception from here on ends the pass.
-  const std::shared_ptr<OpenBackward> pass =
-      open->pass ? std::move(open->pass) : std::make_shared<OpenBackward>(arguments, *open);
-  open->pass.reset();
-  if (!complete(*pass->pass, pass->back, pace)) {
-    open->pass = pass;
-    return Pace::pending();
-  }
+  const auto pass = differentiated(
+      open->pass, pace, [&] { return std::make_shared<OpenBackward>(arguments, *open); });
+  if (!pass) return Pace::pending();
   pass->gradient.check_all_met();
   open->ready = true;
   handles().note_peak();

@@ -106,6 +106,8 @@ async function split(program: string, build: string, binaryen: string): Promise<
     `--primary-output=${first}`,
     `--secondary-output=${gradients}`,
   ]);
+  // What the split left behind, such as types and locals of functions that are in the other file.
+  await run(join(binaryen, 'wasm-opt'), [gradients, ...features, '-Oz', '--converge', '-o', gradients]);
 }
 
 function requireSameGradients(programs: readonly string[]): void {

@@ -201,6 +201,40 @@ describe('backward', () => {
     await expect(model.run_with_hooks({ input_ids }, { metric, bwd_hooks: [[hooks, fails]] })).rejects.toBe(thrown);
   });
 
+  it('gives the gradients of the directions that are projected out, unless they depend on each other', async () => {
+    const edit = { hook: 'blocks.1.hook_resid_pre', op: 'project_out', pos: [0, 2, 4] } as const;
+    const value = new Tensor('float32', wave(60), [2, 30]);
+    const { edits } = await model.backward(
+      { input_ids },
+      { metric, edits: [{ ...edit, value }], with_respect_to: { edits: [0] } },
+    );
+    const found = edits[0] as Float;
+    expect(found.dims).toEqual([2, 30]);
+    const direction = floats(60, (i) => Math.cos(3 * i));
+    const expected = sum(Array.from(found.data, (one, i) => one * (direction[i] as number)));
+    const slopeFound = await slope((step) => {
+      const moved = value.add(new Tensor('float32', direction, [2, 30]).mul(step));
+      return model.run_with_hooks({ input_ids }, { edits: [{ ...edit, value: moved }] });
+    });
+    expect(Math.abs(slopeFound - expected)).toBeLessThan(0.08 * (found.norm().item() as number));
+    const twin = new Tensor(
+      'float32',
+      floats(60, (i) => (i % 30) + 1),
+      [2, 30],
+    );
+    const failure = await failureOf(() =>
+      model.backward(
+        { input_ids },
+        {
+          metric,
+          edits: [{ hook: 'blocks.1.hook_resid_pre', op: 'project_out', value: twin }],
+          with_respect_to: { edits: [0] },
+        },
+      ),
+    );
+    expect([failure.code, failure.message]).toEqual(['invalid_argument', expect.stringContaining('depend on each')]);
+  });
+
   it('is aborted by its signal, and leaves the model usable', async () => {
     const stop = new AbortController();
     stop.abort(new Error('enough'));

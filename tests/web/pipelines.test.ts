@@ -11,6 +11,7 @@ import {
   filesOf,
   folderFiles,
   jsonFile,
+  numberTokenizer,
   type PipelineCase,
   picture,
   pipelineCase,
@@ -73,20 +74,6 @@ describe('batches', () => {
     await pipe.dispose();
   });
 });
-
-/** A tokenizer for texts that consist of ids. */
-const numberTokenizer = {
-  'tokenizer.json': jsonFile({
-    model: {
-      type: 'WordLevel',
-      vocab: { '[PAD]': 0, ...Object.fromEntries(Array.from({ length: 97 }, (_, id) => [id, id]).slice(1)) },
-      unk_token: '1',
-    },
-    pre_tokenizer: { type: 'Whitespace' },
-    added_tokens: [],
-  }),
-  'tokenizer_config.json': jsonFile({ pad_token: '[PAD]', tokenizer_class: 'PreTrainedTokenizerFast' }),
-};
 
 describe('pairs of texts', () => {
   it('long lists of labels and documents go through the model in batches', async () => {

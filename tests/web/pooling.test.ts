@@ -1,22 +1,16 @@
 // Sentence pooling through the bindings: every mode with padding on either side, unit length, and zero vectors.
 import { describe, expect, it } from 'vitest';
-import type { PreTrainedModel } from '../../web/src/models/pre_trained_model.js';
-import { normalized, type PoolingMode, pool, poolingModes } from '../../web/src/pipelines/pooling.js';
+import { normalized, type PoolingMode, pool, poolingModes, tensorIn } from '../../web/src/models/pooling.js';
 import { sharedEngine } from '../../web/src/primitives/shared_core.js';
 import { configure } from '../../web/src/support/config.js';
 import { Tensor } from '../../web/src/tensor/tensor.js';
 
 configure({ wasmUrl: new URL('../../dist/', import.meta.url) });
 
-async function host(): Promise<PreTrainedModel> {
-  const engine = await sharedEngine();
-  return { open: () => ({ engine, model: 0 }) } as unknown as PreTrainedModel;
-}
-
 const hidden = new Tensor('float32', Float32Array.of(1, 2, 3, -4, 5, 7, 50, 60), [1, 4, 2]);
 const pooled = async (modes: PoolingMode[], flags: number[]) => {
   const mask = new Tensor('int64', BigInt64Array.from(flags, BigInt), [1, 4]);
-  return Array.from((await pool(await host(), hidden, mask, modes)).data);
+  return Array.from((await pool(await sharedEngine(), hidden, tensorIn(mask), modes)).data);
 };
 
 describe('pooling', () => {
@@ -43,7 +37,7 @@ describe('pooling', () => {
 
   it('makes every vector one of length 1, but for zeros', async () => {
     const rows = new Tensor('float32', Float32Array.of(3, 4, 0, 0, 0, -2), [3, 2]);
-    expect((await normalized(await host(), rows)).tolist()).toEqual([
+    expect((await normalized(await sharedEngine(), rows)).tolist()).toEqual([
       [Math.fround(0.6), Math.fround(0.8)],
       [0, 0],
       [0, -1],

@@ -161,13 +161,8 @@ export {
 export { copyCache, type KeyValueCachePart } from './models/cache_copy.js';
 export type { ActivationAxis, CapturePart } from './models/capture_parts.js';
 export { capturedIndices } from './models/captured_indices.js';
-export type {
-  ActivationEdit,
-  EditIndices,
-  EditOp,
-  EditSelection,
-  ForwardHook,
-} from './models/edits.js';
+export type { ActivationEdit, EditIndices, EditOp, EditSelection, ForwardHook } from './models/edits.js';
+export type { ComputedTerm, EmbeddingMetric, EmbeddingTerm } from './models/gradient_metric.js';
 export type { NewModelOptions } from './models/fresh/from_config.js';
 export {
   EosTokenCriteria,
@@ -212,6 +207,7 @@ export {
 export type { CausalLMOutput, ModelOutput, TowerOutput } from './models/outputs.js';
 export type { ParameterEdit, ParameterOptions, ParameterPart } from './models/parameters.js';
 export type { ForwardOptions, RunWithCacheOptions, RunWithHooksOptions } from './models/pass_options.js';
+export type { Pooling, PoolingMode } from './models/pooling.js';
 export type {
   ModelInfo,
   PreTrainedModel,
@@ -226,7 +222,11 @@ export type {
 } from './pipelines/automatic_speech_recognition.js';
 export type { ChatOptions } from './pipelines/chat_inputs.js';
 export type { AggregationStrategy, EntityGroup, TokenEntity } from './pipelines/entities.js';
-export type { FeatureExtractionOptions, FeatureExtractionPipeline } from './pipelines/feature_extraction.js';
+export type {
+  EmbeddingBackwardOptions,
+  FeatureExtractionOptions,
+  FeatureExtractionPipeline,
+} from './pipelines/feature_extraction.js';
 export type { FilledMask, FillMaskOptions, FillMaskPipeline } from './pipelines/fill_mask.js';
 export type { GenerationCallOptions } from './pipelines/generation_call.js';
 export type { ImageClassificationOptions, ImageClassificationPipeline } from './pipelines/image_classification.js';
@@ -241,7 +241,6 @@ export {
   pipeline,
   type TaskAliases,
 } from './pipelines/pipeline.js';
-export type { Pooling, PoolingMode } from './pipelines/pooling.js';
 export type { Answer, QuestionAnsweringOptions, QuestionAnsweringPipeline } from './pipelines/question_answering.js';
 export type { ClassificationOptions, LabelScore, ScoreFunction } from './pipelines/scores.js';
 export type {

@@ -14,6 +14,7 @@ import './checkpoint/web_folder.js';
 import './models/adapters.js';
 import './models/fresh/from_config.js';
 import './models/generation_callbacks.js';
+import './models/embedding_metric.js';
 import './models/gradient.js';
 import './models/observation.js';
 import './models/parameters.js';

@@ -1,6 +1,7 @@
 #include "clearformer/kernels/panel_gradient.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "clearformer/kernels/matmul.h"
 #include "clearformer/kernels/transpose.h"
@@ -32,6 +33,7 @@ void PanelGradient::copy_row(std::size_t output, float* to) const {
 
 void PanelGradient::set_row(std::size_t output, const float* row) {
   const std::size_t width = panel_width();
+  zero_ = false;
   float* to = panels_.f32() + output / width * width * inputs_ + output % width;
   for (std::size_t k = 0; k < inputs_; ++k) to[k * width] = row[k];
 }
@@ -39,8 +41,14 @@ void PanelGradient::set_row(std::size_t output, const float* row) {
 void PanelGradient::add_to_row(std::size_t output, const float* row, std::size_t first,
                                std::size_t end) {
   const std::size_t width = panel_width();
+  zero_ = false;
   float* to = panels_.f32() + output / width * width * inputs_ + output % width;
   for (std::size_t k = first; k < end; ++k) to[k * width] += row[k - first];
+}
+
+void PanelGradient::clear() {
+  if (!zero_) std::memset(panels_.data(), 0, bytes());
+  zero_ = true;
 }
 
 std::size_t PanelGradient::padded(std::size_t outputs) {
@@ -67,7 +75,7 @@ void PanelGradient::add_outer(const float* dy, const float* x, std::size_t rows,
       }
       float* sums = panels_.f32() + panel * width * inputs_;
       MatmulArgs args{{sums, width, inputs_, width, count, {}}};
-      args.epilogue.residual = sums;
+      args.epilogue.residual = zero_ ? nullptr : sums;  // zeros need not be read
       args.epilogue.residual_stride = width;
       args.a = turned;
       args.a_stride = args.panel_stride = count;
@@ -78,6 +86,7 @@ void PanelGradient::add_outer(const float* dy, const float* x, std::size_t rows,
                     [&](std::size_t panel, std::size_t end, std::size_t worker) {
                       for (; panel < end; ++panel) add_panel(panel, worker);
                     });
+    zero_ = false;
   }
 }
 

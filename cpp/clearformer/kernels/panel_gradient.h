@@ -30,14 +30,20 @@ class PanelGradient : public WeightRows {
   static constexpr std::size_t kRows = 512;
 
   /// All panels, with the padding of the last one, which stays zero: for elementwise work in place.
-  Tensor& panels() { return panels_; }
+  Tensor& panels() {
+    zero_ = false;
+    return panels_;
+  }
   const Tensor& panels() const { return panels_; }
+  /// Begins again with zeros.
+  void clear();
   /// Rows with those that complete the last panel.
   static std::size_t padded(std::size_t outputs);
 
  private:
   std::size_t outputs_, inputs_;
-  Tensor panels_;  // (P, K, W)
+  Tensor panels_;     // (P, K, W)
+  bool zero_ = true;  // nothing was added
 };
 
 }  // namespace clearformer::kernels

@@ -13,35 +13,6 @@ namespace clearformer {
 
 namespace {
 
-// C (m, n) = residual + scale · A (m, k) · panels of one head.
-struct HeadProduct {
-  const float* a;
-  std::size_t a_stride;
-  const void* panels;
-  std::size_t panel_stride;
-  float* c;
-  std::size_t c_stride, m, n, k;
-  float scale = 1.0f;
-  bool onto = false;
-};
-
-void multiply_head(const HeadProduct& product) {
-  kernels::MatmulArgs args;
-  args.a = product.a;
-  args.a_stride = product.a_stride;
-  args.b = product.panels;
-  args.panel_stride = product.panel_stride;
-  args.c = product.c;
-  args.c_stride = product.c_stride;
-  args.m = product.m;
-  args.n = product.n;
-  args.k = product.k;
-  args.epilogue.scale = product.scale;
-  args.epilogue.residual = product.onto ? product.c : nullptr;
-  args.epilogue.residual_stride = product.c_stride;
-  kernels::matmul(args);
-}
-
 class TracedBackward {
  public:
   TracedBackward(const AttentionKept& kept, const Mask& mask, const AttentionOptions& options,
@@ -66,9 +37,11 @@ class TracedBackward {
     const PackedKeyValues values = packed_in(arena_, kept_.values, none);
     parallel_for(batch_ * heads_, [&](std::size_t task, std::size_t) {
       const std::size_t b = task / heads_, h = task % heads_;
-      multiply_head({d_output.row(b, 0, h), d_output.row_stride, values.keys(b, group(h)),
-                     values.key_panel_stride(), matrix(d_, b, h), keys_, queries_, keys_,
-                     kept_.values.width});
+      kernels::matmul({{matrix(d_, b, h), keys_, queries_, keys_, kept_.values.width, {}},
+                       d_output.row(b, 0, h),
+                       d_output.row_stride,
+                       values.keys(b, group(h)),
+                       values.key_panel_stride()});
     });
     offer("hook_pattern");
   }
@@ -139,9 +112,16 @@ class TracedBackward {
     const float scale = options_.score.scale;
     parallel_for(batch_ * heads_, [&](std::size_t task, std::size_t) {
       const std::size_t b = task / heads_, h = task % heads_;
-      multiply_head({matrix(d_, b, h), keys_, keys.values(b, group(h)), keys.value_panel_stride(),
-                     d_queries.row(b, 0, h), d_queries.row_stride, queries_, kept_.queries.width,
-                     keys_, scale});
+      kernels::matmul({{d_queries.row(b, 0, h),
+                        d_queries.row_stride,
+                        queries_,
+                        kept_.queries.width,
+                        keys_,
+                        {scale}},
+                       matrix(d_, b, h),
+                       keys_,
+                       keys.values(b, group(h)),
+                       keys.value_panel_stride()});
     });
     none = kept_.queries;
     none.width = 0;
@@ -201,9 +181,18 @@ class TracedBackward {
       for (std::size_t h = g * per_group; h < (g + 1) * per_group; ++h) {
         const float* from = matrix(factors, b, h);
         for (std::size_t i = 0; i < size; ++i) turned[i % keys_ * queries_ + i / keys_] = from[i];
-        multiply_head({turned, queries_, panels.values(b, h), panels.value_panel_stride(),
-                       out.row(b, 0, g), out.row_stride, keys_, out.width, queries_, scale,
-                       h != g * per_group});
+        float* const to = out.row(b, 0, g);
+        const float* const added = h == g * per_group ? nullptr : to;
+        kernels::matmul({{to,
+                          out.row_stride,
+                          keys_,
+                          out.width,
+                          queries_,
+                          {scale, nullptr, added, out.row_stride}},
+                         turned,
+                         queries_,
+                         panels.values(b, h),
+                         panels.value_panel_stride()});
       }
     });
   }

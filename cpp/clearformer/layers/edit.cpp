@@ -5,8 +5,8 @@
 #include <iterator>
 
 #include "clearformer/layers/capture.h"
+#include "clearformer/layers/directions.h"
 #include "clearformer/layers/edit_region.h"
-#include "clearformer/layers/noise.h"
 
 namespace clearformer {
 
@@ -30,23 +30,14 @@ void average(const Offered& offered, const EditAxes& axes, const Region& region)
   for (RegionWalk at(region); at; at.advance()) x[at.element] = mean.f32()[at.element];
 }
 
-// x += deviation · n, where n depends on the seed, the hook, the place of the row among those selected, the position in
-// the sequence and the element's other indices.
+// x += deviation · n.
 void add_noise(const Edit& edit, const Offered& offered, const EditAxes& axes,
                const Region& region) {
   float* const x = offered.value.f32();
   const Operand deviation(edit.value, edit, offered, region);
-  const NoiseKey of_hook(edit.seed.value_or(0), offered.name);
+  const EditNoise noise(edit, offered, axes, region);
   for (RegionWalk at(region); at; at.advance()) {
-    NoiseKey key = of_hook;
-    for (std::size_t axis = 0, rest = at.element; axis < region.shape.rank(); ++axis) {
-      std::size_t coordinate = rest / region.strides[axis];
-      rest %= region.strides[axis];
-      if (axis == axes.batch) coordinate = at.places[axis];
-      if (axis == axes.position) coordinate += offered.past;
-      key = key.with(coordinate);
-    }
-    x[at.element] += deviation.at(at.places) * static_cast<float>(key.normal());
+    x[at.element] += deviation.at(at.places) * noise.at(at);
   }
 }
 
@@ -58,39 +49,6 @@ void clamp(const Edit& edit, const Offered& offered, const Region& region) {
     if (low) number = std::max(number, low.at(at.places));  // NaN remains
     if (high) number = std::min(number, high.at(at.places));
   }
-}
-
-using Vector = std::vector<double>;
-
-double dot(const Vector& a, const Vector& b) {
-  double sum = 0.0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
-}
-
-void subtract_projections(const std::vector<Vector>& basis, Vector& x) {
-  for (const Vector& direction : basis) {
-    const double length = dot(direction, x);
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] -= length * direction[i];
-  }
-}
-
-// An orthonormal basis of the rows' span by Gram-Schmidt; each row is projected twice, for accuracy ("twice is enough":
-// Giraud et al. 2005). A row that the others span adds nothing.
-std::vector<Vector> basis_of(const Tensor& rows, std::size_t width) {
-  constexpr double kNothing = 1e-7;  // relative; the rows are float32
-  std::vector<Vector> basis;
-  for (std::size_t first = 0; first < rows.elements(); first += width) {
-    Vector row(rows.f32() + first, rows.f32() + first + width);
-    const double before = std::sqrt(dot(row, row));
-    subtract_projections(basis, row);
-    subtract_projections(basis, row);
-    const double length = std::sqrt(dot(row, row));
-    if (length <= kNothing * before) continue;
-    for (double& number : row) number /= length;
-    basis.push_back(std::move(row));
-  }
-  return basis;
 }
 
 // x -= Σ b (b · x) over the basis, for every vector of (selected) features.

@@ -19,7 +19,10 @@ void apply(const Edit& edit, const Offered& offered, std::size_t prompts);
 /// before: the value before the edit; for clamp.
 void apply_back(const Edit& edit, const Offered& gradient, const Tensor* before);
 /// The gradient of edit.value, of its shape: that of the edited region, multiplied by what was scaled or by the noise
-/// drawn, summed over the axes along which the value is broadcast. before: for scale. Throws unsupported for project_out.
+/// drawn, summed over the axes along which the value is broadcast. For each direction v of project_out, of those vectors x:
+///   dv = -Σ (e·dy) x' + (e·x) dy', x' and dy' without their projections, e in the directions' span: 1 with v, else 0
+/// before: the value before the edit; for scale and project_out. Throws invalid_argument for directions that depend
+/// on each other: the space that they span changes abruptly.
 Tensor value_gradient(const Edit& edit, const Offered& gradient, const Tensor* before);
 
 }  // namespace clearformer

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <vector>
 
+#include "clearformer/layers/directions.h"
 #include "clearformer/layers/edit.h"
 #include "clearformer/layers/edit_region.h"
 
@@ -45,21 +47,51 @@ void clamp_back(const Edit& edit, const Offered& gradient, const Region& region,
   }
 }
 
-// What noise of a standard deviation of 1 adds.
-Tensor unit_noise(const Edit& edit, const Offered& at) {
-  Edit unit;
-  unit.op = Edit::Op::noise;
-  unit.rows = edit.rows;
-  unit.heads = edit.heads;
-  unit.positions = edit.positions;
-  unit.key_positions = edit.key_positions;
-  unit.features = edit.features;
-  unit.seed = edit.seed;
-  unit.value = Tensor({1});
-  *unit.value.f32() = 1.0f;
-  Tensor noise = Tensor::zeros(at.value.shape());
-  apply(unit, {at.name, at.legend, noise, at.past}, 0);
-  return noise;
+// e with e · v = 1 for the direction of that index, in the directions' span and orthogonal to all others.
+Vector dual_of(const Edit& edit, std::size_t index, const Offered& at) {
+  Tensor rows = edit.value.clone();
+  const std::size_t width = rows.shape().back(0), count = rows.elements() / width;
+  float* const last = rows.f32() + (count - 1) * width;
+  std::swap_ranges(last, last + width, rows.f32() + index * width);
+  const std::vector<Vector> basis = basis_of(rows, width);
+  if (basis.size() < count) {
+    fail(ErrorCode::invalid_argument, "gradient: the directions at ", at.name,
+         " depend on each other");
+  }
+  Vector dual = basis.back();
+  const double length = dot(dual, Vector(last, last + width));
+  for (double& number : dual) number /= length;
+  return dual;
+}
+
+// dv = -Σ (e · dy) x' + (e · x) dy' over the vectors x, with x' and dy' what the projection leaves of x and dy.
+Tensor direction_gradients(const Edit& edit, const Offered& gradient, const Region& region,
+                           const Tensor& before) {
+  Tensor x = before.clone(), d = Tensor::copy_of(gradient.value);
+  apply(edit, {gradient.name, gradient.legend, x, gradient.past}, 0);
+  apply(edit, {gradient.name, gradient.legend, d, gradient.past}, 0);
+  Tensor result(edit.value.shape());
+  const std::size_t width = result.shape().back(0);
+  for (std::size_t first = 0; first < result.elements(); first += width) {
+    const Vector dual = dual_of(edit, first / width, gradient);
+    Vector sums(width, 0.0);
+    std::vector<std::size_t> elements;
+    for (RegionWalk walk(region); walk; walk.advance()) {
+      elements.push_back(walk.element);
+      if (elements.size() < width) continue;
+      double of_x = 0.0, of_d = 0.0;
+      for (std::size_t i = 0; i < width; ++i) {
+        of_x += dual[i] * before.f32()[elements[i]];
+        of_d += dual[i] * gradient.value.f32()[elements[i]];
+      }
+      for (std::size_t i = 0; i < width; ++i) {
+        sums[i] -= of_d * x.f32()[elements[i]] + of_x * d.f32()[elements[i]];
+      }
+      elements.clear();
+    }
+    std::copy(sums.begin(), sums.end(), result.f32() + first);
+  }
+  return result;
 }
 
 }  // namespace
@@ -81,15 +113,10 @@ void apply_back(const Edit& edit, const Offered& gradient, const Tensor* before)
 
 Tensor value_gradient(const Edit& edit, const Offered& gradient, const Tensor* before) {
   using Op = Edit::Op;
-  if (edit.op == Op::project_out) {
-    fail(ErrorCode::unsupported, "gradient: that of the value of ", described(edit, gradient.name));
-  }
-  const Region region = region_of(edit, gradient, EditAxes(gradient.legend), 0);
-  Tensor noise;
-  if (edit.op == Op::noise) {
-    noise = unit_noise(edit, gradient);
-    before = &noise;
-  }
+  const EditAxes axes(gradient.legend);
+  const Region region = region_of(edit, gradient, axes, 0);
+  if (edit.op == Op::project_out) return direction_gradients(edit, gradient, region, *before);
+  const EditNoise noise(edit, gradient, axes, region);
   const Shape& shape = edit.value.shape();
   const std::size_t leading = region.shape.rank() - shape.rank();
   std::vector<double> sums(shape.elements(), 0.0);
@@ -98,11 +125,12 @@ Tensor value_gradient(const Edit& edit, const Offered& gradient, const Tensor* b
     for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
       of = of * shape[axis] + (shape[axis] == 1 ? 0 : at.places[leading + axis]);
     }
-    const double factor = before != nullptr ? before->f32()[at.element] : 1.0;
+    double factor = before != nullptr ? before->f32()[at.element] : 1.0;
+    if (edit.op == Op::noise) factor = noise.at(at);
     sums[of] += factor * gradient.value.f32()[at.element];
   }
   Tensor result(shape);
-  for (std::size_t i = 0; i < sums.size(); ++i) result.f32()[i] = static_cast<float>(sums[i]);
+  std::copy(sums.begin(), sums.end(), result.f32());
   return result;
 }
 

@@ -182,4 +182,16 @@ void RegionWalk::advance() {
   read();
 }
 
+float EditNoise::at(const RegionWalk& walk) const {
+  NoiseKey key = of_hook_;
+  for (std::size_t axis = 0, rest = walk.element; axis < region_.shape.rank(); ++axis) {
+    std::size_t coordinate = rest / region_.strides[axis];
+    rest %= region_.strides[axis];
+    if (axis == axes_.batch) coordinate = walk.places[axis];
+    if (axis == axes_.position) coordinate += past_;
+    key = key.with(coordinate);
+  }
+  return static_cast<float>(key.normal());
+}
+
 }  // namespace clearformer

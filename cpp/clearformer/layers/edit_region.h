@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "clearformer/layers/noise.h"
 #include "clearformer/layers/trace.h"
 
 namespace clearformer {
@@ -79,6 +80,24 @@ class RegionWalk {
   const Region& region_;
   Shape at_;
   std::size_t left_;
+};
+
+/// The noise of an edit, of a standard deviation of 1: each number depends on the seed, the hook, the place of the row
+/// among those selected, the position in the sequence and the element's other indices.
+class EditNoise {
+ public:
+  EditNoise(const Edit& edit, const Offered& offered, const EditAxes& axes, const Region& region)
+      : of_hook_(edit.seed.value_or(0), offered.name),
+        axes_(axes),
+        region_(region),
+        past_(offered.past) {}
+  float at(const RegionWalk& walk) const;
+
+ private:
+  NoiseKey of_hook_;
+  const EditAxes& axes_;
+  const Region& region_;
+  std::size_t past_;
 };
 
 }  // namespace clearformer

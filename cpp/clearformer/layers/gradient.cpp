@@ -10,10 +10,9 @@ namespace {
 
 constexpr ErrorCode kRefused = ErrorCode::invalid_argument;
 
-template <class List>
-bool any_matches(const List& list, std::string_view hook) {
-  return std::any_of(list.begin(), list.end(),
-                     [&](const auto& entry) { return selects(entry.pattern, hook); });
+bool any_matches(const std::vector<std::string>& patterns, std::string_view hook) {
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const std::string& pattern) { return selects(pattern, hook); });
 }
 
 // The weights broadcast to a hook point's value.
@@ -29,7 +28,7 @@ Tensor weights_for(const ReadOut& term, const Shape& shape) {
 
 }  // namespace
 
-void Gradient::want_edit(std::size_t index) { edits_.push_back({index, Tensor()}); }
+void Gradient::want_edit(std::size_t index) { edits_.push_back(index); }
 
 void Gradient::edit(std::string pattern, Function function) {
   changes_.push_back({std::move(pattern), std::move(function)});
@@ -43,8 +42,9 @@ const Tensor& Gradient::at(std::string_view name) const {
 }
 
 const Tensor& Gradient::edit_value(std::size_t index) const {
-  for (const OfEdit& edit : edits_) {
-    if (edit.index == index && !edit.gradient.empty()) return edit.gradient;
+  const std::string number = concat(index);
+  for (const auto& [edit, sum] : edit_sums_) {
+    if (edit == number) return sum;
   }
   fail(kRefused, "gradient: none of the value of edit ", index, " was computed");
 }
@@ -65,51 +65,50 @@ void Gradient::begin_layers() {
   found_.clear();
   kept_.clear();
   weights_.clear();
-  for (OfEdit& edit : edits_) edit.gradient = Tensor();
-  for (Met& hook : hooks_) hook.met = false;
-  for (Wanted& wanted : wanted_) wanted.met = false;
+  edit_sums_.clear();
+  met_.clear();
+}
+
+bool Gradient::calls_at(std::string_view name) const {
+  return std::any_of(changes_.begin(), changes_.end(),
+                     [&](const Change& change) { return selects(change.pattern, name); });
 }
 
 bool Gradient::seeks(std::string_view name) const {
-  return any_matches(wanted_, name) || any_matches(changes_, name);
+  return any_matches(wanted_, name) || calls_at(name);
 }
 
 bool Gradient::changes(std::string_view name) const {
-  return any_matches(changes_, name) ||
-         std::any_of(hooks_.begin(), hooks_.end(),
-                     [&](const Met& hook) { return hook.term.name == name; });
+  return calls_at(name) || std::any_of(hooks_.begin(), hooks_.end(),
+                                       [&](const ReadOut& hook) { return hook.name == name; });
 }
 
 bool Gradient::concerns(std::string_view name) const { return seeks(name) || changes(name); }
 
 bool Gradient::wants_edit(std::size_t index) const {
-  return std::any_of(edits_.begin(), edits_.end(),
-                     [&](const OfEdit& edit) { return edit.index == index; });
-}
-
-std::vector<std::size_t> Gradient::wanted_edits() const {
-  std::vector<std::size_t> indices;
-  for (const OfEdit& edit : edits_) indices.push_back(edit.index);
-  return indices;
+  return std::find(edits_.begin(), edits_.end(), index) != edits_.end();
 }
 
 void Gradient::check_all_met() const {
-  for (const Met& hook : hooks_) {
-    if (!hook.met) fail(kRefused, "gradient: this pass has no hook point \"", hook.term.name, "\"");
+  for (const ReadOut& hook : hooks_) {
+    if (std::find(met_.begin(), met_.end(), hook.name) != met_.end()) continue;
+    fail(kRefused, "gradient: this pass has no hook point \"", hook.name, "\"");
   }
-  for (const Wanted& wanted : wanted_) {
-    if (wanted.met) continue;
-    fail(kRefused, "gradient: this pass has no hook point \"", wanted.pattern, "\"");
+  for (const std::string& pattern : wanted_) {
+    const bool found = std::any_of(found_.begin(), found_.end(), [&](const Trace::Captured& entry) {
+      return selects(pattern, entry.name);
+    });
+    if (!found) fail(kRefused, "gradient: this pass has no hook point \"", pattern, "\"");
   }
 }
 
 void Gradient::keep(std::string name, const TensorView& value) {
-  kept_.push_back({std::move(name), Tensor::copy_of(value)});
+  kept_.emplace_back(std::move(name), Tensor::copy_of(value));
 }
 
 const Tensor* Gradient::kept(std::string_view name) const {
   for (std::size_t i = kept_.size(); i-- > 0;) {
-    if (kept_[i].name == name) return &kept_[i].value;
+    if (kept_[i].first == name) return &kept_[i].second;
   }
   return nullptr;
 }
@@ -119,22 +118,22 @@ void Gradient::release(std::size_t first) {
 }
 
 void Gradient::read(const Offered& offered) {
-  for (Met& hook : hooks_) {
-    if (hook.term.name != offered.name) continue;
-    const Tensor weights = weights_for(hook.term, offered.value.shape());
+  for (const ReadOut& hook : hooks_) {
+    if (hook.name != offered.name) continue;
+    const Tensor weights = weights_for(hook, offered.value.shape());
     for (std::size_t i = 0; i < weights.elements(); ++i) {
       // Scores that a mask hides are -inf: without a weight they do not belong to the metric.
       const double weight = weights.f32()[i];
       if (weight != 0.0) value_ += weight * offered.value.f32()[i];
     }
-    hook.met = true;
+    met_.push_back(hook.name);
   }
 }
 
 void Gradient::back(const Trace& trace, const Offered& gradient) {
-  for (const Met& hook : hooks_) {
-    if (hook.term.name != gradient.name) continue;
-    const Tensor weights = weights_for(hook.term, gradient.value.shape());
+  for (const ReadOut& hook : hooks_) {
+    if (hook.name != gradient.name) continue;
+    const Tensor weights = weights_for(hook, gradient.value.shape());
     float* const d = gradient.value.f32();
     kernels::add(d, weights.f32(), d, weights.elements());
   }
@@ -143,12 +142,7 @@ void Gradient::back(const Trace& trace, const Offered& gradient) {
       change.function(gradient.name, gradient.value);
     }
   }
-  bool wanted = false;
-  for (Wanted& each : wanted_) {
-    if (!selects(each.pattern, gradient.name)) continue;
-    each.met = wanted = true;
-  }
-  if (wanted) {
+  if (any_matches(wanted_, gradient.name)) {
     found_.push_back({std::string(gradient.name), std::string(gradient.legend),
                       Tensor::copy_of(gradient.value)});
   }
@@ -156,15 +150,11 @@ void Gradient::back(const Trace& trace, const Offered& gradient) {
 }
 
 void Gradient::add_to_edit(std::size_t index, const Tensor& gradient) {
-  for (OfEdit& edit : edits_) {
-    if (edit.index != index) continue;
-    if (edit.gradient.empty()) {
-      edit.gradient = gradient.clone();
-    } else {
-      float* const sum = edit.gradient.f32();
-      kernels::add(sum, gradient.f32(), sum, gradient.elements());
-    }
+  std::string number = concat(index);
+  for (auto& [edit, sum] : edit_sums_) {
+    if (edit == number) return kernels::add(sum.f32(), gradient.f32(), sum.f32(), sum.elements());
   }
+  edit_sums_.emplace_back(std::move(number), gradient.clone());
 }
 
 bool TraceScope::returns_logits() const {
@@ -210,6 +200,14 @@ void TraceScope::input_back(std::string_view input, const MutableTensorView& gra
 WeightGradients* TraceScope::weights() const {
   WeightGradients& weights = trace_->gradient()->weights();
   return weights.any() ? &weights : nullptr;
+}
+
+TensorView expect_gradient(const TensorView& gradient, const Shape& shape) {
+  const bool fits = gradient.elements() == shape.elements() && gradient.shape().rank() != 0 &&
+                    gradient.shape().back(0) == shape.back(0);
+  if (fits) return gradient.reshaped(shape);
+  fail(ErrorCode::shape_mismatch, "backward: a gradient of shape ", gradient.shape().text(),
+       " of an output of shape ", shape.text());
 }
 
 }  // namespace clearformer

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "clearformer/layers/trace.h"
@@ -47,11 +48,11 @@ class Gradient {
   void add(LabelLoss loss) { losses_.push_back(std::move(loss)); }
   void add(LogitTerm term) { logits_.push_back(term); }
   void add_output(ReadOut term) { outputs_.push_back(std::move(term)); }
-  void add_hook(ReadOut term) { hooks_.push_back({std::move(term), false}); }
+  void add_hook(ReadOut term) { hooks_.push_back(std::move(term)); }
 
   /// Asks for the gradient of all hook points whose name matches ('*' matches any run of characters), and of the inputs
   /// "pixel_values", "input_features" and "inputs_embeds" under these names. It is that of the value after its edits.
-  void want(std::string pattern) { wanted_.push_back({std::move(pattern), false}); }
+  void want(std::string pattern) { wanted_.push_back(std::move(pattern)); }
   /// Asks for the gradients of the weights whose name in the checkpoint matches, or of the one that TransformerLens calls
   /// so; they are read with Model::weight_gradient().
   void want_weights(std::string pattern) { wanted_weights_.push_back(std::move(pattern)); }
@@ -113,7 +114,7 @@ class Gradient {
   /// Whether back() may change the gradient of a hook point.
   bool changes(std::string_view name) const;
   bool wants_edit(std::size_t index) const;
-  std::vector<std::size_t> wanted_edits() const;
+  const std::vector<std::size_t>& wanted_edits() const { return edits_; }
   /// Throws invalid_argument for a hook point of the metric, or one that is wanted, that the pass did not have.
   void check_all_met() const;
 
@@ -137,7 +138,7 @@ class Gradient {
   template <class Predicate>
   std::size_t kept_bytes(const Predicate& counts) const {
     std::size_t bytes = 0;
-    for (const Kept& kept : kept_) bytes += counts(kept.name) ? kept.value.view().bytes() : 0;
+    for (const auto& [name, value] : kept_) bytes += counts(name) ? value.view().bytes() : 0;
     return bytes;
   }
   std::size_t kept_bytes() const {
@@ -153,42 +154,32 @@ class Gradient {
   void add_to_edit(std::size_t index, const Tensor& gradient);
 
  private:
-  struct Met {
-    ReadOut term;
-    bool met = false;
-  };
-  struct Wanted {
-    std::string pattern;
-    bool met = false;
-  };
-  struct Kept {
-    std::string name;
-    Tensor value;
-  };
-  struct OfEdit {
-    std::size_t index;
-    Tensor gradient;
-  };
   struct Change {
     std::string pattern;
     Function function;
   };
 
+  // Whether a function is called with a hook point's gradient.
+  bool calls_at(std::string_view name) const;
+
   std::vector<LabelLoss> losses_;
   std::vector<LogitTerm> logits_;
-  std::vector<ReadOut> outputs_;
-  std::vector<Met> hooks_;
-  std::vector<Wanted> wanted_;
-  std::vector<std::string> wanted_weights_, wanted_adapters_, places_;
-  std::vector<OfEdit> edits_;
+  std::vector<ReadOut> outputs_, hooks_;
+  std::vector<std::string> wanted_, wanted_weights_, wanted_adapters_, places_;
+  std::vector<std::string> met_;  // of hooks_
+  std::vector<std::size_t> edits_;
+  std::vector<std::pair<std::string, Tensor>> edit_sums_;  // by the edit's number
   std::vector<Change> changes_;
   WeightGradients weights_;
-  std::vector<Kept> kept_;
+  std::vector<std::pair<std::string, Tensor>> kept_;
   std::vector<Trace::Captured> found_;
   double value_ = 0.0;
   Memory memory_ = Memory::automatic;
   Keeping keeping_ = Keeping::nothing;
   bool omits_logits_ = false, recomputes_ = false;
 };
+
+/// A gradient in the shape of the value it is of, whose elements and last axis it must have; throws shape_mismatch.
+TensorView expect_gradient(const TensorView& gradient, const Shape& shape);
 
 }  // namespace clearformer

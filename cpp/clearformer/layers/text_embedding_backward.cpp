@@ -70,12 +70,17 @@ void TextEmbedding::backward(const Inputs& inputs, const MutableTensorView& d,
     positions_back(inputs.positions, sum, context);
   }
   context.trace.back("hook_embed", sum, kTextGradient);
+  // The gradient of what can be given in place of the tokens' rows, which is mostly not scaled.
+  const bool late = !config_.scales_given && config_.projected != Projected::words;
   const bool given = inputs.embeds != nullptr;
-  if (config_.scale != 1.0f && (!given || config_.scales_given)) {
+  const auto scale_back = [&] {
+    if (config_.scale == 1.0f || (given && !config_.scales_given)) return;
     kernels::scale(sum.f32(), config_.scale, sum.elements());
-  }
+  };
+  if (!late) scale_back();
   sum = project_back(Projected::words, sum, context);
   context.trace.back("inputs_embeds", sum, kTextGradient);
+  if (late) scale_back();
   if (given) return;
   tokens_->backward(inputs.ids, sum, context.trace.weights());
 }

@@ -128,8 +128,10 @@ void Trace::apply_kept(const Change& change, const Offered& offered) const {
   const auto index = static_cast<std::size_t>(&change - changes_.data());
   const bool keeps = gradient_->keeping();
   if (change.data != nullptr) {
-    const bool needed = change.data->op == Edit::Op::clamp ||
-                        (change.data->op == Edit::Op::scale && gradient_->wants_edit(index));
+    using Op = Edit::Op;
+    const Op op = change.data->op;
+    const bool needed = op == Op::clamp || ((op == Op::scale || op == Op::project_out) &&
+                                            gradient_->wants_edit(index));
     if (keeps && needed) gradient_->keep(before_edit(offered.name, index), offered.value);
     return apply(change, offered);
   }

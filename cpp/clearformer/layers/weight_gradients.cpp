@@ -85,12 +85,20 @@ std::vector<MutableTensorView> WeightGradients::all() const {
 
 std::size_t WeightGradients::bytes() const {
   std::size_t bytes = 0;
-  for (const MutableTensorView& sums : all()) bytes += sums.bytes();
+  for (const Sums& sums : sums_) {
+    bytes += sums.panels != nullptr ? sums.panels->bytes() : sums.numbers.view().bytes();
+  }
   return bytes;
 }
 
 void WeightGradients::clear() {
-  for (const MutableTensorView& sums : all()) std::memset(sums.data(), 0, sums.bytes());
+  for (Sums& sums : sums_) {
+    if (sums.panels != nullptr) {
+      sums.panels->clear();
+    } else {
+      std::memset(sums.numbers.data(), 0, sums.numbers.view().bytes());
+    }
+  }
 }
 
 void add_sum_of_rows(const float* a, const float* b, std::size_t rows, std::size_t columns,

@@ -5,6 +5,7 @@
 
 #include "clearformer/kernels/elementwise.h"
 #include "clearformer/models/metric.h"
+#include "clearformer/models/sentence_pooling.h"
 #include "clearformer/tensor/portable_math.h"
 
 namespace clearformer {
@@ -166,7 +167,7 @@ class DualEncoderModel::Pass : public ForwardPass {
     if (float* sum = weights->of(model_.logit_bias_)) *sum += static_cast<float>(of_bias);
   }
 
-  // Through unit length, dx = (g - y·(y·g)) / ‖x‖, and the pooler.
+  // Through unit length and the pooler.
   void side_back(const Side& side, const Tensor& d_embeds) {
     const MutableTensorView dx = side.run.d();
     const Tensor d_states = d_of(concat(side.scope, "_output.last_hidden_state"));
@@ -178,19 +179,9 @@ class DualEncoderModel::Pass : public ForwardPass {
     const Tensor& pooled = outputs_.at(concat(side.scope, "_output.pooler_output"));
     Tensor d = d_of(concat(side.scope, "_output.pooler_output"));
     if (d.empty()) d = Tensor::zeros(pooled.shape());
-    const std::size_t width = pooled.dim(1);
-    for (std::size_t row = 0; row < pooled.dim(0) && !d_embeds.empty(); ++row) {
-      const float* x = pooled.f32() + row * width;
-      const float* g = d_embeds.f32() + row * width;
-      double squares = 0.0, along = 0.0;
-      for (std::size_t i = 0; i < width; ++i) {
-        squares += static_cast<double>(x[i]) * x[i];
-        along += static_cast<double>(x[i]) * g[i];
-      }
-      for (std::size_t i = 0; i < width; ++i) {
-        d.f32()[row * width + i] +=
-            static_cast<float>((g[i] - x[i] * along / squares) / std::sqrt(squares));
-      }
+    if (!d_embeds.empty()) {
+      const Tensor more = unit_vectors_backward(pooled, d_embeds);
+      kernels::add(d.f32(), more.f32(), d.f32(), d.elements());
     }
     const std::size_t* positions = side.positions.empty() ? nullptr : side.positions.data();
     side.pooler.backward(side.run.x(), {nullptr, positions}, d, dx,

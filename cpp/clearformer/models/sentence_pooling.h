@@ -2,6 +2,8 @@
 // for tokens of the text and 0 for padding:
 //   cls = x_1,  max = max_t x_t,  mean = Σ w_t·x_t / Σ w_t,  mean_sqrt_len_tokens = Σ w_t·x_t / √(Σ w_t),
 //   weightedmean = Σ t·w_t·x_t / Σ t·w_t (t from 1),  last_token = the last x_t with w_t = 1
+// Backward, dy of y: dx_t = dy·w_t / Σ w_t of a mean (alike for its variants); all of dy goes to the one token of cls and
+// last_token, and of max to the first of the largest, as torch. Of y = x / ‖x‖: dx = (dy - y·(y·dy)) / ‖x‖.
 // Source: Reimers & Gurevych 2019, arXiv 1908.10084, section 3; sentence_transformers.models.Pooling.
 // Shapes: x (B, T, D), mask (B, T), y (B, modes·D).
 #pragma once
@@ -26,7 +28,14 @@ std::optional<PoolingMode> pooling_mode_named(std::string_view name);
 Tensor sentence_pooling(const TensorView& x, const std::optional<TensorView>& mask,
                         std::span<const PoolingMode> modes);
 
+/// The gradient of x (B, T, D) from that of sentence_pooling(x, mask, modes), d_embedding (B, modes·D). Throws like that.
+Tensor sentence_pooling_backward(const TensorView& x, const std::optional<TensorView>& mask,
+                                 std::span<const PoolingMode> modes, const TensorView& d_embedding);
+
 /// x / ‖x‖ for every vector along the last axis; zero vectors are unchanged.
 Tensor unit_vectors(const TensorView& x);
+
+/// The gradient of x from that of unit_vectors(x), of the same shape.
+Tensor unit_vectors_backward(const TensorView& x, const TensorView& d_unit);
 
 }  // namespace clearformer

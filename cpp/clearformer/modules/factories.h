@@ -62,9 +62,6 @@ Module::Gradients gradients_of(Named&&... named) {
   return gradients;
 }
 
-/// d_output as `shape`; throws shape_mismatch if it is not of that size.
-TensorView expect_gradient(const TensorView& d_output, const Shape& shape);
-
 /// The classes of torch.nn that are stacks of blocks (torch_transformer.cpp).
 std::unique_ptr<Module> encoder_layer(const ConfigReader& options, const WeightScope& scope);
 std::unique_ptr<Module> decoder_layer(const ConfigReader& options, const WeightScope& scope);

@@ -89,14 +89,6 @@ Shape modules::shape_option(const ConfigReader& options, std::string_view key) {
   return shape;
 }
 
-TensorView modules::expect_gradient(const TensorView& d_output, const Shape& shape) {
-  const bool fits = d_output.elements() == shape.elements() && d_output.shape().rank() != 0 &&
-                    d_output.shape().back(0) == shape.back(0);
-  if (fits) return d_output.reshaped(shape);
-  fail(ErrorCode::shape_mismatch, "backward: a gradient of shape ", d_output.shape().text(),
-       " of an output of shape ", shape.text());
-}
-
 namespace {
 
 void check_options(const modules::Factory& factory, const ConfigReader& options) {

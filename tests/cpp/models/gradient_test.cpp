@@ -133,6 +133,7 @@ std::vector<EditCase> edit_cases() {
   cases.push_back({"zero", made(Edit::Op::zero, {})});
   cases.push_back({"mean", made(Edit::Op::mean, {})});
   cases.push_back({"project_out", made(Edit::Op::project_out, random.tensor({10}))});
+  cases.push_back({"project_out of a space", made(Edit::Op::project_out, random.tensor({3, 10}))});
   cases.push_back({"noise", made(Edit::Op::noise, random.tensor({1}, 0.1f, 0.2f))});
   cases.push_back({"clamp", made(Edit::Op::clamp, {})});
   cases.back().edit.min = Tensor::zeros({1});
@@ -154,7 +155,7 @@ Edit copied(const Edit& edit) {
 TEST_F(Gradients, PassThroughEdits) {
   for (const EditCase& each : edit_cases()) {
     SCOPED_TRACE(each.name);
-    const bool differentiable = !each.edit.value.empty() && each.edit.op != Edit::Op::project_out;
+    const bool differentiable = !each.edit.value.empty();
     Gradient gradient;
     gradient.add(loss());
     gradient.want("blocks.0.hook_resid_pre");

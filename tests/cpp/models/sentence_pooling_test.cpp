@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "clearformer/loading/load_model.h"
@@ -38,11 +39,15 @@ std::vector<PoolingMode> modes_of(const Json& config) {
   return modes;
 }
 
-Tensor dense_after(const Tensor& x, const std::string& folder) {
+std::unique_ptr<Module> dense_in(const std::string& folder) {
   CheckpointReader reader;
   reader.read_file(folder + "/model.safetensors", "model.safetensors");
   const ConfigReader options(read_bytes(folder + "/config.json"), "config.json");
-  const auto module = Module::make("sentence_transformers.Dense", options, reader.finish());
+  return Module::make("sentence_transformers.Dense", options, reader.finish());
+}
+
+Tensor dense_after(const Tensor& x, const std::string& folder) {
+  const auto module = dense_in(folder);
   Module::Inputs inputs;
   inputs.tensors.emplace("input", x.view());
   return module->forward(inputs, nullptr);
@@ -74,6 +79,96 @@ TEST(SentencePooling, EmbeddingsEqualTheReference) {
     const bool unit = read_bytes(folder + "/modules.json").find("Normalize") != std::string::npos;
     expect_close("embedding", unit ? unit_vectors(embedding) : embedding.clone(),
                  reference->output("sentence_embedding"), kModelBound);
+  }
+}
+
+std::vector<PoolingMode> modes_in(const Case& reference) {
+  std::vector<PoolingMode> modes;
+  for (const Json& mode : reference.option("pooling").array()) {
+    modes.push_back(*pooling_mode_named(mode.string()));
+  }
+  return modes;
+}
+
+// The gradient of a reference's metric with respect to embeddings, and its value.
+double metric_gradient(const Case& reference, const Tensor& embeddings, Tensor& d) {
+  const std::string kind = reference.option("metric").string();
+  const Tensor& vector = reference.input("vector");
+  const Tensor unit = unit_vectors(vector);
+  d = Tensor(embeddings.shape());
+  double value = 0.0;
+  for (std::size_t i = 0; i < d.elements(); ++i) {
+    const double x = embeddings.f32()[i];
+    double slope = kind == "weights" ? vector.f32()[i] : x * x;
+    if (kind == "cosine_similarity") slope = unit.f32()[i % unit.elements()];
+    value += kind == "score" ? x * x * x / 3.0 : slope * x;
+    d.f32()[i] = static_cast<float>(slope);
+  }
+  return value;
+}
+
+// The mirror of dense_after().
+Tensor dense_back(const Tensor& x, const Tensor& d, const std::string& folder) {
+  const auto module = dense_in(folder);
+  Module::Inputs inputs;
+  inputs.tensors.emplace("input", x.view());
+  Trace trace;
+  Gradient gradient;
+  module->differentiate(trace, gradient);
+  module->forward(inputs, &trace);
+  return std::move(module->backward(inputs, d.view(), trace).at("input"));
+}
+
+// The gradients of a metric of embeddings equal autograd's through transformers and sentence-transformers' formulas.
+TEST(SentencePooling, GradientsEqualAutograd) {
+  const Fixture fixture("gradients_embeddings");
+  ASSERT_GE(fixture.cases().size(), 19u);
+  for (const Case& reference : fixture.cases()) {
+    SCOPED_TRACE(reference.name());
+    const std::string folder = fixture_path(kGroup + "/" + reference.option("checkpoint").string());
+    const std::unique_ptr<Model> model = from_pretrained(folder, Task::base);
+    const Tensor ids = reference.int32_input("input_ids");
+    const Tensor mask = reference.uint8_input("attention_mask");
+    ModelInputs inputs;
+    inputs.input_ids = ids.view();
+    inputs.attention_mask = mask.view();
+    ModelOutputs outputs = model->forward(inputs);
+    const Tensor& hidden = outputs.at("last_hidden_state");
+    const std::vector<PoolingMode> modes = modes_in(reference);
+    std::vector<Tensor> before;  // of each dense layer
+    Tensor embedding = sentence_pooling(hidden, mask.view(), modes);
+    std::vector<std::string> layers;
+    for (const char* path : {"/2_Dense", "/3_Dense"}) {
+      if (!file_exists(folder + path + "/config.json")) continue;
+      layers.push_back(folder + path);
+      before.push_back(embedding.clone());
+      embedding = dense_after(embedding, layers.back());
+    }
+    const bool unit = reference.option("normalize").boolean() ||
+                      reference.option("metric").string() == "cosine_similarity";
+    Tensor d;
+    const double value =
+        metric_gradient(reference, unit ? unit_vectors(embedding) : embedding.clone(), d);
+    EXPECT_NEAR(value, reference.member("value").number(), gamma(200) * std::max(1.0, value));
+    if (unit) d = unit_vectors_backward(embedding, d);
+    for (std::size_t i = layers.size(); i-- > 0;) d = dense_back(before[i], d, layers[i]);
+    Gradient gradient;
+    gradient.add_output(
+        {"last_hidden_state", sentence_pooling_backward(hidden, mask.view(), modes, d)});
+    gradient.want("inputs_embeds");
+    for (const std::string& name : reference.outputs()) {
+      if (name != "inputs_embeds") gradient.want_weights(name);
+    }
+    Trace trace;
+    model->gradient(inputs, trace, gradient);
+    for (const std::string& name : reference.outputs()) {
+      expect_close(
+          name,
+          name == "inputs_embeds" ? gradient.at(name).clone()
+                                  : model->weight_gradient(gradient, name),
+          reference.output(name),
+          Bound{8.0 * reference.member("float32_error").find(name)->number(), 0.0, gamma(200)});
+    }
   }
 }
 
@@ -154,6 +249,35 @@ TEST(SentencePooling, WhatDoesNotFitIsRefused) {
                [&] { sentence_pooling(mask, std::nullopt, modes); });
   expect_error(ErrorCode::invalid_argument, {"no mode"},
                [&] { sentence_pooling(x, std::nullopt, {}); });
+}
+
+TEST(SentencePooling, NamesGradientsThatDoNotFit) {
+  const Tensor x = Tensor::zeros({1, 2, 3}), d = Tensor::zeros({1, 4});
+  const PoolingMode mode = PoolingMode::mean;
+  expect_error(ErrorCode::shape_mismatch, {"gradient of shape [1, 4] of an output of shape [1, 3]"},
+               [&] { sentence_pooling_backward(x, std::nullopt, {&mode, 1}, d); });
+  expect_error(ErrorCode::shape_mismatch,
+               {"gradient of shape [1, 4] of an output of shape [1, 2, 3]"},
+               [&] { unit_vectors_backward(x, d); });
+}
+
+// A text without tokens, one whose numbers are all below upstream's padding, and a vector of zeros: constants.
+TEST(SentencePooling, ConstantsHaveNoGradient) {
+  const Tensor mask = Tensor::zeros({1, 2}, DType::u8);
+  Tensor x({1, 2, 1}), d({1, 1});
+  x.f32()[0] = x.f32()[1] = -2e9f;
+  d.f32()[0] = 1.0f;
+  for (const PoolingMode mode : {PoolingMode::max, PoolingMode::last_token, PoolingMode::mean}) {
+    const Tensor dx = sentence_pooling_backward(x, mask.view(), {&mode, 1}, d);
+    EXPECT_EQ(dx.f32()[0], 0.0f);
+    EXPECT_EQ(dx.f32()[1], 0.0f);
+  }
+  const PoolingMode most = PoolingMode::max;
+  EXPECT_EQ(sentence_pooling_backward(x, std::nullopt, {&most, 1}, d).f32()[0], 0.0f);
+  x.f32()[0] = x.f32()[1] = 3.0f;  // of equal ones the first, as torch
+  const Tensor dx = sentence_pooling_backward(x, std::nullopt, {&most, 1}, d);
+  EXPECT_EQ(dx.f32()[0], 1.0f);
+  EXPECT_EQ(dx.f32()[1], 0.0f);
 }
 
 }  // namespace

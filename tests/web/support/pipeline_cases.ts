@@ -112,3 +112,17 @@ export function expectTensor({ file }: PipelineCase, found: unknown, key: string
   if (reference === undefined) throw new Error(`${file} has no ${key}`);
   expectClose(key, found as Tensor, reference);
 }
+
+/** A tokenizer's files, for texts that are the ids themselves, below 97. */
+export const numberTokenizer = {
+  'tokenizer.json': jsonFile({
+    model: {
+      type: 'WordLevel',
+      vocab: { '[PAD]': 0, ...Object.fromEntries(Array.from({ length: 97 }, (_, id) => [id, id]).slice(1)) },
+      unk_token: '1',
+    },
+    pre_tokenizer: { type: 'Whitespace' },
+    added_tokens: [],
+  }),
+  'tokenizer_config.json': jsonFile({ pad_token: '[PAD]', tokenizer_class: 'PreTrainedTokenizerFast' }),
+};

@@ -18,11 +18,13 @@ import { Tensor } from '../tensor/tensor.js';
 import { floats } from '../tensor/tensor_input.js';
 import { type ActivationCache, toCache, toModuleCache, toTensor } from '../tensor/tensor_output.js';
 import { type ForwardHook, functionsIn } from './edits.js';
+import { isOfEmbeddings, metricOfEmbeddings } from './embedding_metric.js';
 import {
   computedIn,
   type DifferentiableMetric,
   isFunction,
   type LossTerm,
+  type MetricFunction,
   type MetricIn,
   termsIn,
 } from './gradient_metric.js';
@@ -137,14 +139,17 @@ export async function gradients(
       'past_key_values',
     );
   }
-  const { metric, bwd_hooks, logits_to_keep, memory = 'auto', return_logits = true, signal } = options;
+  const { bwd_hooks, logits_to_keep, memory = 'auto', return_logits = true, signal } = options;
   if (!['auto', 'keep', 'recompute'].includes(memory)) {
     const message = `${call}: memory is ${textOf(memory)} (known: auto, keep, recompute)`;
     throw refused('unsupported', message, 'memory');
   }
-  if (metric === undefined) throw refused('invalid_argument', `${call}: there is no metric`, 'metric');
+  if (options.metric === undefined) throw refused('invalid_argument', `${call}: there is no metric`, 'metric');
   const { reached, ...part } = partOf(options, hooks, cfg, inputs);
   const converted = forwardIn(call, inputs, engine);
+  const metric = isOfEmbeddings(options.metric)
+    ? metricOfEmbeddings(call, engine, options.metric, converted.attention_mask)
+    : options.metric;
   const { request, cause } = await observe(call, options, reached, engine);
   const kept = logits_to_keep === undefined ? {} : { logits_to_keep: keptIn(logits_to_keep, converted) };
   const pass = { model, ...converted, ...request, ...part, ...kept };
@@ -232,7 +237,7 @@ export async function outputWithLoss(
 /** The terms and the value of a metric function, from a pass of its own. */
 async function computed(
   call: string,
-  metric: Extract<DifferentiableMetric, { compute: unknown }>,
+  metric: MetricFunction,
   pass: ForwardArguments,
   hooks: readonly HookPoint[],
   engine: Engine,

@@ -5,12 +5,14 @@ import type { GradientArguments, HookPoint, TensorIn } from '../runtime/border.j
 import type { HookName } from '../runtime/hook_names.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
+import type { Tensor } from '../tensor/tensor.js';
 import { floats, integers, type TensorInput } from '../tensor/tensor_input.js';
 import type { ActivationCache } from '../tensor/tensor_output.js';
 import { type NamesFilter, resolveHooks } from './hooks.js';
 import type { LabelInput } from './inputs.js';
 import { labelsIn } from './labels.js';
 import type { ModelOutput } from './outputs.js';
+import type { Pooling, PoolingMode } from './pooling.js';
 
 /** A logit, or with a weight a multiple of it. */
 export interface LogitTerm {
@@ -63,8 +65,32 @@ export interface ComputedMetric {
   gradients: Readonly<Record<string, TensorInput>>;
 }
 
-/** What is differentiated: a term, several that are added up, or a function. */
-export type DifferentiableMetric = MetricTerm | readonly MetricTerm[] | MetricFunction;
+/** What is differentiated of embeddings [batch, size]; one of them. */
+export interface EmbeddingTerm {
+  /** Σ weights ⊙ embeddings: [size], or [batch, size]. */
+  weights?: number | TensorInput | undefined;
+  /** The cosine similarity with this vector [size], added up over the batch, or with one each [batch, size]. */
+  cosine_similarity?: TensorInput | undefined;
+  /** A function that gives its value and its gradient, of the embeddings' dims. */
+  score?(embeddings: Tensor<'float32'>): ComputedTerm | Promise<ComputedTerm>;
+}
+
+/** The value of a function of embeddings and its gradient there. */
+export interface ComputedTerm {
+  value: number;
+  gradient: TensorInput;
+}
+
+/** A metric of embeddings. The model runs twice, as for any function. */
+export interface EmbeddingMetric extends EmbeddingTerm {
+  /** How they are pooled from the last hidden states; `none` for models whose output is one vector per sequence. */
+  pooling: Pooling | readonly PoolingMode[];
+  /** Whether they are scaled to unit length. Default false. */
+  normalize?: boolean | undefined;
+}
+
+/** What is differentiated: a term, several that are added up, a function, or a metric of embeddings. */
+export type DifferentiableMetric = MetricTerm | readonly MetricTerm[] | MetricFunction | EmbeddingMetric;
 
 /** The terms for the core. */
 export type MetricIn = Pick<
@@ -87,14 +113,14 @@ export function logitDifferenceTerm(right: number, wrong: number, pos = -1, batc
 }
 
 /** Whether a metric is a function. */
-export function isFunction(metric: DifferentiableMetric): metric is MetricFunction {
+export function isFunction(metric: Exclude<DifferentiableMetric, EmbeddingMetric>): metric is MetricFunction {
   return typeof (metric as MetricFunction)?.compute === 'function';
 }
 
 /** Converts the terms of a metric. Throws `invalid_argument` for no terms and for what is none. */
 export function termsIn(
   call: string,
-  metric: Exclude<DifferentiableMetric, MetricFunction>,
+  metric: MetricTerm | readonly MetricTerm[],
   hooks: readonly HookPoint[],
 ): MetricIn {
   const terms = [metric].flat() as MetricTerm[];

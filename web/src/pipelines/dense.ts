@@ -4,10 +4,11 @@
 import { brokenRules, expectNone } from '../checkpoint/file_rules.js';
 import { notFound, type ReadOptions, readChunks, readRequired } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
-import type { PreTrainedModel } from '../models/pre_trained_model.js';
+import { tensorIn } from '../models/pooling.js';
 import { createModule } from '../primitives/module.js';
 import type { Handle, PlainOptions } from '../runtime/border.js';
 import { copied } from '../support/copied.js';
+import type { Engine } from '../runtime/engine.js';
 import { ClearformerError } from '../support/error.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { toTensor } from '../tensor/tensor_output.js';
@@ -42,19 +43,26 @@ async function readWeights(folder: Folder, path: string, options: ReadOptions): 
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }
 
-/** Vectors [text, in_features] after all layers. Rejects if a layer's weights or sizes do not fit. */
+/** The layers as modules of the core. Rejects if a layer's weights or sizes do not fit. */
+export async function modulesOf(engine: Engine, layers: readonly DenseLayer[]): Promise<Handle[]> {
+  const modules: Handle[] = [];
+  for (const layer of layers) {
+    layer.module ??= createModule(engine, 'sentence_transformers.Dense', layer.options, layer.weights ?? {});
+    modules.push(await layer.module);
+    layer.weights = undefined;
+  }
+  return modules;
+}
+
+/** Vectors [text, in_features] after all layers. */
 export async function project(
-  model: PreTrainedModel,
+  engine: Engine,
   layers: readonly DenseLayer[],
   vectors: Tensor<'float32'>,
 ): Promise<Tensor<'float32'>> {
-  const { engine } = model.open();
   let found = vectors;
-  for (const layer of layers) {
-    layer.module ??= createModule(engine, 'sentence_transformers.Dense', layer.options, layer.weights ?? {});
-    const module = await layer.module;
-    layer.weights = undefined;
-    const tensors = { input: { data: found.data, dims: [...found.dims] } };
+  for (const module of await modulesOf(engine, layers)) {
+    const tensors = { input: tensorIn(found) };
     found = toTensor((await engine.call('module_forward', { module, tensors, masks: {}, names: [] })).output);
   }
   return found;

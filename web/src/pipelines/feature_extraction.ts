@@ -2,17 +2,21 @@
 
 import type { ReadOptions } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
+import type { BackwardOptions, Gradients } from '../models/gradient.js';
+import type { EmbeddingTerm } from '../models/gradient_metric.js';
+import { normalized, type Pooling, type PoolingMode, pool, poolingModes, tensorIn } from '../models/pooling.js';
 import { PreTrainedModel } from '../models/pre_trained_model.js';
 import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
+import { loadPart } from '../support/platform.js';
 import { Tensor } from '../tensor/tensor.js';
 import { readTokenizer } from '../text/auto_tokenizer.js';
 import type { TokenizerOutput } from '../text/batch.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { needed, Pipeline } from './base_pipeline.js';
+import type { DenseLayer } from './dense.js';
 import { joinedRows } from './joined_rows.js';
 import { loader } from './load_pipeline.js';
-import { normalized, type Pooling, type PoolingMode, pool, poolingModes } from './pooling.js';
 import { checkChoice } from './scores.js';
 import { type EmbeddingDefaults, readEmbeddingDefaults } from './sentence_transformers.js';
 import {
@@ -38,6 +42,14 @@ export interface FeatureExtractionOptions extends TextCallOptions {
   quantize?: boolean | undefined;
   /** With `quantize`: bytes as int8, offset by -128 (`binary`, default), or as uint8. */
   precision?: 'binary' | 'ubinary' | undefined;
+}
+
+/** Options of `backward` of a feature-extraction pipeline. */
+export interface EmbeddingBackwardOptions
+  extends Omit<BackwardOptions, 'metric' | 'logits_to_keep' | 'return_logits'>,
+    Pick<FeatureExtractionOptions, 'pooling' | 'normalize' | 'truncation' | 'max_length'> {
+  /** What is differentiated: a function of the texts' embeddings. */
+  metric: EmbeddingTerm;
 }
 
 type Quantized = FeatureExtractionOptions & { quantize: true };
@@ -97,22 +109,57 @@ export class FeatureExtractionPipeline extends Pipeline<
     return this.#vectors(texts, { ...options, ...(!isTold && { pooling: 'mean' }), normalize: true });
   }
 
-  async #vectors(texts: string | readonly string[], options: FeatureExtractionOptions): Promise<Tensor<'float32'>> {
+  /**
+   * The gradients of a metric of the texts' embeddings, one vector per text: through unit length, the layers of
+   * modules.json and pooling, as a call computes them, then as `backward` of the model, whose options it takes. All
+   * texts are one batch. Rejects like that, and like a call.
+   */
+  async backward(texts: string | readonly string[], options: EmbeddingBackwardOptions): Promise<Gradients> {
+    const { metric, pooling, normalize, truncation, max_length, ...rest } = options ?? {};
+    const own = { pooling, normalize, truncation, max_length, signal: rest.signal };
+    const { list, modes, unit } = this.#wanted(texts, own);
+    const encoded = await this.#encode(list, own);
+    const { engine } = this.model.open();
+    const dense = await this.#dense(own, async (layers) => (await import('./dense.js')).modulesOf(engine, layers), []);
+    const { embeddingFunction } = await loadPart(() => import('../models/embedding_metric.js'));
+    const steps = { modes, dense, normalize: unit, mask: tensorIn(encoded.attention_mask) };
+    const call = `${this.task}: backward`;
+    return this.model.backward(modelInputs(encoded), {
+      ...rest,
+      metric: embeddingFunction(call, engine, metric, steps),
+    });
+  }
+
+  /** The texts, and what becomes of their tokens' vectors. */
+  #wanted(texts: string | readonly string[], { pooling, normalize }: FeatureExtractionOptions) {
     const given = textList(this.task, texts);
     if (given.length === 0) throw new ClearformerError('invalid_argument', `${this.task}: needs at least one text`);
     const list = this.#defaults.do_lower_case ? given.map((text) => text.toLowerCase()) : given;
-    const modes = options.pooling === undefined ? this.#defaults.pooling : poolingModes(options.pooling);
-    const { normalize = options.pooling === undefined && this.#defaults.normalize } = options;
-    const parts = modes.length === 0 ? await this.#tokens(list, options) : await this.#pooled(list, modes, options);
-    const joined = await this.#projected(joinedRows(parts), options);
-    return normalize ? normalized(this.model, joined) : joined;
+    const modes = pooling === undefined ? this.#defaults.pooling : poolingModes(pooling);
+    return { list, modes, unit: normalize ?? (pooling === undefined && this.#defaults.normalize) };
   }
 
-  /** The layers that modules.json lists after pooling. */
-  async #projected(vectors: Tensor<'float32'>, { pooling }: FeatureExtractionOptions): Promise<Tensor<'float32'>> {
-    if (this.#defaults.dense.length === 0 || pooling !== undefined) return vectors;
-    const { project } = await import('./dense.js');
-    return project(this.model, this.#defaults.dense, vectors);
+  async #vectors(texts: string | readonly string[], options: FeatureExtractionOptions): Promise<Tensor<'float32'>> {
+    const { list, modes, unit } = this.#wanted(texts, options);
+    const parts = modes.length === 0 ? await this.#tokens(list, options) : await this.#pooled(list, modes, options);
+    const { engine } = this.model.open();
+    const joined = joinedRows(parts);
+    const found = await this.#dense(
+      options,
+      async (layers) => (await import('./dense.js')).project(engine, layers, joined),
+      joined,
+    );
+    return unit ? normalized(engine, found) : found;
+  }
+
+  /** What becomes of the layers that modules.json lists after pooling, or `without` if there are none. */
+  #dense<T>(
+    { pooling }: FeatureExtractionOptions,
+    use: (layers: readonly DenseLayer[]) => Promise<T>,
+    without: T,
+  ): T | Promise<T> {
+    const { dense } = this.#defaults;
+    return dense.length === 0 || pooling !== undefined ? without : use(dense);
   }
 
   #encode(texts: readonly string[], options: TextCallOptions): Promise<TokenizerOutput> {
@@ -132,7 +179,8 @@ export class FeatureExtractionPipeline extends Pipeline<
     return inTextBatches(texts, this.tokenizer, options, async (part) => {
       const encoded = await this.#encode(part, options);
       const hidden = await this.#hidden(encoded, options);
-      if (hidden.dims.length === 3) return [await pool(this.model, hidden, encoded.attention_mask, modes)];
+      if (hidden.dims.length === 3)
+        return [await pool(this.model.open().engine, hidden, tensorIn(encoded.attention_mask), modes)];
       throw new ClearformerError(
         'unsupported',
         `${this.task}: this model gives one vector a text, there is no pooling`,

@@ -3,10 +3,10 @@
 import { brokenRules, expectNone } from '../checkpoint/file_rules.js';
 import { type ReadOptions, readOptional, readRequired } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
+import { type PoolingMode, poolingModes } from '../models/pooling.js';
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
 import { readPlain } from '../text/plain_text.js';
 import type { DenseLayer } from './dense.js';
-import { type PoolingMode, poolingModes } from './pooling.js';
 
 /** The embedding settings of a folder. */
 export interface EmbeddingDefaults {

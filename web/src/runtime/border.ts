@@ -262,7 +262,12 @@ export interface Border extends WeightCalls, PrimitiveCalls {
   model_logit_directions: Call<{ model: Handle; tokens: TensorIn }, Directions>;
   model_head_directions: Call<{ model: Handle; layer: number; cross: boolean; directions: TensorIn }, Directions>;
   sentence_pooling: Call<{ x: TensorIn; mask: TensorIn; modes: string[] }, TensorOut<'float32'>>;
+  sentence_pooling_backward: Call<
+    { x: TensorIn; mask: TensorIn; modes: string[]; grad_output: TensorIn },
+    TensorOut<'float32'>
+  >;
   unit_vectors: Call<{ x: TensorIn }, TensorOut<'float32'>>;
+  unit_vectors_backward: Call<{ x: TensorIn; grad_output: TensorIn }, TensorOut<'float32'>>;
   cache_info: Call<{ cache: Handle }, { batch: number; length: number; capacity: number; bytes: number }>;
   cache_crop: Call<{ cache: Handle; length: number }, Nothing>;
   cache_copy: Call<Record<'cache' | 'length' | 'first_layer' | 'more', number> & { rows: number[] }, { cache: Handle }>;

@@ -1,7 +1,7 @@
 // Pooling: one vector per text from one per token. Formulas: sentence_pooling.h of the core, which computes it.
 
-import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { TensorIn } from '../runtime/border.js';
+import type { Engine } from '../runtime/engine.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { toTensor } from '../tensor/tensor_output.js';
@@ -41,20 +41,20 @@ export function poolingModes(given: unknown): PoolingMode[] {
 
 /** [batch, position, d_model] and its mask [batch, position] -> [batch, modes · d_model]. */
 export async function pool(
-  model: PreTrainedModel,
+  engine: Engine,
   hidden: Tensor<'float32'>,
-  mask: Tensor<'int64'>,
+  mask: TensorIn,
   modes: readonly PoolingMode[],
 ): Promise<Tensor<'float32'>> {
-  const given = { x: tensorIn(hidden), mask: tensorIn(mask), modes: [...modes] };
-  return toTensor(await model.open().engine.call('sentence_pooling', given));
+  return toTensor(await engine.call('sentence_pooling', { x: tensorIn(hidden), mask, modes: [...modes] }));
 }
 
 /** Normalises every vector along the last axis to unit length; zero vectors are unchanged. */
-export async function normalized(model: PreTrainedModel, tensor: Tensor<'float32'>): Promise<Tensor<'float32'>> {
-  return toTensor(await model.open().engine.call('unit_vectors', { x: tensorIn(tensor) }));
+export async function normalized(engine: Engine, tensor: Tensor<'float32'>): Promise<Tensor<'float32'>> {
+  return toTensor(await engine.call('unit_vectors', { x: tensorIn(tensor) }));
 }
 
-function tensorIn({ data, dims }: Tensor<'float32'> | Tensor<'int64'>): TensorIn {
+/** A tensor for the core. */
+export function tensorIn({ data, dims }: Tensor<'float32'> | Tensor<'int64'>): TensorIn {
   return { data, dims: [...dims] };
 }
