@@ -20,7 +20,7 @@ import { pack } from './check/packed.js';
 import { type Command, reportErrors } from './main.js';
 import { messageOf } from './message_of.js';
 import { cacheFolder } from './toolchain/cache.js';
-import { query, run, SetupError, step } from './toolchain/progress.js';
+import { run, SetupError, step } from './toolchain/progress.js';
 import { findChromium } from './toolchain.js';
 
 const page = inProject('web/examples/bundlers.md');
@@ -245,7 +245,8 @@ async function matrix(words: readonly string[]): Promise<void> {
     const tokenizer = await AutoTokenizer.from_pretrained('${model}');
     const ids = await (await AutoModelForCausalLM.from_pretrained('${model}')).generate(tokenizer('Once upon a time'), { max_new_tokens: 200, eos_token_id: null });
     console.log(tokenizer.batch_decode(ids, { skip_special_tokens: true })[0]);`;
-  const expected = (await query(process.execPath, ['--input-type=module', '-e', own], { cwd: inProject() })).trim();
+  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', own], { cwd: inProject() });
+  const expected = stdout.trim();
   if (!existsSync(tarball) || expected.length < 100)
     throw new SetupError('The package of this repository does not run.');
   const rows: Row[] = [];
