@@ -240,7 +240,6 @@ async function matrix(words: readonly string[]): Promise<void> {
   const chosen = projects.filter(
     ({ name }) => words.length === 0 || words.some((word) => name.toLowerCase().includes(word.toLowerCase())),
   );
-  const browser = await chromium.launch({ executablePath: await findChromium(), args: browserFlags });
   const own = `import { AutoModelForCausalLM, AutoTokenizer } from './dist/whole.js';
     const tokenizer = await AutoTokenizer.from_pretrained('${model}');
     const ids = await (await AutoModelForCausalLM.from_pretrained('${model}')).generate(tokenizer('Once upon a time'), { max_new_tokens: 200, eos_token_id: null });
@@ -250,13 +249,17 @@ async function matrix(words: readonly string[]): Promise<void> {
   if (!existsSync(tarball) || expected.length < 100)
     throw new SetupError('The package of this repository does not run.');
   const rows: Row[] = [];
-  for (const project of chosen) {
-    const row = await step(project.name, () => rowOf(project, tarball, browser, expected));
-    if (row.fault !== '') console.log(`FAILED ${row.name}: ${row.fault}`);
-    rows.push(row);
-    writeTable([row]);
+  const browser = await chromium.launch({ executablePath: await findChromium(), args: browserFlags });
+  try {
+    for (const project of chosen) {
+      const row = await step(project.name, () => rowOf(project, tarball, browser, expected));
+      if (row.fault !== '') console.log(`FAILED ${row.name}: ${row.fault}`);
+      rows.push(row);
+      writeTable([row]);
+    }
+  } finally {
+    await browser.close();
   }
-  await browser.close();
   const failed = rows.filter(({ fault }) => fault !== '');
   if (failed.length > 0) throw new SetupError(`Failed: ${failed.map(({ name }) => name).join('; ')}.`);
 }
