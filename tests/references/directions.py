@@ -1,4 +1,4 @@
-"""Control vectors by repeng's formulas and linear probes by sklearn's objectives, of hidden states that transformers computes:
+"""Control vectors by repeng's formulas and linear probes (of two classes, several, and numbers) by sklearn's objectives, of hidden states that transformers computes:
 all in float64. The GGUF file is written here byte by byte, in repeng's order of keys."""
 
 import os
@@ -11,7 +11,7 @@ from common import Group, arguments, float64_everywhere, integers, normal
 from models_common import double_of
 
 MODELS = {"gpt2": "models/gpt2/odd", "llama": "llama_tiny/tied", "gpt_neox": "models/gpt_neox/odd"}
-PAIRS, LENGTH = 6, 7
+PAIRS, LENGTH, CLASSES = 6, 7, 4
 
 
 def states(model, ids):
@@ -69,6 +69,28 @@ def logistic(x, y, weight):
     return parameters[:-1], parameters[-1]
 
 
+def softmax(x, y, weight, classes):
+    """sklearn's multinomial LogisticRegression in the same way; the biases' sum, which changes nothing, is held at 0 by a term."""
+    parameters = torch.zeros(classes * (x.shape[1] + 1), dtype=x.dtype)
+
+    def objective(p):
+        w, b = p[:classes * x.shape[1]].reshape(classes, -1), p[classes * x.shape[1]:]
+        return (w * w).sum() / 2 + b.sum() ** 2 / 2 + weight * torch.nn.functional.cross_entropy(x @ w.T + b, y, reduction="sum")
+
+    for _ in range(60):
+        with torch.enable_grad():
+            gradient = torch.autograd.functional.jacobian(objective, parameters)
+            hessian = torch.autograd.functional.hessian(objective, parameters)
+        step = torch.linalg.solve(hessian, gradient)
+        while objective(parameters - step) > objective(parameters):
+            step = step / 2
+            if step.abs().max() < 1e-15:
+                break
+        parameters = parameters - step
+    assert gradient.abs().max() < 1e-9, float(gradient.abs().max())
+    return parameters[:classes * x.shape[1]].reshape(classes, -1), parameters[classes * x.shape[1]:]
+
+
 def gguf(path, model_type, directions):
     def text(value):
         return struct.pack("<Q", len(value.encode())) + value.encode()
@@ -104,13 +126,24 @@ def main():
             gguf(os.path.join(args.out, "directions", "repeng.gguf"), "gpt2", {layer: outputs[f"pca_diff {layer}"] for layer in layers if layer > 0})
     for name, checkpoint, count, kind, options in (
             ("few sequences", "gpt2", 12, "logistic", {"C": 2.0}), ("many sequences", "llama", 48, "logistic", {"C": 0.5}),
-            ("numbers", "gpt_neox", 48, "ridge", {"alpha": 0.7}), ("few numbers", "gpt2", 12, "ridge", {"alpha": 0.1})):
+            ("numbers", "gpt_neox", 48, "ridge", {"alpha": 0.7}), ("few numbers", "gpt2", 12, "ridge", {"alpha": 0.1}),
+            ("classes", "llama", 60, "softmax", {"C": 0.8}), ("few of each class", "gpt2", 15, "softmax", {"C": 3.0})):
         single = AutoModelForCausalLM.from_pretrained(os.path.join(args.out, MODELS[checkpoint]), dtype=torch.float32, attn_implementation="eager").eval()
         model = double_of(single).eval()
         ids = integers(f"directions/{name}", (count, LENGTH), 3, single.config.vocab_size)
         with float64_everywhere():
             x = states(model, ids)[:, 0]
         labels = (ids[:, -1] % 2).double() if kind == "logistic" else normal(f"directions/{name}", (count,)).double()
+        if kind == "softmax":
+            labels = ids[:, -1] % CLASSES
+            assert len(labels.unique()) == CLASSES
+            w, b = softmax(x, labels, options["C"], CLASSES)
+            found = x @ w.T + b
+            loss, score = torch.nn.functional.cross_entropy(found, labels), (found.argmax(dim=1) == labels).double().mean()
+            group.case(name, "probe", {"checkpoint": MODELS[checkpoint], "kind": kind, **options, "loss": float(loss), "score": float(score)},
+                       {"ids": ids, "labels": labels.double()}, {"weights": w, "bias": b, "found": found}, file="directions.safetensors")
+            print(name, float(loss), float(score), float(w.norm()))
+            continue
         w, b = logistic(x, labels, options["C"]) if kind == "logistic" else ridge(x, labels, options["alpha"])
         found = x @ w + b
         loss = torch.nn.functional.softplus(-(2 * labels - 1) * found).mean() if kind == "logistic" else ((found - labels) ** 2).mean()

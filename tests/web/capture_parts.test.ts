@@ -5,9 +5,11 @@ import {
   AutoModelForCausalLM,
   type CapturePart,
   capturedIndices,
+  d2l,
   type GenerativeModel,
   type HookName,
   type NamesFilter,
+  nn,
   type Tensor,
 } from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -157,11 +159,171 @@ describe.each(variants)('parts of activations (%s)', (variant) => {
     expect(failure.message).toContain(part);
   });
 
-  it('are refused where they are not supported', async () => {
+  it('are refused where nothing is captured', async () => {
     const select = { pos: 0 };
     const hooks = await failureOf(() => model.run_with_hooks({ input_ids }, { select } as never));
     expect(hooks).toMatchObject({ code: 'unsupported', details: { option: 'select' } });
-    const generation = await failureOf(() => model.generate({ input_ids }, { select } as never));
-    expect(generation.code).toBe('unsupported');
+    for (const generate of [
+      () => model.generate({ input_ids }, { select, return_dict_in_generate: true }),
+      () => model.generate_stream({ input_ids }, { select }).next(),
+      () => model.backward({ input_ids }, { select, metric: { labels: input_ids } }),
+    ]) {
+      const failure = await failureOf(generate as () => Promise<unknown>);
+      expect(failure).toMatchObject({ code: 'invalid_argument', details: { option: 'select' } });
+      expect(failure.message).toContain('nothing is captured');
+    }
+  });
+
+  it('are of each step of a generation; a step without an element of a part leaves it out', async () => {
+    const names_filter = [post, z, pattern, 'blocks.*.hook_resid_post'] as const;
+    const options = { max_new_tokens: 4, return_dict_in_generate: true, do_sample: false } as const;
+    const select = [
+      { hook: post, pos: -1, feature: [7, 9] },
+      { hook: z, pos: 6, head: 1 }, // that of the third step
+      { hook: pattern, row: 1, key_pos: [0, 7] }, // the second key from the last step on
+      { hook: 'blocks.*.hook_resid_post', reduction: 'norm', over: 'feature', pos: [2, 5] },
+    ] as const;
+    const all = await model.generate({ input_ids }, { ...options, names_filter });
+    const out = await model.generate({ input_ids }, { ...options, names_filter, select });
+    const streamed = [];
+    for await (const { cache } of model.generate_stream({ input_ids }, { max_new_tokens: 4, names_filter, select })) {
+      streamed.push(cache);
+    }
+    if (!('cache' in all) || !('cache' in out)) throw new Error('no captures');
+    expect(out.sequences).toEqual(all.sequences);
+    expect(streamed).toEqual(out.cache);
+    for (const [step, whole] of (all.cache ?? []).entries()) {
+      const cache = out.cache?.[step] as Record<string, Tensor<'float32'>>;
+      const first = step === 0 ? 0 : 4 + step; // the first position of the step
+      const last = (whole[post]?.dims[1] as number) - 1;
+      for (const [i, feature] of [7, 9].entries()) {
+        expect(cache[post]?.slice(null, i)).toEqual(whole[post]?.slice(null, last, feature));
+      }
+      expect(z in cache).toBe(step === 2);
+      if (step === 2) expect(cache[z]).toEqual(whole[z]?.slice(null, 0, 1));
+      const keys = cache[pattern] as Tensor<'float32'>;
+      expect(keys.dims).toEqual([8, last + 1, step === 3 ? 2 : 1]);
+      expect(keys.slice(null, null, 0)).toEqual(whole[pattern]?.slice(1, null, null, 0));
+      const norms = cache['blocks.1.hook_resid_post'];
+      const at = [2, 5].filter((pos) => pos >= first && pos <= first + last);
+      expect(norms?.dims).toEqual(at.length === 0 ? undefined : [2, at.length]);
+      for (const [i, pos] of at.entries()) {
+        const row = whole['blocks.1.hook_resid_post']
+          ?.slice(0, pos - first)
+          .norm()
+          .item();
+        expect(norms?.slice(0, i).item()).toBeCloseTo(row as number, 4);
+      }
+    }
+  });
+
+  it('are of the prompts: a row has all its beams, and top_k positions of the whole sequence', async () => {
+    const options = {
+      max_new_tokens: 3,
+      num_beams: 3,
+      return_dict_in_generate: true,
+      names_filter: [post, z],
+    } as const;
+    const all = await model.generate({ input_ids }, options);
+    const select = [
+      { hook: post, row: 1, pos: -1 },
+      { hook: z, row: [0], head: 2, top_k: 1, over: 'pos' },
+    ] as const;
+    const out = await model.generate({ input_ids }, { ...options, select });
+    if (!('cache' in all) || !('cache' in out)) throw new Error('no captures');
+    expect(out.cache?.[0]?.[post]).toEqual(all.cache?.[0]?.[post]?.slice(1, -1));
+    for (const step of [1, 2]) {
+      expect(out.cache?.[step]?.[post]).toEqual(all.cache?.[step]?.[post]?.slice([3, 6], -1));
+      const cache = out.cache?.[step] as NonNullable<typeof out.cache>[number];
+      expect(cache[z]?.dims).toEqual([3, 1, 8]);
+      expect([...capturedIndices(cache, z).data]).toEqual(Array(24).fill(BigInt(4 + step)));
+    }
+  });
+
+  it('are beside gradients, which are whole', async () => {
+    const select = { hook: post, reduction: 'max', over: 'pos' } as const;
+    const options = { names_filter: [post, z], metric: { labels: input_ids } } as const;
+    const [, cache] = await model.run_with_cache({ input_ids }, { ...options, select });
+    const [, all] = await model.run_with_cache({ input_ids }, options);
+    expect([cache[post], cache[z]]).toEqual([all[post]?.max(1), all[z]]);
+    expect([cache.grad[post], cache.value]).toEqual([all.grad[post], all.value]);
+    const { activations } = await model.backward({ input_ids }, { ...options, select });
+    expect(activations).toEqual({ [post]: cache[post], [z]: cache[z] });
+  });
+});
+
+describe('parts of the activations of modules', () => {
+  const x = { data: Float32Array.from({ length: 48 }, (_, at) => Math.sin(at)), dims: [2, 3, 8] };
+  const weights = (dims: number[]) => {
+    const size = dims.reduce((product, extent) => product * extent, 1);
+    return { data: Float32Array.from({ length: size }, (_, at) => Math.cos(at + size) / 3), dims };
+  };
+  const attention = {
+    in_proj_weight: weights([24, 8]),
+    in_proj_bias: weights([24]),
+    'out_proj.weight': weights([8, 8]),
+    'out_proj.bias': weights([8]),
+  };
+
+  it('are those of the whole, in forward and backward', async () => {
+    const layer = await new nn.MultiheadAttention(8, 2).load_state_dict(attention);
+    const [whole, , all] = await layer.forward(x, x, x, { names: ['*'] });
+    const select = [
+      { hook: 'attn.hook_z', head: 1, pos: [0, -1] },
+      { hook: 'attn.hook_q', top_k: 2, over: 'feature', row: 0 },
+      { hook: /scores$/, reduction: 'max', over: 'key_pos' },
+    ] as const;
+    const options = {
+      names: ['attn.hook_z', 'attn.hook_q', 'attn.hook_k', '*_scores'],
+      need_weights: false,
+      select,
+    } as const;
+    const [output, none, cache] = await layer.forward(x, x, x, options);
+    expect([output, none, Object.keys(cache).length]).toEqual([whole, null, 4]);
+    expect(cache['attn.hook_k']).toEqual(all['attn.hook_k']);
+    expect(cache['attn.hook_z']?.dims).toEqual([2, 2, 4]);
+    for (const [i, pos] of [0, 2].entries()) {
+      expect(cache['attn.hook_z']?.slice(null, i)).toEqual(all['attn.hook_z']?.slice(null, pos, 1));
+    }
+    const places = capturedIndices(cache, 'attn.hook_q');
+    expect([cache['attn.hook_q']?.dims, places.dims]).toEqual([[3, 2, 2], [3, 2, 2]]); // biome-ignore format: dims
+    for (const [i, index] of places.data.entries()) {
+      const [pos, head] = [Math.floor(i / 4), Math.floor(i / 2) % 2];
+      expect(cache['attn.hook_q']?.data[i]).toBe(all['attn.hook_q']?.slice(0, pos, head, Number(index)).item());
+    }
+    expect(cache['attn.hook_attn_scores']).toEqual(all['attn.hook_attn_scores']?.max(3));
+    const { activations } = await layer.backward([x, x, x, options], { grad_output: x });
+    expect(activations).toEqual(cache);
+    expect(capturedIndices(activations, 'attn.hook_q')).toEqual(places);
+    await layer.dispose();
+  });
+
+  it('are refused where nothing is captured, and of what the module keeps whole', async () => {
+    const layer = await new nn.MultiheadAttention(8, 2).load_state_dict(attention);
+    const select = { pos: 0 };
+    const nothing = await failureOf(() => layer.forward(x, x, x, { select }));
+    expect(nothing).toMatchObject({ code: 'invalid_argument', details: { option: 'select' } });
+    const kept = await failureOf(() => layer.forward(x, x, x, { names: ['attn.hook_pattern'], select }));
+    expect(kept).toMatchObject({ code: 'unsupported', message: expect.stringContaining('need_weights: false') });
+    const [, , cache] = await layer.forward(x, x, x, { names: ['attn.hook_pattern'], select, need_weights: false });
+    expect(cache['attn.hook_pattern']?.dims).toEqual([2, 2, 3]);
+    const dot = new d2l.MultiHeadAttention(8, 2);
+    const square = weights([8, 8]);
+    await dot.load_state_dict({
+      'W_q.weight': square,
+      'W_k.weight': square,
+      'W_v.weight': square,
+      'W_o.weight': square,
+    });
+    const names = ['attn.hook_pattern', 'attn.hook_z'];
+    const whole = await failureOf(() =>
+      dot.forward(x, x, x, null, { names, select: { hook: 'attn.hook_p*', pos: 0 } }),
+    );
+    expect(whole).toMatchObject({ code: 'unsupported', details: { option: 'select' } });
+    const [, some] = await dot.forward(x, x, x, null, { names, select: { hook: 'attn.hook_z', pos: 0 } });
+    expect([some['attn.hook_z']?.dims.length, some['attn.hook_pattern']]).toEqual([3, dot.attention_weights]);
+    const wrong = await failureOf(() => layer.forward(x, x, x, { names: ['attn.hook_z'], select: { head: 2 } }));
+    expect(wrong.message).toContain('head 2');
+    await Promise.all([layer.dispose(), dot.dispose()]);
   });
 });

@@ -1,6 +1,6 @@
 // The tensors of a step: the prompt is processed once for all sequences of a row and returned once for each.
 import { describe, expect, it } from 'vitest';
-import { byKind, stepTensors } from '../../web/src/models/generation_output.js';
+import { byKind, stepTensors as stepTensorsOf } from '../../web/src/models/generation_output.js';
 import type { StepValue, TensorOut } from '../../web/src/runtime/border.js';
 
 const floats = (rows: number[][]): TensorOut<'float32'> => {
@@ -12,6 +12,8 @@ const step = (rows: number, lists: Record<string, TensorOut<'float32'>[]>): Step
   token_ids: { type: 'int32', data: new Int32Array(rows), dims: [rows] },
   lists,
 });
+
+const stepTensors = (value: StepValue) => stepTensorsOf(value, undefined);
 
 describe('states of the prompt', () => {
   it('are shown for each sequence, those of one prompt side by side', () => {

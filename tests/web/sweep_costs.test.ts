@@ -1,9 +1,11 @@
-// What a patching grid costs as a sweep, against one run per patch: the products of matrices, counted; and, with
-// SWEEP_GRID=printed, processor time for a part of the grid of GPT-2 small at 128 tokens.
+// What a patching grid costs as a sweep, against one run per patch: the products of matrices, counted, also of an
+// encoder-decoder, whose encoder runs once; and, with SWEEP_GRID=printed, processor time for a part of the grid of GPT-2
+// small at 128 tokens.
 
 import {
   type ActivationEdit,
   AutoModelForCausalLM,
+  AutoModelForSeq2SeqLM,
   get_act_patch_resid_pre,
   logitDifference,
   type ModelInputs,
@@ -54,6 +56,61 @@ it('a grid [layer, pos] takes less than a third of the products', async () => {
   expect(run.mock.calls.length).toBeLessThan(0.6 * grid.data.length);
   if (shown) console.log(`products: ${(swept / separate).toFixed(3)} of one by one`);
   expect(swept / separate).toBeLessThan(1 / 3);
+  await model.dispose();
+});
+
+/** Multiplications of a pass of an encoder-decoder in matrix products of linear layers, in both towers. */
+function productsOfBoth(
+  { cfg }: PreTrainedModel,
+  inputs: ModelInputs,
+  start: number,
+  kept: number | undefined,
+): { encoder: number; decoder: number } {
+  const { n_layers, d_model, d_mlp, d_vocab, encoder } = cfg as typeof cfg & { d_mlp: number; encoder: typeof cfg };
+  const sizes = (given: unknown): readonly number[] =>
+    given === undefined ? [0, 0] : ((given as Tensor).dims ?? [1, (given as number[][])[0]?.length]);
+  const [rows = 0, length = 0] = sizes(inputs.residual ?? inputs.decoder_input_ids);
+  const [sources = 0, source = 0] = sizes(inputs.input_ids);
+  const [attention, mlp] = [4 * d_model ** 2, 2 * d_model * d_mlp];
+  const memory = 2 * d_model ** 2 * n_layers; // the decoder's keys and values of the encoder's output
+  const own = length * (n_layers - start) * (attention + mlp + 2 * d_model ** 2);
+  return {
+    encoder: sources * source * (encoder.n_layers * (attention + mlp) + memory),
+    decoder: rows * (own + (kept ?? length) * d_model * d_vocab),
+  };
+}
+
+it('interventions in a decoder run the encoder once', async () => {
+  const model = await AutoModelForSeq2SeqLM.from_pretrained('./web/demo/public/models/marian-tiny-en-fr', {
+    worker: false,
+    deterministic: true,
+  });
+  const { n_layers, d_vocab } = model.cfg;
+  const tokens = (count: number, step: number) => [Array.from({ length: count }, (_, at) => (at * step + 7) % d_vocab)];
+  const base = { input_ids: tokens(24, 37), decoder_input_ids: tokens(12, 53) };
+  const layers = Array.from({ length: n_layers }, (_, layer) => layer);
+  const interventions = layers.flatMap((layer) =>
+    Array.from({ length: 12 }, (_, pos) =>
+      (['attn.hook_z', 'cross_attn.hook_z', 'mlp.hook_post'] as const).map(
+        (leaf): ActivationEdit => ({ hook: `decoder.${layer}.${leaf}` as `${string}*`, pos, op: 'zero' }),
+      ),
+    ).flat(),
+  );
+  const run = vi.spyOn(model, 'run_with_cache');
+  const swept = await sweep(model, { base, interventions, metric });
+  const products = run.mock.calls.map(([inputs, { start_at_layer = 0, logits_to_keep } = {}]) =>
+    productsOfBoth(model, inputs, start_at_layer, (logits_to_keep as number[] | undefined)?.length),
+  );
+  const sum = (tower: 'encoder' | 'decoder') => products.reduce((total, one) => total + one[tower], 0);
+  const once = productsOfBoth(model, base, 0, undefined);
+  expect(sum('encoder')).toBe(once.encoder); // that of the base run
+  const separate = interventions.length * (once.encoder + once.decoder);
+  if (shown) console.log(`encoder-decoder: ${((sum('encoder') + sum('decoder')) / separate).toFixed(3)} of one by one`);
+  expect((sum('encoder') + sum('decoder')) / separate).toBeLessThan(1 / 4);
+  for (const at of [0, 17, interventions.length - 1]) {
+    const edits = [interventions[at] as ActivationEdit];
+    expect(swept.values[at]).toBe(await metric(await model.run_with_hooks(base, { edits })));
+  }
   await model.dispose();
 });
 

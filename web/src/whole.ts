@@ -7,6 +7,7 @@
 
 // Imported on demand elsewhere: imported here, they are part of the same file, and import() of them loads nothing.
 import 'built:worker';
+import './analysis/directions/probe_fit.js';
 import './checkpoint/digest.js';
 import './checkpoint/refused_models.js';
 import './checkpoint/sha256.js';

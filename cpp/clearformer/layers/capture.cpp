@@ -111,8 +111,9 @@ Trace::Captured taken(const Capture& capture, const Offered& offered, std::size_
   const Selection selection{capture.rows,          capture.heads,    capture.positions,
                             capture.key_positions, capture.features, capture_at(offered.name)};
   const Region region = region_of(selection, offered, axes, prompts);
-  Trace::Captured entry{std::string(offered.name), std::string(offered.legend),
-                        Tensor(region.shape)};
+  Trace::Captured entry{std::string(offered.name), std::string(offered.legend), Tensor()};
+  if (prompts > 0 && region.shape.elements() == 0) return entry;
+  entry.value = Tensor(region.shape);
   entry.selected = true;
   float* to = entry.value.f32();
   for (RegionWalk at(region); at; at.advance()) *to++ = offered.value.f32()[at.element];

@@ -108,7 +108,9 @@ void Trace::visit(const Offered& offered) {
     gradient_->read(offered);
   }
   for (const Capture& part : parts_) {
-    if (selects(part.hook, offered.name)) captured_.push_back(taken(part, offered, prompts_));
+    if (!selects(part.hook, offered.name)) continue;
+    Captured entry = taken(part, offered, prompts_);
+    if (!entry.value.empty()) captured_.push_back(std::move(entry));
   }
   if (!captures_whole(offered.name)) return;
   captured_.push_back(

@@ -106,8 +106,8 @@ class Trace {
   /// a value that does not fit the region.
   void edit(Edit edit);
 
-  /// The following passes are the steps of a generation from that many prompts: a selected position may be absent, and
-  /// each prompt may be several rows of the batch.
+  /// The following passes are the steps of a generation from that many prompts: a selected position may be absent (a part
+  /// of which all are is not captured), and each prompt may be several rows of the batch.
   void watch_steps(std::size_t prompts) { prompts_ = prompts; }
   /// Throws invalid_argument for an edit that matched no hook point in the passes so far.
   void check_all_met() const;

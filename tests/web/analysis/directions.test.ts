@@ -191,7 +191,7 @@ describe('files of vectors', () => {
 describe('linear probes', () => {
   it.each(probes)('$name: weights, bias, loss and score are those of the optimum', async (one) => {
     const { kind, C, alpha, loss, score } = one.options as {
-      kind: 'ridge';
+      kind: 'logistic' | 'softmax' | 'ridge';
       C?: number;
       alpha?: number;
       loss: number;
@@ -204,8 +204,12 @@ describe('linear probes', () => {
     const probe = await LinearProbe.fit(model, inputsOf(one), labels, { hook, kind, C, alpha });
     const size = Math.sqrt(expected('weights').data.length);
     expect(distance(probe.weights.data, expected('weights').data) / size).toBeLessThan(1e-4);
-    expect(probe.bias).toBeCloseTo(Number(expected('bias').data[0]), 4);
+    const biases = [probe.bias].flat();
+    expect(biases.length).toBe(expected('bias').data.length);
+    for (const [at, bias] of biases.entries()) expect(bias).toBeCloseTo(Number(expected('bias').data[at]), 4);
+    expect(probe.weights.dims).toEqual(expected('weights').dims);
     const found = await probe.predict(model, inputsOf(one));
+    expect(found.dims).toEqual(expected('found').dims);
     expect(distance(found.data, expected('found').data) / Math.sqrt(labels.length)).toBeLessThan(2e-4);
     const measured = await probe.evaluate(model, inputsOf(one), labels);
     expect(measured.loss).toBeCloseTo(loss, 4);
@@ -214,22 +218,45 @@ describe('linear probes', () => {
     const batch = { input_ids: inputsOf(one).flatMap(({ input_ids }) => input_ids as number[][]) };
     expect((await probe.predict(model, [batch])).data).toEqual(found.data);
     const [input] = inputsOf(one) as [ModelInputs];
-    const { value, grad } = await model.backward(input, { metric: probe.metric(7), with_respect_to: { hooks: hook } });
-    expect(value).toBeCloseTo((found.data[0] as number) - probe.bias, 4);
-    expect(grad[hook]?.slice(0, -1).data).toEqual(probe.weights.data);
-    const norm = probe.weights.norm().item();
-    const along = (x: Tensor<'float32'> | undefined) => Number(x?.slice(0, -1).mul(probe.weights).sum().item());
+    const several = kind === 'softmax';
+    const label = several ? 2 : undefined;
+    const weights = several ? probe.weights.slice(2) : probe.weights;
+    const bias = biases[label ?? 0] as number;
+    const first = found.data[label ?? 0] as number;
+    const metric = probe.metric(7, label);
+    const { value, grad } = await model.backward(input, { metric, with_respect_to: { hooks: hook } });
+    expect(value).toBeCloseTo(first - bias, 4);
+    expect(grad[hook]?.slice(0, -1).data).toEqual(weights.data);
+    const norm = weights.norm().item();
+    const along = (x: Tensor<'float32'> | undefined, w = weights) => Number(x?.slice(0, -1).mul(w).sum().item());
     const [, moved] = await model.run_with_cache(input, {
       names_filter: hook,
-      edits: probe.edits({ strength: 3, pos: -1 }),
+      edits: probe.edits({ strength: 3, pos: -1, label }),
     });
-    const after = along(moved[hook]) + probe.bias;
-    expect(after).toBeCloseTo((found.data[0] as number) + 3 * norm, 3);
+    expect(along(moved[hook]) + bias).toBeCloseTo(first + 3 * norm, 3);
     const [, without] = await model.run_with_cache(input, {
       names_filter: hook,
       edits: probe.edits({ op: 'project_out' }),
     });
-    expect(along(without[hook])).toBeCloseTo(0, 4);
+    for (let row = 0; row < biases.length; row++) {
+      expect(along(without[hook], several ? probe.weights.slice(row) : weights)).toBeCloseTo(0, 4);
+    }
+    await model.dispose();
+  });
+
+  it('of two classes with softmax are those of logistic: twice the difference', async () => {
+    const one = probes.find(({ options }) => options.kind === 'logistic') as Case;
+    const model = await modelOf(one);
+    const labels = Array.from(tensorsOf('directions', one)('labels').data as Float32Array, Number);
+    const hook = 'blocks.0.hook_resid_post';
+    // ½|w|² of a difference w is |w/2|² of two weights ±w/2, so that C/2 gives the same optimum.
+    const two = await LinearProbe.fit(model, inputsOf(one), labels, { hook, kind: 'softmax', C: 1 });
+    const alone = await LinearProbe.fit(model, inputsOf(one), labels, { hook, C: 2 });
+    const difference = two.weights.slice(1).sub(two.weights.slice(0));
+    expect(distance(difference.data, alone.weights.data)).toBeLessThan(1e-6 * alone.weights.norm().item() + 1e-6);
+    const [first, second] = two.bias as number[];
+    expect((second as number) - (first as number)).toBeCloseTo(alone.bias as number, 6);
+    expect((first as number) + (second as number)).toBeCloseTo(0, 8);
     await model.dispose();
   });
 
@@ -255,10 +282,23 @@ describe('linear probes', () => {
     const model = await modelOf(one);
     const inputs = inputsOf(one).slice(0, 2);
     const hook = 'blocks.0.hook_resid_post';
+    const probeOf = (dims: number[], bias: number | number[] = 0) =>
+      new LinearProbe({ hook, kind: 'softmax' }, new Tensor('float32', new Float32Array(6), dims), bias);
     const refused: [() => Promise<unknown>, string][] = [
       [() => LinearProbe.fit(model, inputs, [0, 0], { hook }), 'invalid_argument'],
       [() => LinearProbe.fit(model, inputs, [0], { hook }), 'invalid_argument'],
       [() => LinearProbe.fit(model, inputs, [0, 2], { hook }), 'invalid_argument'],
+      [() => LinearProbe.fit(model, inputs, [0, 2], { hook, kind: 'softmax' }), 'invalid_argument'],
+      [() => LinearProbe.fit(model, inputs, [0, 0], { hook, kind: 'softmax' }), 'invalid_argument'],
+      [() => LinearProbe.fit(model, inputs, [0, -1], { hook, kind: 'softmax' }), 'invalid_argument'],
+      [() => LinearProbe.fit(model, inputs, [0, 0.5], { hook, kind: 'softmax' }), 'invalid_argument'],
+      [async () => probeOf([2, 3]).direction, 'unsupported'],
+      [async () => probeOf([2, 3]).edits(), 'invalid_argument'],
+      [async () => probeOf([2, 3]).directionOf(2), 'invalid_argument'],
+      [async () => probeOf([2, 3]).metric(7), 'invalid_argument'],
+      [async () => probeOf([6]), 'invalid_argument'],
+      [async () => probeOf([2, 3], [1, 2, 3]), 'invalid_argument'],
+      [async () => new LinearProbe({ hook }, new Tensor('float32', new Float32Array(3), [3])).metric(7, 1), 'invalid_argument'],
       [() => LinearProbe.fit(model, inputs, [0, 1], { hook: 'nothing' as never }), 'invalid_argument'],
       [() => LinearProbe.fit(model, inputs, [0, 1], { hook, kind: 'svm' as never }), 'unsupported'],
       [() => LinearProbe.fit(model, inputs, [0, 1], { hook, C: 0 }), 'invalid_argument'],

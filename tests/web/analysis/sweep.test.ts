@@ -137,13 +137,62 @@ describe('models of other kinds', () => {
     await expectBits(model, { pixel_values }, has(model, interventions('blocks.', d_model, n_heads)).slice(0, 24));
   });
 
-  it('an encoder-decoder', async () => {
-    const model = await AutoModelForSeq2SeqLM.from_pretrained(fixturePath('models/t5/odd'));
-    const { d_model, n_heads } = model.cfg;
-    const base = { input_ids: ids, decoder_input_ids: ids.map((row) => row.slice(1)) };
-    const given = interventions('decoder.', d_model, n_heads).slice(0, 18);
-    const encoder = { hook: 'encoder.0.hook_mlp_out', pos: -1, op: 'zero' } as const;
-    await expectBits(model, base, [encoder, ...has(model, given)], { logits_to_keep: 2 });
+  const targets = ids.map((row) => row.slice(1));
+  /** Interventions in both towers, and between them. */
+  const inBoth = (model: PreTrainedModel) => {
+    const { d_model, n_heads, n_layers } = model.cfg;
+    const last = n_layers - 1;
+    return has(model, [
+      { hook: 'encoder.0.hook_mlp_out', pos: -1, op: 'zero' },
+      ...interventions('decoder.', d_model, n_heads).slice(0, 50),
+      { hook: `decoder.${last}.cross_attn.hook_pattern`, pos: [2, -1], key_pos: 6, op: 'zero' },
+      { hook: `decoder.${last}.cross_attn.hook_z`, head: 1, pos: -2, op: 'zero' },
+      { hook: 'decoder.0.hook_cross_attn_out', pos: 3, op: 'scale', value: 2 },
+      { hook: `decoder.${last}.cross_attn.hook_k`, pos: -1, op: 'zero' },
+      { hook: 'decoder.0.cross_attn.hook_v', pos: 6, op: 'scale', value: 0.5 },
+      [
+        { hook: 'decoder.0.hook_mlp_out', pos: 1, op: 'zero' },
+        { hook: 'encoder.0.hook_resid_post', row: 1, pos: 6, op: 'zero' },
+      ],
+      { hook: 'decoder.hook_embed', pos: 2, op: 'zero' },
+      { hook: 'decoder.ln_final.hook_out', pos: -1, op: 'zero' },
+      { hook: 'encoder.hook_embed', pos: 2, op: 'zero' },
+    ]);
+  };
+
+  it.each(['t5/odd', 't5/even', 'bart/odd', 'marian/even'])('an encoder-decoder: %s', async (folder) => {
+    const model = await AutoModelForSeq2SeqLM.from_pretrained(fixturePath(`models/${folder}`));
+    const given = inBoth(model);
+    expect(given.length).toBeGreaterThan(model.cfg.n_layers > 1 ? 30 : 12);
+    await expectBits(model, { ...padded, decoder_input_ids: targets }, given, { logits_to_keep: 2 });
+  });
+
+  it.each([
+    [{ hook: 'encoder.0.hook_mlp_out', pos: 6, op: 'zero' }],
+    [{ hook: 'decoder.0.cross_attn.hook_v', pos: 5, op: 'zero' }],
+    [{ hook: 'decoder.0.attn.hook_z', head: 0, op: 'zero' }],
+  ] as ActivationEdit[][])('an encoder-decoder with %j in all runs', async (edit) => {
+    const model = await AutoModelForSeq2SeqLM.from_pretrained(fixturePath('models/bart/even'));
+    const given = inBoth(model).filter((_, at) => at % 3 === 0);
+    await expectBits(model, { input_ids: ids, decoder_input_ids: targets }, given, { edits: [edit as ActivationEdit] });
+  });
+
+  it('sound and text', async () => {
+    const model = await AutoModelForSeq2SeqLM.from_pretrained(fixturePath('models/whisper/odd'));
+    const { num_mel_bins = 0, max_source_positions = 0 } = model.config as Record<string, number>;
+    const frames = 2 * max_source_positions;
+    const input_features = { data: value(num_mel_bins * frames, 0.1), dims: [1, num_mel_bins, frames] };
+    const decoder_input_ids = [[3, 9, 4, 20, 7]];
+    const wrong = (one: Intervention) =>
+      [one]
+        .flat()
+        .some(({ row, pos }) => [row, pos].flat().some((at) => Number(at) > 4 || (row !== undefined && at !== 0)));
+    const given = inBoth(model).filter((one) => !wrong(one));
+    await expectBits(
+      model,
+      { input_features, decoder_input_ids },
+      given.filter((_, at) => at % 2 === 0),
+    );
   });
 
   it('two towers', async () => {

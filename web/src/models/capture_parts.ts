@@ -44,6 +44,7 @@ export function partsIn(
   points: readonly HookPoint[],
 ): Map<string, Asked> {
   const parts = new Map<string, Asked>();
+  if (points.length === 0 && [given].flat().length > 0) throw invalid(`${call}: select, but nothing is captured`);
   for (const [index, part] of ([given].flat() as CapturePart[]).entries()) {
     const what = Array.isArray(given) ? `select[${index}]` : 'select';
     checkOptions(`${call}: ${what}`, part, known);
@@ -75,7 +76,7 @@ export interface CapturedOut {
   indices?: Record<string, TensorOut<'int32'>>;
 }
 
-/** What was captured, without the axes that a number selected or a reduction was over. */
+/** What was captured, without the axes that a number selected or a reduction was over (a row with its beams keeps its axis). */
 export function capturedParts({ captured = {}, indices = {} }: CapturedOut, parts: ReadonlyMap<string, Asked>) {
   for (const [name, { part, point }] of parts) {
     const reduced = part.reduction === undefined ? [] : [part.over ?? []].flat();
@@ -83,7 +84,8 @@ export function capturedParts({ captured = {}, indices = {} }: CapturedOut, part
       typeof part[option] === 'number' || reduced.includes(option) ? [axis(point.axes)] : [],
     );
     for (const out of [captured[name], indices[name]]) {
-      if (out !== undefined) out.dims = out.dims.filter((_, axis) => !gone.includes(axis));
+      // Of a generation, a row may be several: its beams.
+      if (out !== undefined) out.dims = out.dims.filter((extent, axis) => extent !== 1 || !gone.includes(axis));
     }
   }
   const found = Object.entries(indices).map(([name, out]) => [name, toTensor(out).to('int64')]);

@@ -50,7 +50,7 @@ class GenerationRun {
     private readonly engine: Engine,
     private readonly value: GenerationValue,
     private readonly request: GenerationRequest,
-    private readonly observation: Observation,
+    readonly observation: Observation,
     private readonly stops: StopStrings | undefined,
     private readonly callbacks: Callbacks | undefined,
     private readonly past: KeyValueCache | undefined,
@@ -220,7 +220,7 @@ export async function generate(
   const run = await GenerationRun.start(host, inputs, request);
   try {
     const steps: StepTensors[] = [];
-    for await (const value of run.steps()) steps.push(stepTensors(value));
+    for await (const value of run.steps()) steps.push(stepTensors(value, run.observation.cache));
     const result = await run.result();
     if (!options.return_dict_in_generate) return result.sequences;
     const cached = options.use_cache ?? true;
@@ -254,7 +254,7 @@ export async function* generateStream(
         texts,
         ...(value.beam_indices && { beam_indices: [...value.beam_indices.data] }),
         ...(value.beam_scores && { beam_scores: [...value.beam_scores.data] }),
-        ...stepTensors(value),
+        ...stepTensors(value, run.observation.cache),
       };
     }
   } finally {

@@ -6,6 +6,7 @@ import { ClearformerError, textOf } from '../support/error.js';
 import { loadPart } from '../support/platform.js';
 import type { Streamer } from '../text/text_streamer.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
+import type { CapturePart } from './capture_parts.js';
 import type { ScoresProcessor, StoppingCriterion } from './generation_functions.js';
 import type { NamesFilter } from './hooks.js';
 import type { EditOptions, Observation } from './observation.js';
@@ -112,6 +113,11 @@ export interface GenerationOptions extends EditOptions {
   output_hidden_states?: boolean | undefined;
   /** Activations to capture in every step, as its `cache`. */
   names_filter?: NamesFilter | undefined;
+  /**
+   * The part of them that is kept, as in `run_with_cache`. Positions are those of the whole sequence, negative ones those
+   * of the step (-1: its last), rows those of the prompts; reductions are over what a step has of the part.
+   */
+  select?: CapturePart | readonly CapturePart[] | undefined;
   /** Decodes text: for stop_strings, and each step of `generate_stream`. Default: the model's own; null: no text. */
   tokenizer?: PreTrainedTokenizer | null | undefined;
   /** An abort signal: the call rejects with its reason, after at most one layer. */
@@ -149,7 +155,7 @@ export interface GenerateStreamOptions extends GenerationOptions {
 
 const stepOptions = ['output_scores', 'output_logits'] as const;
 const listOptions = ['output_attentions', 'output_hidden_states'] as const;
-const inside = ['names_filter', 'edits', 'fwd_hooks'] as const;
+const inside = ['names_filter', 'select', 'edits', 'fwd_hooks'] as const;
 const functions = ['streamer', 'stopping_criteria', 'logits_processor'];
 const sharedOptions = ['signal', 'tokenizer', 'stop_strings', ...functions, ...inside, ...stepOptions, ...listOptions];
 /** Options handled here; the core never sees them. */
@@ -206,8 +212,8 @@ export function sortOptions(
   const observe = async (): Promise<Observation> => {
     if (inside.every((name) => asked[name] === undefined)) return { request: lists, cause: (thrown) => thrown };
     const inner = await loadPart(() => import('./observation.js'));
-    const { request, cause } = await inner.observe(call, asked, model.hooks, model.engine);
-    return { request: { ...request, ...lists }, cause };
+    const { request, ...rest } = await inner.observe(call, asked, model.hooks, model.engine);
+    return { request: { ...request, ...lists }, ...rest };
   };
   const { signal, tokenizer } = given;
   const { streamer } = given;

@@ -2,8 +2,9 @@
 
 import type { StepValue, TensorOut } from '../runtime/border.js';
 import { Tensor } from '../tensor/tensor.js';
-import { type ActivationCache, toCache, toTensor } from '../tensor/tensor_output.js';
+import { type ActivationCache, toTensor } from '../tensor/tensor_output.js';
 import type { KeyValueCache } from './key_value_cache.js';
+import type { PassObservation } from './observation.js';
 
 type Layers = Tensor<'float32'>[];
 
@@ -17,7 +18,8 @@ export interface StepTensors {
   /** Per layer, embedding first, [row, query, d_model]. */
   hidden_states?: Layers;
   /**
-   * The activations selected by `names_filter`; the first step's cover the prompt, before rows are repeated for beams.
+   * The activations selected by `names_filter`, or of each the part that `select` keeps; the first step's cover the
+   * prompt, before rows are repeated for beams. Without a part that has no element in this step.
    */
   cache?: ActivationCache;
   // Models with an encoder have these instead; the encoder's are part of the first step.
@@ -65,14 +67,14 @@ export interface GenerateOutput extends PerStep {
   past_key_values?: KeyValueCache;
 }
 
-/** The requested outputs of a step as Tensors, with one row per row of the step. */
-export function stepTensors(value: StepValue): StepTensors {
+/** The requested outputs of a step as Tensors, with one row per row of the step; `cache` is the observation's. */
+export function stepTensors(value: StepValue, cache: PassObservation['cache'] | undefined): StepTensors {
   const rows = value.token_ids.dims[0] ?? 0;
   const lists = Object.entries(value.lists ?? {}).filter(([, members]) => members.length > 0);
   return {
     ...(value.scores && { scores: toTensor(value.scores) }),
     ...(value.logits && { logits: toTensor(value.logits) }),
-    ...(value.captured && { cache: toCache(value.captured) }),
+    ...(value.captured && cache && { cache: cache(value) }),
     ...Object.fromEntries(
       lists.map(([name, members]) => {
         const encoder = name.startsWith('encoder');

@@ -33,7 +33,7 @@ import { forwardIn, type LabelInput, type ModelInputs } from './inputs.js';
 import { labelsIn, withDecoderInputs } from './labels.js';
 import { type EditOptions, keptIn, observe, partOf, requireCaptured, type StopOptions } from './observation.js';
 import { type ModelOutput, toOutput } from './outputs.js';
-import type { ForwardOptions } from './pass_options.js';
+import type { ForwardOptions, RunWithCacheOptions } from './pass_options.js';
 
 /** What a metric is differentiated with respect to. */
 export interface WithRespectTo {
@@ -76,6 +76,8 @@ export interface BackwardOptions extends EditOptions, StopOptions {
   return_logits?: boolean | undefined;
   /** The activations to capture as well. */
   names_filter?: NamesFilter | undefined;
+  /** The part of them that is kept, as in `run_with_cache`. Gradients are whole. */
+  select?: RunWithCacheOptions['select'];
   /** Positions whose logits are computed, as in a call of the model. */
   logits_to_keep?: number | readonly number[] | undefined;
   /** An abort signal: the call rejects with its reason, once the current layer is computed. */
@@ -120,6 +122,7 @@ const known = [
   'memory',
   'return_logits',
   'names_filter',
+  'select',
   'signal',
 ];
 
@@ -150,7 +153,7 @@ export async function gradients(
   const metric = isOfEmbeddings(options.metric)
     ? metricOfEmbeddings(call, engine, options.metric, converted.attention_mask)
     : options.metric;
-  const { request, cause } = await observe(call, options, reached, engine);
+  const { request, cause, cache } = await observe(call, options, reached, engine);
   const kept = logits_to_keep === undefined ? {} : { logits_to_keep: keptIn(logits_to_keep, converted) };
   const pass = { model, ...converted, ...request, ...part, ...kept };
   const wanted = await wantedIn(call, options, reached, { engine, model, cfg, inputs, start: part.start_at_layer });
@@ -162,7 +165,7 @@ export async function gradients(
     const more = { memory, ...(!return_logits && { omit_logits: true }), ...(back && { bwd_hooks: back.fwd_hooks }) };
     const value = await engine.call('model_gradient', { ...pass, ...terms, ...wanted.request, ...more }, signal);
     if (options.names_filter !== undefined) requireCaptured(options.names_filter, value.captured ?? {});
-    return resultOf(own ?? value.value, value, wanted);
+    return resultOf(own ?? value.value, value, wanted, cache(value));
   } catch (thrown) {
     throw cause(back?.failure()?.thrown ?? thrown);
   }
@@ -373,13 +376,12 @@ function editsWanted(
   });
 }
 
-function resultOf(value: number, found: GradientValue, { hooks, places, edits: shapes }: Wanted): Gradients {
+function resultOf(value: number, found: GradientValue, wanted: Wanted, activations: ActivationCache): Gradients {
+  const { hooks, places, edits: shapes } = wanted;
   const own = new Set<string>(hooks);
   const grad = toCache(Object.fromEntries(Object.entries(found.grad).filter(([name]) => own.has(name))));
-  const inputs = [...places].map(([input, place]) => [
-    input,
-    toTensor(found.grad[place] as (typeof found.grad)[string]),
-  ]);
+  const at = (place: string) => toTensor(found.grad[place] as (typeof found.grad)[string]);
+  const inputs = [...places].map(([input, place]) => [input, at(place)]);
   let next = 0;
   const edits = shapes.map(({ count, dims }) => {
     const parts = found.edits.slice(next, next + count).map((part) => toTensor(part));
@@ -393,7 +395,7 @@ function resultOf(value: number, found: GradientValue, { hooks, places, edits: s
     inputs: Object.fromEntries(inputs),
     weights: { ...toModuleCache(found.weights) },
     edits,
-    activations: toCache(found.captured),
+    activations,
   };
 }
 

@@ -36,17 +36,16 @@ export interface StopOptions {
   stop_at_layer?: number | undefined;
 }
 
-/** The request for the core, and the exception thrown by a caller's function. */
-export interface Observation {
+/** The request for the core, the exception thrown by a caller's function, and what a pass captured. */
+export interface PassObservation {
   request: ObservationRequest;
   /** The error to throw instead of the core's. */
   cause(thrown: unknown): unknown;
-}
-
-/** The request of a pass, and what it captured. */
-export interface PassObservation extends Observation {
   cache(value: CapturedOut): ActivationCache;
 }
+
+/** That of a generation, which may capture nothing. */
+export type Observation = Omit<PassObservation, 'cache'> & Partial<PassObservation>;
 
 interface Wanted extends EditOptions {
   names_filter?: NamesFilter | undefined;

@@ -38,7 +38,7 @@ export interface RunWithCacheOptions extends RunWithHooksOptions {
   names_filter?: NamesFilter | undefined;
   /**
    * The part of them that is kept, or several for different hook points: selected indices, reductions, the largest
-   * numbers. It is computed in the core, and nothing else is copied. Not with a `metric`.
+   * numbers. It is computed in the core, and nothing else is copied. Gradients of a `metric` are whole.
    */
   select?: CapturePart | readonly CapturePart[] | undefined;
 }

@@ -7,7 +7,7 @@ import { checkOptions } from '../support/options.js';
 import { asyncDisposeSymbol, disposeSymbol, Lease } from '../support/resource.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
-import { type ModuleCache, toModuleCache, toTensor } from '../tensor/tensor_output.js';
+import { type ModuleCache, toTensor } from '../tensor/tensor_output.js';
 import { plain } from './arguments.js';
 import {
   backward,
@@ -140,7 +140,7 @@ export abstract class Module {
     tensors: Tensors,
     masks: Masks,
     names: readonly string[],
-    { edits, fwd_hooks, names: own = [] }: ForwardOptions<HookNames> = {},
+    { edits, fwd_hooks, select, names: own = [] }: ForwardOptions<HookNames> = {},
   ): Promise<Captured> {
     const asked = this.#differentiation;
     if (this.#loaded === undefined && this.#weightless) await this.load_state_dict({});
@@ -149,10 +149,12 @@ export abstract class Module {
     }
     const { engine, module, lease } = this.#loaded;
     lease.check();
-    const pass = { kind: this.kind, engine, call: { module, tensors, masks }, names, edits: { edits, fwd_hooks } };
+    const needed = names.slice(own.length);
+    const call = { module, tensors, masks };
+    const pass = { kind: this.kind, engine, call, names: own, needed, edits: { edits, fwd_hooks, select } };
     const value = await (asked ? backward(pass, asked.options, this.#weightless) : forward(pass));
     if (asked) asked.found = gradientsOf(value as Differentiated, own);
-    const cache = toModuleCache(value.captured);
+    const { cache } = value;
     checkNames(this.kind, names, Object.keys(cache));
     return [toTensor(value.output), cache];
   }
@@ -222,7 +224,7 @@ async function read(engine: Engine, bytes: Uint8Array): Promise<Handle> {
 
 /** The option `names`, after validating all options. */
 export function hookNames(kind: string, options: ForwardOptions<HookNames>, known: readonly string[]): HookNames {
-  checkOptions(`${kind}.forward`, options, [...known, 'names', 'edits', 'fwd_hooks']);
+  checkOptions(`${kind}.forward`, options, [...known, 'names', 'select', 'edits', 'fwd_hooks']);
   const { names } = options;
   if (names === undefined || (Array.isArray(names) && names.every((name) => typeof name === 'string'))) return names;
   throw refused(kind, 'names', 'must be an array of hook names');

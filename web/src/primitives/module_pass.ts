@@ -1,5 +1,7 @@
 // What is captured, edited and differentiated in a call of a module.
 
+import { type CapturedOut, type CapturePart, capturedParts, partsIn } from '../models/capture_parts.js';
+import { indicesOf, keepIndices } from '../models/captured_indices.js';
 import { type ActivationEdit, editsIn, functionsIn } from '../models/edits.js';
 import type { HookConstants, HookFunction, HookModule } from '../models/hook_functions.js';
 import { type NamesFilter, resolveHooks } from '../models/hooks.js';
@@ -35,6 +37,13 @@ export interface ModuleEdits {
   edits?: readonly ModuleEdit[] | undefined;
   /** Functions that read and edit activations, before `edits`. */
   fwd_hooks?: readonly ModuleHook[] | undefined;
+  /** The part that is kept of the activations that `names` captures, or several (see `CapturePart`). */
+  select?: ModulePart | readonly ModulePart[] | undefined;
+}
+
+/** The part of a module's activations that is captured, as of a model's. */
+export interface ModulePart extends Omit<CapturePart, 'hook'> {
+  hook?: ModuleHooks | undefined;
 }
 
 /** With respect to what a module's output is differentiated. */
@@ -85,15 +94,21 @@ export interface ModulePass {
   kind: string;
   engine: Engine;
   call: Call;
+  /** What the caller captures, and what the module needs itself. */
   names: readonly string[];
+  needed: readonly string[];
   edits: ModuleEdits;
 }
 
+/** What was captured, by name. */
+type Cached = { cache: ModuleCache };
+
 /** Runs `forward`. */
-export async function forward(pass: ModulePass): Promise<ModuleValue> {
-  const { request, cause } = await observed(pass, await hooksOf(pass, [pass.edits.edits, pass.edits.fwd_hooks]));
+export async function forward(pass: ModulePass): Promise<ModuleValue & Cached> {
+  const { request, cause, cache } = await observed(pass, await hooksOf(pass, Object.values(pass.edits)));
   try {
-    return await pass.engine.call('module_forward', { ...pass.call, ...request });
+    const value = await pass.engine.call('module_forward', { ...pass.call, ...request });
+    return { ...value, cache: cache(value) };
   } catch (thrown) {
     throw cause(thrown);
   }
@@ -112,8 +127,8 @@ export async function backward(
   checkOptions(`${what}: with_respect_to`, wish, ['inputs', 'weights', 'hooks', 'edits']);
   const grad_output = floats(`${what}: grad_output`, options.grad_output);
   const inputs = inputsWanted(what, wish, call);
-  const hooks = await hooksOf(pass, [pass.edits.edits, pass.edits.fwd_hooks, options.bwd_hooks, wish.hooks]);
-  const { request, cause } = await observed(pass, hooks);
+  const hooks = await hooksOf(pass, [...Object.values(pass.edits), options.bwd_hooks, wish.hooks]);
+  const { request, cause, cache } = await observed(pass, hooks);
   const back = options.bwd_hooks && (await functionsIn(what, asHooks(options.bwd_hooks), hooks, engine, 'bwd_hooks'));
   const edits = editsWanted(what, wish, pass.edits, hooks);
   const wanted: GradientRequest = {
@@ -127,14 +142,14 @@ export async function backward(
   };
   try {
     const found = await engine.call('module_backward', { ...call, ...request, ...wanted, grad_output });
-    return { ...found, asked: { inputs, edits } };
+    return { ...found, cache: cache(found), asked: { inputs, edits } };
   } catch (thrown) {
     throw cause(back?.failure()?.thrown ?? thrown);
   }
 }
 
 /** What the core found, and what was asked for. */
-export interface Differentiated extends ModuleValue, GradientsFound {
+export interface Differentiated extends ModuleValue, GradientsFound, Cached {
   inputs: NamedTensors;
   asked: { inputs: readonly string[]; edits: readonly EditWanted[] };
 }
@@ -148,7 +163,7 @@ interface EditWanted {
 /** The result of `backward`, with the activations whose names match. */
 export function gradientsOf(found: Differentiated, names: readonly string[]): ModuleGradients {
   const { inputs, edits } = found.asked;
-  const captured = Object.entries(found.captured ?? {}).filter(([name]) => names.some((one) => nameTest(one)(name)));
+  const captured = Object.entries(found.cache).filter(([name]) => names.some((one) => nameTest(one)(name)));
   let next = 0;
   const ofEdits = edits.map(({ own, dims }) => {
     const parts = found.edits.slice(next, next + own.length).map((part) => toTensor(part));
@@ -162,7 +177,7 @@ export function gradientsOf(found: Differentiated, names: readonly string[]): Mo
     weights: { ...toModuleCache(found.weights) },
     grad: toModuleCache(found.grad),
     edits: ofEdits,
-    activations: toModuleCache(Object.fromEntries(captured)),
+    activations: keepIndices(Object.fromEntries(captured), indicesOf(found.cache)),
   };
 }
 
@@ -216,16 +231,30 @@ async function hooksOf({ engine, call }: ModulePass, given: readonly unknown[]):
 const onRequest = ['hook_result', 'hook_q_input', 'hook_k_input', 'hook_v_input', 'hook_mlp_in'];
 
 /** The request for the core, and what turns its error into that of a caller's function. */
-async function observed({ kind, engine, names, edits: given }: ModulePass, hooks: readonly HookPoint[]) {
+async function observed({ kind, engine, names, needed, edits: given }: ModulePass, hooks: readonly HookPoint[]) {
   const what = `${kind}.forward`;
-  const { edits, fwd_hooks } = given;
+  const { edits, fwd_hooks, select } = given;
+  const points = select === undefined ? [] : resolveHooks('names', hooks, names as NamesFilter);
+  const parts = partsIn(what, (select ?? []) as CapturePart[], points);
+  const whole = [...parts.keys()].find((name) => needed.some((one) => nameTest(one)(name)));
+  if (whole !== undefined) {
+    const why =
+      'are the attention weights, which are captured whole (of nn.MultiheadAttention, need_weights: false leaves them out)';
+    throw new ClearformerError('unsupported', `${what}: select: ${whole} ${why}`, { option: 'select' });
+  }
+  const own = select === undefined ? names : points.map(({ name }) => name).filter((name) => !parts.has(name));
   const functions = fwd_hooks && (await functionsIn(what, asHooks(fwd_hooks), hooks, engine));
   const request: ObservationRequest = {
-    names: [...names],
+    names: [...own, ...needed],
+    ...(parts.size > 0 && { parts: [...parts.values()].map(({ request }) => request) }),
     ...(edits && { edits: editsIn(what, edits as readonly ActivationEdit[], hooks) }),
     ...(functions && { fwd_hooks: functions.fwd_hooks }),
   };
-  return { request, cause: (thrown: unknown) => functions?.failure()?.thrown ?? thrown };
+  return {
+    request,
+    cause: (thrown: unknown) => functions?.failure()?.thrown ?? thrown,
+    cache: (value: CapturedOut) => capturedParts(value, parts),
+  };
 }
 
 const asHooks = (hooks: readonly ModuleHook[]) => hooks as Parameters<typeof functionsIn>[1];

@@ -178,6 +178,7 @@ export interface StepValue {
   logits?: TensorOut<'float32'>;
   lists?: Lists;
   captured?: Record<string, TensorOut<'float32'>>;
+  indices?: Record<string, TensorOut<'int32'>>;
 }
 
 /** The initial tokens of a generation's sequences, and the options needed in JavaScript. */

@@ -42,6 +42,7 @@ export interface ModuleArguments extends Omit<ObservationRequest, keyof OutputRe
 export interface ModuleValue {
   output: TensorOut<'float32'>;
   captured?: NamedTensors;
+  indices?: Record<string, TensorOut<'int32'>>;
   legends: Record<string, string>;
 }
 

@@ -1,6 +1,7 @@
 // Linear probes: read-outs of an activation, fitted to labels. The activations of a data set are reduced to one vector a
 // sequence where the model runs; the fit is exact, in float64.
 //   logistic: min ½|w|² + C·Σ log(1 + exp(-s·(w·x + b))),  s = ±1    (sklearn's LogisticRegression), by Newton's method
+//   softmax:  min ½|W|² + C·Σ (log Σ_k exp(w_k·x + b_k) - (w_y·x + b_y))    (the same of several classes), by Newton's method
 //   ridge:    min Σ (w·x + b - y)² + α·|w|²                          (sklearn's Ridge), in closed form
 // Source: Alain & Bengio 2016, arXiv 1610.01644.
 
@@ -10,10 +11,11 @@ import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import type { HookName } from '../../runtime/hook_names.js';
 import { ClearformerError, textOf } from '../../support/error.js';
 import { checkOptions } from '../../support/options.js';
+import { loadPart } from '../../support/platform.js';
 import { Tensor } from '../../tensor/tensor.js';
 import type { SweepProgress } from '../sweep/sweep.js';
 import { type FeatureRows, featuresAt, type ProbedInput, vector } from './features.js';
-import { gram, meanRow, solvePositive, symmetricEigen } from './linear_algebra.js';
+import { logSumExp, type ReadOuts, readOuts, softplus } from './read_out.js';
 
 /** What a probe reads, and how it is fitted. */
 export interface LinearProbeOptions {
@@ -23,9 +25,12 @@ export interface LinearProbeOptions {
   pos?: number | undefined;
   /** The head, of hooks that have heads. */
   head?: number | undefined;
-  /** `logistic` (default) tells two classes apart, labels 0 and 1; `ridge` predicts numbers. */
-  kind?: 'logistic' | 'ridge' | undefined;
-  /** Of `logistic`: the weight of the data against the size of the weights (1). */
+  /**
+   * `logistic` (default) tells two classes apart, labels 0 and 1; `softmax` several, labels 0, 1, 2 and so on; `ridge`
+   * predicts numbers.
+   */
+  kind?: 'logistic' | 'softmax' | 'ridge' | undefined;
+  /** Of `logistic` and `softmax`: the weight of the data against the size of the weights (1). */
   C?: number | undefined;
   /** Of `ridge`: the weight of the weights' size (1). */
   alpha?: number | undefined;
@@ -47,20 +52,25 @@ const call = 'LinearProbe';
 const refused = (option: string, why: string) =>
   new ClearformerError('invalid_argument', `${call}: ${why}`, { option });
 
-/** A linear read-out of an activation, w·x + b. */
+/** A linear read-out of an activation, w·x + b; with the kind `softmax` one for each class. */
 export class LinearProbe {
   /** What it reads, and how it was fitted. */
   readonly options: Readonly<LinearProbeOptions>;
-  /** w [feature] */
+  /** w [feature]; of `softmax` [class, feature]. */
   readonly weights: Tensor<'float32'>;
-  readonly bias: number;
+  /** b; of `softmax` one for each class. */
+  readonly bias: number | readonly number[];
 
   /** A probe with known weights, such as those of a file. */
-  constructor(options: LinearProbeOptions, weights: Tensor<'float32'>, bias = 0) {
+  constructor(options: LinearProbeOptions, weights: Tensor<'float32'>, bias: number | readonly number[] = 0) {
     this.options = checked(options);
-    if (!(weights instanceof Tensor) || weights.dims.length !== 1) throw refused('weights', 'weights are one axis');
+    const classes = this.options.kind === 'softmax' ? ['class', 'feature'] : ['feature'];
+    if (!(weights instanceof Tensor) || weights.dims.length !== classes.length) {
+      throw refused('weights', `weights are [${classes.join(', ')}]`);
+    }
     this.weights = weights;
-    this.bias = bias;
+    this.bias = classes.length > 1 && typeof bias === 'number' ? Array(weights.dims[0]).fill(bias) : bias;
+    if ([this.bias].flat().length !== this.#outputs) throw refused('bias', 'bias is one number for each read-out');
   }
 
   /**
@@ -75,14 +85,18 @@ export class LinearProbe {
   ): Promise<LinearProbe> {
     const given = checked(options);
     const data = await featuresOf(model, inputs, labels, given);
-    const fitted =
-      given.kind === 'ridge' ? ridge(data, labels, given.alpha ?? 1) : logistic(data, labels, given.C ?? 1);
-    return new LinearProbe(given, vector(fitted.w), fitted.b);
+    const { fitted } = await loadPart(() => import('./probe_fit.js')); // rarely needed
+    const { kind = 'logistic', alpha = 1, C = 1 } = given;
+    const { weights, biases } = fitted(kind, data, labels, kind === 'ridge' ? alpha : C);
+    if (kind !== 'softmax') return new LinearProbe(given, vector(weights), biases[0]);
+    return new LinearProbe(given, vector(weights, [biases.length, data.width]), [...biases]);
   }
 
-  /** w·x + b of each sequence; positive for class 1. */
+  /** w·x + b of each sequence; positive for class 1. Of `softmax` [sequence, class], largest for the most probable class. */
   async predict(model: PreTrainedModel, inputs: readonly ProbedInput[]): Promise<Tensor<'float32'>> {
-    return vector(this.#read(await featuresOf(model, inputs, undefined, this.options)));
+    const found = this.#read(await featuresOf(model, inputs, undefined, this.options));
+    const outputs = this.#outputs;
+    return vector(found, this.options.kind === 'softmax' ? [found.length / outputs, outputs] : [found.length]);
   }
 
   /** How well it does on other sequences. Rejects like `fit`. */
@@ -94,6 +108,15 @@ export class LinearProbe {
     const found = this.#read(await featuresOf(model, inputs, labels, this.options));
     const mean = (of: (value: number, label: number) => number) =>
       labels.reduce((sum, label, at) => sum + of(found[at] as number, label), 0) / labels.length;
+    if (this.options.kind === 'softmax') {
+      const outputs = this.#outputs;
+      if (labels.some((label) => label >= outputs)) throw refused('labels', `labels of classes 0 to ${outputs - 1}`);
+      const each = labels.map((label, row) => ({ label, own: found.subarray(row * outputs, (row + 1) * outputs) }));
+      const part = (of: (one: (typeof each)[number]) => number) =>
+        each.reduce((sum, one) => sum + of(one), 0) / each.length;
+      const loss = part(({ own, label }) => logSumExp(own) - (own[label] as number));
+      return { loss, score: part(({ own, label }) => Number(own.indexOf(Math.max(...own)) === label)) };
+    }
     if (this.options.kind !== 'ridge') {
       const loss = mean((value, label) => softplus(label === 1 ? -value : value));
       return { loss, score: mean((value, label) => Number(value > 0 === (label === 1))) };
@@ -103,41 +126,70 @@ export class LinearProbe {
     return { loss, score: 1 - loss / mean((_, label) => (label - middle) ** 2) };
   }
 
-  /** The unit vector along w, for steering. */
+  /** The unit vector along w, for steering. Throws `unsupported` for `softmax`, see `directionOf`. */
   get direction(): Tensor<'float32'> {
-    return this.weights.div(this.weights.norm().item());
+    if (this.options.kind !== 'softmax') return unit(this.weights);
+    throw new ClearformerError('unsupported', `${call}: softmax has a direction for each class: directionOf(label)`);
+  }
+
+  /** Of `softmax`: the unit vector along the weights of a class, which are those against the mean of all classes. */
+  directionOf(label: number): Tensor<'float32'> {
+    return unit(this.#weightsOf(label));
   }
 
   /**
    * Edits along the direction, for `run_with_hooks` and `generate`: `add` adds `strength` times it (1), `project_out`
-   * removes it. At all positions, or at `pos`.
+   * removes it. At all positions, or at `pos`. Of `softmax` that of the class `label`; `project_out` without one removes
+   * what tells the classes apart.
    */
-  edits({ op = 'add', strength = 1, pos }: ProbeEditOptions = {}): ActivationEdit[] {
-    const { hook, head } = this.options;
-    const value = op === 'add' ? this.direction.mul(strength) : this.direction;
+  edits({ op = 'add', strength = 1, pos, label }: ProbeEditOptions = {}): ActivationEdit[] {
+    const { hook, head, kind } = this.options;
+    const all = kind === 'softmax' && op === 'project_out' && label === undefined;
+    // The weights of all classes sum to 0: the last ones follow from the others.
+    const along = () => (kind === 'softmax' ? this.directionOf(label as number) : this.direction);
+    const value = all ? this.weights.slice([0, -1]) : op === 'add' ? along().mul(strength) : along();
     return [{ hook, op, value, ...(head !== undefined && { head }), ...(pos !== undefined && { pos }) }];
   }
 
-  /** w·x as the metric of `backward`, for one sequence of so many positions. */
-  metric(length: number): ReadOutTerm {
+  /** w·x as the metric of `backward`, for one sequence of so many positions; of `softmax` that of the class `label`. */
+  metric(length: number, label?: number): ReadOutTerm {
     const { hook, head, pos = -1 } = this.options;
     if (head !== undefined)
       throw new ClearformerError('unsupported', `${call}.metric: not of a head`, { option: 'head' });
     const at = pos < 0 ? length + pos : pos;
     if (!Number.isInteger(length) || at < 0 || at >= length) throw refused('length', `no position ${pos} of ${length}`);
-    const width = this.weights.size;
+    const own = this.#weightsOf(label);
+    const width = own.size;
     const weights = new Float32Array(length * width);
-    weights.set(this.weights.data, at * width);
+    weights.set(own.data, at * width);
     return { hook, weights: new Tensor('float32', weights, [1, length, width]) };
   }
 
-  #read({ rows, count, width }: FeatureRows): Float64Array {
-    if (width !== this.weights.size) {
-      const problem = `${call}: ${this.weights.size} weights, and ${this.options.hook} has ${width} features`;
+  get #outputs(): number {
+    return this.options.kind === 'softmax' ? (this.weights.dims[0] as number) : 1;
+  }
+
+  /** The weights of a class, or those of the one read-out. */
+  #weightsOf(label: number | undefined): Tensor<'float32'> {
+    const several = this.options.kind === 'softmax';
+    if (!several && label === undefined) return this.weights;
+    if (!several || !(Number.isInteger(label) && (label as number) >= 0 && (label as number) < this.#outputs)) {
+      throw refused('label', several ? `no class ${textOf(label)} of ${this.#outputs}` : 'label is of softmax');
+    }
+    return this.weights.slice(label as number);
+  }
+
+  #read(data: FeatureRows): Float64Array {
+    const { dims } = this.weights;
+    if (data.width !== dims.at(-1)) {
+      const problem = `${call}: ${dims.at(-1)} weights, and ${this.options.hook} has ${data.width} features`;
       throw new ClearformerError('shape_mismatch', problem, { option: 'hook' });
     }
-    const w = Float64Array.from(this.weights.data);
-    return Float64Array.from({ length: count }, (_, row) => this.bias + dot(rows, row * width, w));
+    const outs: ReadOuts = {
+      weights: Float64Array.from(this.weights.data),
+      biases: Float64Array.from([this.bias].flat()),
+    };
+    return readOuts(data, outs);
   }
 }
 
@@ -146,14 +198,18 @@ export interface ProbeEditOptions {
   op?: 'add' | 'project_out' | undefined;
   strength?: number | undefined;
   pos?: number | readonly number[] | undefined;
+  /** The class of `softmax`. */
+  label?: number | undefined;
 }
+
+const unit = (w: Tensor<'float32'>) => w.div(w.norm().item());
 
 function checked(options: LinearProbeOptions): LinearProbeOptions {
   checkOptions(call, options ?? null, ['hook', 'pos', 'head', 'kind', 'C', 'alpha', 'signal', 'progress']);
   const { kind = 'logistic', C = 1, alpha = 1, pos = -1 } = options;
   if (typeof options.hook !== 'string') throw refused('hook', `hook is ${textOf(options.hook)}, not the name of one`);
-  if (kind !== 'logistic' && kind !== 'ridge') {
-    const known = `unknown kind ${textOf(kind)} (known: logistic, ridge)`;
+  if (kind !== 'logistic' && kind !== 'softmax' && kind !== 'ridge') {
+    const known = `unknown kind ${textOf(kind)} (known: logistic, softmax, ridge)`;
     throw new ClearformerError('unsupported', `${call}: ${known}`, { option: 'kind' });
   }
   if (!(C > 0) || !Number.isFinite(C)) throw refused('C', `C is ${textOf(C)}, not above 0`);
@@ -162,15 +218,22 @@ function checked(options: LinearProbeOptions): LinearProbeOptions {
   return { ...options, kind, pos };
 }
 
+/** More labels of classes are numbers of something else. */
+const mostClasses = 1 << 16;
+
 async function featuresOf(
   model: PreTrainedModel,
   inputs: readonly ProbedInput[],
   labels: readonly number[] | undefined,
   { hook, pos = -1, head, kind, signal, progress }: LinearProbeOptions,
 ): Promise<FeatureRows> {
-  const valid = (label: unknown) => (kind === 'ridge' ? Number.isFinite(label) : label === 0 || label === 1);
+  const [valid, what] = {
+    logistic: [(label: number) => label === 0 || label === 1, '0 or 1'] as const,
+    softmax: [(label: number) => Number.isInteger(label) && label >= 0 && label < mostClasses, 'class'] as const,
+    ridge: [Number.isFinite, 'number'] as const,
+  }[kind as 'logistic' | 'softmax' | 'ridge'];
   const wrong = labels?.find((label) => !valid(label));
-  if (wrong !== undefined) throw refused('labels', `${textOf(wrong)} is no ${kind === 'ridge' ? 'number' : '0 or 1'}`);
+  if (wrong !== undefined) throw refused('labels', `${textOf(wrong)} is no ${what}`);
   const found = await featuresAt(call, model, inputs, { hooks: [hook], pos, head, signal, progress });
   const rows = found.get(hook) as FeatureRows;
   if (labels !== undefined && labels.length !== rows.count) {
@@ -179,110 +242,3 @@ async function featuresOf(
   return rows;
 }
 
-interface Fitted {
-  w: Float64Array;
-  b: number;
-}
-
-const softplus = (x: number) => Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x)));
-
-function dot(rows: Float64Array, from: number, w: Float64Array): number {
-  let sum = 0;
-  for (let i = 0; i < w.length; i++) sum += (rows[from + i] as number) * (w[i] as number);
-  return sum;
-}
-
-/** Centred, and if there are fewer rows than features, in coordinates of the space that the rows span. */
-function reduced({ rows, count, width }: FeatureRows) {
-  const mean = meanRow(rows, count, width);
-  const centred = rows.map((value, at) => value - (mean[at % width] as number));
-  const whole = (w: Float64Array, b: number): Fitted => ({ w, b: b - dot(mean, 0, w) });
-  if (count >= width) return { z: centred, dims: width, whole };
-  const { values, vectors } = symmetricEigen(gram(centred, count, count === 0 ? 0 : width), count);
-  const dims = values.findIndex((value) => !(value > (values[0] as number) * 1e-13));
-  const kept = dims === -1 ? count : dims;
-  const basis = new Float64Array(kept * width); // orthonormal rows
-  for (let k = 0; k < kept; k++) {
-    for (let row = 0; row < count; row++) {
-      const share = (vectors[k * count + row] as number) / Math.sqrt(values[k] as number);
-      for (let i = 0; i < width; i++) {
-        basis[k * width + i] = (basis[k * width + i] as number) + share * (centred[row * width + i] as number);
-      }
-    }
-  }
-  const z = Float64Array.from({ length: count * kept }, (_, at) => {
-    const [row, k] = [Math.floor(at / kept), at % kept];
-    return dot(centred, row * width, basis.subarray(k * width, (k + 1) * width));
-  });
-  const expand = (w: Float64Array) =>
-    Float64Array.from({ length: width }, (_, i) =>
-      w.reduce((sum, value, k) => sum + value * (basis[k * width + i] as number), 0),
-    );
-  return { z, dims: kept, whole: (w: Float64Array, b: number) => whole(expand(w), b) };
-}
-
-function ridge(data: FeatureRows, labels: readonly number[], alpha: number): Fitted {
-  const { z, dims, whole } = reduced(data);
-  const middle = labels.reduce((sum, label) => sum + label, 0) / labels.length;
-  const normal = new Float64Array(dims * dims);
-  const right = new Float64Array(dims);
-  labels.forEach((label, row) => {
-    for (let i = 0; i < dims; i++) {
-      const x = z[row * dims + i] as number;
-      right[i] = (right[i] as number) + x * (label - middle);
-      for (let j = 0; j < dims; j++)
-        normal[i * dims + j] = (normal[i * dims + j] as number) + x * (z[row * dims + j] as number);
-    }
-  });
-  for (let i = 0; i < dims; i++) normal[i * dims + i] = (normal[i * dims + i] as number) + alpha;
-  const w = solvePositive(normal, right, dims);
-  if (w === undefined) throw refused('alpha', 'the features depend on each other: alpha must be above 0');
-  return whole(w, middle);
-}
-
-const mostSteps = 100;
-
-/** Newton's method with halved steps where the loss would rise; the last coordinate is b. */
-function logistic(data: FeatureRows, labels: readonly number[], C: number): Fitted {
-  if (!labels.includes(0) || !labels.includes(1))
-    throw refused('labels', 'labels of both classes, 0 and 1, are needed');
-  const { z, dims, whole } = reduced(data);
-  const size = dims + 1;
-  const x = (row: number, i: number) => (i === dims ? 1 : (z[row * dims + i] as number));
-  const marginOf = (w: Float64Array, row: number) => dot(z, row * dims, w.subarray(0, dims)) + (w[dims] as number);
-  const lossOf = (w: Float64Array) =>
-    labels.reduce((sum, label, row) => sum + C * softplus(label === 1 ? -marginOf(w, row) : marginOf(w, row)), 0) +
-    w.subarray(0, dims).reduce((sum, value) => sum + value * value, 0) / 2;
-  let w = new Float64Array(size);
-  let loss = lossOf(w);
-  for (let step = 0; step < mostSteps; step++) {
-    const hessian = new Float64Array(size * size);
-    const gradient = new Float64Array(size);
-    for (let i = 0; i < dims; i++) {
-      hessian[i * size + i] = 1;
-      gradient[i] = w[i] as number;
-    }
-    labels.forEach((label, row) => {
-      const p = 1 / (1 + Math.exp(-marginOf(w, row)));
-      for (let i = 0; i < size; i++) {
-        gradient[i] = (gradient[i] as number) + C * (p - label) * x(row, i);
-        const own = C * p * (1 - p) * x(row, i);
-        for (let j = 0; j < size; j++) hessian[i * size + j] = (hessian[i * size + j] as number) + own * x(row, j);
-      }
-    });
-    const change = solvePositive(hessian, gradient, size);
-    if (change === undefined) break; // all probabilities are 0 or 1
-    let scale = 1;
-    let next = w;
-    let smaller = loss;
-    for (; scale > 2 ** -30; scale /= 2) {
-      next = w.map((value, i) => value - scale * (change[i] as number));
-      smaller = lossOf(next);
-      if (smaller <= loss) break;
-    }
-    const still = !(smaller < loss - Math.abs(loss) * 2 ** -52);
-    if (smaller <= loss) [w, loss] = [next, smaller];
-    if (still) break;
-  }
-  return whole(w.slice(0, dims), w[dims] as number);
-}

@@ -1,12 +1,12 @@
 // The base run of a sweep: its logits, and what passes with interventions take from it instead of computing it again,
-// the residual stream before each layer, and the keys and values of a prefix.
+// the residual stream before each layer, the keys and values of a prefix, and those of an encoder's output.
 
 import type { ActivationEdit } from '../../models/edits.js';
 import { forwardIn, type ModelInputs } from '../../models/inputs.js';
 import { KeyValueCache } from '../../models/key_value_cache.js';
 import { keptIn } from '../../models/observation.js';
 import type { PreTrainedModel } from '../../models/pre_trained_model.js';
-import type { RunInputs, TensorIn } from '../../runtime/border.js';
+import type { ModelShape, RunInputs, TensorIn } from '../../runtime/border.js';
 import type { HookName } from '../../runtime/hook_names.js';
 import { ClearformerError } from '../../support/error.js';
 import type { Tensor } from '../../tensor/tensor.js';
@@ -53,21 +53,24 @@ export interface BaseRun {
 const refused = (message: string, option: string) =>
   new ClearformerError('unsupported', `sweep: ${message}`, { option });
 
-/** Rows, positions of the text and the most positions of any of the inputs. */
-function sizesOf({ input_ids, inputs_embeds, pixel_values, input_features, decoder_input_ids }: RunInputs) {
+/** Rows, positions of the text and of the decoder's, and the most positions of any of the inputs. */
+function sizesOf(inputs: RunInputs) {
+  const { input_ids, inputs_embeds, pixel_values, input_features, decoder_input_ids, decoder_inputs_embeds } = inputs;
   const text = input_ids ?? inputs_embeds;
+  const targets = (decoder_input_ids ?? decoder_inputs_embeds)?.dims[1] ?? 0;
   const [batch = 0, length = 0] = (text ?? pixel_values ?? input_features ?? decoder_input_ids)?.dims ?? [];
   const frames = Math.ceil((input_features?.dims[2] ?? 0) / 2);
-  const longest = Math.max(text ? length : 0, decoder_input_ids?.dims[1] ?? 0, frames);
-  return { batch, length: text ? length : 0, longest };
+  const longest = Math.max(text ? length : 0, targets, frames);
+  return { batch, length: text ? length : 0, targets, longest };
 }
 
 /** Whether later positions never change earlier ones, and keys and values are kept as they are computed. */
-function sharesPrefix(model: PreTrainedModel): boolean {
+function sharesPrefix(model: PreTrainedModel, targets: number): boolean {
   const { kind, task } = model.cfg;
   const { is_causal, use_bidirectional_attention } = model.config;
   const causal = is_causal !== false && (use_bidirectional_attention ?? false) === false;
-  return kind === 'decoder-only' && task === 'causal-lm' && causal && model.info().cache_dtype === 'fp32';
+  const predicts = kind === 'decoder-only' ? task === 'causal-lm' : task === 'seq2seq-lm' && targets > 0;
+  return predicts && causal && model.info().cache_dtype === 'fp32';
 }
 
 /** Runs the base, and keeps what passes share; `of` is that of another model with the same weights. */
@@ -76,32 +79,37 @@ export async function baseRun(model: PreTrainedModel, request: BaseRequest, of?:
   if (base?.past_key_values != null) throw refused('base with past_key_values', 'past_key_values');
   const inputs = forwardIn('sweep', base, model.open().engine);
   const { kind, n_layers: layers } = model.cfg;
-  const startable = kind === 'decoder-only' || kind === 'encoder-only';
-  const { batch, length, longest } = sizesOf(inputs);
+  const { batch, length: texts, targets, longest } = sizesOf(inputs);
+  const cache = request.capture === undefined && sharesPrefix(model, targets) ? new KeyValueCache() : undefined;
+  const decodes = kind === 'encoder-decoder' && cache !== undefined;
+  const startable = decodes || kind === 'decoder-only' || kind === 'encoder-only';
   const hooks = model.hooks({ on_request: true });
+  const stack = decodes ? 'decoder.' : 'blocks.';
+  const length = decodes ? targets : texts;
+  const source = decodes ? (model.cfg.encoder as ModelShape).n_layers : 0;
   const extent: Extent = startable
-    ? { hooks, stack: 'blocks.', layers, length }
-    : { hooks, stack: '?', layers: 1, length: 0 };
-  const cache = request.capture === undefined && sharesPrefix(model) ? new KeyValueCache() : undefined;
+    ? { hooks, stack, layers, length, source }
+    : { hooks, stack: '?', layers: 1, length: 0, source };
   const list = logits_to_keep === undefined ? [] : keptIn(logits_to_keep, inputs);
   const counted = list.map((one) => (cache && one < 0 ? one + length : one));
   const kept = counted.length > 0 ? counted : undefined;
   const edits = expanded('edits', request.edits, extent);
-  const names_filter = of === undefined && startable ? residualHooks(layers) : () => false;
+  const later = Array.from({ length: layers - 1 }, (_, at) => residualHook(extent, at + 1));
+  const names_filter = of === undefined && startable ? later : () => false;
   const given = cache === undefined ? base : { ...base, past_key_values: cache };
   const [logits, captured] = await model.run_with_cache(given, { edits, names_filter, logits_to_keep, signal });
-  const residuals = of?.residuals ?? Array.from({ length: layers }, (_, layer) => captured[residualHook(layer)]);
+  const residuals =
+    of?.residuals ?? Array.from({ length: layers }, (_, layer) => captured[residualHook(extent, layer)]);
   const positions = Math.max(1, longest, residuals[1]?.dims[1] ?? 0);
   return { model, inputs, batch, extent, positions, edits, logits, kept, residuals, cache };
 }
 
-const residualHook = (layer: number): HookName => `blocks.${layer}.hook_resid_pre`;
-const residualHooks = (layers: number) => Array.from({ length: layers - 1 }, (_, at) => residualHook(at + 1));
+const residualHook = ({ stack }: Extent, layer: number) => `${stack}${layer}.hook_resid_pre` as HookName;
 
 /** The base run's edits that are still to be made in a pass that begins before `layer`. */
 export function editsFrom({ edits, extent }: BaseRun, layer: number): ActivationEdit[] {
-  if (layer === 0) return [...edits];
-  return edits.filter(({ hook }) => layerOf(extent, hook as HookName) >= layer && hook !== residualHook(layer));
+  const skipped = layer > 0 ? residualHook(extent, layer) : undefined;
+  return edits.filter(({ hook }) => layerOf(extent, hook as HookName) >= layer && hook !== skipped);
 }
 
 /** Whether a value has positions of its own, so that it only fits a pass over all of them. */

@@ -19,7 +19,7 @@ export interface Interventions {
 export interface Prepared {
   index: number;
   edits: readonly ActivationEdit[];
-  /** The first layer that it changes; 0 also stands for what comes before the layers. */
+  /** The first layer that it changes; 0 also stands for what comes before the layers, a negative one for the encoder. */
   layer: number;
   /** The first position that it changes. */
   position: number;
@@ -35,12 +35,21 @@ export interface Extent {
   layers: number;
   /** Number of positions, 0 if hooks have different ones. */
   length: number;
+  /** Layers of an encoder whose output the stack's layers read. */
+  source: number;
 }
 
-/** The layer of a hook: 0 before the layers, the last one after them. */
-export function layerOf({ hooks, stack, layers }: Extent, name: HookName): number {
-  if (name.startsWith(stack)) return Number.parseInt(name.slice(stack.length), 10);
-  const first = hooks.findIndex((hook) => hook.name.startsWith(stack));
+/** Whether a pass whose encoder has run does not come by a hook: the stack's keys and values of its output are kept. */
+const isOfSource = ({ stack, source }: Extent, name: string): boolean =>
+  source > 0 && (!name.startsWith(stack) || /cross_attn\.hook_[kv]$/.test(name));
+
+/** The layer of a hook: 0 before the layers, the last one after them, negative for what only the encoder's run changes. */
+export function layerOf(extent: Extent, name: HookName): number {
+  const { hooks, stack, layers, source } = extent;
+  if (isOfSource(extent, name)) return -source;
+  const layer = name.startsWith(stack) ? Number.parseInt(name.slice(stack.length), 10) : Number.NaN;
+  if (!Number.isNaN(layer)) return layer;
+  const first = hooks.findIndex((hook) => hook.name.startsWith(`${stack}0.`));
   return hooks.findIndex((hook) => hook.name === name) < first ? 0 : layers - 1;
 }
 
@@ -54,6 +63,7 @@ export function expanded(what: string, given: Intervention, extent: Extent): Act
     checkEdit(`sweep: ${what}[${at}]`, edit);
     return resolveHooks(`${what}[${at}].hook`, extent.hooks, edit.hook).map(({ name }) => {
       const { pos } = edit;
+      if (pos === undefined || isOfSource(extent, name)) return { ...edit, hook: name };
       const isCounted = (one: unknown) => typeof one === 'number' && one < 0 && one + extent.length >= 0;
       const counted = (one: number) => (isCounted(one) ? one + extent.length : one);
       if (typeof pos === 'number') return { ...edit, hook: name, pos: counted(pos) };
@@ -77,11 +87,12 @@ export function prepared(index: number, given: Intervention, extent: Extent): Pr
   const edits = expanded(`interventions[${index}]`, given, extent);
   const axes = edits.map(({ hook }) => extent.hooks.find(({ name }) => name === hook)?.axes ?? []);
   const unplaced = edits.some((edit, at) => concernsAllRows(edit) || posAxis(axes[at] ?? []) < 0);
+  const layer = Math.min(extent.layers - 1, ...edits.map(({ hook }) => layerOf(extent, hook as HookName)));
   return {
     index,
     edits,
-    layer: Math.min(extent.layers - 1, ...edits.map(({ hook }) => layerOf(extent, hook as HookName))),
-    position: unplaced ? 0 : Math.max(0, Math.min(extent.length - 1, ...edits.map(firstPosition))),
+    layer,
+    position: unplaced || layer < 0 ? 0 : Math.max(0, Math.min(extent.length - 1, ...edits.map(firstPosition))),
     alone: edits.some((edit, at) => concernsAllRows(edit) || axes[at]?.[0] !== 'batch'),
   };
 }

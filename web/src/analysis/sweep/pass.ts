@@ -31,13 +31,18 @@ function inRows(edits: readonly ActivationEdit[], at: number, batch: number): Ac
 }
 
 /** The inputs of a pass of so many interventions, from this layer and position on. */
-function inputsOf({ inputs, residuals }: BaseRun, times: number, layer: number, position: number): ModelInputs {
+function inputsOf(base: BaseRun, times: number, layer: number, position: number): ModelInputs {
+  const { inputs, residuals, extent } = base;
   const given: Record<string, unknown> = {};
-  const residual = layer === 0 ? undefined : residuals[layer];
-  const replaced = ['input_ids', 'inputs_embeds', 'pixel_values', 'token_type_ids', 'interpolate_pos_encoding'];
+  const residual = layer > 0 ? residuals[layer] : undefined;
+  const isText = (name: string) => !name.endsWith('attention_mask') && !name.endsWith('position_ids');
+  const replaced = (name: string) => {
+    const ofSource = extent.source > 0 && !name.startsWith('decoder_');
+    return ofSource ? layer >= 0 : residual !== undefined && isText(name);
+  };
   for (const [name, value] of Object.entries(inputs) as [keyof RunInputs, TensorIn | boolean][]) {
-    if (residual !== undefined && replaced.includes(name)) continue;
-    const part = typeof value === 'boolean' || name === 'attention_mask' ? value : positionsFrom(value, position);
+    if (replaced(name)) continue;
+    const part = typeof value === 'boolean' || name.endsWith('attention_mask') ? value : positionsFrom(value, position);
     given[name] = typeof part === 'boolean' ? part : tiled(part, times);
   }
   if (residual !== undefined) {
@@ -58,14 +63,16 @@ export async function runPass(
   const { layer, members } = pass;
   const alone = members.length === 1 && members[0]?.alone === true;
   const shared = editsFrom(base, layer);
-  const position = base.cache ? Math.min(pass.position, latestStart(shared, base)) : 0;
+  const cache = layer < 0 ? undefined : base.cache;
+  const position = cache ? Math.min(pass.position, latestStart(shared, base)) : 0;
   const times = members.length;
   const edits = alone
     ? [...shared, ...(members[0]?.edits ?? [])]
     : members.flatMap((member, at) => inRows([...shared, ...member.edits], at, batch));
   const rows = Array.from({ length: times * batch }, (_, row) => row % batch);
   const use = { first_layer: layer, more: extent.length - position };
-  const past = base.cache && position > 0 ? await partOf(base.cache, { rows, length: position }, use) : undefined;
+  const continues = position > 0 || extent.source > 0; // the cache also has what the encoder computed
+  const past = cache && continues ? await partOf(cache, { rows, length: position }, use) : undefined;
   const own = position === 0 ? kept : kept?.filter((place) => place >= position).map((place) => place - position);
   try {
     const [logits, captured] = await base.model.run_with_cache(
