@@ -32,7 +32,8 @@ const theirs = {
   ActivationCache: `accumulated_resid decompose_resid stack_head_results logit_attrs get_full_resid_decomposition apply_ln_to_stack
     compute_head_results stack_activation get_neuron_results stack_neuron_results remove_batch_dim apply_slice_to_batch_dim keys values
     items cache_dict to toggle_autodiff model has_batch_dim has_embed has_pos_embed`,
-  FactoredMatrix: 'A B T AB BA shape norm svd U S V Vh eigenvalues collapse_l collapse_r make_even pair get_corner ndim unsqueeze',
+  FactoredMatrix:
+    'A B T AB BA shape norm svd U S V Vh eigenvalues collapse_l collapse_r make_even pair get_corner ndim unsqueeze',
   patching: `get_act_patch_resid_pre get_act_patch_resid_mid get_act_patch_attn_out get_act_patch_mlp_out get_act_patch_block_every
     get_act_patch_attn_head_out_by_pos get_act_patch_attn_head_q_by_pos get_act_patch_attn_head_k_by_pos get_act_patch_attn_head_v_by_pos
     get_act_patch_attn_head_pattern_by_pos get_act_patch_attn_head_by_pos_every get_act_patch_attn_head_out_all_pos
@@ -50,10 +51,12 @@ const declarations = readdirSync('dist', { recursive: true, encoding: 'utf8' })
   .map((name) => readFileSync(`dist/${name}`, 'utf8'))
   .join('\n');
 const models = new Map<string, Promise<clearformer.PreTrainedModel>>();
-const modelOf = (auto: 'AutoModel' | 'AutoModelForCausalLM' | 'AutoModelForMaskedLM' | 'AutoModelForSeq2SeqLM', folder: string) => {
-  const found = models.get(folder) ?? clearformer[auto].from_pretrained(fixturePath(folder));
-  models.set(folder, found as Promise<clearformer.PreTrainedModel>);
-  return found as Promise<clearformer.PreTrainedModel>;
+const { AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM } = clearformer;
+const autos = { AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM };
+const modelOf = (auto: keyof typeof autos, folder: string): Promise<clearformer.PreTrainedModel> => {
+  const found = models.get(folder) ?? autos[auto].from_pretrained(fixturePath(folder));
+  models.set(folder, found);
+  return found;
 };
 afterAll(async () => {
   for (const model of models.values()) await (await model).dispose();
@@ -67,7 +70,8 @@ async function exists(span: string): Promise<boolean> {
     return hooks.some(({ name }) => name.endsWith(`.${span}`));
   }
   const [first = '', member] = (/^[\w.]+/.exec(span)?.[0] ?? '').split('.');
-  if (first === 'model' && member !== undefined) return member in (await modelOf('AutoModelForCausalLM', 'models/gpt2/odd'));
+  if (first === 'model' && member !== undefined)
+    return member in (await modelOf('AutoModelForCausalLM', 'models/gpt2/odd'));
   if (first === 'tokenizer' && member !== undefined) return new RegExp(`\\b${member}\\(`).test(declarations);
   if (first in exported) {
     if (member === undefined) return true;
@@ -105,7 +109,13 @@ describe('the page', () => {
   });
 
   it('knows a name that there is not', async () => {
-    for (const span of ['model.run_with_cash', 'LensWeights.W_X', 'to_strings_of', 'stop_at_layers: 0', 'tokenizer.to_single']) {
+    for (const span of [
+      'model.run_with_cash',
+      'LensWeights.W_X',
+      'to_strings_of',
+      'stop_at_layers: 0',
+      'tokenizer.to_single',
+    ]) {
       expect([span, await exists(span)]).toEqual([span, false]);
     }
   });
@@ -119,10 +129,20 @@ const rotary = ['attn.hook_rot_q', 'attn.hook_rot_k'];
 const norms = (...names: string[]) => names.flatMap((name) => [`${name}.hook_scale`, `${name}.hook_normalized`]);
 const mlp = ['mlp.hook_pre', 'mlp.hook_post'];
 const gate = ['mlp.hook_pre_linear'];
-const layers = (stack: string, leaves: readonly string[]) => [0, 1].flatMap((i) => leaves.map((leaf) => `${stack}${i}.${leaf}`));
+const layers = (stack: string, leaves: readonly string[]) =>
+  [0, 1].flatMap((i) => leaves.map((leaf) => `${stack}${i}.${leaf}`));
 const decoder = [...resid, ...requested, ...attention, ...norms('ln1', 'ln2'), ...mlp];
-const gpt = ['hook_embed', 'hook_pos_embed', ...layers('blocks.', [...decoder, 'hook_resid_mid']), ...norms('ln_final')];
-const llama = ['hook_embed', ...layers('blocks.', [...decoder, 'hook_resid_mid', ...rotary, ...gate]), ...norms('ln_final')];
+const gpt = [
+  'hook_embed',
+  'hook_pos_embed',
+  ...layers('blocks.', [...decoder, 'hook_resid_mid']),
+  ...norms('ln_final'),
+];
+const llama = [
+  'hook_embed',
+  ...layers('blocks.', [...decoder, 'hook_resid_mid', ...rotary, ...gate]),
+  ...norms('ln_final'),
+];
 const gptj = ['hook_embed', ...layers('blocks.', [...resid, ...attention, ...rotary, ...mlp]), ...norms('ln_final')];
 const after = decoder.filter((leaf) => leaf !== 'hook_mlp_in');
 const parallel = ['hook_embed', ...layers('blocks.', [...decoder, ...rotary]), ...norms('ln_final')];
@@ -138,11 +158,7 @@ describe('hooks have TransformerLens’ names', () => {
     ['AutoModelForCausalLM', 'llama_tiny/tied', llama],
     ['AutoModelForCausalLM', 'models/mistral/odd', llama],
     ['AutoModelForCausalLM', 'models/qwen2/odd', llama],
-    [
-      'AutoModelForCausalLM',
-      'models/qwen3/odd',
-      [...llama, ...layers('blocks.', norms('attn.q_norm', 'attn.k_norm'))],
-    ],
+    ['AutoModelForCausalLM', 'models/qwen3/odd', [...llama, ...layers('blocks.', norms('attn.q_norm', 'attn.k_norm'))]],
     ['AutoModelForCausalLM', 'models/gemma/odd', llama],
     ['AutoModelForCausalLM', 'models/gemma2/odd', [...llama, ...layers('blocks.', norms('ln1_post', 'ln2_post'))]],
     [

@@ -298,7 +298,10 @@ describe('linear probes', () => {
       [async () => probeOf([2, 3]).metric(7), 'invalid_argument'],
       [async () => probeOf([6]), 'invalid_argument'],
       [async () => probeOf([2, 3], [1, 2, 3]), 'invalid_argument'],
-      [async () => new LinearProbe({ hook }, new Tensor('float32', new Float32Array(3), [3])).metric(7, 1), 'invalid_argument'],
+      [
+        async () => new LinearProbe({ hook }, new Tensor('float32', new Float32Array(3), [3])).metric(7, 1),
+        'invalid_argument',
+      ],
       [() => LinearProbe.fit(model, inputs, [0, 1], { hook: 'nothing' as never }), 'invalid_argument'],
       [() => LinearProbe.fit(model, inputs, [0, 1], { hook, kind: 'svm' as never }), 'unsupported'],
       [() => LinearProbe.fit(model, inputs, [0, 1], { hook, C: 0 }), 'invalid_argument'],

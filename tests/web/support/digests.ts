@@ -121,16 +121,16 @@ export const recordedTraining = (): string | undefined => recorded()[`${trained}
 /** That hash as an entry of the file. */
 export const asTraining = (weights: string): Digests => ({ [`${trained} trained`]: { weights } });
 
-/** The SHA-256 of all weights after twelve steps of AdamW with clipped gradients. Also runs in pages. */
+/** The SHA-256 of all weights after 200 steps of AdamW with clipped gradients. Also runs in pages. */
 export async function trainingDigest([entry, folder, numThreads]: [string, string, number]): Promise<string> {
   const { AdamW, AutoModelForCausalLM, clip_grad_norm_ } = (await import(entry)) as typeof import('clearformer');
   const model = await AutoModelForCausalLM.from_pretrained(folder, { numThreads, deterministic: true });
   if (model.info().threads.used !== numThreads) throw new Error(model.info().threads.reason);
-  const optimizer = new AdamW(model, { lr: 1e-2, num_warmup_steps: 3 });
+  const optimizer = new AdamW(model, { lr: 3e-3, num_warmup_steps: 10 });
   const { d_vocab } = model.cfg;
-  for (let step = 0; step < 12; step++) {
-    const input_ids = Array.from({ length: 8 }, (_, row) =>
-      Array.from({ length: 32 }, (_, at) => (step * 131 + row * 37 + at * (row + 5)) % d_vocab),
+  for (let step = 0; step < 200; step++) {
+    const input_ids = Array.from({ length: 6 }, (_, row) =>
+      Array.from({ length: 16 }, (_, at) => (step * 131 + row * 37 + at * (row + 5)) % d_vocab),
     );
     await optimizer.backward({ input_ids, labels: input_ids });
     await clip_grad_norm_(optimizer, 1);
@@ -141,7 +141,9 @@ export async function trainingDigest([entry, folder, numThreads]: [string, strin
   for (const { name } of parameters) weights.push(Array.from((await model.parameter(name)).data, Number));
   await optimizer.dispose();
   await model.dispose();
-  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', Float32Array.from(weights.flat())));
+  const all = Float32Array.from(weights.flat());
+  if (!all.every(Number.isFinite)) throw new Error('not finite');
+  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', all));
   return Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 

@@ -241,4 +241,3 @@ async function featuresOf(
   }
   return rows;
 }
-
