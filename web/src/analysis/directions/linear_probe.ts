@@ -15,7 +15,6 @@ import { loadPart } from '../../support/platform.js';
 import { Tensor } from '../../tensor/tensor.js';
 import type { SweepProgress } from '../sweep/sweep.js';
 import { type FeatureRows, featuresAt, type ProbedInput, vector } from './features.js';
-import { logSumExp, type ReadOuts, readOuts, softplus } from './read_out.js';
 
 /** What a probe reads, and how it is fitted. */
 export interface LinearProbeOptions {
@@ -47,6 +46,8 @@ export interface ProbeScore {
   /** The share of right classes; of `ridge` the share of the variance that is explained (R²). */
   score: number;
 }
+
+const fitting = () => loadPart(() => import('./probe_fit.js')); // rarely needed
 
 const call = 'LinearProbe';
 const refused = (option: string, why: string) =>
@@ -85,7 +86,7 @@ export class LinearProbe {
   ): Promise<LinearProbe> {
     const given = checked(options);
     const data = await featuresOf(model, inputs, labels, given);
-    const { fitted } = await loadPart(() => import('./probe_fit.js')); // rarely needed
+    const { fitted } = await fitting();
     const { kind = 'logistic', alpha = 1, C = 1 } = given;
     const { weights, biases } = fitted(kind, data, labels, kind === 'ridge' ? alpha : C);
     if (kind !== 'softmax') return new LinearProbe(given, vector(weights), biases[0]);
@@ -94,7 +95,7 @@ export class LinearProbe {
 
   /** w·x + b of each sequence; positive for class 1. Of `softmax` [sequence, class], largest for the most probable class. */
   async predict(model: PreTrainedModel, inputs: readonly ProbedInput[]): Promise<Tensor<'float32'>> {
-    const found = this.#read(await featuresOf(model, inputs, undefined, this.options));
+    const found = await this.#read(await featuresOf(model, inputs, undefined, this.options));
     const outputs = this.#outputs;
     return vector(found, this.options.kind === 'softmax' ? [found.length / outputs, outputs] : [found.length]);
   }
@@ -105,25 +106,8 @@ export class LinearProbe {
     inputs: readonly ProbedInput[],
     labels: readonly number[],
   ): Promise<ProbeScore> {
-    const found = this.#read(await featuresOf(model, inputs, labels, this.options));
-    const mean = (of: (value: number, label: number) => number) =>
-      labels.reduce((sum, label, at) => sum + of(found[at] as number, label), 0) / labels.length;
-    if (this.options.kind === 'softmax') {
-      const outputs = this.#outputs;
-      if (labels.some((label) => label >= outputs)) throw refused('labels', `labels of classes 0 to ${outputs - 1}`);
-      const each = labels.map((label, row) => ({ label, own: found.subarray(row * outputs, (row + 1) * outputs) }));
-      const part = (of: (one: (typeof each)[number]) => number) =>
-        each.reduce((sum, one) => sum + of(one), 0) / each.length;
-      const loss = part(({ own, label }) => logSumExp(own) - (own[label] as number));
-      return { loss, score: part(({ own, label }) => Number(own.indexOf(Math.max(...own)) === label)) };
-    }
-    if (this.options.kind !== 'ridge') {
-      const loss = mean((value, label) => softplus(label === 1 ? -value : value));
-      return { loss, score: mean((value, label) => Number(value > 0 === (label === 1))) };
-    }
-    const middle = mean((_, label) => label);
-    const loss = mean((value, label) => (value - label) ** 2);
-    return { loss, score: 1 - loss / mean((_, label) => (label - middle) ** 2) };
+    const found = await this.#read(await featuresOf(model, inputs, labels, this.options));
+    return (await fitting()).scored(this.options.kind ?? 'logistic', found, labels, this.#outputs);
   }
 
   /** The unit vector along w, for steering. Throws `unsupported` for `softmax`, see `directionOf`. */
@@ -179,17 +163,14 @@ export class LinearProbe {
     return this.weights.slice(label as number);
   }
 
-  #read(data: FeatureRows): Float64Array {
+  async #read(data: FeatureRows): Promise<Float64Array> {
     const { dims } = this.weights;
     if (data.width !== dims.at(-1)) {
       const problem = `${call}: ${dims.at(-1)} weights, and ${this.options.hook} has ${data.width} features`;
       throw new ClearformerError('shape_mismatch', problem, { option: 'hook' });
     }
-    const outs: ReadOuts = {
-      weights: Float64Array.from(this.weights.data),
-      biases: Float64Array.from([this.bias].flat()),
-    };
-    return readOuts(data, outs);
+    const [weights, biases] = [Float64Array.from(this.weights.data), Float64Array.from([this.bias].flat())];
+    return (await fitting()).readOuts(data, { weights, biases });
   }
 }
 

@@ -1,12 +1,66 @@
-// The fits of linear probes, in float64; their objectives are in linear_probe.ts. Loaded with the first fit.
+// The fits of linear probes and their read-outs, in float64; the objectives are in linear_probe.ts. Loaded with the first one.
 
 import { ClearformerError } from '../../support/error.js';
 import type { FeatureRows } from './features.js';
 import { gram, meanRow, solvePositive, symmetricEigen } from './linear_algebra.js';
-import { dot, logSumExp, type ReadOuts, readOuts, softplus } from './read_out.js';
+import type { ProbeScore } from './linear_probe.js';
 
 const refused = (option: string, why: string) =>
   new ClearformerError('invalid_argument', `LinearProbe: ${why}`, { option });
+
+/** Weights [read-out, feature] and a bias each; one read-out, or one for each class. */
+export interface ReadOuts {
+  weights: Float64Array;
+  biases: Float64Array;
+}
+
+/** log(1 + exp(x)) */
+const softplus = (x: number) => Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x)));
+
+/** The product of a row that begins at `from` with a vector. */
+function dot(rows: Float64Array, from: number, w: Float64Array): number {
+  let sum = 0;
+  for (let i = 0; i < w.length; i++) sum += (rows[from + i] as number) * (w[i] as number);
+  return sum;
+}
+
+/** w·x + b, [row, read-out]. */
+export function readOuts({ rows, count, width }: FeatureRows, { weights, biases }: ReadOuts): Float64Array {
+  const outputs = biases.length;
+  const each = Array.from(biases, (_, k) => weights.subarray(k * width, (k + 1) * width));
+  return Float64Array.from({ length: count * outputs }, (_, at) => {
+    const [row, k] = [Math.floor(at / outputs), at % outputs];
+    return (biases[k] as number) + dot(rows, row * width, each[k] as Float64Array);
+  });
+}
+
+/** log Σ exp(scores) */
+function logSumExp(scores: Float64Array): number {
+  const most = scores.reduce((one, other) => Math.max(one, other), Number.NEGATIVE_INFINITY);
+  return most + Math.log(scores.reduce((sum, score) => sum + Math.exp(score - most), 0));
+}
+
+/** log Σ exp of the scores of the classes; one score is that of class 1 against 0. */
+const totalOf = (own: Float64Array) => (own.length === 1 ? softplus(own[0] as number) : logSumExp(own));
+const scoreOf = (own: Float64Array, label: number) =>
+  own.length === 1 ? label * (own[0] as number) : (own[label] as number);
+
+/** How well read-outs [row, read-out] do. */
+export function scored(kind: string, found: Float64Array, labels: readonly number[], outputs: number): ProbeScore {
+  const mean = (of: (own: Float64Array, label: number) => number) =>
+    labels.reduce((sum, label, row) => sum + of(found.subarray(row * outputs, (row + 1) * outputs), label), 0) /
+    labels.length;
+  if (kind === 'ridge') {
+    const middle = mean((_, label) => label);
+    const loss = mean(([value = 0], label) => (value - label) ** 2);
+    return { loss, score: 1 - loss / mean((_, label) => (label - middle) ** 2) };
+  }
+  if (labels.some((label) => label >= Math.max(outputs, 2))) throw refused('labels', `labels of ${outputs} classes`);
+  const best = (own: Float64Array) =>
+    own.length === 1 ? Number((own[0] as number) > 0) : own.indexOf(Math.max(...own));
+  const loss = mean((own, label) => totalOf(own) - scoreOf(own, label));
+  return { loss, score: mean((own, label) => Number(best(own) === label)) };
+}
 
 interface Fitted {
   w: Float64Array;
@@ -15,8 +69,8 @@ interface Fitted {
 
 /** The optimum; `weight` is C or α. Throws `invalid_argument` for labels that leave none. */
 export function fitted(kind: string, data: FeatureRows, labels: readonly number[], weight: number): ReadOuts {
-  if (kind === 'softmax') return softmax(data, labels, weight);
-  const { w, b } = kind === 'ridge' ? ridge(data, labels, weight) : logistic(data, labels, weight);
+  if (kind !== 'ridge') return classified(data, labels, weight, kind === 'logistic');
+  const { w, b } = ridge(data, labels, weight);
   return { weights: w, biases: Float64Array.of(b) };
 }
 
@@ -70,61 +124,20 @@ function ridge(data: FeatureRows, labels: readonly number[], alpha: number): Fit
 
 const mostSteps = 100;
 
-/** Newton's method with halved steps where the loss would rise; the last coordinate is b. */
-function logistic(data: FeatureRows, labels: readonly number[], C: number): Fitted {
-  if (!labels.includes(0) || !labels.includes(1))
-    throw refused('labels', 'labels of both classes, 0 and 1, are needed');
-  const { z, dims, whole } = reduced(data);
-  const size = dims + 1;
-  const x = (row: number, i: number) => (i === dims ? 1 : (z[row * dims + i] as number));
-  const marginOf = (w: Float64Array, row: number) => dot(z, row * dims, w.subarray(0, dims)) + (w[dims] as number);
-  const lossOf = (w: Float64Array) =>
-    labels.reduce((sum, label, row) => sum + C * softplus(label === 1 ? -marginOf(w, row) : marginOf(w, row)), 0) +
-    w.subarray(0, dims).reduce((sum, value) => sum + value * value, 0) / 2;
-  let w = new Float64Array(size);
-  let loss = lossOf(w);
-  for (let step = 0; step < mostSteps; step++) {
-    const hessian = new Float64Array(size * size);
-    const gradient = new Float64Array(size);
-    for (let i = 0; i < dims; i++) {
-      hessian[i * size + i] = 1;
-      gradient[i] = w[i] as number;
-    }
-    labels.forEach((label, row) => {
-      const p = 1 / (1 + Math.exp(-marginOf(w, row)));
-      for (let i = 0; i < size; i++) {
-        gradient[i] = (gradient[i] as number) + C * (p - label) * x(row, i);
-        const own = C * p * (1 - p) * x(row, i);
-        for (let j = 0; j < size; j++) hessian[i * size + j] = (hessian[i * size + j] as number) + own * x(row, j);
-      }
-    });
-    const change = solvePositive(hessian, gradient, size);
-    if (change === undefined) break; // all probabilities are 0 or 1
-    let scale = 1;
-    let next = w;
-    let smaller = loss;
-    for (; scale > 2 ** -30; scale /= 2) {
-      next = w.map((value, i) => value - scale * (change[i] as number));
-      smaller = lossOf(next);
-      if (smaller <= loss) break;
-    }
-    const still = !(smaller < loss - Math.abs(loss) * 2 ** -52);
-    if (smaller <= loss) [w, loss] = [next, smaller];
-    if (still) break;
-  }
-  return whole(w.slice(0, dims), w[dims] as number);
-}
-
 /**
- * Newton's method, with steps that conjugate gradients find: products with the Hessian take no memory, whatever the
- * number of features and classes. The biases sum to 0, as the classes' weights do.
+ * Newton's method, halved where the loss would rise, with steps that conjugate gradients find: products with the Hessian
+ * take no memory, whatever the number of features and classes. The biases of several classes sum to 0, as the weights do.
  */
-function softmax({ rows, count, width }: FeatureRows, labels: readonly number[], C: number): ReadOuts {
-  const classes = labels.reduce((most, label) => Math.max(most, label), 0) + 1;
-  const missing = Array.from({ length: classes }, (_, k) => k).find((k) => !labels.includes(k));
-  if (classes < 2 || missing !== undefined) {
-    throw refused('labels', `labels of all classes from 0 on are needed, and of two at least; none is ${missing ?? 1}`);
-  }
+function classified(
+  { rows, count, width }: FeatureRows,
+  labels: readonly number[],
+  C: number,
+  isOne: boolean,
+): ReadOuts {
+  const all = labels.reduce((most, label) => Math.max(most, label), 1) + 1;
+  const missing = Array.from({ length: all }, (_, k) => k).find((k) => !labels.includes(k));
+  if (missing !== undefined) throw refused('labels', `labels of all classes from 0 on are needed, none is ${missing}`);
+  const classes = isOne ? 1 : all;
   const mean = meanRow(rows, count, width);
   const data = { rows: rows.map((value, at) => value - (mean[at % width] as number)), count, width };
   const size = classes * width;
@@ -135,7 +148,7 @@ function softmax({ rows, count, width }: FeatureRows, labels: readonly number[],
    */
   const collected = (d: Float64Array, p: Float64Array): Float64Array => {
     const sum = p.subarray(size).reduce((total, b) => total + b, 0);
-    const all = p.map((value, at) => (at < size ? value : sum));
+    const all = p.map((value, at) => (at < size ? value : isOne ? 0 : sum));
     for (let row = 0; row < count; row++) {
       for (let k = 0; k < classes; k++) {
         const share = C * (d[row * classes + k] as number);
@@ -154,8 +167,8 @@ function softmax({ rows, count, width }: FeatureRows, labels: readonly number[],
     const probabilities = scores.slice();
     labels.forEach((label, row) => {
       const own = scores.subarray(row * classes, (row + 1) * classes);
-      const total = logSumExp(own);
-      loss += C * (total - (own[label] as number));
+      const total = totalOf(own);
+      loss += C * (total - scoreOf(own, label));
       for (let k = 0; k < classes; k++) probabilities[row * classes + k] = Math.exp((own[k] as number) - total);
     });
     return { p, loss, probabilities };
@@ -164,7 +177,8 @@ function softmax({ rows, count, width }: FeatureRows, labels: readonly number[],
   let first = 0;
   for (let step = 0; step < mostSteps; step++) {
     const { p, probabilities, loss } = now;
-    const wrong = probabilities.map((value, at) => value - Number(labels[Math.floor(at / classes)] === at % classes));
+    const right = (at: number) => (labels[Math.floor(at / classes)] as number) === (isOne ? 1 : at % classes);
+    const wrong = probabilities.map((value, at) => value - Number(right(at)));
     const gradient = collected(wrong, p);
     const curved = (v: Float64Array) => {
       const change = readOuts(data, parts(v));
