@@ -6,10 +6,9 @@ export {
   ControlVector,
   type ControlVectorOptions,
 } from './directions/control_vector.js';
-export type { ProbedInput } from './directions/features.js';
+export type { ProbedInput, ProbeScore } from './directions/features.js';
 export {
   LinearProbe,
   type LinearProbeOptions,
   type ProbeEditOptions,
-  type ProbeScore,
 } from './directions/linear_probe.js';

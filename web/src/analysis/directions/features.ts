@@ -25,6 +25,14 @@ export interface Reading {
   progress?: ((progress: { done: number; total: number }) => void) | undefined;
 }
 
+/** How well a probe does. */
+export interface ProbeScore {
+  /** The mean log loss, or the mean of the squared errors. */
+  loss: number;
+  /** The share of right classes; of `ridge` the share of the variance that is explained (R²). */
+  score: number;
+}
+
 /** Inputs as a text, with the model's tokenizer, or as they are. */
 export type ProbedInput = string | ModelInputs;
 

@@ -14,7 +14,7 @@ import { checkOptions } from '../../support/options.js';
 import { loadPart } from '../../support/platform.js';
 import { Tensor } from '../../tensor/tensor.js';
 import type { SweepProgress } from '../sweep/sweep.js';
-import { type FeatureRows, featuresAt, type ProbedInput, vector } from './features.js';
+import { type FeatureRows, featuresAt, type ProbedInput, type ProbeScore, vector } from './features.js';
 
 /** What a probe reads, and how it is fitted. */
 export interface LinearProbeOptions {
@@ -37,14 +37,6 @@ export interface LinearProbeOptions {
   signal?: AbortSignal | undefined;
   /** Called after each of the inputs. */
   progress?: ((progress: SweepProgress) => void) | undefined;
-}
-
-/** How well a probe does. */
-export interface ProbeScore {
-  /** The mean log loss, or the mean of the squared errors. */
-  loss: number;
-  /** The share of right classes; of `ridge` the share of the variance that is explained (R²). */
-  score: number;
 }
 
 const fitting = () => loadPart(() => import('./probe_fit.js')); // rarely needed

@@ -1,9 +1,8 @@
 // The fits of linear probes and their read-outs, in float64; the objectives are in linear_probe.ts. Loaded with the first one.
 
 import { ClearformerError } from '../../support/error.js';
-import type { FeatureRows } from './features.js';
+import type { FeatureRows, ProbeScore } from './features.js';
 import { gram, meanRow, solvePositive, symmetricEigen } from './linear_algebra.js';
-import type { ProbeScore } from './linear_probe.js';
 
 const refused = (option: string, why: string) =>
   new ClearformerError('invalid_argument', `LinearProbe: ${why}`, { option });
