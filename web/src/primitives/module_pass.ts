@@ -1,6 +1,6 @@
 // What is captured, edited and differentiated in a call of a module.
 
-import { type CapturedOut, type CapturePart, capturedParts, partsIn } from '../models/capture_parts.js';
+import type { CapturedOut, CapturePart } from '../models/capture_parts.js';
 import { indicesOf, keepIndices } from '../models/captured_indices.js';
 import { type ActivationEdit, editsIn, functionsIn } from '../models/edits.js';
 import type { HookConstants, HookFunction, HookModule } from '../models/hook_functions.js';
@@ -14,6 +14,7 @@ import type { ModuleArguments, ModuleValue } from '../runtime/primitive_calls.js
 import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { nameTest } from '../support/pattern.js';
+import { loadPart } from '../support/platform.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
 import { type ModuleCache, toModuleCache, toTensor } from '../tensor/tensor_output.js';
@@ -235,7 +236,8 @@ async function observed({ kind, engine, names, needed, edits: given }: ModulePas
   const what = `${kind}.forward`;
   const { edits, fwd_hooks, select } = given;
   const points = select === undefined ? [] : resolveHooks('names', hooks, names as NamesFilter);
-  const parts = partsIn(what, (select ?? []) as CapturePart[], points);
+  const selecting = select && (await loadPart(() => import('../models/capture_parts.js'))); // rarely needed
+  const parts = selecting?.partsIn(what, select as CapturePart[], points) ?? new Map<string, never>();
   const whole = [...parts.keys()].find((name) => needed.some((one) => nameTest(one)(name)));
   if (whole !== undefined) {
     const why =
@@ -253,7 +255,7 @@ async function observed({ kind, engine, names, needed, edits: given }: ModulePas
   return {
     request,
     cause: (thrown: unknown) => functions?.failure()?.thrown ?? thrown,
-    cache: (value: CapturedOut) => capturedParts(value, parts),
+    cache: (value: CapturedOut) => selecting?.capturedParts(value, parts) ?? toModuleCache(value.captured),
   };
 }
 
