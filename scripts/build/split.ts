@@ -27,7 +27,7 @@ const ofGradients = [
     `^std::\\w+::__shared_ptr_emplace<clearformer::${hidden}(?:OpenOptimizer|OpenGradient|PanelGradient|GradientRows)`,
   ),
   /^std::.*module_of<.*::Made::backward\(/, // torch.nn's and d2l's modules
-  /^clearformer::bindings::(?:svd|composition_scores)\(/,
+  /^clearformer::bindings::(?:svd|composition_scores|parameter_edit|parameter_undo)\(/,
 ];
 /** Of these, functions that differ between the builds: kernels, and what Binaryen has inlined kernels into. */
 const ofOneBuild = [
@@ -40,7 +40,7 @@ const ofOneBuild = [
 const ofEveryPass = /TraceScope::(?:concerns|changes)_back\(/;
 
 /** The package's calls whose functions are in the second file, as web/src/runtime/engine.ts recognises them. */
-const callsOfGradients = /gradient|backward|^optimizer_|^svd$|^composition_scores$/;
+const callsOfGradients = /gradient|backward|^optimizer_|^svd$|^composition_scores$|^parameter_(?:edit|undo)$/;
 const functionOfCall = /^clearformer::bindings::(\w+)\(clearformer::bindings::Arguments const&\)$/;
 
 interface Called {

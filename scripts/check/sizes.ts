@@ -15,12 +15,14 @@ import { SetupError } from '../toolchain/progress.js';
 // row, key and feature, noise, projections and limits (2.5 kB); captures of selected parts (1.5 kB); LoRA adapters (2.5
 // kB). 5 kB are needed by threads, also in pages without: a second pair of programs was 0.57 MB of the package. Gradients
 // and training are in a second file (scripts/build/split.ts); both together take 6 kB more than one file would;
-// 3.4 kB of it are blocks of logits, layers that are computed twice, and costs told before a differentiated pass.
+// 3.4 kB of it are blocks of logits, layers that are computed twice, and costs told before a differentiated pass. Edits of
+// weights are in the second file as well (1.7 kB).
 const wasmBrotliLimit = 210_000;
-const gradientsBrotliLimit = 44_000;
+const gradientsBrotliLimit = 46_000;
 // 209 kB are the WASM with threads, 129 kB all of the package's JavaScript, of which values of Python in chat templates and the
-// relatives of refused model types are 2.5 kB, labels, new models and their distributions 6 kB.
-const inlineBrotliLimit = 339_500;
+// relatives of refused model types are 2.5 kB, labels, new models and their distributions 6 kB,
+// metrics of embeddings, parts of captures, probes of several classes and shared encoders of sweeps 2 kB.
+const inlineBrotliLimit = 342_000;
 
 interface Page {
   name: string;
@@ -37,7 +39,7 @@ interface Page {
 // copy: it includes the 2 kB for builds with threads, which used to be a separate file that was not counted.
 // The last half kB: workers are monitored from the start, and a core runs a self-test before it is used. Sweeps and what
 // is built on them, which nothing imports by itself, are 7 kB of everything, edits and gradients of modules 1 kB, probes
-// and control vectors 6 kB (a page that imports neither has none of it); adding the WASM's second file is 0.7 kB of all.
+// and control vectors 6 kB, metrics of embeddings 0.7 kB (a page that imports neither has none of it); adding the WASM's second file is 0.7 kB of all.
 const pages: readonly Page[] = [
   { name: 'a language model and its tokenizer', imports: ['AutoModelForCausalLM', 'AutoTokenizer'], limit: 42_500 },
   {
@@ -46,7 +48,7 @@ const pages: readonly Page[] = [
     later: /^(web_folder|sha256)/,
     limit: 51_000,
   },
-  { name: 'everything the package exports', imports: ['*'], limit: 109_000 },
+  { name: 'everything the package exports', imports: ['*'], limit: 110_500 },
 ];
 
 const brotli = (data: Buffer): number =>

@@ -243,6 +243,7 @@ describe('backward', () => {
   });
 
   it.each([
+    [undefined, 'invalid_argument', 'no metric'],
     [{}, 'invalid_argument', 'no metric'],
     [{ metric: [] }, 'invalid_argument', 'no metric'],
     [{ metric: { logits: [{ token: 97 }] } }, 'invalid_argument', 'no logit'],

@@ -162,7 +162,6 @@ export { copyCache, type KeyValueCachePart } from './models/cache_copy.js';
 export type { ActivationAxis, CapturePart } from './models/capture_parts.js';
 export { capturedIndices } from './models/captured_indices.js';
 export type { ActivationEdit, EditIndices, EditOp, EditSelection, ForwardHook } from './models/edits.js';
-export type { ComputedTerm, EmbeddingMetric, EmbeddingTerm } from './models/gradient_metric.js';
 export type { NewModelOptions } from './models/fresh/from_config.js';
 export {
   EosTokenCriteria,
@@ -179,6 +178,7 @@ export {
 export type { GenerateOptions, GenerateStreamOptions, GenerationOptions } from './models/generation_options.js';
 export type { GenerateOutput, GenerationStep, StepTensors } from './models/generation_output.js';
 export type { GenerateInputs, GenerativeModel } from './models/generative_model.js';
+export type { ComputedTerm, EmbeddingMetric, EmbeddingTerm } from './models/gradient_metric.js';
 export type {
   HookConstants,
   HookContext,

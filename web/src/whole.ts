@@ -1,17 +1,19 @@
 /**
  * Together with a WASM build, `clearformer/inline`: includes all a language model needs, since service workers cannot load
- * scripts later, and the worker script. The script of functions that are sent to workers, which service workers do not have, and the
- * fits of probes are loaded on demand.
+ * scripts later, and the worker script. The script of functions that are sent to workers, which service workers do not have, is
+ * loaded on demand.
  * @module clearformer/inline
  */
 
 // Imported on demand elsewhere: imported here, they are part of the same file, and import() of them loads nothing.
 import 'built:worker';
+import './analysis/directions/probe_fit.js';
 import './checkpoint/digest.js';
 import './checkpoint/refused_models.js';
 import './checkpoint/sha256.js';
 import './checkpoint/web_folder.js';
 import './models/adapters.js';
+import './models/capture_parts.js';
 import './models/fresh/from_config.js';
 import './models/generation_callbacks.js';
 import './models/embedding_metric.js';

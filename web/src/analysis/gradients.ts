@@ -1,20 +1,16 @@
 // Exports of gradients, and of what is made of them.
 
-export type {
-  BackwardOptions,
-  DifferentiatedCache,
-  GradientInput,
-  Gradients,
-  WithRespectTo,
-} from '../models/gradient.js';
+export type { BackwardOptions, DifferentiatedCache, Gradients } from '../models/gradient.js';
 export type {
   ComputedMetric,
   DifferentiableMetric,
+  GradientInput,
   LogitTerm,
   LossTerm,
   MetricFunction,
   MetricTerm,
   ReadOutTerm,
+  WithRespectTo,
 } from '../models/gradient_metric.js';
 export { logitDifferenceTerm } from '../models/gradient_metric.js';
 export {

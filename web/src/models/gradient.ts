@@ -22,11 +22,13 @@ import { isOfEmbeddings, metricOfEmbeddings } from './embedding_metric.js';
 import {
   computedIn,
   type DifferentiableMetric,
+  type GradientInput,
   isFunction,
   type LossTerm,
   type MetricFunction,
   type MetricIn,
   termsIn,
+  type WithRespectTo,
 } from './gradient_metric.js';
 import { type NamesFilter, resolveHooks } from './hooks.js';
 import { forwardIn, type LabelInput, type ModelInputs } from './inputs.js';
@@ -34,24 +36,6 @@ import { labelsIn, withDecoderInputs } from './labels.js';
 import { type EditOptions, keptIn, observe, partOf, requireCaptured, type StopOptions } from './observation.js';
 import { type ModelOutput, toOutput } from './outputs.js';
 import type { ForwardOptions, RunWithCacheOptions } from './pass_options.js';
-
-/** What a metric is differentiated with respect to. */
-export interface WithRespectTo {
-  /** Activations: the gradient of each value after its edits. */
-  hooks?: NamesFilter | undefined;
-  /**
-   * Inputs: `pixel_values`, `input_features`, `residual`, and `inputs_embeds` or `decoder_inputs_embeds`, which are the
-   * token embeddings also where the ids are given.
-   */
-  inputs?: GradientInput | readonly GradientInput[] | undefined;
-  /** Weights by their names in the checkpoint or TransformerLens' names; in strings of the former `*` matches any run. */
-  weights?: string | readonly string[] | undefined;
-  /** The indices of `edits` with a value: the gradients of these values, in order. */
-  edits?: readonly number[] | undefined;
-}
-
-/** An input that has a gradient. */
-export type GradientInput = 'pixel_values' | 'input_features' | 'inputs_embeds' | 'decoder_inputs_embeds' | 'residual';
 
 /** Options of `backward`. */
 export interface BackwardOptions extends EditOptions, StopOptions {
@@ -134,7 +118,8 @@ export async function gradients(
   options: BackwardOptions,
 ): Promise<Gradients> {
   checkOptions(call, options ?? {}, known);
-  const inputs = labelledInputs(cfg, given, options?.metric);
+  if (options?.metric === undefined) throw refused('invalid_argument', `${call}: there is no metric`, 'metric');
+  const inputs = labelledInputs(cfg, given, options.metric);
   if (inputs?.past_key_values) {
     throw refused(
       'unsupported',
@@ -147,7 +132,6 @@ export async function gradients(
     const message = `${call}: memory is ${textOf(memory)} (known: auto, keep, recompute)`;
     throw refused('unsupported', message, 'memory');
   }
-  if (options.metric === undefined) throw refused('invalid_argument', `${call}: there is no metric`, 'metric');
   const { reached, ...part } = partOf(options, hooks, cfg, inputs);
   const converted = forwardIn(call, inputs, engine);
   const metric = isOfEmbeddings(options.metric)

@@ -1,5 +1,5 @@
 // What is differentiated: a metric as data, terms that are added up, or a function of captured tensors that also gives
-// its gradient.
+// its gradient; and with respect to what.
 
 import type { GradientArguments, HookPoint, TensorIn } from '../runtime/border.js';
 import type { HookName } from '../runtime/hook_names.js';
@@ -13,6 +13,24 @@ import type { LabelInput } from './inputs.js';
 import { labelsIn } from './labels.js';
 import type { ModelOutput } from './outputs.js';
 import type { Pooling, PoolingMode } from './pooling.js';
+
+/** What a metric is differentiated with respect to. */
+export interface WithRespectTo {
+  /** Activations: the gradient of each value after its edits. */
+  hooks?: NamesFilter | undefined;
+  /**
+   * Inputs: `pixel_values`, `input_features`, `residual`, and `inputs_embeds` or `decoder_inputs_embeds`, which are the
+   * token embeddings also where the ids are given.
+   */
+  inputs?: GradientInput | readonly GradientInput[] | undefined;
+  /** Weights by their names in the checkpoint or TransformerLens' names; in strings of the former `*` matches any run. */
+  weights?: string | readonly string[] | undefined;
+  /** The indices of `edits` with a value: the gradients of these values, in order. */
+  edits?: readonly number[] | undefined;
+}
+
+/** An input that has a gradient. */
+export type GradientInput = 'pixel_values' | 'input_features' | 'inputs_embeds' | 'decoder_inputs_embeds' | 'residual';
 
 /** A logit, or with a weight a multiple of it. */
 export interface LogitTerm {

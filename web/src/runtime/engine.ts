@@ -26,7 +26,7 @@ export interface Engine {
 
 /** Whether the function is in the second file of the build (gradient_part.ts). */
 export function isOfGradients(name: BorderName): boolean {
-  return /gradient|backward|^optimizer_|^svd$|^composition_scores$/.test(name);
+  return /gradient|backward|^optimizer_|^svd$|^composition_scores$|^parameter_(?:edit|undo)$/.test(name);
 }
 
 /** `work`, until it has succeeded. */
