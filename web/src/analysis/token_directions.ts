@@ -55,13 +55,13 @@ function centred(values: Float64Array): Float64Array {
 }
 
 function oneARow(call: string, option: string, model: PreTrainedModel, batch: number, choice: TokenChoice): number[] {
-  const list = typeof choice === 'number' ? Array<number>(batch).fill(choice) : [...(choice ?? [])];
+  const list = typeof choice === 'number' ? Array<number>(batch).fill(choice) : Array.isArray(choice) ? choice : [];
   const { d_vocab } = model.cfg;
   const known = list.every((token) => Number.isInteger(token) && token >= 0 && token < d_vocab);
   if (known && list.length === batch) return list;
   throw new ClearformerError(
     'invalid_argument',
-    `${call}: ${option} must be a token id below ${d_vocab}, or one for each of ${batch} rows, got ${textOf(choice)}`,
+    `${call}: ${option} must be a token id below ${d_vocab}, or one for each of ${batch} rows, got ${[choice].flat().map(textOf)}`,
     { option },
   );
 }
