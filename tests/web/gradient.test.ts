@@ -1,7 +1,13 @@
 // backward(): gradients with respect to activations, inputs, weights and edits, by central differences of the same model;
 // the same in a worker; errors that name what is missing. Values against PyTorch: attribution.test.ts and natively
 // (gradient_reference_test.cpp).
-import { AutoModelForCausalLM, type DifferentiableMetric, type GenerativeModel, Tensor } from 'clearformer';
+import {
+  type ActivationEdit,
+  AutoModelForCausalLM,
+  type DifferentiableMetric,
+  type GenerativeModel,
+  Tensor,
+} from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
 import { fixturePath } from './support/references.js';
@@ -201,22 +207,34 @@ describe('backward', () => {
     await expect(model.run_with_hooks({ input_ids }, { metric, bwd_hooks: [[hooks, fails]] })).rejects.toBe(thrown);
   });
 
-  it('gives the gradients of the directions that are projected out, unless they depend on each other', async () => {
-    const edit = { hook: 'blocks.1.hook_resid_pre', op: 'project_out', pos: [0, 2, 4] } as const;
-    const value = new Tensor('float32', wave(60), [2, 30]);
-    const { edits } = await model.backward(
-      { input_ids },
-      { metric, edits: [{ ...edit, value }], with_respect_to: { edits: [0] } },
-    );
-    const found = edits[0] as Float;
-    expect(found.dims).toEqual([2, 30]);
-    const direction = floats(60, (i) => Math.cos(3 * i));
-    const expected = sum(Array.from(found.data, (one, i) => one * (direction[i] as number)));
-    const slopeFound = await slope((step) => {
-      const moved = value.add(new Tensor('float32', direction, [2, 30]).mul(step));
-      return model.run_with_hooks({ input_ids }, { edits: [{ ...edit, value: moved }] });
-    });
-    expect(Math.abs(slopeFound - expected)).toBeLessThan(0.08 * (found.norm().item() as number));
+  it('gives the gradients of what is projected out, and through what single heads read and write', async () => {
+    const read = (edits: ActivationEdit[]) => model.run_with_hooks({ input_ids }, { edits });
+    const values = [new Tensor('float32', wave(60), [2, 30]), new Tensor('float32', wave(30 * 3), [3, 30])];
+    for (const [at, edit] of (
+      [
+        { hook: 'blocks.1.hook_resid_pre', op: 'project_out', pos: [0, 2, 4] },
+        { hook: 'blocks.1.hook_q_input', op: 'add' },
+        { hook: 'blocks.0.hook_v_input', op: 'add' },
+        { hook: 'blocks.0.attn.hook_result', op: 'add' },
+      ] as const
+    ).entries()) {
+      const value = values[at === 0 ? 0 : 1] as Float;
+      const { edits, grad } = await model.backward(
+        { input_ids },
+        { metric, edits: [{ ...edit, value }], with_respect_to: { edits: [0], hooks: edit.hook } },
+      );
+      const found = edits[0] as Float;
+      expect(found.dims).toEqual(value.dims);
+      expect(grad[edit.hook]?.norm().item()).toBeGreaterThan(0);
+      const direction = new Tensor(
+        'float32',
+        floats(value.data.length, (i) => Math.cos(3 * i)),
+        value.dims,
+      );
+      const expected = sum(Array.from(found.data, (one, i) => one * (direction.data[i] as number)));
+      const slopeFound = await slope((step) => read([{ ...edit, value: value.add(direction.mul(step)) }]));
+      expect(Math.abs(slopeFound - expected), edit.hook).toBeLessThan(0.08 * (found.norm().item() as number));
+    }
     const twin = new Tensor(
       'float32',
       floats(60, (i) => (i % 30) + 1),

@@ -62,7 +62,7 @@ void DecoderBlock::backward(const MutableTensorView& d, const TensorView& memory
       d, kAttention, context,
       [&](const TensorView& in, const TensorView& d_out, const MutableTensorView& d_in,
           Write write) {
-        const MultiHeadAttention::HeadReaders readers{attention_add_norm_.input_norm(), context};
+        const InputReaders readers{attention_add_norm_.input_norm(), context, d};
         attention_.backward(in, state, d_out, d_in, write, context / "attn", &readers);
       });
   context.trace.back("hook_resid_pre", d, kLegend);

@@ -71,6 +71,7 @@ void EncoderBlock::parallel(const MutableTensorView& x, const AttentionState& st
     feed_forward_add_norm_->norm().forward(own_in, normalized, context / "ln2");
   } else if (context.trace.edits("hook_mlp_in")) {
     refuse_norm_edits("hook_mlp_in", context);
+    keep_own_input("hook_mlp_in", own_in, context);
     norm.forward(own_in, normalized, {context.arena, TraceScope()});
   }
   feed_forward_.forward(normalized, transformed, context / "mlp");
@@ -94,11 +95,31 @@ void EncoderBlock::backward(const MutableTensorView& d, const AttentionState& st
         d, kAttentionHooks, context,
         [&](const TensorView& in, const TensorView& d_out, const MutableTensorView& d_in,
             Write write) {
-          const MultiHeadAttention::HeadReaders readers{attention_add_norm_.input_norm(), context};
+          const InputReaders readers{attention_add_norm_.input_norm(), context, d};
           attention_.backward(in, state, d_out, d_in, write, context / "attn", &readers);
         });
   }
   context.trace.back("hook_resid_pre", d, kLegend);
+}
+
+// g'd of the feed-forward network that shares the attention's norm, unless it read an input of its own.
+bool EncoderBlock::shared_norm_back(const TensorView& in, const TensorView& d_out,
+                                    const MutableTensorView& d_in,
+                                    const InputReaders& readers) const {
+  const Context& context = readers.context;
+  const TraceScope& trace = context.trace;
+  const Arena::Frame frame(context.arena);
+  const bool own = read_own_input("hook_mlp_in", context);
+  const Normalization& norm = *readers.norm;
+  const Normalization::Kept kept =
+      own ? norm.kept_of(trace.kept("own_hook_mlp_in"), context.arena) : norm.kept(trace / "ln1");
+  feed_forward_.backward(own ? norm.output_of(kept.normalized, context.arena) : in, d_out, d_in,
+                         Write::over, context / "mlp");
+  if (!trace.concerns_back("hook_mlp_in")) return false;
+  const MutableTensorView x = context.arena.take(d_in.shape());
+  norm.backward(kept, d_in, x, Write::over, own ? trace.weights() : nullptr, context.arena);
+  own_input_back("hook_mlp_in", kLegend, x, readers);
+  return own;
 }
 
 // d += N_1'f'd + N_2'g'd, with one norm d += N'(f'd + g'd)
@@ -116,6 +137,8 @@ void EncoderBlock::parallel_back(const MutableTensorView& d, const AttentionStat
   const TensorView in =
       weights ? attention_add_norm_.norm().output_again(d.shape(), norm) : TensorView();
   context.trace.back("hook_mlp_out", transformed, kLegend);
+  const InputReaders readers{&attention_add_norm_.norm(), context, d};
+  bool apart = feed_forward_add_norm_.has_value();  // the inputs of both are not one
   if (feed_forward_add_norm_) {
     const Normalization& own = feed_forward_add_norm_->norm();
     const TensorView second_in = weights ? own.output_again(d.shape(), second) : TensorView();
@@ -128,17 +151,10 @@ void EncoderBlock::parallel_back(const MutableTensorView& d, const AttentionStat
       own.backward(d_in, d, Write::onto, second);
     }
   } else {
-    feed_forward_.backward(in, transformed, d_in, Write::over, context / "mlp");
-    if (context.trace.concerns_back("hook_mlp_in")) {  // of the norm that both share
-      const MutableTensorView own = context.arena.take(d.shape());
-      const Normalization& shared = attention_add_norm_.norm();
-      shared.backward(shared.kept(norm.trace), d_in, own, Write::over, nullptr, context.arena);
-      context.trace.back("hook_mlp_in", own, kLegend);
-    }
+    apart = shared_norm_back(in, transformed, d_in, readers);
   }
   context.trace.back("hook_attn_out", attended, kLegend);
-  const MultiHeadAttention::HeadReaders readers{&attention_add_norm_.norm(), context};
-  attention_.backward(in, state, attended, d_in, feed_forward_add_norm_ ? Write::over : Write::onto,
+  attention_.backward(in, state, attended, d_in, apart ? Write::over : Write::onto,
                       context / "attn", &readers);
   attention_add_norm_.norm().backward(d_in, d, Write::onto, norm);
 }

@@ -47,6 +47,8 @@ class EncoderBlock {
   static TensorView feed_forward_input(const TensorView& x, const Context& context);
   void parallel_back(const MutableTensorView& d, const AttentionState& state,
                      const Context& context) const;
+  bool shared_norm_back(const TensorView& in, const TensorView& d_out,
+                        const MutableTensorView& d_in, const InputReaders& readers) const;
 
   NormOrder order_;
   AddNorm attention_add_norm_;

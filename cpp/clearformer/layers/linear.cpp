@@ -83,17 +83,15 @@ void Linear::unpack_row(std::size_t output, float* to) const {
   updates_->add_row(output, to);
 }
 
-void Linear::backward(const TensorView& x, const TensorView& dy, const MutableTensorView& dx,
-                      Write write, const WeightGradients* gradients, Arena& arena) const {
+void Linear::multiply_backward(const TensorView& x, const TensorView& dy,
+                               const MutableTensorView& dx, Write write,
+                               const WeightGradients* gradients, Arena& arena) const {
   check(dy, "gradient of the output", out_features());
   const std::size_t rows = dy.shape().outer(1);
   if (gradients != nullptr) {
     if (kernels::PanelGradient* sums = gradients->of(*weight_)) {
       check(x, "input", in_features());
       sums->add_outer(dy.f32(), x.f32(), rows, arena);
-    }
-    if (float* sums = gradients->of(bias_)) {
-      add_sum_of_rows(dy.f32(), nullptr, rows, out_features(), sums);
     }
   }
   if (dx.data() != nullptr) {
@@ -102,6 +100,18 @@ void Linear::backward(const TensorView& x, const TensorView& dy, const MutableTe
                                  write == Write::onto ? dx.f32() : nullptr, arena);
   }
   updates_->backward(x.f32(), dy.f32(), dx.f32(), rows, gradients, arena);
+}
+
+void Linear::bias_backward(const TensorView& dy, const WeightGradients* gradients) const {
+  float* const sums = gradients == nullptr ? nullptr : gradients->of(bias_);
+  if (sums == nullptr) return;
+  add_sum_of_rows(dy.f32(), nullptr, dy.shape().outer(1), out_features(), sums);
+}
+
+void Linear::backward(const TensorView& x, const TensorView& dy, const MutableTensorView& dx,
+                      Write write, const WeightGradients* gradients, Arena& arena) const {
+  bias_backward(dy, gradients);  // before dx, which may be dy
+  multiply_backward(x, dy, dx, write, gradients, arena);
 }
 
 }  // namespace clearformer

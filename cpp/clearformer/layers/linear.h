@@ -58,6 +58,10 @@ class Linear {
   /// nor those of updates are wanted.
   void backward(const TensorView& x, const TensorView& dy, const MutableTensorView& dx, Write write,
                 const WeightGradients* gradients, Arena& arena) const;
+  /// The two parts of it: that of multiply(), and the bias's.
+  void multiply_backward(const TensorView& x, const TensorView& dy, const MutableTensorView& dx,
+                         Write write, const WeightGradients* gradients, Arena& arena) const;
+  void bias_backward(const TensorView& dy, const WeightGradients* gradients) const;
 
  private:
   void check(const TensorView& x, const char* what, std::size_t width) const;

@@ -102,15 +102,10 @@ class MultiHeadAttention {
     forward({x, x, x}, state, output, context, write);
   }
 
-  /// A block whose heads' inputs may have gradients of their own, see separate_heads.h.
-  struct HeadReaders {
-    const Normalization* norm;  // of the common input, or null
-    Context context;            // the block's
-  };
   /// The gradients of Inputs; null: not wanted.
   struct InputGradients {
     MutableTensorView queries, keys, values;
-    const HeadReaders* readers = nullptr;  // who offers those of single heads
+    const InputReaders* readers = nullptr;  // who offers those of single heads
   };
   /// From d_output (B, T, D): that of the queries, stored with `write`, and of the keys and values, which are added.
   /// d_output is read before any of them is written; they may be one tensor. The inputs are read for gradients of
@@ -120,7 +115,7 @@ class MultiHeadAttention {
   /// Self-attention: dx is the sum of all three.
   void backward(const TensorView& x, const AttentionState& state, const TensorView& d_output,
                 const MutableTensorView& dx, Write write, const Context& context,
-                const HeadReaders* readers = nullptr) const {
+                const InputReaders* readers = nullptr) const {
     backward({x, x, x}, state, d_output, {dx, dx, dx, readers}, write, context);
   }
 

@@ -62,8 +62,9 @@ void MultiHeadAttention::queries_back(const TensorView& x, const AttentionState&
   if (query_norm_) normalize_back(*query_norm_, dq, context / "q_norm");
   trace.back("hook_q", dq, kQueryGradient);
   clip_back("clipped_q", dq, context);
-  if (const HeadReaders* own = d.readers) {
-    offer_head_input_gradients("hook_q_input", query_, dq, own->norm, own->context);
+  if (d.readers != nullptr && head_inputs_back("hook_q_input", query_, dq, *d.readers)) {
+    if (write == Write::over) std::memset(d.queries.data(), 0, d.queries.bytes());
+    return;
   }
   query_.backward(x, joined(dq), d.queries, write, trace.weights(), context.arena);
 }
@@ -84,12 +85,17 @@ void MultiHeadAttention::keys_back(const Inputs& inputs, const AttentionState& s
   clip_back("clipped_v", dv, context);
   clip_back("clipped_k", dk, context);
   WeightGradients* const weights = trace.weights();
-  if (const HeadReaders* own = d.readers) {
-    offer_head_input_gradients("hook_v_input", value_, dv, own->norm, own->context);
-    offer_head_input_gradients("hook_k_input", key_, dk, own->norm, own->context);
+  const auto read_apart = [&](std::string_view hook, const Linear& layer, const TensorView& dx) {
+    return d.readers != nullptr && head_inputs_back(hook, layer, dx, *d.readers);
+  };
+  const bool own_values = read_apart("hook_v_input", value_, dv);
+  const bool own_keys = read_apart("hook_k_input", key_, dk);
+  if (!own_keys) {
+    key_.backward(inputs.keys, joined(dk), d.keys, Write::onto, weights, context.arena);
   }
-  key_.backward(inputs.keys, joined(dk), d.keys, Write::onto, weights, context.arena);
-  value_.backward(inputs.values, joined(dv), d.values, Write::onto, weights, context.arena);
+  if (!own_values) {
+    value_.backward(inputs.values, joined(dv), d.values, Write::onto, weights, context.arena);
+  }
 }
 
 // From the gradient of the mixed values: those of queries, keys and values as the core of attention reads them, in the
@@ -156,9 +162,10 @@ void MultiHeadAttention::backward(const Inputs& inputs, const AttentionState& st
   const TraceScope& trace = context.trace;
   const TensorView mixed = trace.kept("z");
   const MutableTensorView d_mixed = context.arena.take(mixed.shape());
-  offer_head_result_gradients(d_output, config_.num_heads, context);
-  output_.backward(mixed.reshaped(joined(d_mixed).shape()), d_output, joined(d_mixed), Write::over,
-                   trace.weights(), context.arena);
+  if (!head_results_back(output_, mixed, d_output, d_mixed, context)) {
+    output_.backward(mixed.reshaped(joined(d_mixed).shape()), d_output, joined(d_mixed),
+                     Write::over, trace.weights(), context.arena);
+  }
   trace.back("hook_z", d_mixed, kQueryGradient);
   const CoreGradients core = core_back(d_mixed, state, context);
   queries_back(inputs.queries, state, core.queries, d, write, context);

@@ -154,11 +154,24 @@ void Normalization::scale_shift(const MutableTensorView& out) const {
 }
 
 TensorView Normalization::output_again(const Shape& shape, const Context& context) const {
-  const MutableTensorView out = context.arena.take(shape);
-  const TensorView normalized = context.trace.kept("normalized");
+  return output_of(context.trace.kept("normalized").reshaped(shape), context.arena);
+}
+
+TensorView Normalization::output_of(const TensorView& normalized, Arena& arena) const {
+  const MutableTensorView out = arena.take(normalized.shape());
   std::memcpy(out.data(), normalized.data(), out.bytes());
   if (config_.kind != NormKind::none) scale_shift(out);
   return out;
+}
+
+Normalization::Kept Normalization::kept_of(const TensorView& x, Arena& arena) const {
+  if (config_.kind == NormKind::none) return {x, x};
+  const std::size_t features = config_.shape.elements(), rows = x.elements() / features;
+  const MutableTensorView normalized = arena.take(x.shape()), scale = arena.take({rows});
+  measure(x.f32(), normalized.f32(), scale.f32(), rows);
+  const TensorView numerator = config_.kind == NormKind::layer ? TensorView(normalized) : x;
+  kernels::divide_rows(numerator.f32(), scale.f32(), normalized.f32(), rows, features);
+  return {normalized, scale};
 }
 
 Normalization::Kept Normalization::kept(const TraceScope& trace) const {

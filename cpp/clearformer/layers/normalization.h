@@ -65,6 +65,10 @@ class Normalization {
                 const Context& context) const;
   /// What forward() of that pass kept.
   Kept kept(const TraceScope& trace) const;
+  /// What forward(x) of rows that no hook sees would keep, in the arena.
+  Kept kept_of(const TensorView& x, Arena& arena) const;
+  /// What forward() returned of these normalized rows, in the arena.
+  TensorView output_of(const TensorView& normalized, Arena& arena) const;
   /// What forward() of that pass returned, of `shape`, in the arena.
   TensorView output_again(const Shape& shape, const Context& context) const;
 

@@ -33,6 +33,7 @@ TensorView offer_input(std::string_view hook, std::string_view legend, const Ten
   }
   context.trace(hook, own, legend);
   if (!context.trace.edits(hook)) return {};
+  keep_own_input(hook, own, context);
   if (norm == nullptr) return own;
   refuse_norm_edits(hook, context);
   norm->forward(own, own, {context.arena, TraceScope()});
@@ -113,44 +114,8 @@ bool offer_head_results(const Linear& layer, const TensorView& z, const MutableT
   return true;
 }
 
-void offer_head_input_gradients(std::string_view hook, const Linear& layer, const TensorView& d,
-                                const Normalization* norm, const Context& context) {
-  if (!context.trace.concerns_back(hook)) return;
-  Arena& arena = context.arena;
-  const Arena::Frame frame(arena);
-  const Parts from = parts_of(d);
-  const MutableTensorView all = arena.take({d.dim(0), d.dim(1), layer.in_features()});
-  const MutableTensorView alone = arena.take({d.dim(0), d.dim(1), layer.out_features()});
-  const MutableTensorView own = arena.take({d.dim(0), d.dim(1), from.heads, layer.in_features()});
-  const Parts to = parts_of(own);
-  for (std::size_t head = 0; head < from.heads; ++head) {
-    std::memset(alone.data(), 0, alone.bytes());
-    for (std::size_t row = 0; row < from.rows; ++row) {
-      std::memcpy(from.part(alone, row, head), from.part(d, row, head), from.width * sizeof(float));
-    }
-    layer.backward({}, alone, all, Write::over, nullptr, arena);
-    if (norm != nullptr) {
-      norm->backward(norm->kept(context.trace / "ln1"), all, all, Write::over, nullptr, arena);
-    }
-    for (std::size_t row = 0; row < to.rows; ++row) {
-      std::memcpy(to.part(own, row, head), all.f32() + row * to.width, to.width * sizeof(float));
-    }
-  }
-  context.trace.back(
-      hook, own,
-      hook == "hook_q_input" ? "batch pos head d_model" : "batch pos key_value_head d_model");
-}
-
-void offer_head_result_gradients(const TensorView& d, std::size_t heads, const Context& context) {
-  if (!context.trace.concerns_back("hook_result")) return;
-  const Arena::Frame frame(context.arena);
-  const MutableTensorView results = context.arena.take({d.dim(0), d.dim(1), heads, d.dim(2)});
-  const Parts to = parts_of(results);
-  for (std::size_t i = 0; i < to.rows * heads; ++i) {
-    std::memcpy(results.f32() + i * to.width, d.f32() + i / heads * to.width,
-                to.width * sizeof(float));
-  }
-  context.trace.back("hook_result", results, "batch pos head d_model");
+void keep_own_input(std::string_view hook, const TensorView& own, const Context& context) {
+  context.trace.keep(concat("own_", hook), own);
 }
 
 }  // namespace clearformer

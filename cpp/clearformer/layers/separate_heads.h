@@ -40,14 +40,33 @@ void project_heads(const Linear& layer, const TensorView& own, const MutableTens
 bool offer_head_results(const Linear& layer, const TensorView& z, const MutableTensorView& output,
                         Write write, const Context& context);
 
-// Backward, of what is only read: edits of these are refused, see Model::start_gradient().
+// Backward. Where a reader has an input of its own, because an edit may have changed it, nothing of its gradient reaches
+// the common one: dW_h = dq_hᵀ·Norm(q_input_h), and through the norm it is added to that of the stream. Elsewhere the
+// gradient of the common input has it already, and the stream's gets only what the metric or a function adds there.
+
+/// Whose inputs these are: the block, and the gradient of its stream (B, T, D), to which theirs are added.
+struct InputReaders {
+  const Normalization* norm;  // of the common input, or null
+  Context context;            // the block's
+  MutableTensorView stream;
+};
+
+/// Where the forward pass kept what a reader read of its own, before the norm: for copies that the trace edits.
+void keep_own_input(std::string_view hook, const TensorView& own, const Context& context);
+bool read_own_input(std::string_view hook, const Context& context);
+
+/// Offers the gradient d of inputs at `hook`, in order (B, T, 1 or heads, D), and adds to the stream's what belongs there.
+void own_input_back(std::string_view hook, std::string_view legend, const MutableTensorView& d,
+                    const InputReaders& readers);
 
 /// Offers the gradient at one of the hook points of offer_head_inputs(), if it is sought: from d (B, T, H, d), that of the
-/// projections by `layer`. norm: as there, whose forward pass kept its values under "ln1".
-void offer_head_input_gradients(std::string_view hook, const Linear& layer, const TensorView& d,
-                                const Normalization* norm, const Context& context);
+/// projections by `layer`. Returns whether the forward pass read these inputs; then the layer's weights have theirs, too.
+bool head_inputs_back(std::string_view hook, const Linear& layer, const TensorView& d,
+                      const InputReaders& readers);
 
-/// Offers the gradient at hook_result, if it is sought: that of the output d (B, T, D), for each head.
-void offer_head_result_gradients(const TensorView& d, std::size_t heads, const Context& context);
+/// Offers the gradient at hook_result, if it is sought: that of the output d (B, T, D), for each head. If it may be
+/// changed there, stores the gradient of z (B, T, H, d) in dz, adds that of the layer's weights, and returns true.
+bool head_results_back(const Linear& layer, const TensorView& z, const TensorView& d,
+                       const MutableTensorView& dz, const Context& context);
 
 }  // namespace clearformer

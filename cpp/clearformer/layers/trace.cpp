@@ -93,11 +93,6 @@ bool Trace::edits(std::string_view name) const {
 }
 
 void Trace::visit(const Offered& offered) {
-  if (gradient_ != nullptr && is_on_request(offered.name) &&
-      (edits(offered.name) || gradient_->changes(offered.name))) {
-    fail(ErrorCode::unsupported, "gradient: ", offered.name,
-         " is read only: no edits, functions or read-outs there in a differentiated pass");
-  }
   for (Change& change : changes_) {
     if (!selects(change.pattern, offered.name)) continue;
     gradient_ != nullptr ? apply_kept(change, offered) : apply(change, offered);
