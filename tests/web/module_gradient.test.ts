@@ -222,6 +222,13 @@ describe('backward of a module', () => {
       with_respect_to: { hooks: 'hook_attn_out' },
     });
     expect(largest(cut.grad.hook_attn_out as Float)).toBe(0);
+    const inputOf = async (hook: string) => {
+      const given = { edits: [{ hook, head: 1, op: 'zero' }] } as const;
+      const { inputs } = await module.backward([src, given], { grad_output, with_respect_to: { inputs: 'src' } });
+      return inputs.src as Float;
+    };
+    const ofResult = await inputOf('attn.hook_result'); // what a head adds is nothing without its z
+    expectWithin('src', ofResult, await inputOf('attn.hook_z'), within(ofResult));
   });
 
   it('calls functions with activations and gradients', async () => {
@@ -288,7 +295,6 @@ describe('backward of a module', () => {
     [{ metric: 1 }, {}, 'unsupported', "'metric'"],
     [{}, { edits: [{ hook: 'hook_z', op: 'zero' }] }, 'invalid_argument', 'hook_z'],
     [{}, { fwd_hooks: [['hook_mlp_out', (value: Float) => value.mul(2)]] }, 'unsupported', 'hook_mlp_out'],
-    [{}, { edits: [{ hook: 'attn.hook_result', op: 'zero' }] }, 'unsupported', 'hook_result'],
   ])('refuses %j with %j', async (asked, given, code, text) => {
     const { module, src } = await call();
     const own = code === 'invalid_argument' && text === 'grad_output' ? {} : { grad_output };
