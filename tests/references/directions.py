@@ -47,47 +47,43 @@ def ridge(x, y, alpha):
     return w, middle - x.mean(dim=0) @ w
 
 
-def logistic(x, y, weight):
+def minimum(objective, parameters):
     """By Newton's method on autograd's gradient and Hessian, until the gradient vanishes."""
+    for _ in range(60):
+        with torch.enable_grad():
+            gradient = torch.autograd.functional.jacobian(objective, parameters)
+            hessian = torch.autograd.functional.hessian(objective, parameters)
+        step = torch.linalg.solve(hessian, gradient)
+        while objective(parameters - step) > objective(parameters):
+            step = step / 2
+            if step.abs().max() < 1e-15:
+                break
+        parameters = parameters - step
+    assert gradient.abs().max() < 1e-9, float(gradient.abs().max())
+    return parameters
+
+
+def logistic(x, y, weight):
+    """sklearn's LogisticRegression of two classes."""
     parameters = torch.zeros(x.shape[1] + 1, dtype=x.dtype)
 
     def objective(p):
         margins = (2 * y - 1) * (x @ p[:-1] + p[-1])
         return p[:-1] @ p[:-1] / 2 + weight * torch.nn.functional.softplus(-margins).sum()
 
-    for _ in range(60):
-        with torch.enable_grad():
-            gradient = torch.autograd.functional.jacobian(objective, parameters)
-            hessian = torch.autograd.functional.hessian(objective, parameters)
-        step = torch.linalg.solve(hessian, gradient)
-        while objective(parameters - step) > objective(parameters):
-            step = step / 2
-            if step.abs().max() < 1e-15:
-                break
-        parameters = parameters - step
-    assert gradient.abs().max() < 1e-9, float(gradient.abs().max())
+    parameters = minimum(objective, parameters)
     return parameters[:-1], parameters[-1]
 
 
 def softmax(x, y, weight, classes):
-    """sklearn's multinomial LogisticRegression in the same way; the biases' sum, which changes nothing, is held at 0 by a term."""
+    """sklearn's multinomial LogisticRegression; the biases' sum, which changes nothing, is held at 0 by a term."""
     parameters = torch.zeros(classes * (x.shape[1] + 1), dtype=x.dtype)
 
     def objective(p):
         w, b = p[:classes * x.shape[1]].reshape(classes, -1), p[classes * x.shape[1]:]
         return (w * w).sum() / 2 + b.sum() ** 2 / 2 + weight * torch.nn.functional.cross_entropy(x @ w.T + b, y, reduction="sum")
 
-    for _ in range(60):
-        with torch.enable_grad():
-            gradient = torch.autograd.functional.jacobian(objective, parameters)
-            hessian = torch.autograd.functional.hessian(objective, parameters)
-        step = torch.linalg.solve(hessian, gradient)
-        while objective(parameters - step) > objective(parameters):
-            step = step / 2
-            if step.abs().max() < 1e-15:
-                break
-        parameters = parameters - step
-    assert gradient.abs().max() < 1e-9, float(gradient.abs().max())
+    parameters = minimum(objective, parameters)
     return parameters[:classes * x.shape[1]].reshape(classes, -1), parameters[classes * x.shape[1]:]
 
 
