@@ -39,7 +39,8 @@ interface Page {
 // copy: it includes the 2 kB for builds with threads, which used to be a separate file that was not counted.
 // The last half kB: workers are monitored from the start, and a core runs a self-test before it is used. Sweeps and what
 // is built on them, which nothing imports by itself, are 7 kB of everything, edits and gradients of modules 1 kB, probes
-// and control vectors 6 kB, metrics of embeddings 0.7 kB (a page that imports neither has none of it); adding the WASM's second file is 0.7 kB of all.
+// and control vectors 6 kB, metrics of embeddings 0.7 kB (a page that imports none of them has none of it); adding the
+// WASM's second file is 0.7 kB of all.
 const pages: readonly Page[] = [
   { name: 'a language model and its tokenizer', imports: ['AutoModelForCausalLM', 'AutoTokenizer'], limit: 42_500 },
   {
