@@ -6,6 +6,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { callsOfGradients } from '../../web/src/runtime/gradient_calls.js';
 import { query, run, SetupError, step } from '../toolchain/progress.js';
 import type { WasmTools } from '../toolchain.js';
 import { digestOf, inProject, unlessFresh } from './fresh.js';
@@ -39,8 +40,6 @@ const ofOneBuild = [
 /** Functions with such names that passes without gradients ask whether there are any. */
 const ofEveryPass = /TraceScope::(?:concerns|changes)_back\(/;
 
-/** The package's calls whose functions are in the second file, as web/src/runtime/engine.ts recognises them. */
-const callsOfGradients = /gradient|backward|^optimizer_|^svd$|^composition_scores$|^parameter_(?:edit|undo)$/;
 const functionOfCall = /^clearformer::bindings::(\w+)\(clearformer::bindings::Arguments const&\)$/;
 
 interface Called {
@@ -125,7 +124,7 @@ export async function splitModules(programs: readonly string[], { root, env }: W
   const whole = programs.map((program) => `${program}.wasm`);
   const recipe = {
     stamp: inProject('build/split.stamp'),
-    digest: digestOf([...whole, inProject('scripts/build/split.ts')]),
+    digest: digestOf([...whole, inProject('scripts/build/split.ts'), inProject('web/src/runtime/gradient_calls.ts')]),
     outputs: programs.flatMap((program) => Object.values(partsOf(program))),
   };
   await unlessFresh(recipe, async () => {

@@ -24,11 +24,6 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-/** Whether the function is in the second file of the build (gradient_part.ts). */
-export function isOfGradients(name: BorderName): boolean {
-  return /gradient|backward|^optimizer_|^svd$|^composition_scores$|^parameter_(?:edit|undo)$/.test(name);
-}
-
 /** `work`, until it has succeeded. */
 export function once(work: () => Promise<void>): () => Promise<void> {
   let done: Promise<void> | undefined;

@@ -4,7 +4,8 @@ import { ClearformerError } from '../support/error.js';
 import { throwIfAborted } from '../support/options.js';
 import { isNode, isPage, loadPart } from '../support/platform.js';
 import type { ArgumentsOf, BorderName, Handle, MemoryUse, ValueOf } from './border.js';
-import { type Engine, isOfGradients, noMemory, once } from './engine.js';
+import { type Engine, noMemory, once } from './engine.js';
+import { callsOfGradients } from './gradient_calls.js';
 import { isPaced, runPaced } from './paced.js';
 import type { GetPart } from './parts.js';
 import { planThreads, type Threads } from './threads.js';
@@ -91,7 +92,7 @@ class LocalEngine implements Engine {
 
   async call<N extends BorderName>(name: N, given: ArgumentsOf<N>, signal?: AbortSignal): Promise<ValueOf<N>> {
     throwIfAborted(signal);
-    if (isOfGradients(name)) await this.#addGradients();
+    if (callsOfGradients.test(name)) await this.#addGradients();
     while (this.#underWay !== undefined) await this.#underWay;
     throwIfAborted(signal);
     const core = this.#open();

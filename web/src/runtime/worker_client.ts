@@ -4,7 +4,8 @@ import { ClearformerError, messageOf } from '../support/error.js';
 import { abortable, throwIfAborted } from '../support/options.js';
 import { loadPart } from '../support/platform.js';
 import type { ArgumentsOf, BorderName, Handle, ValueOf } from './border.js';
-import { type Engine, isOfGradients, noMemory, once } from './engine.js';
+import { type Engine, noMemory, once } from './engine.js';
+import { callsOfGradients } from './gradient_calls.js';
 import type { GetPart } from './parts.js';
 import type { ThreadPool } from './thread_pool.js';
 import type { Threads } from './threads.js';
@@ -81,7 +82,7 @@ export class WorkerEngine implements Engine {
   }
 
   async call<N extends BorderName>(name: N, given: ArgumentsOf<N>, signal?: AbortSignal): Promise<ValueOf<N>> {
-    if (isOfGradients(name)) await this.#addGradients();
+    if (callsOfGradients.test(name)) await this.#addGradients();
     return (await this.#ask({ kind: 'call', name, given }, [], signal)) as ValueOf<N>;
   }
 
