@@ -265,6 +265,19 @@ describe('a matrix', () => {
         document.documentElement.lang = 'de';
       });
       await expect.poll(first).toMatchObject({ fill: 'rgb(18, 21, 26)', name: 'Zeile 1, Spalte 1: 0' });
+      const updates = await page.evaluate(async () => {
+        const matrix = document.querySelector('#m') as HTMLElement & { requestUpdate(): void };
+        let count = 0;
+        matrix.requestUpdate = () => void count++;
+        const told = async (lang: string): Promise<number> => {
+          count = 0;
+          document.documentElement.lang = lang;
+          await new Promise((resolve) => setTimeout(resolve));
+          return count;
+        };
+        return [await told('de'), await told('en')];
+      });
+      expect(updates).toEqual([0, 1]); // the language it has is no change
     });
   });
 

@@ -114,13 +114,18 @@ export function cssColour([red, green, blue]: Rgb): string {
   return `rgb(${red}, ${green}, ${blue})`;
 }
 
+/** sRGB decoded, by byte: a matrix asks for thousands. */
+const linears: number[] = [];
+
+function linear(byte: number): number {
+  const share = byte / 255;
+  linears[byte] ??= share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  return linears[byte];
+}
+
 /** Relative luminance of WCAG 2, 0 … 1. */
-export function luminance(rgb: Rgb): number {
-  const [red, green, blue] = rgb.map((byte) => {
-    const share = byte / 255;
-    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-  }) as [number, number, number];
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+export function luminance([red, green, blue]: Rgb): number {
+  return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
 }
 
 /** WCAG 2 contrast ratio of two colours, 1 … 21. */

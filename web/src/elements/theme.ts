@@ -39,9 +39,17 @@ function start(): void {
     for (const watcher of [...watchers]) watcher();
   };
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', tell);
-  const watched = { attributes: true, attributeFilter: ['data-theme', 'class', 'style', 'lang'] };
-  new MutationObserver(tell).observe(document.documentElement, watched);
+  const watched = {
+    attributes: true,
+    attributeOldValue: true,
+    attributeFilter: ['data-theme', 'class', 'style', 'lang'],
+  };
+  new MutationObserver((records) => records.some(isChange) && tell()).observe(document.documentElement, watched);
 }
+
+/** An attribute that is set to the value it has is a mutation, too, after which nothing looks different. */
+const isChange = ({ attributeName, oldValue }: MutationRecord): boolean =>
+  document.documentElement.getAttribute(attributeName ?? '') !== oldValue;
 
 /** Registered, the property computes to pixels from any unit. Throws if another copy of this module has registered it. */
 function registerMinFontSize(): void {

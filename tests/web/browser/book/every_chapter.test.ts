@@ -1,27 +1,35 @@
 // Every chapter, every step, at three widths, light or dark: nothing fails, nothing is clipped, every control has a
-// name, axe finds nothing serious, the console is silent, and everything drawn states its source. With EVERY_CONTROL=1 also
-// wide and dark, whose layout is that of light and whose colours are those of a phone.
+// name, axe finds nothing serious, the console is silent, and everything drawn states its source. A student with the lecture
+// notes goes on by the arrow in the wide window, in the others each step is a link, and the controls that only they have are
+// used there. With EVERY_CONTROL=1 also wide and dark, whose layout is that of light and whose colours are those of a phone.
 
-import type { CDPSession } from 'playwright-core';
+import type { CDPSession, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chapters } from '../../../../web/demo/book/chapters.js';
 import { laidOut, type OpenPage, Site, settled } from '../site.js';
 import { seriousFaults } from './accessibility.js';
 import { brokenLooks, drawn } from './reader.js';
+import { handScript, inStep, isExpected, most } from './use_controls.js';
 
 const ids = chapters.map(({ id }) => id);
+const listing = { parts: inStep, most };
 const views = [
-  { width: 390, height: 844, colorScheme: 'dark', steps: 'all' },
-  { width: 768, height: 1024, colorScheme: 'light', steps: 'first' },
+  { width: 1440, height: 900, colorScheme: 'light', by: 'arrow' },
   ...(process.env.EVERY_CONTROL === '1'
-    ? ([{ width: 1440, height: 900, colorScheme: 'dark', steps: 'first' }] as const)
+    ? ([{ width: 1440, height: 900, colorScheme: 'dark', by: 'arrow' }] as const)
     : []),
-  { width: 1440, height: 900, colorScheme: 'light', steps: 'all' },
+  { width: 768, height: 1024, colorScheme: 'light', by: 'link' },
+  { width: 390, height: 844, colorScheme: 'dark', by: 'link' },
 ] as const;
 
 let site: Site;
+/** One visit: the window is resized and the colour scheme changed, as by a reader. */
+let open: OpenPage;
+let session: CDPSession;
 beforeAll(async () => {
   site = await Site.start();
+  open = await site.open();
+  session = await open.page.context().newCDPSession(open.page);
 });
 afterAll(() => site.stop());
 
@@ -52,6 +60,9 @@ async function unnamedControls(session: CDPSession): Promise<string[]> {
     .map(({ role, properties }) => `${role?.value} ${JSON.stringify(properties?.slice(0, 2))}`);
 }
 
+/** The index of the open step. */
+const stepOn = (): number => [...document.querySelectorAll('.step')].findIndex((step) => step.matches('.on'));
+
 /** Whether the prose of the step starts below the bar and the figure above it, and above the end of the window. */
 function stepInSight(): boolean {
   const step = document.querySelector('.step.on')?.getBoundingClientRect();
@@ -62,32 +73,52 @@ function stepInSight(): boolean {
   return step !== undefined && step.top >= (ceiling?.bottom ?? 0) - 1 && step.top < innerHeight - 40;
 }
 
-describe.each(ids)('%s', (chapter) => {
-  // One visit: the window is resized and the colour scheme changed, as by a reader.
-  let open: OpenPage;
-  let session: CDPSession;
-  beforeAll(async () => {
-    const { width, height, colorScheme } = views[0];
-    open = await site.open({ viewport: { width, height }, colorScheme }, chapter);
-    session = await open.page.context().newCDPSession(open.page);
-  });
-  afterAll(() => open.page.context().close());
+/** The controls of the open step that are not among the `known`. */
+async function otherControls(page: Page, known: ReadonlySet<string>): Promise<string[]> {
+  await page.evaluate(`if (!window.hand) { ${handScript} }`);
+  const listed = await page.evaluate(({ listing }) => window.hand.controlsNow(listing), { listing });
+  return listed.map(({ key }) => key).filter((key) => !known.has(key));
+}
 
-  it.each(views)('$width px, $colorScheme', async ({ width, height, colorScheme, steps: which }) => {
+/** Uses the controls of a step that are not among the `known`. */
+async function useOthers({ page, complaints }: OpenPage, address: string, known: Set<string>): Promise<void> {
+  const others = await otherControls(page, known);
+  if (others.length === 0) return;
+
+  expect(complaints.splice(0)).toEqual([]);
+  const use = { address, known: [...known], listing };
+  const { used, faults } = await page.evaluate((use) => window.hand.useAll([use.address], use.known, use.listing), use);
+  expect(faults).toEqual([]);
+  expect(complaints.splice(0).filter((one) => !isExpected(one))).toEqual([]);
+  for (const key of [...others, ...used]) known.add(key);
+  await site.go(page, address);
+}
+
+describe.each(ids)('%s', (chapter) => {
+  /** The controls of the wide window, which controls.test.ts uses, and those used in the others. */
+  const known = new Set<string>();
+
+  it.each(views)('$width px, $colorScheme', async ({ width, height, colorScheme, by }) => {
     const { page, complaints } = open;
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width, height });
     await site.go(page, chapter);
     await laidOut(page);
-    const steps = which === 'all' ? Math.max(1, await page.locator('.step').count()) : 1;
+    const steps = Math.max(1, await page.locator('.step').count());
     for (let step = 0; step < steps; step++) {
-      if (step > 0) await site.go(page, `${chapter}?step=${step}`);
+      const address = `${chapter}?step=${step}`;
+      if (by === 'link') await site.go(page, address);
+      else if (step > 0) await page.keyboard.press('ArrowRight');
+      await settled(page);
+      if (chapter !== 'next') expect(await page.evaluate(stepOn)).toBe(step);
       expect(await brokenLooks(page), `step ${step}`).toEqual([]);
       if (step > 0)
         await expect.poll(() => page.evaluate(stepInSight), { message: `step ${step}`, timeout: 10_000 }).toBe(true);
       for (const { source } of await drawn(page)) expect(source.trim(), `step ${step}`).not.toBe('');
+      if (width === 1440) for (const key of await otherControls(page, known)) known.add(key);
+      else await useOthers(open, address, known);
     }
-    if (which === 'all') expect(await seriousFaults(page)).toEqual([]); // the same elements, in either scheme's colours
+    if (width !== 768) expect(await seriousFaults(page)).toEqual([]); // the same elements, in either scheme's colours
     expect(await unnamedControls(session)).toEqual([]);
     expect(complaints.splice(0)).toEqual([]);
   });

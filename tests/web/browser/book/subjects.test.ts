@@ -13,20 +13,13 @@ beforeAll(async () => {
   site = await Site.start();
 });
 
-/** The chapter's page. Its first subject is opened as a link in a fresh browser, the others as links within the page. */
+/** Subjects are opened as links within a page; every_chapter.test.ts opens each chapter in a fresh one. */
 let open: OpenPage | undefined;
-let openChapter: string | undefined;
 
 async function shownAt(address: string): Promise<OpenPage> {
-  const [chapter] = address.split('?');
-  if (!open || chapter !== openChapter) {
-    await open?.page.context().close();
-    open = await site.open({}, address);
-    openChapter = chapter;
-  } else {
-    open.complaints.length = 0;
-    await site.go(open.page, address);
-  }
+  open ??= await site.open({}, address);
+  open.complaints.length = 0;
+  await site.go(open.page, address);
   return open;
 }
 

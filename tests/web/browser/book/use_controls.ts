@@ -10,6 +10,18 @@ export interface Control {
   readonly kind: string;
 }
 
+/** The parts of a step. */
+export const inStep: readonly string[] = ['main .figure > *', '.step.on .prose'];
+/** Of equal controls. */
+export const most = 3;
+
+/**
+ * Complaints that controls cause: a model is requested from the Hub by name, which is not available; a file dialog needs
+ * a reader's own click.
+ */
+export const isExpected = (complaint: string): boolean =>
+  /request to elsewhere: https:\/\/huggingface\.co|net::ERR_|File chooser dialog/.test(complaint);
+
 /** The functions inside the page. */
 const hand = {
   turnTo,
@@ -35,8 +47,8 @@ declare global {
 
 /**
  * The controls of the open step with a name of their own: those of its figure, of its prose and, on request, of the
- * questions and the bar. Of a group of more than `most` equal ones, such as the cells of a picture, the first, the
- * middle and the last.
+ * questions and the bar. Of a group of more than `most` equal ones, such as the cells of a picture or the matrices of
+ * all heads, whose names differ in numbers, the first, the middle and the last.
  */
 export function controlsNow({ parts, most }: { parts: readonly string[]; most: number }): Control[] {
   const roles =
@@ -57,7 +69,8 @@ export function controlsNow({ parts, most }: { parts: readonly string[]; most: n
     for (const root of document.querySelectorAll(part)) {
       for (const element of [...within(root), ...(root.shadowRoot ? within(root.shadowRoot) : [])]) {
         if (element.checkVisibility() === false || element.matches(':disabled')) continue;
-        const group = element.closest('[role=group], [role=list], ul, svg')?.getAttribute('aria-label') ?? part;
+        const named = element.closest('[role=group], [role=list], ul, svg')?.getAttribute('aria-label') ?? part;
+        const group = named.replace(/\d+/g, 'n');
         const host = (element.getRootNode() as ShadowRoot).host?.localName ?? '';
         const key = [host, group, kindOf(element)].join(' / ');
         groups.set(key, [...(groups.get(key) ?? []), element]);

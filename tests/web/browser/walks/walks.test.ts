@@ -1,5 +1,6 @@
 // Five readers walk through the page: a student with the lecture notes, a teacher with a projector, a researcher, a phone
-// user, and a keyboard user. With PICTURES=1 there are pictures of it in build/walks.
+// user, and a keyboard user. The student and the teacher go through one chapter here, through all with PICTURES=1, when there
+// are pictures of it in build/walks; every_chapter.test.ts and class_mode.test.ts go through all chapters in their ways.
 
 import { mkdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +11,8 @@ import { drawn, numbersOf } from '../book/reader.js';
 import { Site, settled } from '../site.js';
 
 const ids = chapters.map(({ id }) => id);
+const pictures = process.env.PICTURES === '1';
+const walked = pictures ? ids.slice(1) : ['vectors'];
 const folder = fileURLToPath(new URL('../../../../build/walks/', import.meta.url));
 
 let site: Site;
@@ -21,7 +24,7 @@ afterAll(() => site.stop());
 
 /** For people: a screenshot takes more processor time than a step of a walk. */
 const picture = async (page: Page, name: string): Promise<void> => {
-  if (process.env.PICTURES === '1') await page.screenshot({ path: `${folder}${name}.png` });
+  if (pictures) await page.screenshot({ path: `${folder}${name}.png` });
 };
 const hash = (page: Page): string => new URL(page.url()).hash;
 
@@ -30,7 +33,7 @@ it('a student with the notes goes on by the arrow, step by step', async () => {
   await page.getByRole('link', { name: /^Why/ }).click();
   await settled(page);
   expect(hash(page)).toMatch(/^#\/vectors/);
-  for (const chapter of ids.slice(1)) {
+  for (const chapter of walked) {
     await site.go(page, chapter);
     const steps = await page.locator('.step').count();
     for (let step = 0; step < steps; step++) {
@@ -48,7 +51,7 @@ it('a student with the notes goes on by the arrow, step by step', async () => {
 
 it('a teacher reads from the last row and lets the class guess first', async () => {
   const { page } = await site.open({}, 'head?class=1');
-  for (const chapter of ids.slice(1)) {
+  for (const chapter of walked) {
     await site.go(page, `${chapter}?class=1`);
     const size = await page
       .locator('.caption p')

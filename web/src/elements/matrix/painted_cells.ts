@@ -76,10 +76,11 @@ export class PaintedCells {
     const inner = small.getContext('2d');
     if (inner === null) return;
     const image = inner.createImageData(columns, rows);
-    const masked = bytesOf(colours.sunken, inner);
+    let bytes: Rgb | undefined;
+    const masked = (): Rgb => (bytes ??= bytesOf(colours.sunken, inner)); // reading a canvas takes long
     for (let r = 0; r < rows; r++) {
       for (let c = 0; c < columns; c++) {
-        const [red, green, blue] = view.look(r, c).rgb ?? masked;
+        const [red, green, blue] = view.look(r, c).rgb ?? masked();
         image.data.set([red, green, blue, 255], (r * columns + c) * 4);
       }
     }
@@ -89,13 +90,14 @@ export class PaintedCells {
   }
 
   #squares(context: CanvasRenderingContext2D, view: MatrixView, layout: Layout, colours: PaintColours): void {
-    const hatched = hatch(context, colours);
+    let pattern: CanvasPattern | string | undefined;
+    const hatched = (): CanvasPattern | string => (pattern ??= hatch(context, colours));
     context.textAlign = 'center';
     context.font = `${layout.digits}px ${colours.font}`;
     for (let r = 0; r < layout.rows; r++) {
       for (let c = 0; c < layout.columns; c++) {
         const look = view.look(r, c);
-        context.fillStyle = look.masked ? hatched : look.rgb === undefined ? colours.sunken : look.fill;
+        context.fillStyle = look.masked ? hatched() : look.rgb === undefined ? colours.sunken : look.fill;
         this.#square(context, look, boxOf(layout, { row: r, column: c }), layout.digits, colours);
       }
     }
