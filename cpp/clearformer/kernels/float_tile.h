@@ -29,6 +29,7 @@ inline void load_columns(const std::int8_t* from, Vec (&columns)[kTileVectors]) 
 template <std::size_t Rows, class Element>
 CLEARFORMER_LOOP void multiply_tile(const FloatRows& rows, std::size_t row, const Element* b,
                                     const Destination& to, std::size_t panel) {
+  to.prefetch<Rows>(row, panel);
   Vec sums[Rows][kTileVectors];
   for (std::size_t r = 0; r < Rows; ++r) {
     for (std::size_t v = 0; v < kTileVectors; ++v) sums[r][v] = Vec(0.0f);

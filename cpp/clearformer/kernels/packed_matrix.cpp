@@ -268,62 +268,6 @@ void PackedMatrix::multiply(const float* x, float* y, std::size_t rows,
   multiply_shared(args);
 }
 
-// `count` inputs of `depth` outputs as panels (depth, W) of the transposed weight; the columns past `count` are arbitrary.
-void PackedMatrix::copy_transposed(const Part& part, float* panels) const {
-  const std::size_t width = panel_width();
-  const auto [n, depth, first, count] = part;
-  if (format_ != MatrixFormat::f32) {
-    for (std::size_t i = 0; i < depth; ++i) {
-      float row[kBlock] = {};
-      copy_part(n + i, first, first + count, row);
-      for (std::size_t k = 0; k < count; k += width) {
-        std::copy_n(row + k, width, panels + k * depth + i * width);
-      }
-    }
-    return;
-  }
-  for (std::size_t i = 0; i < depth; i += width) {  // a panel's square blocks, each transposed
-    const float* from = panels_.f32() + (n + i) * inputs_ + first * width;
-    for (std::size_t k = 0; k < count; k += width) {
-      transpose(from + k * width, width, std::min(width, count - k), std::min(width, depth - i),
-                panels + k * depth + i * width, width);
-    }
-  }
-}
-
-// A task takes kBlock inputs: their columns of the weight, as panels of the transposed weight in its workspace, for one
-// block of outputs after the other.
-void PackedMatrix::multiply_transposed(const float* dy, float* dx, std::size_t rows,
-                                       const float* residual, Arena& arena) const {
-  constexpr std::size_t kDepth = 1024;  // outputs at a time: 256 kB
-  const std::size_t width = panel_width(), most = std::min(outputs_, kDepth);
-  const Arena::Frame frame(arena);
-  float* const memory = arena.take({num_threads(), most, kBlock}).f32();
-  const auto block = [&](std::size_t task, std::size_t worker) {
-    float* const panels = memory + worker * most * kBlock;
-    const std::size_t first = task * kBlock, count = std::min(kBlock, inputs_ - first);
-    std::size_t n = 0;
-    do {  // at least once: without outputs the products are 0
-      const std::size_t depth = std::min(kDepth, outputs_ - n);
-      copy_transposed({n, depth, first, count}, panels);
-      MatmulArgs args{{dx + first, inputs_, rows, count, depth, {}}};
-      const float* added = n == 0 ? residual : dx;
-      args.epilogue.residual = added == nullptr ? nullptr : added + first;
-      args.epilogue.residual_stride = inputs_;
-      args.a = dy + n;
-      args.a_stride = outputs_;
-      args.b = panels;
-      args.panel_stride = depth * width;
-      matmul(args);
-      n += kDepth;
-    } while (n < outputs_);
-  };
-  parallel_ranges((inputs_ + kBlock - 1) / kBlock, rows * outputs_ * kBlock, 1,
-                  [&](std::size_t first, std::size_t end, std::size_t worker) {
-                    for (; first < end; ++first) block(first, worker);
-                  });
-}
-
 void PackedMatrix::multiply_quantized(const float* x, const ProductArgs& product) const {
   const std::size_t rows = product.m;
   QuantizedMatmulArgs args{product};

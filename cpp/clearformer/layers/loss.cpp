@@ -13,24 +13,37 @@ namespace clearformer {
 
 namespace {
 
+// The largest of `count` numbers.
+float largest(const float* x, std::size_t count) {
+  constexpr std::size_t kSide = 32;  // maxima side by side, which a compiler keeps in registers
+  float most[kSide];
+  std::fill_n(most, kSide, x[0]);
+  std::size_t i = 0;
+  for (; i + kSide <= count; i += kSide) {
+    for (std::size_t j = 0; j < kSide; ++j) most[j] = x[i + j] > most[j] ? x[i + j] : most[j];
+  }
+  return std::max(*std::max_element(most, most + kSide),
+                  i < count ? *std::max_element(x + i, x + count) : most[0]);
+}
+
 // The loss of one row x (V); adds factor · its gradient to d, with room for V floats in p.
 double loss_of_row(const float* x, std::size_t classes, std::size_t label, float smoothing,
                    double factor, float* p, float* d) {
   std::copy_n(x, classes, p);
   kernels::softmax(p, 1, classes, classes);
-  const double most = *std::max_element(x, x + classes);
   // log p_v = x_v - most + log p_most, where p_most is at least 1 / V
   const double log_most =
-      portable_log(static_cast<double>(*std::max_element(p, p + classes))) - most;
-  double sum = 0.0;
+      portable_log(static_cast<double>(largest(p, classes))) - largest(x, classes);
   const double share = smoothing / static_cast<double>(classes);
-  for (std::size_t v = 0; v < classes; ++v) sum += x[v];
   for (std::size_t v = 0; v < classes && d != nullptr; ++v) {
     const double target = share + (v == label ? 1.0 - smoothing : 0.0);
     d[v] += static_cast<float>(factor * (p[v] - target));
   }
-  return -(1.0 - smoothing) * (x[label] + log_most) -
-         share * (sum + static_cast<double>(classes) * log_most);
+  const double loss = -(1.0 - smoothing) * (x[label] + log_most);
+  if (smoothing == 0.0f) return loss;
+  double sum = 0.0;
+  for (std::size_t v = 0; v < classes; ++v) sum += x[v];
+  return loss - share * (sum + static_cast<double>(classes) * log_most);
 }
 
 }  // namespace

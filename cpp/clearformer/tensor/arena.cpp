@@ -68,7 +68,7 @@ void Arena::rewind(std::size_t block, std::size_t used) {
 void Arena::merge_blocks() {
   const std::size_t total = bytes();
   release();
-  void* memory = ::operator new(total, std::align_val_t{Tensor::kAlignment}, std::nothrow);
+  void* memory = try_allocate_aligned(total);
   if (memory != nullptr) blocks_.push_back({static_cast<char*>(memory), total});
 }
 

@@ -5,14 +5,35 @@
 #include <limits>
 #include <new>
 
+#if __has_include(<sys/mman.h>) && !defined(__EMSCRIPTEN__)
+#include <sys/mman.h>
+#endif
+
 namespace clearformer {
 
-void* allocate_aligned(std::size_t bytes) {
+namespace {
+// Asks for large pages where they fit: with small ones, reading weights waits for page tables.
+void use_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
+#ifdef MADV_HUGEPAGE
+  constexpr std::size_t kPage = std::size_t{1} << 21;
+  const auto from = (reinterpret_cast<std::uintptr_t>(memory) + kPage - 1) / kPage * kPage;
+  const auto to = (reinterpret_cast<std::uintptr_t>(memory) + bytes) / kPage * kPage;
+  if (from < to) madvise(reinterpret_cast<void*>(from), to - from, MADV_HUGEPAGE);
+#endif
+}
+}  // namespace
+
+void* try_allocate_aligned(std::size_t bytes) {
   // For larger sizes an allocator's own arithmetic wraps around.
   constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max() - 0xFFFF;
-  void* memory = bytes > kMost
-                     ? nullptr
-                     : ::operator new(bytes, std::align_val_t{Tensor::kAlignment}, std::nothrow);
+  if (bytes > kMost) return nullptr;
+  void* memory = ::operator new(bytes, std::align_val_t{Tensor::kAlignment}, std::nothrow);
+  if (memory != nullptr) use_large_pages(memory, bytes);
+  return memory;
+}
+
+void* allocate_aligned(std::size_t bytes) {
+  void* memory = try_allocate_aligned(bytes);
   if (memory == nullptr) {
     fail(ErrorCode::out_of_memory, "out of memory: an allocation of ", bytes, " bytes was refused");
   }

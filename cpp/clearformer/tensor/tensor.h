@@ -113,6 +113,8 @@ Shape broadcast_shape(const Shape& left, const Shape& right);
 
 /// 64-byte aligned memory; throws out_of_memory stating the size. Free it with release_aligned.
 void* allocate_aligned(std::size_t bytes);
+/// The same, or nullptr.
+void* try_allocate_aligned(std::size_t bytes);
 /// Frees memory from allocate_aligned.
 void release_aligned(void* memory);
 

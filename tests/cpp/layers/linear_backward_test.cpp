@@ -39,8 +39,8 @@ Expected naive_dx(const kernels::PackedMatrix& weight, const Tensor& dy, const T
 
 TEST(LinearBackward, GradientsOfInputsAreProductsWithTheTransposedWeightInEveryFormat) {
   Random random(1);
-  const std::size_t sizes[][3] = {{1, 1, 1},     {2, 3, 5}, {7, 37, 70},   {13, 64, 64},
-                                  {5, 1100, 33}, {3, 1, 4}, {30, 129, 130}};
+  const std::size_t sizes[][3] = {{1, 1, 1},     {2, 3, 5}, {7, 37, 70},    {13, 64, 64},
+                                  {5, 1100, 33}, {3, 1, 4}, {30, 129, 130}, {4, 70, 700}};
   for (const auto& [rows, outputs, inputs] : sizes) {
     for (const MatrixFormat format : {MatrixFormat::f32, MatrixFormat::f16, MatrixFormat::q8,
                                       MatrixFormat::q8_fine, MatrixFormat::q4}) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "clearformer/tensor/thread_pool.h"
@@ -74,6 +75,15 @@ TEST(Losses, CrossEntropyOfLargeLogitsIsFinite) {
   Tensor d = Tensor::zeros(x.shape());
   EXPECT_NEAR(cross_entropy(x, labels, d, {}), std::log(2.0) / 2, 1e-6);
   for (std::size_t i = 0; i < 6; ++i) EXPECT_TRUE(std::isfinite(d.f32()[i]));
+}
+
+TEST(Losses, AClassThatIsRuledOutCostsNothing) {
+  Tensor x = Tensor::zeros({1, 40}), d = Tensor::zeros({1, 40});
+  x.f32()[39] = -std::numeric_limits<float>::infinity();
+  const std::int32_t label = 3;
+  EXPECT_NEAR(cross_entropy(x, {&label, 1}, d, {}), std::log(39.0), 1e-6);
+  EXPECT_EQ(d.f32()[39], 0.0f);
+  EXPECT_NEAR(d.f32()[3], 1.0 / 39.0 - 1.0, 1e-7);
 }
 
 TEST(Losses, NothingCountedIsNotANumber) {
