@@ -5,6 +5,7 @@ import { messageOf } from '../../scripts/message_of.js';
 import { compare } from './agreement.js';
 import type { Contender, Host, Identity, Item, MeasuredContender, Opened, Pace, Sample, Setting } from './types.js';
 
+const longRun = 10; // times the budget of a slice
 const settledShare = 0.03; // warmed up: two successive slices that differ by less
 const quietMs = 1000; // a new page keeps the browser busy for a while
 const warmUpSlices = { least: 3, most: 12 };
@@ -64,6 +65,7 @@ async function warmUp(opened: Opened, budget: number): Promise<void> {
   let before = Number.POSITIVE_INFINITY;
   for (let i = 0; i < warmUpSlices.most; i += 1) {
     const now = await opened.time(budget);
+    if (now > longRun * budget) return; // the comparison before was a run as long
     if (i + 1 >= warmUpSlices.least && Math.abs(now - before) < settledShare * before) return;
     before = now;
   }

@@ -10,7 +10,7 @@ import type { Results, Run, Setting } from './types.js';
 
 export const resultsFolder = inProject('.github/bench');
 
-/** The results of all machines; real ones precede emulated ones. */
+/** The results of all machines: real ones first, and of these the one of which most is measured. */
 export function readResults(folder = resultsFolder): Results[] {
   let names: string[];
   try {
@@ -22,8 +22,9 @@ export function readResults(folder = resultsFolder): Results[] {
   const all = names
     .filter((name) => name.endsWith('.json'))
     .map((name): Results => JSON.parse(readFileSync(join(folder, name), 'utf8')));
-  const place = ({ machine }: Results): string => `${machine.emulated ? 1 : 0} ${machine.id}`;
-  return all.sort((a, b) => (place(a) < place(b) ? -1 : 1));
+  const emulated = ({ machine }: Results): number => (machine.emulated ? 1 : 0);
+  const runs = ({ measured }: Results): number => Object.keys(measured).length;
+  return all.sort((a, b) => emulated(a) - emulated(b) || runs(b) - runs(a) || (a.machine.id < b.machine.id ? -1 : 1));
 }
 
 export const keyOf = (id: string, { engine, threads }: Setting): string => `${id} ${engine} ${threads}`;
