@@ -109,6 +109,17 @@ describe('report', () => {
     expect(met.met).toBe(true);
     expect(judge(measured, barOf('onnxruntime-web'))).toMatchObject({ met: true, ratio: { median: 2, low: 1.75 } });
   });
+  it('expects less of eight bits where there is no AVX-VNNI', () => {
+    const contenders = [
+      contender('clearformer relaxed q8', 'ours', [2, 2, 2], { variant: 'relaxed', dtype: 'q8' }),
+      contender('onnxruntime-web int8', 'peer', [3, 3, 3], { peer: 'onnxruntime-web', dtype: 'q8' }),
+    ];
+    const entry = { ...run(contenders), id: 'minilm-1x128-q8' };
+    const bar = bars.find(({ of, leastWithoutVnni }) => of.item === entry.id && leastWithoutVnni !== undefined) as Bar;
+    const metWith = (features: readonly string[]) =>
+      judge({ machine: { ...machine, features }, measured: { [`${entry.id} chromium 1`]: entry } }, bar).met;
+    expect([metWith(['AVX2', 'AVX-VNNI']), metWith(['AVX2'])]).toEqual([false, true]);
+  });
   it('says what is missing instead of leaving it out', () => {
     expect(judge(measured, barOf('tfjs-wasm')).missing).toBe('not available');
     expect(judge({ machine, measured: {} }, barOf('limit')).missing).toBe('not measured');

@@ -42,7 +42,7 @@ export function barTable(machines: readonly Results[]): string {
     bar.work,
     bar.of.pick.variant,
     againstName(bar),
-    `${bar.least} ×`,
+    [`${bar.least} ×`, bar.leastWithoutVnni && `${bar.leastWithoutVnni} × without AVX-VNNI`].filter(Boolean).join(', '),
     ...machines.map((results) => barCell(judge(results, bar))),
   ]);
   return table(head, rows);
