@@ -67,7 +67,9 @@ TEST_P(MutatedConfigOf, TextsDamagedAtRandom) {
   for (int round = 0; round < 100; ++round) {
     const std::string text = mutated(config, random);
     if (!survives(text)) continue;
-    if (models++ % 8 == 0) EXPECT_TRUE(survives(text, MatrixFormat::q8));
+    if (models++ % 8 == 0) {
+      EXPECT_TRUE(survives(text, MatrixFormat::q8));
+    }
   }
   EXPECT_LT(models, 100u);
 }
