@@ -17,6 +17,7 @@ export type {
   ModuleGradients,
   ModuleHook,
   ModuleHooks,
+  ModulePart,
   ModuleWithRespectTo,
 } from './module_pass.js';
 export {
