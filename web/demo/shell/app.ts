@@ -160,7 +160,7 @@ export class BookApp extends LitElement {
     const step = this.steps.current(chapter);
     const revealed = !inClass || this.revealed || step.predict !== true;
     Object.assign(figure, { book: this.book, chapter, words, shell, step, revealed });
-    if (document.documentElement.lang !== language) document.documentElement.lang = language;
+    document.documentElement.lang = language;
     document.title = `${plain(words.title)} · clearformer`;
     document.body.classList.toggle('class', inClass);
     applyClassMode(address);

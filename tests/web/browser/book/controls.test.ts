@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chapters } from '../../../../web/demo/book/chapters.js';
 import { type OpenPage, Site } from '../site.js';
-import { type Control, controlsNow, handScript, inStep, isExpected, type Listing, most } from './use_controls.js';
+import { type Control, controlsNow, handScript, inStep, isExpected, type Listing } from './use_controls.js';
 
 const every = process.env.EVERY_CONTROL === '1';
 const ids = chapters.map(({ id }) => id);
@@ -33,18 +33,18 @@ const giveHand = ({ page }: OpenPage): Promise<unknown> => page.evaluate(handScr
 async function openAnew(address: string): Promise<Control[]> {
   await site.go(used.page, address.startsWith('own') ? 'cost' : 'own');
   await site.go(used.page, address);
-  return used.page.evaluate(controlsNow, { parts: inStep, most });
+  return used.page.evaluate(controlsNow, inStep);
 }
 
 /** Uses a control and returns the resulting address and contents; undefined if there is no such control. */
 const use = (control: Control, from: string) =>
   used.page.evaluate(
-    async ({ control, from, parts, most }) => {
+    async ({ control, from, listing }) => {
       const { hand } = window;
-      const to = await hand.useFrom(control, from, { parts, most });
+      const to = await hand.useFrom(control, from, listing);
       return to === undefined ? undefined : { to, faults: hand.brokenLooks(), shown: hand.drawnText() };
     },
-    { control, from, parts: inStep, most },
+    { control, from, listing: inStep },
   );
 
 /** What a fresh page draws at an address. */
@@ -98,7 +98,7 @@ const useAll = (
 ): Promise<{ used: string[]; faults: string[] }> =>
   page.evaluate(({ addresses, listing }) => window.hand.useAll(addresses, [], listing), {
     addresses,
-    listing: { parts, most },
+    listing: { ...inStep, parts },
   });
 
 const silent = ({ complaints }: OpenPage): void =>
@@ -138,7 +138,7 @@ describe.runIf(every).each(views)('$width px, $colorScheme', ({ width, height, c
 
   it.each(ids)('%s', async (chapter) => {
     const addresses = await addressesOf(narrow.page, chapter);
-    const { used: keys, faults } = await useAll(narrow, addresses, { parts: inStep });
+    const { used: keys, faults } = await useAll(narrow, addresses, inStep);
     expect(faults).toEqual([]);
     expect(keys.length).toBeGreaterThan(chapter === 'own' ? 2 : 4);
     silent(narrow);

@@ -9,10 +9,9 @@ import { chapters } from '../../../../web/demo/book/chapters.js';
 import { laidOut, type OpenPage, Site, settled } from '../site.js';
 import { seriousFaults } from './accessibility.js';
 import { brokenLooks, drawn } from './reader.js';
-import { handScript, inStep, isExpected, most } from './use_controls.js';
+import { handScript, inStep, isExpected } from './use_controls.js';
 
 const ids = chapters.map(({ id }) => id);
-const listing = { parts: inStep, most };
 const views = [
   { width: 1440, height: 900, colorScheme: 'light', by: 'arrow' },
   ...(process.env.EVERY_CONTROL === '1'
@@ -76,7 +75,7 @@ function stepInSight(): boolean {
 /** The controls of the open step that are not among the `known`. */
 async function otherControls(page: Page, known: ReadonlySet<string>): Promise<string[]> {
   await page.evaluate(`if (!window.hand) { ${handScript} }`);
-  const listed = await page.evaluate(({ listing }) => window.hand.controlsNow(listing), { listing });
+  const listed = await page.evaluate(({ listing }) => window.hand.controlsNow(listing), { listing: inStep });
   return listed.map(({ key }) => key).filter((key) => !known.has(key));
 }
 
@@ -86,7 +85,7 @@ async function useOthers({ page, complaints }: OpenPage, address: string, known:
   if (others.length === 0) return;
 
   expect(complaints.splice(0)).toEqual([]);
-  const use = { address, known: [...known], listing };
+  const use = { address, known: [...known], listing: inStep };
   const { used, faults } = await page.evaluate((use) => window.hand.useAll([use.address], use.known, use.listing), use);
   expect(faults).toEqual([]);
   expect(complaints.splice(0).filter((one) => !isExpected(one))).toEqual([]);

@@ -10,7 +10,7 @@ import { FirefoxSite, firefoxPath } from './firefox.js';
 import { brokenLooks, drawn, numbersOf } from './reader.js';
 import { all } from './subjects/index.js';
 import { Library } from './subjects/subject.js';
-import { handScript } from './use_controls.js';
+import { handScript, inStep } from './use_controls.js';
 
 const ids = chapters.map(({ id }) => id);
 /** Whose controls take little time. */
@@ -89,7 +89,7 @@ describe.skipIf(firefoxPath === '')('Firefox', () => {
       const { used, faults } = await site.page.evaluate(
         (addresses, listing) => window.hand.useAll(addresses, [], listing),
         addresses,
-        { parts: ['main .figure > *', '.step.on .prose'], most: 3 },
+        { ...inStep, merged: false },
       );
       expect(faults).toEqual([]);
       expect(used.length).toBeGreaterThan(0);

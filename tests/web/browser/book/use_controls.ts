@@ -10,10 +10,12 @@ export interface Control {
   readonly kind: string;
 }
 
-/** The parts of a step. */
-export const inStep: readonly string[] = ['main .figure > *', '.step.on .prose'];
-/** Of equal controls. */
-export const most = 3;
+/** The controls of a step; with EVERY_CONTROL=1 those of each group that has a name of its own. */
+export const inStep: Listing = {
+  parts: ['main .figure > *', '.step.on .prose'],
+  most: 3,
+  merged: process.env.EVERY_CONTROL !== '1',
+};
 
 /**
  * Complaints that controls cause: a model is requested from the Hub by name, which is not available; a file dialog needs
@@ -47,10 +49,10 @@ declare global {
 
 /**
  * The controls of the open step with a name of their own: those of its figure, of its prose and, on request, of the
- * questions and the bar. Of a group of more than `most` equal ones, such as the cells of a picture or the matrices of
- * all heads, whose names differ in numbers, the first, the middle and the last.
+ * questions and the bar. Of a group of more than `most` equal ones, such as the cells of a picture, the first, the
+ * middle and the last. `merged`: groups whose names differ in numbers, such as the matrices of all heads, are one.
  */
-export function controlsNow({ parts, most }: { parts: readonly string[]; most: number }): Control[] {
+export function controlsNow({ parts, most, merged }: Listing): Control[] {
   const roles =
     'a[href], button, input, select, textarea, summary, [role=button], [role=grid], [role=listbox], [role=application], [role=slider]';
   const within = (root: Element | ShadowRoot): HTMLElement[] =>
@@ -70,7 +72,7 @@ export function controlsNow({ parts, most }: { parts: readonly string[]; most: n
       for (const element of [...within(root), ...(root.shadowRoot ? within(root.shadowRoot) : [])]) {
         if (element.checkVisibility() === false || element.matches(':disabled')) continue;
         const named = element.closest('[role=group], [role=list], ul, svg')?.getAttribute('aria-label') ?? part;
-        const group = named.replace(/\d+/g, 'n');
+        const group = merged ? named.replace(/\d+/g, 'n') : named;
         const host = (element.getRootNode() as ShadowRoot).host?.localName ?? '';
         const key = [host, group, kindOf(element)].join(' / ');
         groups.set(key, [...(groups.get(key) ?? []), element]);
@@ -139,6 +141,7 @@ export interface Listing {
   /** Selectors of the parts of the page. */
   readonly parts: readonly string[];
   readonly most: number;
+  readonly merged: boolean;
 }
 
 /** Uses a control at the address `from` and returns the resulting address; undefined if there is no such control. */
