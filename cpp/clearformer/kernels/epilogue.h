@@ -32,18 +32,13 @@ struct Destination {
     store(c + row * c_stride + column, lanes, sum);
   }
 
-  /// Fetches the place of a tile for writing while its sums are made: a store to memory that is not cached stalls.
+  /// Fetches the place of a tile for writing, while its sums are made.
   template <std::size_t Rows>
   void prefetch(std::size_t row, std::size_t panel) const {
-#ifndef __wasm__
-    constexpr std::size_t kLine = 16;  // floats
     const float* to = c + row * c_stride + panel * kWidth;
     for (std::size_t r = 0; r < Rows; ++r, to += c_stride) {
-      for (std::size_t i = 0; i < kWidth; i += kLine) __builtin_prefetch(to + i, 1);
+      for (std::size_t i = 0; i < kWidth; i += kLine) prefetch_for_writing(to + i);
     }
-#else
-    static_cast<void>(row), static_cast<void>(panel);
-#endif
   }
 
   /// Writes a tile of sums, without the columns past N. Passed by value, so that the caller's loop keeps its sums in

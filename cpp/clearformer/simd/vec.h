@@ -52,6 +52,17 @@ inline constexpr std::size_t kTileRows = 4, kTileVectors = 2;
 /// Marks innermost loops, which are not inlined: engines allocate registers per function.
 #define CLEARFORMER_LOOP [[gnu::noinline]]
 
+/// Floats of a cache line.
+inline constexpr std::size_t kLine = 16;
+
+/// Fetches the cache line of `to` for writing: a store to memory that is not cached stalls. WebAssembly has no such
+/// instruction.
+inline void prefetch_for_writing([[maybe_unused]] const float* to) {
+#if !defined(__wasm__)
+  __builtin_prefetch(to, 1);
+#endif
+}
+
 inline Vec load(const float* from) { return Vec::load_unaligned(from); }
 inline void store(float* to, Vec value) { value.store_unaligned(to); }
 
