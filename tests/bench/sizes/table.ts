@@ -58,7 +58,8 @@ export function mergedSizes(earlier: readonly SizesResult[], result: SizesResult
 /** Keeps a result and writes the table of all. */
 export function keepSizes(result: SizesResult): void {
   const all = mergedSizes(JSON.parse(readFileSync(kept, 'utf8')), result);
-  writeFileSync(kept, `${JSON.stringify(all, null, 2)}\n`);
+  // One result per line, so that a difference can be read.
+  writeFileSync(kept, `[\n${all.map((each) => ` ${JSON.stringify(each)}`).join(',\n')}\n]\n`);
   const text = readFileSync(page, 'utf8');
   const [from, to] = [text.indexOf(begin) + begin.length, text.indexOf(end)];
   writeFileSync(page, `${text.slice(0, from)}\n${sizesTables(all)}\n${text.slice(to)}`);
