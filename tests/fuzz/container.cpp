@@ -24,7 +24,7 @@ std::optional<SafetensorsHeader> header_of(std::string_view file) {
   }
 }
 
-void expect_same(const SafetensorsHeader& header, const std::vector<NaiveTensor>& naive) {
+void expect_same_tensors(const SafetensorsHeader& header, const std::vector<NaiveTensor>& naive) {
   promise(header.tensors.size() == naive.size(), "another number of tensors");
   for (const StoredTensor& stored : header.tensors) {
     const auto twin = std::find_if(naive.begin(), naive.end(),
@@ -80,7 +80,7 @@ void run_container(std::string_view bytes) {
   promise(!header || naive, "accepted by the library, refused by the second reader");
   promise(header || !naive, "refused by the library, accepted by the second reader");
   if (header) {
-    expect_same(*header, *naive);
+    expect_same_tensors(*header, *naive);
     read_values(bytes, *naive);
     return;
   }
