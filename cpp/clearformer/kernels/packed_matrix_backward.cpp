@@ -9,7 +9,7 @@
 
 namespace clearformer::kernels {
 
-constexpr std::size_t kMostInputs = 256;  // of a task of a transposed product; a multiple of kBlock
+constexpr std::size_t kMostInputs = 768;  // of a task of a transposed product; a multiple of kBlock
 
 // `count` inputs of `depth` outputs as panels (depth, W) of the transposed weight; the columns past `count` are arbitrary.
 void PackedMatrix::copy_transposed(const Part& part, float* panels) const {
@@ -38,8 +38,10 @@ void PackedMatrix::copy_transposed(const Part& part, float* panels) const {
 // block of outputs after the other. The more inputs, the longer are the runs in which the weight is read.
 void PackedMatrix::multiply_transposed(const float* dy, float* dx, std::size_t rows,
                                        const float* residual, Arena& arena) const {
-  constexpr std::size_t kDepth = 512;  // outputs at a time: up to 512 kB
-  const std::size_t shares = 3 * num_threads(), blocks = (inputs_ + kBlock - 1) / kBlock;
+  constexpr std::size_t kDepth = 512;  // outputs at a time: up to 1.5 MB
+  // Several tasks a thread even out what they take; one thread needs no more tasks than their size asks for.
+  const std::size_t shares = num_threads() == 1 ? 1 : 3 * num_threads();
+  const std::size_t blocks = (inputs_ + kBlock - 1) / kBlock;
   const std::size_t inputs = std::min((blocks + shares - 1) / shares * kBlock, kMostInputs);
   const std::size_t width = panel_width(), most = std::min(outputs_, kDepth);
   const Arena::Frame frame(arena);

@@ -18,6 +18,16 @@ void transpose_shared(const float* from, float* to, std::size_t rows, std::size_
   });
 }
 
+// Columns first … first + W of x (rows, outputs) next to each other, zeros past the last.
+void copy_columns(const float* x, std::size_t outputs, std::size_t first, std::size_t rows,
+                  float* to) {
+  const std::size_t width = panel_width(), filled = std::min(width, outputs - first);
+  for (std::size_t row = 0; row < rows; ++row, to += width) {
+    std::copy_n(x + row * outputs + first, filled, to);
+    std::fill_n(to + filled, width - filled, 0.0f);
+  }
+}
+
 }  // namespace
 
 PanelGradient::PanelGradient(std::size_t outputs, std::size_t inputs)
@@ -56,35 +66,44 @@ std::size_t PanelGradient::padded(std::size_t outputs) {
   return (outputs + width - 1) / width * width;
 }
 
-// Panel p is the product of xᵀ (K, rows) and W columns of dy, which are copied next to each other.
+// Panel p is the product of xᵀ (K, rows) and W columns of dy, which are copied next to each other. A task takes a group
+// of panels, for some rows of xᵀ after the others: those are read from a near cache for all panels but the first.
 void PanelGradient::add_outer(const float* dy, const float* x, std::size_t rows, Arena& arena) {
-  const std::size_t width = panel_width(), most = std::min(rows, kRows);
+  constexpr std::size_t kGroup = 8, kInputs = 96;
+  const std::size_t width = panel_width(), panels = panels_.dim(0), most = std::min(rows, kRows);
+  const std::size_t group = std::min(kGroup, (panels + num_threads() - 1) / num_threads());
   const Arena::Frame frame(arena);
-  float* turned = arena.take({inputs_, most}).f32();
-  float* columns = arena.take({num_threads(), most, width}).f32();
+  float* const turned = arena.take({inputs_, most}).f32();
+  float* const memory = arena.take({num_threads(), group, most, width}).f32();
   for (std::size_t first = 0; first < rows; first += kRows) {
     const std::size_t count = std::min(kRows, rows - first);
     transpose_shared(x + first * inputs_, turned, count, inputs_);
-    const auto add_panel = [&](std::size_t panel, std::size_t worker) {
-      const std::size_t filled = std::min(width, outputs_ - panel * width);
-      float* own = columns + worker * most * width;
-      for (std::size_t row = 0; row < count; ++row) {
-        const float* from = dy + (first + row) * outputs_ + panel * width;
-        std::copy_n(from, filled, own + row * width);
-        std::fill_n(own + row * width + filled, width - filled, 0.0f);
-      }
-      float* sums = panels_.f32() + panel * width * inputs_;
-      MatmulArgs args{{sums, width, inputs_, width, count, {}}};
+    const auto add_panel = [&](std::size_t panel, const float* columns, std::size_t k) {
+      float* const sums = panels_.f32() + (panel * inputs_ + k) * width;
+      MatmulArgs args{{sums, width, std::min(kInputs, inputs_ - k), width, count, {}}};
       args.epilogue.residual = zero_ ? nullptr : sums;  // zeros need not be read
       args.epilogue.residual_stride = width;
-      args.a = turned;
+      args.a = turned + k * count;
       args.a_stride = args.panel_stride = count;
-      args.b = own;
+      args.b = columns;
       matmul(args);
     };
-    parallel_ranges(panels_.dim(0), count * inputs_ * width, 1,
-                    [&](std::size_t panel, std::size_t end, std::size_t worker) {
-                      for (; panel < end; ++panel) add_panel(panel, worker);
+    const auto add_group = [&](std::size_t task, std::size_t worker) {
+      float* const columns = memory + worker * group * most * width;
+      const std::size_t begin = task * group, some = std::min(group, panels - begin);
+      for (std::size_t i = 0; i < some; ++i) {
+        copy_columns(dy + first * outputs_, outputs_, (begin + i) * width, count,
+                     columns + i * count * width);
+      }
+      for (std::size_t k = 0; k < inputs_; k += kInputs) {
+        for (std::size_t i = 0; i < some; ++i) {
+          add_panel(begin + i, columns + i * count * width, k);
+        }
+      }
+    };
+    parallel_ranges((panels + group - 1) / group, count * inputs_ * width * group, 1,
+                    [&](std::size_t task, std::size_t end, std::size_t worker) {
+                      for (; task < end; ++task) add_group(task, worker);
                     });
     zero_ = false;
   }

@@ -7,6 +7,7 @@
 #include "clearformer/kernels/matmul.h"
 #include "clearformer/kernels/pairwise_backward.h"
 #include "clearformer/kernels/softmax_backward.h"
+#include "clearformer/kernels/transpose.h"
 #include "clearformer/layers/attention_head.h"
 #include "clearformer/tensor/thread_pool.h"
 
@@ -42,8 +43,8 @@ void pack_rows(const Heads& x, std::size_t batch, std::size_t first, std::size_t
   const std::size_t width = kernels::panel_width();
   for (std::size_t r = 0; r < rows; ++r) {
     const float* from = x.row(batch, first + r, head);
-    for (std::size_t i = 0; i < x.width; ++i) {
-      panels[(i / width * rows + r) * width + i % width] = from[i];
+    for (std::size_t i = 0; i < x.width; i += width) {
+      std::copy_n(from + i, std::min(width, x.width - i), panels + i * rows + r * width);
     }
   }
 }
@@ -51,9 +52,7 @@ void pack_rows(const Heads& x, std::size_t batch, std::size_t first, std::size_t
 // to(first_key + s) += Σ_r tile[r, s] · x(r), with the rows x in panels.
 void add_turned(const ScoreTile& tile, const float* panels, float* turned, float* to,
                 std::size_t to_stride, std::size_t width) {
-  for (std::size_t r = 0; r < tile.rows; ++r) {
-    for (std::size_t s = 0; s < tile.keys; ++s) turned[s * tile.rows + r] = tile.row(r)[s];
-  }
+  kernels::transpose(tile.scores, tile.stride, tile.rows, tile.keys, turned, tile.rows);
   kernels::MatmulArgs args{{to, to_stride, tile.keys, width, tile.rows, {}}};
   args.epilogue.residual = to;
   args.epilogue.residual_stride = to_stride;

@@ -26,6 +26,11 @@ float largest(const float* x, std::size_t count) {
                   i < count ? *std::max_element(x + i, x + count) : most[0]);
 }
 
+// d += factor · (p - target) for one target of all classes.
+void add_difference(const float* p, double target, double factor, std::size_t classes, float* d) {
+  for (std::size_t v = 0; v < classes; ++v) d[v] += static_cast<float>(factor * (p[v] - target));
+}
+
 // The loss of one row x (V); adds factor · its gradient to d, with room for V floats in p.
 double loss_of_row(const float* x, std::size_t classes, std::size_t label, float smoothing,
                    double factor, float* p, float* d) {
@@ -35,9 +40,11 @@ double loss_of_row(const float* x, std::size_t classes, std::size_t label, float
   const double log_most =
       portable_log(static_cast<double>(largest(p, classes))) - largest(x, classes);
   const double share = smoothing / static_cast<double>(classes);
-  for (std::size_t v = 0; v < classes && d != nullptr; ++v) {
-    const double target = share + (v == label ? 1.0 - smoothing : 0.0);
-    d[v] += static_cast<float>(factor * (p[v] - target));
+  if (d != nullptr) {
+    const std::size_t after = label + 1;
+    add_difference(p, share, factor, label, d);
+    add_difference(p + label, share + (1.0 - smoothing), factor, 1, d + label);
+    add_difference(p + after, share, factor, classes - after, d + after);
   }
   const double loss = -(1.0 - smoothing) * (x[label] + log_most);
   if (smoothing == 0.0f) return loss;

@@ -139,12 +139,12 @@ bool is_logits(std::string_view name) {
 }
 
 // Rows of x (…, n), copied unless they follow each other.
-TensorView rows_of(const TensorView& x, std::span<const std::size_t> rows, Tensor& copy) {
+TensorView rows_of(const TensorView& x, std::span<const std::size_t> rows, Arena& arena) {
   const std::size_t width = x.shape().back(0), count = rows.size();
   if (rows.back() - rows.front() + 1 == count) {
     return {x.f32() + rows.front() * width, DType::f32, {count, width}};
   }
-  if (copy.empty() || copy.dim(0) != count) copy = Tensor({count, width});
+  const MutableTensorView copy = arena.take({count, width});
   for (std::size_t i = 0; i < count; ++i) {
     std::copy_n(x.f32() + rows[i] * width, width, copy.f32() + i * width);
   }
@@ -199,7 +199,7 @@ std::vector<std::size_t> LogitsMetric::rows() const {
 }
 
 void LogitsMetric::back(std::span<const std::size_t> rows, const TensorView& logits,
-                        const MutableTensorView& d, Gradient& gradient) const {
+                        const MutableTensorView& d, Gradient& gradient, Arena& arena) const {
   std::vector<std::int32_t> labels(rows.size());
   for (const Loss& loss : losses_) {
     if (loss.options.of == 0) continue;
@@ -214,8 +214,8 @@ void LogitsMetric::back(std::span<const std::size_t> rows, const TensorView& log
     gradient.add_to_value(static_cast<double>(logit.weight) * logits.f32()[at]);
   }
   for (const Tensor& all : read_outs_) {
-    Tensor copy;
-    add_weights(rows_of(all, rows, copy), logits, d.f32(), gradient);
+    const Arena::Frame frame(arena);
+    add_weights(rows_of(all, rows, arena), logits, d.f32(), gradient);
   }
 }
 
@@ -242,43 +242,44 @@ Tensor metric_back(const ModelConfig& config, const OutputValue& output, Gradien
   gradient_of(d, output.value);
   std::vector<std::size_t> all(output.value.shape().outer(1));
   std::iota(all.begin(), all.end(), std::size_t{0});
-  metric.back(all, output.value, d, gradient);
+  Arena arena;
+  metric.back(all, output.value, d, gradient, arena);
   return d;
 }
 
 void predictions_back(const ModelConfig& config, const OutputLayer& layer,
                       const OutputValue& logits, const TensorView& x, const MutableTensorView& dx,
                       const Context& context) {
-  constexpr std::size_t kFloats = std::size_t{8} << 20;  // of a block's logits
+  constexpr std::size_t kFloats = std::size_t{16} << 20;  // of a block's logits
   constexpr std::size_t kLeast = 16, kMost = kernels::PanelGradient::kRows;
   Gradient& gradient = *context.trace.gradient();
   const LogitsMetric metric(config, logits, gradient);
   const std::vector<std::size_t> rows = metric.rows();
+  std::memset(dx.data(), 0, dx.bytes());
+  if (rows.empty()) return;
   const std::size_t classes = logits.value.shape().back(0), width = x.shape().back(0);
   // Blocks of the same size: each needs all of the weights once.
   const std::size_t limit = std::clamp(kFloats / std::max<std::size_t>(classes, 1), kLeast, kMost);
   const std::size_t blocks = (rows.size() + limit - 1) / limit;
-  const std::size_t most = (rows.size() + blocks - 1) / std::max<std::size_t>(blocks, 1);
-  std::memset(dx.data(), 0, dx.bytes());
-  Tensor own, d, d_in, some_x, some_logits;
+  const std::size_t most = (rows.size() + blocks - 1) / blocks;
   for (std::size_t first = 0; first < rows.size(); first += most) {
     const std::size_t count = std::min(most, rows.size() - first);
     const std::span<const std::size_t> block(rows.data() + first, count);
-    if (d.empty() || d.dim(0) != count) {
-      d = Tensor({count, classes});
-      d_in = Tensor({count, width});
-      if (logits.value.data() == nullptr) own = Tensor({count, classes});
-    }
-    const TensorView in = rows_of(x, block, some_x);
-    TensorView values = own;
+    const Arena::Frame frame(context.arena);
+    const TensorView in = rows_of(x, block, context.arena);
+    TensorView values;
     if (logits.value.data() == nullptr) {
+      const MutableTensorView own = context.arena.take({count, classes});
       layer.forward(in, own);
+      values = own;
     } else {
-      values = rows_of(logits.value, block, some_logits);
+      values = rows_of(logits.value, block, context.arena);
     }
-    std::memset(d.data(), 0, d.view().bytes());
-    metric.back(block, values, d, gradient);
+    const MutableTensorView d = context.arena.take({count, classes});
+    std::memset(d.data(), 0, d.bytes());
+    metric.back(block, values, d, gradient, context.arena);
     if (gradient.places().empty()) continue;
+    const MutableTensorView d_in = context.arena.take({count, width});
     layer.backward(in, values, d, d_in, context.trace.weights(), context.arena);
     for (std::size_t i = 0; i < count; ++i) {
       std::copy_n(d_in.f32() + i * width, width, dx.f32() + block[i] * width);

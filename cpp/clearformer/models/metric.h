@@ -38,7 +38,7 @@ class LogitsMetric {
   std::vector<std::size_t> rows() const;
   /// Adds the value of these rows' terms, from their logits (N, V), and its gradient to d (N, V).
   void back(std::span<const std::size_t> rows, const TensorView& logits, const MutableTensorView& d,
-            Gradient& gradient) const;
+            Gradient& gradient, Arena& arena) const;
 
  private:
   struct Loss {
