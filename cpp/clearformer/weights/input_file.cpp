@@ -1,11 +1,17 @@
 #include "clearformer/weights/input_file.h"
 
+#include <cerrno>
+#include <new>
+
 #include "clearformer/tensor/error.h"
 
 namespace clearformer {
 
 InputFile open_file(const std::string& path) {
-  return {std::fopen(path.c_str(), "rb"), &std::fclose};
+  errno = 0;
+  InputFile file(std::fopen(path.c_str(), "rb"), &std::fclose);
+  if (!file && errno == ENOMEM) throw std::bad_alloc();
+  return file;
 }
 
 std::uint64_t file_bytes(const InputFile& file, const std::string& path) {

@@ -17,6 +17,11 @@ namespace clearformer::test::counted {
 inline std::size_t live = 0, peak = 0;  // bytes
 inline std::size_t calls = 0, first_failing = ~std::size_t{0}, last_failing = 0;
 
+inline void* fail_to_allocate() {
+  errno = ENOMEM;
+  return nullptr;
+}
+
 // Stored before each block.
 struct Head {
   std::size_t offset,
@@ -26,11 +31,11 @@ inline Head& head_of(void* memory) { return static_cast<Head*>(memory)[-1]; }
 
 inline void* allocate(std::size_t alignment, std::size_t bytes) {
   ++calls;
-  if (calls >= first_failing && calls <= last_failing) return nullptr;
+  if (calls >= first_failing && calls <= last_failing) return fail_to_allocate();
   const std::size_t offset = std::max(alignment, sizeof(Head));
-  if (bytes > ~offset) return nullptr;
+  if (bytes > ~offset) return fail_to_allocate();
   auto* block = static_cast<char*>(emmalloc_memalign(offset, offset + bytes));
-  if (block == nullptr) return nullptr;
+  if (block == nullptr) return fail_to_allocate();
   head_of(block + offset) = {offset, bytes};
   live += bytes;
   peak = std::max(peak, live);
@@ -61,7 +66,9 @@ int posix_memalign(void** memory, std::size_t alignment, std::size_t bytes) {
 }
 void* calloc(std::size_t count, std::size_t size) {
   std::size_t bytes = 0;
-  if (__builtin_mul_overflow(count, size, &bytes)) return nullptr;
+  if (__builtin_mul_overflow(count, size, &bytes)) {
+    return clearformer::test::counted::fail_to_allocate();
+  }
   void* memory = clearformer::test::counted::allocate(alignof(std::max_align_t), bytes);
   return memory == nullptr ? nullptr : std::memset(memory, 0, bytes);
 }
