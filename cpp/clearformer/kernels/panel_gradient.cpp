@@ -71,7 +71,8 @@ std::size_t PanelGradient::padded(std::size_t outputs) {
 void PanelGradient::add_outer(const float* dy, const float* x, std::size_t rows, Arena& arena) {
   constexpr std::size_t kGroup = 8, kInputs = 96;
   const std::size_t width = panel_width(), panels = panels_.dim(0), most = std::min(rows, kRows);
-  const std::size_t group = std::min(kGroup, (panels + num_threads() - 1) / num_threads());
+  const std::size_t shared = (panels + num_threads() - 1) / num_threads();
+  const std::size_t group = std::clamp<std::size_t>(shared, 1, kGroup);  // 1: without outputs
   const Arena::Frame frame(arena);
   float* const turned = arena.take({inputs_, most}).f32();
   float* const memory = arena.take({num_threads(), group, most, width}).f32();

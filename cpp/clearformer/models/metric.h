@@ -36,7 +36,8 @@ class LogitsMetric {
 
   /// The rows that any term concerns, in order.
   std::vector<std::size_t> rows() const;
-  /// Adds the value of these rows' terms, from their logits (N, V), and its gradient to d (N, V).
+  /// Adds the value of these rows' terms, from their logits (N, V), and its gradient to d (N, V); the
+  /// arena is workspace.
   void back(std::span<const std::size_t> rows, const TensorView& logits, const MutableTensorView& d,
             Gradient& gradient, Arena& arena) const;
 

@@ -86,9 +86,9 @@ TEST(WeightGradients, OuterProductsAddUpInBlocksOfRowsWithTheSameBitsForAnyThrea
   Random random(4);
   for (const std::size_t rows :
        {std::size_t{1}, std::size_t{9}, kernels::PanelGradient::kRows + 3}) {
-    for (const std::size_t outputs : {1u, 37u}) {
+    for (const std::size_t outputs : {0u, 1u, 37u, 300u}) {
       SCOPED_TRACE(concat(rows, " rows, ", outputs, " outputs"));
-      const std::size_t inputs = rows == 9 ? 33 : 5;
+      const std::size_t inputs = rows == 9 ? 133 : 5;
       const auto dy = random.list(rows * outputs), x = random.list(rows * inputs);
       std::vector<float> first;
       for (const std::size_t threads : {1u, 2u, 4u}) {
