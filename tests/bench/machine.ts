@@ -47,7 +47,7 @@ export function machineOf(cpuinfo: string, model: string, cores: number, without
   const places = family && number ? `, family ${family}, model ${number}` : '';
   const own = flags && Object.keys(watched).filter((flag) => flags.includes(flag));
   const machine: Machine = {
-    id: slug([name, family && `family ${family}`, without && `without ${without}`].filter(Boolean).join(' ')),
+    id: slug([`${name}${places}`, without && `without ${without}`].filter(Boolean).join(' ')),
     cpu: `${name}${places}, ${cores} cores`,
   };
   if (own) machine.features = own.map((flag) => watched[flag] ?? flag);

@@ -222,7 +222,7 @@ describe('machine', () => {
     'cpu family\t: 6\nmodel\t\t: 143\nmodel name\t: Some Xeon\nflags\t\t: fpu avx2 avx512f avx512_vnni avx_vnni\n';
   it('names the family and the instructions that matter', () => {
     expect(machineOf(cpuinfo, 'Some Xeon', 2)).toEqual({
-      id: 'some-xeon-family-6',
+      id: 'some-xeon-family-6-model-143',
       cpu: 'Some Xeon, family 6, model 143, 2 cores',
       features: ['AVX2', 'AVX-VNNI', 'AVX-512', 'AVX-512 VNNI'],
     });
@@ -231,7 +231,7 @@ describe('machine', () => {
   });
   it('counts an emulated class as another machine', () => {
     const emulated = machineOf(cpuinfo, 'Some Xeon', 2, 'avx-vnni');
-    expect(emulated).toMatchObject({ id: 'some-xeon-family-6-without-avx-vnni' });
+    expect(emulated).toMatchObject({ id: 'some-xeon-family-6-model-143-without-avx-vnni' });
     expect(emulated.features).toEqual(['AVX2', 'AVX-512', 'AVX-512 VNNI']);
     expect(emulated.emulated).toContain('emulated by');
     const plans = plansOf({ parts: [], rounds: 1, budget: 1, keep: false, without: 'avx-vnni' });
