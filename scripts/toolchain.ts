@@ -8,13 +8,15 @@ import { commandOf } from './main.js';
 import { findAarch64 } from './toolchain/aarch64.js';
 import { cacheFolder } from './toolchain/cache.js';
 import { findChromium, findHeadlessShell } from './toolchain/chromium.js';
+import { type CompilerCache, findCompilerCache } from './toolchain/compiler_cache.js';
 import { type Emscripten, findEmscripten } from './toolchain/emscripten.js';
 import { findFirefox } from './toolchain/firefox.js';
 import { findLibraries, type Libraries } from './toolchain/libraries.js';
 import { type BuildPrograms, findBuildPrograms, findCppCompiler } from './toolchain/programs.js';
 import { SetupError } from './toolchain/progress.js';
 
-export { findAarch64, findChromium, findCppCompiler, findFirefox, findHeadlessShell, SetupError };
+export type { CompilerCache };
+export { findAarch64, findChromium, findCompilerCache, findCppCompiler, findFirefox, findHeadlessShell, SetupError };
 
 export interface BuildTools extends BuildPrograms, Libraries {
   cmakeArguments: readonly string[];

@@ -6,7 +6,15 @@ import { join } from 'node:path';
 
 import { nodeFlags } from '../node_flags.js';
 import { type Environment, run, step } from '../toolchain/progress.js';
-import { type BuildTools, findBuildTools, findCppCompiler, findWasmTools, type WasmTools } from '../toolchain.js';
+import {
+  type BuildTools,
+  type CompilerCache,
+  findBuildTools,
+  findCompilerCache,
+  findCppCompiler,
+  findWasmTools,
+  type WasmTools,
+} from '../toolchain.js';
 import { digestOf, inProject, unlessFresh } from './fresh.js';
 import { splitModules } from './split.js';
 
@@ -27,16 +35,19 @@ export type ModuleName = keyof typeof modules;
 
 let buildTools: Promise<BuildTools> | undefined;
 let wasmTools: Promise<WasmTools> | undefined;
+let compilerCache: Promise<CompilerCache | undefined> | undefined;
 
 /** The tools, looked up once per process. */
 export const tools = {
   build: (): Promise<BuildTools> => (buildTools ??= findBuildTools()),
   wasm: (): Promise<WasmTools> => (wasmTools ??= findWasmTools()),
+  cache: (): Promise<CompilerCache | undefined> => (compilerCache ??= findCompilerCache(inProject())),
 };
 
 /** Looks up all of them, one after the other: each may download something into the cache. */
 export async function findTools(): Promise<void> {
   await tools.build();
+  await tools.cache();
   await tools.wasm();
 }
 
@@ -48,10 +59,13 @@ interface Settings {
 }
 
 async function settingsOf(preset: string): Promise<Settings> {
-  const { cmakeArguments } = await tools.build();
+  const build = await tools.build();
+  const cache = await tools.cache();
+  const launcher = cache ? [`-DCMAKE_CXX_COMPILER_LAUNCHER=${cache.launcher}`] : [];
+  const cmakeArguments = [...build.cmakeArguments, ...launcher];
   if (preset !== wasmPreset && preset !== wasmSanitizedPreset) {
     findCppCompiler(); // its error says how to get one, CMake's would not
-    return { env: {}, cmakeArguments };
+    return { env: { ...cache?.env }, cmakeArguments };
   }
   const { env, toolchainFile, version } = await tools.wasm();
   const own = {
@@ -60,7 +74,9 @@ async function settingsOf(preset: string): Promise<Settings> {
     CLEARFORMER_NODE_FLAGS: nodeFlags.join(';'),
   };
   const given = Object.entries(own).map(([name, value]) => `-D${name}=${value}`);
-  return { env, cmakeArguments: [...cmakeArguments, ...given], version };
+  // Not told by the name of em++.
+  const kind = cache ? { ...cache.env, CCACHE_COMPILERTYPE: 'clang' } : {};
+  return { env: { ...env, ...kind }, cmakeArguments: [...cmakeArguments, ...given], version };
 }
 
 /** Configures `preset` without building it; returns its build folder. */

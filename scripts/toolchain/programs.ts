@@ -17,7 +17,8 @@ export function onPath(name: string): string | undefined {
   return folders.flatMap((folder) => names.map((each) => join(folder, each))).find((file) => existsSync(file));
 }
 
-async function goodEnough(name: string, minimum: string): Promise<string | undefined> {
+/** The path of `name` on PATH, if its version is at least `minimum`. */
+export async function goodEnough(name: string, minimum: string): Promise<string | undefined> {
   const file = onPath(name);
   const version = file && /\d+(\.\d+)+/.exec(await query(file, ['--version']))?.[0];
   return version && atLeast(version, minimum) ? file : undefined;

@@ -6,6 +6,7 @@ export const rapidjsonMinimum = '1.1.0';
 export const googletestMinimum = '1.12.0';
 export const cmakeMinimum = '3.22.0';
 export const ninjaMinimum = '1.10.0';
+export const ccacheMinimum = '4.7.0';
 
 /** The version to install if the machine has no Emscripten that is new enough. */
 export const emsdkVersion = '6.0.5';
