@@ -84,6 +84,17 @@ describe('in a browser', () => {
     expect(hub.seen).toEqual([]);
   });
 
+  it('small files take one request, and without a cache the weights as well', async () => {
+    const lookUps = () =>
+      hub.seen.flatMap(({ host, method, path }) =>
+        host === 'hub' && method === 'HEAD' ? [path.split('/').at(-1)] : [],
+      );
+    expect(await load(page, { cache: 'none' })).toMatchObject(fine);
+    expect(lookUps()).toEqual([]);
+    expect(await load()).toMatchObject(fine);
+    expect(lookUps()).toEqual(['model.safetensors']); // another tab may be downloading it
+  });
+
   it('what is kept is listed and cleared', async () => {
     const { listed } = await load();
     const sizes = ['config.json', 'generation_config.json', 'model.safetensors'].map((file) => ({

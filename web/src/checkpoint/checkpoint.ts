@@ -50,6 +50,8 @@ export async function loadCheckpoint(
     findWeights(folder, starting, options),
   ]);
   others.catch(() => {}); // errors of config.json take precedence
+  const core = starting.then((engine) => engine.call('build_info', {}));
+  core.catch(() => {});
   const config = await readConfig(folder, starting, task, options);
   const [generationConfig, weights] = await others;
   const texts = [config, generationConfig, weights.index].filter((text) => text !== undefined);
@@ -65,7 +67,11 @@ export async function loadCheckpoint(
   const dtype = options.dtype ?? 'fp32';
   const described = { config: config.text, ...(task !== undefined && { task }) };
   const generation = generationConfig && { generation_config: generationConfig.text };
-  await expectFit(engine, weights, { ...described, ...generation, dtype }, options.signal);
+  const { most_heap_bytes } = await core;
+  const bytes = weights.files.reduce((sum, file) => sum + file.bytes, 0);
+  // float16 becomes float32
+  if (2 * bytes > most_heap_bytes)
+    await expectFit(engine, weights, { ...described, ...generation, dtype }, options.signal);
   const { index } = weights;
   const places = index && { index: index.text, index_name: index.name };
   const { checkpoint: handle } = await engine.call('checkpoint_open', {
@@ -85,9 +91,6 @@ async function expectFit(
   described: Omit<ArgumentsOf<'inspect'>, 'files' | 'index'>,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const { most_heap_bytes } = await engine.call('build_info', {});
-  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  if (2 * bytes <= most_heap_bytes) return; // float16 becomes float32
   const { checkHeaders } = await import('./check_headers.js');
   await checkHeaders(engine, files, { ...described, ...(index && { index: index.text }) }, signal);
 }
@@ -124,7 +127,7 @@ async function findWeights(
   starting: Promise<Engine>,
   options: CheckpointOptions,
 ): Promise<FoundWeights> {
-  const whole = await folder.find(weightsName, options.signal);
+  const whole = await folder.find(weightsName, options.signal, 'read at once');
   if (whole !== undefined && !whole.html) return { files: [await sized(whole, options)], index: undefined };
   const index = await readOptional(folder, indexName, options);
   if (index === undefined) {
@@ -172,7 +175,6 @@ async function streamFile(
     write.catch(() => {}); // thrown below, unless the reading fails before
     if (writes.push(write) > writesAtOnce) await writes.shift();
   }
-  await Promise.all(writes);
-  await engine.call('checkpoint_end_file', { checkpoint: handle });
+  await Promise.all([...writes, engine.call('checkpoint_end_file', { checkpoint: handle })]); // calls keep their order
   progress.done(file.name);
 }

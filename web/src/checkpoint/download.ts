@@ -21,6 +21,7 @@ export async function* bytesOf(
   place: Place,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array> {
+  if (from > 0) await file.opened?.take()?.cancel(); // its start was cached
   const end = file.size === null ? to : Math.min(to ?? file.size, file.size);
   if (end !== undefined && from >= end) return;
   let at = from;
@@ -51,7 +52,8 @@ async function* arriving(
 ): AsyncIterable<Uint8Array> {
   const { name, href } = file;
   const call: Call = { name, href, method: 'GET', headers: rangeOf(file, { from, to }), token: place.token, signal };
-  const answer = await askOnce(call);
+  const opened = from === 0 && to === undefined ? file.opened?.take() : undefined;
+  const answer = opened ?? (await askOnce(call));
   if (answer.status === 416 && from === 0) return await answer.cancel(); // an empty file
   const begin = await startOf(file, from, call, answer);
   const limit = to ?? file.size ?? Number.POSITIVE_INFINITY;

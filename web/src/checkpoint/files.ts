@@ -2,6 +2,7 @@
 
 import { ClearformerError, messageOf } from '../support/error.js';
 import { throwIfAborted } from '../support/options.js';
+import { digests } from './digest_part.js';
 import { deepest, isDeeper } from './file_rules.js';
 import type { Folder, SourceFile } from './folder.js';
 
@@ -66,7 +67,7 @@ export function checkIntegrity(integrity: Integrity | undefined, read: readonly 
 export async function* readChunks(file: SourceFile, options: ReadOptions): AsyncIterable<Uint8Array> {
   const { signal, integrity } = options;
   const expected = integrity?.[file.name]?.toLowerCase();
-  const hash = expected === undefined ? undefined : await (await import('./digest.js')).runningSha256();
+  const hash = expected === undefined ? undefined : await (await digests()).runningSha256();
   for await (const chunk of file.chunks(signal)) {
     throwIfAborted(signal);
     hash?.update(chunk);
@@ -84,7 +85,7 @@ export async function* readChunks(file: SourceFile, options: ReadOptions): Async
 
 /** Reads a JSON object, or undefined if there is no file (an HTML page in its place counts as none). */
 export async function readOptional(folder: Folder, name: string, options: ReadOptions): Promise<TextFile | undefined> {
-  const file = await folder.find(name, options.signal);
+  const file = await folder.find(name, options.signal, 'read at once');
   return file === undefined || file.html ? undefined : readText(file, options);
 }
 
@@ -92,7 +93,7 @@ export async function readOptional(folder: Folder, name: string, options: ReadOp
  * Reads a JSON object; throws `file_not_found` if there is no file, `malformed_config` if it contains something else.
  */
 export async function readRequired(folder: Folder, name: string, options: ReadOptions): Promise<TextFile> {
-  const file = await folder.find(name, options.signal);
+  const file = await folder.find(name, options.signal, 'read at once');
   if (file === undefined) throw notFound(folder, name);
   return readText(file, options);
 }

@@ -27,8 +27,11 @@ export interface WeightsFile {
 /** A folder of files. */
 export interface Folder {
   readonly where: string;
-  /** The file of that name, or undefined if there is none. */
-  find(name: string, signal?: AbortSignal): Promise<SourceFile | undefined>;
+  /**
+   * The file of that name, or undefined if there is none. If it is read at once, with the same signal, a server may be asked
+   * for it in the same request.
+   */
+  find(name: string, signal?: AbortSignal, use?: 'read at once'): Promise<SourceFile | undefined>;
   /** The names of all files, if they can be listed; files in subfolders may be omitted. */
   list?(): Promise<string[]>;
   /** The same folder, keeping only files of these names in memory. */

@@ -2,7 +2,8 @@
 
 import { ClearformerError, messageOf } from '../support/error.js';
 import { warn } from '../support/warning.js';
-import { type RunningDigest, runningSha256, sha1sOf, sha256Of } from './digest.js';
+import type { RunningDigest } from './digest.js';
+import { digests } from './digest_part.js';
 import { bytesOf } from './download.js';
 import type { Place, RemoteFile } from './remote_file.js';
 import { type KeptFile, lengthOfPiece, pieceBytes, pieceCount, type Shelf } from './store.js';
@@ -23,7 +24,7 @@ export async function* download(given: Download, shelf: Shelf | undefined): Asyn
   const { file, signal } = given;
   const filling = new Filling(file, shelf);
   const many = file.size === null || pieceCount(file.size) > 1;
-  const digest = file.sha256 !== undefined && many ? await runningSha256() : undefined;
+  const digest = file.sha256 !== undefined && many ? await (await digests()).runningSha256() : undefined;
   try {
     for await (const kept of filling.kept()) {
       signal?.throwIfAborted();
@@ -170,11 +171,11 @@ async function faultOf(
     return { found, error, doubtful: kind !== 'SHA-256' };
   };
   if (sha256 !== undefined) {
-    const found = running?.hex() ?? (await sha256Of(last));
+    const found = running?.hex() ?? (await (await digests()).sha256Of(last));
     return found === sha256 ? undefined : fault('SHA-256', found, sha256);
   }
   if (gitSha1 === undefined || size === null || pieceCount(size) > 1) return undefined;
-  const found = await sha1sOf(last);
+  const found = await (await digests()).sha1sOf(last);
   const [git = ''] = found ?? [];
   return found === undefined || found.includes(gitSha1) ? undefined : fault("git's SHA-1", git, gitSha1);
 }
@@ -279,7 +280,7 @@ class KeptPieces {
     const from = index * pieceBytes;
     const fetched = await collected(bytesOf(file, { from, to: from + length }, place, signal), length);
     const expected = await shelf.digest(index);
-    if (expected !== undefined && expected !== (await sha256Of(fetched))) {
+    if (expected !== undefined && expected !== (await (await digests()).sha256Of(fetched))) {
       await shelf.drop();
       const message = `${file.name}: ${file.href} and what is kept of it differ; nothing is kept any more: load it again`;
       throw new ClearformerError('integrity_mismatch', message, { file: file.name, where: file.href });

@@ -1,6 +1,7 @@
 // A file's metadata from its server: size, version, checksum, commit.
 
 import { ClearformerError } from '../support/error.js';
+import { isNode } from '../support/platform.js';
 import { type Answer, ask, type Call, refused, type Token } from './transport.js';
 
 /** A file as its server describes it. */
@@ -23,6 +24,24 @@ export interface RemoteFile {
   readonly commit: string | undefined;
   /** Whether its content type is HTML. */
   readonly html: boolean;
+  /** The response to a request of the whole file, for whoever reads it first. */
+  readonly opened?: Opened;
+}
+
+/** A response whose body nobody has read yet. */
+export class Opened {
+  #answer: Answer | undefined;
+
+  constructor(answer: Answer) {
+    this.#answer = answer;
+  }
+
+  /** The response, once; undefined if its request was aborted meanwhile. */
+  take(): Answer | undefined {
+    const answer = this.#answer;
+    this.#answer = undefined;
+    return answer?.aborted ? undefined : answer;
+  }
 }
 
 /** Where files are requested from. */
@@ -38,27 +57,46 @@ export interface Absence {
   readonly commit: string | undefined;
 }
 
+/** How a file is looked up. */
+export interface LookUpOptions {
+  /** Instead of the configured number. */
+  retries?: number | undefined;
+  /** One request for metadata and contents, where the browser follows redirects: the Hub tells checksums before it redirects. */
+  use?: 'read at once' | undefined;
+}
+
 /** Requests a file's metadata. Rejects with `network_error`, or `file_not_found` for a missing repository. */
 export async function lookUp(
   name: string,
   href: string,
   place: Place,
   signal: AbortSignal | undefined,
-  retries?: number,
+  { retries, use }: LookUpOptions = {},
 ): Promise<RemoteFile | Absence> {
   const call: Call = { name, href, method: 'HEAD', token: place.token, signal };
+  if (use === 'read at once' && !isNode()) {
+    const answer = await ask({ ...call, method: 'GET' }, retries);
+    if (!answer.ok) await answer.cancel();
+    const found = fileIn(call, answer, place);
+    return 'absent' in found ? found : { ...found, opened: new Opened(answer) };
+  }
   let answer = await ask(call, retries);
   await answer.cancel();
   if ([400, 403, 405, 501].includes(answer.status)) {
     answer = await ask({ ...call, method: 'GET' }, retries); // a server without support for HEAD
     await answer.cancel();
   }
+  return fileIn(call, answer, place);
+}
+
+/** What a response says of a file. */
+function fileIn(call: Call, answer: Answer, place: Place): RemoteFile | Absence {
   const { headers, status } = answer;
   refuseRepository(call, answer, place);
   const [commit] = /^[\w-]{1,64}$/.exec(headers.get('x-repo-commit') ?? '') ?? []; // becomes part of paths
   if (status === 404 || status === 410) return { absent: true, commit };
   if (!answer.ok) throw refused(call, answer);
-  return { name, href, commit, ...described(answer, place) };
+  return { name: call.name, href: call.href, commit, ...described(answer, place) };
 }
 
 function described(answer: Answer, place: Place): Omit<RemoteFile, 'name' | 'href' | 'commit'> {

@@ -1,7 +1,7 @@
 // A cache of downloads made of responses: the browser's Cache, or a caller's own. The last piece of a file is stored
 // under the file's own URL and written last; the other pieces have URLs of their own.
 
-import { sha256Of } from './digest.js';
+import { digests } from './digest_part.js';
 import type { RemoteFile } from './remote_file.js';
 import { type KeptFile, pieceBytes, pieceCount, type Shelf, type Store } from './store.js';
 
@@ -122,7 +122,7 @@ class ResponseShelf implements Shelf {
     const found = await this.#found(index);
     if (found === undefined) return undefined;
     const bytes = new Uint8Array(await found.arrayBuffer());
-    return (await sha256Of(bytes)) === found.headers.get(headers.digest) ? bytes : undefined;
+    return (await (await digests()).sha256Of(bytes)) === found.headers.get(headers.digest) ? bytes : undefined;
   }
 
   async digest(index: number): Promise<string | undefined> {
@@ -157,7 +157,7 @@ class ResponseShelf implements Shelf {
     const told: Record<string, string> = {
       [headers.version]: this.#version,
       [headers.kept]: String(bytes.byteLength),
-      [headers.digest]: await sha256Of(bytes),
+      [headers.digest]: await (await digests()).sha256Of(bytes),
       ...(size !== null && { [headers.size]: String(size) }),
     };
     await this.#cache.put(address, new Response(bytes as BufferSource, { headers: told }));

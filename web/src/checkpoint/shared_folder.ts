@@ -20,11 +20,11 @@ export class SharedFolder implements Folder {
     return this.#folder.where;
   }
 
-  find(name: string, signal?: AbortSignal): Promise<SourceFile | undefined> {
+  find(name: string, signal?: AbortSignal, use?: 'read at once'): Promise<SourceFile | undefined> {
     const known = this.#found.get(name);
     if (known !== undefined) return known;
     const finding = this.#folder
-      .find(name, signal)
+      .find(name, signal, use)
       .then((file) => (file !== undefined && /^[\w.-]*config\.json$/.test(name) ? kept(file) : file));
     this.#found.set(name, finding);
     finding.catch(() => this.#found.delete(name)); // the next reader retries

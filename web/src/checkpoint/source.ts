@@ -140,8 +140,8 @@ class LaterFolder implements Folder {
     if (listed === 'listed') this.list = async () => (await folder).list?.() ?? [];
   }
 
-  async find(name: string, signal?: AbortSignal): Promise<SourceFile | undefined> {
-    return (await this.#folder).find(name, signal);
+  async find(name: string, signal?: AbortSignal, use?: 'read at once'): Promise<SourceFile | undefined> {
+    return (await this.#folder).find(name, signal, use);
   }
 
   only(): Folder {
@@ -153,7 +153,9 @@ function openWeb(base: URL, hub: WebFolderOptions['hub'], host: string, options:
   const { cache = 'auto', cache_dir, local_files_only = false, token } = options;
   const where = local_files_only ? `the cache of ${base.href} (local_files_only)` : base.href;
   const given = { base, hub, host, cache, cache_dir, local_files_only, token };
-  const folder = loadPart(() => import('./web_folder.js')).then(({ WebFolder }) => new WebFolder(given, where));
+  // In the next microtask: the caller first asks for the larger files, the worker's script and the WebAssembly.
+  const part = Promise.resolve().then(() => loadPart(() => import('./web_folder.js')));
+  const folder = part.then(({ WebFolder }) => new WebFolder(given, where));
   return new LaterFolder(where, folder, 'not listed');
 }
 

@@ -179,6 +179,11 @@ export class Answer {
     return this.#response.ok || this.headers.has(linked);
   }
 
+  /** Whether its request was aborted. */
+  get aborted(): boolean {
+    return this.#call.signal?.aborted === true;
+  }
+
   get headers(): Headers {
     return this.#response.headers;
   }

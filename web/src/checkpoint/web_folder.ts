@@ -47,14 +47,16 @@ export class WebFolder implements Folder {
     return this;
   }
 
-  async find(name: string, signal?: AbortSignal): Promise<SourceFile | undefined> {
+  async find(name: string, signal?: AbortSignal, use?: 'read at once'): Promise<SourceFile | undefined> {
     signal?.throwIfAborted();
     this.#store ??= this.#openStore();
     const store = await this.#store;
     const known = await store?.find(name);
     if (this.#options.local_files_only || (this.#immutable && known !== undefined))
       return known === 'absent' ? undefined : known && this.#keptFile(name, known, undefined);
-    const file = await this.#lookUp(name, known, signal);
+    // Of weights an earlier load may have left pieces, and another tab may be downloading them.
+    const whole = store === undefined || !name.endsWith('.safetensors');
+    const file = await this.#lookUp(name, known, signal, whole ? use : undefined);
     if (file === undefined) return known === 'absent' ? undefined : known && this.#keptFile(name, known, undefined);
     if ('absent' in file) {
       const commit = file.commit ?? (this.#immutable ? this.#options.hub?.revision : undefined);
@@ -62,13 +64,21 @@ export class WebFolder implements Folder {
       return undefined;
     }
     const same = file.version === null ? undefined : await store?.match(file);
+    if (same !== undefined || file.html) await file.opened?.take()?.cancel();
     return same === undefined ? this.#remoteFile(file, store) : this.#keptFile(name, same, file);
   }
 
   /** The server's metadata. Undefined if the server cannot be reached but the cache knows the file. */
-  async #lookUp(name: string, known: KeptFile | 'absent' | undefined, signal: AbortSignal | undefined) {
+  async #lookUp(
+    name: string,
+    known: KeptFile | 'absent' | undefined,
+    signal: AbortSignal | undefined,
+    use: 'read at once' | undefined,
+  ) {
     try {
-      return await lookUp(name, this.#href(name), await this.#access(), signal, known && 0);
+      // Of a file that the cache knows, only the version is asked for.
+      const given = known === undefined ? { use } : { retries: 0 };
+      return await lookUp(name, this.#href(name), await this.#access(), signal, given);
     } catch (thrown) {
       const unreachable = thrown instanceof ClearformerError && thrown.code === 'network_error';
       if (known === undefined || !unreachable) throw thrown;

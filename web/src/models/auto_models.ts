@@ -197,8 +197,10 @@ export async function loadModel(
       ...(task !== undefined && { task }),
     };
     const created = await engine.call('model_create', described, options.signal);
-    const { hooks } = await engine.call('model_hooks', { model: created.model });
-    const { version, simd, dot_bits } = await engine.call('build_info', {});
+    const [{ hooks }, { version, simd, dot_bits }] = await Promise.all([
+      engine.call('model_hooks', { model: created.model }),
+      engine.call('build_info', {}),
+    ]);
     if (isDeterministic(options) && simd === 'relaxed') {
       throw new ClearformerError('invalid_argument', 'deterministic: the WASM that was given is the relaxed build', {
         option: 'deterministic',

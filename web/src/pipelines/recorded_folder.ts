@@ -15,8 +15,8 @@ export class RecordedFolder implements Folder {
     return this.#folder.where;
   }
 
-  async find(name: string, signal?: AbortSignal): Promise<SourceFile | undefined> {
-    const file = await this.#folder.find(name, signal);
+  async find(name: string, signal?: AbortSignal, use?: 'read at once'): Promise<SourceFile | undefined> {
+    const file = await this.#folder.find(name, signal, use);
     if (file === undefined) return undefined;
     const { where, size, borrowed, html } = file;
     return { name, where, size, borrowed, html, chunks: (signal) => this.#counted(file, signal) };

@@ -6,7 +6,7 @@ import { ClearformerError } from '../support/error.js';
 
 /** Reads a UTF-8 text file, or undefined if there is none (an HTML page in its place counts as none). */
 export async function readPlain(folder: Folder, name: string, options: ReadOptions): Promise<TextFile | undefined> {
-  const file = await folder.find(name, options.signal);
+  const file = await folder.find(name, options.signal, 'read at once');
   if (file === undefined || file.html) return undefined;
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let bytes = 0;
