@@ -41,14 +41,14 @@ struct Destination {
     }
   }
 
-  /// Writes a tile of sums, without the columns past N. Passed by value, so that the caller's loop keeps its sums in
+  /// Writes a tile of sums, without the columns past N. It is a copy of the caller's, whose loop then keeps its sums in
   /// registers.
   template <std::size_t Rows>
   struct Tile {
     Vec sums[Rows][kTileVectors];
   };
   template <std::size_t Rows>
-  void write(std::size_t row, std::size_t panel, Tile<Rows> tile) const {
+  void write(std::size_t row, std::size_t panel, const Tile<Rows>& tile) const {
     write(row, Rows, panel, tile.sums);
   }
 

@@ -7,11 +7,12 @@
 
 namespace clearformer::kernels::CLEARFORMER_TARGET {
 
-/// The left-hand side (M, K).
+/// The left-hand side (M, K): element (m, k) is a[m · stride + k · step].
 struct FloatRows {
   const float* a;
   std::size_t stride;
   std::size_t m, k;
+  std::size_t step = 1;
 };
 
 /// Loads the panel's columns for one input.
@@ -31,23 +32,23 @@ CLEARFORMER_LOOP void multiply_tile(const FloatRows& rows, std::size_t row, cons
                                     const Destination& to, std::size_t panel) {
   to.prefetch<Rows>(row, panel);
   Vec sums[Rows][kTileVectors];
-  for (std::size_t r = 0; r < Rows; ++r) {
-    for (std::size_t v = 0; v < kTileVectors; ++v) sums[r][v] = Vec(0.0f);
+  CLEARFORMER_UNROLL for (std::size_t r = 0; r < Rows; ++r) {
+    CLEARFORMER_UNROLL for (std::size_t v = 0; v < kTileVectors; ++v) sums[r][v] = Vec(0.0f);
   }
   const float* a = rows.a + row * rows.stride;
-  for (std::size_t k = 0; k < rows.k; ++k, b += kWidth) {
+  for (std::size_t k = 0; k < rows.k; ++k, a += rows.step, b += kWidth) {
     Vec columns[kTileVectors];
     load_columns(b, columns);
-    for (std::size_t r = 0; r < Rows; ++r) {
-      const Vec value(a[r * rows.stride + k]);
-      for (std::size_t v = 0; v < kTileVectors; ++v) {
+    CLEARFORMER_UNROLL for (std::size_t r = 0; r < Rows; ++r) {
+      const Vec value(a[r * rows.stride]);
+      CLEARFORMER_UNROLL for (std::size_t v = 0; v < kTileVectors; ++v) {
         sums[r][v] = multiply_add(value, columns[v], sums[r][v]);
       }
     }
   }
   Destination::Tile<Rows> tile;
-  for (std::size_t r = 0; r < Rows; ++r) {
-    for (std::size_t v = 0; v < kTileVectors; ++v) tile.sums[r][v] = sums[r][v];
+  CLEARFORMER_UNROLL for (std::size_t r = 0; r < Rows; ++r) {
+    CLEARFORMER_UNROLL for (std::size_t v = 0; v < kTileVectors; ++v) tile.sums[r][v] = sums[r][v];
   }
   to.write(row, panel, tile);
 }
@@ -61,7 +62,7 @@ CLEARFORMER_LOOP void multiply_row(const FloatRows& rows, const Element* b, std:
     for (std::size_t v = 0; v < kTileVectors; ++v) sums[p][v] = Vec(0.0f);
   }
   for (std::size_t k = 0; k < rows.k; ++k, b += kWidth) {
-    const Vec value(rows.a[k]);
+    const Vec value(rows.a[k * rows.step]);
     for (std::size_t p = 0; p < Panels; ++p) {
       Vec columns[kTileVectors];
       load_columns(b + p * stride, columns);

@@ -8,7 +8,7 @@ std::size_t panel_width() { return kWidth; }
 
 void matmul(const MatmulArgs& args) {
   const Destination to{args.epilogue, args.c, args.c_stride, args.n};
-  const FloatRows rows{args.a, args.a_stride, args.m, args.k};
+  const FloatRows rows{args.a, args.a_stride, args.m, args.k, args.a_step};
   const auto narrow = [&](const auto* b) {
     multiply_narrow(rows, b, args.panel_stride, to, args.workspace);
   };

@@ -30,7 +30,7 @@ struct ProductArgs {
 /// the widened elements.
 enum class PanelElement { f32, f16, i8 };
 
-/// A: (M, K), rows `a_stride` floats apart.
+/// A: (M, K), rows `a_stride` floats apart, and columns `a_step`: of a transposed A the step is its row.
 /// B: (K, N) in panels of W = panel_width() columns: panel p starts p * panel_stride elements after b and
 /// holds element (k, j) at k * W + j, or, in f16, at k * W + 2 * j for j < W/2, else at k * W + 2 * (j - W/2) + 1 (halves
 /// must be finite). The last panel is padded to W columns; columns past N are read but never
@@ -43,6 +43,7 @@ struct MatmulArgs : ProductArgs {
   std::size_t panel_stride = 0;
   PanelElement element = PanelElement::f32;
   float* workspace = nullptr;  // for narrow elements: room for one panel of K * W floats
+  std::size_t a_step = 1;
 };
 
 CLEARFORMER_KERNEL(void, matmul, const MatmulArgs& args)

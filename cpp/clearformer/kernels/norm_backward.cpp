@@ -6,20 +6,46 @@ namespace clearformer::kernels::CLEARFORMER_TARGET {
 
 using namespace simd::CLEARFORMER_TARGET;
 
-void add_column_sums(const float* a, const float* b, std::size_t rows, std::size_t stride,
-                     std::size_t columns, float* to) {
-  for_each(columns, [&](std::size_t i, auto lanes) {
-    DoubleSum sum;
-    for (std::size_t row = 0; row < rows; ++row) {
-      const Vec value = load(a + row * stride + i, lanes);
-      if (b == nullptr) {
-        sum.add(value);
+namespace {
+
+// Two matrices (rows, ·) with the same distance from row to row; b may be null.
+struct Columns {
+  const float *a, *b;
+  std::size_t rows, stride;
+};
+
+// The sums of Count registers of columns side by side: of a row that is far from the next one, whole cache lines are used.
+template <std::size_t Count, class Lanes>
+inline void add_sums(const Columns& of, std::size_t first, float* to, Lanes lanes) {
+  DoubleSum sums[Count];
+  for (std::size_t row = 0, at = first; row < of.rows; ++row, at += of.stride) {
+    for (std::size_t v = 0; v < Count; ++v) {
+      const Vec value = load(of.a + at + v * kLanes, lanes);
+      if (of.b == nullptr) {
+        sums[v].add(value);
       } else {
-        sum.add_product(value, load(b + row * stride + i, lanes));
+        sums[v].add_product(value, load(of.b + at + v * kLanes, lanes));
       }
     }
-    store(to + i, lanes, load(to + i, lanes) + sum.narrowed());
-  });
+  }
+  for (std::size_t v = 0; v < Count; ++v) {
+    float* const sum = to + first + v * kLanes;
+    store(sum, lanes, load(sum, lanes) + sums[v].narrowed());
+  }
+}
+
+}  // namespace
+
+void add_column_sums(const float* a, const float* b, std::size_t rows, std::size_t stride,
+                     std::size_t columns, float* to) {
+  constexpr std::size_t kTogether = 4;
+  const Columns of{a, b, rows, stride};
+  std::size_t done = 0;
+  for (; done + kTogether * kLanes <= columns; done += kTogether * kLanes) {
+    add_sums<kTogether>(of, done, to, AllLanes{});
+  }
+  for_each(columns - done,
+           [&](std::size_t i, auto lanes) { add_sums<1>(of, done + i, to, lanes); });
 }
 
 void norm_scale_gradient(const float* dn, const float* n, const float* scale, float* out,

@@ -7,7 +7,6 @@
 #include "clearformer/kernels/matmul.h"
 #include "clearformer/kernels/pairwise_backward.h"
 #include "clearformer/kernels/softmax_backward.h"
-#include "clearformer/kernels/transpose.h"
 #include "clearformer/layers/attention_head.h"
 #include "clearformer/tensor/thread_pool.h"
 
@@ -20,21 +19,19 @@ std::size_t panel_floats(std::size_t width) { return PackedKeyValues::rounded(wi
 // Per-worker buffers.
 struct BackwardBuffers {
   float *pattern, *capped, *d;  // (kQueryBlock, kKeyBlock)
-  float* turned;                // (kKeyBlock, kQueryBlock)
   float *d_output, *queries;    // a block's rows in panels: (kQueryBlock, width)
   float* shift;                 // (kQueryBlock)
 
   static std::size_t floats(std::size_t width, std::size_t value_width) {
-    return kQueryBlock * (4 * kKeyBlock + panel_floats(width) + panel_floats(value_width) + 1);
+    return kQueryBlock * (3 * kKeyBlock + panel_floats(width) + panel_floats(value_width) + 1);
   }
   BackwardBuffers(float* memory, std::size_t width)
       : pattern(memory),
         capped(pattern + kQueryBlock * kKeyBlock),
         d(capped + kQueryBlock * kKeyBlock),
-        turned(d + kQueryBlock * kKeyBlock),
-        d_output(turned + kQueryBlock * kKeyBlock + kQueryBlock * (1 + panel_floats(width))),
-        queries(turned + kQueryBlock * kKeyBlock + kQueryBlock),
-        shift(turned + kQueryBlock * kKeyBlock) {}
+        d_output(d + kQueryBlock * (kKeyBlock + 1 + panel_floats(width))),
+        queries(d + kQueryBlock * (kKeyBlock + 1)),
+        shift(d + kQueryBlock * kKeyBlock) {}
 };
 
 // Rows `first` … of a head as panels of their columns: the right-hand side of a product that sums over rows.
@@ -50,14 +47,14 @@ void pack_rows(const Heads& x, std::size_t batch, std::size_t first, std::size_t
 }
 
 // to(first_key + s) += Σ_r tile[r, s] · x(r), with the rows x in panels.
-void add_turned(const ScoreTile& tile, const float* panels, float* turned, float* to,
-                std::size_t to_stride, std::size_t width) {
-  kernels::transpose(tile.scores, tile.stride, tile.rows, tile.keys, turned, tile.rows);
+void add_turned(const ScoreTile& tile, const float* panels, float* to, std::size_t to_stride,
+                std::size_t width) {
   kernels::MatmulArgs args{{to, to_stride, tile.keys, width, tile.rows, {}}};
   args.epilogue.residual = to;
   args.epilogue.residual_stride = to_stride;
-  args.a = turned;
-  args.a_stride = tile.rows;
+  args.a = tile.scores;
+  args.a_stride = 1;
+  args.a_step = tile.stride;
   args.b = panels;
   args.panel_stride = tile.rows * kernels::panel_width();
   kernels::matmul(args);
@@ -142,9 +139,8 @@ void Backward::tile(const AttentionHead& scores, const ScoreTile& pattern,
     kernels::resume_softmax(pattern.row(r), state[0], state[1], pattern.keys);
   }
   if (to.values.data != nullptr) {
-    add_turned(pattern, buffers.d_output, buffers.turned,
-               to.values.row(batch, pattern.first_key, head), to.values.row_stride,
-               to.values.width);
+    add_turned(pattern, buffers.d_output, to.values.row(batch, pattern.first_key, head),
+               to.values.row_stride, to.values.width);
   }
   ScoreTile d = pattern;
   d.scores = buffers.d;
@@ -171,8 +167,8 @@ void Backward::tile(const AttentionHead& scores, const ScoreTile& pattern,
     values.gather(d, to.queries.row(batch, d.first_query, head));
   }
   if (to.keys.data != nullptr) {
-    add_turned(d, buffers.queries, buffers.turned, to.keys.row(batch, d.first_key, head),
-               to.keys.row_stride, to.keys.width);
+    add_turned(d, buffers.queries, to.keys.row(batch, d.first_key, head), to.keys.row_stride,
+               to.keys.width);
   }
 }
 

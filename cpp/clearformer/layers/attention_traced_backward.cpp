@@ -172,27 +172,24 @@ class TracedBackward {
   // out (S, ·) of a group of heads = scale · Σ over its heads, in order, of factors (T, S)ᵀ · panels (T, ·)
   void sum_over_queries(const TensorView& factors, const PackedKeyValues& panels,
                         const MutableHeads& out, float scale) const {
-    const Arena::Frame frame(arena_);
-    const std::size_t per_group = heads_ / groups_, size = queries_ * keys_;
-    float* const memory = arena_.take({num_threads(), size}).f32();
-    parallel_for(batch_ * groups_, [&](std::size_t task, std::size_t worker) {
+    const std::size_t per_group = heads_ / groups_;
+    parallel_for(batch_ * groups_, [&](std::size_t task, std::size_t) {
       const std::size_t b = task / groups_, g = task % groups_;
-      float* const turned = memory + worker * size;
       for (std::size_t h = g * per_group; h < (g + 1) * per_group; ++h) {
-        const float* from = matrix(factors, b, h);
-        for (std::size_t i = 0; i < size; ++i) turned[i % keys_ * queries_ + i / keys_] = from[i];
         float* const to = out.row(b, 0, g);
         const float* const added = h == g * per_group ? nullptr : to;
-        kernels::matmul({{to,
-                          out.row_stride,
-                          keys_,
-                          out.width,
-                          queries_,
-                          {scale, nullptr, added, out.row_stride}},
-                         turned,
-                         queries_,
-                         panels.values(b, h),
-                         panels.value_panel_stride()});
+        kernels::MatmulArgs args{{to,
+                                  out.row_stride,
+                                  keys_,
+                                  out.width,
+                                  queries_,
+                                  {scale, nullptr, added, out.row_stride}},
+                                 matrix(factors, b, h),
+                                 1,
+                                 panels.values(b, h),
+                                 panels.value_panel_stride()};
+        args.a_step = keys_;
+        kernels::matmul(args);
       }
     });
   }

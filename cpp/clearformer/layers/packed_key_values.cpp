@@ -7,6 +7,7 @@
 
 #include "clearformer/kernels/matmul.h"
 #include "clearformer/kernels/packed_matrix.h"
+#include "clearformer/kernels/transpose.h"
 #include "clearformer/tensor/thread_pool.h"
 
 namespace clearformer {
@@ -51,10 +52,6 @@ struct RowScale {
 template <class Element>
 RowScale row_scale(const float* x, std::size_t count);
 template <>
-RowScale row_scale<float>(const float*, std::size_t) {
-  return {1.0f, 1.0f};
-}
-template <>
 RowScale row_scale<std::uint16_t>(const float* x, std::size_t count) {
   const float magnitude = magnitude_of(x, count);
   if (magnitude <= 65504.0f) return {1.0f, 1.0f};
@@ -70,7 +67,6 @@ RowScale row_scale<std::int8_t>(const float* x, std::size_t count) {
   return {magnitude / kLimit, magnitude > kSmallest ? kLimit / magnitude : 0.0f};
 }
 
-inline void round_to(float& to, float value) { to = value; }
 inline void round_to(std::uint16_t& to, float value) { to = f16_from_float(value); }
 inline void round_to(std::int8_t& to, float value) {
   constexpr float kRound = 12582912.0f;  // 1.5 · 2^23: adding it rounds to even
@@ -174,7 +170,7 @@ void PackedKeyValues::append(const Heads& keys, const Heads& values) {
                     for (std::size_t of = first; of < end; ++of) {
                       const std::size_t batch = of / sizes_.heads, head = of % sizes_.heads;
                       switch (format_) {
-                        case CacheFormat::f32: append_head<float>(keys, values, batch, head); break;
+                        case CacheFormat::f32: append_floats(keys, values, batch, head); break;
                         case CacheFormat::f16:
                           append_head<std::uint16_t>(keys, values, batch, head);
                           break;
@@ -183,6 +179,27 @@ void PackedKeyValues::append(const Heads& keys, const Heads& values) {
                     }
                   });
   length_ += keys.length;
+}
+
+// Runs of positions within a panel of keys: there, a key is a column.
+void PackedKeyValues::append_floats(const Heads& keys, const Heads& values, std::size_t batch,
+                                    std::size_t head) {
+  const std::size_t width = kernels::panel_width();
+  auto* const key_panels = static_cast<float*>(const_cast<void*>(this->keys(batch, head)));
+  auto* const value_panels = static_cast<float*>(const_cast<void*>(this->values(batch, head)));
+  for (std::size_t t = 0, run = 0; t < keys.length; t += run) {
+    const std::size_t position = length_ + t, column = position % width;
+    run = std::min(keys.length - t, width - column);
+    kernels::transpose(keys.row(batch, t, head), keys.row_stride, run, sizes_.key_dim,
+                       key_panels + (position - column) * sizes_.key_dim + column, width);
+    for (std::size_t i = 0; i < sizes_.value_dim; i += width) {
+      float* to = value_panels + i * capacity_ + position * width;
+      for (std::size_t row = 0; row < run; ++row, to += width) {
+        std::copy_n(values.row(batch, t + row, head) + i, std::min(width, sizes_.value_dim - i),
+                    to);
+      }
+    }
+  }
 }
 
 template <class Element>

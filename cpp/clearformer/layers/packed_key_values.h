@@ -77,6 +77,7 @@ class PackedKeyValues {
   void copy_row(std::size_t to, const PackedKeyValues& other, std::size_t from);
 
  private:
+  void append_floats(const Heads& keys, const Heads& values, std::size_t batch, std::size_t head);
   template <class Element>
   void append_head(const Heads& keys, const Heads& values, std::size_t batch, std::size_t head);
   const float* scales(const void* of, std::size_t width, std::size_t batch, std::size_t head) const;

@@ -52,6 +52,14 @@ inline constexpr std::size_t kTileRows = 4, kTileVectors = 2;
 /// Marks innermost loops, which are not inlined: engines allocate registers per function.
 #define CLEARFORMER_LOOP [[gnu::noinline]]
 
+/// Unrolls the short loop that follows before registers are assigned: gcc otherwise leaves an array of sums in memory
+/// around the loops that use it.
+#if defined(__clang__)
+#define CLEARFORMER_UNROLL
+#else
+#define CLEARFORMER_UNROLL _Pragma("GCC unroll 16")
+#endif
+
 /// Floats of a cache line.
 inline constexpr std::size_t kLine = 16;
 
