@@ -22,6 +22,11 @@ inline void load_columns(const float* from, Vec (&columns)[kTileVectors]) {
 inline void load_columns(const std::uint16_t* from, Vec (&columns)[kTileVectors]) {
   load_halves(from, columns);
 }
+/// A finite half as the float 2^-112 times as large, in whose place its exponent and mantissa are.
+enum class ScaledHalf : std::uint16_t {};
+inline void load_columns(const ScaledHalf* from, Vec (&columns)[kTileVectors]) {
+  load_halves_scaled(reinterpret_cast<const std::uint16_t*>(from), columns);
+}
 inline void load_columns(const std::int8_t* from, Vec (&columns)[kTileVectors]) {
   load_bytes(from, columns);
 }
@@ -78,20 +83,15 @@ CLEARFORMER_LOOP void multiply_row(const FloatRows& rows, const Element* b, std:
   }
 }
 
-/// A single row by all panels, `stride` elements apart. Matrices larger than the cache are read as one stream, since
-/// several streams from main memory are far slower; from the caches several panels at once are faster.
+/// A single row by all panels, `stride` elements apart. Several panels at once also are faster from main memory:
+/// processors fetch ahead within a page of 4 kB only, and wait for the next pages of several panels together.
 template <class Element>
 inline void multiply_single_row(const FloatRows& rows, const Element* b, std::size_t stride,
                                 const Destination& to) {
-  constexpr std::size_t kCached = std::size_t{4} << 20, kPanels = sizeof(Element) == 4 ? 4 : 2;
-  const auto multiply = [&]<std::size_t Panels>(std::size_t panel) {
+  constexpr std::size_t kPanels = sizeof(Element) == 4 ? 4 : 2;
+  for_each_panel<kPanels>(to, 1, [&]<std::size_t Panels>(std::size_t panel) {
     multiply_row<Panels>(rows, b + panel * stride, stride, to, panel);
-  };
-  if (rows.k * to.n * sizeof(Element) <= kCached) {
-    for_each_panel<kPanels>(to, 1, multiply);
-  } else {
-    for_each_panel(to, 1, multiply);
-  }
+  });
 }
 
 /// All rows by the panel that starts at `b`.
@@ -102,6 +102,21 @@ inline void multiply_panel(const FloatRows& rows, const float* b, const Destinat
   });
 }
 
+/// A single row by halves. The row is scaled instead of every half, which changes no bit; returns false for a row that is
+/// too large. `scaled`: room for the row.
+inline bool multiply_scaled_row(const FloatRows& rows, const std::uint16_t* b, std::size_t stride,
+                                const Destination& to, float* scaled) {
+  constexpr std::int32_t kSmall = 0x46800000;  // 2^14: NaN and infinity are larger, too
+  const IntVec largest = fold(rows.a, rows.k, 0.0f, IntVec(0), [](IntVec state, Vec value) {
+    return max(state, bitwise_cast<std::int32_t>(abs(value)));
+  });
+  if (reduce_max(largest) >= kSmall) return false;
+  transform(rows.a, scaled, rows.k, [](Vec value) { return value * Vec(0x1p112f); });
+  const FloatRows row{scaled, rows.k, 1, rows.k};
+  multiply_single_row(row, reinterpret_cast<const ScaledHalf*>(b), stride, to);
+  return true;
+}
+
 /// Rows from which widening a panel first is worth while.
 inline constexpr std::size_t kWidenFrom = 3;
 
@@ -110,7 +125,13 @@ inline constexpr std::size_t kWidenFrom = 3;
 template <class Element>
 inline void multiply_narrow(const FloatRows& rows, const Element* b, std::size_t stride,
                             const Destination& to, float* wide) {
-  if (rows.m == 1) return multiply_single_row(rows, b, stride, to);
+  if (rows.m == 1) {
+    if constexpr (sizeof(Element) == 2) {
+      if (multiply_scaled_row(rows, b, stride, to, wide)) return;
+    } else {
+      return multiply_single_row(rows, b, stride, to);
+    }
+  }
   for_each_panel(to, rows.m, [&]<std::size_t>(std::size_t panel) {
     const Element* from = b + panel * stride;
     if (rows.m < kWidenFrom) {

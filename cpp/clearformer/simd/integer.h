@@ -300,14 +300,19 @@ inline IntVec load_shorts(const std::int16_t* from) {
 #endif
 }
 
-/// 2 · kLanes finite IEEE binary16 numbers; the first register gets those at even positions. Exponent and mantissa
-/// are shifted into place and a multiplication adjusts the bias, which also normalises subnormals.
-inline void load_halves(const std::uint16_t* from, Vec (&numbers)[2]) {
+/// 2 · kLanes finite IEEE binary16 numbers, times 2^-112; the first register gets those at even positions. Exponent and
+/// mantissa are shifted into place.
+inline void load_halves_scaled(const std::uint16_t* from, Vec (&numbers)[2]) {
   const IntVec pairs = IntVec::load_unaligned(reinterpret_cast<const std::int32_t*>(from));
   const IntVec in_place(static_cast<std::int32_t>(0x8fffe000u));
-  const Vec bias(0x1p112f);
-  numbers[0] = xsimd::bitwise_cast<float>(((pairs << 16) >> 3) & in_place) * bias;
-  numbers[1] = xsimd::bitwise_cast<float>((pairs >> 3) & in_place) * bias;
+  numbers[0] = xsimd::bitwise_cast<float>(((pairs << 16) >> 3) & in_place);
+  numbers[1] = xsimd::bitwise_cast<float>((pairs >> 3) & in_place);
+}
+
+/// The numbers themselves: a multiplication adjusts the exponents' bias, which also normalises subnormals.
+inline void load_halves(const std::uint16_t* from, Vec (&numbers)[2]) {
+  load_halves_scaled(from, numbers);
+  for (Vec& number : numbers) number = number * Vec(0x1p112f);
 }
 
 }  // namespace clearformer::simd::CLEARFORMER_TARGET
