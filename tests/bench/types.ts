@@ -8,7 +8,15 @@ export type DType = 'fp32' | 'fp16' | 'q8' | 'q4';
 /** The peers' names for fp32, q8 and q4. */
 export type Precision = 'fp32' | 'int8' | 'int4';
 export type Task = 'encode' | 'prefill' | 'decode' | 'image' | 'watch';
-export type ModelName = 'bert-2x128' | 'bert-4x256' | 'minilm' | 'bert-12x768' | 'gpt2-tiny' | 'gpt2' | 'vit-b16';
+export type ModelName =
+  | 'bert-2x128'
+  | 'bert-4x256'
+  | 'minilm'
+  | 'bert-12x768'
+  | 'gpt2-tiny'
+  | 'gpt2'
+  | 'gpt2-long'
+  | 'vit-b16';
 
 /** The sizes of a model; those of texts and images are set if they apply. */
 export interface Shape {

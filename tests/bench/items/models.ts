@@ -53,12 +53,14 @@ export function modelItem({ id, part, title, task, model, input, cached = false 
         );
       const peers = [peer(dtype)];
       // A peer's narrow weights may be slower than its wide ones: the fastest is compared.
-      if (dtype !== 'fp32') peers.push(peer('fp32'));
+      if (precisions[dtype] !== 'fp32') peers.push(peer('fp32'));
       if (cached) peers.push(peer(dtype, { name: 'with its cache', keepCache: true }));
       if (cached && dtype === 'q8') peers.push(peer('q4'));
       const inBrowser = setting.engine === 'chromium' || setting.engine === 'firefox';
       if (shape.family === 'gpt2' && inBrowser) peers.push(wllama({ task, model, dtype, input: given }, setting));
-      const dtypes: DType[] = cached && dtype === 'q4' ? ['q4', 'q8'] : [dtype];
+      const wider: Partial<Record<DType, DType>> = { q4: 'q8', fp16: 'fp32' };
+      const beside = cached ? wider[dtype] : undefined;
+      const dtypes: DType[] = beside ? [dtype, beside] : [dtype];
       return [...ours({ task, model, input: given, dtypes }, setting), ...peers];
     },
   };
@@ -69,8 +71,10 @@ const everyType: readonly DType[] = ['fp32', 'q8', 'q4'];
 
 const minilm = { part: 'minilm', task: 'encode', model: 'minilm' } as const;
 const gpt2 = { part: 'gpt2', model: 'gpt2' } as const;
-const decode = (past: number): ModelWork => ({
-  ...gpt2,
+/** GPT-2 with room for more positions: as many operations a layer. */
+const gpt2Long = { part: 'gpt2', model: 'gpt2-long' } as const;
+const decode = (past: number, model: typeof gpt2 | typeof gpt2Long = gpt2): ModelWork => ({
+  ...model,
   id: `gpt2-decode-${past}`,
   title: `GPT-2, a token at context ${past}`,
   task: 'decode',
@@ -93,8 +97,16 @@ export const modelItems = [
     task: 'prefill',
     input: { length: 128 },
   }),
-  ...of(everyType, decode(128)),
+  ...of([...everyType, 'fp16'], decode(128)),
   ...of(everyType, decode(1023)),
+  ...of(everyType, decode(2047, gpt2Long)),
+  ...of(['fp32', 'q8'], {
+    ...gpt2Long,
+    id: 'gpt2-prefill-2048',
+    title: 'GPT-2, prefill of 2,048',
+    task: 'prefill',
+    input: { length: 2048 },
+  }),
   ...of(['fp32'], {
     part: 'vit',
     id: 'vit-b16',

@@ -6,13 +6,14 @@ import { onnxruntime, precisions, tensorflow, variantsOf, work } from './contend
 
 type Size = Readonly<Record<'m' | 'k' | 'n', number>>;
 
+const singleRow = [1, 768, 50257] as const;
 const productSizes: readonly (readonly [number, number, number])[] = [
   [128, 384, 384],
   [128, 384, 1536],
   [128, 768, 3072],
   [512, 768, 768],
   [1024, 1024, 1024],
-  [1, 768, 50257],
+  singleRow,
 ];
 const lengthPlaces = [128, 512, 1024, 2048, 4096];
 const headCount = 12;
@@ -21,8 +22,6 @@ const headSize = 64;
 const groupQueryLongest = 512;
 const tensorflowLongest = 1024; // 3.9 s per run at 2048: it materialises all scores
 
-type ProductType = 'fp32' | 'q8' | 'q4';
-
 /** The peak rate for a kernel, by build and type. */
 const limitNames: Readonly<Record<string, Partial<Record<DType, string>>>> = {
   simd128: { fp32: 'peak_f32', q8: 'peak_i16', q4: 'peak_i16' },
@@ -30,11 +29,16 @@ const limitNames: Readonly<Record<string, Partial<Record<DType, string>>>> = {
   avx2: { fp32: 'peak_f32' },
   avx512: { fp32: 'peak_f32', q8: 'peak_i8', q4: 'peak_i8' },
 };
-const kernelNames: Readonly<Record<ProductType, string>> = { fp32: 'matmul', q8: 'matmul_q8', q4: 'matmul_q4' };
+const kernelNames: Readonly<Record<DType, string>> = {
+  fp32: 'matmul',
+  fp16: 'matmul_fp16',
+  q8: 'matmul_q8',
+  q4: 'matmul_q4',
+};
 /** Bytes of a weight, relative to a float: what a single-row product streams. */
-const bytesOf: Readonly<Record<ProductType, number>> = { fp32: 1, q8: 1 / 4, q4: 18 / 32 / 4 };
+const bytesOf: Readonly<Record<DType, number>> = { fp32: 1, fp16: 1 / 2, q8: 1 / 4, q4: 18 / 32 / 4 };
 
-function limitOf(variant: string, dtype: ProductType, { m, k, n }: Size, engine: Engine): Contender[] {
+function limitOf(variant: string, dtype: DType, { m, k, n }: Size, engine: Engine): Contender[] {
   const streams = m === 1;
   const limit = streams ? 'peak_stream' : limitNames[variant]?.[dtype];
   if (limit === undefined) return [];
@@ -42,7 +46,7 @@ function limitOf(variant: string, dtype: ProductType, { m, k, n }: Size, engine:
   return [work({ name: `limit ${dtype} (${limit})`, role: 'limit', dtype, variant, input }, engine)];
 }
 
-function productItem([m, k, n]: readonly [number, number, number], dtype: ProductType): Item {
+function productItem([m, k, n]: readonly [number, number, number], dtype: DType): Item {
   const size = { m, k, n };
   return {
     id: `matmul-${m}x${k}x${n}-${dtype}`,
@@ -102,5 +106,6 @@ function attentionItem(n: number, causal: boolean): Item {
 
 export const operationItems = [
   ...(['fp32', 'q8', 'q4'] as const).flatMap((dtype) => productSizes.map((size) => productItem(size, dtype))),
+  productItem(singleRow, 'fp16'),
   ...[false, true].flatMap((causal) => lengthPlaces.map((n) => attentionItem(n, causal))),
 ];

@@ -5,6 +5,16 @@ import type { ModelName, Shape } from '../types.js';
 /** Sizes that a family does not have are 0. */
 const none = { vocabulary: 0, positions: 0, image: 0, patch: 0, labels: 0 };
 
+const gpt2 = {
+  family: 'gpt2',
+  layers: 12,
+  d: 768,
+  heads: 12,
+  hidden: 3072,
+  vocabulary: 50257,
+  positions: 1024,
+} as const;
+
 export const shapes: Readonly<Record<ModelName, Shape>> = {
   'bert-2x128': {
     ...none,
@@ -38,7 +48,8 @@ export const shapes: Readonly<Record<ModelName, Shape>> = {
     positions: 512,
   },
   'gpt2-tiny': { ...none, family: 'gpt2', layers: 5, d: 64, heads: 8, hidden: 176, vocabulary: 512, positions: 512 },
-  gpt2: { ...none, family: 'gpt2', layers: 12, d: 768, heads: 12, hidden: 3072, vocabulary: 50257, positions: 1024 },
+  gpt2: { ...none, ...gpt2 },
+  'gpt2-long': { ...none, ...gpt2, positions: 2048 },
   'vit-b16': {
     ...none,
     family: 'vit',
