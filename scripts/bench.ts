@@ -1,5 +1,5 @@
 // npm run bench [-- part … options]: measures clearformer against its peers, and writes the table and the plot.
-// Parts: matmul, attention, roofline (both of them), minilm, gpt2, vit, see-through, startup, scaling, native, firefox
+// Parts: matmul, attention, roofline (both of them), minilm, gpt2, vit, see-through, startup, loading, scaling, native, firefox
 // (minilm and gpt2 there); without any, all.
 // Options:
 //   --engine chromium|firefox|node|native   default: chromium for all, node for products and attention, and the engine

@@ -14,6 +14,7 @@ export type ModelName =
   | 'minilm'
   | 'bert-12x768'
   | 'gpt2-tiny'
+  | 'gpt2-100mb'
   | 'gpt2'
   | 'gpt2-long'
   | 'vit-b16';
@@ -62,7 +63,7 @@ export type Files = Readonly<Record<string, Uint8Array<ArrayBuffer>>>;
 
 /** What contenders/ opens. Hosts replace `library` and what is loaded by paths; a page gives the things themselves. */
 export interface Spec {
-  kind: 'clearformer' | 'onnxruntime' | 'tensorflow' | 'wllama' | 'kernels' | 'startup' | 'native';
+  kind: 'clearformer' | 'onnxruntime' | 'tensorflow' | 'wllama' | 'kernels' | 'startup' | 'loading' | 'native';
   library: string | object;
   input: Input;
   threads: number;
@@ -74,7 +75,7 @@ export interface Spec {
   share?: string;
   runtime?: 'native' | 'web';
   keepCache?: boolean;
-  starts?: 'clearformer' | 'onnxruntime' | 'tensorflow';
+  starts?: 'clearformer' | 'onnxruntime' | 'tensorflow' | 'bytes';
   shape?: Shape;
   /** For the native program: an instruction set. */
   target?: string;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "clearformer/kernels/epilogue.h"
+#include "clearformer/kernels/row_streams.h"
 #include "clearformer/simd/integer.h"
 
 namespace clearformer::kernels::CLEARFORMER_TARGET {
@@ -83,14 +84,20 @@ CLEARFORMER_LOOP void multiply_row(const FloatRows& rows, const Element* b, std:
   }
 }
 
-/// A single row by all panels, `stride` elements apart. Several panels at once also are faster from main memory:
-/// processors fetch ahead within a page of 4 kB only, and wait for the next pages of several panels together.
+/// A single row by all panels, `stride` elements apart: several panels at once from the caches, from main memory as many
+/// as are faster there.
 template <class Element>
 inline void multiply_single_row(const FloatRows& rows, const Element* b, std::size_t stride,
                                 const Destination& to) {
-  constexpr std::size_t kPanels = sizeof(Element) == 4 ? 4 : 2;
-  for_each_panel<kPanels>(to, 1, [&]<std::size_t Panels>(std::size_t panel) {
+  constexpr std::size_t kCached = std::size_t{4} << 20, kPanels = sizeof(Element) == 4 ? 4 : 2;
+  static RowStreams streams;
+  const auto multiply = [&]<std::size_t Panels>(std::size_t panel) {
     multiply_row<Panels>(rows, b + panel * stride, stride, to, panel);
+  };
+  const std::size_t bytes = rows.k * to.n * sizeof(Element);
+  if (bytes <= kCached) return for_each_panel<kPanels>(to, 1, multiply);
+  streams.run(bytes, [&](unsigned several) {
+    several != 0 ? for_each_panel<kPanels>(to, 1, multiply) : for_each_panel(to, 1, multiply);
   });
 }
 

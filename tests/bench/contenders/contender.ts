@@ -11,6 +11,7 @@ const kinds: Readonly<Record<Exclude<Spec['kind'], 'native'>, () => Promise<{ op
   tensorflow: () => import('./tensorflow.js'),
   wllama: () => import('./wllama.js'),
   kernels: () => import('./kernels.js'),
+  loading: () => import('./loading.js'),
   startup: () => import('./startup.js'),
 };
 

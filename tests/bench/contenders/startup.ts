@@ -86,9 +86,14 @@ async function tensorflow({ library, wasmFolder = '', shape }: Spec): Promise<vo
   await tf.matMul(normed(x), table, false, true).data();
 }
 
-const starts = { clearformer, onnxruntime, tensorflow };
+const starts: Partial<Record<NonNullable<Spec['starts']>, (spec: Spec) => Promise<void>>> = {
+  clearformer,
+  onnxruntime,
+  tensorflow,
+};
 
 export async function open(spec: Spec): Promise<Running> {
   const start = starts[spec.starts ?? 'clearformer'];
+  if (start === undefined) throw new Error(`${spec.starts} does not start a library`);
   return { about: {}, run: () => start(spec), sample: () => undefined, close: () => {} };
 }

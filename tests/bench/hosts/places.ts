@@ -18,7 +18,8 @@ export const tensorflowFiles: Readonly<Record<Where, string>> = {
 const libraryFiles: Readonly<Record<string, (spec: Spec, where: Where) => string>> = {
   kernels: ({ variant }) => `build/wasm/tests/bench/clearformer-bench-${variant}.mjs`,
   // Start-up is measured bundled: a page does not load two dozen files.
-  clearformer: ({ kind }) => (kind === 'startup' ? 'build/bench/own/index.js' : 'dist/index.js'),
+  clearformer: ({ kind }, where) =>
+    kind === 'startup' || (kind === 'loading' && where === 'web') ? 'build/bench/own/index.js' : 'dist/index.js',
   onnxruntime: () => `${peersFolder}/onnxruntime-web/dist/ort.wasm.min.mjs`,
   tensorflow: (_, where) => tensorflowFiles[where],
   wllama: () => `${peersFolder}/@wllama/wllama/esm/index.js`,

@@ -1,6 +1,7 @@
 // All items, by part.
 
 import type { Item } from '../types.js';
+import { loadingItems } from './loading.js';
 import { modelItems, scalingItems } from './models.js';
 import { operationItems } from './operations.js';
 import { seeThroughItems } from './see_through.js';
@@ -12,6 +13,7 @@ export const items: readonly Item[] = [
   ...scalingItems,
   ...seeThroughItems,
   ...startupItems,
+  ...loadingItems,
 ];
 
 /** Parts that select items; "native", "scaling" and "roofline" also select engines or threads (see plan.ts). */

@@ -48,6 +48,17 @@ export const shapes: Readonly<Record<ModelName, Shape>> = {
     positions: 512,
   },
   'gpt2-tiny': { ...none, family: 'gpt2', layers: 5, d: 64, heads: 8, hidden: 176, vocabulary: 512, positions: 512 },
+  /** 101 MB in float32. */
+  'gpt2-100mb': {
+    ...none,
+    family: 'gpt2',
+    layers: 6,
+    d: 512,
+    heads: 8,
+    hidden: 2048,
+    vocabulary: 12000,
+    positions: 512,
+  },
   gpt2: { ...none, ...gpt2 },
   'gpt2-long': { ...none, ...gpt2, positions: 2048 },
   'vit-b16': {

@@ -129,6 +129,7 @@ const shortList = [
   'gpt2-decode-128-q4',
   'vit-b16-fp32',
   'startup',
+  'loading',
 ];
 
 interface Quoted {
