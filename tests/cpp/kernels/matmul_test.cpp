@@ -200,6 +200,31 @@ TEST(Matmul, ARowHasTheSameBitsAloneAndInAnyBlock) {
   }
 }
 
+// A row by a matrix that is larger than the caches: the first 32 products try several ways of reading it.
+TEST(Matmul, ALargeMatrixGivesTheSameBitsHoweverItIsRead) {
+  Random random(6);
+  const MatmulSizes sizes{1, 2051, 520};  // 4.3 MB
+  const Multiplication large(random, sizes, true);
+  const Floats first = large.multiply();
+  large.expect_right(first);
+  kernels::MatmulArgs args;
+  args.panel_stride = kernels::panel_width() * sizes.k;
+  const Floats panels = packed(large.b, sizes, args.panel_stride, 0.0f);
+  args.a = large.a.data();
+  args.a_stride = sizes.k;
+  args.b = panels.data();
+  args.m = 1;
+  args.n = args.c_stride = sizes.n;
+  args.k = sizes.k;
+  args.epilogue.bias = large.bias.data();
+  for (int product = 0; product < 36; ++product) {
+    Floats c(sizes.n);
+    args.c = c.data();
+    kernels::matmul(args);
+    ASSERT_EQ(c, first) << "product " << product;
+  }
+}
+
 // A column's bits do not depend on the number of columns either.
 TEST(Matmul, AColumnHasTheSameBitsForAnyWidth) {
   Random random(4);
