@@ -62,13 +62,25 @@ struct Weights {
   }
 };
 
-// Adds the products of a block of Rows rows with a panel to `totals` (Rows, W). `x`: the first row's inputs of the first
-// step; `of_rows`: its scale, followed by those of the other rows and, `group` floats after it, the corrections.
+// A block of a tile's rows: the first row's inputs of the first step; its scale, followed by those of the other rows and,
+// `group` floats after it, the corrections.
+struct Inputs {
+  const unsigned char* steps;
+  std::size_t step_bytes;
+  const unsigned char* scales;
+  std::size_t group;
+
+  IntVec correction(std::size_t r) const {
+    std::int32_t correction;
+    std::memcpy(&correction, scales + 4 * (group + r), sizeof correction);
+    return IntVec(correction);
+  }
+};
+
+// The sums of a block of Rows rows with a panel.
 template <class Dot, PanelFormat format, bool wide, std::size_t Rows>
-[[gnu::always_inline]] inline void add_block(const unsigned char* x, std::size_t step_bytes,
-                                             const unsigned char* of_rows, std::size_t group,
-                                             const Weights<Dot, format, wide>& weights,
-                                             Vec* totals) {
+[[gnu::always_inline]] inline void sum_block(Inputs x, const Weights<Dot, format, wide>& weights,
+                                             IntVec (&whole)[Rows][kTileVectors]) {
   constexpr Rounding kRounding = rounding_of<Dot>(format);
   constexpr std::size_t kHalves = kRounding.halves;
   const auto* scales = reinterpret_cast<const std::uint16_t*>(weights.scales);
@@ -87,11 +99,7 @@ template <class Dot, PanelFormat format, bool wide, std::size_t Rows>
       }
 #pragma GCC unroll 16
       for (std::size_t r = 0; r < Rows; ++r) {
-        if constexpr (kRounding.corrected) {
-          std::int32_t correction;
-          std::memcpy(&correction, of_rows + 4 * (group + r), sizeof correction);
-          start = IntVec(correction);
-        }
+        if constexpr (kRounding.corrected) start = x.correction(r);
         sums[half][r][v] = start;
       }
     }
@@ -105,7 +113,7 @@ template <class Dot, PanelFormat format, bool wide, std::size_t Rows>
 #pragma GCC unroll 2
       for (std::size_t half = 0; half < kHalves; ++half) {
         const auto* four =
-            reinterpret_cast<const typename Dot::Quantum*>(x + 4 * (r * kHalves + half));
+            reinterpret_cast<const typename Dot::Quantum*>(x.steps + 4 * (r * kHalves + half));
         const auto inputs = repeat_step<Dot>(four);
 #pragma GCC unroll 4
         for (std::size_t v = 0; v < kTileVectors; ++v) {
@@ -116,7 +124,7 @@ template <class Dot, PanelFormat format, bool wide, std::size_t Rows>
       }
     }
     from += Weights<Dot, format, wide>::kStepElements;
-    x += Rows == kRounding.tile_rows ? 4 * Rows * kHalves : step_bytes;
+    x.steps += Rows == kRounding.tile_rows ? 4 * Rows * kHalves : x.step_bytes;
   };
   // A single row has registers to spare; more rows would spill if unrolled.
   if constexpr (Rows == 1) {
@@ -134,20 +142,75 @@ template <class Dot, PanelFormat format, bool wide, std::size_t Rows>
       for (IntVec& sum : row) settle(sum);
     }
   }
+#pragma GCC unroll 16
+  for (std::size_t r = 0; r < Rows; ++r) {
+#pragma GCC unroll 4
+    for (std::size_t v = 0; v < kTileVectors; ++v) {
+      whole[r][v] = sums[kHalves - 1][r][v];
+      if constexpr (kHalves == 2) whole[r][v] += sums[0][r][v] << 6;
+    }
+  }
+}
+
+#if CLEARFORMER_DOT_OF_PAIRS
+
+// The same of q4: with its correction a block's sum of pairs fits in 16 bits, 16 · 2 · 127 · 8, so only that is widened.
+template <bool wide, std::size_t Rows>
+[[gnu::always_inline]] inline void sum_block(Inputs x,
+                                             const Weights<PairDot, PanelFormat::q4, wide>& weights,
+                                             IntVec (&whole)[Rows][kTileVectors]) {
+  PairDot::Pairs pairs[Rows][kTileVectors];
+#pragma GCC unroll 16
+  for (std::size_t r = 0; r < Rows; ++r) {
+#pragma GCC unroll 4
+    for (auto& each : pairs[r]) each = xsimd::bitwise_cast<std::int16_t>(x.correction(r));
+  }
+  const auto* from = weights.steps;
+#pragma GCC unroll 1
+  for (std::size_t i = 0; i < kSteps<PairDot>; ++i) {
+    ByteVec loaded[kTileVectors];
+    weights.load(from, loaded);
+#pragma GCC unroll 16
+    for (std::size_t r = 0; r < Rows; ++r) {
+      const auto* four = reinterpret_cast<const PairDot::Quantum*>(x.steps + 4 * r);
+      const auto inputs = repeat_step<PairDot>(four);
+#pragma GCC unroll 4
+      for (std::size_t v = 0; v < kTileVectors; ++v) {
+        pairs[r][v] = PairDot::add(pairs[r][v], PairDot::pairs(loaded[v], inputs));
+      }
+    }
+    from += Weights<PairDot, PanelFormat::q4, wide>::kStepElements;
+    x.steps += Rows == PairDot::kRows ? 4 * Rows : x.step_bytes;
+  }
+#pragma GCC unroll 16
+  for (std::size_t r = 0; r < Rows; ++r) {
+#pragma GCC unroll 4
+    for (std::size_t v = 0; v < kTileVectors; ++v) whole[r][v] = PairDot::widened(pairs[r][v]);
+  }
+}
+
+#endif
+
+// Adds the products of a block of Rows rows with a panel to `totals` (Rows, W).
+template <class Dot, PanelFormat format, bool wide, std::size_t Rows>
+[[gnu::always_inline]] inline void add_block(const Inputs& x,
+                                             const Weights<Dot, format, wide>& weights,
+                                             Vec* totals) {
+  const auto* scales = reinterpret_cast<const std::uint16_t*>(weights.scales);
+  IntVec sums[Rows][kTileVectors];
+  sum_block(x, weights, sums);
   Vec column_scales[kTileVectors];
 #pragma GCC unroll 4
   for (std::size_t v = 0; v < kTileVectors; ++v) column_scales[v] = load_bf16(scales + v * kLanes);
 #pragma GCC unroll 16
   for (std::size_t r = 0; r < Rows; ++r) {
     float row_scale;
-    std::memcpy(&row_scale, of_rows + 4 * r, sizeof row_scale);
+    std::memcpy(&row_scale, x.scales + 4 * r, sizeof row_scale);
 #pragma GCC unroll 4
     for (std::size_t v = 0; v < kTileVectors; ++v) {
-      IntVec sum = sums[kHalves - 1][r][v];
-      if constexpr (kHalves == 2) sum += sums[0][r][v] << 6;
       const Vec scale = column_scales[v] * Vec(row_scale);
       Vec& total = totals[r * kTileVectors + v];
-      total = total + to_float(sum) * scale;
+      total = total + to_float(sums[r][v]) * scale;
     }
   }
 }
@@ -161,9 +224,9 @@ CLEARFORMER_LOOP void add_blocks(const QuantizedRows<Dot>& rows, std::size_t row
   const std::size_t index = rows.index_of(row), step_bytes = rows.step_bytes, group = rows.group;
   const unsigned char* x = rows.group_of(row);
   for (std::size_t block = rows.blocks; block > 0; --block) {
-    const unsigned char* of_rows = x + kSteps<Dot> * step_bytes + 4 * index;
-    add_block<Dot, format, wide, Rows>(x + 4 * kHalves * index, step_bytes, of_rows, group, weights,
-                                       sums[0]);
+    const Inputs inputs{x + 4 * kHalves * index, step_bytes,
+                        x + kSteps<Dot> * step_bytes + 4 * index, group};
+    add_block<Dot, format, wide, Rows>(inputs, weights, sums[0]);
     x += rows.block_bytes;
     weights.next_block();
   }
@@ -191,32 +254,31 @@ template <class Dot, PanelFormat format>
 void multiply_panel(const QuantizedMatmulArgs& args, const QuantizedRows<Dot>& rows,
                     const Destination& to, std::size_t panel, const unsigned char* bytes) {
   using Of = Block<format>;
-  constexpr bool kForeign = !std::is_same_v<Dot, PanelDot>;  // its rows are many
   const unsigned char* scales = bytes + kSteps<PanelDot> * Of::kStepBytes;
   if constexpr (Of::kNibbles || !Dot::kUnsignedInputs) {
-    if (kForeign || args.m >= kWidenFrom) {
+    if (args.m >= kWidenFrom) {
       auto* const wide = static_cast<typename Dot::WideWeight*>(args.workspace);
       auto* place = wide;
       for (std::size_t block = 0; block < rows.blocks; ++block, bytes += Of::kScaleBytes) {
-        for (std::size_t step = 0; step < kSteps<PanelDot>; ++step, bytes += Of::kStepBytes) {
-          PanelDot::WeightVec loaded[kTileVectors];
+        for (std::size_t step = 0; step < kSteps<Dot>; ++step, bytes += Of::kStepBytes) {
+          typename Dot::WeightVec loaded[kTileVectors];
           load_step<format>(bytes, loaded);
-          store_step(loaded, place);
-          place += kStepWeights<PanelDot>;
+          for (const auto& each : loaded) {
+            each.store_aligned(place);
+            place += kRegister<Dot>;
+          }
         }
       }
       return multiply_rows<Dot, format, true>(args, rows, to, panel, {wide, scales});
     }
   }
-  if constexpr (!kForeign) {
-    multiply_rows<Dot, format, false>(args, rows, to, panel, {bytes, scales});
-  }
+  multiply_rows<Dot, format, false>(args, rows, to, panel, {bytes, scales});
 }
 
 }  // namespace
 
 std::size_t dot_bits() {
-  return with_dot(kWidenFrom, []<class Dot>(Dot) { return 8 * sizeof(typename Dot::Quantum); });
+  return with_dot(kWidenFrom, []<class Dot>(Dot) { return Dot::kBits; });
 }
 
 std::size_t panel_step() { return PanelDot::kStep; }

@@ -32,8 +32,8 @@ enum class PanelFormat { f16, q8, q8_fine, q4 };
 ///        its low nibble for j < W/2, else in its high nibble; then W bfloat16 scales
 CLEARFORMER_KERNEL(std::size_t, panel_bytes, PanelFormat format, std::size_t k)
 
-/// The width of the integers that products of q8 and q4 take for several rows: 8, or 16 where the processor has no
-/// product of bytes and relaxed SIMD's would be slower. The bits are the same.
+/// The width of the integers that products of q8 and q4 of several rows sum to 32 bits: 8, or 16 where products of bytes
+/// are summed in pairs first, or are of 16-bit integers. The results are the same.
 CLEARFORMER_KERNEL(std::size_t, dot_bits, )
 
 /// Adjacent inputs of a column in panels of q8 and q4.

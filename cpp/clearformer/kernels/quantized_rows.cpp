@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cmath>
+#include <type_traits>
 
 namespace clearformer::kernels::CLEARFORMER_TARGET {
 
@@ -85,6 +86,24 @@ inline IntVec quantize(const float* x, Vec inverse, unsigned char* to, std::size
   return sums;
 }
 
+// The correction of q4 for the sums of a block's integers: lane i has those of position i % kStep of a step.
+template <class Dot>
+inline std::uint32_t correction_of(IntVec sums) {
+#if CLEARFORMER_DOT_OF_PAIRS
+  if constexpr (std::is_same_v<Dot, PairDot>) {
+    alignas(64) std::int32_t of[kLanes];
+    sums.store_aligned(of);
+    std::uint32_t low = 0, high = 0;
+    for (std::size_t i = 0; i < kLanes; i += 4) {
+      low += static_cast<std::uint32_t>(of[i] + of[i + 1]);
+      high += static_cast<std::uint32_t>(of[i + 2] + of[i + 3]);
+    }
+    return (-8u * low & 0xffff) | -8u * high << 16;
+  }
+#endif
+  return -8u * sum(sums);
+}
+
 // Rounds a rotated block, into the group that starts at `to`.
 template <class Dot, PanelFormat format>
 inline void quantize_block(const float* rotated, float magnitude, unsigned char* to,
@@ -104,7 +123,7 @@ inline void quantize_block(const float* rotated, float magnitude, unsigned char*
   std::memcpy(end, &scale, sizeof scale);
   if constexpr (kRounding.corrected) {
     // Blocks with infinities have any sum.
-    const std::uint32_t correction = -8u * sum(sums);
+    const std::uint32_t correction = correction_of<Dot>(sums);
     std::memcpy(end + 4 * rows.group, &correction, sizeof correction);
   }
 }

@@ -40,8 +40,8 @@ constexpr Rounding rounding_of(PanelFormat format) {
 /// Calls work(Dot) with the product for that many rows. All bits are the same.
 template <class Work>
 inline auto with_dot([[maybe_unused]] std::size_t rows, Work work) {
-#if CLEARFORMER_DOT_OF_BYTES && CLEARFORMER_DOT_OF_WORDS
-  if (rows >= kWidenFrom && words_are_faster()) return work(WordDot());
+#if CLEARFORMER_DOT_OF_PAIRS
+  if (rows >= kWidenFrom && pairs_are_faster()) return work(PairDot());
 #endif
   return work(PanelDot());
 }

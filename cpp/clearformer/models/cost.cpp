@@ -106,8 +106,8 @@ std::size_t positions_of(const TowerConfig& tower, std::size_t positions) {
   return tower.audio ? tower.audio->positions : std::min(positions, tower.longest());
 }
 
-// The rounded inputs of the widest product of a pass: bytes, a scale and a correction a block. Engines on which 16 bits are
-// faster, which they find out by measuring (dot_bits), take twice that; what is told is the same everywhere.
+// The rounded inputs of the widest product of a pass: bytes, a scale and a correction a block. Plain SIMD,
+// whose products are of 16-bit integers, takes twice that; what is told is the same everywhere.
 std::uint64_t scratch_bytes(const TowerConfig& tower, std::size_t positions, MatrixFormat format) {
   if (!is_quantized(format)) return 0;
   const BlockConfig& block = tower.stack.block;

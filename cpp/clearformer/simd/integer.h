@@ -29,17 +29,17 @@ inline void store_one_by_one(Short* to, const IntVec (&numbers)[32 / kLanes]) {
 }
 
 // Products of bytes are summed in fours where one factor may be unsigned and below 128, as relaxed SIMD requires: then
-// no target saturates. Elsewhere bytes are widened to 16 bits and summed in pairs. Relaxed SIMD has both: engines compile
-// its product of bytes to one instruction or, without one in the processor, to five.
+// no target saturates. Elsewhere bytes are widened to 16 bits and summed in pairs. Processors without an instruction for
+// sums of four have one for pairs (AVX2, and what engines compile relaxed SIMD's to): PairDot.
 #if defined(__wasm_relaxed_simd__) || defined(__AVX2__)
 #define CLEARFORMER_DOT_OF_BYTES 1
 #else
 #define CLEARFORMER_DOT_OF_BYTES 0
 #endif
-#if defined(__wasm_relaxed_simd__) || !CLEARFORMER_DOT_OF_BYTES
-#define CLEARFORMER_DOT_OF_WORDS 1
+#if CLEARFORMER_DOT_OF_BYTES && !defined(__AVX512BW__)
+#define CLEARFORMER_DOT_OF_PAIRS 1
 #else
-#define CLEARFORMER_DOT_OF_WORDS 0
+#define CLEARFORMER_DOT_OF_PAIRS 0
 #endif
 
 #if CLEARFORMER_DOT_OF_BYTES
@@ -49,6 +49,7 @@ struct ByteDot {
   using Quantum = std::int8_t;      // an input, or half of one
   using WideWeight = std::uint8_t;  // a weight as dot() takes it
   using WeightVec = ByteVec;
+  static constexpr std::size_t kBits = 8;        // of what is summed to 32 bits
   static constexpr bool kUnsignedInputs = true;  // they are moved by an offset
   static constexpr std::size_t kStep = 4;        // inputs that one dot() sums
   /// Rows of the tile of a quantised product, and of one whose inputs have two halves.
@@ -103,14 +104,14 @@ struct ByteDot {
   }
 };
 
-#endif
-#if CLEARFORMER_DOT_OF_WORDS
+#else
 
 /// Products of 16-bit integers, summed in pairs.
 struct WordDot {
   using Quantum = std::int16_t;
   using WideWeight = std::int16_t;
   using WeightVec = xsimd::batch<std::int16_t, Arch>;
+  static constexpr std::size_t kBits = 16;
   static constexpr bool kUnsignedInputs = false;
   static constexpr std::size_t kStep = 2, kRows = 4, kFineRows = 4;
 
@@ -178,9 +179,57 @@ using PanelDot = ByteDot;
 using PanelDot = WordDot;
 #endif
 
-/// Whether WordDot is the faster product of several rows here: where the processor has no product of bytes, engines
-/// compile relaxed SIMD's to a sum of pairs that saturates. Operands above 127, which products never have, show that.
-inline bool words_are_faster() {
+#if CLEARFORMER_DOT_OF_PAIRS
+
+/// Products of bytes for several rows where the processor sums them in pairs, to 16 bits.
+struct PairDot : ByteDot {
+  using Pairs = xsimd::batch<std::int16_t, Arch>;
+  static constexpr std::size_t kBits = 16, kRows = 4, kFineRows = 2;
+
+  /// Σ low · any over pairs of bytes; `low` are below 128, `any` signed.
+  static Pairs pairs(ByteVec low, ByteVec any) {
+#if defined(__wasm__)
+    return Pairs(wasm_i16x8_relaxed_dot_i8x16_i7x16(any, low));
+#else
+    return Pairs(_mm256_maddubs_epi16(low, any));
+#endif
+  }
+
+  /// Sums of two adjacent pairs.
+  static IntVec widened(Pairs pairs) {
+    const Pairs ones(std::int16_t{1});
+#if defined(__wasm__)
+    return IntVec(wasm_i32x4_dot_i16x8(pairs, ones));
+#else
+    return IntVec(_mm256_madd_epi16(pairs, ones));
+#endif
+  }
+
+  /// Adds pairs whose sum the caller knows to fit. Not the operator, for the reason in ByteDot::dot.
+  static Pairs add(Pairs sums, Pairs pairs) {
+#if defined(__AVX2__)
+    __m256i sum = sums;
+    asm("vpaddw %1, %0, %0" : "+x"(sum) : "x"(__m256i(pairs)));
+    return Pairs(sum);
+#else
+    return sums + pairs;
+#endif
+  }
+
+#if defined(__wasm__)
+  /// As ByteDot's, which engines compile to more instructions.
+  static IntVec dot(IntVec sums, ByteVec low, ByteVec any) {
+    return sums + widened(pairs(low, any));
+  }
+#endif
+};
+
+#endif
+
+/// Whether PairDot is the faster product of several rows here: where the processor has no instruction for sums of four,
+/// engines compile relaxed SIMD's to a sum of pairs that saturates. Operands above 127, which products never have, show
+/// that.
+inline bool pairs_are_faster() {
 #if defined(__wasm_relaxed_simd__)
   static const bool faster = [] {
     volatile std::uint8_t large = 255, signed_large = 127;  // not folded by the compiler
@@ -190,27 +239,9 @@ inline bool words_are_faster() {
   }();
   return faster;
 #else
-  return !CLEARFORMER_DOT_OF_BYTES;
+  return CLEARFORMER_DOT_OF_PAIRS;
 #endif
 }
-
-/// Stores the weights of a step of PanelDot as those of a step of the same product …
-template <class WeightVec>
-inline void store_step(const WeightVec (&weights)[2], typename WeightVec::value_type* to) {
-  for (std::size_t v = 0; v < 2; ++v) weights[v].store_aligned(to + v * WeightVec::size);
-}
-
-#if defined(__wasm_relaxed_simd__)
-/// … or of two steps of WordDot: those of the first two of four inputs, then of the others.
-inline void store_step(const ByteVec (&weights)[2], std::int16_t* to) {
-  for (std::size_t half = 0; half < 2; ++half) {  // of the outputs
-    const v128_t a = wasm_i16x8_extend_low_i8x16(weights[half]);
-    const v128_t b = wasm_i16x8_extend_high_i8x16(weights[half]);
-    wasm_v128_store(to + 8 * half, wasm_i32x4_shuffle(a, b, 0, 2, 4, 6));
-    wasm_v128_store(to + 16 + 8 * half, wasm_i32x4_shuffle(a, b, 1, 3, 5, 7));
-  }
-}
-#endif
 
 /// kStep inputs, broadcast.
 template <class Dot>

@@ -48,8 +48,8 @@ export interface ModelInfo {
   simd: Variant;
   relaxed: boolean;
   /**
-   * The width of the integers that the products of `q8` and `q4` take for several rows: 8, or 16 where the processor has
-   * no dot product of bytes or the build does not use it. The results have the same bits.
+   * The width of the integers that the products of `q8` and `q4` of several rows sum: 8 with an instruction for dot
+   * products of bytes, 16 where the processor has none or the build does not use it. The results have the same bits.
    */
   dotBits: 8 | 16;
   /** Number of threads, and why not more. */
