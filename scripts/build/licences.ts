@@ -134,7 +134,7 @@ async function includedHeaders(): Promise<Set<string>> {
   return headers;
 }
 
-const ours = /(^|\/)(cpp\/(clearformer|bindings)|CMakeFiles)\//;
+const ours = /(^|\/)(cpp\/(clearformer|bindings)|CMakeFiles|units)\//;
 
 async function nativePartsFound(origins: readonly string[]): Promise<Part[]> {
   const archives = [...linkedArchives()].filter((name) => name !== 'libclearformer');

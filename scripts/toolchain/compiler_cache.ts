@@ -36,18 +36,15 @@ export interface CompilerCache {
 /** The cache for the clone in `project`. */
 export async function findCompilerCache(project: string): Promise<CompilerCache | undefined> {
   const launcher = await program();
-  return (
-    launcher && {
-      launcher,
-      env: {
-        CCACHE_DIR: join(cacheFolder(), 'objects'),
-        CCACHE_MAXSIZE: '1G',
-        // Paths below the clone are relative, so that the same files have the same key everywhere.
-        CCACHE_BASEDIR: project,
-        CCACHE_NOHASHDIR: '1',
-        // The compiler tells which headers it read: without preprocessing everything once more.
-        CCACHE_DEPEND: '1',
-      },
-    }
-  );
+  if (launcher === undefined) return undefined;
+  const env = {
+    CCACHE_DIR: join(cacheFolder(), 'objects'),
+    CCACHE_MAXSIZE: '1G',
+    // Paths below the clone are relative, so that the same files have the same key everywhere.
+    CCACHE_BASEDIR: project,
+    CCACHE_NOHASHDIR: '1',
+    // The compiler tells which headers it read: without preprocessing everything once more.
+    CCACHE_DEPEND: '1',
+  };
+  return { launcher, env };
 }

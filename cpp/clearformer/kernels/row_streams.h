@@ -35,7 +35,10 @@ class RowStreams {
 
   // One panel has to be clearly faster: several are in the caches, which the products were too large for.
   unsigned decided() const {
-    return best_[0].load(std::memory_order_relaxed) > 1.05f * best_[1].load(std::memory_order_relaxed) ? 0 : 1;
+    return best_[0].load(std::memory_order_relaxed) >
+                   1.05f * best_[1].load(std::memory_order_relaxed)
+               ? 0
+               : 1;
   }
 
   std::atomic<unsigned> count_{0};
