@@ -7,13 +7,14 @@
 //   --threads 1|2                   default: 1; "scaling" measures models with 2 as well
 //   --only TEXT                     only items whose id contains TEXT
 //   --rounds N                      interleaved rounds A B A B …; default 7
-//   --quick                         one product, MiniLM and GPT-2 in 3 short rounds, some minutes; results are only
-//                                   printed, unless --keep is given
+//   --quick                         one product, MiniLM and GPT-2 in 3 short rounds without the slowest peers, three
+//                                   minutes; results are only printed, unless --keep is given
 //   --without avx-vnni              without these instructions, in the engines that have a flag for it; the results are
 //                                   those of a machine of its own
 //   --prepare                       installs, builds and makes models, without measuring
 //   --report                        writes table and plot from earlier results, without measuring
 
+import { contendersOf } from '../tests/bench/items/contenders.js';
 import { type Switch, switches } from '../tests/bench/machine.js';
 import { type Choice, engines, type Plan, partNames, plansOf } from '../tests/bench/plan.js';
 import { prepareEngines, preparePaths } from '../tests/bench/prepare.js';
@@ -81,7 +82,7 @@ async function bench(words: readonly string[]): Promise<void> {
   for (const { items, ...setting } of plans) {
     const prepared: PreparedPlan['items'] = [];
     for (const item of items) {
-      const paths = await preparePaths(item.contenders(setting));
+      const paths = await preparePaths(contendersOf(item, setting, setting));
       prepared.push({ id: item.id, paths: paths.map((path) => path ?? null) });
     }
     if (options.prepare) continue;

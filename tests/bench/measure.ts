@@ -3,6 +3,7 @@
 
 import { messageOf } from '../../scripts/message_of.js';
 import { compare } from './agreement.js';
+import { contendersOf } from './items/contenders.js';
 import type { Contender, Host, Identity, Item, MeasuredContender, Opened, Pace, Sample, Setting } from './types.js';
 
 const longRun = 10; // times the budget of a slice
@@ -77,9 +78,9 @@ export async function measure(
   item: Item,
   setting: Setting,
   paths: Paths,
-  { rounds, budget }: Pace,
+  { rounds, budget, ...pace }: Pace,
 ): Promise<MeasuredContender[]> {
-  const contenders = item.contenders(setting);
+  const contenders = contendersOf(item, setting, pace);
   if (item.fresh) return measureFresh(host, contenders, paths, rounds);
   const opened = await openAll(host, contenders, paths);
   try {

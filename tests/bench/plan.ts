@@ -52,8 +52,6 @@ export interface Choice extends Pace {
   threads?: number;
   /** Only items whose id contains this. */
   only?: string;
-  /** Only a few items, one engine. */
-  quick?: boolean;
   /** Whether the results are kept. */
   keep: boolean;
   /** What is switched off. */
@@ -94,6 +92,7 @@ export function plansOf({ parts, engine, threads, only, quick, rounds, budget, k
           keep,
           free,
           items: [],
+          ...(quick && { quick }),
           ...(without && { without }),
         };
         plans.set(key, plan);

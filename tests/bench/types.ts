@@ -131,6 +131,8 @@ export interface Pace {
   rounds: number;
   /** Milliseconds of a slice. */
   budget: number;
+  /** Only a few items, one engine, and the peers that are fast. */
+  quick?: boolean;
 }
 
 export interface Sample {

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 
 import { compare } from '../bench/agreement.js';
+import { contendersOf } from '../bench/items/contenders.js';
 import { items } from '../bench/items/index.js';
 import { machineOf } from '../bench/machine.js';
 import { toQ4, toQ8, writeGguf } from '../bench/models/gguf.js';
@@ -211,6 +212,12 @@ describe('report', () => {
     const [quick, ...others] = plansOf({ ...pace, parts: [], quick: true });
     expect(others).toEqual([]);
     expect(quick?.items.map(({ part }) => part)).toEqual(expect.arrayContaining(['matmul', 'minilm', 'gpt2']));
+    const setting = { engine: 'chromium', threads: 1 } as const;
+    const token = quick?.items.find(({ id }) => id === 'gpt2-decode-128-q8');
+    const names = (some: { quick?: boolean }) => token && contendersOf(token, setting, some).map(({ name }) => name);
+    expect(names({})).toEqual(expect.arrayContaining(['wllama Q8_0', 'onnxruntime-web int8 with its cache']));
+    expect(quick?.quick).toBe(true);
+    expect(names({ quick: true })).toEqual(names({})?.filter((name) => !/wllama|int4|with its cache/.test(name)));
     const [firefox] = plansOf({ ...pace, parts: ['firefox'] });
     expect(firefox?.engine).toBe('firefox');
     expect(new Set(firefox?.items.map(({ part }) => part))).toEqual(new Set(['minilm', 'gpt2']));
