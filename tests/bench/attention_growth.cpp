@@ -34,7 +34,7 @@ void self_attention(benchmark::State& state, std::size_t length, std::size_t d_m
   Arena store, workspace;
   const PackedKeyValues packed = packed_in(store, positions_first(keys), positions_first(queries));
   AttentionOptions options;
-  options.scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(d_model)));
+  options.score.scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(d_model)));
   for ([[maybe_unused]] const auto step : state) {
     attention(positions_first(queries), packed, Mask(), options, positions_first_mutable(output),
               Context{workspace, TraceScope()});
