@@ -163,7 +163,7 @@ template <bool wide, std::size_t Rows>
 #pragma GCC unroll 16
   for (std::size_t r = 0; r < Rows; ++r) {
 #pragma GCC unroll 4
-    for (auto& each : pairs[r]) each = xsimd::bitwise_cast<std::int16_t>(x.correction(r));
+    for (auto& each : pairs[r]) each = bitwise_cast<std::int16_t>(x.correction(r));
   }
   const auto* from = weights.steps;
 #pragma GCC unroll 1
