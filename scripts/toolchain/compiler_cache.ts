@@ -1,6 +1,7 @@
 // ccache, which finds again what was compiled from the same files before, also in another clone: the machine's if it is
 // new enough, else that of a newer suite. Without one everything is compiled.
 
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { haveApt, unpackPackages } from './apt.js';
@@ -10,10 +11,15 @@ import { type Environment, SetupError } from './progress.js';
 import { relocate } from './relocate.js';
 import { ccacheMinimum, newerSuite } from './versions.js';
 
+/** After a failure it is not tried again for a day: every start would wait for the network. */
+const againAfterMs = 86_400_000;
+
 async function program(): Promise<string | undefined> {
   const found = await goodEnough('ccache', ccacheMinimum);
   if (found || !(await haveApt())) return found;
   const root = join(cacheFolder(), `ccache-${newerSuite}`);
+  const failed = statSync(`${root}.failed`, { throwIfNoEntry: false });
+  if (failed && Date.now() - failed.mtimeMs < againAfterMs) return undefined;
   try {
     await completeFolder(root, `${newerSuite} 1`, async (temporary) => {
       await unpackPackages(temporary, newerSuite, ['ccache', 'patchelf'], { closure: true });
@@ -21,7 +27,8 @@ async function program(): Promise<string | undefined> {
     });
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
-    console.log(`  not to be had as a package; nothing is kept of what is compiled:\n${error.message}`);
+    console.log(`  not to be had as a package: install ccache to keep what is compiled.\n${error.message}`);
+    writeFileSync(`${root}.failed`, '');
     return undefined;
   }
   return join(root, 'usr/bin/ccache');

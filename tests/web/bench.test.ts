@@ -218,6 +218,8 @@ describe('report', () => {
     expect(names({})).toEqual(expect.arrayContaining(['wllama Q8_0', 'onnxruntime-web int8 with its cache']));
     expect(quick?.quick).toBe(true);
     expect(names({ quick: true })).toEqual(names({})?.filter((name) => !/wllama|int4|with its cache/.test(name)));
+    const native = { engine: 'native', threads: 1 } as const;
+    expect(token && contendersOf(token, native, { quick: true })).toEqual(token?.contenders(native));
     const [firefox] = plansOf({ ...pace, parts: ['firefox'] });
     expect(firefox?.engine).toBe('firefox');
     expect(new Set(firefox?.items.map(({ part }) => part))).toEqual(new Set(['minilm', 'gpt2']));
