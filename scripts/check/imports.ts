@@ -12,9 +12,9 @@ import { projectFiles } from './files.js';
 const cppBelow: Readonly<Record<string, readonly string[]>> = {
   tensor: [],
   simd: [],
-  weights: ['tensor'],
   kernels: ['tensor', 'simd'],
-  layers: ['weights', 'kernels'],
+  weights: ['kernels'],
+  layers: ['weights'],
   modules: ['layers'],
   models: ['layers'],
   architectures: ['models'],

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "clearformer/kernels/transpose.h"
+
 namespace clearformer {
 
 namespace {
@@ -123,10 +125,7 @@ void IncomingTensor::round_columns() {
   std::vector<float> rows(kColumnsAtOnce * inputs);
   for (std::size_t first = 0; first < outputs; first += kColumnsAtOnce) {
     const std::size_t count = std::min(kColumnsAtOnce, outputs - first);
-    for (std::size_t in = 0; in < inputs; ++in) {
-      const float* from = strip_.f32() + in * outputs + first;
-      for (std::size_t i = 0; i < count; ++i) rows[i * inputs + in] = from[i];
-    }
+    kernels::transpose(strip_.f32() + first, outputs, inputs, count, rows.data(), inputs);
     for (std::size_t i = 0; i < count; ++i) round_row(first + i, rows.data() + i * inputs);
   }
 }

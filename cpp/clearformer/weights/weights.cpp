@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "clearformer/kernels/transpose.h"
 #include "clearformer/tensor/pattern.h"
 
 namespace clearformer {
@@ -49,13 +50,10 @@ Tensor copied_part(const Tensor& from, const StoredName& stored, const Shape& ex
   for (std::size_t run = 0; run < rows.runs; ++run) {
     const std::size_t first = rows.first + run * rows.stride;
     float* to = part.f32() + run * rows.count * width;
-    if (!turned) {
+    if (turned) {
+      kernels::transpose(from.f32() + first, all, width, rows.count, to, width);
+    } else {
       std::memcpy(to, from.f32() + first * width, rows.count * width * sizeof(float));
-      continue;
-    }
-    for (std::size_t out = 0; out < rows.count; ++out) {
-      for (std::size_t in = 0; in < width; ++in)
-        to[out * width + in] = from.f32()[in * all + first + out];
     }
   }
   return part;
