@@ -22,7 +22,6 @@ constexpr Export kExports[] = {
     {"model_check", model_check},
     {"model_create", model_create},
     {"model_forward", model_forward},
-    {"model_hooks", model_hooks},
     {"model_unembed", model_unembed},
     {"model_logit_directions", model_logit_directions},
     {"model_head_directions", model_head_directions},

@@ -45,7 +45,6 @@ emscripten::val memory_use(const Arguments& arguments);
 emscripten::val model_check(const Arguments& arguments);
 emscripten::val model_create(const Arguments& arguments);
 emscripten::val model_forward(const Arguments& arguments);
-emscripten::val model_hooks(const Arguments& arguments);
 emscripten::val model_unembed(const Arguments& arguments);
 emscripten::val model_logit_directions(const Arguments& arguments);
 emscripten::val model_head_directions(const Arguments& arguments);

@@ -6,6 +6,7 @@
 #include "clearformer/architectures/architecture.h"
 #include "clearformer/loading/load_model.h"
 #include "clearformer/models/sentence_pooling.h"
+#include "clearformer/weights/json_writer.h"
 
 namespace clearformer::bindings {
 
@@ -57,19 +58,32 @@ void set_tower(val& cfg, const TowerConfig& tower) {
   put(cfg, "gated_mlp", block.feed_forward.gate == Gate::present);
 }
 
-// The axes of a hook point's tensor: variable ones by name, fixed ones as numbers.
-val dims_of(const HookPoint& hook) {
-  val dims = val::array();
-  const std::vector<std::string_view> axes = axes_of(hook.legend);
-  for (std::size_t axis = 0; axis < axes.size(); ++axis) {
-    const std::string_view word = axes[axis];
-    if (word == "batch" || word == "frame" || word.ends_with("pos")) {
-      push(dims, to_value(word));
-    } else {
-      push(dims, hook.shape[axis]);
+// As JSON: hundreds of points would be thousands of calls of JavaScript. Of the axes, variable ones have their name as
+// extent.
+std::string json_of(const std::vector<HookPoint>& hooks) {
+  JsonWriter json;
+  json.open('[');
+  for (const HookPoint& hook : hooks) {
+    const std::vector<std::string_view> axes = axes_of(hook.legend);
+    json.open('{');
+    json.key("name").text(hook.name);
+    json.key("dims").open('[');
+    for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+      const std::string_view word = axes[axis];
+      if (word == "batch" || word == "frame" || word.ends_with("pos")) {
+        json.text(word);
+      } else {
+        json.count(hook.shape[axis]);
+      }
     }
+    json.close(']');
+    json.key("axes").texts(axes);
+    json.key("dtype").text(to_string(DType::f32));
+    if (hook.on_request()) json.key("on_request").yes();
+    json.close('}');
   }
-  return dims;
+  json.close(']');
+  return json.json();
 }
 
 val directions_value(const Directions& directions) {
@@ -149,6 +163,7 @@ val model_create(const Arguments& arguments) {
   val result = val::object();
   put(result, "cfg", cfg_of(open->model->config()));
   put(result, "unexpected_tensors", to_value(open->model->unexpected_tensors()));
+  put(result, "hooks", to_value(json_of(open->model->hooks())));
   put(result, "model", handles().add(std::move(open)));
   return result;
 }
@@ -195,23 +210,6 @@ val model_forward(const Arguments& arguments) {
     put(result, "past_key_values", handles().add(pass->given.cache));
   }
   handles().note_peak();
-  return result;
-}
-
-val model_hooks(const Arguments& arguments) {
-  const auto open = model_of(arguments);
-  val hooks = val::array();
-  for (const HookPoint& point : open->model->hooks()) {
-    val hook = val::object();
-    put(hook, "name", to_value(point.name));
-    put(hook, "dims", dims_of(point));
-    put(hook, "axes", to_value(point.legend));
-    put(hook, "dtype", to_value(to_string(DType::f32)));
-    if (point.on_request()) put(hook, "on_request", true);
-    push(hooks, hook);
-  }
-  val result = val::object();
-  put(result, "hooks", hooks);
   return result;
 }
 

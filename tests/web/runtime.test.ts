@@ -229,17 +229,17 @@ describe('after a trap', () => {
         calls++;
         return (exports.f as () => never)();
       },
-      model_hooks: () => {
+      cache_info: () => {
         calls++;
-        return { ok: true, value: { hooks: [] } };
+        return { ok: true, value: { length: 3 } };
       },
     } as unknown as CoreModule;
     const core = new Core(module, {});
-    expect(core.run('model_hooks', { model: 1 })).toEqual({ hooks: [] });
+    expect(core.run('cache_info', { cache: 1 })).toEqual({ length: 3 });
     const first = await failureOf2(() => core.run('build_info', {}));
     expect(first).toMatchObject({ code: 'poisoned' });
     expect(first.message).toContain('unreachable');
-    expect(await failureOf2(() => core.run('model_hooks', { model: 1 }))).toMatchObject({ code: 'poisoned' });
+    expect(await failureOf2(() => core.run('cache_info', { cache: 1 }))).toMatchObject({ code: 'poisoned' });
     expect(await failureOf2(() => core.write(1, new Uint8Array(4)))).toMatchObject({ code: 'poisoned' });
     expect(calls).toBe(2);
   });

@@ -23,7 +23,6 @@ MatrixFormat format_of(const MatrixRequest& matrix, MatrixFormat asked) {
 
 MatrixPlan plan_matrices(std::string_view config_text, std::optional<Task> task, MatrixFormat asked,
                          std::string config_file) {
-  if (asked == MatrixFormat::f32) return {};
   const auto policy = [asked](const MatrixRequest& matrix) { return format_of(matrix, asked); };
   return plan_matrices(config_text, task, policy, std::move(config_file));
 }

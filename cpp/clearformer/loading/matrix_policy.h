@@ -33,7 +33,7 @@ using MatrixPolicy = std::function<MatrixFormat(const MatrixRequest&)>;
 /// name it may have. Throws malformed_config or unsupported, as load_model() does.
 MatrixPlan plan_matrices(std::string_view config_text, std::optional<Task> task,
                          const MatrixPolicy& policy, std::string config_file = "config.json");
-/// With format_of() as the policy; for f32 the plan is empty and the config is not read.
+/// With format_of() as the policy.
 MatrixPlan plan_matrices(std::string_view config_text, std::optional<Task> task, MatrixFormat asked,
                          std::string config_file = "config.json");
 

@@ -118,10 +118,14 @@ void IncomingTensor::round_row(std::size_t output, const float* row) {
   matrix_.set_row(output, row);
 }
 
-// Transposes (in, out) to rows of outputs, some columns at a time.
-void IncomingTensor::round_columns() {
+// Transposes (in, out) to rows of outputs, which are rounded some columns at a time.
+void IncomingTensor::turn() {
   const std::size_t inputs = shape_[0], outputs = shape_[1];
   matrix_ = Matrix(planned_.format, outputs, inputs);
+  if (planned_.format == MatrixFormat::f32) {
+    kernels::transpose(strip_.f32(), outputs, inputs, outputs, matrix_.values().f32(), inputs);
+    return;
+  }
   std::vector<float> rows(kColumnsAtOnce * inputs);
   for (std::size_t first = 0; first < outputs; first += kColumnsAtOnce) {
     const std::size_t count = std::min(kColumnsAtOnce, outputs - first);
@@ -131,8 +135,8 @@ void IncomingTensor::round_columns() {
 }
 
 StoredWeight IncomingTensor::finish() {
-  if (planned_.format == MatrixFormat::f32) return {shape_, std::move(strip_), {}, {}};
-  if (planned_.layout == Layout::in_out) round_columns();
+  if (planned_.layout == Layout::in_out) turn();
+  if (matrix_.empty()) return {shape_, std::move(strip_), {}, {}};
   return {shape_, {}, std::move(matrix_), {}};
 }
 

@@ -1,7 +1,7 @@
 // IncomingTensor: one tensor on its way from the byte stream to its final place. Floats of 16 and 8 bits are widened as
 // they arrive, weights of linear layers rounded as MatrixPlan says:
 //   stored (out, in)  in strips of whole rows, 64 KiB or one row
-//   stored (in, out)  once all of it has arrived in fp32, which is then released
+//   stored (in, out)  once all of it has arrived in fp32, which is then released (also fp32: transposed)
 #pragma once
 
 #include <optional>
@@ -45,7 +45,7 @@ class IncomingTensor {
   void strip_complete();
   void next_strip();
   void round_row(std::size_t output, const float* row);
-  void round_columns();
+  void turn();
 
   Shape shape_{0};  // as stored
   Encoding encoding_ = Encoding::as_it_is;

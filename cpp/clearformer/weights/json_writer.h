@@ -14,6 +14,7 @@ class JsonWriter {
   void text(std::string_view value);
   void count(std::uint64_t value) { raw(std::to_string(value)); }
   void null() { raw("null"); }
+  void yes() { raw("true"); }
   /// Writes '{' or '['; close() with its counterpart ends it.
   void open(char bracket) { raw(std::string_view(&bracket, 1)); }
   void close(char bracket) { json_ += bracket; }

@@ -11,8 +11,9 @@ void MatrixPlan::add(const StoredName& stored, MatrixFormat format) {
 
 const MatrixPlan::Entry* MatrixPlan::find(std::string_view stored_name) const {
   const auto found = entries_.find(stored_name);
-  const bool rounds = found != entries_.end() && found->second.format != MatrixFormat::f32;
-  return rounds ? &found->second : nullptr;
+  if (found == entries_.end()) return nullptr;
+  const auto& [format, layout] = found->second;
+  return format == MatrixFormat::f32 && layout == Layout::out_in ? nullptr : &found->second;
 }
 
 }  // namespace clearformer

@@ -15,7 +15,6 @@ std::uint64_t live_through(const Files& files) {
   Results results;
   Session session;
   const val model = files.model(session)["model"];
-  session.call<bindings::model_hooks>(Members().with("model", model));
   for (const bool watched : {false, true}) {
     Members given = files.inputs().with("model", model);
     if (watched) given.with(Members("({ names: ['*'], output_attentions: true })"));

@@ -28,16 +28,15 @@ struct StoredModel {
         config(read_bytes(folder + "/config.json")),
         task(task_named(reference.option("task").string())) {}
 
-  Weights weights(MatrixFormat format = MatrixFormat::f32) const {
-    return PretrainedFolder::read(folder,
-                                  [&](const std::string&) {
-                                    return plan_matrices(
-                                        config, task, [&](const MatrixRequest&) { return format; });
-                                  })
-        .weights;
+  // As they are in the file.
+  Weights weights() const { return PretrainedFolder::read(folder).weights; }
+  Weights rounded(MatrixFormat format) const {
+    const auto policy = [&](const MatrixRequest&) { return format; };
+    const auto plan = [&](const std::string&) { return plan_matrices(config, task, policy); };
+    return PretrainedFolder::read(folder, plan).weights;
   }
   std::unique_ptr<Model> load(MatrixFormat format = MatrixFormat::f32) const {
-    return load_model(weights(format), config, task);
+    return load_model(rounded(format), config, task);
   }
 };
 
@@ -119,7 +118,7 @@ TEST_P(ParametersOf, AreReadInEveryFormat) {
   const StoredModel checkpoint(group, *cases_of(fixture).front());
   for (const MatrixFormat format : {MatrixFormat::f16, MatrixFormat::q8, MatrixFormat::q4}) {
     const auto model = checkpoint.load(format);
-    Weights file = checkpoint.weights(format);
+    Weights file = checkpoint.rounded(format);
     bool some = false;
     for (const Parameters::Listed& listed : model->parameters().list()) {
       SCOPED_TRACE(listed.name);

@@ -230,7 +230,12 @@ TEST(MatrixPlan, KeepsTheMostExactFormatOfStackedParts) {
   EXPECT_EQ(plan.find("w")->layout, Layout::in_out);
   EXPECT_EQ(plan.find("v"), nullptr);
   plan.add({"w", 0, 2, Layout::in_out}, MatrixFormat::f32);
-  EXPECT_EQ(plan.find("w"), nullptr);
+  ASSERT_NE(plan.find("w"), nullptr);  // transposed
+  EXPECT_EQ(plan.find("w")->format, MatrixFormat::f32);
+  plan.add({"as it is"}, MatrixFormat::q8);
+  EXPECT_NE(plan.find("as it is"), nullptr);
+  plan.add({"as it is"}, MatrixFormat::f32);
+  EXPECT_EQ(plan.find("as it is"), nullptr);
 }
 
 TEST(RecordingWeights, WriteDownTheMatricesAndMissNothing) {

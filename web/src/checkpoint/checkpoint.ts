@@ -1,6 +1,7 @@
 // Loads a checkpoint into the core: finds its files and their sizes, and streams the weights into the core's memory.
 
 import type { ArgumentsOf, Handle, WeightType } from '../runtime/border.js';
+import type { BuildInfo } from '../runtime/build_info.js';
 import type { Engine } from '../runtime/engine.js';
 import { ClearformerError } from '../support/error.js';
 import { loadPart } from '../support/platform.js';
@@ -30,6 +31,7 @@ export interface Checkpoint {
   config: TextFile;
   generationConfig: TextFile | undefined;
   progress: Progress;
+  build: BuildInfo;
 }
 
 /** A chunk is 64 kB to some megabytes. */
@@ -67,7 +69,7 @@ export async function loadCheckpoint(
   const dtype = options.dtype ?? 'fp32';
   const described = { config: config.text, ...(task !== undefined && { task }) };
   const generation = generationConfig && { generation_config: generationConfig.text };
-  const { most_heap_bytes } = await core;
+  const { most_heap_bytes, version, simd, dot_bits } = await core;
   const bytes = weights.files.reduce((sum, file) => sum + file.bytes, 0);
   // float16 becomes float32
   if (2 * bytes > most_heap_bytes)
@@ -81,7 +83,7 @@ export async function loadCheckpoint(
     ...places,
   });
   for (const { file, bytes } of weights.files) await streamFile(engine, handle, file, bytes, progress, options);
-  return { handle, config, generationConfig, progress };
+  return { handle, config, generationConfig, progress, build: { version, simd, dot_bits } };
 }
 
 /** For weights that may exceed the memory, reads the headers first and checks them. */

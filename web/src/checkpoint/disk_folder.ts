@@ -23,7 +23,7 @@ export class DiskFolder implements Folder {
       );
     });
     if (!found?.isFile()) return undefined;
-    return { name, where: path, size: found.size, borrowed: false, html: false, chunks: () => diskParts(path) };
+    return { name, where: path, size: found.size, borrowed: true, html: false, chunks: () => diskParts(path) };
   }
 
   async list(): Promise<string[]> {
@@ -37,15 +37,26 @@ export class DiskFolder implements Folder {
   }
 }
 
+// The next part is read while the caller takes the last one, into two buffers in turn.
 async function* diskParts(path: string): AsyncIterable<Uint8Array> {
   const file = await nodeModule('node:fs/promises').open(path);
+  const read = async (buffer: ArrayBuffer) => {
+    const { bytesRead } = await file.read(new Uint8Array(buffer), 0, partBytes);
+    return new Uint8Array(buffer, 0, bytesRead);
+  };
+  let other = new ArrayBuffer(partBytes);
+  let reading = read(new ArrayBuffer(partBytes));
   try {
     for (;;) {
-      const { bytesRead, buffer } = await file.read(new Uint8Array(partBytes), 0, partBytes);
-      if (bytesRead === 0) return;
-      yield buffer.subarray(0, bytesRead);
+      const part = await reading;
+      if (part.byteLength === 0) return;
+      reading = read(other);
+      reading.catch(() => {}); // thrown when it is its turn
+      yield part;
+      other = part.buffer;
     }
   } finally {
+    await reading.catch(() => {});
     await file.close();
   }
 }

@@ -187,7 +187,7 @@ export async function loadModel(
     starting.then(({ over }) => over.addEventListener('abort', () => ended.abort(over.reason))).catch(() => {});
     const reading = loadCheckpoint(folder, starting, task, { ...options, signal });
     const [engine, checkpoint] = await abortable(Promise.all([starting, reading]), signal);
-    const { handle, config, generationConfig, progress } = checkpoint;
+    const { handle, config, generationConfig, progress, build } = checkpoint;
     const described = {
       checkpoint: handle,
       config: config.text,
@@ -197,11 +197,7 @@ export async function loadModel(
       ...(task !== undefined && { task }),
     };
     const created = await engine.call('model_create', described, options.signal);
-    const [{ hooks }, { version, simd, dot_bits }] = await Promise.all([
-      engine.call('model_hooks', { model: created.model }),
-      engine.call('build_info', {}),
-    ]);
-    if (isDeterministic(options) && simd === 'relaxed') {
+    if (isDeterministic(options) && build.simd === 'relaxed') {
       throw new ClearformerError('invalid_argument', 'deterministic: the WASM that was given is the relaxed build', {
         option: 'deterministic',
       });
@@ -217,8 +213,8 @@ export async function loadModel(
       config: parsed.config,
       generationConfig: { ...endTokens(parsed.config), ...parsed.generation },
       unexpectedTensors: created.unexpected_tensors,
-      hooks: hooks.map((hook) => ({ ...hook, axes: hook.axes.split(' ') })),
-      build: { version, simd, dot_bits },
+      hooks: JSON.parse(created.hooks),
+      build,
       dtype: options.dtype ?? 'fp32',
       cache_dtype,
       folder: folder.only(companionFiles),

@@ -196,6 +196,8 @@ export interface ModelValue {
   model: Handle;
   cfg: ModelShape;
   unexpected_tensors: string[];
+  /** `HookPoint[]` as JSON. */
+  hooks: string;
 }
 
 type NormArguments = { x: TensorIn; axes: number; eps: number } & Loose<{ weight?: TensorIn; bias?: TensorIn }>;
@@ -258,7 +260,6 @@ export interface Border extends WeightCalls, PrimitiveCalls {
   >;
   model_forward: Call<ForwardArguments, ForwardValue>;
   model_gradient: Call<GradientArguments, GradientValue>;
-  model_hooks: Call<{ model: Handle }, { hooks: (Omit<HookPoint, 'axes'> & { axes: string })[] }>;
   model_unembed: Call<{ model: Handle; x: TensorIn; normalize: boolean }, TensorOut<'float32'>>;
   model_logit_directions: Call<{ model: Handle; tokens: TensorIn }, Directions>;
   model_head_directions: Call<{ model: Handle; layer: number; cross: boolean; directions: TensorIn }, Directions>;
