@@ -8,6 +8,7 @@
 #include "clearformer/kernels/quantized_matmul.h"
 #include "clearformer/kernels/transpose.h"
 #include "clearformer/tensor/rotation.h"
+#include "clearformer/tensor/rounding.h"
 #include "clearformer/tensor/scratch.h"
 #include "clearformer/tensor/thread_pool.h"
 
@@ -60,20 +61,29 @@ void pack_row16(const std::uint16_t* row, std::size_t inputs, std::size_t column
 }
 
 void pack_block8(const unsigned char* numbers, const BlockLayout& layout, unsigned char* to) {
+  unsigned char bytes[kBlock];
   int sum = 0;
   for (std::size_t k = 0; k < kBlock; ++k) {
-    const int number = numbers[k] - Matrix::kZero8;
-    to[layout.element(k)] = static_cast<unsigned char>(number);
+    const int number = numbers[k] - kZero8;
+    bytes[k] = static_cast<unsigned char>(number);
     sum += number;
+  }
+  for (std::size_t k = 0; k < kBlock; k += layout.step) {
+    std::memcpy(to + layout.element(k), bytes + k, layout.step);
   }
   const auto sum16 = static_cast<std::int16_t>(sum);  // 64 numbers below 128
   std::memcpy(to + layout.scale() + 2 * layout.width, &sum16, sizeof sum16);
 }
 
 void pack_block4(const unsigned char* numbers, const BlockLayout& layout, unsigned char* to) {
-  for (std::size_t k = 0; k < kBlock; ++k) {
-    unsigned char& byte = to[layout.element(k)];
-    byte = static_cast<unsigned char>(byte | (numbers[k / 2] >> (k % 2 * 4) & 15) << layout.shift);
+  unsigned char nibbles[kBlock];
+  for (std::size_t k = 0; k < kBlock; k += 2) {
+    nibbles[k] = static_cast<unsigned char>((numbers[k / 2] & 15) << layout.shift);
+    nibbles[k + 1] = static_cast<unsigned char>((numbers[k / 2] >> 4) << layout.shift);
+  }
+  for (std::size_t k = 0; k < kBlock; k += layout.step) {
+    unsigned char* const step = to + layout.element(k);
+    for (std::size_t i = 0; i < layout.step; ++i) step[i] |= nibbles[k + i];
   }
 }
 
@@ -230,8 +240,8 @@ void PackedMatrix::copy_part(std::size_t output, std::size_t first, std::size_t 
     float numbers[kBlock];
     for (std::size_t k = 0; k < kBlock; ++k) {
       const unsigned char byte = panel[layout.element(k)];
-      const int number = layout.nibbles ? (byte >> layout.shift & 15) - Matrix::kZero4
-                                        : static_cast<signed char>(byte);
+      const int number =
+          layout.nibbles ? (byte >> layout.shift & 15) - kZero4 : static_cast<signed char>(byte);
       numbers[k] = float_from_bf16(scale) * static_cast<float>(number);
     }
     rotate(numbers);

@@ -8,6 +8,7 @@
 #include "clearformer/kernels/matmul.h"
 #include "clearformer/kernels/packed_matrix.h"
 #include "clearformer/kernels/transpose.h"
+#include "clearformer/tensor/rounding.h"
 #include "clearformer/tensor/thread_pool.h"
 
 namespace clearformer {

@@ -7,6 +7,7 @@
 
 #include "clearformer/tensor/matrix.h"
 #include "clearformer/tensor/portable_math.h"
+#include "clearformer/tensor/rounding.h"
 
 namespace clearformer {
 

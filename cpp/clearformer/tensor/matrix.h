@@ -6,7 +6,7 @@
 //   q8   integers within ±127
 //   q4   integers within -8 … 7
 // The rows of q8 and q4 are rotated in blocks of 64 inputs (rotation.h), each of which has one bfloat16 scale.
-// Scales minimise the squared error (see matrix.cpp). If a format cannot represent some row (not finite, above
+// Scales minimise the squared error (see rounding.cpp). If a format cannot represent some row (not finite, above
 // 65,504 in f16, above 1e37 in q8 and q4), the whole matrix stays f32.
 #pragma once
 
@@ -39,8 +39,6 @@ struct RowRuns {
 /// The weight (N, K) of a linear layer in one of the formats: as rows, or packed for the matrix product.
 class Matrix : public WeightRows {
  public:
-  static constexpr int kZero8 = 128, kZero4 = 8;
-
   Matrix() = default;
   /// Takes fp32 rows (N, K) as they are.
   explicit Matrix(Tensor rows);
@@ -86,10 +84,5 @@ class Matrix : public WeightRows {
   std::size_t outputs_ = 0, inputs_ = 0;
   Tensor values_;
 };
-
-/// float to IEEE 754 binary16 bits, rounded to nearest even; magnitudes above 65,519 become infinity.
-std::uint16_t f16_from_float(float value);
-/// float to bfloat16 bits, rounded to nearest even.
-std::uint16_t bf16_from_float(float value);
 
 }  // namespace clearformer

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "clearformer/tensor/matrix.h"
+#include "clearformer/tensor/rounding.h"
 #include "support/closeness.h"
 #include "support/fixture.h"
 #include "support/guarded.h"

@@ -7,6 +7,7 @@
 
 #include "clearformer/layers/packed_key_values.h"
 #include "clearformer/tensor/matrix.h"
+#include "clearformer/tensor/rounding.h"
 
 namespace clearformer::test {
 

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "clearformer/tensor/rotation.h"
+#include "clearformer/tensor/rounding.h"
 #include "support/closeness.h"
 #include "support/random.h"
 

@@ -1,4 +1,6 @@
 // Matrices rounded while they stream in: the same bits as rounded at once, for any chunks.
+#include "clearformer/tensor/rounding.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
