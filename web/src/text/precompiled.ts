@@ -39,13 +39,15 @@ export function precompiled(charsmap: string): (text: AlignedText) => Steps<Alig
   };
 }
 
-// Between two printable ASCII characters there is always a grapheme boundary. The segmenter, whose time is quadratic in
-// the text's length, is applied to the other stretches only, with the adjacent characters that may belong to them.
-const stretches = /[ -~]?(?:[^ -~]+[ -~]?)+|[ -~]/g;
+// Between two of these there is always a grapheme boundary, since they neither extend a grapheme nor begin one that others
+// extend to: printable ASCII, letters with case, ideographs. The segmenter, whose time is quadratic in the text's length, is
+// applied to the other stretches only, with the adjacent characters that may belong to them.
+const alone = ' -~\\p{Lu}\\p{Ll}\\p{Unified_Ideograph}';
+const stretches = new RegExp(`[${alone}]?(?:[^${alone}]+[${alone}]?)+|[${alone}]`, 'gu');
 
 function* graphemesOf(text: string, segmenter: Intl.Segmenter): Generator<string> {
   for (const [stretch] of text.matchAll(stretches)) {
-    if (stretch.length === 1) yield stretch;
+    if (stretch.length === 1 || (stretch.length === 2 && (stretch.codePointAt(0) as number) > 0xffff)) yield stretch;
     else yield* segments(stretch, segmenter);
   }
 }
