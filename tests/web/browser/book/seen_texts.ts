@@ -94,13 +94,31 @@ function seenTextsNow(): SeenText[] {
     const size = Number.parseFloat(fontSize) * scaleOf(element);
     found.push({ text: shown.slice(0, 60), size, where: nameOf(element), raised: raised(element), lines });
   };
+  /** The elements for which a rule of their style sheets has `::before` or `::after`: of others the browser would compute both. */
+  const generating = new Set<Element>();
+  const findGenerating = (root: Document | ShadowRoot): void => {
+    const within = (rule: CSSRule): void => {
+      const { selectorText } = rule as CSSStyleRule;
+      if (selectorText !== undefined && /:(before|after)/.test(selectorText)) {
+        if (/:host|:slotted|:part|&/.test(selectorText)) throw new Error(`${selectorText} is not looked up`);
+        const selectors = selectorText.replace(/::?(before|after)/g, '');
+        for (const element of root.querySelectorAll(selectors)) generating.add(element);
+      }
+      for (const inner of (rule as CSSGroupingRule).cssRules ?? []) within(inner);
+    };
+    for (const { cssRules } of [...root.styleSheets, ...root.adoptedStyleSheets])
+      for (const rule of cssRules) within(rule);
+  };
+  findGenerating(document);
   const generated = (element: Element, which: '::before' | '::after'): void => {
+    if (!generating.has(element)) return;
     const { content, fontSize, display } = getComputedStyle(element, which);
     const text = /^"(.*)"$/.exec(content)?.[1] ?? '';
     const { left, top } = element.getBoundingClientRect(); // CSSOM has no box of it
     if (display !== 'none') add(element, text, [new DOMRect(left, top, 1, 1)], fontSize);
   };
   const field = (element: Element): void => {
+    if (!element.matches('select, textarea, input')) return;
     const { fontSize } = getComputedStyle(element);
     const rects = [element.getBoundingClientRect()];
     if (element instanceof HTMLSelectElement) add(element, element.selectedOptions[0]?.text ?? '', rects, fontSize);
@@ -134,7 +152,9 @@ function seenTextsNow(): SeenText[] {
       generated(node, '::before');
       generated(node, '::after');
     }
-    for (const child of node instanceof Element && node.shadowRoot ? node.shadowRoot.childNodes : []) visit(child);
+    const shadow = node instanceof Element ? node.shadowRoot : null;
+    if (shadow) findGenerating(shadow);
+    for (const child of shadow?.childNodes ?? []) visit(child);
     for (const child of node.childNodes) visit(child);
   };
   visit(document.body);
