@@ -119,9 +119,11 @@ export async function buildWasm(): Promise<void> {
   await splitModules(Object.values(modules), await tools.wasm());
 }
 
-/** Runs the tests of a built preset, with more variables in their environment. */
-export async function testPreset(preset: string, env: Environment = {}): Promise<void> {
+/** Runs the tests of a built preset, with more variables in their environment; users' programs are compiled through the cache. */
+export async function testPreset(preset: string, more: Environment = {}): Promise<void> {
   const { ctest } = await tools.build();
+  const cache = await tools.cache();
+  const env = { ...(cache && { ...cache.env, CMAKE_CXX_COMPILER_LAUNCHER: cache.launcher }), ...more };
   const args = ['--test-dir', inProject('build', preset), '--output-on-failure', '--no-tests=error'];
   const parallel = ['-j', String(availableParallelism())];
   await step(`Testing ${preset}`, () => run(ctest, [...args, ...parallel], { env, show: true }));
