@@ -89,7 +89,7 @@ CLEARFORMER_LOOP void multiply_row(const FloatRows& rows, const Element* b, std:
 template <class Element>
 inline void multiply_single_row(const FloatRows& rows, const Element* b, std::size_t stride,
                                 const Destination& to) {
-  constexpr std::size_t kCached = std::size_t{4} << 20, kPanels = sizeof(Element) == 4 ? 4 : 2;
+  constexpr std::size_t kCached = std::size_t{4} << 20, kPanels = 4;
   static RowStreams streams;
   const auto multiply = [&]<std::size_t Panels>(std::size_t panel) {
     multiply_row<Panels>(rows, b + panel * stride, stride, to, panel);

@@ -41,7 +41,7 @@ constexpr Rounding rounding_of(PanelFormat format) {
 template <class Work>
 inline auto with_dot([[maybe_unused]] std::size_t rows, Work work) {
 #if CLEARFORMER_DOT_OF_PAIRS
-  if (rows >= kWidenFrom && pairs_are_faster()) return work(PairDot());
+  if ((rows == 1 || rows >= kWidenFrom) && pairs_are_faster()) return work(PairDot());
 #endif
   return work(PanelDot());
 }
