@@ -275,7 +275,7 @@ describe('transcribe', { timeout }, () => {
     expect(chunks.length).toBeGreaterThan(1);
     const seconds = (at: number | null) => at?.toFixed(2) ?? '';
     const lines = chunks.map(
-      ({ timestamp: [start, end], text }) => `${seconds(start)}\t${seconds(end)}\t${text.trim()}\n`,
+      ({ timestamp: [start, end] = [null, null], text }) => `${seconds(start)}\t${seconds(end)}\t${text.trim()}\n`,
     );
     const words = [folder, jfk, '--language', 'en', '--chunk-length-s', '1', '--return-timestamps'];
     const { code, out } = await runProcess(['transcribe', ...words]);
