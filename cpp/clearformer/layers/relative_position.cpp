@@ -5,7 +5,6 @@
 #include <cmath>
 #include <vector>
 
-#include "clearformer/tensor/matrix.h"
 #include "clearformer/tensor/portable_math.h"
 #include "clearformer/tensor/rounding.h"
 

@@ -181,7 +181,7 @@ using PanelDot = WordDot;
 
 #if CLEARFORMER_DOT_OF_PAIRS
 
-/// Products of bytes for several rows where the processor sums them in pairs, to 16 bits.
+/// Products of bytes for one row or many where the processor sums them in pairs, to 16 bits.
 struct PairDot : ByteDot {
   using Pairs = xsimd::batch<std::int16_t, Arch>;
   static constexpr std::size_t kBits = 16, kRows = 4, kFineRows = 2;

@@ -17,10 +17,10 @@ float largest_magnitude(const float* values, std::size_t count);
 
 /// float to IEEE 754 binary16 bits, rounded to nearest even; magnitudes above 65,519 become infinity.
 std::uint16_t f16_from_float(float value);
+/// The same of `count` floats.
+void round_to_f16(const float* values, std::size_t count, std::uint16_t* to);
 /// float to bfloat16 bits, rounded to nearest even.
 std::uint16_t bf16_from_float(float value);
-/// The same of `count` floats to binary16.
-void round_to_f16(const float* values, std::size_t count, std::uint16_t* to);
 
 /// Rounds a block to integers of ±127, plus kZero8; returns the scale in bfloat16.
 std::uint16_t round_block8(const float (&block)[kBlock], std::uint8_t* to);

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "clearformer/layers/packed_key_values.h"
-#include "clearformer/tensor/matrix.h"
 #include "clearformer/tensor/rounding.h"
 
 namespace clearformer::test {
