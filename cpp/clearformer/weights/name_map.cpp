@@ -18,18 +18,15 @@ void drop_segment(std::string_view& path) {
 // `any` becomes the segment that a '*' matched.
 std::size_t covered(std::string_view path, std::string_view run, std::string_view& any) {
   std::size_t length = 0;
-  while (!run.empty()) {
-    if (length >= path.size() && length != 0) return std::string_view::npos;
-    const std::string_view segment = first_segment(path.substr(length));
-    if (first_segment(run) == "*") {
-      any = segment;
-    } else if (first_segment(run) != segment) {
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    if (run[i] == '*') {
+      any = first_segment(path.substr(length));
+      length += any.size();
+    } else if (length == path.size() || path[length++] != run[i]) {
       return std::string_view::npos;
     }
-    length += segment.size() + 1;
-    drop_segment(run);
   }
-  return length - 1;
+  return length == path.size() || path[length] == '.' ? length : std::string_view::npos;
 }
 
 void append_segment(std::string& name, std::string_view segment) {
