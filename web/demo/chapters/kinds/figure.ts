@@ -55,7 +55,7 @@ export class FigureKinds extends Figure<Shown, typeof words> {
       .told { color: var(--cf-wrong); font-size: max(14px, var(--cf-min-font-size)); margin: 0 0 10px; }
       .large .given, .large .kind code { display: none; }
       .large td, .large th { padding: 5px 18px 5px 0; line-height: 1.25; } .large tbody th { width: 190px; }
-      .large .heads { margin-top: 8px; } .large .kind > p { margin: 0; } .large .kind .answer { margin: 6px 0 0; } .large .bars p { min-height: 0; }
+      .large .heads { margin-top: 0; } .large .pair { gap: 0 18px; } .large .kind > p { margin: 0; } .large .kind .answer { margin: 6px 0 0; } .large .pair + .answer { margin: 0; } .large .bars p { min-height: 0; }
       .large .three { gap: 30px; } .large .maps { gap: 20px; grid-template-columns: minmax(0, 1fr) minmax(0, 0.9fr) minmax(0, 1.6fr); } .large .maps.one { grid-template-columns: minmax(0, 1fr); } .large .one .off { display: none; }
       .large .one .kind:not(.off) { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0 60px; align-items: center; } .large .one h3, .large .one .kind > p:not(.answer) { grid-column: 1 / -1; } .large .one .answer { font-size: 34px; }
       .large .words button { font-size: 38px; }
