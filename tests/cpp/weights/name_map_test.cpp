@@ -33,6 +33,15 @@ TEST(NameMap, TheFirstRuleThatFitsWins) {
             "blocks.0.feed_forward.down_proj.weight");
 }
 
+TEST(NameMap, ARuleNeedsAllOfItsSegments) {
+  const NameMap map(std::vector<NameRule>{{"mlp.up_proj", "fc1"}, {"mlp.*.scale", "scales.*"}});
+  EXPECT_EQ(map.stored("blocks.0.mlp").name, "blocks.0.mlp");
+  EXPECT_EQ(map.stored("mlp.up_projection").name, "mlp.up_projection");
+  EXPECT_EQ(map.stored("mlp.gate").name, "mlp.gate");
+  EXPECT_EQ(map.stored("mlp.gate.scaled").name, "mlp.gate.scaled");
+  EXPECT_EQ(map.stored("mlp.gate.scale").name, "scales.gate");
+}
+
 TEST(NameMap, AnEmptyReplacementDropsTheRun) {
   const NameMap map(std::vector<NameRule>{{"embed.tokens", ""}, {"mlp", ""}});
   EXPECT_EQ(map.stored("embed.tokens.weight").name, "weight");
