@@ -182,4 +182,10 @@ describe.each(places)('$name', ({ phases, manners, numThreads, run }) => {
         console.log(phase, manner, JSON.stringify(outcomes.map(({ code, ms }) => [code, Math.round(ms)])));
     });
   });
+
+  it('right after its first word', async () => {
+    const { outcomes, again } = await run({ kills: [{ manner: 'word', after: 0 }], phase: 'load', numThreads });
+    expect(outcomes.map(({ code }) => code)).toEqual(['worker_failed']);
+    expect(again).toBe(true);
+  });
 });

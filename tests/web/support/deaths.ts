@@ -51,7 +51,8 @@ export async function outcomeOf(work: () => Promise<unknown>, killed: () => numb
 
 /** How a worker dies: terminated from outside, by itself, by an uncaught trap, by a trap in the core. */
 export const manners = ['terminate', 'close', 'trap', 'core'] as const;
-export type Manner = (typeof manners)[number];
+/** And, in a browser, right after its first message, which says that it runs. */
+export type Manner = (typeof manners)[number] | 'word';
 
 /** A script that wraps the package's worker script and dies after that many milliseconds. Also runs in pages. */
 export function dyingScript(script: string, manner: Manner, after: number): string {
@@ -61,6 +62,13 @@ const node = globalThis.process !== undefined;
 const trap = new WebAssembly.Instance(new WebAssembly.Module(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0,
   3, 2, 1, 0, 7, 5, 1, 1, 102, 0, 0, 10, 5, 1, 3, 0, 0, 11))).exports.f;
 if ('${manner}' === 'close') setTimeout(() => (node ? process.exit(7) : close()), ${after});
+if ('${manner}' === 'word') {
+  const { postMessage } = globalThis;
+  globalThis.postMessage = (...given) => {
+    postMessage(...given);
+    close();
+  };
+}
 if ('${manner}' === 'trap') setTimeout(() => trap(), ${after}); // caught by nobody
 if ('${manner}' === 'core') {
   // Whatever of the core is called next: its glue sees a real trap.
