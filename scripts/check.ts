@@ -1,12 +1,12 @@
 // npm run check: formats and lint, types, import directions, file lengths, unresolved conflicts, the package's exports
 // and their comments, licences, links of packed pages, download sizes.
-// With "-- --fix" formats are corrected instead of reported.
+// With "-- --fix" formats are corrected first.
 
 import { steps } from './build.js';
 import { checkConflicts } from './check/conflicts.js';
 import { checkDocumented } from './check/documented.js';
 import { checkExports } from './check/exports.js';
-import { checkCppFormat, checkWebFormat } from './check/formats.js';
+import { checkCppFormat, checkWebFormat, fixFormats } from './check/formats.js';
 import { checkImports } from './check/imports.js';
 import { checkLengths } from './check/lengths.js';
 import { checkLicences } from './check/licences.js';
@@ -16,10 +16,10 @@ import { checkTypes } from './check/types.js';
 import { commandOf } from './main.js';
 import { SetupError, seconds } from './toolchain/progress.js';
 
-const checks: Readonly<Record<string, (fix: boolean) => Promise<string>>> = {
+const checks: Readonly<Record<string, () => Promise<string>>> = {
+  types: checkTypes, // takes longest
   'format of C++': checkCppFormat,
   'format and lint of the rest': checkWebFormat,
-  types: checkTypes,
   'import directions': checkImports,
   'file lengths': checkLengths,
   'unresolved conflicts': checkConflicts,
@@ -30,20 +30,28 @@ const checks: Readonly<Record<string, (fix: boolean) => Promise<string>>> = {
   sizes: checkSizes,
 };
 
-/** Runs every check, reports each result, and throws if any failed. Needs the package in dist/. */
-export async function check(fix = false): Promise<void> {
-  const failed: string[] = [];
-  for (const [name, work] of Object.entries(checks)) {
-    const start = Date.now();
-    try {
-      const detail = await work(fix);
-      console.log(`• ${name}: ok (${seconds(start)})${detail ? `\n    ${detail}` : ''}`);
-    } catch (error) {
-      if (!(error instanceof SetupError)) throw error;
-      console.log(`• ${name}: FAILED\n${error.message}`);
-      failed.push(name);
-    }
+interface Outcome {
+  name: string;
+  passed: boolean;
+  report: string;
+}
+
+async function outcomeOf(name: string, work: () => Promise<string>): Promise<Outcome> {
+  const start = Date.now();
+  try {
+    const detail = await work();
+    return { name, passed: true, report: `ok (${seconds(start)})${detail ? `\n    ${detail}` : ''}` };
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    return { name, passed: false, report: `FAILED\n${error.message}` };
   }
+}
+
+/** Runs all checks side by side, reports each result, and throws if any failed. Needs the package in dist/. */
+export async function check(): Promise<void> {
+  const outcomes = await Promise.all(Object.entries(checks).map(([name, work]) => outcomeOf(name, work)));
+  for (const { name, report } of outcomes) console.log(`• ${name}: ${report}`);
+  const failed = outcomes.filter(({ passed }) => !passed).map(({ name }) => name);
   if (failed.length > 0) throw new SetupError(`Failed: ${failed.join('; ')}.`);
 }
 
@@ -51,7 +59,8 @@ export const command = commandOf(
   async (names) => {
     await steps.wasm();
     await steps.package();
-    await check(names.includes('--fix'));
+    if (names.includes('--fix')) await fixFormats();
+    await check();
   },
   ['--fix'],
 );

@@ -8,8 +8,8 @@ const projects = ['tsconfig.json', 'web/demo/tsconfig.json'];
 
 export async function checkTypes(): Promise<string> {
   const tsc = inProject('node_modules/typescript/bin/tsc');
-  for (const project of projects) {
-    await run(process.execPath, [tsc, '--noEmit', '-p', inProject(project)], { cwd: inProject() });
-  }
+  const check = (project: string) =>
+    run(process.execPath, [tsc, '--noEmit', '-p', inProject(project)], { cwd: inProject() });
+  await Promise.all(projects.map(check));
   return projects.join(', ');
 }
