@@ -87,17 +87,14 @@ struct Destination {
   }
 };
 
-/// Calls multiply<P>(panel) for all panels of `n` columns, at most P = Panels at once, and applies the activation
-/// after every few panels, while they are in the cache.
-template <std::size_t Panels = 1, class Multiply>
+/// Calls multiply(panel) for all panels, and applies the activation after every few, while they are in the cache.
+template <class Multiply>
 inline void for_each_panel(const Destination& to, std::size_t rows, Multiply multiply) {
   constexpr std::size_t kGroup = 16;
   const std::size_t panels = (to.n + kWidth - 1) / kWidth;
   for (std::size_t first = 0; first < panels; first += kGroup) {
     const std::size_t last = std::min(first + kGroup, panels);
-    std::size_t panel = first;
-    for (; panel + Panels <= last; panel += Panels) multiply.template operator()<Panels>(panel);
-    for (; panel < last; ++panel) multiply.template operator()<1>(panel);
+    for (std::size_t panel = first; panel < last; ++panel) multiply(panel);
     if (to.epilogue.activation == nullptr) continue;
     const std::size_t column = first * kWidth, count = std::min(last * kWidth, to.n) - column;
     for (std::size_t row = 0; row < rows; ++row) {
@@ -105,6 +102,21 @@ inline void for_each_panel(const Destination& to, std::size_t rows, Multiply mul
       to.epilogue.activation(block, block, count);
     }
   }
+}
+
+/// For a single row: calls multiply<P>(panel, apart), for P = Panels at once that are `apart` panels from one another, and
+/// one by one for those left over. Their weights are P long streams: of panels side by side each would be a short one, for
+/// which a processor fetches nothing ahead.
+template <std::size_t Panels, class Multiply>
+inline void for_each_stream(const Destination& to, Multiply multiply) {
+  const std::size_t panels = (to.n + kWidth - 1) / kWidth, apart = panels / Panels;
+  for (std::size_t panel = 0; panel < apart; ++panel) {
+    multiply.template operator()<Panels>(panel, apart);
+  }
+  for (std::size_t panel = Panels * apart; panel < panels; ++panel) {
+    multiply.template operator()<1>(panel, 0);
+  }
+  if (to.epilogue.activation != nullptr) to.epilogue.activation(to.c, to.c, to.n);
 }
 
 /// Calls tile<R>(row) for all rows, R at most Rows; smaller tiles exist for Next rows and the even numbers below, and for

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "clearformer/kernels/epilogue.h"
-#include "clearformer/kernels/row_streams.h"
 #include "clearformer/simd/integer.h"
 
 namespace clearformer::kernels::CLEARFORMER_TARGET {
@@ -59,45 +58,42 @@ CLEARFORMER_LOOP void multiply_tile(const FloatRows& rows, std::size_t row, cons
   to.write(row, panel, tile);
 }
 
-/// A single row by Panels panels at once: with one panel, every step waits for the previous sum.
+/// A single row by Panels panels at once, `apart` from one another: with one panel, every step waits for the previous sum.
 template <std::size_t Panels, class Element>
 CLEARFORMER_LOOP void multiply_row(const FloatRows& rows, const Element* b, std::size_t stride,
-                                   const Destination& to, std::size_t panel) {
+                                   const Destination& to, std::size_t panel, std::size_t apart) {
+  const std::size_t between = apart * stride;
+  b += panel * stride;
   Vec sums[Panels][kTileVectors];
+#pragma GCC unroll 4
   for (std::size_t p = 0; p < Panels; ++p) {
     for (std::size_t v = 0; v < kTileVectors; ++v) sums[p][v] = Vec(0.0f);
   }
   for (std::size_t k = 0; k < rows.k; ++k, b += kWidth) {
     const Vec value(rows.a[k * rows.step]);
+#pragma GCC unroll 4
     for (std::size_t p = 0; p < Panels; ++p) {
       Vec columns[kTileVectors];
-      load_columns(b + p * stride, columns);
+      load_columns(b + p * between, columns);
       for (std::size_t v = 0; v < kTileVectors; ++v) {
         sums[p][v] = multiply_add(value, columns[v], sums[p][v]);
       }
     }
   }
+#pragma GCC unroll 4
   for (std::size_t p = 0; p < Panels; ++p) {
     Destination::Tile<1> tile;
     for (std::size_t v = 0; v < kTileVectors; ++v) tile.sums[0][v] = sums[p][v];
-    to.write(0, panel + p, tile);
+    to.write(0, panel + p * apart, tile);
   }
 }
 
-/// A single row by all panels, `stride` elements apart: several panels at once from the caches, from main memory as many
-/// as are faster there.
+/// A single row by all panels, `stride` elements apart.
 template <class Element>
 inline void multiply_single_row(const FloatRows& rows, const Element* b, std::size_t stride,
                                 const Destination& to) {
-  constexpr std::size_t kCached = std::size_t{4} << 20, kPanels = 4;
-  static RowStreams streams;
-  const auto multiply = [&]<std::size_t Panels>(std::size_t panel) {
-    multiply_row<Panels>(rows, b + panel * stride, stride, to, panel);
-  };
-  const std::size_t bytes = rows.k * to.n * sizeof(Element);
-  if (bytes <= kCached) return for_each_panel<kPanels>(to, 1, multiply);
-  streams.run(bytes, [&](unsigned several) {
-    several != 0 ? for_each_panel<kPanels>(to, 1, multiply) : for_each_panel(to, 1, multiply);
+  for_each_stream<4>(to, [&]<std::size_t Panels>(std::size_t panel, std::size_t apart) {
+    multiply_row<Panels>(rows, b, stride, to, panel, apart);
   });
 }
 
@@ -139,7 +135,7 @@ inline void multiply_narrow(const FloatRows& rows, const Element* b, std::size_t
       return multiply_single_row(rows, b, stride, to);
     }
   }
-  for_each_panel(to, rows.m, [&]<std::size_t>(std::size_t panel) {
+  for_each_panel(to, rows.m, [&](std::size_t panel) {
     const Element* from = b + panel * stride;
     if (rows.m < kWidenFrom) {
       return for_each_tile<kWidenFrom - 1>(0, rows.m, [&]<std::size_t Rows>(std::size_t row) {

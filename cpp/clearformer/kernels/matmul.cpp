@@ -16,7 +16,7 @@ void matmul(const MatmulArgs& args) {
   if (args.element == PanelElement::i8) return narrow(static_cast<const std::int8_t*>(args.b));
   const auto* b = static_cast<const float*>(args.b);
   if (args.m == 1) return multiply_single_row(rows, b, args.panel_stride, to);
-  for_each_panel(to, args.m, [&]<std::size_t>(std::size_t panel) {
+  for_each_panel(to, args.m, [&](std::size_t panel) {
     multiply_panel(rows, b + panel * args.panel_stride, to, panel);
   });
 }

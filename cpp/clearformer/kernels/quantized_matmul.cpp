@@ -306,7 +306,7 @@ void quantized_matmul(const QuantizedMatmulArgs& args) {
   with_dot(args.m, [&]<class Dot>(Dot) {
     const QuantizedRows<Dot> rows(args);
     const std::size_t bytes = panel_bytes(args.format, args.k);
-    for_each_panel(to, args.m, [&]<std::size_t>(std::size_t panel) {
+    for_each_panel(to, args.m, [&](std::size_t panel) {
       const unsigned char* first = args.panels + panel * bytes;
       switch (args.format) {
         case PanelFormat::q8_fine:

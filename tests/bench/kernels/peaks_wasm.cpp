@@ -58,16 +58,23 @@ double relaxed_dot_i8(double count) {
 }
 #endif
 
+// Reads the four quarters at once: more than a single stream, whose rate the prefetcher limits.
 double stream(double count) {
   static std::vector<float> memory;
-  memory.resize(static_cast<std::size_t>(count) / sizeof(float) / 32 * 32);
-  v128_t sums[8] = {};
-  for (std::size_t i = 0; i < memory.size(); i += 32) {
-    for (std::size_t j = 0; j < 8; ++j) {
-      sums[j] = wasm_f32x4_add(sums[j], wasm_v128_load(memory.data() + i + 4 * j));
+  constexpr std::size_t kStreams = 4, kTurn = 8;
+  const std::size_t part = static_cast<std::size_t>(count) / sizeof(float) / kStreams / kTurn * kTurn;
+  memory.resize(kStreams * part);
+  v128_t sums[kStreams][2] = {};
+  for (const float* from = memory.data(); from < memory.data() + part; from += kTurn) {
+    for (std::size_t s = 0; s < kStreams; ++s) {
+      for (std::size_t j = 0; j < 2; ++j) {
+        sums[s][j] = wasm_f32x4_add(sums[s][j], wasm_v128_load(from + s * part + 4 * j));
+      }
     }
   }
-  for (const v128_t sum : sums) keep(wasm_f32x4_extract_lane(sum, 0));
+  for (const auto& of_stream : sums) {
+    for (const v128_t sum : of_stream) keep(wasm_f32x4_extract_lane(sum, 0));
+  }
   return static_cast<double>(memory.size() * sizeof(float));
 }
 

@@ -79,17 +79,26 @@ double dot_i8(double count) {
 }
 #endif
 
+// Reads the four quarters at once: more than a single stream, whose rate the prefetcher limits.
 double stream(double count) {
   static std::vector<float> memory;
-  constexpr std::size_t kTurn = 8 * kLanes;
-  memory.resize(static_cast<std::size_t>(count) / sizeof(float) / kTurn * kTurn);
-  Floats sums[8];
-  for (Floats& sum : sums) sum = splat(0.0f);
-  for (std::size_t i = 0; i < memory.size(); i += kTurn) {
-    for (std::size_t j = 0; j < 8; ++j)
-      sums[j] = add(sums[j], load(memory.data() + i + kLanes * j));
+  constexpr std::size_t kStreams = 4, kTurn = 2 * kLanes;
+  const std::size_t part = static_cast<std::size_t>(count) / sizeof(float) / kStreams / kTurn * kTurn;
+  memory.resize(kStreams * part);
+  Floats sums[kStreams][2];
+  for (auto& of_stream : sums) {
+    for (Floats& sum : of_stream) sum = splat(0.0f);
   }
-  for (const Floats sum : sums) keep(first(sum));
+  for (const float* from = memory.data(); from < memory.data() + part; from += kTurn) {
+    for (std::size_t s = 0; s < kStreams; ++s) {
+      for (std::size_t j = 0; j < 2; ++j) {
+        sums[s][j] = add(sums[s][j], load(from + s * part + j * kLanes));
+      }
+    }
+  }
+  for (const auto& of_stream : sums) {
+    for (const Floats sum : of_stream) keep(first(sum));
+  }
   return static_cast<double>(memory.size() * sizeof(float));
 }
 
