@@ -62,7 +62,8 @@ double relaxed_dot_i8(double count) {
 double stream(double count) {
   static std::vector<float> memory;
   constexpr std::size_t kStreams = 4, kTurn = 8;
-  const std::size_t part = static_cast<std::size_t>(count) / sizeof(float) / kStreams / kTurn * kTurn;
+  const std::size_t part =
+      static_cast<std::size_t>(count) / sizeof(float) / kStreams / kTurn * kTurn;
   memory.resize(kStreams * part);
   v128_t sums[kStreams][2] = {};
   for (const float* from = memory.data(); from < memory.data() + part; from += kTurn) {

@@ -83,7 +83,8 @@ double dot_i8(double count) {
 double stream(double count) {
   static std::vector<float> memory;
   constexpr std::size_t kStreams = 4, kTurn = 2 * kLanes;
-  const std::size_t part = static_cast<std::size_t>(count) / sizeof(float) / kStreams / kTurn * kTurn;
+  const std::size_t part =
+      static_cast<std::size_t>(count) / sizeof(float) / kStreams / kTurn * kTurn;
   memory.resize(kStreams * part);
   Floats sums[kStreams][2];
   for (auto& of_stream : sums) {
