@@ -206,6 +206,19 @@ TEST(QuantizedMatmul, EqualsTheNaiveTwinForLargeSizes) {
   }
 }
 
+// A single row reads several panels at once, and those left over one by one.
+TEST(QuantizedMatmul, ASingleRowEqualsTheNaiveTwinForAnyNumberOfPanels) {
+  SKIP_WHERE_INTEGER_PRODUCTS_ARE_WRONG();
+  Random random(9);
+  for (const MatrixFormat format : kFormats) {
+    for (std::size_t panels = 1; panels <= 13; ++panels) {
+      const std::size_t n = panels * kernels::panel_width() - panels % 3;
+      SCOPED_TRACE(concat(name_of(format), " N ", n));
+      expect_product(some_matrix(random, format, n, 130), random.list(130));
+    }
+  }
+}
+
 // fp32 with the widened weight gives the same bits as f16: also for subnormal inputs, and for those whose 2^112-fold is
 // infinite.
 TEST(QuantizedMatmul, HalvesGiveTheBitsOfTheirFloats) {
@@ -289,9 +302,8 @@ TEST(QuantizedMatmul, UnpacksTheRowsOfTheMatrix) {
 TEST(QuantizedMatmul, BiasActivationAndResidualFollowTheProduct) {
   SKIP_WHERE_INTEGER_PRODUCTS_ARE_WRONG();
   Random random(6);
-  const std::size_t rows = 7, n = 45, k = 40;
-  for (const MatrixFormat format : {MatrixFormat::f32, MatrixFormat::f16, MatrixFormat::q8_fine,
-                                    MatrixFormat::q8, MatrixFormat::q4}) {
+  const std::size_t n = 5 * kernels::panel_width() - 3, k = 40;
+  const auto check = [&](std::size_t rows, MatrixFormat format) {
     const PackedMatrix matrix(some_matrix(random, format, n, k));
     const Floats x = random.list(rows * k), bias = random.list(n), added = random.list(rows * n);
     const Floats plain = product(matrix, x);
@@ -306,6 +318,10 @@ TEST(QuantizedMatmul, BiasActivationAndResidualFollowTheProduct) {
         "residual",
         product(matrix, x, {.bias = bias.data(), .residual = added.data(), .residual_stride = n}),
         expected);
+  };
+  for (const MatrixFormat format : {MatrixFormat::f32, MatrixFormat::f16, MatrixFormat::q8_fine,
+                                    MatrixFormat::q8, MatrixFormat::q4}) {
+    for (const std::size_t rows : {1u, 7u}) check(rows, format);
   }
 }
 
