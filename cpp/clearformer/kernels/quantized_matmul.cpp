@@ -275,54 +275,6 @@ void multiply_panel(const QuantizedMatmulArgs& args, const QuantizedRows<Dot>& r
   multiply_rows<Dot, format, false>(args, rows, to, panel, {bytes, scales});
 }
 
-#if !CLEARFORMER_DOT_OF_BYTES
-
-// A single row by Panels panels of bytes at once, `apart` from one another, which share each step's inputs.
-template <std::size_t Panels>
-CLEARFORMER_LOOP void multiply_row(const QuantizedRows<WordDot>& rows, const unsigned char* panels,
-                                   const Destination& to, std::size_t panel, std::size_t apart) {
-  using Of = Block<PanelFormat::q8>;
-  const std::size_t bytes = rows.blocks * Of::kBytes, between = apart * bytes;
-  const unsigned char* weights = panels + panel * bytes;
-  Destination::Tile<1> tiles[Panels];
-  for (auto& [sums] : tiles) std::fill(sums[0], sums[0] + kTileVectors, Vec(0.0f));
-  const unsigned char* x = rows.first;
-  for (std::size_t block = rows.blocks; block > 0; --block) {
-    IntVec sums[Panels][kTileVectors];
-#pragma GCC unroll 4
-    for (auto& of_panel : sums) std::fill(of_panel, of_panel + kTileVectors, IntVec(0));
-#pragma GCC unroll 1
-    for (std::size_t i = 0; i < kSteps<WordDot>; ++i, x += 4, weights += Of::kStepBytes) {
-      const auto inputs = repeat_step<WordDot>(reinterpret_cast<const WordDot::Quantum*>(x));
-#pragma GCC unroll 4
-      for (std::size_t p = 0; p < Panels; ++p) {
-#pragma GCC unroll 4
-        for (std::size_t v = 0; v < kTileVectors; ++v) {
-          const auto* from = weights + p * between + v * kRegister<WordDot>;
-          sums[p][v] = WordDot::dot(sums[p][v], inputs, WordDot::load_weights(from));
-        }
-      }
-    }
-    float row_scale;
-    std::memcpy(&row_scale, x, sizeof row_scale);
-#pragma GCC unroll 4
-    for (std::size_t p = 0; p < Panels; ++p) {
-      const auto* scales = reinterpret_cast<const std::uint16_t*>(weights + p * between);
-#pragma GCC unroll 4
-      for (std::size_t v = 0; v < kTileVectors; ++v) {
-        const Vec scale = load_bf16(scales + v * kLanes) * Vec(row_scale);
-        Vec& total = tiles[p].sums[0][v];
-        total = total + to_float(sums[p][v]) * scale;
-      }
-    }
-    x += 4;
-    weights += Of::kScaleBytes;
-  }
-  for (std::size_t p = 0; p < Panels; ++p) to.write(0, panel + p * apart, tiles[p]);
-}
-
-#endif
-
 }  // namespace
 
 std::size_t dot_bits() {
@@ -353,13 +305,6 @@ void quantized_matmul(const QuantizedMatmulArgs& args) {
   }
   with_dot(args.m, [&]<class Dot>(Dot) {
     const QuantizedRows<Dot> rows(args);
-#if !CLEARFORMER_DOT_OF_BYTES
-    if (args.m == 1 && args.format != PanelFormat::q4) {
-      return for_each_stream<4>(to, [&]<std::size_t Panels>(std::size_t panel, std::size_t apart) {
-        multiply_row<Panels>(rows, args.panels, to, panel, apart);
-      });
-    }
-#endif
     const std::size_t bytes = panel_bytes(args.format, args.k);
     for_each_panel(to, args.m, [&](std::size_t panel) {
       const unsigned char* first = args.panels + panel * bytes;
