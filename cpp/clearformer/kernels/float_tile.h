@@ -65,14 +65,12 @@ CLEARFORMER_LOOP void multiply_row(const FloatRows& rows, const Element* b, std:
   const std::size_t between = apart * stride;
   b += panel * stride;
   Vec sums[Panels][kTileVectors];
-#pragma GCC unroll 4
-  for (std::size_t p = 0; p < Panels; ++p) {
+  CLEARFORMER_UNROLL for (std::size_t p = 0; p < Panels; ++p) {
     for (std::size_t v = 0; v < kTileVectors; ++v) sums[p][v] = Vec(0.0f);
   }
   for (std::size_t k = 0; k < rows.k; ++k, b += kWidth) {
     const Vec value(rows.a[k * rows.step]);
-#pragma GCC unroll 4
-    for (std::size_t p = 0; p < Panels; ++p) {
+    CLEARFORMER_UNROLL for (std::size_t p = 0; p < Panels; ++p) {
       Vec columns[kTileVectors];
       load_columns(b + p * between, columns);
       for (std::size_t v = 0; v < kTileVectors; ++v) {
@@ -80,8 +78,7 @@ CLEARFORMER_LOOP void multiply_row(const FloatRows& rows, const Element* b, std:
       }
     }
   }
-#pragma GCC unroll 4
-  for (std::size_t p = 0; p < Panels; ++p) {
+  CLEARFORMER_UNROLL for (std::size_t p = 0; p < Panels; ++p) {
     Destination::Tile<1> tile;
     for (std::size_t v = 0; v < kTileVectors; ++v) tile.sums[0][v] = sums[p][v];
     to.write(0, panel + p * apart, tile);
