@@ -203,7 +203,7 @@ TEST(QuantizedMatmul, EqualsTheNaiveTwinForLargeSizes) {
       expect_product(some_matrix(random, format, sizes.n, sizes.k),
                      random.list(sizes.m * sizes.k, -3.0f, 9.0f));
     }
-    for (std::size_t panels = 1; panels <= 13; ++panels) {  // a single row of halves reads four at once
+    for (std::size_t panels = 1; panels <= 13; ++panels) {  // halves are read from four at once
       const std::size_t n = panels * kernels::panel_width() - panels % 3;
       SCOPED_TRACE(concat(name_of(format), " N ", n));
       expect_product(some_matrix(random, format, n, 130), random.list(130));
