@@ -3,7 +3,7 @@
 // once), bundles scripts/<script>.ts into build/scripts and calls its `command` with the arguments.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const inProject = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
@@ -45,7 +45,12 @@ async function bundled(script) {
     ...{ tsconfigRaw: {}, sourcemap: 'inline', logLevel: 'error', write: false },
   });
   mkdirSync(inProject('build/scripts'), { recursive: true });
-  for (const { path, text } of outputFiles) if (textOf(path) !== text) writeFileSync(path, text);
+  for (const { path, text } of outputFiles) {
+    if (textOf(path) === text) continue;
+    const unfinished = `${path}.unfinished-${process.pid}`; // another process may read it meanwhile
+    writeFileSync(unfinished, text);
+    renameSync(unfinished, path);
+  }
   return inProject(`build/scripts/${name}.js`);
 }
 

@@ -72,6 +72,7 @@ async function settingsOf(preset: string): Promise<Settings> {
     CMAKE_TOOLCHAIN_FILE: toolchainFile,
     CMAKE_CROSSCOMPILING_EMULATOR: process.execPath,
     CLEARFORMER_NODE_FLAGS: nodeFlags.join(';'),
+    CMAKE_CXX_LINKER_LAUNCHER: [process.execPath, inProject('scripts/run.mjs'), 'link'].join(';'),
   };
   const given = Object.entries(own).map(([name, value]) => `-D${name}=${value}`);
   // Not told by the name of em++.

@@ -52,6 +52,8 @@ export async function findCompilerCache(project: string): Promise<CompilerCache 
     CCACHE_NOHASHDIR: '1',
     // The compiler tells which headers it read: without preprocessing everything once more.
     CCACHE_DEPEND: '1',
+    // What includes a precompiled header is kept, too; no file uses __TIME__ or defines what its header was compiled without.
+    CCACHE_SLOPPINESS: 'pch_defines,time_macros',
   };
   return { launcher, env };
 }
