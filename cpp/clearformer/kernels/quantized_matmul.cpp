@@ -232,6 +232,28 @@ CLEARFORMER_LOOP void add_blocks(const QuantizedRows<Dot>& rows, std::size_t row
   }
 }
 
+// The same of a single row and kStreams packed panels, `between` bytes apart: a block of each in turn, since a processor
+// fetches more ahead of several streams.
+constexpr std::size_t kStreams = 4;
+template <class Dot, PanelFormat format>
+CLEARFORMER_LOOP void add_blocks_of_streams(const QuantizedRows<Dot>& rows,
+                                            const unsigned char* panels, std::size_t between,
+                                            Vec (&sums)[kStreams][kTileVectors]) {
+  const std::size_t step_bytes = rows.step_bytes, group = rows.group;
+  const unsigned char* x = rows.group_of(0);
+  for (std::size_t block = rows.blocks; block > 0; --block) {
+    const Inputs inputs{x, step_bytes, x + kSteps<Dot> * step_bytes, group};
+    const unsigned char* steps = panels;
+    for (auto& of_panel : sums) {
+      const unsigned char* scales = steps + kSteps<PanelDot> * Block<format>::kStepBytes;
+      add_block<Dot, format, false, 1>(inputs, {steps, scales}, of_panel);
+      steps += between;
+    }
+    x += rows.block_bytes;
+    panels += Block<format>::kBytes;
+  }
+}
+
 // The rows of a product by one panel.
 template <class Dot, PanelFormat format, bool wide>
 inline void multiply_rows(const QuantizedMatmulArgs& args, const QuantizedRows<Dot>& rows,
@@ -252,8 +274,9 @@ inline void multiply_rows(const QuantizedMatmulArgs& args, const QuantizedRows<D
 // Many rows read a panel whose weights were widened once: nibbles, and bytes where products are of 16 bits.
 template <class Dot, PanelFormat format>
 void multiply_panel(const QuantizedMatmulArgs& args, const QuantizedRows<Dot>& rows,
-                    const Destination& to, std::size_t panel, const unsigned char* bytes) {
+                    const Destination& to, std::size_t panel) {
   using Of = Block<format>;
+  const unsigned char* bytes = args.panels + panel * rows.blocks * Of::kBytes;
   const unsigned char* scales = bytes + kSteps<PanelDot> * Of::kStepBytes;
   if constexpr (Of::kNibbles || !Dot::kUnsignedInputs) {
     if (args.m >= kWidenFrom) {
@@ -273,6 +296,39 @@ void multiply_panel(const QuantizedMatmulArgs& args, const QuantizedRows<Dot>& r
     }
   }
   multiply_rows<Dot, format, false>(args, rows, to, panel, {bytes, scales});
+}
+
+// A single row by kStreams panels, `apart` from one another.
+template <class Dot, PanelFormat format>
+void multiply_streams(const QuantizedMatmulArgs& args, const QuantizedRows<Dot>& rows,
+                      const Destination& to, std::size_t panel, std::size_t apart) {
+  const std::size_t bytes = rows.blocks * Block<format>::kBytes;
+  Vec sums[kStreams][kTileVectors];
+  for (auto& of_panel : sums) std::fill(of_panel, of_panel + kTileVectors, Vec(0.0f));
+  add_blocks_of_streams<Dot, format>(rows, args.panels + panel * bytes, apart * bytes, sums);
+  for (const auto& of_panel : sums) {
+    Destination::Tile<1> tile;
+    std::copy(of_panel, of_panel + kTileVectors, tile.sums[0]);
+    to.write(0, panel, tile);
+    panel += apart;
+  }
+}
+
+// All rows by all panels.
+template <class Dot, PanelFormat format>
+void multiply_panels(const QuantizedMatmulArgs& args, const QuantizedRows<Dot>& rows,
+                     const Destination& to) {
+  if (args.m > 1) {
+    return for_each_panel(
+        to, args.m, [&](std::size_t panel) { multiply_panel<Dot, format>(args, rows, to, panel); });
+  }
+  for_each_stream<kStreams>(to, [&]<std::size_t Panels>(std::size_t panel, std::size_t apart) {
+    if constexpr (Panels == 1) {
+      multiply_panel<Dot, format>(args, rows, to, panel);
+    } else {
+      multiply_streams<Dot, format>(args, rows, to, panel, apart);
+    }
+  });
 }
 
 }  // namespace
@@ -305,17 +361,11 @@ void quantized_matmul(const QuantizedMatmulArgs& args) {
   }
   with_dot(args.m, [&]<class Dot>(Dot) {
     const QuantizedRows<Dot> rows(args);
-    const std::size_t bytes = panel_bytes(args.format, args.k);
-    for_each_panel(to, args.m, [&](std::size_t panel) {
-      const unsigned char* first = args.panels + panel * bytes;
-      switch (args.format) {
-        case PanelFormat::q8_fine:
-          return multiply_panel<Dot, PanelFormat::q8_fine>(args, rows, to, panel, first);
-        case PanelFormat::q4:
-          return multiply_panel<Dot, PanelFormat::q4>(args, rows, to, panel, first);
-        default: return multiply_panel<Dot, PanelFormat::q8>(args, rows, to, panel, first);
-      }
-    });
+    switch (args.format) {
+      case PanelFormat::q8_fine: return multiply_panels<Dot, PanelFormat::q8_fine>(args, rows, to);
+      case PanelFormat::q4: return multiply_panels<Dot, PanelFormat::q4>(args, rows, to);
+      default: return multiply_panels<Dot, PanelFormat::q8>(args, rows, to);
+    }
   });
 }
 
