@@ -234,7 +234,7 @@ CLEARFORMER_LOOP void add_blocks(const QuantizedRows<Dot>& rows, std::size_t row
 
 // The same of a single row and kStreams packed panels, `between` bytes apart: a block of each in turn, since a processor
 // fetches more ahead of several streams.
-constexpr std::size_t kStreams = 4;
+constexpr std::size_t kStreams = 8;
 template <class Dot, PanelFormat format>
 CLEARFORMER_LOOP void add_blocks_of_streams(const QuantizedRows<Dot>& rows,
                                             const unsigned char* panels, std::size_t between,

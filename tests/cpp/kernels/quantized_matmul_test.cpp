@@ -203,7 +203,7 @@ TEST(QuantizedMatmul, EqualsTheNaiveTwinForLargeSizes) {
       expect_product(some_matrix(random, format, sizes.n, sizes.k),
                      random.list(sizes.m * sizes.k, -3.0f, 9.0f));
     }
-    for (std::size_t panels = 1; panels <= 13; ++panels) {  // four are read at once
+    for (std::size_t panels = 1; panels <= 17; ++panels) {  // up to eight at once
       const std::size_t n = panels * kernels::panel_width() - panels % 3;
       SCOPED_TRACE(concat(name_of(format), " N ", n));
       expect_product(some_matrix(random, format, n, 130), random.list(130));
@@ -251,7 +251,7 @@ TEST(QuantizedMatmul, EveryHalfIsWidenedExactly) {
 TEST(QuantizedMatmul, ARowHasTheSameBitsAloneAndInAnyBlock) {
   SKIP_WHERE_INTEGER_PRODUCTS_ARE_WRONG();
   Random random(4);
-  const std::size_t rows = 26, n = 6 * kernels::panel_width() + 3;
+  const std::size_t rows = 26, n = 9 * kernels::panel_width() + 3;
   for (const MatrixFormat format : kFormats) {
     const std::size_t k = 150;  // more than a block
     const PackedMatrix matrix(some_matrix(random, format, n, k));
