@@ -3,7 +3,7 @@
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type Reporter, type TestModule, type TestSpecification } from 'vitest/node';
@@ -24,12 +24,18 @@ process.on('exit', () => rmSync(home, { recursive: true, force: true }));
 
 /** Long-running files start first, so that none is left over at the end for a single processor. */
 class LongestFirst extends BaseSequencer {
-  static readonly #long =
-    /\/(class_mode|controls|every_chapter|walks|subjects|browser\/tokenizer|worker_deaths|firefox|tokenizer_unicode|slices|hostile_texts|hostile_templates|dtypes|speech_times|malformed|misuse|disk_cache|real_models|cli_models|threads|tokenizer_sample|examples_projects|inspect)\.test\.ts$/;
+  static readonly #long = new Set(
+    [
+      'class_mode controls every_chapter walks subjects firefox training files package loading site_csp',
+      'tokenizer tokenizer_unicode tokenizer_sample hostile_texts hostile_templates malformed misuse inspect',
+      'worker_deaths threads soak determinism folder_corpus disk_cache real_models cli_models cli runtime architectures',
+      'dtypes slices speech_times generation_reference examples examples_projects',
+    ].flatMap((names) => names.split(' ')),
+  );
 
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const isLong = ({ moduleId }: TestSpecification): boolean => LongestFirst.#long.test(moduleId);
+    const isLong = ({ moduleId }: TestSpecification): boolean => LongestFirst.#long.has(basename(moduleId, '.test.ts'));
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
   }
 }
