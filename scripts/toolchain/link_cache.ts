@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, parse, resolve } from 'node:path';
 
-import { run } from './progress.js';
+import { codeOf, query, run } from './progress.js';
 
 export interface LinkCache {
   /** Where programs are kept, one folder each. */
@@ -42,11 +42,11 @@ export async function cachedLink(linker: string, args: readonly string[], cache:
   const output = args[args.indexOf('-o') + 1];
   if (!args.includes('-o') || output === undefined) return (await link(linker, args)).code;
   const made = outputsOf(output);
-  const entry = join(cache.folder, keyOf(linker, args, made, cache.project));
+  const entry = join(cache.folder, await keyOf(linker, args, made, cache.project));
   if (existsSync(entry)) {
+    noteUse(entry);
     for (const name of readdirSync(entry)) if (name !== saidFile) copyFileSync(join(entry, name), made.path(name));
     process.stdout.write(readFileSync(join(entry, saidFile)));
-    utimesSync(entry, new Date(), new Date());
     return 0;
   }
   const before = made.times();
@@ -90,11 +90,27 @@ function outputsOf(output: string): Outputs {
   };
 }
 
+/** Before it is read, so that no other process removes it meanwhile. A cache that is not ours to write serves as well. */
+function noteUse(entry: string): void {
+  try {
+    utimesSync(entry, new Date(), new Date());
+  } catch (error) {
+    if (!['EACCES', 'EPERM', 'EROFS'].includes(codeOf(error))) throw error;
+  }
+}
+
+/** What em++ runs: packages of their own, which may be newer than before while em++ is the same. */
+async function programsOf(linker: string): Promise<string[]> {
+  const settingOf = (name: string) => query(join(dirname(linker), 'em-config'), [name]);
+  const [llvm, binaryen] = await Promise.all(['LLVM_ROOT', 'BINARYEN_ROOT'].map(settingOf));
+  return [...['clang', 'wasm-ld'].map((name) => join(llvm ?? '', name)), join(binaryen ?? '', 'bin/wasm-opt')];
+}
+
 /** A digest of the linker, its settings in the environment, its arguments, and the contents of the files they name. */
-function keyOf(linker: string, args: readonly string[], made: Outputs, project: string): string {
+async function keyOf(linker: string, args: readonly string[], made: Outputs, project: string): Promise<string> {
   const hash = createHash('sha256');
   const add = (text: string): void => void hash.update(`${text.replaceAll(project, '.')}\0`);
-  for (const file of [linker, join(dirname(linker), 'emscripten-version.txt')]) {
+  for (const file of [linker, join(dirname(linker), 'emscripten-version.txt'), ...(await programsOf(linker))]) {
     const found = statSync(file, { throwIfNoEntry: false });
     add(`${found?.size} ${found?.mtimeMs}`); // as ccache knows a compiler
   }

@@ -38,6 +38,7 @@ echo "cache:INFO: a library was built"
 });
 afterEach(() => {
   vi.restoreAllMocks();
+  vi.unstubAllEnvs();
   process.chdir(tmpdir());
   rmSync(folder, { recursive: true });
 });
@@ -98,6 +99,12 @@ it('links again for another object, script, argument, response file, linker or s
   vi.unstubAllEnvs();
   writeFileSync(join(folder, 'emscripten-version.txt'), '7.0.0');
   await linksAnew();
+  writeFileSync(join(folder, 'em-config'), `#!/bin/sh\necho ${folder}\n`, { mode: 0o755 });
+  mkdirSync(join(folder, 'bin'));
+  for (const program of ['clang', 'wasm-ld', 'bin/wasm-opt']) {
+    writeFileSync(join(folder, program), 'newer than before');
+    await linksAnew();
+  }
 });
 
 it('keeps no failure, and passes its code and words on', async () => {
