@@ -53,9 +53,8 @@ export interface Input {
   k?: number;
   n?: number;
   d?: number;
-  /** A kernel or a peak rate, and the fraction of the peak rate. */
+  /** A kernel or a peak rate. */
   work?: string;
-  scale?: number;
 }
 
 /** Files of a checkpoint by name. */

@@ -52,6 +52,16 @@ struct Destination {
     write(row, Rows, panel, tile.sums);
   }
 
+  /// Writes the sums of a single row with Panels panels that are `apart` from one another.
+  template <std::size_t Panels>
+  void write_row(std::size_t panel, std::size_t apart,
+                 const Vec (&sums)[Panels][kTileVectors]) const {
+    for (const auto& of_panel : sums) {
+      write(0, 1, panel, &of_panel);
+      panel += apart;
+    }
+  }
+
  private:
   // Not inlined: there are many kinds of tile.
   CLEARFORMER_LOOP void write(std::size_t first_row, std::size_t rows, std::size_t panel,
@@ -104,16 +114,19 @@ inline void for_each_panel(const Destination& to, std::size_t rows, Multiply mul
   }
 }
 
-/// For a single row: calls multiply<P>(panel, apart), for P = Panels at once that are `apart` panels from one another, and
-/// one by one for those left over. Their weights are P long streams: of panels side by side each would be a short one, for
-/// which a processor fetches nothing ahead.
-template <std::size_t Panels, class Multiply>
+/// Panels whose weights a single row reads in turn: long streams, which a processor fetches ahead, and more of several.
+/// Of panels side by side each would be a short one, for which it fetches nothing ahead.
+inline constexpr std::size_t kStreams = 8;
+
+/// For a single row: calls multiply<P>(panel, apart), for P = kStreams panels at once that are `apart` from one another,
+/// and one by one for those left over.
+template <class Multiply>
 inline void for_each_stream(const Destination& to, Multiply multiply) {
-  const std::size_t panels = (to.n + kWidth - 1) / kWidth, apart = panels / Panels;
+  const std::size_t panels = (to.n + kWidth - 1) / kWidth, apart = panels / kStreams;
   for (std::size_t panel = 0; panel < apart; ++panel) {
-    multiply.template operator()<Panels>(panel, apart);
+    multiply.template operator()<kStreams>(panel, apart);
   }
-  for (std::size_t panel = Panels * apart; panel < panels; ++panel) {
+  for (std::size_t panel = kStreams * apart; panel < panels; ++panel) {
     multiply.template operator()<1>(panel, 0);
   }
   if (to.epilogue.activation != nullptr) to.epilogue.activation(to.c, to.c, to.n);

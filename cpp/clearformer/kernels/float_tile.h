@@ -58,18 +58,17 @@ CLEARFORMER_LOOP void multiply_tile(const FloatRows& rows, std::size_t row, cons
   to.write(row, panel, tile);
 }
 
-/// A single row by Panels panels at once, `apart` from one another: with one panel, every step waits for the previous sum.
+/// Adds the products of `count` inputs, `step` apart, with Panels panels, `between` elements apart, to `totals`.
 template <std::size_t Panels, class Element>
-CLEARFORMER_LOOP void multiply_row(const FloatRows& rows, const Element* b, std::size_t stride,
-                                   const Destination& to, std::size_t panel, std::size_t apart) {
-  const std::size_t between = apart * stride;
-  b += panel * stride;
+CLEARFORMER_LOOP void add_inputs(const float* a, std::size_t step, std::size_t count,
+                                 const Element* b, std::size_t between,
+                                 Vec (*totals)[kTileVectors]) {
   Vec sums[Panels][kTileVectors];
   CLEARFORMER_UNROLL for (std::size_t p = 0; p < Panels; ++p) {
-    for (std::size_t v = 0; v < kTileVectors; ++v) sums[p][v] = Vec(0.0f);
+    for (std::size_t v = 0; v < kTileVectors; ++v) sums[p][v] = totals[p][v];
   }
-  for (std::size_t k = 0; k < rows.k; ++k, b += kWidth) {
-    const Vec value(rows.a[k * rows.step]);
+  for (std::size_t k = 0; k < count; ++k, a += step, b += kWidth) {
+    const Vec value(*a);
     CLEARFORMER_UNROLL for (std::size_t p = 0; p < Panels; ++p) {
       Vec columns[kTileVectors];
       load_columns(b + p * between, columns);
@@ -79,17 +78,39 @@ CLEARFORMER_LOOP void multiply_row(const FloatRows& rows, const Element* b, std:
     }
   }
   CLEARFORMER_UNROLL for (std::size_t p = 0; p < Panels; ++p) {
-    Destination::Tile<1> tile;
-    for (std::size_t v = 0; v < kTileVectors; ++v) tile.sums[0][v] = sums[p][v];
-    to.write(0, panel + p * apart, tile);
+    for (std::size_t v = 0; v < kTileVectors; ++v) totals[p][v] = sums[p][v];
   }
+}
+
+/// A single row by Panels panels, `apart` from one another: a turn of some inputs for each. Four are side by side, since
+/// with one every step would wait for the previous sum.
+template <std::size_t Panels, class Element>
+inline void multiply_row(const FloatRows& rows, const Element* b, std::size_t stride,
+                         const Destination& to, std::size_t panel, std::size_t apart) {
+  constexpr std::size_t kTurn = 32, kBeside = std::min<std::size_t>(Panels, 4);
+  const std::size_t between = apart * stride;
+  const float* a = rows.a;
+  b += panel * stride;
+  Vec sums[Panels][kTileVectors];
+  for (auto& of_panel : sums) std::fill(of_panel, of_panel + kTileVectors, Vec(0.0f));
+  for (std::size_t left = rows.k; left > 0;) {
+    const std::size_t count = std::min(kTurn, left);
+    const Element* from = b;
+    for (std::size_t p = 0; p < Panels; p += kBeside, from += kBeside * between) {
+      add_inputs<kBeside>(a, rows.step, count, from, between, sums + p);
+    }
+    a += count * rows.step;
+    b += count * kWidth;
+    left -= count;
+  }
+  to.write_row(panel, apart, sums);
 }
 
 /// A single row by all panels, `stride` elements apart.
 template <class Element>
 inline void multiply_single_row(const FloatRows& rows, const Element* b, std::size_t stride,
                                 const Destination& to) {
-  for_each_stream<4>(to, [&]<std::size_t Panels>(std::size_t panel, std::size_t apart) {
+  for_each_stream(to, [&]<std::size_t Panels>(std::size_t panel, std::size_t apart) {
     multiply_row<Panels>(rows, b, stride, to, panel, apart);
   });
 }

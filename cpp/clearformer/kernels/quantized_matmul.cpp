@@ -232,9 +232,7 @@ CLEARFORMER_LOOP void add_blocks(const QuantizedRows<Dot>& rows, std::size_t row
   }
 }
 
-// The same of a single row and kStreams packed panels, `between` bytes apart: a block of each in turn, since a processor
-// fetches more ahead of several streams.
-constexpr std::size_t kStreams = 8;
+// The same of a single row and kStreams packed panels, `between` bytes apart: a block of each in turn.
 template <class Dot, PanelFormat format>
 CLEARFORMER_LOOP void add_blocks_of_streams(const QuantizedRows<Dot>& rows,
                                             const unsigned char* panels, std::size_t between,
@@ -306,12 +304,7 @@ void multiply_streams(const QuantizedMatmulArgs& args, const QuantizedRows<Dot>&
   Vec sums[kStreams][kTileVectors];
   for (auto& of_panel : sums) std::fill(of_panel, of_panel + kTileVectors, Vec(0.0f));
   add_blocks_of_streams<Dot, format>(rows, args.panels + panel * bytes, apart * bytes, sums);
-  for (const auto& of_panel : sums) {
-    Destination::Tile<1> tile;
-    std::copy(of_panel, of_panel + kTileVectors, tile.sums[0]);
-    to.write(0, panel, tile);
-    panel += apart;
-  }
+  to.write_row(panel, apart, sums);
 }
 
 // All rows by all panels.
@@ -322,7 +315,7 @@ void multiply_panels(const QuantizedMatmulArgs& args, const QuantizedRows<Dot>& 
     return for_each_panel(
         to, args.m, [&](std::size_t panel) { multiply_panel<Dot, format>(args, rows, to, panel); });
   }
-  for_each_stream<kStreams>(to, [&]<std::size_t Panels>(std::size_t panel, std::size_t apart) {
+  for_each_stream(to, [&]<std::size_t Panels>(std::size_t panel, std::size_t apart) {
     if constexpr (Panels == 1) {
       multiply_panel<Dot, format>(args, rows, to, panel);
     } else {

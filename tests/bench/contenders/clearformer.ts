@@ -120,7 +120,7 @@ async function load(spec: Spec): Promise<Model> {
 
 const usual: Required<Input> = {
   ...{ kind: 'text', batch: 1, length: 1, past: 0, vocabulary: 1, names: '', ids64: false, heads: 1, headSize: 1 },
-  ...{ size: 1, m: 1, k: 1, n: 1, d: 1, work: '', scale: 1 },
+  ...{ size: 1, m: 1, k: 1, n: 1, d: 1, work: '' },
 };
 
 export async function open(spec: Spec): Promise<Running> {

@@ -24,15 +24,15 @@ async function instance(spec: Spec): Promise<Kernels> {
 }
 
 export async function open(spec: Spec): Promise<Running> {
-  const { work = '', m = 1, k = 1, n = 1, scale = 1 } = spec.input;
+  const { work = '', m = 1, k = 1, n = 1 } = spec.input;
   const core = await instance(spec);
   const names = core.UTF8ToString(core._bench_names()).split(' ');
   const index = names.indexOf(work);
   if (index < 0) throw new Error(`${work}: this build has no such kernel`);
   return {
     about: { simd: spec.variant },
-    /** Milliseconds of one run. A peak rate is scaled to the work that it limits. */
-    timed: (repetitions: number) => (core._bench_run(index, m, k, n, repetitions) * 1000 * scale) / repetitions,
+    /** Milliseconds of one run. */
+    timed: (repetitions: number) => (core._bench_run(index, m, k, n, repetitions) * 1000) / repetitions,
     sample: () => undefined,
     close: () => {},
   };

@@ -35,14 +35,14 @@ const kernelNames: Readonly<Record<DType, string>> = {
   q8: 'matmul_q8',
   q4: 'matmul_q4',
 };
-/** Bytes of a weight, relative to a float: what a single-row product streams. */
+/** Bytes of a weight, relative to a float: a single-row product is compared with reading as many. */
 const bytesOf: Readonly<Record<DType, number>> = { fp32: 1, fp16: 1 / 2, q8: 1 / 4, q4: 18 / 32 / 4 };
 
 function limitOf(variant: string, dtype: DType, { m, k, n }: Size, engine: Engine): Contender[] {
   const streams = m === 1;
   const limit = streams ? 'peak_stream' : limitNames[variant]?.[dtype];
   if (limit === undefined) return [];
-  const input = { work: limit, m, k, n, scale: streams ? bytesOf[dtype] : 1 };
+  const input = { work: limit, m, k, n: streams ? Math.round(n * bytesOf[dtype]) : n };
   return [work({ name: `limit ${dtype} (${limit})`, role: 'limit', dtype, variant, input }, engine)];
 }
 

@@ -85,7 +85,7 @@ double stream(double count) {
   constexpr std::size_t kStreams = 4, kTurn = 2 * kLanes;
   const std::size_t part =
       static_cast<std::size_t>(count) / sizeof(float) / kStreams / kTurn * kTurn;
-  memory.resize(kStreams * part);
+  if (memory.size() < kStreams * part) memory.resize(kStreams * part);
   Floats sums[kStreams][2];
   for (auto& of_stream : sums) {
     for (Floats& sum : of_stream) sum = splat(0.0f);
@@ -100,7 +100,7 @@ double stream(double count) {
   for (const auto& of_stream : sums) {
     for (const Floats sum : of_stream) keep(first(sum));
   }
-  return static_cast<double>(memory.size() * sizeof(float));
+  return static_cast<double>(kStreams * part * sizeof(float));
 }
 
 constexpr Peak kPeaks[] = {
