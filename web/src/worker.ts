@@ -108,7 +108,7 @@ async function run(job: Job, cancelled: () => boolean): Promise<unknown> {
   }
   if (job.kind === 'write') {
     core.write(job.checkpoint, job.chunk);
-    return null;
+    return job.chunk; // its memory
   }
   const given = (await withFunctions(job.given as ObservationRequest, core)) as never;
   return isPaced(job.name) ? runPaced(core, job.name, given, cancelled) : core.run(job.name, given);

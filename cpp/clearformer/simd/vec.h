@@ -63,14 +63,8 @@ inline constexpr std::size_t kTileRows = 4, kTileVectors = 2;
 /// Floats of a cache line.
 inline constexpr std::size_t kLine = 16;
 
-/// Fetches the cache line of `from`. WebAssembly has no such instruction.
-inline void prefetch([[maybe_unused]] const float* from) {
-#if !defined(__wasm__)
-  __builtin_prefetch(from);
-#endif
-}
-
-/// Fetches the cache line of `to` for writing: a store to memory that is not cached stalls.
+/// Fetches the cache line of `to` for writing: a store to memory that is not cached stalls. WebAssembly has no such
+/// instruction.
 inline void prefetch_for_writing([[maybe_unused]] const float* to) {
 #if !defined(__wasm__)
   __builtin_prefetch(to, 1);

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kStagingBytes = 1 << 16;
 constexpr std::size_t kColumnsAtOnce = 16;  // a cache line of each stored row
+constexpr std::size_t kTurnedRows = 64;     // some cache lines of each output
 
 }  // namespace
 
@@ -47,8 +48,11 @@ IncomingTensor::IncomingTensor(const StoredTensor& stored, DType dtype,
   if (planned != nullptr && shape_.rank() == 2 && elements != 0 && dtype == DType::f32) {
     planned_ = *planned;
   }
-  const bool by_rows = planned_.format != MatrixFormat::f32 && planned_.layout == Layout::out_in;
-  if (by_rows) {
+  const bool turned = planned_.layout == Layout::in_out, floats = planned_.format == MatrixFormat::f32;
+  if (turned && floats) {
+    matrix_ = Matrix(planned_.format, shape_[1], shape_[0]);
+    strip_ = Tensor({std::min(kTurnedRows, shape_[0]), shape_[1]});
+  } else if (!turned && !floats) {
     const std::size_t row = shape_[1];
     const std::size_t rows = std::max<std::size_t>(1, kStagingBytes / sizeof(float) / row);
     matrix_ = Matrix(planned_.format, shape_[0], row);
@@ -98,10 +102,13 @@ float IncomingTensor::widened(const unsigned char* element) const {
 
 void IncomingTensor::strip_complete() {
   if (matrix_.empty()) return;
-  const std::size_t row = shape_[1];
-  const std::size_t first = shape_[0] - (left_ + strip_elements_) / row;
-  for (std::size_t i = 0; i < strip_elements_ / row; ++i) {
-    round_row(first + i, strip_.f32() + i * row);
+  const std::size_t row = shape_[1], rows = strip_elements_ / row;
+  const std::size_t first = shape_[0] - left_ / row - rows;
+  if (planned_.layout == Layout::in_out) {
+    const std::size_t inputs = shape_[0];
+    kernels::transpose(strip_.f32(), row, rows, row, matrix_.values().f32() + first, inputs);
+  } else {
+    for (std::size_t i = 0; i < rows; ++i) round_row(first + i, strip_.f32() + i * row);
   }
   if (left_ != 0) next_strip();
 }
@@ -119,13 +126,9 @@ void IncomingTensor::round_row(std::size_t output, const float* row) {
 }
 
 // Transposes (in, out) to rows of outputs, which are rounded some columns at a time.
-void IncomingTensor::turn() {
+void IncomingTensor::round_turned() {
   const std::size_t inputs = shape_[0], outputs = shape_[1];
   matrix_ = Matrix(planned_.format, outputs, inputs);
-  if (planned_.format == MatrixFormat::f32) {
-    kernels::transpose(strip_.f32(), outputs, inputs, outputs, matrix_.values().f32(), inputs);
-    return;
-  }
   std::vector<float> rows(kColumnsAtOnce * inputs);
   for (std::size_t first = 0; first < outputs; first += kColumnsAtOnce) {
     const std::size_t count = std::min(kColumnsAtOnce, outputs - first);
@@ -135,7 +138,7 @@ void IncomingTensor::turn() {
 }
 
 StoredWeight IncomingTensor::finish() {
-  if (planned_.layout == Layout::in_out) turn();
+  if (planned_.layout == Layout::in_out && matrix_.empty()) round_turned();
   if (matrix_.empty()) return {shape_, std::move(strip_), {}, {}};
   return {shape_, {}, std::move(matrix_), {}};
 }

@@ -1,7 +1,7 @@
 // IncomingTensor: one tensor on its way from the byte stream to its final place. Floats of 16 and 8 bits are widened as
 // they arrive, weights of linear layers rounded as MatrixPlan says:
 //   stored (out, in)  in strips of whole rows, 64 KiB or one row
-//   stored (in, out)  once all of it has arrived in fp32, which is then released (also fp32: transposed)
+//   stored (in, out)  once all of it has arrived in fp32, which is then released; fp32 is transposed in strips of 64 rows
 #pragma once
 
 #include <optional>
@@ -45,19 +45,19 @@ class IncomingTensor {
   void strip_complete();
   void next_strip();
   void round_row(std::size_t output, const float* row);
-  void turn();
+  void round_turned();
 
   Shape shape_{0};  // as stored
   Encoding encoding_ = Encoding::as_it_is;
   std::size_t width_ = 2;  // bytes of an element that is widened
   MatrixPlan::Entry planned_;
-  Tensor strip_;                       // rows awaiting rounding, or the whole tensor
+  Tensor strip_;                       // rows to be rounded or transposed, or the whole tensor
   std::size_t strip_elements_ = 0;     // elements the strip holds when full
   std::size_t filled_ = 0;             // bytes received of it, or of staged_ where that is used
   std::size_t widened_ = 0;            // elements of the strip already widened
   std::size_t left_ = 0;               // elements after the strip
   std::vector<unsigned char> staged_;  // elements of 16 or 8 bits
-  Matrix matrix_;                      // when rounded strip by strip
+  Matrix matrix_;                      // when made strip by strip
 };
 
 }  // namespace clearformer

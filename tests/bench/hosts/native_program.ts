@@ -54,14 +54,14 @@ export class NativeProgram {
     if (simd !== spec.target) throw new Error(`this machine runs ${simd}`);
     const about = { simd };
     if (spec.input.work === undefined) return this.#model(spec, path ?? '', about);
-    const { work, m = 1, k = 1, n = 1, scale = 1 } = spec.input;
+    const { work, m = 1, k = 1, n = 1 } = spec.input;
     const index = names.split(' ').indexOf(work);
     if (index < 0) throw new Error(`${work}: this build has no such kernel`);
     const line = `work ${index} ${m} ${k} ${n}`;
     return {
       about,
       sample: async () => undefined,
-      time: async (budget: number) => (await this.#time(line, budget)) * scale,
+      time: (budget: number) => this.#time(line, budget),
     };
   }
 

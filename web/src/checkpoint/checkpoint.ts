@@ -3,6 +3,7 @@
 import type { ArgumentsOf, Handle, WeightType } from '../runtime/border.js';
 import type { BuildInfo } from '../runtime/build_info.js';
 import type { Engine } from '../runtime/engine.js';
+import { releaseSpareMemory } from '../support/chunk_memory.js';
 import { ClearformerError } from '../support/error.js';
 import { loadPart } from '../support/platform.js';
 import {
@@ -178,5 +179,6 @@ async function streamFile(
     if (writes.push(write) > writesAtOnce) await writes.shift();
   }
   await Promise.all([...writes, engine.call('checkpoint_end_file', { checkpoint: handle })]); // calls keep their order
+  releaseSpareMemory();
   progress.done(file.name);
 }

@@ -1,6 +1,7 @@
 // A single HTTP request: it is answered or rejected within the timeout, an abort ends it at once, the token is sent to
 // its own host only, and every failure says whether a retry may help.
 
+import { noteOwn, roomForChunk } from '../support/chunk_memory.js';
 import { configuration } from '../support/config.js';
 import { ClearformerError, messageOf } from '../support/error.js';
 import { isNode } from '../support/platform.js';
@@ -196,14 +197,14 @@ export class Answer {
 
   /** The body. Throws a `Passing` if it is interrupted; `position` is for the message. */
   async *chunks(position: () => number): AsyncIterable<Uint8Array> {
-    const reader = this.#response.body?.getReader();
+    const large = Number(this.headers.get('content-length')) >= largeBytes;
+    const reader = this.#response.body && readerOf(this.#response.body, large);
     try {
       for (;;) {
-        const read: Promise<{ value?: Uint8Array | undefined }> = reader?.read() ?? Promise.resolve({});
-        const part = await this.#watch.over(read, 'sent nothing').catch((cause: unknown) => {
+        const part = await this.#watch.over(reader?.read() ?? noBody, 'sent nothing').catch((cause: unknown) => {
           throw failed(this.#call, `stopped after ${position()} bytes`, cause);
         });
-        if (part.value === undefined) return;
+        if (part.done || part.value === undefined) return;
         yield part.value;
       }
     } finally {
@@ -216,6 +217,33 @@ export class Answer {
     await this.#response.body?.cancel().catch(() => {});
     this.#watch.end();
   }
+}
+
+/** From here on chunks arrive in memory that is used again. */
+const largeBytes = 4 << 20;
+
+interface Reader {
+  read(): Promise<{ done?: boolean; value?: Uint8Array | undefined }>;
+  cancel(): Promise<void>;
+}
+
+const noBody: ReturnType<Reader['read']> = Promise.resolve({ done: true });
+
+/** Reads a body: a large one into memory of our own, in a browser that does that. */
+function readerOf(body: ReadableStream<Uint8Array<ArrayBuffer>>, large: boolean): Reader {
+  let reader: ReadableStreamBYOBReader;
+  if (!large || isNode()) return body.getReader();
+  try {
+    reader = body.getReader({ mode: 'byob' });
+  } catch {
+    return body.getReader(); // Safari's bodies are not streams of bytes
+  }
+  const read = async () => {
+    const part = await reader.read(roomForChunk());
+    if (part.value) noteOwn(part.value);
+    return part;
+  };
+  return { read, cancel: () => reader.cancel() };
 }
 
 /** Causes that an immediate retry does not resolve. */

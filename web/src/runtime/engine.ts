@@ -19,7 +19,7 @@ export interface Engine {
   call<N extends BorderName>(name: N, given: ArgumentsOf<N>, signal?: AbortSignal): Promise<ValueOf<N>>;
   /** Calls the core at once, also within another call; only if it is in this thread. */
   now?<N extends BorderName>(name: N, given: ArgumentsOf<N>): ValueOf<N>;
-  /** Passes the next bytes of a file. A chunk that is not `borrowed` may be transferred. */
+  /** Passes the next bytes of a file. The memory of a chunk that is not `borrowed` may be transferred or used again. */
   write(checkpoint: Handle, chunk: Uint8Array, borrowed: boolean): Promise<void>;
   close(): Promise<void>;
 }

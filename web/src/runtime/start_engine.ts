@@ -1,5 +1,6 @@
 // Starts the engine of a model: in this thread, or in a worker (worker_client.ts).
 
+import { giveBack } from '../support/chunk_memory.js';
 import { ClearformerError } from '../support/error.js';
 import { throwIfAborted } from '../support/options.js';
 import { isNode, isPage, loadPart } from '../support/platform.js';
@@ -113,8 +114,9 @@ class LocalEngine implements Engine {
     return this.#open().run(name, given);
   }
 
-  async write(checkpoint: Handle, chunk: Uint8Array): Promise<void> {
+  async write(checkpoint: Handle, chunk: Uint8Array, borrowed: boolean): Promise<void> {
     this.#open().write(checkpoint, chunk);
+    if (!borrowed) giveBack(chunk);
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,6 @@
 // The client of the worker: starts it, matches results to calls, and turns its death into a typed error.
 
+import { copyOf, giveBack, hasOwnMemory } from '../support/chunk_memory.js';
 import { ClearformerError, messageOf } from '../support/error.js';
 import { abortable, throwIfAborted } from '../support/options.js';
 import { loadPart } from '../support/platform.js';
@@ -87,9 +88,8 @@ export class WorkerEngine implements Engine {
   }
 
   async write(checkpoint: Handle, chunk: Uint8Array, borrowed: boolean): Promise<void> {
-    const whole = chunk.byteLength === chunk.buffer.byteLength && chunk.buffer instanceof ArrayBuffer;
-    const sent = whole && !borrowed ? chunk : chunk.slice();
-    await this.#ask({ kind: 'write', checkpoint, chunk: sent }, [sent.buffer as ArrayBuffer]);
+    const sent = hasOwnMemory(chunk) && !borrowed ? chunk : copyOf(chunk);
+    giveBack((await this.#ask({ kind: 'write', checkpoint, chunk: sent }, [sent.buffer as ArrayBuffer])) as Uint8Array);
   }
 
   async close(): Promise<void> {
