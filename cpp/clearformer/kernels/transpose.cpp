@@ -23,7 +23,7 @@ CLEARFORMER_LOOP void transpose_square(const float* from, std::size_t from_strid
 // In bands of columns, whose rows of `to` a processor's caches and its table of pages hold.
 void transpose(const float* from, std::size_t from_stride, std::size_t rows, std::size_t columns,
                float* to, std::size_t to_stride) {
-  constexpr std::size_t kBand = 64;
+  constexpr std::size_t kBand = 16;
   for (std::size_t band = 0; band < columns; band += kBand) {
     const std::size_t end = std::min(band + kBand, columns);
     for (std::size_t i = 0; i < rows; i += kLanes) {
