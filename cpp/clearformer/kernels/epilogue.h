@@ -114,19 +114,16 @@ inline void for_each_panel(const Destination& to, std::size_t rows, Multiply mul
   }
 }
 
-/// Panels whose weights a single row reads in turn: long streams, which a processor fetches ahead, and more of several.
-/// Of panels side by side each would be a short one, for which it fetches nothing ahead.
-inline constexpr std::size_t kStreams = 8;
-
-/// For a single row: calls multiply<P>(panel, apart), for P = kStreams panels at once that are `apart` from one another,
-/// and one by one for those left over.
-template <class Multiply>
+/// For a single row: calls multiply<P>(panel, apart), for P = Panels at once that are `apart` from one another, and one by
+/// one for those left over. Their weights are P long streams, of which a processor fetches more ahead than of one: of
+/// panels side by side each would be a short one, for which it fetches nothing ahead.
+template <std::size_t Panels, class Multiply>
 inline void for_each_stream(const Destination& to, Multiply multiply) {
-  const std::size_t panels = (to.n + kWidth - 1) / kWidth, apart = panels / kStreams;
+  const std::size_t panels = (to.n + kWidth - 1) / kWidth, apart = panels / Panels;
   for (std::size_t panel = 0; panel < apart; ++panel) {
-    multiply.template operator()<kStreams>(panel, apart);
+    multiply.template operator()<Panels>(panel, apart);
   }
-  for (std::size_t panel = kStreams * apart; panel < panels; ++panel) {
+  for (std::size_t panel = Panels * apart; panel < panels; ++panel) {
     multiply.template operator()<1>(panel, 0);
   }
   if (to.epilogue.activation != nullptr) to.epilogue.activation(to.c, to.c, to.n);

@@ -82,19 +82,19 @@ CLEARFORMER_LOOP void add_inputs(const float* a, std::size_t step, std::size_t c
   }
 }
 
-/// A single row by Panels panels, `apart` from one another: a turn of some inputs for each. Four are side by side, since
-/// with one every step would wait for the previous sum.
+/// A single row by Panels panels, `apart` from one another: four side by side, since with one every step would wait for
+/// the previous sum, and of more some inputs of each four in turn.
 template <std::size_t Panels, class Element>
 inline void multiply_row(const FloatRows& rows, const Element* b, std::size_t stride,
                          const Destination& to, std::size_t panel, std::size_t apart) {
-  constexpr std::size_t kTurn = 32, kBeside = std::min<std::size_t>(Panels, 4);
-  const std::size_t between = apart * stride;
+  constexpr std::size_t kBeside = std::min<std::size_t>(Panels, 4);
+  const std::size_t turn = Panels > kBeside ? 32 : rows.k, between = apart * stride;
   const float* a = rows.a;
   b += panel * stride;
   Vec sums[Panels][kTileVectors];
   for (auto& of_panel : sums) std::fill(of_panel, of_panel + kTileVectors, Vec(0.0f));
   for (std::size_t left = rows.k; left > 0;) {
-    const std::size_t count = std::min(kTurn, left);
+    const std::size_t count = std::min(turn, left);
     const Element* from = b;
     for (std::size_t p = 0; p < Panels; p += kBeside, from += kBeside * between) {
       add_inputs<kBeside>(a, rows.step, count, from, between, sums + p);
@@ -106,11 +106,12 @@ inline void multiply_row(const FloatRows& rows, const Element* b, std::size_t st
   to.write_row(panel, apart, sums);
 }
 
-/// A single row by all panels, `stride` elements apart.
+/// A single row by all panels, `stride` elements apart. Floats are read at the rate of memory from four streams.
 template <class Element>
 inline void multiply_single_row(const FloatRows& rows, const Element* b, std::size_t stride,
                                 const Destination& to) {
-  for_each_stream(to, [&]<std::size_t Panels>(std::size_t panel, std::size_t apart) {
+  constexpr std::size_t kStreams = sizeof(Element) == sizeof(float) ? 4 : 8;
+  for_each_stream<kStreams>(to, [&]<std::size_t Panels>(std::size_t panel, std::size_t apart) {
     multiply_row<Panels>(rows, b, stride, to, panel, apart);
   });
 }

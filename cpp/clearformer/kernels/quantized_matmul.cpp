@@ -233,6 +233,7 @@ CLEARFORMER_LOOP void add_blocks(const QuantizedRows<Dot>& rows, std::size_t row
 }
 
 // The same of a single row and kStreams packed panels, `between` bytes apart: a block of each in turn.
+constexpr std::size_t kStreams = 8;
 template <class Dot, PanelFormat format>
 CLEARFORMER_LOOP void add_blocks_of_streams(const QuantizedRows<Dot>& rows,
                                             const unsigned char* panels, std::size_t between,
@@ -315,7 +316,7 @@ void multiply_panels(const QuantizedMatmulArgs& args, const QuantizedRows<Dot>& 
     return for_each_panel(
         to, args.m, [&](std::size_t panel) { multiply_panel<Dot, format>(args, rows, to, panel); });
   }
-  for_each_stream(to, [&]<std::size_t Panels>(std::size_t panel, std::size_t apart) {
+  for_each_stream<kStreams>(to, [&]<std::size_t Panels>(std::size_t panel, std::size_t apart) {
     if constexpr (Panels == 1) {
       multiply_panel<Dot, format>(args, rows, to, panel);
     } else {

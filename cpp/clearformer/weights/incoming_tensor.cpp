@@ -48,7 +48,8 @@ IncomingTensor::IncomingTensor(const StoredTensor& stored, DType dtype,
   if (planned != nullptr && shape_.rank() == 2 && elements != 0 && dtype == DType::f32) {
     planned_ = *planned;
   }
-  const bool turned = planned_.layout == Layout::in_out, floats = planned_.format == MatrixFormat::f32;
+  const bool turned = planned_.layout == Layout::in_out,
+             floats = planned_.format == MatrixFormat::f32;
   if (turned && floats) {
     matrix_ = Matrix(planned_.format, shape_[1], shape_[0]);
     strip_ = Tensor({std::min(kTurnedRows, shape_[0]), shape_[1]});
