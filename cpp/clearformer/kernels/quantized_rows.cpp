@@ -91,12 +91,12 @@ template <class Dot>
 inline std::uint32_t correction_of(IntVec sums) {
 #if CLEARFORMER_DOT_OF_PAIRS
   if constexpr (std::is_same_v<Dot, PairDot>) {
-    alignas(64) std::int32_t of[kLanes];
-    sums.store_aligned(of);
+    alignas(64) std::uint32_t of[kLanes];
+    bitwise_cast<std::uint32_t>(sums).store_aligned(of);
     std::uint32_t low = 0, high = 0;
     for (std::size_t i = 0; i < kLanes; i += 4) {
-      low += static_cast<std::uint32_t>(of[i] + of[i + 1]);
-      high += static_cast<std::uint32_t>(of[i + 2] + of[i + 3]);
+      low += of[i] + of[i + 1];
+      high += of[i + 2] + of[i + 3];
     }
     return (-8u * low & 0xffff) | -8u * high << 16;
   }
