@@ -1,6 +1,6 @@
 // Starts the engine of a model: in this thread, or in a worker (worker_client.ts).
 
-import { giveBack } from '../support/chunk_memory.js';
+import { giveBack, hasOwnMemory } from '../support/chunk_memory.js';
 import { ClearformerError } from '../support/error.js';
 import { throwIfAborted } from '../support/options.js';
 import { isNode, isPage, loadPart } from '../support/platform.js';
@@ -116,7 +116,7 @@ class LocalEngine implements Engine {
 
   async write(checkpoint: Handle, chunk: Uint8Array, borrowed: boolean): Promise<void> {
     this.#open().write(checkpoint, chunk);
-    if (!borrowed) giveBack(chunk);
+    if (!borrowed && hasOwnMemory(chunk)) giveBack(chunk);
   }
 
   async close(): Promise<void> {

@@ -32,7 +32,7 @@ export function copyOf(chunk: Uint8Array): Uint8Array {
   return copy;
 }
 
-/** Takes memory that came from here back; other memory is left alone. */
+/** Takes the memory of a chunk that holds nothing else, if it has the size of those given out. */
 export function giveBack({ buffer }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === chunkBytes && spare.length < most) spare.push(buffer);
 }
