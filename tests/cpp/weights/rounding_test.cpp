@@ -123,6 +123,19 @@ TEST_P(Rounding, TurnsWhatLiesInOutBeforeRowsAreRounded) {
   }
 }
 
+// More rows than a strip holds and more columns than a band, with a shorter last one of each.
+TEST_P(Rounding, TurnsFloatsFromStripToStrip) {
+  const std::size_t rows = 150, columns = 37;
+  const Stored stored(GetParam(), rows, columns);
+  const std::string file = file_of(GetParam(), stored.bytes, rows, columns);
+  const StoredName name{"w", 0, 1, Layout::in_out};
+  for (const std::size_t chunk : {13u, 4001u, 1u << 20}) {
+    Weights weights = read(plan_of(name, MatrixFormat::f32), file, chunk);
+    expect_same(take_matrix(weights, name, {columns, rows}),
+                Matrix::of(turned(stored.values), MatrixFormat::f32));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Dtypes, Rounding, ::testing::Values("F32", "F16", "BF16"),
                          [](const auto& dtype) { return std::string(dtype.param); });
 
