@@ -139,7 +139,7 @@ TEST(Matmul, NarrowElementsGiveTheBitsOfTheirFloats) {
   Random random(9);
   const std::size_t width = kernels::panel_width(), half = width / 2;
   for (const std::size_t m : {1u, 2u, 3u, 13u}) {
-    for (const std::size_t n : {std::size_t{1}, width, 2 * width + 1, 5 * width}) {
+    for (const std::size_t n : {std::size_t{1}, width, 2 * width + 1, 5 * width, 17 * width - 1}) {
       for (const std::size_t k : {0u, 1u, 9u, 128u}) {
         SCOPED_TRACE(concat("M ", m, ", N ", n, ", K ", k));
         const std::size_t panels = (n + width - 1) / width, stride = (k + 2) * width;
