@@ -18,14 +18,14 @@ CLEARFORMER_LOOP void multiply_by(const float* x, float* d, std::size_t count, V
 
 Vec where_above(Vec x, float limit, Vec value) { return select(x <= Vec(limit), Vec(0.0f), value); }
 
-[[gnu::noinline]] Vec exp_of_negative(Vec x) { return exp_of_difference(x); }
+[[gnu::noinline]] Vec exp_of_negative(Vec x) { return ExpOfDifference()(x); }
 
 // σ(v), and its derivative, which 1 - σ would lose to cancellation.
 struct Sigmoid {
   Vec value, slope;
 };
 [[gnu::noinline]] Sigmoid sigmoid_of(Vec v) {
-  const Vec small = exp_of_difference(-abs(v)), inverse = divide(Vec(1.0f), Vec(1.0f) + small);
+  const Vec small = ExpOfDifference()(-abs(v)), inverse = divide(Vec(1.0f), Vec(1.0f) + small);
   return {select(v < Vec(0.0f), small, Vec(1.0f)) * inverse, small * inverse * inverse};
 }
 
@@ -40,8 +40,8 @@ Vec gated_slope(Vec x, Vec v, Vec dv) {
   constexpr float kInverseRootTwo = 0.70710678118654752f, kDensity = 0.39894228040143268f;
   constexpr float kFlat = 15.0f;
   x = clamp(x, kFlat);
-  const Vec cdf = Vec(0.5f) * (Vec(1.0f) + erf(x * Vec(kInverseRootTwo)));
-  const Vec slope = multiply_add(x * Vec(kDensity), exp_of_difference(Vec(-0.5f) * x * x), cdf);
+  const Vec cdf = Vec(0.5f) * (Vec(1.0f) + Erf()(x * Vec(kInverseRootTwo)));
+  const Vec slope = multiply_add(x * Vec(kDensity), ExpOfDifference()(Vec(-0.5f) * x * x), cdf);
   return where_above(x, -kFlat, slope);
 }
 

@@ -11,9 +11,28 @@ namespace {
 // Below these, GELU (both forms) and SiLU round to -0; x · 0 and x / inf would give NaN for -inf.
 constexpr float kGeluVanishes = -15.0f;
 constexpr float kSiluVanishes = -104.0f;
+constexpr float kHalf = 0.5f, kOne = 1.0f;
 
-inline Vec gelu(Vec x, Vec twice_cdf) {
-  return xsimd::select(x < Vec(kGeluVanishes), Vec(0.0f), Vec(0.5f) * x * twice_cdf);
+// x/2 · (1 + of_normal), the erf or tanh whose half, and a half, are the distribution function of the normal distribution.
+class Gelu {
+ public:
+  Vec operator()(Vec x, Vec of_normal) const {
+    return xsimd::select(x < vanishes_, Vec(0.0f), half_ * x * (one_ + of_normal));
+  }
+
+ private:
+  Vec vanishes_ = constant(kGeluVanishes), half_ = constant(kHalf), one_ = constant(kOne);
+};
+
+// x / (1 + e^-y) with y = factor · x
+CLEARFORMER_LOOP void multiply_by_sigmoid(const float* in, float* out, std::size_t count,
+                                          float factor) {
+  const Exp exp;
+  const Vec by(factor), vanishes = constant(kSiluVanishes), one = constant(kOne);
+  transform(in, out, count, [=](Vec x) {
+    const Vec y = by * x;
+    return xsimd::select(y < vanishes, Vec(0.0f), divide(x, one + exp(-y)));
+  });
 }
 
 // The loop of rarely used functions: small code matters there, not the indirect call per register.
@@ -27,12 +46,12 @@ Vec at_least_zero(Vec x) { return xsimd::select(x < Vec(0.0f), Vec(0.0f), x); }
 
 // erf, with exactly ±1 where float32 rounds to it: the approximation is one ulp off there.
 [[gnu::noinline]] Vec erf_of(Vec x) {
-  constexpr float kOne = 3.92f;
-  const Vec y = xsimd::select(x > Vec(kOne), Vec(1.0f), erf(x));
-  return xsimd::select(x < Vec(-kOne), Vec(-1.0f), y);
+  constexpr float kEnd = 3.92f;
+  const Vec y = xsimd::select(x > Vec(kEnd), Vec(1.0f), Erf()(x));
+  return xsimd::select(x < Vec(-kEnd), Vec(-1.0f), y);
 }
 
-[[gnu::noinline]] Vec power_of(Vec x) { return exp_of_difference(x); }
+[[gnu::noinline]] Vec power_of(Vec x) { return ExpOfDifference()(x); }
 
 [[gnu::noinline]] Vec softplus_of(Vec x) {
   const Vec small = power_of(-xsimd::abs(x));
@@ -47,37 +66,32 @@ void relu(const float* in, float* out, std::size_t count) {
 }
 
 void silu(const float* in, float* out, std::size_t count) {
-  transform(in, out, count, [](Vec x) {
-    return xsimd::select(x < Vec(kSiluVanishes), Vec(0.0f), divide(x, Vec(1.0f) + exp(-x)));
-  });
+  multiply_by_sigmoid(in, out, count, 1.0f);
 }
 
 void quick_gelu(const float* in, float* out, std::size_t count) {
-  const Vec slope(1.702f);
-  transform(in, out, count, [slope](Vec x) {
-    const Vec scaled = slope * x;
-    return xsimd::select(scaled < Vec(kSiluVanishes), Vec(0.0f),
-                         divide(x, Vec(1.0f) + exp(-scaled)));
-  });
+  multiply_by_sigmoid(in, out, count, 1.702f);
 }
 
 CLEARFORMER_LOOP void gelu_erf(const float* in, float* out, std::size_t count) {
-  const Vec inverse_root_two(0.70710678118654752f);
-  transform(in, out, count,
-            [inverse_root_two](Vec x) { return gelu(x, Vec(1.0f) + erf(x * inverse_root_two)); });
+  static constexpr float kInverseRootTwo = 0.70710678118654752f;
+  const Gelu gelu;
+  const Erf erf;
+  const Vec inverse_root_two = constant(kInverseRootTwo);
+  transform(in, out, count, [=](Vec x) { return gelu(x, erf(x * inverse_root_two)); });
 }
 
 void gelu_tanh(const float* in, float* out, std::size_t count) {
-  const Vec root(0.79788456080286536f);  // sqrt(2 / pi)
-  const Vec cubic(0.044715f);
-  transform(in, out, count, [root, cubic](Vec x) {
-    const Vec inner = root * (x + cubic * x * x * x);
-    return gelu(x, Vec(1.0f) + tanh(inner));
-  });
+  static constexpr float kRoot = 0.79788456080286536f;  // sqrt(2 / pi)
+  static constexpr float kCubic = 0.044715f;
+  const Gelu gelu;
+  const Tanh tanh;
+  const Vec root = constant(kRoot), cubic = constant(kCubic);
+  transform(in, out, count, [=](Vec x) { return gelu(x, tanh(root * (x + cubic * x * x * x))); });
 }
 
 void hyperbolic_tangent(const float* in, float* out, std::size_t count) {
-  transform(in, out, count, [](Vec x) { return tanh(x); });
+  transform(in, out, count, Tanh());
 }
 
 void sigmoid(const float* in, float* out, std::size_t count) {
@@ -145,7 +159,8 @@ void clipped_gelu(const float* in, float* out, std::size_t count) {
 
 void softcap(float* x, float cap, std::size_t count) {
   const Vec limit(cap);
-  transform(x, x, count, [limit](Vec score) { return limit * tanh(divide(score, limit)); });
+  const Tanh tanh;
+  transform(x, x, count, [=](Vec score) { return limit * tanh(divide(score, limit)); });
 }
 
 }  // namespace clearformer::kernels::CLEARFORMER_TARGET

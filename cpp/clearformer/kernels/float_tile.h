@@ -2,6 +2,8 @@
 // are widened. Included by kernel files only.
 #pragma once
 
+#include <type_traits>
+
 #include "clearformer/kernels/epilogue.h"
 #include "clearformer/simd/integer.h"
 
@@ -15,21 +17,30 @@ struct FloatRows {
   std::size_t step = 1;
 };
 
-/// Loads the panel's columns for one input.
-inline void load_columns(const float* from, Vec (&columns)[kTileVectors]) {
-  for (std::size_t v = 0; v < kTileVectors; ++v) columns[v] = load(from + v * kLanes);
-}
-inline void load_columns(const std::uint16_t* from, Vec (&columns)[kTileVectors]) {
-  load_halves(from, columns);
-}
 /// A finite half as the float 2^-112 times as large, in whose place its exponent and mantissa are.
 enum class ScaledHalf : std::uint16_t {};
-inline void load_columns(const ScaledHalf* from, Vec (&columns)[kTileVectors]) {
-  load_halves_scaled(reinterpret_cast<const std::uint16_t*>(from), columns);
-}
-inline void load_columns(const std::int8_t* from, Vec (&columns)[kTileVectors]) {
-  load_bytes(from, columns);
-}
+
+/// Loads a panel's columns for one input.
+template <class Element>
+class PanelReader {
+ public:
+  void load(const Element* from, Vec (&columns)[kTileVectors]) const {
+    if constexpr (std::is_same_v<Element, float>) {
+      for (std::size_t v = 0; v < kTileVectors; ++v) {
+        columns[v] = simd::CLEARFORMER_TARGET::load(from + v * kLanes);
+      }
+    } else if constexpr (std::is_same_v<Element, std::int8_t>) {
+      load_bytes(from, columns);
+    } else if constexpr (std::is_same_v<Element, ScaledHalf>) {
+      halves_.load_scaled(reinterpret_cast<const std::uint16_t*>(from), columns);
+    } else {
+      halves_.load(from, columns);
+    }
+  }
+
+ private:
+  Halves halves_;
+};
 
 // The depth loop is not unrolled: V8, and compilers for two-address machines, would spill registers.
 template <std::size_t Rows, class Element>
@@ -40,10 +51,11 @@ CLEARFORMER_LOOP void multiply_tile(const FloatRows& rows, std::size_t row, cons
   CLEARFORMER_UNROLL for (std::size_t r = 0; r < Rows; ++r) {
     CLEARFORMER_UNROLL for (std::size_t v = 0; v < kTileVectors; ++v) sums[r][v] = Vec(0.0f);
   }
+  const PanelReader<Element> reader;
   const float* a = rows.a + row * rows.stride;
   for (std::size_t k = 0; k < rows.k; ++k, a += rows.step, b += kWidth) {
     Vec columns[kTileVectors];
-    load_columns(b, columns);
+    reader.load(b, columns);
     CLEARFORMER_UNROLL for (std::size_t r = 0; r < Rows; ++r) {
       const Vec value(a[r * rows.stride]);
       CLEARFORMER_UNROLL for (std::size_t v = 0; v < kTileVectors; ++v) {
@@ -67,11 +79,12 @@ CLEARFORMER_LOOP void add_inputs(const float* a, std::size_t step, std::size_t c
   CLEARFORMER_UNROLL for (std::size_t p = 0; p < Panels; ++p) {
     for (std::size_t v = 0; v < kTileVectors; ++v) sums[p][v] = totals[p][v];
   }
+  const PanelReader<Element> reader;
   for (std::size_t k = 0; k < count; ++k, a += step, b += kWidth) {
     const Vec value(*a);
     CLEARFORMER_UNROLL for (std::size_t p = 0; p < Panels; ++p) {
       Vec columns[kTileVectors];
-      load_columns(b + p * between, columns);
+      reader.load(b + p * between, columns);
       for (std::size_t v = 0; v < kTileVectors; ++v) {
         sums[p][v] = multiply_add(value, columns[v], sums[p][v]);
       }
@@ -161,9 +174,10 @@ inline void multiply_narrow(const FloatRows& rows, const Element* b, std::size_t
         multiply_tile<Rows>(rows, row, from, to, panel);
       });
     }
+    const PanelReader<Element> reader;
     for (std::size_t i = 0; i < rows.k * kWidth; i += kWidth) {
       Vec columns[kTileVectors];
-      load_columns(from + i, columns);
+      reader.load(from + i, columns);
       for (std::size_t v = 0; v < kTileVectors; ++v) store(wide + i + v * kLanes, columns[v]);
     }
     multiply_panel(rows, wide, to, panel);

@@ -23,6 +23,7 @@ float highest_of(const float* scores, std::size_t columns, float so_far) {
 float exponentiate(float* scores, std::size_t columns, float highest) {
   // If all scores are -inf, subtracting the maximum would give NaN: exp(-inf - 0) is the intended 0.
   const Vec shift(highest == kMinusInfinity ? 0.0f : highest);
+  const ExpOfDifference exp_of_difference;
   Vec total(0.0f);
   for_each(columns, [&](std::size_t i, auto lanes) {
     const Vec power = exp_of_difference(load(scores + i, lanes, kMinusInfinity) - shift);
@@ -48,7 +49,7 @@ void continue_online_softmax(const OnlineSoftmaxArgs& args) {
     const float before = args.highest[row];
     const float highest = highest_of(scores, args.columns, before);
     if (highest > before) {
-      const Vec factor = exp_of_difference(Vec(before - highest));
+      const Vec factor = ExpOfDifference()(Vec(before - highest));
       float* output = args.output + row * args.output_stride;
       transform(output, output, args.width, [factor](Vec value) { return value * factor; });
       args.total[row] *= factor.get(0);

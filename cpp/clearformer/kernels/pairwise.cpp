@@ -35,7 +35,7 @@ inline void pairwise(const PairwiseArgs& args, Term term) {
 }  // namespace
 
 void additive_scores(const PairwiseArgs& args) {
-  pairwise(args, [weights = args.weights](std::size_t k, Vec query, Vec key) {
+  pairwise(args, [weights = args.weights, tanh = Tanh()](std::size_t k, Vec query, Vec key) {
     return Vec(weights[k]) * tanh(query + key);
   });
 }

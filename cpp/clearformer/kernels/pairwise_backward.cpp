@@ -18,6 +18,7 @@ inline void add_to(float* sums, Lanes lanes, Vec value) {
 
 void additive_score_gradient(const PairGradient& pair) {
   const Vec by(pair.dscore);
+  const Tanh tanh;
   for_each(pair.count, [&](std::size_t i, auto lanes) {
     const Vec t = tanh(load(pair.query + i, lanes) + load(pair.key + i, lanes));
     const Vec slope = by * load(pair.weights + i, lanes) * (Vec(1.0f) - t * t);

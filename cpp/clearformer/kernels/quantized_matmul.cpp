@@ -29,9 +29,10 @@ struct Block {
 
 // The weights of a step from a packed panel.
 template <PanelFormat format>
-inline void load_step(const std::uint8_t* from, PanelDot::WeightVec (&weights)[kTileVectors]) {
+inline void load_step(const PanelDot& dot, const std::uint8_t* from,
+                      PanelDot::WeightVec (&weights)[kTileVectors]) {
   if constexpr (format == PanelFormat::q4) {
-    PanelDot::load_nibbles(from, weights);
+    dot.load_nibbles(from, weights);
   } else {
     for (std::size_t v = 0; v < kTileVectors; ++v) {
       weights[v] = PanelDot::load_weights(from + v * kRegister<PanelDot>);
@@ -47,13 +48,14 @@ struct Weights {
   const Stored* steps;
   const unsigned char* scales;
 
-  void load(const Stored* from, typename Dot::WeightVec (&weights)[kTileVectors]) const {
+  void load(const PanelDot& dot, const Stored* from,
+            typename Dot::WeightVec (&weights)[kTileVectors]) const {
     if constexpr (wide) {
       for (std::size_t v = 0; v < kTileVectors; ++v) {
         weights[v] = Dot::load_weights(from + v * kRegister<Dot>);
       }
     } else {
-      load_step<format>(from, weights);
+      load_step<format>(dot, from, weights);
     }
   }
   void next_block() {
@@ -104,10 +106,11 @@ template <class Dot, PanelFormat format, bool wide, std::size_t Rows>
       }
     }
   }
+  const Dot dot;
   const auto* from = weights.steps;
   const auto step = [&] {
     typename Dot::WeightVec loaded[kTileVectors];
-    weights.load(from, loaded);
+    weights.load(dot, from, loaded);
 #pragma GCC unroll 16
     for (std::size_t r = 0; r < Rows; ++r) {
 #pragma GCC unroll 2
@@ -165,11 +168,12 @@ template <bool wide, std::size_t Rows>
 #pragma GCC unroll 4
     for (auto& each : pairs[r]) each = bitwise_cast<std::int16_t>(x.correction(r));
   }
+  const PairDot dot;
   const auto* from = weights.steps;
 #pragma GCC unroll 1
   for (std::size_t i = 0; i < kSteps<PairDot>; ++i) {
     ByteVec loaded[kTileVectors];
-    weights.load(from, loaded);
+    weights.load(dot, from, loaded);
 #pragma GCC unroll 16
     for (std::size_t r = 0; r < Rows; ++r) {
       const auto* four = reinterpret_cast<const PairDot::Quantum*>(x.steps + 4 * r);
@@ -217,7 +221,7 @@ template <class Dot, PanelFormat format, bool wide, std::size_t Rows>
 
 // All blocks. The totals are in memory: registers are for one block's sums.
 template <class Dot, PanelFormat format, bool wide, std::size_t Rows>
-CLEARFORMER_LOOP void add_blocks(const QuantizedRows<Dot>& rows, std::size_t row,
+CLEARFORMER_LOOP void add_blocks(const QuantizedRows& rows, std::size_t row,
                                  Weights<Dot, format, wide> weights,
                                  Vec (&sums)[Rows][kTileVectors]) {
   constexpr std::size_t kHalves = rounding_of<Dot>(format).halves;
@@ -235,8 +239,8 @@ CLEARFORMER_LOOP void add_blocks(const QuantizedRows<Dot>& rows, std::size_t row
 // The same of a single row and kStreams packed panels, `between` bytes apart: a block of each in turn.
 constexpr std::size_t kStreams = 8;
 template <class Dot, PanelFormat format>
-CLEARFORMER_LOOP void add_blocks_of_streams(const QuantizedRows<Dot>& rows,
-                                            const unsigned char* panels, std::size_t between,
+CLEARFORMER_LOOP void add_blocks_of_streams(const QuantizedRows& rows, const unsigned char* panels,
+                                            std::size_t between,
                                             Vec (&sums)[kStreams][kTileVectors]) {
   const std::size_t step_bytes = rows.step_bytes, group = rows.group;
   const unsigned char* x = rows.group_of(0);
@@ -255,7 +259,7 @@ CLEARFORMER_LOOP void add_blocks_of_streams(const QuantizedRows<Dot>& rows,
 
 // The rows of a product by one panel.
 template <class Dot, PanelFormat format, bool wide>
-inline void multiply_rows(const QuantizedMatmulArgs& args, const QuantizedRows<Dot>& rows,
+inline void multiply_rows(const QuantizedMatmulArgs& args, const QuantizedRows& rows,
                           const Destination& to, std::size_t panel,
                           const Weights<Dot, format, wide>& weights) {
   constexpr std::size_t kRows =
@@ -272,19 +276,21 @@ inline void multiply_rows(const QuantizedMatmulArgs& args, const QuantizedRows<D
 
 // Many rows read a panel whose weights were widened once: nibbles, and bytes where products are of 16 bits.
 template <class Dot, PanelFormat format>
-void multiply_panel(const QuantizedMatmulArgs& args, const QuantizedRows<Dot>& rows,
+void multiply_panel(const QuantizedMatmulArgs& args, const QuantizedRows& rows,
                     const Destination& to, std::size_t panel) {
   using Of = Block<format>;
   const unsigned char* bytes = args.panels + panel * rows.blocks * Of::kBytes;
   const unsigned char* scales = bytes + kSteps<PanelDot> * Of::kStepBytes;
   if constexpr (Of::kNibbles || !Dot::kUnsignedInputs) {
     if (args.m >= kWidenFrom) {
+      const PanelDot dot;
       auto* const wide = static_cast<typename Dot::WideWeight*>(args.workspace);
       auto* place = wide;
       for (std::size_t block = 0; block < rows.blocks; ++block, bytes += Of::kScaleBytes) {
+#pragma GCC unroll 4
         for (std::size_t step = 0; step < kSteps<Dot>; ++step, bytes += Of::kStepBytes) {
           typename Dot::WeightVec loaded[kTileVectors];
-          load_step<format>(bytes, loaded);
+          load_step<format>(dot, bytes, loaded);
           for (const auto& each : loaded) {
             each.store_aligned(place);
             place += kRegister<Dot>;
@@ -299,7 +305,7 @@ void multiply_panel(const QuantizedMatmulArgs& args, const QuantizedRows<Dot>& r
 
 // A single row by kStreams panels, `apart` from one another.
 template <class Dot, PanelFormat format>
-void multiply_streams(const QuantizedMatmulArgs& args, const QuantizedRows<Dot>& rows,
+void multiply_streams(const QuantizedMatmulArgs& args, const QuantizedRows& rows,
                       const Destination& to, std::size_t panel, std::size_t apart) {
   const std::size_t bytes = rows.blocks * Block<format>::kBytes;
   Vec sums[kStreams][kTileVectors];
@@ -310,7 +316,7 @@ void multiply_streams(const QuantizedMatmulArgs& args, const QuantizedRows<Dot>&
 
 // All rows by all panels.
 template <class Dot, PanelFormat format>
-void multiply_panels(const QuantizedMatmulArgs& args, const QuantizedRows<Dot>& rows,
+void multiply_panels(const QuantizedMatmulArgs& args, const QuantizedRows& rows,
                      const Destination& to) {
   if (args.m > 1) {
     return for_each_panel(
@@ -354,7 +360,7 @@ void quantized_matmul(const QuantizedMatmulArgs& args) {
                            static_cast<float*>(args.workspace));
   }
   with_dot(args.m, [&]<class Dot>(Dot) {
-    const QuantizedRows<Dot> rows(args);
+    const QuantizedRows rows(rounding_of<Dot>(args.format), args);
     switch (args.format) {
       case PanelFormat::q8_fine: return multiply_panels<Dot, PanelFormat::q8_fine>(args, rows, to);
       case PanelFormat::q4: return multiply_panels<Dot, PanelFormat::q4>(args, rows, to);

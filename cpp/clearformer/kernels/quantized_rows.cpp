@@ -107,7 +107,7 @@ inline std::uint32_t correction_of(IntVec sums) {
 // Rounds a rotated block, into the group that starts at `to`.
 template <class Dot, PanelFormat format>
 inline void quantize_block(const float* rotated, float magnitude, unsigned char* to,
-                           std::size_t index, const QuantizedRows<Dot>& rows) {
+                           std::size_t index, const QuantizedRows& rows) {
   constexpr Rounding kRounding = rounding_of<Dot>(format);
   constexpr float kLimit = kRounding.limit, kSmallest = 1e-30f;
   constexpr std::size_t kPart = 32;
@@ -131,8 +131,7 @@ inline void quantize_block(const float* rotated, float magnitude, unsigned char*
 // Rotates several blocks before it rounds them: a block's scale takes as long to compute as the rest of it, but not longer
 // than those of its neighbours beside it.
 template <class Dot, PanelFormat format>
-void quantize_row(const QuantizedMatmulArgs& args, const QuantizedRows<Dot>& rows,
-                  std::size_t row) {
+void quantize_row(const QuantizedMatmulArgs& args, const QuantizedRows& rows, std::size_t row) {
   constexpr std::size_t kBlocks = 8;
   const float* x = args.x + row * args.x_stride;
   unsigned char* to = rows.group_of(row);
@@ -159,18 +158,20 @@ void quantize_row(const QuantizedMatmulArgs& args, const QuantizedRows<Dot>& row
 
 std::size_t quantized_row_bytes(PanelFormat format, std::size_t rows, std::size_t k) {
   return with_dot(rows, [&]<class Dot>(Dot) {
-    return (QuantizedRows<Dot>(format, rows, k, nullptr).bytes(rows) + 63) / 64 * 64;
+    return (QuantizedRows(rounding_of<Dot>(format), rows, k, nullptr).bytes(rows) + 63) / 64 * 64;
   });
 }
 
 void quantize_rows(const QuantizedMatmulArgs& args, std::size_t first, std::size_t end) {
   with_dot(args.m, [&]<class Dot>(Dot) {
-    const QuantizedRows<Dot> rows(args);
+    const QuantizedRows rows(rounding_of<Dot>(args.format), args);
     for (std::size_t row = first; row < end; ++row) {
-      switch (args.format) {
-        case PanelFormat::q8_fine: quantize_row<Dot, PanelFormat::q8_fine>(args, rows, row); break;
+      switch (args.format) {  // of q4 only the corrections differ between the products
+        case PanelFormat::q8_fine:
+          quantize_row<PanelDot, PanelFormat::q8_fine>(args, rows, row);
+          break;
         case PanelFormat::q4: quantize_row<Dot, PanelFormat::q4>(args, rows, row); break;
-        default: quantize_row<Dot, PanelFormat::q8>(args, rows, row);
+        default: quantize_row<PanelDot, PanelFormat::q8>(args, rows, row);
       }
     }
   });

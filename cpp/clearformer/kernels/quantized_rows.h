@@ -49,7 +49,6 @@ inline auto with_dot([[maybe_unused]] std::size_t rows, Work work) {
 /// Rows of inputs in groups of a tile's rows (the product's, if it has fewer), G. A group holds for each block, in the
 /// order in which a tile reads them: for each step, each row and each half, kStep integers, which fill four bytes; G
 /// float scales; for q4 G sums of the integers, times -8.
-template <class Dot>
 struct QuantizedRows {
   unsigned char* first;
   std::size_t group;        // G
@@ -57,15 +56,14 @@ struct QuantizedRows {
   std::size_t block_bytes;  // of a group
   std::size_t blocks;       // of a row
 
-  QuantizedRows(PanelFormat format, std::size_t rows, std::size_t k, void* memory)
+  QuantizedRows(const Rounding& rounding, std::size_t rows, std::size_t k, void* memory)
       : first(static_cast<unsigned char*>(memory)), blocks(blocks_of(k)) {
-    const Rounding rounding = rounding_of<Dot>(format);
     group = std::min(rounding.tile_rows, rows);
     step_bytes = 4 * group * rounding.halves;
-    block_bytes = step_bytes * kSteps<Dot> + 4 * group * (rounding.corrected ? 2 : 1);
+    block_bytes = step_bytes * kSteps<PanelDot> + 4 * group * (rounding.corrected ? 2 : 1);
   }
-  explicit QuantizedRows(const QuantizedMatmulArgs& args)
-      : QuantizedRows(args.format, args.m, args.k, args.rows) {}
+  QuantizedRows(const Rounding& rounding, const QuantizedMatmulArgs& args)
+      : QuantizedRows(rounding, args.m, args.k, args.rows) {}
 
   /// The group of a row, and the row's index in it.
   unsigned char* group_of(std::size_t row) const {

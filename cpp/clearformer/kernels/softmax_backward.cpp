@@ -9,8 +9,9 @@ using namespace simd::CLEARFORMER_TARGET;
 
 void resume_softmax(float* scores, float highest, float inverse, std::size_t count) {
   const Vec shift(highest), by(inverse);
+  const ExpOfDifference exp_of_difference;
   transform(scores, scores, count,
-            [shift, by](Vec score) { return exp_of_difference(score - shift) * by; });
+            [=](Vec score) { return exp_of_difference(score - shift) * by; });
 }
 
 void softmax_derivative(const float* p, float shift, float* d, std::size_t count) {

@@ -81,12 +81,11 @@ struct ByteDot {
   }
 
   /// The weights of kStep inputs from nibbles: the low ones of a register's bytes, then the high ones.
-  static void load_nibbles(const std::uint8_t* from, WeightVec (&weights)[2]) {
+  void load_nibbles(const std::uint8_t* from, WeightVec (&weights)[2]) const {
     const ByteVec bytes = ByteVec::load_unaligned(from);
-    const ByteVec low(std::uint8_t{15});
-    weights[0] = bytes & low;
+    weights[0] = bytes & low_;
     const auto words = xsimd::bitwise_cast<std::uint16_t>(bytes) >> 4;
-    weights[1] = xsimd::bitwise_cast<std::uint8_t>(words) & low;
+    weights[1] = xsimd::bitwise_cast<std::uint8_t>(words) & low_;
   }
 
   /// Narrows 32 integers below 128 in magnitude.
@@ -102,6 +101,10 @@ struct ByteDot {
     store_one_by_one(to, numbers);
 #endif
   }
+
+ private:
+  static constexpr std::uint8_t kLow = 15;
+  ByteVec low_ = constant(kLow);
 };
 
 #else
@@ -145,7 +148,7 @@ struct WordDot {
   }
 
   /// The weights of kStep inputs from nibbles: the low ones of half a register's bytes, then the high ones.
-  static void load_nibbles(const std::uint8_t* from, WeightVec (&weights)[2]) {
+  void load_nibbles(const std::uint8_t* from, WeightVec (&weights)[2]) const {
 #if defined(__wasm__)
     const WeightVec bytes(wasm_u16x8_load8x8(from));
 #elif defined(__aarch64__)
@@ -154,7 +157,7 @@ struct WordDot {
     const __m128i whole = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
     const WeightVec bytes(_mm_unpacklo_epi8(whole, _mm_setzero_si128()));
 #endif
-    weights[0] = bytes & WeightVec(std::int16_t{15});
+    weights[0] = bytes & low_;
     weights[1] = bytes >> 4;
   }
 
@@ -168,6 +171,10 @@ struct WordDot {
     store_one_by_one(to, numbers);
 #endif
   }
+
+ private:
+  static constexpr std::int16_t kLow = 15;
+  WeightVec low_ = constant(kLow);
 };
 
 #endif
@@ -197,11 +204,10 @@ struct PairDot : ByteDot {
 
   /// Sums of two adjacent pairs.
   static IntVec widened(Pairs pairs) {
-    const Pairs ones(std::int16_t{1});
 #if defined(__wasm__)
-    return IntVec(wasm_i32x4_dot_i16x8(pairs, ones));
+    return IntVec(wasm_i32x4_extadd_pairwise_i16x8(pairs));
 #else
-    return IntVec(_mm256_madd_epi16(pairs, ones));
+    return IntVec(_mm256_madd_epi16(pairs, Pairs(std::int16_t{1})));
 #endif
   }
 
@@ -331,25 +337,35 @@ inline IntVec load_shorts(const std::int16_t* from) {
 #endif
 }
 
-/// 2 · kLanes finite IEEE binary16 numbers, times 2^-112; the first register gets those at even positions. Exponent and
-/// mantissa are shifted into place.
-inline void load_halves_scaled(const std::uint16_t* from, Vec (&numbers)[2]) {
-  const IntVec pairs = IntVec::load_unaligned(reinterpret_cast<const std::int32_t*>(from));
-  const IntVec in_place(static_cast<std::int32_t>(0x8fffe000u));
+/// Reads 2 · kLanes finite IEEE binary16 numbers; the first register gets those at even positions.
+class Halves {
+ public:
+  /// Times 2^-112: exponent and mantissa are shifted into place.
+  void load_scaled(const std::uint16_t* from, Vec (&numbers)[2]) const {
+    const IntVec pairs = IntVec::load_unaligned(reinterpret_cast<const std::int32_t*>(from));
 #if defined(__wasm__)
-  // The product of a pair's first half and 2^13, with its sign: one instruction instead of two.
-  const IntVec first(wasm_i32x4_dot_i16x8(pairs, wasm_i32x4_const_splat(1 << 13)));
+    // The product of a pair's first half and 2^13, with its sign: one instruction instead of two.
+    const IntVec first(wasm_i32x4_dot_i16x8(pairs, first_to_place_));
 #else
-  const IntVec first = (pairs << 16) >> 3;
+    const IntVec first = (pairs << 16) >> 3;
 #endif
-  numbers[0] = xsimd::bitwise_cast<float>(first & in_place);
-  numbers[1] = xsimd::bitwise_cast<float>((pairs >> 3) & in_place);
-}
+    numbers[0] = xsimd::bitwise_cast<float>(first & in_place_);
+    numbers[1] = xsimd::bitwise_cast<float>((pairs >> 3) & in_place_);
+  }
 
-/// The numbers themselves: a multiplication adjusts the exponents' bias, which also normalises subnormals.
-inline void load_halves(const std::uint16_t* from, Vec (&numbers)[2]) {
-  load_halves_scaled(from, numbers);
-  for (Vec& number : numbers) number = number * Vec(0x1p112f);
-}
+  /// The numbers themselves: a multiplication adjusts the exponents' bias, which also normalises subnormals.
+  void load(const std::uint16_t* from, Vec (&numbers)[2]) const {
+    load_scaled(from, numbers);
+    for (Vec& number : numbers) number = number * adjust_;
+  }
+
+ private:
+  static constexpr auto kInPlace = static_cast<std::int32_t>(0x8fffe000u);
+  static constexpr std::int32_t kFirstToPlace = 1 << 13;
+  static constexpr float kAdjust = 0x1p112f;
+
+  IntVec in_place_ = constant(kInPlace), first_to_place_ = constant(kFirstToPlace);
+  Vec adjust_ = constant(kAdjust);
+};
 
 }  // namespace clearformer::simd::CLEARFORMER_TARGET

@@ -29,8 +29,12 @@ inline void for_each(std::size_t count, Step step) {
 /// out[i] = apply(in[i]) for i < count; `in` and `out` may be the same array.
 template <class Apply>
 inline void transform(const float* in, float* out, std::size_t count, Apply apply) {
-  for_each(count,
-           [=](std::size_t i, auto lanes) { store(out + i, lanes, apply(load(in + i, lanes))); });
+  for (std::size_t i = 0; i < count; i += kLanes) {
+    const std::size_t left = count - i;
+    const Vec result = apply(left < kLanes ? load_partial(in + i, left) : load(in + i));
+    if (left < kLanes) return store_partial(out + i, left, result);
+    store(out + i, result);
+  }
 }
 
 /// out[i] = apply(a[i], b[i]) for i < count; the arrays may be the same.
