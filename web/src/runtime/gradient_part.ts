@@ -1,5 +1,5 @@
-// The second file of a build, with gradients and training (scripts/build/split.ts): the same for every build, as text in
-// a module of its own, which every bundler finds. Loaded with the first call that needs it.
+// The second file of a build (scripts/build/split.ts; gradient_calls.ts says what is in it): the same for every build, as text
+// in a module of its own, which every bundler finds. Loaded with the first call that needs it.
 
 import { ClearformerError, messageOf } from '../support/error.js';
 import { loadPart } from '../support/platform.js';
@@ -15,13 +15,13 @@ export function compileGradients(first: CompiledCore): Promise<SecondPart> {
     const bytes = bytesIn(await loadPart(() => import('built:gradients')).catch(refuse));
     const { module } = await compile(bytes, 'gradients.js', first.shared);
     if (buildOf(module) === buildOf(first.module)) return { module, bytes };
-    const why = `${first.where} is of another version than this script, whose gradients and training do not fit it`;
+    const why = `${first.where} is of another version than this script, whose gradients.js does not fit it`;
     throw new ClearformerError('wasm_unavailable', why, { where: first.where });
   });
 }
 
 function refuse(cause: unknown): never {
   if (cause instanceof ClearformerError) throw cause;
-  const why = `gradients and training could not be loaded (${messageOf(cause)}): copy gradients.js beside this script`;
+  const why = `the second file of the WASM could not be loaded (${messageOf(cause)}): copy gradients.js beside this script`;
   throw new ClearformerError('wasm_unavailable', why, {}, cause);
 }
