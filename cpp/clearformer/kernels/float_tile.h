@@ -129,10 +129,13 @@ inline void multiply_single_row(const FloatRows& rows, const Element* b, std::si
   });
 }
 
-/// All rows by the panel that starts at `b`.
+/// All rows by the panel that starts at `b`; the one that starts at `next`, with `next_bytes`, is fetched meanwhile: a panel is
+/// too short for a processor to fetch it ahead by itself.
 inline void multiply_panel(const FloatRows& rows, const float* b, const Destination& to,
-                           std::size_t panel) {
+                           std::size_t panel, const void* next, std::size_t next_bytes) {
+  Ahead next_panel(next, next_bytes, (rows.m + kTileRows - 1) / kTileRows);
   for_each_tile<kTileRows>(0, rows.m, [&]<std::size_t Rows>(std::size_t row) {
+    next_panel.fetch();
     multiply_tile<Rows>(rows, row, b, to, panel);
   });
 }
@@ -180,7 +183,7 @@ inline void multiply_narrow(const FloatRows& rows, const Element* b, std::size_t
       reader.load(from + i, columns);
       for (std::size_t v = 0; v < kTileVectors; ++v) store(wide + i + v * kLanes, columns[v]);
     }
-    multiply_panel(rows, wide, to, panel);
+    multiply_panel(rows, wide, to, panel, from + stride, rows.k * kWidth * sizeof(Element));
   });
 }
 

@@ -17,7 +17,9 @@ void matmul(const MatmulArgs& args) {
   const auto* b = static_cast<const float*>(args.b);
   if (args.m == 1) return multiply_single_row(rows, b, args.panel_stride, to);
   for_each_panel(to, args.m, [&](std::size_t panel) {
-    multiply_panel(rows, b + panel * args.panel_stride, to, panel);
+    const float* from = b + panel * args.panel_stride;
+    const std::size_t bytes = args.k * kWidth * sizeof(float);
+    multiply_panel(rows, from, to, panel, from + args.panel_stride, bytes);
   });
 }
 

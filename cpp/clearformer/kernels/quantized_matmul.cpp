@@ -266,8 +266,11 @@ inline void multiply_rows(const QuantizedMatmulArgs& args, const QuantizedRows& 
       wide || Dot::kUnsignedInputs ? rounding_of<Dot>(format).tile_rows : 2;
   // Six rows are a tile of relaxed SIMD, where one of four would not be worth its bytes.
   constexpr std::size_t kNext = kRows == 6 ? 2 : (kRows - 1) / 2 * 2;
+  const std::size_t bytes = rows.blocks * Block<format>::kBytes;
+  Ahead next_panel(args.panels + (panel + 1) * bytes, bytes, (args.m + kRows - 1) / kRows);
   for_each_tile<kRows, kNext>(0, args.m, [&]<std::size_t Rows>(std::size_t row) {
     Destination::Tile<Rows> tile;
+    next_panel.fetch();
     for (auto& sums : tile.sums) std::fill(sums, sums + kTileVectors, Vec(0.0f));
     add_blocks<Dot, format, wide, Rows>(rows, row, weights, tile.sums);
     to.write(row, panel, tile);

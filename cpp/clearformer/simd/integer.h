@@ -54,7 +54,7 @@ struct ByteDot {
   static constexpr std::size_t kStep = 4;        // inputs that one dot() sums
   /// Rows of the tile of a quantised product, and of one whose inputs have two halves.
 #if defined(__AVX512BW__)
-  static constexpr std::size_t kRows = 8, kFineRows = 4;
+  static constexpr std::size_t kRows = 14, kFineRows = 7;
 #elif defined(__AVX2__)
   static constexpr std::size_t kRows = 4, kFineRows = 2;
 #else

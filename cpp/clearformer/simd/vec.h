@@ -71,6 +71,31 @@ inline void prefetch_for_writing([[maybe_unused]] const float* to) {
 #endif
 }
 
+/// Fetches memory that is read next while other work is done: a part of it with each of `parts` steps. WebAssembly has no
+/// such instruction.
+class Ahead {
+ public:
+  Ahead([[maybe_unused]] const void* from, [[maybe_unused]] std::size_t bytes,
+        [[maybe_unused]] std::size_t parts) {
+#if !defined(__wasm__)
+    next_ = static_cast<const char*>(from);
+    lines_ = (bytes + parts * kLineBytes - 1) / (parts * kLineBytes);
+#endif
+  }
+  void fetch() {
+#if !defined(__wasm__)
+    for (std::size_t i = 0; i < lines_; ++i, next_ += kLineBytes) __builtin_prefetch(next_, 0, 2);
+#endif
+  }
+
+#if !defined(__wasm__)
+ private:
+  static constexpr std::size_t kLineBytes = kLine * sizeof(float);
+  const char* next_;
+  std::size_t lines_;
+#endif
+};
+
 inline Vec load(const float* from) { return Vec::load_unaligned(from); }
 inline void store(float* to, Vec value) { value.store_unaligned(to); }
 
