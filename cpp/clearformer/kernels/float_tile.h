@@ -129,13 +129,21 @@ inline void multiply_single_row(const FloatRows& rows, const Element* b, std::si
   });
 }
 
-/// All rows by the panel that starts at `b`; the one that starts at `next`, with `next_bytes`, is fetched meanwhile: a panel is
-/// too short for a processor to fetch it ahead by itself.
+/// The panel after the one that starts at `b`, `stride` elements apart, fetched in the steps of all rows' tiles. A panel is too
+/// short for a processor to fetch it ahead by itself.
+template <class Element>
+inline Ahead next_panel(const FloatRows& rows, const Element* b, std::size_t stride,
+                        const Destination& to, std::size_t panel) {
+  const bool last = (panel + 1) * kWidth >= to.n;
+  return {b + stride, last ? 0 : rows.k * kWidth * sizeof(Element),
+          (rows.m + kTileRows - 1) / kTileRows};
+}
+
+/// All rows by the panel that starts at `b`, while the next one is fetched.
 inline void multiply_panel(const FloatRows& rows, const float* b, const Destination& to,
-                           std::size_t panel, const void* next, std::size_t next_bytes) {
-  Ahead next_panel(next, next_bytes, (rows.m + kTileRows - 1) / kTileRows);
+                           std::size_t panel, Ahead next) {
   for_each_tile<kTileRows>(0, rows.m, [&]<std::size_t Rows>(std::size_t row) {
-    next_panel.fetch();
+    next.fetch();
     multiply_tile<Rows>(rows, row, b, to, panel);
   });
 }
@@ -172,7 +180,9 @@ inline void multiply_narrow(const FloatRows& rows, const Element* b, std::size_t
   }
   for_each_panel(to, rows.m, [&](std::size_t panel) {
     const Element* from = b + panel * stride;
+    Ahead next = next_panel(rows, from, stride, to, panel);
     if (rows.m < kWidenFrom) {
+      next.fetch();
       return for_each_tile<kWidenFrom - 1>(0, rows.m, [&]<std::size_t Rows>(std::size_t row) {
         multiply_tile<Rows>(rows, row, from, to, panel);
       });
@@ -183,7 +193,7 @@ inline void multiply_narrow(const FloatRows& rows, const Element* b, std::size_t
       reader.load(from + i, columns);
       for (std::size_t v = 0; v < kTileVectors; ++v) store(wide + i + v * kLanes, columns[v]);
     }
-    multiply_panel(rows, wide, to, panel, from + stride, rows.k * kWidth * sizeof(Element));
+    multiply_panel(rows, wide, to, panel, next);
   });
 }
 

@@ -18,8 +18,7 @@ void matmul(const MatmulArgs& args) {
   if (args.m == 1) return multiply_single_row(rows, b, args.panel_stride, to);
   for_each_panel(to, args.m, [&](std::size_t panel) {
     const float* from = b + panel * args.panel_stride;
-    const std::size_t bytes = args.k * kWidth * sizeof(float);
-    multiply_panel(rows, from, to, panel, from + args.panel_stride, bytes);
+    multiply_panel(rows, from, to, panel, next_panel(rows, from, args.panel_stride, to, panel));
   });
 }
 

@@ -267,7 +267,8 @@ inline void multiply_rows(const QuantizedMatmulArgs& args, const QuantizedRows& 
   // Six rows are a tile of relaxed SIMD, where one of four would not be worth its bytes.
   constexpr std::size_t kNext = kRows == 6 ? 2 : (kRows - 1) / 2 * 2;
   const std::size_t bytes = rows.blocks * Block<format>::kBytes;
-  Ahead next_panel(args.panels + (panel + 1) * bytes, bytes, (args.m + kRows - 1) / kRows);
+  Ahead next_panel(args.panels + (panel + 1) * bytes, (panel + 1) * kWidth < to.n ? bytes : 0,
+                   (args.m + kRows - 1) / kRows);
   for_each_tile<kRows, kNext>(0, args.m, [&]<std::size_t Rows>(std::size_t row) {
     Destination::Tile<Rows> tile;
     next_panel.fetch();

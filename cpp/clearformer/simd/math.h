@@ -24,7 +24,7 @@ class Polynomial {
   Vec operator()(Vec x) const {
     Vec sum = c_[Count - 1];
     CLEARFORMER_UNROLL
-    for (std::size_t i = Count - 1; i-- > 0;) sum = multiply_add(sum, x, c_[i]);
+    for (std::size_t i = 1; i < Count; ++i) sum = multiply_add(sum, x, c_[Count - 1 - i]);
     return sum;
   }
 

@@ -9,6 +9,7 @@
 #error "vec.h is for kernel files, which the build compiles once per target"
 #endif
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <xsimd/xsimd.hpp>
@@ -72,28 +73,31 @@ inline void prefetch_for_writing([[maybe_unused]] const float* to) {
 }
 
 /// Fetches memory that is read next while other work is done: a part of it with each of `parts` steps. WebAssembly has no
-/// such instruction.
+/// instruction for that, but a load whose value is not used: it is seldom waited for, since the processor itself fetches what
+/// follows a few lines that were read in turn.
 class Ahead {
  public:
-  Ahead([[maybe_unused]] const void* from, [[maybe_unused]] std::size_t bytes,
-        [[maybe_unused]] std::size_t parts) {
-#if !defined(__wasm__)
-    next_ = static_cast<const char*>(from);
-    lines_ = (bytes + parts * kLineBytes - 1) / (parts * kLineBytes);
-#endif
-  }
+  /// Both numbers may be 0.
+  Ahead(const void* from, std::size_t bytes, std::size_t parts)
+      : next_(static_cast<const char*>(from)),
+        end_(next_ + bytes),
+        part_(parts == 0 ? 0 : (bytes + parts - 1) / parts) {}
   void fetch() {
-#if !defined(__wasm__)
-    for (std::size_t i = 0; i < lines_; ++i, next_ += kLineBytes) __builtin_prefetch(next_, 0, 2);
+    const char* end = std::min(next_ + part_, end_);
+    for (; next_ < end; next_ += kLineBytes) {
+#if defined(__wasm__)
+      *static_cast<const volatile char*>(next_);
+#else
+      __builtin_prefetch(next_, 0, 2);
 #endif
+    }
   }
 
-#if !defined(__wasm__)
  private:
   static constexpr std::size_t kLineBytes = kLine * sizeof(float);
   const char* next_;
-  std::size_t lines_;
-#endif
+  const char* end_;
+  std::size_t part_;
 };
 
 inline Vec load(const float* from) { return Vec::load_unaligned(from); }
