@@ -1,6 +1,5 @@
-// The builds of the WASM as two files each: what loads and runs models, and gradients, training, adapters, weights that are
-// read, factored or edited, and reading in terms of the vocabulary, which
-// are loaded with the first call that needs them. Binaryen's wasm-split moves functions to the second file, an instance of
+// The builds of the WASM as two files each: what loads and runs models, and gradients, training, singular values, edits of
+// weights, and vectors and residual streams in terms of the vocabulary, which are loaded with the first call that needs them. Binaryen's wasm-split moves functions to the second file, an instance of
 // which shares memory and table with the first and fills the places of the table that they left. The second file is the same
 // for every build, since the builds differ in their kernels, which stay in the first.
 
@@ -29,7 +28,7 @@ const ofGradients = [
     `^std::\\w+::__shared_ptr_emplace<clearformer::${hidden}(?:OpenOptimizer|OpenGradient|PanelGradient|GradientRows)`,
   ),
   /^std::.*module_of<.*::Made::backward\(/, // torch.nn's and d2l's modules
-  /^clearformer::bindings::(?:svd|composition_scores|(?:parameter|adapter)_\w+|model_(?:logit_directions|head_directions|unembed))\(/,
+  /^clearformer::bindings::(?:svd|composition_scores|parameter_edit|parameter_undo|model_(?:logit_directions|head_directions|unembed))\(/,
 ];
 /** Of these, functions that differ between the builds: kernels, and what Binaryen has inlined kernels into. */
 const ofOneBuild = [

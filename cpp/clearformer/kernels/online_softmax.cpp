@@ -1,6 +1,5 @@
 #include "clearformer/kernels/online_softmax.h"
 
-#include <algorithm>
 #include <limits>
 
 #include "clearformer/simd/loops.h"
@@ -14,21 +13,10 @@ namespace {
 
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
-// Of every fourth register for itself first: each comparison of a row would wait for the one before.
 float highest_of(const float* scores, std::size_t columns, float so_far) {
-  constexpr std::size_t kApart = 4;
-  Vec highest[kApart];
-  std::fill(highest, highest + kApart, Vec(so_far));
-  for (; columns >= kApart * kLanes; columns -= kApart * kLanes) {
-    CLEARFORMER_UNROLL
-    for (Vec& of : highest) {
-      of = max(of, load(scores));
-      scores += kLanes;
-    }
-  }
-  highest[0] = max(max(highest[0], highest[1]), max(highest[2], highest[3]));
-  return max_lane(fold(scores, columns, kMinusInfinity, highest[0],
-                       [](Vec state, Vec value) { return max(state, value); }));
+  const Vec highest = fold(scores, columns, kMinusInfinity, Vec(so_far),
+                           [](Vec state, Vec value) { return max(state, value); });
+  return max_lane(highest);
 }
 
 // Replaces scores by exp(score - highest) and returns their sum.
