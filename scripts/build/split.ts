@@ -1,6 +1,6 @@
 // The builds of the WASM as two files each: what loads and runs models, and gradients, training, singular values, edits of
-// weights, and vectors and residual streams in terms of the vocabulary, which are loaded with the first call that needs them. Binaryen's wasm-split moves functions to the second file, an instance of
-// which shares memory and table with the first and fills the places of the table that they left. The second file is the same
+// weights, and vectors and residual streams in terms of the vocabulary, which are loaded with the first call that needs
+// them. Binaryen's wasm-split moves functions to the second file, an instance of which shares memory and table with the first and fills the places of the table that they left. The second file is the same
 // for every build, since the builds differ in their kernels, which stay in the first.
 
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -20,7 +20,7 @@ import { SetupError } from '../toolchain/progress.js';
 // vocabulary (2 kB); adapters and weights that are read would be another 8, but service workers, which load no scripts later,
 // read them; gradients of what single heads read and write are 1 kB of it.
 const wasmBrotliLimit = 210_000;
-const gradientsBrotliLimit = 49_500;
+const gradientsBrotliLimit = 48_500;
 // 209.6 kB are the WASM with threads, 129 kB all of the package's JavaScript, of which values of Python in chat templates and the
 // relatives of refused model types are 2.5 kB, labels, new models and their distributions 6 kB,
 // metrics of embeddings, parts of captures, probes of several classes and shared encoders of sweeps 2 kB; half a kB rounds weights

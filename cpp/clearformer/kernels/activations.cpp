@@ -17,7 +17,7 @@ constexpr float kHalf = 0.5f, kOne = 1.0f;
 class Gelu {
  public:
   Vec operator()(Vec x, Vec of_normal) const {
-    return xsimd::select(x < vanishes_, Vec(0.0f), half_ * x * (one_ + of_normal));
+    return select(x < vanishes_, Vec(0.0f), half_ * x * (one_ + of_normal));
   }
 
  private:
@@ -31,7 +31,7 @@ CLEARFORMER_LOOP void multiply_by_sigmoid(const float* in, float* out, std::size
   const Vec by(factor), vanishes = constant(kSiluVanishes), one = constant(kOne);
   transform(in, out, count, [=](Vec x) {
     const Vec y = by * x;
-    return xsimd::select(y < vanishes, Vec(0.0f), divide(x, one + exp(-y)));
+    return select(y < vanishes, Vec(0.0f), divide(x, one + exp(-y)));
   });
 }
 
@@ -41,27 +41,27 @@ CLEARFORMER_LOOP void transform_by(const float* in, float* out, std::size_t coun
   transform(in, out, count, apply);
 }
 
-Vec at_most(Vec x, float limit) { return xsimd::select(x > Vec(limit), Vec(limit), x); }
-Vec at_least_zero(Vec x) { return xsimd::select(x < Vec(0.0f), Vec(0.0f), x); }
+Vec at_most(Vec x, float limit) { return select(x > Vec(limit), Vec(limit), x); }
+Vec at_least_zero(Vec x) { return select(x < Vec(0.0f), Vec(0.0f), x); }
 
 // erf, with exactly ±1 where float32 rounds to it: the approximation is one ulp off there.
 [[gnu::noinline]] Vec erf_of(Vec x) {
   constexpr float kEnd = 3.92f;
-  const Vec y = xsimd::select(x > Vec(kEnd), Vec(1.0f), Erf()(x));
-  return xsimd::select(x < Vec(-kEnd), Vec(-1.0f), y);
+  const Vec y = select(x > Vec(kEnd), Vec(1.0f), Erf()(x));
+  return select(x < Vec(-kEnd), Vec(-1.0f), y);
 }
 
 [[gnu::noinline]] Vec power_of(Vec x) { return ExpOfDifference()(x); }
 
 [[gnu::noinline]] Vec softplus_of(Vec x) {
-  const Vec small = power_of(-xsimd::abs(x));
+  const Vec small = power_of(-abs(x));
   return at_least_zero(x) + log_of_one_plus(small);
 }
 }  // namespace
 
 void relu(const float* in, float* out, std::size_t count) {
   transform(in, out, count, [](Vec x) {  // NaN propagates
-    return xsimd::select(x < Vec(0.0f), Vec(0.0f), x);
+    return select(x < Vec(0.0f), Vec(0.0f), x);
   });
 }
 
@@ -96,8 +96,8 @@ void hyperbolic_tangent(const float* in, float* out, std::size_t count) {
 
 void sigmoid(const float* in, float* out, std::size_t count) {
   transform_by(in, out, count, [](Vec x) {
-    const Vec small = power_of(-xsimd::abs(x));  // exponent <= 0: no overflow
-    return divide(xsimd::select(x < Vec(0.0f), small, Vec(1.0f)), Vec(1.0f) + small);
+    const Vec small = power_of(-abs(x));  // exponent <= 0: no overflow
+    return divide(select(x < Vec(0.0f), small, Vec(1.0f)), Vec(1.0f) + small);
   });
 }
 
@@ -125,7 +125,7 @@ void mish(const float* in, float* out, std::size_t count) {
     // tanh(ln(1 + e)) = ((1 + e)² - 1) / ((1 + e)² + 1); above 20 it rounds to 1
     const Vec e = power_of(at_most(x, 20.0f));
     const Vec square = e * (e + Vec(2.0f));
-    return xsimd::select(x < Vec(kSiluVanishes), Vec(0.0f), x * divide(square, square + Vec(2.0f)));
+    return select(x < Vec(kSiluVanishes), Vec(0.0f), x * divide(square, square + Vec(2.0f)));
   });
 }
 
@@ -141,14 +141,13 @@ void relu6(const float* in, float* out, std::size_t count) {
 }
 
 void leaky_relu(const float* in, float* out, std::size_t count) {
-  transform_by(in, out, count,
-               [](Vec x) { return xsimd::select(x < Vec(0.0f), x * Vec(0.01f), x); });
+  transform_by(in, out, count, [](Vec x) { return select(x < Vec(0.0f), x * Vec(0.01f), x); });
 }
 
 void hard_swish(const float* in, float* out, std::size_t count) {
   transform_by(in, out, count, [](Vec x) {
     const Vec share = divide(at_most(x + Vec(3.0f), 6.0f), Vec(6.0f));
-    return xsimd::select(x < Vec(-3.0f), Vec(0.0f), x * share);
+    return select(x < Vec(-3.0f), Vec(0.0f), x * share);
   });
 }
 

@@ -51,8 +51,8 @@ class ExpOfDifference {
  private:
   static constexpr float kInverseLog2 = 1.44269504f;
   static constexpr float kMinusLog2High = -0.693359375f, kMinusLog2Low = 2.12194440e-4f;
-  static constexpr float kRound =
-      12582912.0f;  // 1.5 · 2^23: adding it leaves x / ln 2 rounded, below it
+  // 1.5 · 2^23: adding it leaves x / ln 2 rounded, below it
+  static constexpr float kRound = 12582912.0f;
   static constexpr float kExp[] = {0.49999994f, 0.16666521f, 0.04166839f, 0.00836871f, 0.00138146f};
   static constexpr float kOne = 1.0f, kLowest = -87.3f;
 
