@@ -30,12 +30,12 @@ const litWithoutDocument: Plugin = {
 };
 
 /** The second file of the WASM, which all bundles share (one_file.ts). */
-const gradients: Plugin = {
-  name: 'gradients',
-  resolveId: (source) => (source === 'built:gradients' ? { id: './gradients.js', external: true } : null),
+const secondFile: Plugin = {
+  name: 'the second file of the WASM',
+  resolveId: (source) => (source === 'built:second' ? { id: './second.js', external: true } : null),
 };
 
-export const plugins: readonly Plugin[] = [filesOfOthersInPart, gradients, litWithoutDocument, noteBundled];
+export const plugins: readonly Plugin[] = [filesOfOthersInPart, secondFile, litWithoutDocument, noteBundled];
 
 export const common = {
   platform: 'neutral',

@@ -1,6 +1,6 @@
 // The package for environments other than ordinary pages: node.js for Node (whole.ts), inline.js for those that cannot
-// serve the other files. They share embedded.js, which contains a WASM build as text; Node loads it only if the package's
-// files are not on disk. gradients.js, the second file of the WASM as text, is that of the modules, too. worker.js and
+// serve the other files. They share embedded.js, which contains a WASM build's first file as text; Node loads it only if the package's
+// files are not on disk. second.js, the second file of the WASM as text, is that of the modules, too. worker.js and
 // hook_functions.js are separate scripts, which every bundler can copy.
 
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -54,7 +54,7 @@ const moduleOf = (texts: Readonly<Record<string, string>>): string =>
 /** The files of the WASM that are embedded, by their paths. */
 export interface EmbeddedFiles {
   embedded: string;
-  gradients: string;
+  second: string;
 }
 
 export async function bundleInOneFile(embedded: EmbeddedFiles): Promise<void> {
@@ -75,7 +75,8 @@ export async function bundleInOneFile(embedded: EmbeddedFiles): Promise<void> {
   });
   write(
     'inline.js',
-    `import * as embedded from './embedded.js';\nimport { useEmbedded } from './whole.js';\n` +
-      `useEmbedded(embedded);\nexport * from './whole.js';\n`,
+    `import * as embedded from './embedded.js';\nimport * as second from './second.js';\n` +
+      `import { useEmbedded, useSecond } from './whole.js';\n` +
+      `useEmbedded(embedded);\nuseSecond(second);\nexport * from './whole.js';\n`,
   );
 }

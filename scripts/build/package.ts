@@ -33,8 +33,8 @@ async function makeDist(): Promise<void> {
   mkdirSync(inProject('dist'));
   for (const variant of variants) copyFileSync(wasmFiles(variant).first, dist(`clearformer-${variant}.wasm`));
   await bundleModules();
-  const { first, gradients } = wasmFiles('simd128');
-  await bundleInOneFile({ embedded: first, gradients });
+  const { first, second } = wasmFiles('simd128');
+  await bundleInOneFile({ embedded: first, second });
   await bundleCommandLine();
   await emitDeclarations();
 }
@@ -57,7 +57,7 @@ export async function buildPackage(): Promise<void> {
     digest: digestOf([...inputs.map((name) => inProject(name)), ...files]),
     outputs: [
       ...[...entries, 'whole', 'worker'].flatMap((name) => [dist(`${name}.js`), dist(`${name}.d.ts`)]),
-      ...['node', 'inline', 'embedded', 'gradients', 'hook_functions'].map((name) => dist(`${name}.js`)),
+      ...['node', 'inline', 'embedded', 'second', 'hook_functions'].map((name) => dist(`${name}.js`)),
       ...variants.map((each) => dist(`clearformer-${each}.wasm`)),
       dist('cli.js'),
       bundledFile,

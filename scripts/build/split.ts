@@ -1,34 +1,33 @@
-// The builds of the WASM as two files each: what loads and runs models, and gradients, training, singular values, edits of
-// weights, and vectors and residual streams in terms of the vocabulary, which are loaded with the first call that needs
-// them. Binaryen's wasm-split moves functions to the second file, an instance of which shares memory and table with the first and fills the places of the table that they left. The second file is the same
-// for every build, since the builds differ in their kernels, which stay in the first.
+// The builds of the WASM as two files each: what loads and runs models, and all the rest (first_calls.ts), which is loaded
+// with the first call that needs it. Binaryen's wasm-split moves functions to the second file, an instance of which shares
+// memory and table with the first and fills the places of the table that they left. The second file is the same for every
+// build, since the builds differ in their kernels, which stay in the first.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { callsOfGradients } from '../../web/src/runtime/gradient_calls.js';
+import { callsOfFirst } from '../../web/src/runtime/first_calls.js';
 import { query, run, SetupError, step } from '../toolchain/progress.js';
 import type { WasmTools } from '../toolchain.js';
 import { digestOf, inProject, unlessFresh } from './fresh.js';
 
 /** The two files of a build; `program` is its path without extension. */
-export const partsOf = (program: string): { first: string; gradients: string } => ({
+export const partsOf = (program: string): { first: string; second: string } => ({
   first: `${program}.first.wasm`,
-  gradients: `${program}.gradients.wasm`,
+  second: `${program}.second.wasm`,
 });
 
 const types = String.raw`(?:\w+ )?clearformer::`; // with the type of what an instantiated template returns
 const hidden = String.raw`(?:bindings::|kernels::)?(?:\(anonymous namespace\)::)?`;
 
-/** Functions that only a pass with gradients calls, and factorisations. Those that only they call follow them. */
-const ofGradients = [
+/** Functions that are called through pointers only: those of passes with gradients, and torch.nn's and d2l's modules. */
+const ofSecond = [
   RegExp(`^${types}.*(?:[bB]ackward|[gG]radient|_back\\(|::back\\(clearformer)`),
   RegExp(`^clearformer::${hidden}(?:Optimizer|optimizer_|AdamW|Sgd)`),
   RegExp(
     `^std::\\w+::__shared_ptr_emplace<clearformer::${hidden}(?:OpenOptimizer|OpenGradient|PanelGradient|GradientRows)`,
   ),
-  /^std::.*module_of<.*::Made::backward\(/, // torch.nn's and d2l's modules
-  /^clearformer::bindings::(?:svd|composition_scores|parameter_edit|parameter_undo|model_(?:logit_directions|head_directions|unembed))\(/,
+  /^(?:.* )?clearformer::modules::/,
 ];
 /** Of these, functions that differ between the builds: kernels, and what Binaryen has inlined kernels into. */
 const ofOneBuild = [
@@ -63,21 +62,22 @@ function functionsIn(graph: string): Map<string, Called> {
   return functions;
 }
 
-/** The names of the functions that are moved. */
+/** Whether a function of the border, which JavaScript calls, is in the second file; undefined for other functions. */
+function borderSays(name: string, { reachable }: Called): boolean | undefined {
+  const call = reachable ? functionOfCall.exec(name)?.[1] : undefined;
+  return call === undefined ? undefined : !callsOfFirst.test(call);
+}
+
+/** The names of the functions that are moved: what only functions of the second file call follows them. */
 function movedOf(functions: ReadonlyMap<string, Called>): Set<string> {
-  const moved = new Set(
-    [...functions.keys()].filter((name) => ofGradients.some((each) => each.test(name)) && !ofEveryPass.test(name)),
-  );
+  const named = (name: string): boolean => ofSecond.some((each) => each.test(name)) && !ofEveryPass.test(name);
+  const seeds = [...functions].filter(([name, called]) => borderSays(name, called) ?? named(name));
+  const moved = new Set(seeds.map(([name]) => name));
   for (let before = 0; before < moved.size; ) {
     before = moved.size;
     for (const [name, { reachable, callers }] of functions) {
       if (!reachable && [...callers].every((caller) => caller === name || moved.has(caller))) moved.add(name);
     }
-  }
-  for (const name of functions.keys()) {
-    const call = functionOfCall.exec(name)?.[1];
-    if (call === undefined || moved.has(name) === callsOfGradients.test(call)) continue;
-    throw new SetupError(`The function of "${call}" is not in the file of the WASM in which its name says that it is.`);
   }
   return new Set([...moved].filter((name) => !ofOneBuild.some((each) => each.test(name))));
 }
@@ -93,9 +93,9 @@ const features = [
 async function split(program: string, build: string, binaryen: string): Promise<void> {
   const whole = `${program}.wasm`;
   const graph = await run(join(binaryen, 'wasm-opt'), [whole, ...features, '--print-call-graph', '-o', '/dev/null']);
-  const names = `${program}.gradients.txt`;
+  const names = `${program}.second.txt`;
   writeFileSync(names, [...movedOf(functionsIn(graph.stdout))].join('\n'));
-  const { first, gradients } = partsOf(program);
+  const { first, second } = partsOf(program);
   const labels = [`--import-namespace=${build}`, `--placeholder-namespace-prefix=${build}`, '--export-prefix=%'];
   await run(join(binaryen, 'wasm-split'), [
     whole,
@@ -103,14 +103,14 @@ async function split(program: string, build: string, binaryen: string): Promise<
     `--split-funcs=@${names}`,
     ...labels,
     `--primary-output=${first}`,
-    `--secondary-output=${gradients}`,
+    `--secondary-output=${second}`,
   ]);
   // What the split left behind, such as types and locals of functions that are in the other file.
-  await run(join(binaryen, 'wasm-opt'), [gradients, ...features, '-Oz', '--converge', '-o', gradients]);
+  await run(join(binaryen, 'wasm-opt'), [second, ...features, '-Oz', '--converge', '-o', second]);
 }
 
-function requireSameGradients(programs: readonly string[]): void {
-  const files = programs.map((program) => readFileSync(partsOf(program).gradients));
+function requireSameSecond(programs: readonly string[]): void {
+  const files = programs.map((program) => readFileSync(partsOf(program).second));
   if (files.every((file) => files[0]?.equals(file))) return;
   throw new SetupError(
     'The second files of the builds differ: a function of them contains a kernel. Those with their names, which wasm-split ' +
@@ -124,13 +124,13 @@ export async function splitModules(programs: readonly string[], { root, env }: W
   const whole = programs.map((program) => `${program}.wasm`);
   const recipe = {
     stamp: inProject('build/split.stamp'),
-    digest: digestOf([...whole, inProject('scripts/build/split.ts'), inProject('web/src/runtime/gradient_calls.ts')]),
+    digest: digestOf([...whole, inProject('scripts/build/split.ts'), inProject('web/src/runtime/first_calls.ts')]),
     outputs: programs.flatMap((program) => Object.values(partsOf(program))),
   };
   await unlessFresh(recipe, async () => {
     const build = digestOf(whole).slice(0, 12);
     for (const program of programs)
       await step(`Splitting ${program}.wasm`, () => split(program, build, join(home, 'bin')));
-    requireSameGradients(programs);
+    requireSameSecond(programs);
   });
 }

@@ -84,7 +84,7 @@ describe('the build', () => {
       expect(failure.message).toContain(word);
       expect(failure.message).toContain('wasmUrl');
     }
-    const broken = (await wasm('simd128')).slice(0, 5000);
+    const broken = (await wasm('simd128')).slice(0, 50_000);
     expect((await failureOf(() => load({ wasmBinary: broken }))).message).toContain('does not compile');
     server.files['page.wasm'] = await wasm('simd128');
     expect((await infoWith({ wasmUrl: `${server.url}/page.wasm` })).simd).toBe('simd128'); // a failure is not cached

@@ -1,5 +1,5 @@
 /**
- * Together with a WASM build, `clearformer/inline`: includes all a language model needs, since service workers cannot load
+ * Together with both files of a WASM build, `clearformer/inline`: includes all a language model needs, since service workers cannot load
  * scripts later, and the worker script. The script of functions that are sent to workers, which service workers do not have, is
  * loaded on demand.
  * @module clearformer/inline
@@ -23,7 +23,6 @@ import './models/parameters.js';
 import './models/saving.js';
 import './models/stop_strings.js';
 import './runtime/core.js';
-import './runtime/gradient_part.js';
 import './text/chat_prompt.js';
 import './text/languages.js';
 import * as tables from './text/on_demand.js';
@@ -34,3 +33,4 @@ useParts({ tables, pieces });
 
 export * from './chat_template.js';
 export * from './node.js';
+export { useSecond } from './runtime/second_part.js';

@@ -183,14 +183,16 @@ describe('a service worker', () => {
         const inputs = tokenizer('Once upon a time');
         const [, cache] = await model.run_with_cache(inputs, { names_filter: 'ln_final.hook_out' });
         const norm = await model.parameter('model.norm.weight');
+        const metric = { logits: [{ token: 3 }] };
+        const { grad } = await model.backward(inputs, { metric, with_respect_to: { hooks: 'blocks.0.hook_resid_pre' } });
         const ids = await model.generate(inputs, { max_new_tokens: 40, stop_strings: 'girl', stopping_criteria: () => false });
         await model.dispose();
         const [text] = tokenizer.batch_decode(ids);
-        return [Object.keys(cache), norm.dims, text.endsWith('girl')];
+        return [Object.keys(cache), norm.dims, Object.keys(grad), text.endsWith('girl')];
       }
       self.onmessage = (event) =>
         event.waitUntil(see(event.data).catch(String).then((seen) => event.source.postMessage(seen)));`);
-    expect(seen).toEqual([['ln_final.hook_out'], [64], true]);
+    expect(seen).toEqual([['ln_final.hook_out'], [64], ['blocks.0.hook_resid_pre'], true]);
   });
 
   it('runs index.js when it is bundled', async () => {

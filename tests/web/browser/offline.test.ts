@@ -29,7 +29,7 @@ describe('the page without a network', () => {
     const files = await kept(page);
     expect(files).toContain(site.url);
     expect(files.filter((url) => url.endsWith('.wasm')).length).toBe(2); // one of each build
-    expect(files.filter((url) => /gradients-[^/]*\.js$/.test(url)).length).toBeGreaterThan(0); // the second of both
+    expect(files.filter((url) => /second-[^/]*\.js$/.test(url)).length).toBeGreaterThan(0); // the second file of both
     await page.context().setOffline(true);
     await page.reload();
     await settled(page);

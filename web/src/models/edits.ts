@@ -152,6 +152,7 @@ export async function functionsIn(
   option = 'fwd_hooks',
 ): Promise<FunctionsIn> {
   if (!Array.isArray(given)) throw invalid(`${call}: ${option} must be an array of [name, function]`, option);
+  if (given.length > 0) await engine.whole(); // a function may compute in the core with any function of the package
   let failure: { thrown: unknown } | undefined;
   const here: FunctionIn[] = [];
   const there: SentHook[] = [];

@@ -2,6 +2,7 @@
 
 import type { ArgumentsOf, BorderName, TensorOut, ValueOf } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
+import { callsOfFirst } from '../runtime/first_calls.js';
 import { isPaced } from '../runtime/paced.js';
 import { startEngine } from '../runtime/start_engine.js';
 import { configuration } from '../support/config.js';
@@ -16,6 +17,8 @@ interface Shared {
   engine?: Engine;
   /** Calls under way that come back in between; others wait until they are done. */
   paced: number;
+  /** Whether the second file of the WASM is there, for which the first call of its functions waits. */
+  whole: boolean;
 }
 
 let shared: Shared | undefined;
@@ -25,7 +28,12 @@ function current(): Shared {
   const { wasmUrl, wasmBinary, deterministic, numThreads = 1 } = configuration;
   const settings = [wasmUrl, wasmBinary, deterministic, numThreads];
   if (shared !== undefined && settings.every((setting, i) => setting === shared?.settings[i])) return shared;
-  const made: Shared = { settings, starting: startEngine({ worker: false, deterministic, numThreads }), paced: 0 };
+  const made: Shared = {
+    settings,
+    starting: startEngine({ worker: false, deterministic, numThreads }),
+    paced: 0,
+    whole: false,
+  };
   made.starting.then(
     (engine) => {
       made.engine = engine;
@@ -55,10 +63,13 @@ export async function run<N extends BorderName>(
   signal?: AbortSignal,
 ): Promise<ValueOf<N>> {
   const core = current();
-  const own = core.engine === undefined || core.paced > 0 ? copyOf(given) : given;
+  const waits = core.engine === undefined || core.paced > 0 || !(core.whole || callsOfFirst.test(name));
+  const own = waits ? copyOf(given) : given;
   core.paced += Number(isPaced(name));
   try {
-    return await (core.engine ?? (await core.starting)).call(name, own, signal);
+    const value = await (core.engine ?? (await core.starting)).call(name, own, signal);
+    core.whole ||= !callsOfFirst.test(name);
+    return value;
   } catch (thrown) {
     if (thrown instanceof ClearformerError && thrown.code === 'poisoned') forget(core);
     throw thrown;

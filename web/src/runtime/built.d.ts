@@ -21,7 +21,7 @@ declare module 'built:embedded' {
   export const swapped: string;
 }
 
-declare module 'built:gradients' {
+declare module 'built:second' {
   /** The second file of every build. */
   export const wasm: string;
   export const swapped: string;

@@ -17,6 +17,8 @@ export interface Engine {
   /** Aborts when the engine is closed or dies; pending calls reject with its reason. */
   readonly over: AbortSignal;
   call<N extends BorderName>(name: N, given: ArgumentsOf<N>, signal?: AbortSignal): Promise<ValueOf<N>>;
+  /** Adds the second file, as `call` does for calls of its functions: before `now` may call any. */
+  whole(): Promise<void>;
   /** Calls the core at once, also within another call; only if it is in this thread. */
   now?<N extends BorderName>(name: N, given: ArgumentsOf<N>): ValueOf<N>;
   /** Passes the next bytes of a file. The memory of a chunk that is not `borrowed` may be transferred or used again. */

@@ -39,7 +39,7 @@ export function importsOfPart(second: WebAssembly.Module, first: WebAssembly.Exp
 
 /** Memory in which the threads of a pool, which hear nothing more, find the second file: its length, then its bytes. */
 export class SharedBytes {
-  constructor(readonly memory: SharedArrayBuffer = new SharedArrayBuffer(256 * 1024)) {}
+  constructor(readonly memory: SharedArrayBuffer = new SharedArrayBuffer(384 * 1024)) {}
 
   put(bytes: Uint8Array): void {
     new Uint8Array(this.memory, 4).set(bytes);

@@ -6,7 +6,7 @@ import { throwIfAborted } from '../support/options.js';
 import { isNode, isPage, loadPart } from '../support/platform.js';
 import type { ArgumentsOf, BorderName, Handle, MemoryUse, ValueOf } from './border.js';
 import { type Engine, noMemory, once } from './engine.js';
-import { callsOfGradients } from './gradient_calls.js';
+import { callsOfFirst } from './first_calls.js';
 import { isPaced, runPaced } from './paced.js';
 import type { GetPart } from './parts.js';
 import { planThreads, type Threads } from './threads.js';
@@ -30,14 +30,14 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   const threads = planThreads(options.numThreads);
   chooseVariant(isDeterministic(options)); // reports at once if the engine is too old
   const compiling = compileCore(options, threads.used > 1);
-  const gradients = async () => {
-    const { compileGradients } = await loadPart(() => import('./gradient_part.js'));
-    return compileGradients(await compiling);
+  const second = async () => {
+    const { compileSecond } = await loadPart(() => import('./second_part.js'));
+    return compileSecond(await compiling);
   };
   if (options.worker ?? isPage()) {
-    return WorkerEngine.start(compiling, threads, gradients); // the worker loads its script meanwhile
+    return WorkerEngine.start(compiling, threads, second); // the worker loads its script meanwhile
   }
-  return LocalEngine.start(await compiling, threads, gradients);
+  return LocalEngine.start(await compiling, threads, second);
 }
 
 /** The core in this thread. */
@@ -51,24 +51,24 @@ class LocalEngine implements Engine {
   /** The call that returned early and will be repeated; no other call may use the core's workspace meanwhile. */
   #underWay: Promise<unknown> | undefined;
 
-  readonly #addGradients: () => Promise<void>;
+  readonly whole: () => Promise<void>;
 
-  private constructor(core: import('./core.js').Core, wasmBytes: number, threads: Threads, gradients: GetPart) {
+  private constructor(core: import('./core.js').Core, wasmBytes: number, threads: Threads, second: GetPart) {
     this.#core = core;
     this.wasmBytes = wasmBytes;
     this.threads = threads;
-    this.#addGradients = once(async () => {
-      const { module, bytes } = await gradients();
+    this.whole = once(async () => {
+      const { module, bytes } = await second();
       this.#pool?.add(bytes);
       await this.#open().add(module);
       this.wasmBytes += bytes.byteLength;
     });
   }
 
-  static async start(compiled: CompiledCore, threads: Threads, gradients: GetPart): Promise<LocalEngine> {
+  static async start(compiled: CompiledCore, threads: Threads, second: GetPart): Promise<LocalEngine> {
     const { Core } = await loadPart(() => import('./core.js')); // pages with workers do not load the glue here
     const core = await Core.start(compiled);
-    const engine = new LocalEngine(core, compiled.bytes, threads, gradients);
+    const engine = new LocalEngine(core, compiled.bytes, threads, second);
     const { memory } = core;
     if (memory === undefined || threads.used === 1) return engine;
     const { startThreads } = await loadPart(() => import('./thread_pool.js'));
@@ -93,7 +93,7 @@ class LocalEngine implements Engine {
 
   async call<N extends BorderName>(name: N, given: ArgumentsOf<N>, signal?: AbortSignal): Promise<ValueOf<N>> {
     throwIfAborted(signal);
-    if (callsOfGradients.test(name)) await this.#addGradients();
+    if (!callsOfFirst.test(name)) await this.whole();
     while (this.#underWay !== undefined) await this.#underWay;
     throwIfAborted(signal);
     const core = this.#open();

@@ -6,7 +6,7 @@ import { abortable, throwIfAborted } from '../support/options.js';
 import { loadPart } from '../support/platform.js';
 import type { ArgumentsOf, BorderName, Handle, ValueOf } from './border.js';
 import { type Engine, noMemory, once } from './engine.js';
-import { callsOfGradients } from './gradient_calls.js';
+import { callsOfFirst } from './first_calls.js';
 import type { GetPart } from './parts.js';
 import type { ThreadPool } from './thread_pool.js';
 import type { Threads } from './threads.js';
@@ -38,12 +38,12 @@ export class WorkerEngine implements Engine {
   readonly #lose = (why: string) => this.#die(new ClearformerError('worker_failed', `${why}; load the model anew`));
   #lastId = 0;
 
-  readonly #addGradients: () => Promise<void>;
+  readonly whole: () => Promise<void>;
 
-  private constructor(threads: Threads, gradients: GetPart) {
+  private constructor(threads: Threads, second: GetPart) {
     this.threads = threads;
-    this.#addGradients = once(async () => {
-      const { module, bytes } = await gradients();
+    this.whole = once(async () => {
+      const { module, bytes } = await second();
       this.#pool?.add(bytes);
       await this.#ask({ kind: 'add', part: module }, []);
       this.wasmBytes += bytes.byteLength;
@@ -52,8 +52,8 @@ export class WorkerEngine implements Engine {
   }
 
   /** Starts the worker at once, and its core when it is compiled. */
-  static async start(compiling: Promise<CompiledCore>, threads: Threads, gradients: GetPart): Promise<WorkerEngine> {
-    const engine = new WorkerEngine(threads, gradients);
+  static async start(compiling: Promise<CompiledCore>, threads: Threads, second: GetPart): Promise<WorkerEngine> {
+    const engine = new WorkerEngine(threads, second);
     try {
       await abortable(engine.#start(compiling), engine.over);
       return engine;
@@ -83,7 +83,7 @@ export class WorkerEngine implements Engine {
   }
 
   async call<N extends BorderName>(name: N, given: ArgumentsOf<N>, signal?: AbortSignal): Promise<ValueOf<N>> {
-    if (callsOfGradients.test(name)) await this.#addGradients();
+    if (!callsOfFirst.test(name)) await this.whole();
     return (await this.#ask({ kind: 'call', name, given }, [], signal)) as ValueOf<N>;
   }
 

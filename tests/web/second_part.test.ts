@@ -1,4 +1,4 @@
-// The second file of the WASM, with gradients and training: loaded with the first call that needs it, for every build and
+// The second file of the WASM, with what models run without: loaded with the first call that needs it, for every build and
 // wherever the first file comes from, in workers, by threads, and embedded; and the errors where it cannot be had.
 
 import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
@@ -6,7 +6,17 @@ import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { AdamW, AutoModelForCausalLM, configure, type GenerativeModel, type LoadOptions, svd } from 'clearformer';
+import {
+  AdamW,
+  AutoModelForCausalLM,
+  configure,
+  type GenerativeModel,
+  type LoadOptions,
+  matmul,
+  relu,
+  svd,
+  Tensor,
+} from 'clearformer';
 import * as inline from 'clearformer/inline';
 import { afterEach, describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
@@ -40,9 +50,9 @@ function ofAnotherBuild(wasm: Uint8Array): Uint8Array {
   return new Uint8Array(Buffer.from(text.replaceAll(digest, 'another one.'), 'latin1'));
 }
 
-describe('the file of gradients', () => {
-  it('is loaded with the first of them, wherever the first file comes from', async () => {
-    const { wasm } = await import(new URL('gradients.js', dist).href);
+describe('the second file', () => {
+  it('is loaded with the first gradient, wherever the first file comes from', async () => {
+    const { wasm } = await import(new URL('second.js', dist).href);
     const server = await FileServer.start({ 'clearformer-simd128.wasm': await file('simd128') });
     const wasmUrl = `${server.url}/static/`;
     const model = await load({ wasmUrl, worker: false });
@@ -73,6 +83,23 @@ describe('the file of gradients', () => {
     await model.dispose();
   });
 
+  it('is not loaded by what runs a model: passes with captures and edits, caches, generation', async () => {
+    const model = await load();
+    const { wasmBytes } = model.info();
+    const [, seen] = await model.run_with_cache({ input_ids }, { names_filter: [hook] });
+    const edits = [{ hook, op: 'scale', value: 0.5 }] as const;
+    const logits = await model.run_with_hooks({ input_ids }, { edits });
+    const { past_key_values } = await model.generate(
+      { input_ids },
+      { num_beams: 2, max_new_tokens: 2, return_dict_in_generate: true },
+    );
+    expect([Object.keys(seen), logits.dims, past_key_values === undefined]).toEqual([[hook], [1, 5, 512], false]);
+    expect(model.info().wasmBytes).toBe(wasmBytes);
+    await model.named_parameters();
+    expect(model.info().wasmBytes).toBeGreaterThan(wasmBytes);
+    await model.dispose();
+  });
+
   it('has the singular values', async () => {
     const { S } = await svd([
       [3, 0],
@@ -81,21 +108,31 @@ describe('the file of gradients', () => {
     expect([...S.data]).toEqual([4, 3]);
   });
 
+  it('may still be on its way when the arguments of the call that needs it are overwritten', async () => {
+    configure({ deterministic: true }); // a core of its own, without it
+    await matmul([[1]], [[1]]);
+    const x = Float32Array.of(-1, 2);
+    const found = relu(new Tensor('float32', x, [2]));
+    x.fill(7);
+    expect([...(await found).data]).toEqual([0, 2]);
+    configure({ deterministic: undefined });
+  });
+
   it('is added by each thread when a loop has a function of it', async () => {
     const expected = await gradientWith({});
     for (const worker of [false, true]) expect(await gradientWith({ numThreads: 4, worker })).toEqual(expected);
   });
 
   it.each([false, true])('that cannot be had is named with the remedy, and tried again, worker: %s', async (worker) => {
-    const folder = mkdtempSync(join(tmpdir(), 'clearformer-gradients-'));
+    const folder = mkdtempSync(join(tmpdir(), 'clearformer-second-'));
     cpSync(dist, join(folder, 'dist'), { recursive: true });
-    const [there, away] = [join(folder, 'dist/gradients.js'), join(folder, 'gradients.js')];
+    const [there, away] = [join(folder, 'dist/second.js'), join(folder, 'second.js')];
     renameSync(there, away);
     const copy: typeof import('clearformer') = await import(pathToFileURL(join(folder, 'dist/node.js')).href);
     const model = await copy.AutoModelForCausalLM.from_pretrained(storiesPath, { deterministic: true, worker });
     const failure = await gradientOf(model).catch((error: unknown) => error);
     const { code, message } = failure as { code?: string; message: string };
-    expect([code, message]).toEqual(['wasm_unavailable', expect.stringContaining('copy gradients.js')]);
+    expect([code, message]).toEqual(['wasm_unavailable', expect.stringContaining('copy second.js')]);
     expect((await model({ input_ids })).logits.dims).toEqual([1, 5, 512]);
     renameSync(away, there);
     expect(existsSync(there)).toBe(true);
