@@ -86,18 +86,21 @@ template <class Dot, PanelFormat format, bool wide, std::size_t Rows>
   constexpr Rounding kRounding = rounding_of<Dot>(format);
   constexpr std::size_t kHalves = kRounding.halves;
   const auto* scales = reinterpret_cast<const std::uint16_t*>(weights.scales);
+  // The inputs' offset times the weights' sum. Weights of a single row come from memory, which is read in order.
+  constexpr bool kOffsetLast = Rows == 1;
+  const auto offset = [&](std::size_t v) {
+    constexpr int kOffsetBits = std::countr_zero(unsigned{kRounding.offset});
+    const auto* of_weights = reinterpret_cast<const std::int16_t*>(scales + kWidth);
+    return load_shorts(of_weights + v * kLanes) << kOffsetBits;
+  };
   IntVec sums[kHalves][Rows][kTileVectors];
 #pragma GCC unroll 2
   for (std::size_t half = 0; half < kHalves; ++half) {
 #pragma GCC unroll 4
     for (std::size_t v = 0; v < kTileVectors; ++v) {
       IntVec start(0);
-      if constexpr (kRounding.offset != 0) {
-        constexpr int kOffsetBits = std::countr_zero(unsigned{kRounding.offset});
-        const auto* of_weights = reinterpret_cast<const std::int16_t*>(scales + kWidth);
-        if (half == kHalves - 1) {
-          start = IntVec(0) - (load_shorts(of_weights + v * kLanes) << kOffsetBits);
-        }
+      if constexpr (kRounding.offset != 0 && !kOffsetLast) {
+        if (half == kHalves - 1) start = start - offset(v);
       }
 #pragma GCC unroll 16
       for (std::size_t r = 0; r < Rows; ++r) {
@@ -151,6 +154,7 @@ template <class Dot, PanelFormat format, bool wide, std::size_t Rows>
     for (std::size_t v = 0; v < kTileVectors; ++v) {
       whole[r][v] = sums[kHalves - 1][r][v];
       if constexpr (kHalves == 2) whole[r][v] += sums[0][r][v] << 6;
+      if constexpr (kRounding.offset != 0 && kOffsetLast) whole[r][v] -= offset(v);
     }
   }
 }
