@@ -124,8 +124,8 @@ template <class Dot, PanelFormat format, bool wide, std::size_t Rows>
 #pragma GCC unroll 4
         for (std::size_t v = 0; v < kTileVectors; ++v) {
           IntVec& sum = sums[half][r][v];
-          sum = Block<format>::kNibbles ? Dot::dot(sum, loaded[v], inputs)
-                                        : Dot::dot(sum, inputs, loaded[v]);
+          sum = Block<format>::kNibbles ? dot.dot(sum, loaded[v], inputs)
+                                        : dot.dot(sum, inputs, loaded[v]);
         }
       }
     }

@@ -202,7 +202,7 @@ struct PairDot : ByteDot {
 #endif
   }
 
-  /// Sums of two adjacent pairs.
+  /// Sums of two adjacent pairs, after a loop: without a register for a constant.
   static IntVec widened(Pairs pairs) {
 #if defined(__wasm__)
     return IntVec(wasm_i32x4_extadd_pairwise_i16x8(pairs));
@@ -224,9 +224,13 @@ struct PairDot : ByteDot {
 
 #if defined(__wasm__)
   /// As ByteDot's, which engines compile to more instructions.
-  static IntVec dot(IntVec sums, ByteVec low, ByteVec any) {
-    return sums + widened(pairs(low, any));
+  IntVec dot(IntVec sums, ByteVec low, ByteVec any) const {
+    return sums + IntVec(wasm_i32x4_dot_i16x8(pairs(low, any), ones_));
   }
+
+ private:
+  static constexpr std::int16_t kOne = 1;
+  Pairs ones_ = constant(kOne);
 #endif
 };
 
