@@ -241,7 +241,7 @@ CLEARFORMER_LOOP void add_blocks(const QuantizedRows& rows, std::size_t row,
 }
 
 // The same of a single row and kStreams packed panels, `between` bytes apart: a block of each in turn.
-constexpr std::size_t kStreams = 8;
+constexpr std::size_t kStreams = 4;
 template <class Dot, PanelFormat format>
 CLEARFORMER_LOOP void add_blocks_of_streams(const QuantizedRows& rows, const unsigned char* panels,
                                             std::size_t between,
