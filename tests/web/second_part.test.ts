@@ -108,13 +108,15 @@ describe('the second file', () => {
     expect([...S.data]).toEqual([4, 3]);
   });
 
-  it('may still be on its way when the arguments of the call that needs it are overwritten', async () => {
+  it('may be on its way or there when the arguments of the call that needs it are overwritten', async () => {
     configure({ deterministic: true }); // a core of its own, without it
     await matmul([[1]], [[1]]);
-    const x = Float32Array.of(-1, 2);
-    const found = relu(new Tensor('float32', x, [2]));
-    x.fill(7);
-    expect([...(await found).data]).toEqual([0, 2]);
+    for (const second of [2, 3]) {
+      const x = Float32Array.of(-1, second);
+      const found = relu(new Tensor('float32', x, [2]));
+      x.fill(7);
+      expect([...(await found).data]).toEqual([0, second]);
+    }
     configure({ deterministic: undefined });
   });
 

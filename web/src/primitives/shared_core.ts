@@ -17,8 +17,6 @@ interface Shared {
   engine?: Engine;
   /** Calls under way that come back in between; others wait until they are done. */
   paced: number;
-  /** Whether the second file of the WASM is there, for which the first call of its functions waits. */
-  whole: boolean;
 }
 
 let shared: Shared | undefined;
@@ -28,12 +26,7 @@ function current(): Shared {
   const { wasmUrl, wasmBinary, deterministic, numThreads = 1 } = configuration;
   const settings = [wasmUrl, wasmBinary, deterministic, numThreads];
   if (shared !== undefined && settings.every((setting, i) => setting === shared?.settings[i])) return shared;
-  const made: Shared = {
-    settings,
-    starting: startEngine({ worker: false, deterministic, numThreads }),
-    paced: 0,
-    whole: false,
-  };
+  const made: Shared = { settings, starting: startEngine({ worker: false, deterministic, numThreads }), paced: 0 };
   made.starting.then(
     (engine) => {
       made.engine = engine;
@@ -63,13 +56,12 @@ export async function run<N extends BorderName>(
   signal?: AbortSignal,
 ): Promise<ValueOf<N>> {
   const core = current();
-  const waits = core.engine === undefined || core.paced > 0 || !(core.whole || callsOfFirst.test(name));
+  const { engine, paced } = core;
+  const waits = engine === undefined || paced > 0 || !(engine.isWhole || callsOfFirst.test(name));
   const own = waits ? copyOf(given) : given;
   core.paced += Number(isPaced(name));
   try {
-    const value = await (core.engine ?? (await core.starting)).call(name, own, signal);
-    core.whole ||= !callsOfFirst.test(name);
-    return value;
+    return await (engine ?? (await core.starting)).call(name, own, signal);
   } catch (thrown) {
     if (thrown instanceof ClearformerError && thrown.code === 'poisoned') forget(core);
     throw thrown;

@@ -100,9 +100,9 @@ export class Core {
 /** In pages of 64 KiB: 16 MiB, and all that 32 bits can address. As declared by the modules (CMakeLists.txt). */
 const memorySize = { initial: 256, maximum: 65_536 };
 
-/** The place of a function of the second file, called although that was not added (callsOfFirst). */
+/** The place of a function of the second file, called although that was not added (first_calls.ts). */
 function absent(index: number): never {
-  throw new Error(`function ${index} is in second.js, which is not loaded`);
+  throw new Error(`function ${index} of second.js is not loaded`);
 }
 
 /** One glue serves every build: they differ in the code of the kernels, and in whether the memory is shared. */

@@ -5,4 +5,4 @@
  * model_check and model_forward).
  */
 export const callsOfFirst =
-  /^(?:build_info|memory_use|inspect|release|checkpoint_(?!tensors)|model_[cf]|cache_|generation_|threads_|sentence_pooling$|unit_vectors$|softmax|matmul|log_mel_)/;
+  /^(?:build|memory|inspect|release|checkpoint_(?!tensors)|model_[cf]|cache|generation|threads|sentence_pooling$|unit_vectors$|softmax|matmul|log_mel)/;

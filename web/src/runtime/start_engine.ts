@@ -43,6 +43,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
 /** The core in this thread. */
 class LocalEngine implements Engine {
   readonly remote = false;
+  isWhole = false;
   wasmBytes: number;
   threads: Threads;
   #core: import('./core.js').Core | undefined;
@@ -62,6 +63,7 @@ class LocalEngine implements Engine {
       this.#pool?.add(bytes);
       await this.#open().add(module);
       this.wasmBytes += bytes.byteLength;
+      this.isWhole = true;
     });
   }
 
@@ -93,7 +95,7 @@ class LocalEngine implements Engine {
 
   async call<N extends BorderName>(name: N, given: ArgumentsOf<N>, signal?: AbortSignal): Promise<ValueOf<N>> {
     throwIfAborted(signal);
-    if (!callsOfFirst.test(name)) await this.whole();
+    if (!(this.isWhole || callsOfFirst.test(name))) await this.whole();
     while (this.#underWay !== undefined) await this.#underWay;
     throwIfAborted(signal);
     const core = this.#open();
