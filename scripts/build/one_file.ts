@@ -1,7 +1,7 @@
 // The package for environments other than ordinary pages: node.js for Node (whole.ts), inline.js for those that cannot
-// serve the other files. They share embedded.js, which contains a WASM build's first file as text; Node loads it only if the package's
-// files are not on disk. second.js, the second file of the WASM as text, is that of the modules, too. worker.js and
-// hook_functions.js are separate scripts, which every bundler can copy.
+// serve the other files. They share embedded.js, which contains a WASM build's first file as text; Node loads it only if
+// the package's files are not on disk. second.js, the second file of the WASM as text, is that of the modules, too.
+// worker.js and hook_functions.js are separate scripts, which every bundler can copy.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 

@@ -20,7 +20,7 @@ export const partsOf = (program: string): { first: string; second: string } => (
 const types = String.raw`(?:\w+ )?clearformer::`; // with the type of what an instantiated template returns
 const hidden = String.raw`(?:bindings::|kernels::)?(?:\(anonymous namespace\)::)?`;
 
-/** Functions that are called through pointers only: those of passes with gradients, and torch.nn's and d2l's modules. */
+/** Functions that models run without, although the first file has calls or pointers to them: gradients, modules. */
 const ofSecond = [
   RegExp(`^${types}.*(?:[bB]ackward|[gG]radient|_back\\(|::back\\(clearformer)`),
   RegExp(`^clearformer::${hidden}(?:Optimizer|optimizer_|AdamW|Sgd)`),

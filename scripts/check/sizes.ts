@@ -18,11 +18,12 @@ import { SetupError } from '../toolchain/progress.js';
 // before a differentiated pass; gradients of what single heads read and write are 1 kB.
 const wasmBrotliLimit = 185_000;
 const secondBrotliLimit = 77_000;
-// 184 kB are the WASM's first file, 77 kB its second, 129 kB all of the package's JavaScript, of which values of Python in chat templates and the
-// relatives of refused model types are 2.5 kB, labels, new models and their distributions 6 kB,
-// metrics of embeddings, parts of captures, probes of several classes and shared encoders of sweeps 2 kB; half a kB rounds weights
-// in vectorised loops as they load.
-const inlineBrotliLimit = 393_500;
+const secondFile = 'second.js';
+// Without the second file, which has a limit of its own. 184 kB are the WASM, 129 kB all of the package's JavaScript, of
+// which values of Python in chat templates and the relatives of refused model types are 2.5 kB, labels, new models and
+// their distributions 6 kB, metrics of embeddings, parts of captures, probes of several classes and shared encoders of
+// sweeps 2 kB; half a kB rounds weights in vectorised loops as they load.
+const inlineBrotliLimit = 317_000;
 
 interface Page {
   name: string;
@@ -67,27 +68,27 @@ interface Size {
 }
 
 function wasmSizes(): Size[] {
-  const names = readdirSync(inProject('dist')).filter((name) => name.endsWith('.wasm') || name === 'second.js');
+  const names = readdirSync(inProject('dist')).filter((name) => name.endsWith('.wasm') || name === secondFile);
   return names.map((name) => ({
     name,
     size: brotli(readFileSync(inProject('dist', name))),
-    limit: name === 'second.js' ? secondBrotliLimit : wasmBrotliLimit,
+    limit: name === secondFile ? secondBrotliLimit : wasmBrotliLimit,
     by: 'brotli',
   }));
 }
 
-/** clearformer/inline with its static imports. */
+/** clearformer/inline with its static imports, without the second file of the WASM. */
 function inlineSize(): Size {
   const files = new Set<string>();
   const add = (name: string): void => {
-    if (files.has(name)) return;
+    if (files.has(name) || name === secondFile) return;
     files.add(name);
     const code = readFileSync(inProject('dist', name), 'utf8');
     for (const [, imported = ''] of code.matchAll(/\b(?:from|import)\s*["']\.\/([\w.-]+)["']/g)) add(imported);
   };
   add('inline.js');
   const size = [...files].reduce((sum, name) => sum + brotli(readFileSync(inProject('dist', name))), 0);
-  return { name: 'clearformer/inline', size, limit: inlineBrotliLimit, by: 'brotli' };
+  return { name: `clearformer/inline without ${secondFile}`, size, limit: inlineBrotliLimit, by: 'brotli' };
 }
 
 /** The chunks that are loaded together with `chunk`. */

@@ -27,7 +27,7 @@ const dist = new URL('../../dist/', import.meta.url);
 const file = async (build: string) => new Uint8Array(await readFile(new URL(`clearformer-${build}.wasm`, dist)));
 const load = (options: LoadOptions = {}) =>
   AutoModelForCausalLM.from_pretrained(storiesPath, { deterministic: true, ...options });
-afterEach(() => configure({ wasmUrl: undefined, wasmBinary: undefined }));
+afterEach(() => configure({ wasmUrl: undefined, wasmBinary: undefined, deterministic: undefined }));
 
 const input_ids = [[1, 403, 407, 261, 378]];
 const hook = 'blocks.0.hook_resid_pre';
@@ -117,7 +117,6 @@ describe('the second file', () => {
       x.fill(7);
       expect([...(await found).data]).toEqual([0, second]);
     }
-    configure({ deterministic: undefined });
   });
 
   it('is added by each thread when a loop has a function of it', async () => {

@@ -1,7 +1,7 @@
 /**
- * Together with both files of a WASM build, `clearformer/inline`: includes all a language model needs, since service workers cannot load
- * scripts later, and the worker script. The script of functions that are sent to workers, which service workers do not have, is
- * loaded on demand.
+ * Together with both files of a WASM build, `clearformer/inline`: includes all a language model needs, since service
+ * workers cannot load scripts later, and the worker script. The script of functions that are sent to workers, which
+ * service workers do not have, is loaded on demand.
  * @module clearformer/inline
  */
 

@@ -152,7 +152,6 @@ export async function functionsIn(
   option = 'fwd_hooks',
 ): Promise<FunctionsIn> {
   if (!Array.isArray(given)) throw invalid(`${call}: ${option} must be an array of [name, function]`, option);
-  if (given.length > 0) await engine.whole(); // a function may compute in the core with any function of the package
   let failure: { thrown: unknown } | undefined;
   const here: FunctionIn[] = [];
   const there: SentHook[] = [];
@@ -176,6 +175,7 @@ export async function functionsIn(
     };
     here.push(...names.map((hook) => ({ hook, call: hookCall(called, hook, core, failed) })));
   }
+  if (given.length > 0) await engine.whole(); // a function may compute in the core with any function of the package
   return { fwd_hooks: engine.now === undefined ? there : here, failure: () => failure };
 }
 
