@@ -52,14 +52,10 @@ struct Destination {
     write(row, Rows, panel, tile.sums);
   }
 
-  /// Writes the sums of a single row with Panels panels that are `apart` from one another.
-  template <std::size_t Panels>
-  void write_row(std::size_t panel, std::size_t apart,
-                 const Vec (&sums)[Panels][kTileVectors]) const {
-    for (const auto& of_panel : sums) {
-      write(0, 1, panel, &of_panel);
-      panel += apart;
-    }
+  /// Writes the sums of a single row with `count` panels that are `apart` from one another.
+  void write_row(std::size_t panel, std::size_t apart, const Vec (*sums)[kTileVectors],
+                 std::size_t count) const {
+    for (; count > 0; --count, panel += apart) write(0, 1, panel, sums++);
   }
 
  private:
@@ -114,17 +110,18 @@ inline void for_each_panel(const Destination& to, std::size_t rows, Multiply mul
   }
 }
 
-/// For a single row: calls multiply<P>(panel, apart), for P = Panels at once that are `apart` from one another, and one by
-/// one for those left over. Their weights are P long streams, of which a processor fetches more ahead than of one: of
-/// panels side by side each would be a short one, for which it fetches nothing ahead.
-template <std::size_t Panels, class Multiply>
-inline void for_each_stream(const Destination& to, Multiply multiply) {
-  const std::size_t panels = (to.n + kWidth - 1) / kWidth, apart = panels / Panels;
+/// For a single row: calls multiply<Beside>(panel, apart, turns) for Beside · turns panels at once that are `apart` from one
+/// another, and multiply<1>(panel, 0, 1) for those left over. Their weights are long streams, of which a processor fetches
+/// more ahead than of one: of adjacent panels each would be a short one, for which it fetches nothing ahead.
+template <std::size_t Beside, class Multiply>
+inline void for_each_stream(const Destination& to, std::size_t turns, Multiply multiply) {
+  const std::size_t panels = (to.n + kWidth - 1) / kWidth, streams = Beside * turns;
+  const std::size_t apart = panels / streams;
   for (std::size_t panel = 0; panel < apart; ++panel) {
-    multiply.template operator()<Panels>(panel, apart);
+    multiply.template operator()<Beside>(panel, apart, turns);
   }
-  for (std::size_t panel = Panels * apart; panel < panels; ++panel) {
-    multiply.template operator()<1>(panel, 0);
+  for (std::size_t panel = streams * apart; panel < panels; ++panel) {
+    multiply.template operator()<1>(panel, 0, 1);
   }
   if (to.epilogue.activation != nullptr) to.epilogue.activation(to.c, to.c, to.n);
 }

@@ -95,38 +95,40 @@ CLEARFORMER_LOOP void add_inputs(const float* a, std::size_t step, std::size_t c
   }
 }
 
-/// A single row by Panels panels, `apart` from one another: four side by side, since with one every step would wait for
-/// the previous sum, and of more some inputs of each four in turn.
-template <std::size_t Panels, class Element>
+/// A single row by Beside · turns panels, `apart` from one another: Beside of them side by side, since with one every step
+/// would wait for the previous sum, and some inputs of each such group in turn.
+template <std::size_t Beside, class Element>
 inline void multiply_row(const FloatRows& rows, const Element* b, std::size_t stride,
-                         const Destination& to, std::size_t panel, std::size_t apart) {
-  constexpr std::size_t kBeside = std::min<std::size_t>(Panels, 4);
-  const std::size_t turn = Panels > kBeside ? 32 : rows.k, between = apart * stride;
+                         const Destination& to, std::size_t panel, std::size_t apart,
+                         std::size_t turns) {
+  const std::size_t turn = turns > 1 ? 32 : rows.k, between = apart * stride;
   const float* a = rows.a;
   b += panel * stride;
-  Vec sums[Panels][kTileVectors];
-  for (auto& of_panel : sums) std::fill(of_panel, of_panel + kTileVectors, Vec(0.0f));
+  Vec sums[kMostTurns * Beside][kTileVectors];
+  std::fill_n(sums[0], turns * Beside * kTileVectors, Vec(0.0f));
   for (std::size_t left = rows.k; left > 0;) {
     const std::size_t count = std::min(turn, left);
     const Element* from = b;
-    for (std::size_t p = 0; p < Panels; p += kBeside, from += kBeside * between) {
-      add_inputs<kBeside>(a, rows.step, count, from, between, sums + p);
+    for (std::size_t p = 0; p < turns * Beside; p += Beside, from += Beside * between) {
+      add_inputs<Beside>(a, rows.step, count, from, between, sums + p);
     }
     a += count * rows.step;
     b += count * kWidth;
     left -= count;
   }
-  to.write_row(panel, apart, sums);
+  to.write_row(panel, apart, sums, turns * Beside);
 }
 
 /// A single row by all panels, `stride` elements apart. Floats are read at the rate of memory from four streams.
 template <class Element>
 inline void multiply_single_row(const FloatRows& rows, const Element* b, std::size_t stride,
-                                const Destination& to) {
-  constexpr std::size_t kStreams = sizeof(Element) == sizeof(float) ? 4 : 8;
-  for_each_stream<kStreams>(to, [&]<std::size_t Panels>(std::size_t panel, std::size_t apart) {
-    multiply_row<Panels>(rows, b, stride, to, panel, apart);
-  });
+                                const Destination& to, std::size_t turns) {
+  constexpr std::size_t kBeside = sizeof(Element) == sizeof(float) ? 4 : 2;
+  for_each_stream<kBeside>(
+      to, turns,
+      [&]<std::size_t Beside>(std::size_t panel, std::size_t apart, std::size_t taking_turns) {
+        multiply_row<Beside>(rows, b, stride, to, panel, apart, taking_turns);
+      });
 }
 
 /// The panel after the one that starts at `b`, `stride` elements apart, fetched in the steps of all rows' tiles. A panel is too
@@ -151,7 +153,7 @@ inline void multiply_panel(const FloatRows& rows, const float* b, const Destinat
 /// A single row by halves. The row is scaled instead of every half, which changes no bit; returns false for a row that is
 /// too large. `scaled`: room for the row.
 inline bool multiply_scaled_row(const FloatRows& rows, const std::uint16_t* b, std::size_t stride,
-                                const Destination& to, float* scaled) {
+                                const Destination& to, std::size_t turns, float* scaled) {
   constexpr std::int32_t kSmall = 0x46800000;  // 2^14: NaN and infinity are larger, too
   const IntVec largest = fold(rows.a, rows.k, 0.0f, IntVec(0), [](IntVec state, Vec value) {
     return max(state, bitwise_cast<std::int32_t>(abs(value)));
@@ -159,7 +161,7 @@ inline bool multiply_scaled_row(const FloatRows& rows, const std::uint16_t* b, s
   if (reduce_max(largest) >= kSmall) return false;
   transform(rows.a, scaled, rows.k, [](Vec value) { return value * Vec(0x1p112f); });
   const FloatRows row{scaled, rows.k, 1, rows.k};
-  multiply_single_row(row, reinterpret_cast<const ScaledHalf*>(b), stride, to);
+  multiply_single_row(row, reinterpret_cast<const ScaledHalf*>(b), stride, to, turns);
   return true;
 }
 
@@ -170,12 +172,12 @@ inline constexpr std::size_t kWidenFrom = 3;
 /// those of the product with the widened elements.
 template <class Element>
 inline void multiply_narrow(const FloatRows& rows, const Element* b, std::size_t stride,
-                            const Destination& to, float* wide) {
+                            const Destination& to, std::size_t turns, float* wide) {
   if (rows.m == 1) {
     if constexpr (sizeof(Element) == 2) {
-      if (multiply_scaled_row(rows, b, stride, to, wide)) return;
+      if (multiply_scaled_row(rows, b, stride, to, turns, wide)) return;
     } else {
-      return multiply_single_row(rows, b, stride, to);
+      return multiply_single_row(rows, b, stride, to, turns);
     }
   }
   for_each_panel(to, rows.m, [&](std::size_t panel) {

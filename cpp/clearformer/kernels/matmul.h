@@ -26,6 +26,9 @@ struct ProductArgs {
   Epilogue epilogue;
 };
 
+/// Panels that a single row reads in turn, a few at a time: the streams in which its weights come from memory.
+inline constexpr std::size_t kUsualTurns = 2, kMostTurns = 4;
+
 /// What the elements of B are stored in. Narrow ones are widened as they are read: the bits are those of the product with
 /// the widened elements.
 enum class PanelElement { f32, f16, i8 };

@@ -40,27 +40,40 @@ inline void load_step(const PanelDot& dot, const std::uint8_t* from,
   }
 }
 
-// A block of a panel, packed or with its weights widened: its steps, and its scales, which are in the packed panel.
-template <class Dot, PanelFormat format, bool wide>
+// A block of some panels, packed or with their weights widened.
+template <class Dot, PanelFormat format, bool wide, std::size_t Panels = 1>
 struct Weights {
   using Stored = std::conditional_t<wide, typename Dot::WideWeight, std::uint8_t>;
   static constexpr std::size_t kStepElements = wide ? kStepWeights<Dot> : Block<format>::kStepBytes;
   const Stored* steps;
-  const unsigned char* scales;
+  std::size_t between = 0;                 // bytes from a panel to the next
+  const unsigned char* of_wide = nullptr;  // the scales of widened weights, which are in the packed panel
 
+  /// The next step of all panels.
   void load(const PanelDot& dot, const Stored* from,
-            typename Dot::WeightVec (&weights)[kTileVectors]) const {
-    if constexpr (wide) {
-      for (std::size_t v = 0; v < kTileVectors; ++v) {
-        weights[v] = Dot::load_weights(from + v * kRegister<Dot>);
+            typename Dot::WeightVec (&weights)[Panels][kTileVectors]) const {
+#pragma GCC unroll 4
+    for (std::size_t p = 0; p < Panels; ++p) {
+      if constexpr (wide) {
+        for (std::size_t v = 0; v < kTileVectors; ++v) {
+          weights[p][v] = Dot::load_weights(from + v * kRegister<Dot>);
+        }
+      } else {
+        load_step<format>(dot, from + p * between, weights[p]);
       }
-    } else {
-      load_step<format>(dot, from, weights);
     }
   }
+  /// The scales of vector v of all panels' columns; after W of them the sums of the weights.
+  const std::uint16_t* scales(std::size_t v) const {
+    const auto* of_panels = steps + kSteps<Dot> * kStepElements + v / kTileVectors * between;
+    const auto* of_panel = reinterpret_cast<const std::uint16_t*>(
+        wide ? of_wide : reinterpret_cast<const unsigned char*>(of_panels));
+    return of_panel + v % kTileVectors * kLanes;
+  }
+  void next_panels() { steps += Panels * between; }
   void next_block() {
     steps += kSteps<Dot> * kStepElements + (wide ? 0 : Block<format>::kScaleBytes);
-    scales += Block<format>::kBytes;
+    if constexpr (wide) of_wide += Block<format>::kBytes;
   }
 };
 
@@ -79,25 +92,27 @@ struct Inputs {
   }
 };
 
-// The sums of a block of Rows rows with a panel.
-template <class Dot, PanelFormat format, bool wide, std::size_t Rows>
-[[gnu::always_inline]] inline void sum_block(Inputs x, const Weights<Dot, format, wide>& weights,
-                                             IntVec (&whole)[Rows][kTileVectors]) {
+// The sums of a block of Rows rows with Panels panels.
+template <class Dot, PanelFormat format, bool wide, std::size_t Panels, std::size_t Rows>
+[[gnu::always_inline]] inline void sum_block(Inputs x,
+                                             const Weights<Dot, format, wide, Panels>& weights,
+                                             IntVec (&whole)[Rows][Panels * kTileVectors]) {
+  constexpr std::size_t kVectors = Panels * kTileVectors;
   constexpr Rounding kRounding = rounding_of<Dot>(format);
   constexpr std::size_t kHalves = kRounding.halves;
-  const auto* scales = reinterpret_cast<const std::uint16_t*>(weights.scales);
   // The inputs' offset times the weights' sum. Weights of a single row come from memory, which is read in order.
   constexpr bool kOffsetLast = Rows == 1;
   const auto offset = [&](std::size_t v) {
     constexpr int kOffsetBits = std::countr_zero(unsigned{kRounding.offset});
-    const auto* of_weights = reinterpret_cast<const std::int16_t*>(scales + kWidth);
-    return load_shorts(of_weights + v * kLanes) << kOffsetBits;
+    const auto* sums_of_weights =
+        reinterpret_cast<const std::int16_t*>(weights.scales(v) + kWidth);
+    return load_shorts(sums_of_weights) << kOffsetBits;
   };
-  IntVec sums[kHalves][Rows][kTileVectors];
+  IntVec sums[kHalves][Rows][kVectors];
 #pragma GCC unroll 2
   for (std::size_t half = 0; half < kHalves; ++half) {
-#pragma GCC unroll 4
-    for (std::size_t v = 0; v < kTileVectors; ++v) {
+#pragma GCC unroll 8
+    for (std::size_t v = 0; v < kVectors; ++v) {
       IntVec start(0);
       if constexpr (kRounding.offset != 0 && !kOffsetLast) {
         if (half == kHalves - 1) start = start - offset(v);
@@ -112,7 +127,7 @@ template <class Dot, PanelFormat format, bool wide, std::size_t Rows>
   const Dot dot;
   const auto* from = weights.steps;
   const auto step = [&] {
-    typename Dot::WeightVec loaded[kTileVectors];
+    typename Dot::WeightVec loaded[Panels][kTileVectors];
     weights.load(dot, from, loaded);
 #pragma GCC unroll 16
     for (std::size_t r = 0; r < Rows; ++r) {
@@ -121,37 +136,32 @@ template <class Dot, PanelFormat format, bool wide, std::size_t Rows>
         const auto* four =
             reinterpret_cast<const typename Dot::Quantum*>(x.steps + 4 * (r * kHalves + half));
         const auto inputs = repeat_step<Dot>(four);
-#pragma GCC unroll 4
-        for (std::size_t v = 0; v < kTileVectors; ++v) {
+#pragma GCC unroll 8
+        for (std::size_t v = 0; v < kVectors; ++v) {
           IntVec& sum = sums[half][r][v];
-          sum = Block<format>::kNibbles ? dot.dot(sum, loaded[v], inputs)
-                                        : dot.dot(sum, inputs, loaded[v]);
+          const auto& column = loaded[v / kTileVectors][v % kTileVectors];
+          sum = Block<format>::kNibbles ? dot.dot(sum, column, inputs)
+                                        : dot.dot(sum, inputs, column);
         }
       }
     }
-    from += Weights<Dot, format, wide>::kStepElements;
+    from += Weights<Dot, format, wide, Panels>::kStepElements;
     x.steps += Rows == kRounding.tile_rows ? 4 * Rows * kHalves : x.step_bytes;
   };
-  // A single row has registers to spare; more rows would spill if unrolled.
-  if constexpr (Rows == 1) {
-#pragma GCC unroll 2
-    for (std::size_t i = 0; i < kSteps<Dot>; ++i) step();
-  } else {
 #pragma GCC unroll 1
-    for (std::size_t i = 0; i < kSteps<Dot>; ++i) step();
-  }
+  for (std::size_t i = 0; i < kSteps<Dot>; ++i) step();
 #pragma GCC unroll 2
   for (auto& half : sums) {
 #pragma GCC unroll 16
     for (auto& row : half) {
-#pragma GCC unroll 4
+#pragma GCC unroll 8
       for (IntVec& sum : row) settle(sum);
     }
   }
 #pragma GCC unroll 16
   for (std::size_t r = 0; r < Rows; ++r) {
-#pragma GCC unroll 4
-    for (std::size_t v = 0; v < kTileVectors; ++v) {
+#pragma GCC unroll 8
+    for (std::size_t v = 0; v < kVectors; ++v) {
       whole[r][v] = sums[kHalves - 1][r][v];
       if constexpr (kHalves == 2) whole[r][v] += sums[0][r][v] << 6;
       if constexpr (kRounding.offset != 0 && kOffsetLast) whole[r][v] -= offset(v);
@@ -162,62 +172,62 @@ template <class Dot, PanelFormat format, bool wide, std::size_t Rows>
 #if CLEARFORMER_DOT_OF_PAIRS
 
 // The same of q4: with its correction a block's sum of pairs fits in 16 bits, 16 · 2 · 127 · 8, so only that is widened.
-template <bool wide, std::size_t Rows>
-[[gnu::always_inline]] inline void sum_block(Inputs x,
-                                             const Weights<PairDot, PanelFormat::q4, wide>& weights,
-                                             IntVec (&whole)[Rows][kTileVectors]) {
-  PairDot::Pairs pairs[Rows][kTileVectors];
+template <bool wide, std::size_t Panels, std::size_t Rows>
+[[gnu::always_inline]] inline void sum_block(
+    Inputs x, const Weights<PairDot, PanelFormat::q4, wide, Panels>& weights,
+    IntVec (&whole)[Rows][Panels * kTileVectors]) {
+  constexpr std::size_t kVectors = Panels * kTileVectors;
+  PairDot::Pairs pairs[Rows][kVectors];
 #pragma GCC unroll 16
   for (std::size_t r = 0; r < Rows; ++r) {
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (auto& each : pairs[r]) each = bitwise_cast<std::int16_t>(x.correction(r));
   }
   const PairDot dot;
   const auto* from = weights.steps;
 #pragma GCC unroll 1
   for (std::size_t i = 0; i < kSteps<PairDot>; ++i) {
-    ByteVec loaded[kTileVectors];
+    ByteVec loaded[Panels][kTileVectors];
     weights.load(dot, from, loaded);
 #pragma GCC unroll 16
     for (std::size_t r = 0; r < Rows; ++r) {
       const auto* four = reinterpret_cast<const PairDot::Quantum*>(x.steps + 4 * r);
       const auto inputs = repeat_step<PairDot>(four);
-#pragma GCC unroll 4
-      for (std::size_t v = 0; v < kTileVectors; ++v) {
-        pairs[r][v] = PairDot::add(pairs[r][v], PairDot::pairs(loaded[v], inputs));
+#pragma GCC unroll 8
+      for (std::size_t v = 0; v < kVectors; ++v) {
+        pairs[r][v] = PairDot::add(pairs[r][v], PairDot::pairs(loaded[v / kTileVectors][v % kTileVectors], inputs));
       }
     }
-    from += Weights<PairDot, PanelFormat::q4, wide>::kStepElements;
+    from += Weights<PairDot, PanelFormat::q4, wide, Panels>::kStepElements;
     x.steps += Rows == PairDot::kRows ? 4 * Rows : x.step_bytes;
   }
 #pragma GCC unroll 16
   for (std::size_t r = 0; r < Rows; ++r) {
-#pragma GCC unroll 4
-    for (std::size_t v = 0; v < kTileVectors; ++v) whole[r][v] = PairDot::widened(pairs[r][v]);
+#pragma GCC unroll 8
+    for (std::size_t v = 0; v < kVectors; ++v) whole[r][v] = PairDot::widened(pairs[r][v]);
   }
 }
 
 #endif
 
-// Adds the products of a block of Rows rows with a panel to `totals` (Rows, W).
-template <class Dot, PanelFormat format, bool wide, std::size_t Rows>
-[[gnu::always_inline]] inline void add_block(const Inputs& x,
-                                             const Weights<Dot, format, wide>& weights,
-                                             Vec* totals) {
-  const auto* scales = reinterpret_cast<const std::uint16_t*>(weights.scales);
-  IntVec sums[Rows][kTileVectors];
+// Adds the products of a block of Rows rows with Panels panels to `totals` (Rows, Panels · W).
+template <std::size_t Rows, class Dot, PanelFormat format, bool wide, std::size_t Panels>
+[[gnu::always_inline]] inline void add_block(
+    const Inputs& x, const Weights<Dot, format, wide, Panels>& weights, Vec* totals) {
+  constexpr std::size_t kVectors = Panels * kTileVectors;
+  IntVec sums[Rows][kVectors];
   sum_block(x, weights, sums);
-  Vec column_scales[kTileVectors];
-#pragma GCC unroll 4
-  for (std::size_t v = 0; v < kTileVectors; ++v) column_scales[v] = load_bf16(scales + v * kLanes);
+  Vec column_scales[kVectors];
+#pragma GCC unroll 8
+  for (std::size_t v = 0; v < kVectors; ++v) column_scales[v] = load_bf16(weights.scales(v));
 #pragma GCC unroll 16
   for (std::size_t r = 0; r < Rows; ++r) {
     float row_scale;
     std::memcpy(&row_scale, x.scales + 4 * r, sizeof row_scale);
-#pragma GCC unroll 4
-    for (std::size_t v = 0; v < kTileVectors; ++v) {
+#pragma GCC unroll 8
+    for (std::size_t v = 0; v < kVectors; ++v) {
       const Vec scale = column_scales[v] * Vec(row_scale);
-      Vec& total = totals[r * kTileVectors + v];
+      Vec& total = totals[r * kVectors + v];
       total = total + to_float(sums[r][v]) * scale;
     }
   }
@@ -234,30 +244,31 @@ CLEARFORMER_LOOP void add_blocks(const QuantizedRows& rows, std::size_t row,
   for (std::size_t block = rows.blocks; block > 0; --block) {
     const Inputs inputs{x + 4 * kHalves * index, step_bytes,
                         x + kSteps<Dot> * step_bytes + 4 * index, group};
-    add_block<Dot, format, wide, Rows>(inputs, weights, sums[0]);
+    add_block<Rows>(inputs, weights, sums[0]);
     x += rows.block_bytes;
     weights.next_block();
   }
 }
 
-// The same of a single row and kStreams packed panels, `between` bytes apart: a block of each in turn.
-constexpr std::size_t kStreams = 4;
+// Packed panels that a single row is multiplied by side by side: as many as there are registers for sums.
+constexpr std::size_t kBeside = 2;
+
+// The same of a single row and kBeside · turns packed panels: a block of each kBeside in turn.
 template <class Dot, PanelFormat format>
-CLEARFORMER_LOOP void add_blocks_of_streams(const QuantizedRows& rows, const unsigned char* panels,
-                                            std::size_t between,
-                                            Vec (&sums)[kStreams][kTileVectors]) {
+CLEARFORMER_LOOP void add_blocks_in_turns(const QuantizedRows& rows,
+                                          Weights<Dot, format, false, kBeside> first,
+                                          std::size_t turns, Vec (*sums)[kTileVectors]) {
   const std::size_t step_bytes = rows.step_bytes, group = rows.group;
   const unsigned char* x = rows.group_of(0);
   for (std::size_t block = rows.blocks; block > 0; --block) {
     const Inputs inputs{x, step_bytes, x + kSteps<Dot> * step_bytes, group};
-    const unsigned char* steps = panels;
-    for (auto& of_panel : sums) {
-      const unsigned char* scales = steps + kSteps<PanelDot> * Block<format>::kStepBytes;
-      add_block<Dot, format, false, 1>(inputs, {steps, scales}, of_panel);
-      steps += between;
+    auto weights = first;
+    for (std::size_t p = 0; p < turns * kBeside; p += kBeside) {
+      add_block<1>(inputs, weights, sums[p]);
+      weights.next_panels();
     }
     x += rows.block_bytes;
-    panels += Block<format>::kBytes;
+    first.next_block();
   }
 }
 
@@ -277,7 +288,7 @@ inline void multiply_rows(const QuantizedMatmulArgs& args, const QuantizedRows& 
     Destination::Tile<Rows> tile;
     next_panel.fetch();
     for (auto& sums : tile.sums) std::fill(sums, sums + kTileVectors, Vec(0.0f));
-    add_blocks<Dot, format, wide, Rows>(rows, row, weights, tile.sums);
+    add_blocks(rows, row, weights, tile.sums);
     to.write(row, panel, tile);
   });
 }
@@ -288,10 +299,10 @@ void multiply_panel(const QuantizedMatmulArgs& args, const QuantizedRows& rows,
                     const Destination& to, std::size_t panel) {
   using Of = Block<format>;
   const unsigned char* bytes = args.panels + panel * rows.blocks * Of::kBytes;
-  const unsigned char* scales = bytes + kSteps<PanelDot> * Of::kStepBytes;
   if constexpr (Of::kNibbles || !Dot::kUnsignedInputs) {
     if (args.m >= kWidenFrom) {
       const PanelDot dot;
+      const unsigned char* scales = bytes + kSteps<PanelDot> * Of::kStepBytes;
       auto* const wide = static_cast<typename Dot::WideWeight*>(args.workspace);
       auto* place = wide;
       for (std::size_t block = 0; block < rows.blocks; ++block, bytes += Of::kScaleBytes) {
@@ -305,21 +316,23 @@ void multiply_panel(const QuantizedMatmulArgs& args, const QuantizedRows& rows,
           }
         }
       }
-      return multiply_rows<Dot, format, true>(args, rows, to, panel, {wide, scales});
+      return multiply_rows<Dot, format, true>(args, rows, to, panel, {wide, 0, scales});
     }
   }
-  multiply_rows<Dot, format, false>(args, rows, to, panel, {bytes, scales});
+  multiply_rows<Dot, format, false>(args, rows, to, panel, {bytes});
 }
 
-// A single row by kStreams panels, `apart` from one another.
+// A single row by kBeside · turns panels, `apart` from one another.
 template <class Dot, PanelFormat format>
 void multiply_streams(const QuantizedMatmulArgs& args, const QuantizedRows& rows,
-                      const Destination& to, std::size_t panel, std::size_t apart) {
+                      const Destination& to, std::size_t panel, std::size_t apart,
+                      std::size_t turns) {
   const std::size_t bytes = rows.blocks * Block<format>::kBytes;
-  Vec sums[kStreams][kTileVectors];
-  for (auto& of_panel : sums) std::fill(of_panel, of_panel + kTileVectors, Vec(0.0f));
-  add_blocks_of_streams<Dot, format>(rows, args.panels + panel * bytes, apart * bytes, sums);
-  to.write_row(panel, apart, sums);
+  const unsigned char* steps = args.panels + panel * bytes;
+  Vec sums[kMostTurns * kBeside][kTileVectors];
+  std::fill_n(sums[0], turns * kBeside * kTileVectors, Vec(0.0f));
+  add_blocks_in_turns<Dot, format>(rows, {steps, apart * bytes}, turns, sums);
+  to.write_row(panel, apart, sums, turns * kBeside);
 }
 
 // All rows by all panels.
@@ -330,13 +343,15 @@ void multiply_panels(const QuantizedMatmulArgs& args, const QuantizedRows& rows,
     return for_each_panel(
         to, args.m, [&](std::size_t panel) { multiply_panel<Dot, format>(args, rows, to, panel); });
   }
-  for_each_stream<kStreams>(to, [&]<std::size_t Panels>(std::size_t panel, std::size_t apart) {
-    if constexpr (Panels == 1) {
-      multiply_panel<Dot, format>(args, rows, to, panel);
-    } else {
-      multiply_streams<Dot, format>(args, rows, to, panel, apart);
-    }
-  });
+  for_each_stream<kBeside>(
+      to, args.turns,
+      [&]<std::size_t Panels>(std::size_t panel, std::size_t apart, std::size_t turns) {
+        if constexpr (Panels == 1) {
+          multiply_panel<Dot, format>(args, rows, to, panel);
+        } else {
+          multiply_streams<Dot, format>(args, rows, to, panel, apart, turns);
+        }
+      });
 }
 
 }  // namespace
@@ -365,7 +380,7 @@ void quantized_matmul(const QuantizedMatmulArgs& args) {
   if (args.format == PanelFormat::f16) {
     const auto* halves = reinterpret_cast<const std::uint16_t*>(args.panels);
     return multiply_narrow({args.x, args.x_stride, args.m, args.k}, halves, args.k * kWidth, to,
-                           static_cast<float*>(args.workspace));
+                           args.turns, static_cast<float*>(args.workspace));
   }
   with_dot(args.m, [&]<class Dot>(Dot) {
     const QuantizedRows rows(rounding_of<Dot>(args.format), args);
