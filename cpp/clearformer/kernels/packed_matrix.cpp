@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "clearformer/kernels/quantized_matmul.h"
+#include "clearformer/kernels/row_turns.h"
 #include "clearformer/kernels/transpose.h"
 #include "clearformer/tensor/rotation.h"
 #include "clearformer/tensor/rounding.h"
@@ -22,6 +23,12 @@ PanelFormat panel_format(MatrixFormat format) {
     case MatrixFormat::q8_fine: return PanelFormat::q8_fine;
     default: return PanelFormat::q8;
   }
+}
+
+// Formats differ in how much is computed for a byte.
+RowTurns& row_turns(PanelFormat format) {
+  static RowTurns of_format[4];
+  return of_format[static_cast<std::size_t>(format)];
 }
 
 // The panel layouts are those of quantized_matmul.h.
@@ -295,14 +302,19 @@ void PackedMatrix::multiply_quantized(const float* x, const ProductArgs& product
                     [&](std::size_t first, std::size_t end) { quantize_rows(args, first, end); });
   }
   const std::size_t width = panel_width(), panels = (outputs_ + width - 1) / width;
-  parallel_ranges(panels, rows * inputs_ * width / 2, 1,
-                  [&](std::size_t first, std::size_t end, std::size_t worker) {
-                    QuantizedMatmulArgs part = args;
-                    part.panels += first * bytes_of_panel(format_, inputs_);
-                    part.workspace = memory + row_bytes + worker * workspace;
-                    take_columns(part, first * width, std::min(outputs_, end * width));
-                    quantized_matmul(part);
-                  });
+  const auto multiply = [&](std::size_t turns) {
+    args.turns = turns;
+    parallel_ranges(panels, rows * inputs_ * width / 2, 1,
+                    [&](std::size_t first, std::size_t end, std::size_t worker) {
+                      QuantizedMatmulArgs part = args;
+                      part.panels += first * bytes_of_panel(format_, inputs_);
+                      part.workspace = memory + row_bytes + worker * workspace;
+                      take_columns(part, first * width, std::min(outputs_, end * width));
+                      quantized_matmul(part);
+                    });
+  };
+  if (rows > 1) return multiply(kUsualTurns);
+  row_turns(args.format).run(bytes(), multiply);
 }
 
 namespace {

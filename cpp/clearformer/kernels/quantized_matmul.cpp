@@ -13,9 +13,9 @@ namespace {
 
 // Elements of one register of weights, and of a step: kStep inputs of all columns of a panel.
 template <class Dot>
-constexpr std::size_t kRegister = kLanes * Dot::kStep;
+constexpr std::size_t kRegister = kLanes* Dot::kStep;
 template <class Dot>
-constexpr std::size_t kStepWeights = kWidth * Dot::kStep;
+constexpr std::size_t kStepWeights = kWidth* Dot::kStep;
 
 // How a panel stores a block, for PanelDot: the bytes of a step, and what follows the steps.
 template <PanelFormat format>
@@ -46,8 +46,9 @@ struct Weights {
   using Stored = std::conditional_t<wide, typename Dot::WideWeight, std::uint8_t>;
   static constexpr std::size_t kStepElements = wide ? kStepWeights<Dot> : Block<format>::kStepBytes;
   const Stored* steps;
-  std::size_t between = 0;                 // bytes from a panel to the next
-  const unsigned char* of_wide = nullptr;  // the scales of widened weights, which are in the packed panel
+  std::size_t between = 0;  // bytes from a panel to the next
+  const unsigned char* of_wide =
+      nullptr;  // the scales of widened weights, which are in the packed panel
 
   /// The next step of all panels.
   void load(const PanelDot& dot, const Stored* from,
@@ -104,8 +105,7 @@ template <class Dot, PanelFormat format, bool wide, std::size_t Panels, std::siz
   constexpr bool kOffsetLast = Rows == 1;
   const auto offset = [&](std::size_t v) {
     constexpr int kOffsetBits = std::countr_zero(unsigned{kRounding.offset});
-    const auto* sums_of_weights =
-        reinterpret_cast<const std::int16_t*>(weights.scales(v) + kWidth);
+    const auto* sums_of_weights = reinterpret_cast<const std::int16_t*>(weights.scales(v) + kWidth);
     return load_shorts(sums_of_weights) << kOffsetBits;
   };
   IntVec sums[kHalves][Rows][kVectors];
@@ -140,8 +140,8 @@ template <class Dot, PanelFormat format, bool wide, std::size_t Panels, std::siz
         for (std::size_t v = 0; v < kVectors; ++v) {
           IntVec& sum = sums[half][r][v];
           const auto& column = loaded[v / kTileVectors][v % kTileVectors];
-          sum = Block<format>::kNibbles ? dot.dot(sum, column, inputs)
-                                        : dot.dot(sum, inputs, column);
+          sum =
+              Block<format>::kNibbles ? dot.dot(sum, column, inputs) : dot.dot(sum, inputs, column);
         }
       }
     }
@@ -195,7 +195,8 @@ template <bool wide, std::size_t Panels, std::size_t Rows>
       const auto inputs = repeat_step<PairDot>(four);
 #pragma GCC unroll 8
       for (std::size_t v = 0; v < kVectors; ++v) {
-        pairs[r][v] = PairDot::add(pairs[r][v], PairDot::pairs(loaded[v / kTileVectors][v % kTileVectors], inputs));
+        pairs[r][v] = PairDot::add(
+            pairs[r][v], PairDot::pairs(loaded[v / kTileVectors][v % kTileVectors], inputs));
       }
     }
     from += Weights<PairDot, PanelFormat::q4, wide, Panels>::kStepElements;
@@ -212,8 +213,9 @@ template <bool wide, std::size_t Panels, std::size_t Rows>
 
 // Adds the products of a block of Rows rows with Panels panels to `totals` (Rows, Panels · W).
 template <std::size_t Rows, class Dot, PanelFormat format, bool wide, std::size_t Panels>
-[[gnu::always_inline]] inline void add_block(
-    const Inputs& x, const Weights<Dot, format, wide, Panels>& weights, Vec* totals) {
+[[gnu::always_inline]] inline void add_block(const Inputs& x,
+                                             const Weights<Dot, format, wide, Panels>& weights,
+                                             Vec* totals) {
   constexpr std::size_t kVectors = Panels * kTileVectors;
   IntVec sums[Rows][kVectors];
   sum_block(x, weights, sums);
