@@ -16,7 +16,7 @@ namespace clearformer::kernels {
 class RowTurns {
  public:
   /// Seconds for which each number of turns is tried: many ticks of the clock, which in browsers may be of a millisecond.
-  static constexpr double kEnough = 0.1;
+  static constexpr double kEnough = 0.05;
   /// Bytes of weights below which a product is not tried: in a cache all are alike.
   static constexpr std::size_t kLeastBytes = 1 << 18;
 
