@@ -25,11 +25,8 @@ PanelFormat panel_format(MatrixFormat format) {
   }
 }
 
-// Formats differ in how much is computed for a byte.
-RowTurns& row_turns(PanelFormat format) {
-  static RowTurns of_format[4];
-  return of_format[static_cast<std::size_t>(format)];
-}
+// One for all formats: it is the machine's memory that they differ for.
+constinit RowTurns row_turns;
 
 // The panel layouts are those of quantized_matmul.h.
 
@@ -314,7 +311,7 @@ void PackedMatrix::multiply_quantized(const float* x, const ProductArgs& product
                     });
   };
   if (rows > 1) return multiply(kUsualTurns);
-  row_turns(args.format).run(bytes(), multiply);
+  row_turns.run(bytes(), multiply);
 }
 
 namespace {
