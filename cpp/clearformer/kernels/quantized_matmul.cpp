@@ -13,9 +13,9 @@ namespace {
 
 // Elements of one register of weights, and of a step: kStep inputs of all columns of a panel.
 template <class Dot>
-constexpr std::size_t kRegister = kLanes* Dot::kStep;
+constexpr std::size_t kRegister = kLanes * Dot::kStep;
 template <class Dot>
-constexpr std::size_t kStepWeights = kWidth* Dot::kStep;
+constexpr std::size_t kStepWeights = kWidth * Dot::kStep;
 
 // How a panel stores a block, for PanelDot: the bytes of a step, and what follows the steps.
 template <PanelFormat format>

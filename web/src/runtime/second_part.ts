@@ -21,13 +21,13 @@ export function compileSecond(first: CompiledCore): Promise<SecondPart> {
     const bytes = bytesIn(included ?? (await loadPart(() => import('built:second')).catch(refuse)));
     const { module } = await compile(bytes, 'second.js', first.shared);
     if (buildOf(module) === buildOf(first.module)) return { module, bytes };
-    const why = `${first.where} is of another version than this script, whose second.js does not fit it`;
+    const why = `${first.where} and second.js are of different versions`;
     throw new ClearformerError('wasm_unavailable', why, { where: first.where });
   });
 }
 
 function refuse(cause: unknown): never {
   if (cause instanceof ClearformerError) throw cause;
-  const why = `the second file of the WASM could not be loaded (${messageOf(cause)}): copy second.js beside this script`;
+  const why = `second.js could not be loaded (${messageOf(cause)}): copy second.js beside this script`;
   throw new ClearformerError('wasm_unavailable', why, {}, cause);
 }
