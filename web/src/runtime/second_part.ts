@@ -21,7 +21,7 @@ export function compileSecond(first: CompiledCore): Promise<SecondPart> {
     const bytes = bytesIn(included ?? (await loadPart(() => import('built:second')).catch(refuse)));
     const { module } = await compile(bytes, 'second.js', first.shared);
     if (buildOf(module) === buildOf(first.module)) return { module, bytes };
-    const why = `${first.where} and second.js are of different versions`;
+    const why = `second.js is of another version than ${first.where}`;
     throw new ClearformerError('wasm_unavailable', why, { where: first.where });
   });
 }
