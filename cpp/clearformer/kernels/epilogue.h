@@ -110,18 +110,18 @@ inline void for_each_panel(const Destination& to, std::size_t rows, Multiply mul
   }
 }
 
-/// For a single row: calls multiply<Beside>(panel, apart, turns) for Beside · turns panels at once that are `apart` from one
-/// another, and multiply<1>(panel, 0, 1) for those left over. Their weights are long streams, of which a processor fetches
-/// more ahead than of one: of adjacent panels each would be a short one, for which it fetches nothing ahead.
+/// For a single row: calls multiply<Beside>(panel, apart) for Beside · turns panels at once that are `apart` from one another,
+/// and multiply<1>(panel, 0) for each one left over. Their weights are long streams, of which a processor fetches more ahead
+/// than of one: of adjacent panels each would be a short one, for which it fetches nothing ahead.
 template <std::size_t Beside, class Multiply>
 inline void for_each_stream(const Destination& to, std::size_t turns, Multiply multiply) {
   const std::size_t panels = (to.n + kWidth - 1) / kWidth, streams = Beside * turns;
   const std::size_t apart = panels / streams;
   for (std::size_t panel = 0; panel < apart; ++panel) {
-    multiply.template operator()<Beside>(panel, apart, turns);
+    multiply.template operator()<Beside>(panel, apart);
   }
   for (std::size_t panel = streams * apart; panel < panels; ++panel) {
-    multiply.template operator()<1>(panel, 0, 1);
+    multiply.template operator()<1>(panel, 0);
   }
   if (to.epilogue.activation != nullptr) to.epilogue.activation(to.c, to.c, to.n);
 }

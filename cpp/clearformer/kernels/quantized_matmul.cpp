@@ -46,9 +46,8 @@ struct Weights {
   using Stored = std::conditional_t<wide, typename Dot::WideWeight, std::uint8_t>;
   static constexpr std::size_t kStepElements = wide ? kStepWeights<Dot> : Block<format>::kStepBytes;
   const Stored* steps;
-  std::size_t between = 0;  // bytes from a panel to the next
-  const unsigned char* of_wide =
-      nullptr;  // the scales of widened weights, which are in the packed panel
+  std::size_t between = 0;                 // bytes from a panel to the next
+  const unsigned char* of_wide = nullptr;  // scales of widened weights: in the packed panel
 
   /// The next step of all panels.
   void load(const PanelDot& dot, const Stored* from,
@@ -252,7 +251,7 @@ CLEARFORMER_LOOP void add_blocks(const QuantizedRows& rows, std::size_t row,
   }
 }
 
-// Packed panels that a single row is multiplied by side by side: as many as there are registers for sums.
+// Packed panels that a single row is multiplied by side by side; more gain nothing.
 constexpr std::size_t kBeside = 2;
 
 // The same of a single row and kBeside · turns packed panels: a block of each kBeside in turn.
@@ -327,8 +326,8 @@ void multiply_panel(const QuantizedMatmulArgs& args, const QuantizedRows& rows,
 // A single row by kBeside · turns panels, `apart` from one another.
 template <class Dot, PanelFormat format>
 void multiply_streams(const QuantizedMatmulArgs& args, const QuantizedRows& rows,
-                      const Destination& to, std::size_t panel, std::size_t apart,
-                      std::size_t turns) {
+                      const Destination& to, std::size_t panel, std::size_t apart) {
+  const std::size_t turns = args.turns;
   const std::size_t bytes = rows.blocks * Block<format>::kBytes;
   const unsigned char* steps = args.panels + panel * bytes;
   Vec sums[kMostTurns * kBeside][kTileVectors];
@@ -345,15 +344,14 @@ void multiply_panels(const QuantizedMatmulArgs& args, const QuantizedRows& rows,
     return for_each_panel(
         to, args.m, [&](std::size_t panel) { multiply_panel<Dot, format>(args, rows, to, panel); });
   }
-  for_each_stream<kBeside>(
-      to, args.turns,
-      [&]<std::size_t Panels>(std::size_t panel, std::size_t apart, std::size_t turns) {
-        if constexpr (Panels == 1) {
-          multiply_panel<Dot, format>(args, rows, to, panel);
-        } else {
-          multiply_streams<Dot, format>(args, rows, to, panel, apart, turns);
-        }
-      });
+  for_each_stream<kBeside>(to, args.turns,
+                           [&]<std::size_t Panels>(std::size_t panel, std::size_t apart) {
+                             if constexpr (Panels == 1) {
+                               multiply_panel<Dot, format>(args, rows, to, panel);
+                             } else {
+                               multiply_streams<Dot, format>(args, rows, to, panel, apart);
+                             }
+                           });
 }
 
 }  // namespace

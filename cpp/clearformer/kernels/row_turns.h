@@ -1,5 +1,5 @@
-// In how many streams a single row's product reads its weights: chosen by measuring, since how a processor fetches streams
-// from memory differs from machine to machine. The results have the same bits.
+// In how many turns a single row's product reads its weights (matmul.h): chosen by measuring, since how a processor fetches
+// streams from memory differs from machine to machine. The results have the same bits.
 #pragma once
 
 #include <array>
@@ -11,8 +11,8 @@
 
 namespace clearformer::kernels {
 
-/// Tries 1, 2 and 4 turns (kMostTurns of matmul.h) on the products there are, until each has taken kEnough seconds, and then
-/// keeps to the fastest. For several threads.
+/// Tries 1, 2 and 4 turns (kMostTurns) on the products there are, until each has taken kEnough seconds, and then keeps to the
+/// fastest. May be used by several threads.
 class RowTurns {
  public:
   /// Seconds for which each number of turns is tried: many ticks of the clock, which in browsers may be of a millisecond.
