@@ -70,7 +70,7 @@ TEST(RowTurns, OfSmallProductsAreNotTried) {
 }
 
 // All products of a row have the same bits, whatever is tried.
-void expect_same_bits(MatrixFormat format) {
+void expect_same_row(MatrixFormat format) {
   Random random(7);
   constexpr std::size_t kInputs = 520, kOutputs = 1030;  // of a part of a block and of a panel
   const Tensor weight = random.tensor({kOutputs, kInputs}), x = random.tensor({1, kInputs});
@@ -85,12 +85,12 @@ void expect_same_bits(MatrixFormat format) {
   }
 }
 
-TEST(RowTurns, ChangeNoBitOfHalves) { expect_same_bits(MatrixFormat::f16); }
+TEST(RowTurns, ChangeNoBitOfHalves) { expect_same_row(MatrixFormat::f16); }
 
 TEST(RowTurns, ChangeNoBitOfIntegers) {
   SKIP_WHERE_INTEGER_PRODUCTS_ARE_WRONG();
   for (const MatrixFormat format : {MatrixFormat::q8, MatrixFormat::q8_fine, MatrixFormat::q4}) {
-    expect_same_bits(format);
+    expect_same_row(format);
   }
 }
 
