@@ -25,7 +25,7 @@ PanelFormat panel_format(MatrixFormat format) {
   }
 }
 
-// One for all formats: it is the machine's memory that they differ for.
+// One for all formats: the fastest depends on the machine's memory, for each in much the same way.
 constinit RowTurns row_turns;
 
 // The panel layouts are those of quantized_matmul.h.

@@ -43,7 +43,7 @@ struct QuantizedMatmulArgs : ProductArgs {
   PanelFormat format = PanelFormat::q8;
   const float* x = nullptr;  // (M, K), rows x_stride floats apart
   std::size_t x_stride = 0;
-  std::size_t turns = kUsualTurns;  // at most kMostTurns
+  std::size_t turns = kUsualTurns;  // of a single row; at most kMostTurns
   const unsigned char* panels = nullptr;
   void* rows = nullptr;       // the inputs from quantize_rows; not read for f16
   void* workspace = nullptr;  // panel_workspace_bytes(), 64-byte aligned

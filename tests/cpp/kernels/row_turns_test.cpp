@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <set>
 
 #include "clearformer/kernels/matmul.h"
 #include "clearformer/kernels/packed_matrix.h"
+#include "clearformer/kernels/quantized_matmul.h"
 #include "support/integer_products.h"
 #include "support/random.h"
 
@@ -43,9 +45,8 @@ TEST(RowTurns, AreTheFastest) {
 }
 
 TEST(RowTurns, AreTriedForLongEnough) {
-  std::set<std::size_t> tried;
   constexpr double kSeconds = 1e-3;
-  // As many products as fill the time of each are not enough, since they are not tried in order.
+  // One product less than three numbers of turns need.
   const auto least = static_cast<std::size_t>(3 * RowTurns::kEnough / kSeconds) - 1;
   RowTurns choice;
   for (std::size_t i = 0; i < least; ++i) choice.took(choice.next(kBytes), kBytes, kSeconds);
@@ -69,28 +70,60 @@ TEST(RowTurns, OfSmallProductsAreNotTried) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(choice.next(kBytes - 1), kernels::kUsualTurns);
 }
 
-// All products of a row have the same bits, whatever is tried.
-void expect_same_row(MatrixFormat format) {
+// The product of a row in every number of turns has the bits of PackedMatrix's, which its own tests compare with a naive one.
+void expect_same_row(MatrixFormat format, kernels::PanelFormat panels) {
   Random random(7);
   constexpr std::size_t kInputs = 520, kOutputs = 1030;  // of a part of a block and of a panel
-  const Tensor weight = random.tensor({kOutputs, kInputs}), x = random.tensor({1, kInputs});
-  const kernels::PackedMatrix matrix(Matrix::of(weight, format));
+  const Tensor x = random.tensor({1, kInputs});
+  const kernels::PackedMatrix matrix(Matrix::of(random.tensor({kOutputs, kInputs}), format));
+  std::vector<float> expected(kOutputs), row(kOutputs);
+  matrix.multiply(x.f32(), expected.data(), 1, {});
+
+  kernels::QuantizedMatmulArgs args{{row.data(), kOutputs, 1, kOutputs, kInputs, {}}};
+  args.format = panels;
+  args.x = x.f32();
+  args.x_stride = kInputs;
+  args.panels = static_cast<const unsigned char*>(matrix.place().numbers);
+  Tensor workspace({kernels::panel_workspace_bytes(panels, kInputs)}, DType::u8);
+  args.workspace = workspace.data();
+  std::vector<float> quantized;
+  if (panels != kernels::PanelFormat::f16) {
+    quantized.resize(kernels::quantized_row_bytes(panels, 1, kInputs) / sizeof(float) + 1);
+    args.rows = quantized.data();
+    kernels::quantize_rows(args, 0, 1);
+  }
+  for (args.turns = 1; args.turns <= kernels::kMostTurns; ++args.turns) {
+    std::fill(row.begin(), row.end(), -1.0f);
+    kernels::quantized_matmul(args);
+    EXPECT_EQ(std::memcmp(expected.data(), row.data(), kOutputs * sizeof(float)), 0)
+        << to_string(format) << " in " << args.turns << " turns";
+  }
+}
+
+TEST(RowTurns, ChangeNoBitOfHalves) {
+  expect_same_row(MatrixFormat::f16, kernels::PanelFormat::f16);
+}
+
+TEST(RowTurns, ChangeNoBitOfIntegers) {
+  SKIP_WHERE_INTEGER_PRODUCTS_ARE_WRONG();
+  expect_same_row(MatrixFormat::q8, kernels::PanelFormat::q8);
+  expect_same_row(MatrixFormat::q8_fine, kernels::PanelFormat::q8_fine);
+  expect_same_row(MatrixFormat::q4, kernels::PanelFormat::q4);
+}
+
+// Of products that are tried, too.
+TEST(RowTurns, OfAMatrixAreTriedWithTheSameBits) {
+  Random random(8);
+  constexpr std::size_t kInputs = 520, kOutputs = 1030;
+  const Tensor x = random.tensor({1, kInputs});
+  const kernels::PackedMatrix matrix(
+      Matrix::of(random.tensor({kOutputs, kInputs}), MatrixFormat::f16));
   ASSERT_GE(matrix.bytes(), kBytes);
   std::vector<float> first(kOutputs), again(kOutputs);
   matrix.multiply(x.f32(), first.data(), 1, {});
   for (int i = 0; i < 16; ++i) {
     matrix.multiply(x.f32(), again.data(), 1, {});
-    ASSERT_EQ(std::memcmp(first.data(), again.data(), kOutputs * sizeof(float)), 0)
-        << to_string(format);
-  }
-}
-
-TEST(RowTurns, ChangeNoBitOfHalves) { expect_same_row(MatrixFormat::f16); }
-
-TEST(RowTurns, ChangeNoBitOfIntegers) {
-  SKIP_WHERE_INTEGER_PRODUCTS_ARE_WRONG();
-  for (const MatrixFormat format : {MatrixFormat::q8, MatrixFormat::q8_fine, MatrixFormat::q4}) {
-    expect_same_row(format);
+    ASSERT_EQ(first, again);
   }
 }
 
