@@ -1,14 +1,23 @@
 // A project of `npm run matrix`: its packages, files, build and run commands; and what projects have in common. Settings that
 // an environment needs are not repeated in projects: they are read from web/examples/bundlers.md, by the name before them.
 
-/** A program that generates a story; every project has it as story.js. */
+/**
+ * A program that generates a story; every project has it as story.js. The logit lens is a function of second.js, which the
+ * package imports with the first of them: at the last layer it tells the token that was generated first.
+ */
 export const story = `
-import { AutoModelForCausalLM, AutoTokenizer } from 'clearformer';
+import { AutoModelForCausalLM, AutoTokenizer, logitLens } from 'clearformer';
 export async function story(source, options = {}) {
   const tokenizer = await AutoTokenizer.from_pretrained(source);
   const model = await AutoModelForCausalLM.from_pretrained(source, options);
-  const ids = await model.generate(tokenizer('Once upon a time'), { max_new_tokens: 200, eos_token_id: null });
+  const inputs = tokenizer('Once upon a time');
+  const ids = await model.generate(inputs, { max_new_tokens: 200, eos_token_id: null });
+  const { data, dims } = await logitLens(model, inputs, { pos: -1 });
   await model.dispose();
+  const logits = data.slice(-dims.at(-1));
+  const first = logits.indexOf(Math.max(...logits));
+  const generated = Number(ids.data[inputs.input_ids.dims.at(-1)]);
+  if (first !== generated) throw Error('the logit lens says ' + first + ' instead of ' + generated);
   return tokenizer.batch_decode(ids, { skip_special_tokens: true })[0];
 }
 `;
