@@ -40,8 +40,8 @@ AxisTaps nearest_taps(double center, std::size_t from) {
 AxisTaps covered_taps(double center, double scale, std::size_t from) {
   const double stretch = std::max(scale, 1.0), middle = center + 0.5;
   const double support = 2.0 * stretch;
-  const auto first = static_cast<std::size_t>(std::max(middle - support + 0.5, 0.0));
-  const auto end = std::min(static_cast<std::size_t>(middle + support + 0.5), from);
+  const auto first = static_cast<std::size_t>(std::max(std::floor(middle - support + 0.5), 0.0));
+  const auto end = std::min(static_cast<std::size_t>(std::floor(middle + support + 0.5)), from);
   AxisTaps taps;
   double sum = 0.0;
   for (std::size_t at = first; at < end; ++at) {

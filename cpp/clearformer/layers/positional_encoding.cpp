@@ -21,10 +21,10 @@ class Sinusoid {
     const double base = config.base;
     const auto d_model = static_cast<double>(config.d_model);
     const bool whisper = config.layout == SinusoidLayout::whisper;
-    const auto pairs = static_cast<double>(config.d_model / 2);
+    const std::size_t pairs = config.d_model / 2;
     for (std::size_t pair = 0; pair < sines(); ++pair) {
       const auto j = static_cast<double>(pair);
-      const double exponent = whisper ? j / (pairs - 1.0) : 2.0 * j / d_model;
+      const double exponent = whisper ? j / (static_cast<double>(pairs) - 1.0) : 2.0 * j / d_model;
       frequencies_.push_back(portable_pow(base, -exponent));
     }
   }

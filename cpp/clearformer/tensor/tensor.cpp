@@ -16,9 +16,9 @@ namespace {
 void use_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
 #ifdef MADV_HUGEPAGE
   constexpr std::size_t kPage = std::size_t{1} << 21;
-  const auto from = (reinterpret_cast<std::uintptr_t>(memory) + kPage - 1) / kPage * kPage;
-  const auto to = (reinterpret_cast<std::uintptr_t>(memory) + bytes) / kPage * kPage;
-  if (from < to) madvise(reinterpret_cast<void*>(from), to - from, MADV_HUGEPAGE);
+  const std::size_t before = -reinterpret_cast<std::uintptr_t>(memory) % kPage;
+  if (bytes < before + kPage) return;
+  madvise(static_cast<char*>(memory) + before, (bytes - before) / kPage * kPage, MADV_HUGEPAGE);
 #endif
 }
 }  // namespace
