@@ -8,6 +8,7 @@
 #include <set>
 
 #include "clearformer/generation/generation.h"
+#include "clearformer/loading/load_model.h"
 #include "support/closeness.h"
 #include "support/expect_error.h"
 #include "support/generations.h"
@@ -111,6 +112,31 @@ TEST_P(Architectures, AProbeFindsTheHookPointsOfAPass) {
     }
     EXPECT_EQ(found, offered);
     EXPECT_EQ(model->capture_bytes(given.inputs, pass), bytes + scores);
+  }
+}
+
+// A model of new weights, of which there is only the config, has tensors of the sizes of a file's, in which some have older
+// names, and older versions of transformers kept a table once.
+TEST_P(Architectures, TheConfigTellsTheTensorsOfAModel) {
+  const auto sizes_of = [](const Model& model) {
+    std::set<std::size_t> sizes;
+    for (const auto& listed : model.parameters().list()) sizes.insert(listed.shape.elements());
+    return sizes;
+  };
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const Case* reference : fixture.of_op("model_forward")) {
+    const std::string checkpoint = reference->option("checkpoint").string(),
+                      task = reference->option("task").string();
+    if (!seen.insert({checkpoint, task}).second) continue;
+    SCOPED_TRACE(reference->name());
+    const std::string config = read_bytes(fixture_path(group + "/" + checkpoint + "/config.json"));
+    Weights fresh;
+    for (const Weights::Needed& tensor : needed_tensors(config, task_named(task))) {
+      fresh.add(tensor.name, "model.safetensors", Tensor::zeros(tensor.shape));
+    }
+    const auto model = load_model(std::move(fresh), config, task_named(task));
+    EXPECT_EQ(model->unexpected_tensors(), std::vector<std::string>());
+    EXPECT_EQ(sizes_of(*model), sizes_of(*model_of(group, *reference)));
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "clearformer/loading/load_model.h"
 #include "support/checkpoint.h"
 #include "support/closeness.h"
 #include "support/expect_error.h"
@@ -204,6 +205,17 @@ TEST_P(Cache, AFailedPassLeavesItAsItWas) {
   EXPECT_EQ(cache.length(), 20u);
   expect_same_bits("after the failure", forward(model, columns(ids, 0, 20, 40), cache),
                    rows(full, 20, 40));
+}
+
+TEST(CacheFormats, AreRefusedWhereNothingIsKept) {
+  for (const CacheFormat format : {CacheFormat::f16, CacheFormat::q8}) {
+    expect_error(
+        ErrorCode::unsupported,
+        {"cache_dtype", std::string(to_string(format)), "bert", "keeps no keys and values"}, [&] {
+          from_pretrained(fixture_path("models/bert/even_base"), Task::base, MatrixFormat::f32,
+                          format);
+        });
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Checkpoints, Cache, ::testing::Values("odd", "tied", "rope_llama3"),
