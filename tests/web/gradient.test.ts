@@ -120,6 +120,17 @@ describe('backward', () => {
     expect(grad['blocks.0.hook_resid_pre']?.data.every((one) => one === 0)).toBe(true);
   });
 
+  it('takes null for no edits and no functions, as a forward pass does', async () => {
+    const hook = 'blocks.0.hook_resid_post';
+    const none = { edits: null, fwd_hooks: null, bwd_hooks: null } as unknown as { edits?: ActivationEdit[] };
+    const at = { metric, with_respect_to: { hooks: hook } } as const;
+    const found = await model.backward({ input_ids }, { ...at, ...none });
+    expect(found.grad[hook]?.data).toEqual((await model.backward({ input_ids }, at)).grad[hook]?.data);
+    await expect(
+      model.backward({ input_ids }, { metric, with_respect_to: { edits: [0] }, ...none }),
+    ).rejects.toMatchObject({ code: 'invalid_argument', message: expect.stringContaining('there is no edit 0') });
+  });
+
   it('takes losses, read-outs and functions of activations', async () => {
     const at = { with_respect_to: { hooks: 'blocks.0.hook_mlp_out' } } as const;
     const gradient = async (given: DifferentiableMetric) => {

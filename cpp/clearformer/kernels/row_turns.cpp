@@ -17,16 +17,19 @@ std::size_t RowTurns::next(std::size_t bytes) {
 
 void RowTurns::took(std::size_t turns, std::size_t bytes, double seconds) {
   Trial& trial = trials_[static_cast<std::size_t>(std::countr_zero(turns))];
-  trial.nanoseconds.fetch_add(static_cast<std::uint64_t>(seconds * 1e9), std::memory_order_relaxed);
-  trial.bytes.fetch_add(bytes, std::memory_order_relaxed);
-  std::array<double, std::tuple_size_v<decltype(trials_)>> times;  // per byte
-  for (std::size_t i = 0; i < trials_.size(); ++i) {
-    const auto taken = static_cast<double>(trials_[i].nanoseconds.load(std::memory_order_relaxed));
-    if (taken < kEnough * 1e9) return;
-    times[i] = taken / static_cast<double>(trials_[i].bytes.load(std::memory_order_relaxed));
+  const std::uint64_t time = trial.nanoseconds += static_cast<std::uint64_t>(seconds * 1e9);
+  const std::size_t read = trial.bytes += bytes;
+  if (time < static_cast<std::uint64_t>(kEnough / 2 * 1e9)) return;
+  trial.nanoseconds = 0;
+  trial.bytes = 0;
+  trial.least = std::min(trial.least.load(), static_cast<std::uint32_t>((time << 20) / read));
+  ++trial.halves;
+  const Trial* fastest = &trial;
+  for (const Trial& other : trials_) {
+    if (other.halves < 2) return;
+    if (other.least < fastest->least) fastest = &other;
   }
-  const auto fastest = std::min_element(times.begin(), times.end()) - times.begin();
-  chosen_.store(std::size_t{1} << fastest, std::memory_order_relaxed);
+  chosen_.store(std::size_t{1} << (fastest - trials_.data()), std::memory_order_relaxed);
 }
 
 }  // namespace clearformer::kernels

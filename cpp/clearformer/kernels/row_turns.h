@@ -12,7 +12,7 @@
 namespace clearformer::kernels {
 
 /// Tries 1, 2 and 4 turns (kMostTurns) on the products there are, until each has taken kEnough seconds, and then keeps to the
-/// fastest. May be used by several threads.
+/// fastest. Of each number the faster half counts: what stops a machine for a moment slows one. May be used by several threads.
 class RowTurns {
  public:
   /// Seconds for which each number of turns is tried: many ticks of the clock, which in browsers may be of a millisecond.
@@ -39,7 +39,10 @@ class RowTurns {
 
  private:
   struct Trial {
-    std::atomic<std::uint64_t> nanoseconds{0}, bytes{0};
+    std::atomic<std::uint64_t> nanoseconds{0};  // of the current half
+    std::atomic<std::size_t> bytes{0};          // and what it has read
+    std::atomic<std::uint32_t> least{~0u};  // nanoseconds that 2^20 bytes took in the fastest half
+    std::atomic<std::uint32_t> halves{0};
   };
   std::array<Trial, 3> trials_;  // of 2^i turns
   std::atomic<std::uint32_t> count_{0};

@@ -340,12 +340,9 @@ async function weightsWanted(
 }
 
 /** For each edit asked for the indices of the core's edits, which come after the functions. */
-function editsWanted(
-  call: string,
-  { with_respect_to, edits = [], fwd_hooks = [] }: BackwardOptions,
-  hooks: readonly HookPoint[],
-): number[][] {
-  const wish = with_respect_to?.edits ?? [];
+function editsWanted(call: string, options: BackwardOptions, hooks: readonly HookPoint[]): number[][] {
+  const [edits, fwd_hooks] = [options.edits || [], options.fwd_hooks || []]; // null is none, as in a forward pass
+  const wish = options.with_respect_to?.edits ?? [];
   const count = (filter: NamesFilter) => resolveHooks(call, hooks, filter).length;
   let next = fwd_hooks.reduce((sum, [filter]) => sum + count(filter), 0);
   const indices = edits.map(({ hook }) => Array.from({ length: count(hook) }, () => next++));
