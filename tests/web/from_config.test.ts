@@ -167,6 +167,16 @@ describe('from_config', () => {
     ];
     for (const [failing, code] of refused) expect(await failureOf(failing)).toMatchObject({ code });
   });
+
+  it('refuses a deviation that is none', async () => {
+    for (const initializer_range of ['0.02', {}, { toString: 1, valueOf: 1 }, [0.02], true, -0.02]) {
+      const failure = await failureOf(() => AutoModel.from_config({ ...configOf('bert/odd_base'), initializer_range }));
+      expect(failure).toMatchObject({
+        code: 'malformed_config',
+        message: expect.stringContaining('initializer_range'),
+      });
+    }
+  });
 });
 
 it('inverts the normal distribution function', () => {

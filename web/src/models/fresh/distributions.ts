@@ -1,7 +1,7 @@
 // What the weights of a new model are drawn from: the initialisation of transformers 5 (`_init_weights` of its model
 // classes), by the names and shapes of the tensors it saves.
 
-import { textOf } from '../../support/error.js';
+import { ClearformerError, textOf } from '../../support/error.js';
 
 /** How a tensor is filled. Values outside of `limit` are not drawn. */
 export type Distribution =
@@ -45,7 +45,12 @@ interface Context extends Drawn {
 
 const constant = (value: number): Distribution => ({ kind: 'constant', value });
 const normal = (std: number, limit?: number): Distribution => ({ kind: 'normal', std, limit });
-const number = (config: Config, key: string, other: number): number => Number(config[key] ?? other);
+
+function number(config: Config, key: string, other: number): number {
+  const value = (config[key] ?? other) as number;
+  if (Number.isFinite(value) && (value >= 0 || key === 'logit_scale_init_value')) return value;
+  throw new ClearformerError('malformed_config', `config: ${key} is ${textOf(value)}, no number >= 0`);
+}
 
 /** Inputs and outputs of a matrix or a convolution, as torch counts them. */
 function fans([outputs = 1, inputs = 1, ...window]: readonly number[]): [inputs: number, outputs: number] {
