@@ -305,6 +305,14 @@ describe('backward', () => {
     expect([failure.code, failure.message]).toEqual([code, expect.stringContaining(text)]);
   });
 
+  it('takes undefined labels for none, as those of every input', async () => {
+    const { logits } = await model({ input_ids, labels: undefined });
+    expect(logits.data).toEqual((await model({ input_ids })).logits.data);
+    expect(await failureOf(() => model({ input_ids, labels: null as never }))).toMatchObject({
+      code: 'invalid_argument',
+    });
+  });
+
   it('refuses a cache of keys and values', async () => {
     const { past_key_values } = await model({ input_ids }, { use_cache: true });
     const failure = await failureOf(() => model.backward({ input_ids: [[4]], past_key_values }, { metric }));

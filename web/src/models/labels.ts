@@ -8,7 +8,7 @@ import type { LabelInput, ModelInputs } from './inputs.js';
 
 /** @internal Labels for the core. A flat list is one row, except for one class per sequence or image. */
 export function labelsIn(labels: LabelInput, task?: string): TensorIn {
-  const { dims, data } = labels as { dims?: readonly number[]; data?: unknown };
+  const { dims, data } = (labels ?? {}) as { dims?: readonly number[]; data?: unknown };
   if (data instanceof Float32Array || isFractional(labels)) return floats('labels', labels as TensorInput);
   const flat = Array.isArray(labels) ? labels.every((one) => !Array.isArray(one)) : dims?.length === 1;
   const perRow = task === undefined || /^(sequence|image)-classification$/.test(task);

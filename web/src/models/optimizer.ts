@@ -101,7 +101,7 @@ export abstract class Optimizer {
     checkOptions('backward', options, ['label_smoothing', 'signal']);
     const { engine, optimizer } = await this.#open();
     const { labels: given, ...rest } = inputs ?? {};
-    if (given === undefined) throw invalid('labels', 'backward: there are no labels');
+    if (given == null) throw invalid('labels', 'backward: there are no labels');
     const { cfg } = this.#model;
     const labels = labelsIn(given, cfg.task);
     const run = forwardIn('backward', withDecoderInputs(cfg, rest, labels), engine);

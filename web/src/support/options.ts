@@ -12,16 +12,17 @@ const isSignal = (value: unknown): boolean => {
 
 /**
  * Throws `unsupported` for the first key of `given` that is not in `known`, `invalid_argument` for a signal or a function
- * that is none.
+ * that is none. A key whose value is undefined is not given.
  */
 export function checkOptions(call: string, given: unknown, known: readonly string[]): void {
   if (given === undefined) return;
   if (given === null || typeof given !== 'object' || Array.isArray(given)) {
     throw new ClearformerError('invalid_argument', `${call}: options must be an object`);
   }
-  for (const option of Object.keys(given)) {
+  for (const [option, value] of Object.entries(given)) {
+    if (value === undefined) continue;
     if (known.includes(option)) {
-      checkKind(call, option, (given as Record<string, unknown>)[option]);
+      checkKind(call, option, value);
       continue;
     }
     throw new ClearformerError('unsupported', `${call}: unknown option '${option}' (known: ${known.join(', ')})`, {
@@ -32,7 +33,6 @@ export function checkOptions(call: string, given: unknown, known: readonly strin
 }
 
 function checkKind(call: string, option: string, value: unknown): void {
-  if (value === undefined) return;
   const wanted =
     option === 'signal' && !isSignal(value)
       ? 'an AbortSignal'
