@@ -22,7 +22,8 @@ void RowTurns::took(std::size_t turns, std::size_t bytes, double seconds) {
   if (time < static_cast<std::uint64_t>(kEnough / 2 * 1e9)) return;
   trial.nanoseconds = 0;
   trial.bytes = 0;
-  trial.least = std::min(trial.least.load(), static_cast<std::uint32_t>((time << 20) / read));
+  const std::uint64_t rate = (time << 14) / read;
+  trial.least = static_cast<std::uint32_t>(std::min<std::uint64_t>(trial.least, rate));
   ++trial.halves;
   const Trial* fastest = &trial;
   for (const Trial& other : trials_) {

@@ -41,7 +41,7 @@ class RowTurns {
   struct Trial {
     std::atomic<std::uint64_t> nanoseconds{0};  // of the current half
     std::atomic<std::size_t> bytes{0};          // and what it has read
-    std::atomic<std::uint32_t> least{~0u};  // nanoseconds that 2^20 bytes took in the fastest half
+    std::atomic<std::uint32_t> least{~0u};  // nanoseconds that 2^14 bytes took in the fastest half
     std::atomic<std::uint32_t> halves{0};
   };
   std::array<Trial, 3> trials_;  // of 2^i turns

@@ -21,14 +21,11 @@ export function checkOptions(call: string, given: unknown, known: readonly strin
   }
   for (const [option, value] of Object.entries(given)) {
     if (value === undefined) continue;
-    if (known.includes(option)) {
-      checkKind(call, option, value);
-      continue;
+    if (!known.includes(option)) {
+      const message = `${call}: unknown option '${option}' (known: ${known.join(', ')})`;
+      throw new ClearformerError('unsupported', message, { option, expected: known });
     }
-    throw new ClearformerError('unsupported', `${call}: unknown option '${option}' (known: ${known.join(', ')})`, {
-      option,
-      expected: known,
-    });
+    checkKind(call, option, value);
   }
 }
 

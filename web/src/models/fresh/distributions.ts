@@ -48,7 +48,7 @@ const normal = (std: number, limit?: number): Distribution => ({ kind: 'normal',
 
 function number(config: Config, key: string, other: number): number {
   const value = (config[key] ?? other) as number;
-  if (Number.isFinite(value) && (value >= 0 || key === 'logit_scale_init_value')) return value;
+  if (Number.isFinite(value) && (value >= 0 || /^logit/.test(key))) return value;
   throw new ClearformerError('malformed_config', `config: ${key} is ${textOf(value)}, no number >= 0`);
 }
 
