@@ -18,8 +18,8 @@ import { checkTree, tagRelease } from './release/tree.js';
 import { checkDate, checkVersion } from './release/version.js';
 import { run, SetupError, seconds } from './toolchain/progress.js';
 
-async function runTests(...stages: readonly string[]): Promise<string> {
-  await run(process.execPath, [inProject('scripts/run.mjs'), 'test', ...stages], { cwd: inProject(), show: true });
+async function runCommand(...words: readonly string[]): Promise<string> {
+  await run(process.execPath, [inProject('scripts/run.mjs'), ...words], { cwd: inProject(), show: true });
   return '';
 }
 
@@ -44,6 +44,8 @@ type Name =
   | 'check'
   | 'tests'
   | 'aarch64'
+  | 'tidy'
+  | 'coverage'
   | 'consumer';
 
 /** In the order in which they run, quick ones first. Each resolves to its result, or throws what is wrong. */
@@ -67,8 +69,10 @@ const checks: Readonly<Record<Name, () => Promise<string> | string>> = {
     await check();
     return '';
   },
-  tests: () => runTests(),
-  aarch64: () => runTests('aarch64'),
+  tests: () => runCommand('test'),
+  aarch64: () => runCommand('test', 'aarch64'),
+  tidy: () => runCommand('tidy'),
+  coverage: () => runCommand('coverage'),
   consumer: checkWholeConsumer,
 };
 
