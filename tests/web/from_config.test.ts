@@ -168,6 +168,13 @@ describe('from_config', () => {
     for (const [failing, code] of refused) expect(await failureOf(failing)).toMatchObject({ code });
   });
 
+  it('takes a constant below 0, as torch does', async () => {
+    const model = await AutoModel.from_config({ ...configOf('dinov2/odd_base'), layerscale_value: -0.5 });
+    const { data } = await model.parameter('encoder.layer.0.layer_scale1.lambda1');
+    expect(new Set(data)).toEqual(new Set([-0.5]));
+    await model.dispose();
+  });
+
   it('refuses a deviation that is none', async () => {
     for (const initializer_range of ['0.02', {}, { toString: 1, valueOf: 1 }, [0.02], true, -0.02]) {
       const failure = await failureOf(() => AutoModel.from_config({ ...configOf('bert/odd_base'), initializer_range }));

@@ -46,8 +46,8 @@ TEST(RowTurns, AreTheFastest) {
 }
 
 TEST(RowTurns, AreTheFastestAlsoIfTheMachineStopsForAMoment) {
-  for (int power = 27; power < 50;
-       ++power) {  // 2^power ns: 0.13 s to 6 days, as of a computer that slept
+  // For 2^power ns: 0.13 s to 6 days, as of a computer that slept.
+  for (int power = 27; power < 50; ++power) {
     for (std::size_t at = 0; at < 300; ++at) {
       RowTurns choice;
       for (std::size_t i = 0; i < 10'000 && choice.chosen() == 0; ++i) {

@@ -46,9 +46,10 @@ interface Context extends Drawn {
 const constant = (value: number): Distribution => ({ kind: 'constant', value });
 const normal = (std: number, limit?: number): Distribution => ({ kind: 'normal', std, limit });
 
+/** A number of the config: a size, a deviation or a factor, which are not negative, or a constant ("…_value"). */
 function number(config: Config, key: string, other: number): number {
   const value = (config[key] ?? other) as number;
-  if (Number.isFinite(value) && (value >= 0 || /^logit/.test(key))) return value;
+  if (Number.isFinite(value) && (value >= 0 || /_value$/.test(key))) return value;
   throw new ClearformerError('malformed_config', `config: ${key} is ${textOf(value)}, no number >= 0`);
 }
 
