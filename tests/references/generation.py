@@ -43,6 +43,7 @@ BEAMS = {
     "length_penalty_negative": dict(num_beams=3, length_penalty=-1.0, eos_token_id=END, num_return_sequences=3),
     "min_length": dict(num_beams=2, min_length=14, eos_token_id=END),
     "min_new_tokens": dict(num_beams=2, min_new_tokens=6, eos_token_id=END),
+    "min_new_tokens_0": dict(num_beams=2, min_new_tokens=0, min_length=14, eos_token_id=END),
     "two_eos": dict(num_beams=3, eos_token_id=[END, 50]),
     "greedy_eos": dict(num_beams=1, eos_token_id=END),
     "greedy_repetition_penalty": dict(num_beams=1, repetition_penalty=1.5),
@@ -51,6 +52,8 @@ BEAMS = {
     "greedy_decay": dict(num_beams=1, exponential_decay_length_penalty=[3, 1.5], eos_token_id=END),
     "greedy_sequence_bias": dict(num_beams=1, sequence_bias=[[[END], -2.5], [[12, 13], 3.0], [[14], 1.25]]),
 }
+# Without attention_mask: padding is masked as well, and tokens after it have the positions that transformers gives them.
+UNMASKED_BEAMS = {"right_padding": dict(num_beams=2), "left_padding": dict(num_beams=1)}
 SEQ2SEQ_BEAMS = {
     "min_length": dict(num_beams=2, min_length=9, eos_token_id=END),
     "forced": dict(num_beams=3, forced_bos_token_id=5, forced_eos_token_id=6, eos_token_id=6),
@@ -102,17 +105,17 @@ def is_certain(model, double, inputs, options, found):
     return all(torch.equal(other[key], found[key]) for other in others for key in keys), others[0]
 
 
-def inputs_of(name, model, seed):
+def inputs_of(name, model, seed, case=""):
     ids = token_ids(f"generation/{name}/{seed}", (2, 7), model.config)
-    side = "right" if model.config.is_encoder_decoder else "left"
+    side = "right" if model.config.is_encoder_decoder or case == "right_padding" else "left"
     ids, mask = padded(ids, (4, 7), side, model.config.pad_token_id or 0)
-    return {"input_ids": ids, "attention_mask": mask}
+    return {"input_ids": ids} | ({} if case in UNMASKED_BEAMS else {"attention_mask": mask})
 
 
 def add_search(group, name, case, options, model, double):
     """A search on the first seeded input whose result no rounding can change."""
     for seed in range(60):
-        inputs = inputs_of(f"{name}_{case}", model, seed)
+        inputs = inputs_of(f"{name}_{case}", model, seed, case)
         free = generate(model, inputs, dict(num_beams=2))
         length = 1 if model.config.is_encoder_decoder else inputs["input_ids"].shape[1]
         full = resolved(options, int(free["sequences"][0, length + 4]))
@@ -135,7 +138,7 @@ def add_searches(group, args):
     for name, (folder, model_class) in CHECKPOINTS.items():
         model = load_checkpoint(os.path.join(args.out, folder), model_class)
         double = double_of(model)
-        cases = BEAMS | (SEQ2SEQ_BEAMS if model.config.is_encoder_decoder else {})
+        cases = BEAMS | (SEQ2SEQ_BEAMS if model.config.is_encoder_decoder else UNMASKED_BEAMS)
         for case in ONLY.get(name, cases):
             options = cases[case]
             add_search(group, name, case, options, model, double)

@@ -176,7 +176,7 @@ void Generation::begin(Trace* trace) {
   if (!prompt_.mask.empty()) {
     inputs.attention_mask = prompt_.mask.view();
     if (model_.config().kind == ModelKind::decoder_only) {
-      positions_ = positions_from(prompt_.mask, past_);
+      positions_ = positions_from(prompt_.mask, past_, prompt_.tokens.front().size());
       inputs.position_ids = positions_.view();
     }
   }

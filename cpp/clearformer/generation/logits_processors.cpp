@@ -183,10 +183,9 @@ LogitsProcessors::LogitsProcessors(std::shared_ptr<const GenerationConfig> confi
 }
 
 void LogitsProcessors::limit_length(Scores scores, std::size_t length) const {
-  const bool below_minimum = config_->min_new_tokens != 0
-                                 ? length - prompt_length_ < config_->min_new_tokens
-                                 : length < config_->min_length;
-  if (below_minimum) forbid(scores, config_->eos_token_ids);
+  const auto& least_new = config_->min_new_tokens;
+  const std::size_t least = least_new ? prompt_length_ + *least_new : config_->min_length;
+  if (length < least) forbid(scores, config_->eos_token_ids);
   if (config_->forced_bos_token_id && length == 1) {
     force(scores, {&*config_->forced_bos_token_id, 1});
   }

@@ -155,16 +155,17 @@ Prompt read_prompt(const Model& model, const ModelInputs& inputs, const Generati
   return decoder_only_prompt(model, inputs, config);
 }
 
-Tensor positions_from(const Tensor& mask, std::size_t first) {
+Tensor positions_from(const Tensor& mask, std::size_t first, std::size_t prompt) {
   const std::size_t rows = mask.dim(0), length = mask.dim(1);
   Tensor positions({rows, length - first}, DType::i32);
   auto* position = positions.mutable_view().as<std::int32_t>();
   for (std::size_t row = 0; row < rows; ++row) {
-    std::int32_t seen = 0;
+    std::int32_t seen = 0, last = 0;
     for (std::size_t t = 0; t < length; ++t) {
-      const bool token = mask.view().as<std::uint8_t>()[row * length + t] != 0;
-      if (t >= first) *position++ = token ? seen : 0;
-      seen += token ? 1 : 0;
+      const std::int32_t token = mask.view().as<std::uint8_t>()[row * length + t] != 0 ? 1 : 0;
+      last = t < prompt ? seen * token : last + 1;
+      seen += token;
+      if (t >= first) *position++ = last;
     }
   }
   return positions;

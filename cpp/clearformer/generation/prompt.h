@@ -30,8 +30,8 @@ struct Prompt {
 /// right, and for positions, which generation computes itself.
 Prompt read_prompt(const Model& model, const ModelInputs& inputs, const GenerationConfig& config);
 
-/// Positions of the tokens from `first` on: they count the tokens that are not padding; padding has position 0, as
-/// upstream.
-Tensor positions_from(const Tensor& mask, std::size_t first);
+/// Positions of the tokens from `first` on, as upstream: those of the prompt, the first `prompt` tokens, count what is
+/// not padding; padding has position 0; the others follow the prompt's last position, even if that is padding.
+Tensor positions_from(const Tensor& mask, std::size_t first, std::size_t prompt);
 
 }  // namespace clearformer

@@ -75,6 +75,8 @@ TEST(LogitsProcessors, LengthsDecideAboutTheEnd) {
   const char* by_new = R"({"min_new_tokens": 2, "min_length": 50, "eos_token_id": 1})";
   EXPECT_EQ(processed(by_new, none, {0, 0, 0}, {}, 2), no_end);
   EXPECT_EQ(processed(by_new, none, {0, 0, 0, 0}, {}, 2), none);
+  const char* by_none = R"({"min_new_tokens": 0, "min_length": 50, "eos_token_id": 1})";
+  EXPECT_EQ(processed(by_none, none, {0, 0, 0}, {}, 2), none) << "0 is a number, too, as upstream";
   const char* forced = R"({"forced_eos_token_id": [1, 2], "max_length": 5})";
   EXPECT_EQ(processed(forced, none, {0, 0, 0}), none);
   EXPECT_EQ(processed(forced, none, {0, 0, 0, 0}), (std::vector<float>{kMinusInfinity, 0, 0}));

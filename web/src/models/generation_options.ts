@@ -19,8 +19,8 @@ export interface GenerationOptions extends EditOptions {
   /** Maximum length, including the prompt. */
   max_length?: number | null | undefined;
   /** No end token before this number of new tokens. */
-  min_new_tokens?: number | undefined;
-  /** No end token before this length, including the prompt. */
+  min_new_tokens?: number | null | undefined;
+  /** No end token before this length, including the prompt, unless min_new_tokens is set. */
   min_length?: number | undefined;
   /** Seconds; the token that exceeds them is the last. */
   max_time?: number | null | undefined;
