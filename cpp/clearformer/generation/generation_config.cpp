@@ -115,7 +115,7 @@ std::size_t whole_number(const ConfigReader& options, std::string_view key, cons
 }
 
 double number_in(const ConfigReader& options, std::string_view key, Range range) {
-  const double value = options.number(key, 0.0);
+  const double value = options.number(key, range == Range::from_zero ? 0.0 : 1.0);
   // Scores multiplied or divided by more would overflow. The bounds allow for rounding in the JSON number.
   const bool sane = value >= 0.999e-30 && value <= 1.001e30;
   if (range == Range::positive && !sane) {
@@ -132,23 +132,25 @@ double number_in(const ConfigReader& options, std::string_view key, Range range)
   return value;
 }
 
+// Sets an option; null sets it to what has no effect, as upstream's None does.
 void read(Config& config, const Option& option, const ConfigReader& options, const Json& value) {
+  const bool none = value.is_null();
   switch (option.kind) {
     case Kind::flag: config.*option.flag = options.flag(option.key, false); break;
     case Kind::count:
-      config.*option.count = whole_number(options, option.key, value, option.minimum);
+      config.*option.count =
+          none ? option.minimum : whole_number(options, option.key, value, option.minimum);
       break;
-    case Kind::limit: config.*option.limit = whole_number(options, option.key, value); break;
-    case Kind::number: config.*option.number = number_in(options, option.key, option.range); break;
+    case Kind::limit:
+      (config.*option.limit).reset();
+      if (!none) config.*option.limit = whole_number(options, option.key, value);
+      break;
+    case Kind::number:
+      config.*option.number = number_in(options, option.key, option.range);
+      break;
     case Kind::token: config.*option.token = options.token(option.key); break;
     case Kind::tokens: config.*option.tokens = options.tokens(option.key); break;
   }
-}
-
-void take_back(Config& config, const Option& option) {
-  if (option.kind == Kind::limit) (config.*option.limit).reset();
-  if (option.kind == Kind::token) (config.*option.token).reset();
-  if (option.kind == Kind::tokens) (config.*option.tokens).clear();
 }
 
 // Reads a JSON list of ids; throws if it is not a list or is empty.
@@ -265,7 +267,8 @@ constexpr Special kSpecial[] = {
     {"exponential_decay_length_penalty", read_decay,
      [](Config& config) { config.exponential_decay_length_penalty.reset(); }},
     {"top_h", read_top_h, [](Config& config) { config.top_h.reset(); }},
-    {"early_stopping", read_early_stopping, [](Config&) {}},
+    {"early_stopping", read_early_stopping,
+     [](Config& config) { config.early_stopping = EarlyStopping::heuristic; }},
     {"stop_strings", read_stop_strings, [](Config& config) { config.stop_strings.clear(); }},
     {"max_time", read_max_time, [](Config& config) { config.max_time.reset(); }},
 };
@@ -304,8 +307,7 @@ void GenerationConfig::update(const ConfigReader& options, Unknown unknown) {
   for (const auto& [key, value] : options.root().object()) {
     const bool unset = value.is_null();
     if (const Option* option = find(kOptions, key)) {
-      if (!unset) read(*this, *option, options, value);
-      if (unset && from_caller) take_back(*this, *option);
+      if (!unset || from_caller) read(*this, *option, options, value);
     } else if (const Special* special = find(kSpecial, key)) {
       if (!unset) special->read(*this, key, options, value);
       if (unset && from_caller) special->take_back(*this);

@@ -72,23 +72,31 @@ TEST(GenerationConfig, TakesOverWhatRulesAndSearchesNeed) {
   EXPECT_EQ(config.stop_strings, (std::vector<std::string>{"a", "b"}));
 }
 
-TEST(GenerationConfig, NullFromACallerTakesBackTokensListsAndLimits) {
+TEST(GenerationConfig, NullFromACallerSwitchesOptionsOff) {
   GenerationConfig config = options(
       R"({"max_new_tokens": 3, "eos_token_id": 2, "forced_bos_token_id": 1, "bad_words_ids": [[1]],
-          "stop_strings": "x", "max_time": 1, "temperature": 0.5})");
+          "stop_strings": "x", "max_time": 1, "temperature": 0.5, "min_p": 0.5, "num_beams": 3,
+          "do_sample": true})");
   const char* nothing =
       R"({"max_new_tokens": null, "eos_token_id": null, "forced_bos_token_id": null,
-          "bad_words_ids": null, "stop_strings": null, "max_time": null, "temperature": null})";
+          "bad_words_ids": null, "stop_strings": null, "max_time": null, "temperature": null,
+          "min_p": null, "num_beams": null, "top_k": null, "do_sample": null})";
   config.update(ConfigReader(nothing, "generation_config.json"), Unknown::ignore);
   EXPECT_EQ(config.max_new_tokens, 3u) << "a file's null says nothing";
   EXPECT_EQ(config.eos_token_ids, TokenIds{2});
+  EXPECT_EQ(config.temperature, 0.5);
+  EXPECT_EQ(config.top_k, 50u) << "the default";
   config.update(ConfigReader(nothing, "options"), Unknown::refuse);
   EXPECT_EQ(config.max_new_tokens, std::nullopt);
   EXPECT_TRUE(config.eos_token_ids.empty() && config.bad_words_ids.empty());
   EXPECT_TRUE(config.stop_strings.empty());
   EXPECT_EQ(config.forced_bos_token_id, std::nullopt);
   EXPECT_EQ(config.max_time, std::nullopt);
-  EXPECT_EQ(config.temperature, 0.5);
+  EXPECT_EQ(config.temperature, 1.0);
+  EXPECT_EQ(config.min_p, 0.0);
+  EXPECT_EQ(config.num_beams, 1u);
+  EXPECT_EQ(config.top_k, 0u);
+  EXPECT_FALSE(config.do_sample);
 }
 
 TEST(GenerationConfig, NullFromACallerTakesBackRules) {
@@ -101,7 +109,7 @@ TEST(GenerationConfig, NullFromACallerTakesBackRules) {
                 Unknown::refuse);
   EXPECT_TRUE(config.sequence_bias.empty() && config.forced_decoder_ids.empty());
   EXPECT_FALSE(config.exponential_decay_length_penalty || config.top_h);
-  EXPECT_EQ(config.early_stopping, EarlyStopping::at_num_beams) << "a choice, as a number is";
+  EXPECT_EQ(config.early_stopping, EarlyStopping::heuristic);
   EXPECT_EQ(config.max_length, 9u) << "not named";
 }
 
@@ -119,7 +127,7 @@ TEST(GenerationConfig, TheLargestTokenIsThatOfAnyOption) {
 
 TEST(GenerationConfig, LaterUpdatesChangeOnlyWhatTheyName) {
   GenerationConfig config = options(R"({"temperature": 0.5, "top_k": 10, "eos_token_id": 2})");
-  config.update(ConfigReader(R"({"top_k": 0, "temperature": null})", "options"), Unknown::refuse);
+  config.update(ConfigReader(R"({"top_k": 0})", "options"), Unknown::refuse);
   EXPECT_EQ(config.temperature, 0.5);
   EXPECT_EQ(config.top_k, 0u);
   EXPECT_EQ(config.eos_token_ids, TokenIds{2});

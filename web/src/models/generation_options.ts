@@ -11,7 +11,10 @@ import type { ScoresProcessor, StoppingCriterion } from './generation_functions.
 import type { NamesFilter } from './hooks.js';
 import type { EditOptions, Observation } from './observation.js';
 
-/** Options common to `generate` and `generate_stream`. Defaults: generation_config.json, then Hugging Face's. */
+/**
+ * Options common to `generate` and `generate_stream`. Defaults: generation_config.json, then Hugging Face's. null
+ * switches an option off, also one that the checkpoint sets.
+ */
 export interface GenerationOptions extends EditOptions {
   // Length. Lengths include the prompt; with an encoder, the decoder's.
   /** Maximum number of new tokens; default: 20, unless max_length is set. */
@@ -21,7 +24,7 @@ export interface GenerationOptions extends EditOptions {
   /** No end token before this number of new tokens. */
   min_new_tokens?: number | null | undefined;
   /** No end token before this length, including the prompt, unless min_new_tokens is set. */
-  min_length?: number | undefined;
+  min_length?: number | null | undefined;
   /** Seconds; the token that exceeds them is the last. */
   max_time?: number | null | undefined;
   /** A sequence ends when its text contains one of these. Needs a tokenizer; not for beam search. */
@@ -31,27 +34,27 @@ export interface GenerationOptions extends EditOptions {
   /** Sample tokens by their probability instead of choosing the most probable. */
   do_sample?: boolean | undefined;
   /** Number of beams. */
-  num_beams?: number | undefined;
+  num_beams?: number | null | undefined;
   /** Sequences to return per prompt: the best beams, or independent samples. */
-  num_return_sequences?: number | undefined;
+  num_return_sequences?: number | null | undefined;
   /**
    * When beam search with num_beams finished sequences stops: at once, when a better one is unlikely, or impossible.
    */
-  early_stopping?: boolean | 'never' | undefined;
+  early_stopping?: boolean | 'never' | null | undefined;
   /** Scores of beams are divided by length ^ length_penalty: above 0 favours long sequences, below 0 short ones. */
-  length_penalty?: number | undefined;
+  length_penalty?: number | null | undefined;
   /** The same seed gives the same samples on every platform. */
   seed?: number | undefined;
 
   // Logits processors.
   /** Above 1: tokens that occur in the sequence become less likely. */
-  repetition_penalty?: number | undefined;
+  repetition_penalty?: number | null | undefined;
   /** Above 1: tokens of the encoder's input (or the prompt) become more likely. */
-  encoder_repetition_penalty?: number | undefined;
+  encoder_repetition_penalty?: number | null | undefined;
   /** No n-gram of this size occurs twice; 0: off. */
-  no_repeat_ngram_size?: number | undefined;
+  no_repeat_ngram_size?: number | null | undefined;
   /** No n-gram of this size from the encoder's input (or the prompt) occurs; 0: off. */
-  encoder_no_repeat_ngram_size?: number | undefined;
+  encoder_no_repeat_ngram_size?: number | null | undefined;
   /** Sequences of tokens that must not occur. */
   bad_words_ids?: readonly (readonly number[])[] | null | undefined;
   /** [tokens, bias]: added to the score of the last token if it would complete the sequence. */
@@ -80,20 +83,20 @@ export interface GenerationOptions extends EditOptions {
 
   // Sampling.
   /** Divides the logits: below 1 sharpens the distribution, above 1 flattens it. */
-  temperature?: number | undefined;
+  temperature?: number | null | undefined;
   /** Only the k most probable tokens; 0: all. */
-  top_k?: number | undefined;
+  top_k?: number | null | undefined;
   /** Only the smallest set of most probable tokens whose probabilities sum to p. */
-  top_p?: number | undefined;
+  top_p?: number | null | undefined;
   /** Only tokens whose probability is at least this fraction of the largest. */
-  min_p?: number | undefined;
+  min_p?: number | null | undefined;
   /** Only the most probable tokens that contribute this share of the entropy. */
   top_h?: number | null | undefined;
   /** Only the tokens with information closest to the entropy, until their probabilities sum to this. */
-  typical_p?: number | undefined;
+  typical_p?: number | null | undefined;
   /** Only tokens with at least this probability; eta_cutoff: lower if the entropy is high. */
-  epsilon_cutoff?: number | undefined;
-  eta_cutoff?: number | undefined;
+  epsilon_cutoff?: number | null | undefined;
+  eta_cutoff?: number | null | undefined;
 
   // Special tokens; null: none.
   /** Tokens that end a sequence. */
