@@ -22,9 +22,11 @@ BUNDLED = os.path.join(os.path.dirname(__file__), "..", "..", "web", "demo", "pu
 LARGEST_FILE = 1_000_000  # bytes; fixtures should remain readable
 
 
-def arguments(description):
-    """The command line of all scripts: `--models FOLDER --out tests/fixtures`."""
+def arguments(description, **more):
+    """The command line of all scripts: `--models FOLDER --out tests/fixtures`, and `--name VALUE` with the defaults of `more`."""
     parser = argparse.ArgumentParser(description=description)
+    for name, usual in more.items():
+        parser.add_argument(f"--{name}", type=type(usual), default=usual)
     parser.add_argument("--models", help="folder that holds the real checkpoints which the page does not have")
     parser.add_argument("--out", required=True, help="the folder tests/fixtures")
     return parser.parse_args()
