@@ -18,7 +18,8 @@ function filesOf({ options }: Case): Record<string, Uint8Array<ArrayBuffer>> {
   const folder = fixturePath(String(options.checkpoint));
   const files = readdirSync(folder).map((name) => [name, new Uint8Array(readFileSync(join(folder, name)))] as const);
   const { generation_config: config } = options;
-  const own = config === undefined ? {} : { 'generation_config.json': new TextEncoder().encode(JSON.stringify(config)) };
+  const own =
+    config === undefined ? {} : { 'generation_config.json': new TextEncoder().encode(JSON.stringify(config)) };
   return { ...Object.fromEntries(files), ...own };
 }
 

@@ -145,9 +145,7 @@ void read(Config& config, const Option& option, const ConfigReader& options, con
       (config.*option.limit).reset();
       if (!none) config.*option.limit = whole_number(options, option.key, value);
       break;
-    case Kind::number:
-      config.*option.number = number_in(options, option.key, option.range);
-      break;
+    case Kind::number: config.*option.number = number_in(options, option.key, option.range); break;
     case Kind::token: config.*option.token = options.token(option.key); break;
     case Kind::tokens: config.*option.tokens = options.tokens(option.key); break;
   }

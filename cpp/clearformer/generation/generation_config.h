@@ -24,10 +24,10 @@ enum class EarlyStopping {
 struct GenerationConfig {
   // Length. Counts the prompt; for an encoder-decoder, the decoder's.
   std::optional<std::size_t> max_new_tokens;
-  std::optional<std::size_t> max_length;  // without max_new_tokens; none: 20 new tokens
+  std::optional<std::size_t> max_length;      // without max_new_tokens; none: 20 new tokens
   std::size_t min_length = 0;                 // without min_new_tokens
   std::optional<std::size_t> min_new_tokens;  // 0 takes min_length back
-  std::optional<double> max_time;  // seconds; the step that exceeds it is the last
+  std::optional<double> max_time;             // seconds; the step that exceeds it is the last
   /// Refused here: the caller's tokenizer detects them and calls end().
   std::vector<std::string> stop_strings;
 
