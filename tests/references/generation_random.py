@@ -45,7 +45,7 @@ class Draw:
         return [[word, self.rng.choice([-10.0, -2.5, 1.25, 3.0])] for word in self.words()]
 
     def ends(self):
-        return self.rng.choice([None, self.token(), self.token(), self.tokens(2, 2)])
+        return self.rng.choice([None, self.token(), self.token(), list(dict.fromkeys(self.tokens(2, 2)))])
 
 
 def draw_rules(draw):

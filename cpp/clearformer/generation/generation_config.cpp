@@ -9,7 +9,7 @@ namespace {
 
 using Config = GenerationConfig;
 
-enum class Kind { flag, count, limit, number, token, tokens };
+enum class Kind { flag, count, limit, number, optional_number, token, tokens };
 enum class Range { any, positive, from_zero, fraction };
 
 // An option: its key and the member it sets.
@@ -22,6 +22,8 @@ struct Option {
       : key(name), kind(Kind::limit), limit(to) {}
   constexpr Option(std::string_view name, double Config::* to, Range allowed)
       : key(name), kind(Kind::number), range(allowed), number(to) {}
+  constexpr Option(std::string_view name, std::optional<double> Config::* to, Range allowed)
+      : key(name), kind(Kind::optional_number), range(allowed), optional_number(to) {}
   constexpr Option(std::string_view name, std::optional<std::int32_t> Config::* to)
       : key(name), kind(Kind::token), token(to) {}
   constexpr Option(std::string_view name, TokenIds Config::* to)
@@ -36,6 +38,7 @@ struct Option {
     std::size_t Config::* count;
     std::optional<std::size_t> Config::* limit;
     double Config::* number;
+    std::optional<double> Config::* optional_number;
     std::optional<std::int32_t> Config::* token;
     TokenIds Config::* tokens;
   };
@@ -46,6 +49,7 @@ constexpr Option kOptions[] = {
     {"max_length", &Config::max_length},
     {"min_length", &Config::min_length},
     {"min_new_tokens", &Config::min_new_tokens},
+    {"max_time", &Config::max_time, Range::any},
     {"do_sample", &Config::do_sample},
     {"num_beams", &Config::num_beams, 1},
     {"num_return_sequences", &Config::num_return_sequences, 1},
@@ -68,6 +72,7 @@ constexpr Option kOptions[] = {
     {"top_p", &Config::top_p, Range::fraction},
     {"min_p", &Config::min_p, Range::from_zero},
     {"typical_p", &Config::typical_p, Range::fraction},
+    {"top_h", &Config::top_h, Range::fraction},
     {"epsilon_cutoff", &Config::epsilon_cutoff, Range::from_zero},
     {"eta_cutoff", &Config::eta_cutoff, Range::from_zero},
     {"eos_token_id", &Config::eos_token_ids},
@@ -146,6 +151,10 @@ void read(Config& config, const Option& option, const ConfigReader& options, con
       if (!none) config.*option.limit = whole_number(options, option.key, value);
       break;
     case Kind::number: config.*option.number = number_in(options, option.key, option.range); break;
+    case Kind::optional_number:
+      (config.*option.optional_number).reset();
+      if (!none) config.*option.optional_number = number_in(options, option.key, option.range);
+      break;
     case Kind::token: config.*option.token = options.token(option.key); break;
     case Kind::tokens: config.*option.tokens = options.tokens(option.key); break;
   }
@@ -244,14 +253,6 @@ void read_stop_strings(Config& config, std::string_view key, const ConfigReader&
   }
 }
 
-void read_max_time(Config& config, std::string_view key, const ConfigReader& options, const Json&) {
-  config.max_time = options.number(key, 0.0);
-}
-
-void read_top_h(Config& config, std::string_view key, const ConfigReader& options, const Json&) {
-  config.top_h = number_in(options, key, Range::fraction);
-}
-
 // An option that is not a plain number: how to set it and how to reset it.
 struct Special {
   std::string_view key;
@@ -264,11 +265,9 @@ constexpr Special kSpecial[] = {
     {"forced_decoder_ids", read_forced, [](Config& config) { config.forced_decoder_ids.clear(); }},
     {"exponential_decay_length_penalty", read_decay,
      [](Config& config) { config.exponential_decay_length_penalty.reset(); }},
-    {"top_h", read_top_h, [](Config& config) { config.top_h.reset(); }},
     {"early_stopping", read_early_stopping,
      [](Config& config) { config.early_stopping = EarlyStopping::heuristic; }},
     {"stop_strings", read_stop_strings, [](Config& config) { config.stop_strings.clear(); }},
-    {"max_time", read_max_time, [](Config& config) { config.max_time.reset(); }},
 };
 
 template <class Table>

@@ -105,13 +105,10 @@ void remove_invalid_values(Scores scores) {
 void apply_length_decay(Scores scores, TokenSpan ids, double factor, std::size_t steps) {
   double power = 1.0;
   for (std::size_t step = 0; step < steps; ++step) power *= factor;
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    const auto index = static_cast<std::size_t>(ids[i]);
-    if (index >= scores.size() || contains(ids.first(i), ids[i])) continue;
+  for_each_score(scores, ids, [&](float& score) {
     // Excluded tokens stay excluded; the formula would give NaN.
-    float& score = scores[index];
     if (score != -kInfinity) score += std::fabs(score) * static_cast<float>(power - 1.0);
-  }
+  });
 }
 
 void keep_times_in_order(Scores scores, TokenSpan written, const TimeTokens& tokens) {

@@ -127,8 +127,6 @@ TEST(LogitsProcessors, TheEndBecomesLikelierByLength) {
   EXPECT_EQ(processed(json, {-1, 3, 5}, {9, 9, 9, 9}), (std::vector<float>{0, 6, 5}));
   EXPECT_EQ(processed(json, {kMinusInfinity, 3, 5}, {9, 9, 9, 9, 9}),
             (std::vector<float>{kMinusInfinity, 12, 5}));
-  const char* twice = R"({"exponential_decay_length_penalty": [2, 2.0], "eos_token_id": [1, 1]})";
-  EXPECT_EQ(processed(twice, {-1, 3, 5}, {9, 9, 9, 9}), (std::vector<float>{-1, 6, 5}));
 }
 
 TEST(LogitsProcessors, InvalidValuesAreRemoved) {
