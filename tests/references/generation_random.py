@@ -108,9 +108,11 @@ def draw_warping(draw):
 
 
 def draw_inputs(rng, config):
-    """Prompts with padding on the side where it belongs; without a mask padding may be anywhere."""
-    rows, length = rng.randint(1, 3), rng.randint(1, 7)
+    """Prompts with padding on the side where it belongs; without a mask it may be anywhere, but is not all of a row, for which
+    transformers' implementations of attention differ."""
+    rows, length, pad = rng.randint(1, 3), rng.randint(1, 7), config.pad_token_id or 0
     ids = torch.tensor([[rng.randrange(config.vocab_size) for _ in range(length)] for _ in range(rows)])
+    ids[(ids == pad).all(-1)] = pad + 1
     inputs = {"input_ids": ids}
     if rng.random() < 0.7:
         mask = torch.ones_like(ids)
@@ -118,7 +120,7 @@ def draw_inputs(rng, config):
             padded = rng.choice([0, rng.randrange(length)])
             row[length - padded:] = 0
         mask = mask if config.is_encoder_decoder else mask.flip(-1)
-        inputs |= {"input_ids": ids.masked_fill(mask == 0, config.pad_token_id or 0), "attention_mask": mask}
+        inputs |= {"input_ids": ids.masked_fill(mask == 0, pad), "attention_mask": mask}
     if config.is_encoder_decoder and rng.random() < 0.3:
         inputs["decoder_input_ids"] = torch.tensor([[rng.randrange(config.vocab_size) for _ in range(rng.choice([1, 3]))]] * rows)
     return inputs
