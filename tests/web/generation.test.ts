@@ -40,9 +40,7 @@ describe.each(variants)('%s writes the tokens that transformers writes', (varian
         },
       );
       expect(out.sequences.type).toBe('int64');
-      expect(idRows({ dims: [...out.sequences.dims], data: out.sequences.data })).toEqual(
-        input_ids.map((row, r) => [...row, ...(new_ids[r] ?? [])]),
-      );
+      expect(idRows(out.sequences)).toEqual(input_ids.map((row, r) => [...row, ...(new_ids[r] ?? [])]));
       const last = out.logits?.at(-1);
       if ('last_step_logits' in one.outputs && last)
         expectClose('last_step_logits', last, reference('last_step_logits'));
@@ -270,7 +268,7 @@ describe('generation', () => {
     const options = { max_new_tokens: 10, do_sample: true, seed: 4, eos_token_id: null };
     const three = await model.generate(inputs, { ...options, num_return_sequences: 3 });
     expect(three.dims).toEqual([3, 15]);
-    const rows = idRows({ dims: [...three.dims], data: three.data });
+    const rows = idRows(three);
     expect(new Set(rows.map(String)).size).toBe(3);
     const one = await model.generate(inputs, options);
     expect(rows[0]).toEqual(Array.from(one.data, Number));

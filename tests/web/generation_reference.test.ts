@@ -40,11 +40,9 @@ describe.each(variants)('%s generates what transformers generates', (variant) =>
   it.each(cases)('$name', async (one) => {
     const out = await generated(one, variant);
     const reference = tensorsOf('generation', one);
-    const rows = (tensor: { dims: readonly number[]; data: BigInt64Array } | undefined) =>
-      tensor && idRows({ dims: [...tensor.dims], data: tensor.data });
-    expect(rows(out.sequences)).toEqual(idRows(reference('sequences')));
+    expect(idRows(out.sequences)).toEqual(idRows(reference('sequences')));
     if ('beam_indices' in one.outputs) {
-      expect(rows(out.beam_indices)).toEqual(idRows(reference('beam_indices')));
+      expect(idRows(out.beam_indices as never)).toEqual(idRows(reference('beam_indices')));
       expectClose('sequences_scores', out.sequences_scores as never, reference('sequences_scores'));
     }
     if ('scores' in one.outputs) {

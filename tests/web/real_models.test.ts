@@ -41,8 +41,6 @@ function caseOf(name: string): { one: Case; reference: (name: string) => Referen
   return { one, reference: tensorsOf('real_models', one) };
 }
 
-const rowsOf = (ids: Tensor<'int64'>) => idRows({ dims: [...ids.dims], data: ids.data });
-
 /** Rows 0, step, 2·step, … of the second-to-last axis, or every step-th column of the last, of a [1, rows, columns]. */
 function everyNth(tensor: Tensor, axis: 'row' | 'column', step: number): Reference {
   const [, rows = 0, columns = 0] = tensor.dims;
@@ -80,7 +78,7 @@ describe.each(variants)('%s: all-MiniLM-L6-v2', (variant) => {
     const { one, reference } = caseOf('sentence_embeddings');
     const tokenizer = await AutoTokenizer.from_pretrained(folder);
     const inputs = tokenizer(one.text as string[], { padding: 'longest' });
-    expect(rowsOf(inputs.input_ids)).toEqual(idRows(reference('input_ids')));
+    expect(idRows(inputs.input_ids)).toEqual(idRows(reference('input_ids')));
     await using model = await AutoModel.from_pretrained(folder, optionsFor(variant));
     const { last_hidden_state } = await model(inputs);
     if (last_hidden_state === undefined) throw new Error('no last_hidden_state');
@@ -130,7 +128,7 @@ describe('whisper-tiny', { timeout: 60_000 }, () => {
       output_hidden_states: true,
       output_logits: true,
     });
-    expect(rowsOf(sequences)).toEqual(idRows(reference('sequences')));
+    expect(idRows(sequences)).toEqual(idRows(reference('sequences')));
     const tokenizer = await AutoTokenizer.from_pretrained(folder);
     expect(tokenizer.batch_decode(sequences, { skip_special_tokens: true })).toEqual([one.text]);
     // Rows 0, 100, … of the encoder's output, and the five best logits that each new token was chosen from.
@@ -160,11 +158,11 @@ describe.each(variants)('%s: marian-tiny-en-fr', (variant) => {
     expect(chosen).toHaveLength(30);
     for (const one of chosen) {
       const inputs = tokenizer(one.text as string);
-      expect(rowsOf(inputs.input_ids)).toEqual(idRows(tensorsOf('real_models', one)('input_ids')));
+      expect(idRows(inputs.input_ids)).toEqual(idRows(tensorsOf('real_models', one)('input_ids')));
       const { checkpoint: _, ...options } = one.options;
       const ids = await model.generate(inputs, options as { return_dict_in_generate?: false });
       expect(tokenizer.batch_decode(ids, { skip_special_tokens: true })).toEqual([one.translation]);
-      expect(rowsOf(ids)).toEqual(idRows(tensorsOf('real_models', one)('sequences')));
+      expect(idRows(ids)).toEqual(idRows(tensorsOf('real_models', one)('sequences')));
     }
   });
 });
@@ -202,7 +200,7 @@ describe.each(variants)('%s: gpt-nano-sort', (variant) => {
     );
     // The model has eleven positions: five letters are generated, and the sixth is the best one after them.
     const options = { do_sample: false, max_new_tokens: 5, eos_token_id: null } as const;
-    const read = rowsOf(await model.generate({ input_ids: letters }, options));
+    const read = idRows(await model.generate({ input_ids: letters }, options));
     const logits = (await model({ input_ids: read })).logits as Tensor<'float32'>;
     const best = Array.from({ length: 729 }, (_, row) => {
       const scores = Array.from(logits.data.slice((row * 11 + 10) * 3, (row * 11 + 11) * 3));
