@@ -114,7 +114,7 @@ export function expectClose(
 }
 
 /** Ids of a row-major [batch, length] reference as numbers. */
-export function idRows({ dims, data }: Readonly<Pick<Reference, 'data'>> & { dims: readonly number[] }): number[][] {
+export function idRows({ dims, data }: { dims: readonly number[]; data: Reference['data'] }): number[][] {
   const [batch = 0, length = 0] = dims;
   return Array.from({ length: batch }, (_, row) => Array.from(data.slice(row * length, (row + 1) * length), Number));
 }
