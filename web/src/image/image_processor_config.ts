@@ -6,8 +6,8 @@ import type { ImageSize } from './geometry.js';
 import { resamplings } from './resampling.js';
 
 /**
- * Options of preprocessor_config.json, for all images or for one call. `null` selects the default of the processor's
- * type.
+ * Options of preprocessor_config.json, for all images or for one call. `null` switches a step off, as in transformers;
+ * of an option that a step needs it is refused. Without an option the default of the processor's type holds.
  */
 export interface ImageProcessorOptions {
   do_resize?: boolean | null | undefined;
@@ -154,7 +154,7 @@ const harmless: Readonly<Record<string, unknown>> = {
 
 /** The steps of `options` over the defaults of `type`; errors have code `code` and name `where` and the option. */
 export function imageSteps(type: string, options: ImageProcessorOptions, code: ErrorCode, where: string): ImageSteps {
-  const given = Object.entries(options).filter(([, value]) => value !== null && value !== undefined);
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
   const read = new Reader({ ...defaults[type], ...Object.fromEntries(given) }, code, where);
   const steps: ImageSteps = {};
   if (read.flag('do_resize')) {
