@@ -5,7 +5,7 @@ import { relative } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 import { AutoImageProcessor, type ImageProcessorCallOptions } from '../../web/src/image/image_processor.js';
-import type { ImagePixels } from '../../web/src/image/pixels.js';
+import type { Pixels } from '../../web/src/image/pixels.js';
 import { jsonFile } from './support/pipeline_cases.js';
 import { type Case, casesOf, fixturePath, tensorsOf } from './support/references.js';
 
@@ -13,7 +13,7 @@ const { CLEARFORMER_IMAGE_CASES: others } = process.env;
 const group = others === undefined ? 'images_random' : relative(fixturePath(''), others);
 const cases = casesOf(group);
 
-function imagesOf(one: Case): ImagePixels[] {
+function imagesOf(one: Case): Pixels[] {
   const reference = tensorsOf(group, one);
   return Object.keys(one.inputs).map((name) => {
     const { dims, data } = reference(name);

@@ -5,7 +5,6 @@ import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { readTokenizer } from '../text/auto_tokenizer.js';
 import type { PacedCallOptions, TokenizerOutput } from '../text/batch.js';
-import { cleanedUp } from '../text/decoder.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { type LogitsModel, Pipeline } from './base_pipeline.js';
 import {
@@ -70,7 +69,7 @@ export class TokenClassificationPipeline extends Pipeline<
     this.tokenizer = tokenizer;
     this.#spelling = {
       label: (id) => labelOf(model.config, id),
-      text: (tokens) => spelt(tokenizer, tokens),
+      text: (tokens) => tokenizer.convert_tokens_to_string(tokens),
     };
   }
 
@@ -157,36 +156,6 @@ function markedSubword(word: string, _text: string, start: number, end: number):
 /** Upstream's heuristic without marks: no space before it, nor as its first character. */
 function unmarkedSubword(_word: string, text: string, start: number): boolean {
   return start > 0 && !text.slice(start - 1, start + 1).includes(' ');
-}
-
-/**
- * Tokens, or words, as text. Entries that are not in the vocabulary (unknown text, words of several tokens) are
- * unchanged.
- */
-function spelt(tokenizer: PreTrainedTokenizer, tokens: readonly string[]): string {
-  const ids = tokenizer.convert_tokens_to_ids(tokens);
-  const isKnown = (i: number) => {
-    const id = ids[i] ?? null;
-    return id !== null && tokenizer.convert_ids_to_tokens(id) === tokens[i];
-  };
-  if (usesMarks(tokenizer) && !tokens.every((_, i) => isKnown(i))) {
-    const spaced = tokens.map((token, i) => (i === 0 ? token : token.startsWith('##') ? token.slice(2) : ` ${token}`));
-    return spaced.map(cleanedUp).join('');
-  }
-  let [text, run]: [string, number[]] = ['', []];
-  const close = () => {
-    text += tokenizer.decode(run, { clean_up_tokenization_spaces: false });
-    run = [];
-  };
-  tokens.forEach((token, i) => {
-    if (isKnown(i)) run.push(ids[i] as number);
-    else {
-      close();
-      text += token;
-    }
-  });
-  close();
-  return text;
 }
 
 /** @internal */

@@ -127,9 +127,9 @@ function judgements({ label2id, id2label }: Readonly<Record<string, unknown>>): 
     warn({ code: 'no_entailment', message });
   }
   const follows = entailment ?? last;
-  const contradiction = find(/^(contradiction|not_entailment)/i) ?? (follows === 0 ? last : 0);
-  if (new Set(named.map(([, id]) => Number(id))).size !== 1 && contradiction !== follows)
-    return { entailment: follows, contradiction };
+  const contradiction = find(/^(contradiction|not_entailment)/i) ?? follows;
+  if (new Set(named.map(([, id]) => Number(id))).size !== 1)
+    return { entailment: follows, contradiction: contradiction !== follows ? contradiction : follows === 0 ? last : 0 };
   throw new ClearformerError(
     'unsupported',
     'zero-shot-classification: this model has one class, it takes one that tells entailment from contradiction; for one score a pair there is text-ranking',

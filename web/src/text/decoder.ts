@@ -15,7 +15,8 @@ export class TokenDecoder {
   /** What `skip_special_tokens` omits: all tokens with the text of a special one. */
   readonly special: ReadonlySet<number>;
   readonly #texts: readonly (string | undefined)[]; // by id
-  readonly #decode: (tokens: readonly string[]) => string;
+  /** The text of tokens. */
+  readonly joined: (tokens: readonly string[]) => string;
 
   /** `wordEnd` is the suffix of words that becomes a space, as in transformers' class of CLIP's tokenizers only. */
   constructor(
@@ -32,12 +33,12 @@ export class TokenDecoder {
       added.filter(([, { special }]) => special).map(([, { content }]) => content),
     );
     this.special = new Set(this.#texts.flatMap((text, id) => (contents.has(text) ? id : [])));
-    this.#decode = decoderOf(step);
+    this.joined = decoderOf(step);
   }
 
   /** The text of the ids; those without a token give none. */
   decode(ids: readonly number[]): string {
-    const text = this.#decode(ids.map((id) => this.#texts[id]).filter((one) => one !== undefined));
+    const text = this.joined(ids.map((id) => this.#texts[id]).filter((one) => one !== undefined));
     return this.wordEnd ? text.replaceAll(this.wordEnd, ' ').trim() : text;
   }
 }

@@ -282,6 +282,11 @@ export class PreTrainedTokenizer extends Callable<
     return tokens.map((token) => this.#idOf(token) ?? this.unk_token_id);
   }
 
+  /** Tokens as text, by the file's decoder; others than the vocabulary's are taken as they are. */
+  convert_tokens_to_string(tokens: readonly string[]): string {
+    return this.#decoder.joined(tokens);
+  }
+
   /** @internal */
   override _call(
     text: string | readonly string[],
