@@ -121,7 +121,8 @@ def zero_shot(draw):
     names = rng.sample(["contradiction", "neutral", "entailment", "ENTAILMENT", "not_entailment", "entails", "LABEL_2"], count)
     entails = [i for i, name in enumerate(names) if name.lower().startswith("entail")][:1]
     opposite = count - 1 if entails == [0] else 0  # for transformers, whatever its name; here a name counts
-    names = [name if i == opposite or name not in ("contradiction", "not_entailment") else f"class {i}" for i, name in enumerate(names)]
+    named = [opposite] if entails else [opposite, count - 1]
+    names = [name if i in named or name not in ("contradiction", "not_entailment") else f"class {i}" for i, name in enumerate(names)]
     draw.config |= {"id2label": {str(i): name for i, name in enumerate(names)}, "label2id": {name: i for i, name in enumerate(names)}}
     draw.model.config.id2label = dict(enumerate(names))
     draw.model.config.label2id = draw.config["label2id"]

@@ -5,7 +5,7 @@ import { relative } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 import { AutoImageProcessor, type ImageProcessorCallOptions } from '../../web/src/image/image_processor.js';
-import type { Pixels } from '../../web/src/image/pixels.js';
+import type { ImagePixels } from '../../web/src/image/pixels.js';
 import { jsonFile } from './support/pipeline_cases.js';
 import { type Case, casesOf, fixturePath, tensorsOf } from './support/references.js';
 
@@ -13,11 +13,11 @@ const { CLEARFORMER_IMAGE_CASES: others } = process.env;
 const group = others === undefined ? 'images_random' : relative(fixturePath(''), others);
 const cases = casesOf(group);
 
-function imagesOf(one: Case): Pixels[] {
+function imagesOf(one: Case): ImagePixels[] {
   const reference = tensorsOf(group, one);
   return Object.keys(one.inputs).map((name) => {
     const { dims, data } = reference(name);
-    const [height, width, channels] = dims as [number, number, number];
+    const [height, width, channels] = dims as [number, number, 1 | 2 | 3 | 4];
     return { data: Uint8Array.from(data as Float32Array), width, height, channels };
   });
 }

@@ -29,6 +29,8 @@ interface WhisperConfig {
   return_timestamps?: boolean | null;
   language?: string | null;
   task?: 'transcribe' | 'translate' | null;
+  /** Of older files: [position, token] of language, task and <|notimestamps|>; null: the language is detected. */
+  forced_decoder_ids?: readonly (readonly [number, number | null])[] | null;
 }
 
 export function whisperConfig(model: GenerativeModel): WhisperConfig {
@@ -44,8 +46,8 @@ export interface WhisperPrompt {
 
 /**
  * The prompt tokens for each audio of a batch; `times` says whether to request timestamps. Without a language the model
- * detects it, which takes a separate pass. Throws `invalid_argument` for a language or task that the model does not
- * support.
+ * detects it, which takes a separate pass, unless the files name one. Throws `invalid_argument` for a language or task
+ * that the model does not support, `malformed_config` for forced tokens that do not follow the first.
  */
 export async function whisperPrompt(
   model: GenerativeModel,
@@ -60,21 +62,34 @@ export async function whisperPrompt(
   const language = given.language ?? config.language ?? undefined;
   const task = given.task ?? config.task ?? undefined;
   if (task !== undefined) checkChoice('task', task, ['transcribe', 'translate']);
+  const forced = language === undefined && task === undefined ? forcedTokens(model) : [];
+  let [spoken, what] = forced;
+  let heard: readonly number[] = [];
+  const named = new Map<unknown, string>();
   if (lang_to_id === undefined || task_to_id === undefined || config.is_multilingual === false) {
     refuseForOneLanguage(given);
-    const ids = Array.from({ length: batch }, () => [start, ...end]);
-    return { ids, languages: ids.map(() => undefined) };
+  } else {
+    for (const [token, id] of Object.entries(lang_to_id)) named.set(id, nameOfLanguage(token.slice(2, -2)));
+    if (forced.length === 0) what = task_to_id[task ?? 'transcribe'];
+    if (language !== undefined) spoken = languageId(language, lang_to_id);
+    if (spoken === undefined || spoken === null)
+      heard = await heardLanguages(model, input_features, { start, ids: Object.values(lang_to_id) }, signal);
   }
-  const languages =
-    language === undefined
-      ? await heardLanguages(model, input_features, { start, ids: Object.values(lang_to_id) }, signal)
-      : new Array<number>(batch).fill(languageId(language, lang_to_id));
-  const what = task_to_id[task ?? 'transcribe'];
-  const named = new Map(Object.entries(lang_to_id).map(([token, id]) => [id, nameOfLanguage(token.slice(2, -2))]));
+  const rows = Array.from({ length: batch }, (_, row) => [start, heard[row] ?? spoken, what, ...forced.slice(2)]);
+  const isKept = (id: number | null | undefined) => typeof id === 'number' && id !== no_timestamps_token_id;
   return {
-    ids: languages.map((id) => [start, id, ...(what === undefined ? [] : [what]), ...end]),
-    languages: languages.map((id) => named.get(id)),
+    ids: rows.map((row) => [...(row.filter(isKept) as number[]), ...end]),
+    languages: rows.map(([, id]) => named.get(id)),
   };
+}
+
+/** The tokens after the first that an older file asks for if neither language nor task are given, as in transformers. */
+function forcedTokens(model: GenerativeModel): (number | null)[] {
+  const held = whisperConfig(model).forced_decoder_ids ?? model.config.forced_decoder_ids ?? [];
+  const pairs = Array.isArray(held) ? held.flat() : [undefined];
+  const isRead = (id: unknown, i: number) => (i % 2 ? id === null || Number.isInteger(id) : id === i / 2 + 1);
+  if (pairs.every(isRead)) return pairs.filter((_, i) => i % 2);
+  throw new ClearformerError('malformed_config', 'forced_decoder_ids must name the tokens from position 1 on');
 }
 
 function refuseForOneLanguage(given: SpeechTask): void {

@@ -41,6 +41,15 @@ export interface TokenizerJson {
   added_tokens?: AddedToken[];
 }
 
+/** All parts of tokenizer.json that are used. */
+export interface WholeJson extends TokenizerJson {
+  model: { end_of_word_suffix?: string | null };
+  post_processor?: unknown;
+  decoder?: unknown;
+  padding?: { direction?: string; pad_type_id?: number; pad_token?: string } | null;
+  truncation?: { direction?: string } | null;
+}
+
 /** A part that a tokenizer needs and that has not been loaded, if any. */
 export function missingPart(
   json: TokenizerJson & { model?: unknown; decoder?: unknown },

@@ -22,7 +22,7 @@ import {
 } from './batch.js';
 import type { ChatPromptOptions, Chats, Conversation } from './chat_prompt.js';
 import { cleanedUp, TokenDecoder } from './decoder.js';
-import { Encoder, type Token, type TokenizerJson } from './encoder.js';
+import { Encoder, type Token, type WholeJson } from './encoder.js';
 import { invalid } from './invalid.js';
 import type { Model } from './model_parts.js';
 import { modelOf } from './models.js';
@@ -107,7 +107,7 @@ export class PreTrainedTokenizer extends Callable<
     super();
     this.#config = config as TokenizerConfig;
     this.model_input_names = modelInputNames(this.#config);
-    const json = tokenizerJson as FullJson;
+    const json = tokenizerJson as WholeJson;
     try {
       expectNone(brokenTokenizerRules(tokenizerJson, config));
       this.#model = modelOf(json.model);
@@ -392,13 +392,4 @@ export class PreTrainedTokenizer extends Callable<
       `token id ${id} is not in the vocabulary of ${this.vocab_size} tokens`,
     );
   }
-}
-
-/** The parts of tokenizer.json that are used. */
-interface FullJson extends TokenizerJson {
-  model: { end_of_word_suffix?: string | null };
-  post_processor?: unknown;
-  decoder?: unknown;
-  padding?: { direction?: string; pad_type_id?: number; pad_token?: string } | null;
-  truncation?: { direction?: string } | null;
 }
