@@ -1,6 +1,9 @@
-// Pairs, truncation, overflowing rows, padding, spans and masks equal transformers'.
+// Pairs, truncation, overflowing rows, padding, spans and masks equal transformers'. With CLEARFORMER_CALL_CASES the
+// folder of other random calls that tests/references/tokenizer_calls_random.py wrote.
 
 import { readFileSync } from 'node:fs';
+import { relative } from 'node:path';
+
 import { PreTrainedTokenizer, type TokenizerCallOptions } from 'clearformer/tokenizer';
 import { describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
@@ -21,7 +24,9 @@ interface CallCase {
   word_ids?: (number | null)[][];
   sequence_ids: (number | null)[][];
 }
-const cases = casesOf('tokenizer_calls') as unknown as CallCase[];
+const { CLEARFORMER_CALL_CASES: others } = process.env;
+const random = others === undefined ? 'tokenizer_calls_random' : relative(fixturePath(''), others);
+const cases = ['tokenizer_calls', random].flatMap((group) => casesOf(group)) as unknown as CallCase[];
 const wanted = {
   return_offsets_mapping: true,
   return_special_tokens_mask: true,
