@@ -35,7 +35,7 @@ def _watch_scores_inside(watch, attention, name):
     """T5 computes its pattern in forward(): recomputed from its queries, keys and the bias it returns."""
     def hook(module, args, result):
         query, key = (watch.values[f"{name}.hook_{part}"].transpose(1, 2) for part in "qk")
-        watch.weigh(name, query @ key.transpose(2, 3), result[1])
+        watch.weigh(name, query @ key.transpose(2, 3), result[1], read=True)
     watch.handles.append(attention.register_forward_hook(hook))
 
 
@@ -50,9 +50,10 @@ def _watch_disentangled(watch, attention, name):
             module.pos_att_type = [kind]
             part = module.disentangled_attention_bias(query.flatten(0, 1), key.flatten(0, 1), kwargs["relative_pos"],
                                                       kwargs["rel_embeddings"], scale).view(raw.shape)
-            parts.append(watch.visit(f"{name}.hook_attn_scores_{kind}", part))
+            watch.only_read(f"{name}.hook_attn_scores_{kind}", part)
+            parts.append(part)
         module.pos_att_type = kinds
-        watch.weigh(name, raw, sum(parts).masked_fill(~args[1].bool(), torch.finfo(raw.dtype).min))
+        watch.weigh(name, raw, sum(parts).masked_fill(~args[1].bool(), torch.finfo(raw.dtype).min), read=True)
     watch.handles.append(attention.register_forward_hook(hook, with_kwargs=True))
 
 
@@ -63,7 +64,7 @@ def _watch_bloom_scores(watch, attention, name):
         bias = given["alibi"].unflatten(0, (query.shape[0], -1))
         if given["attention_mask"] is not None:
             bias = bias + given["attention_mask"]
-        watch.weigh(name, query @ key.transpose(2, 3) * module.inv_norm_factor, bias)
+        watch.weigh(name, query @ key.transpose(2, 3) * module.inv_norm_factor, bias, read=True)
     watch.handles.append(attention.register_forward_hook(hook, with_kwargs=True))
 
 

@@ -111,14 +111,20 @@ class Watch:
         pattern = self.weigh(name, raw, attention_mask, softcap)
         return (pattern @ value).transpose(1, 2).contiguous(), pattern
 
-    def weigh(self, name, raw, bias, softcap=None):
-        """Scores to pattern; `bias` is added by the model, with the dtype's minimum where a key is masked."""
-        scores = self.visit(f"{name}.hook_attn_scores_raw", raw)
+    def weigh(self, name, raw, bias, softcap=None, read=False):
+        """Scores to pattern; `bias` is added by the model, with the dtype's minimum where a key is masked. `read`: the model
+        computes its own, of which these are a copy."""
+        def visit(name, value):
+            if read:
+                self.only_read(name, value)
+            return value if read else self.visit(name, value)
+
+        scores = visit(f"{name}.hook_attn_scores_raw", raw)
         if softcap is not None:
-            scores = self.visit(f"{name}.hook_attn_scores_softcapped", torch.tanh(scores / softcap) * softcap)
+            scores = visit(f"{name}.hook_attn_scores_softcapped", torch.tanh(scores / softcap) * softcap)
         least = torch.finfo(raw.dtype).min
         if bias is not None:
             scores = (scores + bias).masked_fill(bias <= least / 2, float("-inf"))
-        scores = self.visit(f"{name}.hook_attn_scores", scores)
+        scores = visit(f"{name}.hook_attn_scores", scores)
         # A fully masked row: transformers' own result, instead of NaN for -inf throughout.
-        return self.visit(f"{name}.hook_pattern", scores.clamp(min=least).softmax(-1))
+        return visit(f"{name}.hook_pattern", scores.clamp(min=least).softmax(-1))

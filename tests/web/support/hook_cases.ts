@@ -1,0 +1,47 @@
+// Cases of tests/fixtures/hooks and hooks_random: their models, inputs and edits.
+
+import {
+  type ActivationEdit,
+  AutoModel,
+  type AutoModelClass,
+  AutoModelForCausalLM,
+  AutoModelForImageClassification,
+  AutoModelForMaskedLM,
+  AutoModelForSeq2SeqLM,
+  AutoModelForZeroShotImageClassification,
+  type LoadOptions,
+  type ModelInputs,
+  type PreTrainedModel,
+} from 'clearformer';
+import { type Case, fixturePath, type Reference } from './references.js';
+
+const classes: Record<string, AutoModelClass<PreTrainedModel>> = {
+  base: AutoModel,
+  'causal-lm': AutoModelForCausalLM,
+  'seq2seq-lm': AutoModelForSeq2SeqLM,
+  'masked-lm': AutoModelForMaskedLM,
+  'image-classification': AutoModelForImageClassification,
+  'zero-shot-image-classification': AutoModelForZeroShotImageClassification,
+};
+const inputNames =
+  /^(decoder_)?(input_ids|attention_mask|position_ids|token_type_ids)$|^(pixel_values|input_features)$/;
+
+export async function hookedModel(one: Case, options: LoadOptions): Promise<PreTrainedModel> {
+  const { checkpoint, task } = one.options as { checkpoint: string; task: string };
+  const auto = classes[task] as AutoModelClass<PreTrainedModel>;
+  return auto.from_pretrained(fixturePath(checkpoint), options);
+}
+
+/** The model's inputs; other inputs of a case are values of its edits. */
+export function inputsOf(one: Case, tensor: (name: string) => Reference): ModelInputs {
+  const names = Object.keys(one.inputs).filter((name) => inputNames.test(name));
+  return Object.fromEntries(names.map((name) => [name, tensor(name)])) as ModelInputs;
+}
+
+/** The case's edits, with tensors in place of their names. */
+export function editsOf(one: Case, tensor: (name: string) => Reference): ActivationEdit[] {
+  const given = one.options.edits as (Omit<ActivationEdit, 'value'> & { value?: number | string })[];
+  return given.map((edit) => {
+    return typeof edit.value === 'string' ? { ...edit, value: tensor(edit.value) } : edit;
+  }) as ActivationEdit[];
+}
