@@ -46,13 +46,15 @@ def _watch_disentangled(watch, attention, name):
         kinds, parts = module.pos_att_type, []
         scale = 1 + len(kinds)
         raw = query @ key.transpose(2, 3) / math.sqrt(query.shape[-1] * scale)
-        for kind in kinds:
-            module.pos_att_type = [kind]
-            part = module.disentangled_attention_bias(query.flatten(0, 1), key.flatten(0, 1), kwargs["relative_pos"],
-                                                      kwargs["rel_embeddings"], scale).view(raw.shape)
+        try:
+            for kind in kinds:
+                module.pos_att_type = [kind]
+                parts.append(module.disentangled_attention_bias(
+                    query.flatten(0, 1), key.flatten(0, 1), kwargs["relative_pos"], kwargs["rel_embeddings"], scale).view(raw.shape))
+        finally:
+            module.pos_att_type = kinds
+        for kind, part in zip(kinds, parts, strict=True):
             watch.only_read(f"{name}.hook_attn_scores_{kind}", part)
-            parts.append(part)
-        module.pos_att_type = kinds
         watch.weigh(name, raw, sum(parts).masked_fill(~args[1].bool(), torch.finfo(raw.dtype).min), read=True)
     watch.handles.append(attention.register_forward_hook(hook, with_kwargs=True))
 

@@ -33,6 +33,8 @@ def selected(edit, key, size):
 def draw_edit(rng, hook, value, tensors):
     axes = axes_of(hook, value.dim())
     edit = {"hook": hook, "op": rng.choice(OPS if "feature" in axes else OPS[:-1])}
+    if edit["op"] == "mean" and hook.endswith("hook_attn_scores"):  # the mean of masked scores may mask every key
+        edit["op"] = "zero"
     for key, axis in axes.items():
         if rng.random() < 0.35 and not (key == "feature" and edit["op"] == "project_out"):
             edit[key] = draw_indices(rng, value.shape[axis])
@@ -61,21 +63,26 @@ def draw_edit(rng, hook, value, tensors):
     return edit
 
 
-def add_random(group, name, model, double, inputs, values, case):
-    """A case; nothing if a hook cannot change that value, if the mean of masked scores masks all keys, or for infinities."""
-    rng = random.Random(case)
+def draw_edits(rng, inputs, values):
+    """(edits, tensors) for a pass with these values of the hook points."""
     batch = next(iter(inputs.values())).shape[0]
     hooks = [hook for hook, value in values.items() if value.dim() in (3, 4) and value.shape[0] == batch]
     tensors = {}
     edits = [draw_edit(rng, hook, values[hook], tensors) for hook in rng.choices(hooks, k=rng.choice([1, 1, 2, 3]))]
+    return edits, tensors
+
+
+def add_random(group, name, model, double, inputs, values, case):
+    """A case; nothing if a hook cannot change that value, or for infinities."""
+    rng = random.Random(case)
+    edits, tensors = draw_edits(rng, inputs, values)
     try:
         logits = run(model, inputs, functions(edits, tensors))[0].logits
         with float64_everywhere():
             exact = run(double, wide(inputs), functions(edits, tensors))[0].logits
     except ValueError:  # only read
         return
-    masks_all = any(edit["op"] == "mean" and "value" not in edit and edit["hook"].endswith("hook_attn_scores") for edit in edits)
-    if masks_all or not logits.isfinite().all():
+    if not logits.isfinite().all():
         return
     checkpoint, task = MODELS[name]
     group.case(case, "run_with_hooks", {"checkpoint": checkpoint, "task": task, "edits": edits}, inputs | tensors, {"logits": logits},
