@@ -151,6 +151,11 @@ describe('from_config', () => {
     expect(text).toContain('"BertForTokenClassification"');
     expect(text).toMatch(/"hidden_dropout_prob": 0\.0\b/);
     await model.dispose();
+    const mpt = configOf('mpt/odd');
+    const attn_config = { ...(mpt.attn_config as object), clip_qkv: 8 };
+    await using other = await AutoModelForCausalLM.from_config({ ...mpt, embedding_fraction: 1, attn_config });
+    const written = new TextDecoder().decode((await other.save_pretrained())['config.json']);
+    for (const held of ['"embedding_fraction": 1.0,', '"clip_qkv": 8.0,']) expect(written).toContain(held);
   });
 
   it('refuses what it cannot make', async () => {

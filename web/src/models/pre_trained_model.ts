@@ -335,8 +335,8 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
 
   /**
    * The model's files, for `from_pretrained` here and in transformers, also written to `destination`: the weights with the
-   * edits in force as float32 under the names in its checkpoint, config.json and generation_config.json, without adapters.
-   * Rejects with `unsupported` for q8 and q4, unless `dequantize`.
+   * edits in force as float32 under the names in its checkpoint, config.json and generation_config.json, without adapters
+   * and what it does not read (DINOv2's `mask_token`). Rejects with `unsupported` for q8 and q4, unless `dequantize`.
    */
   async save_pretrained(destination?: Destination, options: SaveOptions = {}): Promise<SavedFiles> {
     return (await saving()).savePretrained(this, destination, options);

@@ -77,9 +77,9 @@ export async function fromConfig(
   }
 }
 
-/** Numbers of these keys are floats, which transformers tells from integers. */
+/** Numbers of these keys are floats, which transformers tells from integers (that of MPT's `attn_pdrop` is none). */
 const floats =
-  /("\w*(?:drop|dropout|layerdrop|eps|epsilon|range|factor|std|theta|pct|scale|scaling|multiplier|prob|softcapping|_value)": -?\d+)(?=[,\n])/g;
+  /("\w*(?:(?<!_p)drop|dropout|eps|epsilon|range|factor|fraction|std|theta|pct|scale|scaling|multiplier|prob|softcapping|qkv|_value)": -?\d+)(?=[,\n])/g;
 
 /** How transformers names the class of a task, after the model type's name. */
 const heads: Readonly<Record<string, string>> = {
