@@ -42,6 +42,22 @@ describe('special tokens', () => {
     expect(tokenizer.decode([2000], { skip_special_tokens: true })).toBe('');
   });
 
+  it('come from special_tokens_map.json before tokenizer_config.json, unless that is of a version without the former', async () => {
+    const pad_token = { 'special_tokens_map.json': bytes({ pad_token: '[MASK]' }) };
+    const padded = async (config: object) =>
+      (
+        await AutoTokenizer.from_pretrained({
+          ...pad_token,
+          'tokenizer.json': bytes(uncased),
+          'tokenizer_config.json': bytes({ unk_token: '[UNK]', ...config }),
+        })
+      ).pad_token;
+    expect(await padded({})).toBe('[MASK]');
+    expect(await padded({ pad_token: '[PAD]' })).toBe('[MASK]');
+    expect(await padded({ pad_token: '[PAD]', added_tokens_decoder: {} })).toBe('[PAD]');
+    expect(await padded({ pad_token: '[PAD]', backend: 'tokenizers' })).toBe('[PAD]');
+  });
+
   it('come by the kind of model in config.json where no class is named', async () => {
     const tokenizer = await AutoTokenizer.from_pretrained({
       'tokenizer.json': bytes(uncased),

@@ -221,7 +221,7 @@ class Reader {
       const names = edges.map(([name]) => name).sort();
       if (whole && spellings.includes(names.join())) return Object.fromEntries(edges) as unknown as ImageSize;
     }
-    const rule = `an edge from 1 to ${longest}, a pair, or an object of height and width, shortest_edge or the like`;
+    const rule = `an edge from 1 to ${longest}, a pair, or an object such as { height, width }`;
     throw this.#refused(option, rule);
   }
 

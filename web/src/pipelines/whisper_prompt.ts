@@ -72,13 +72,12 @@ export async function whisperPrompt(
     for (const [token, id] of Object.entries(lang_to_id)) named.set(id, nameOfLanguage(token.slice(2, -2)));
     if (forced.length === 0) what = task_to_id[task ?? 'transcribe'];
     if (language !== undefined) spoken = languageId(language, lang_to_id);
-    if (spoken === undefined || spoken === null)
+    if (spoken == null)
       heard = await heardLanguages(model, input_features, { start, ids: Object.values(lang_to_id) }, signal);
   }
   const rows = Array.from({ length: batch }, (_, row) => [start, heard[row] ?? spoken, what, ...forced.slice(2)]);
-  const isKept = (id: number | null | undefined) => typeof id === 'number' && id !== no_timestamps_token_id;
   return {
-    ids: rows.map((row) => [...(row.filter(isKept) as number[]), ...end]),
+    ids: rows.map((row) => [...row.filter((id) => id != null && id !== no_timestamps_token_id), ...end] as number[]),
     languages: rows.map(([, id]) => named.get(id)),
   };
 }
