@@ -94,6 +94,31 @@ describe('what is asked for', () => {
     expect((await pipe(sound(0, 1400), { language: 'en', return_timestamps: false })).chunks).toBeUndefined();
   });
 
+  it('forced_decoder_ids name language and task, those of generation_config.json before those of config.json', async () => {
+    const spoken = async (generation: unknown, config: unknown, options: object = {}) => {
+      const generation_config = { ...tiny.generation_config, forced_decoder_ids: generation };
+      const own = filesOf({ ...tiny, generation_config, config: { forced_decoder_ids: config } });
+      await using pipe = await pipeline('automatic-speech-recognition', own, here);
+      return (await pipe(sound(0, 1400), options)).text;
+    };
+    const wanted = await spoken(null, null, { language: 'fr', task: 'translate' });
+    const french = [
+      [1, 4],
+      [2, 6],
+    ];
+    const english = [
+      [1, 3],
+      [2, 5],
+    ];
+    expect(await spoken(french, null)).toBe(wanted);
+    expect(await spoken(null, [...french, [3, 60]])).toBe(wanted);
+    expect(await spoken(french, english)).toBe(wanted);
+    expect(await spoken(french, null, { language: 'en' })).not.toBe(wanted);
+    expect(await spoken([[2, 6]], null)).toBe(await spoken(null, null));
+    const failure = await failureOf(() => spoken(null, [[1, 4], [3]]));
+    expect(failure).toMatchObject({ code: 'malformed_config', message: expect.stringContaining('forced_decoder_ids') });
+  });
+
   it('results do not depend on how many chunks go through the model together', async () => {
     await using pipe = await pipeline('automatic-speech-recognition', files(), here);
     const options = { language: 'en', return_timestamps: 'word', chunk_length_s: 1, stride_length_s: 0.2 } as const;

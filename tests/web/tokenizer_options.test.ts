@@ -28,6 +28,7 @@ describe('special tokens', () => {
     expect(bert.convert_ids_to_tokens(4)).toBe('[MASK]');
     expect(bert.convert_tokens_to_ids('[MASK]')).toBe(4);
     expect(bert.convert_tokens_to_ids('nothing like it')).toBe(bert.unk_token_id);
+    expect(bert.convert_tokens_to_string(['the', 'wor', '##st', '日本', ','])).toBe('the worst 日本,');
     expect(bert.tokenize('[MASK] of', { add_special_tokens: true })).toEqual(['[CLS]', '[MASK]', 'of', '[SEP]']);
   });
 
@@ -40,22 +41,6 @@ describe('special tokens', () => {
     expect(tokenizer.eos_token_id).toBe(2000); // not in the vocabulary: appended to it
     expect(tokenizer.encode('of </s>', { add_special_tokens: false }).at(-1)).toBe(2000);
     expect(tokenizer.decode([2000], { skip_special_tokens: true })).toBe('');
-  });
-
-  it('come from special_tokens_map.json before tokenizer_config.json, unless that is of a version without the former', async () => {
-    const pad_token = { 'special_tokens_map.json': bytes({ pad_token: '[MASK]' }) };
-    const padded = async (config: object) =>
-      (
-        await AutoTokenizer.from_pretrained({
-          ...pad_token,
-          'tokenizer.json': bytes(uncased),
-          'tokenizer_config.json': bytes({ unk_token: '[UNK]', ...config }),
-        })
-      ).pad_token;
-    expect(await padded({})).toBe('[MASK]');
-    expect(await padded({ pad_token: '[PAD]' })).toBe('[MASK]');
-    expect(await padded({ pad_token: '[PAD]', added_tokens_decoder: {} })).toBe('[PAD]');
-    expect(await padded({ pad_token: '[PAD]', backend: 'tokenizers' })).toBe('[PAD]');
   });
 
   it('come by the kind of model in config.json where no class is named', async () => {

@@ -82,11 +82,15 @@ export async function whisperPrompt(
   };
 }
 
-/** The tokens after the first that an older file asks for if neither language nor task are given, as in transformers. */
+/**
+ * The tokens after the first that an older file asks for if neither language nor task are given; none if they begin later,
+ * as in transformers.
+ */
 function forcedTokens(model: GenerativeModel): (number | null)[] {
   const held = whisperConfig(model).forced_decoder_ids ?? model.config.forced_decoder_ids ?? [];
   const pairs = Array.isArray(held) ? held.flat() : [undefined];
   const isRead = (id: unknown, i: number) => (i % 2 ? id === null || Number.isInteger(id) : id === i / 2 + 1);
+  if (typeof pairs[0] === 'number' && pairs[0] !== 1) return [];
   if (pairs.every(isRead)) return pairs.filter((_, i) => i % 2);
   throw new ClearformerError('malformed_config', 'forced_decoder_ids must name the tokens from position 1 on');
 }
