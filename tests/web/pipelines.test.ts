@@ -103,6 +103,15 @@ describe('pairs of texts', () => {
     expect([heard, pipe.task]).toEqual([['no_entailment'], 'zero-shot-classification']);
   });
 
+  it('contradiction as the last class leaves the first to be its opposite where none is named entailment', async () => {
+    const names = ['neutral', 'other', 'contradiction'];
+    const config = { id2label: { ...names }, label2id: Object.fromEntries(names.map((name, id) => [name, id])) };
+    const [named, unnamed] = ['zero_shot_last', 'zero_shot_unnamed'].map(pipelineCase) as [PipelineCase, PipelineCase];
+    await using pipe = await pipeline('zero-shot-classification', filesOf({ ...named, config }), here);
+    await using same = await pipeline('zero-shot-classification', filesOf(unnamed), here);
+    expect(await pipe('she sings', ['song'])).toEqual(await same('she sings', ['song']));
+  });
+
   it('sentence-similarity is the cosine of embeddings', async () => {
     const texts = ['the man is in rome.', 'she sings', 'in rome, the man sings'] as const;
     const [source_sentence, ...sentences] = texts;
