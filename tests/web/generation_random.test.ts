@@ -2,15 +2,12 @@
 // generation_config.json, whose options the caller's replace or, as null, switch off. With CLEARFORMER_GENERATION_CASES
 // the folder of other cases that tests/references/generation_random.py wrote.
 
-import { relative } from 'node:path';
-
 import { AutoModelForCausalLM, AutoModelForSeq2SeqLM, inspect } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { folderFiles, jsonFile } from './support/pipeline_cases.js';
-import { type Case, casesOf, expectClose, fixturePath, idRows, tensorsOf } from './support/references.js';
+import { type Case, casesOf, expectClose, idRows, randomGroup, tensorsOf } from './support/references.js';
 
-const { CLEARFORMER_GENERATION_CASES: others } = process.env;
-const group = others === undefined ? 'generation_random' : relative(fixturePath(''), others);
+const group = randomGroup('generation_random', 'CLEARFORMER_GENERATION_CASES');
 const cases = casesOf(group);
 
 async function generated(one: Case) {

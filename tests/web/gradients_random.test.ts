@@ -1,16 +1,13 @@
 // Gradients through random edits, of activations, weights and the edits' values, against float64 autograd. With
 // CLEARFORMER_GRADIENT_CASES the folder of other cases that tests/references/gradients_random.py wrote.
 
-import { relative } from 'node:path';
-
 import type { ActivationEdit, HookName, Tensor } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { editsOf, hookedModel, inputsOf } from './support/hook_cases.js';
 import { gamma } from './support/primitives.js';
-import { casesOf, fixturePath, type Reference, tensorsOf } from './support/references.js';
+import { casesOf, type Reference, randomGroup, tensorsOf } from './support/references.js';
 
-const { CLEARFORMER_GRADIENT_CASES: others } = process.env;
-const group = others === undefined ? 'gradients_random' : relative(fixturePath(''), others);
+const group = randomGroup('gradients_random', 'CLEARFORMER_GRADIENT_CASES');
 
 const largest = (values: ArrayLike<number | bigint>) =>
   Array.from(values, Number).reduce((most, value) => Math.max(most, Math.abs(value)), 0);

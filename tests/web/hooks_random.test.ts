@@ -1,14 +1,11 @@
 // Random edits at any hook point against the same edits in PyTorch. With CLEARFORMER_HOOK_CASES the folder of other cases
 // that tests/references/hooks_random.py wrote.
 
-import { relative } from 'node:path';
-
 import { describe, it } from 'vitest';
 import { editsOf, hookedModel, inputsOf } from './support/hook_cases.js';
-import { casesOf, expectClose, fixturePath, tensorsOf } from './support/references.js';
+import { casesOf, expectClose, randomGroup, tensorsOf } from './support/references.js';
 
-const { CLEARFORMER_HOOK_CASES: others } = process.env;
-const group = others === undefined ? 'hooks_random' : relative(fixturePath(''), others);
+const group = randomGroup('hooks_random', 'CLEARFORMER_HOOK_CASES');
 
 describe('random edits give the logits of PyTorch', () => {
   it.each(casesOf(group))('$name', async (one) => {

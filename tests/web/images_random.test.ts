@@ -1,16 +1,13 @@
 // Image processors with random options, in preprocessor_config.json and in a call, against transformers' on Pillow, bit
 // for bit. With CLEARFORMER_IMAGE_CASES the folder of other cases that tests/references/images_random.py wrote.
 
-import { relative } from 'node:path';
-
 import { describe, expect, it } from 'vitest';
 import { AutoImageProcessor, type ImageProcessorCallOptions } from '../../web/src/image/image_processor.js';
 import type { ImagePixels } from '../../web/src/image/pixels.js';
 import { jsonFile } from './support/pipeline_cases.js';
-import { type Case, casesOf, fixturePath, tensorsOf } from './support/references.js';
+import { type Case, casesOf, randomGroup, tensorsOf } from './support/references.js';
 
-const { CLEARFORMER_IMAGE_CASES: others } = process.env;
-const group = others === undefined ? 'images_random' : relative(fixturePath(''), others);
+const group = randomGroup('images_random', 'CLEARFORMER_IMAGE_CASES');
 const cases = casesOf(group);
 
 function imagesOf(one: Case): ImagePixels[] {

@@ -1,15 +1,12 @@
 // Pipelines with random texts, labels and options against transformers. With CLEARFORMER_PIPELINE_CASES the folder of
 // other cases that tests/references/pipelines_random.py wrote.
 
-import { relative } from 'node:path';
-
 import { pipeline } from 'clearformer';
 import { describe, it } from 'vitest';
 import { argumentsOf, expectAnswer, filesOf, type PipelineCase } from './support/pipeline_cases.js';
-import { casesOf, fixturePath } from './support/references.js';
+import { casesOf, randomGroup } from './support/references.js';
 
-const { CLEARFORMER_PIPELINE_CASES: others } = process.env;
-const group = others === undefined ? 'pipelines_random' : relative(fixturePath(''), others);
+const group = randomGroup('pipelines_random', 'CLEARFORMER_PIPELINE_CASES');
 const cases = casesOf(group) as unknown as PipelineCase[];
 
 describe('pipelines answer random texts as transformers does', () => {

@@ -1,15 +1,12 @@
 // Speech recognition with random sounds and options against transformers. With CLEARFORMER_SPEECH_CASES the folder of
 // other cases that tests/references/speech_random.py wrote.
 
-import { relative } from 'node:path';
-
 import { pipeline } from 'clearformer';
 import { describe, it } from 'vitest';
 import { argumentsOf, expectAnswer, filesOf, type PipelineCase } from './support/pipeline_cases.js';
-import { casesOf, fixturePath } from './support/references.js';
+import { casesOf, randomGroup } from './support/references.js';
 
-const { CLEARFORMER_SPEECH_CASES: others } = process.env;
-const group = others === undefined ? 'speech_random' : relative(fixturePath(''), others);
+const group = randomGroup('speech_random', 'CLEARFORMER_SPEECH_CASES');
 const cases = casesOf(group) as unknown as PipelineCase[];
 
 describe.each(cases)('$name: random sounds and options give what transformers gives', async (one) => {

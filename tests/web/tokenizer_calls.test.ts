@@ -2,12 +2,10 @@
 // folder of other random calls that tests/references/tokenizer_calls_random.py wrote.
 
 import { readFileSync } from 'node:fs';
-import { relative } from 'node:path';
-
 import { PreTrainedTokenizer, type TokenizerCallOptions } from 'clearformer/tokenizer';
 import { describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
-import { casesOf, fixturePath } from './support/references.js';
+import { casesOf, fixturePath, randomGroup } from './support/references.js';
 
 interface CallCase {
   name: string;
@@ -24,8 +22,7 @@ interface CallCase {
   word_ids?: (number | null)[][];
   sequence_ids: (number | null)[][];
 }
-const { CLEARFORMER_CALL_CASES: others } = process.env;
-const random = others === undefined ? 'tokenizer_calls_random' : relative(fixturePath(''), others);
+const random = randomGroup('tokenizer_calls_random', 'CLEARFORMER_CALL_CASES');
 const cases = ['tokenizer_calls', random].flatMap((group) => casesOf(group)) as unknown as CallCase[];
 const wanted = {
   return_offsets_mapping: true,

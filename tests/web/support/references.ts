@@ -1,6 +1,7 @@
 // Reference values from tests/fixtures, and the required closeness of results.
 
 import { readFileSync } from 'node:fs';
+import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Tensor } from 'clearformer';
 import { expect } from 'vitest';
@@ -21,6 +22,12 @@ export interface Case {
   inputs: Record<string, string>;
   outputs: Record<string, string>;
   [more: string]: unknown;
+}
+
+/** A group of random cases, or with this environment variable the folder of others, as seen from the fixtures. */
+export function randomGroup(name: string, variable: string): string {
+  const others = process.env[variable];
+  return others === undefined ? name : relative(fixturePath(''), others);
 }
 
 /** The cases of a folder of fixtures. */
