@@ -19,6 +19,7 @@ torch.use_deterministic_algorithms(True)
 torch.set_grad_enabled(False)
 
 BUNDLED = os.path.join(os.path.dirname(__file__), "..", "..", "web", "demo", "public", "models")
+FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures")  # committed, of which others are made
 LARGEST_FILE = 1_000_000  # bytes; fixtures should remain readable
 
 

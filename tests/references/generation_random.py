@@ -12,11 +12,10 @@ import random
 import torch
 from transformers import GenerationConfig, LogitsProcessorList
 
-from common import Group, arguments, float64_everywhere
+from common import FIXTURES, Group, arguments, float64_everywhere
 from generation import CHECKPOINTS, Noise
 from models_common import double_of, load_checkpoint
 
-FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures")
 LOST = -1e8  # beams that never began have this score or less; which of them are returned is up to the sorting
 FROM_CHECKPOINT = ("pad_token_id", "eos_token_id", "bos_token_id", "decoder_start_token_id")
 

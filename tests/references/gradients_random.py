@@ -10,7 +10,7 @@ import random
 import torch
 from transformers import GenerationMixin
 
-from common import Group, arguments, float64_everywhere, largest_difference
+from common import FIXTURES, Group, arguments, float64_everywhere, largest_difference
 from gradients_models import stored_names
 from hooks import MODELS, inputs_of, load, wide
 from hooks_attach import attach
@@ -19,7 +19,6 @@ from hooks_random import draw_edits
 from hooks_watch import Watch
 from models_common import double_of
 
-FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures")
 HOOKS, WEIGHTS = 3, 2  # of a case
 LARGEST = 700  # numbers of a gradient
 

@@ -4,17 +4,15 @@
     python3 tests/references/hooks_random.py --out <folder> --count 100 --seed x
 """
 
-import os
 import random
 
 import torch
 
-from common import Group, arguments, float64_everywhere, largest_difference
+from common import FIXTURES, Group, arguments, float64_everywhere, largest_difference
 from hooks import MODELS, inputs_of, load, run, wide
 from hooks_edits import axes_of, functions
 from models_common import double_of
 
-FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures")
 OPS = ("zero", "mean", "scale", "add", "replace", "clamp", "project_out")  # the last needs features
 
 

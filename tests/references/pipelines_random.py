@@ -14,12 +14,11 @@ from transformers import (
 )
 from transformers.pipelines.base import PipelineException
 
-from common import Group, arguments
+from common import FIXTURES, Group, arguments
 from models_common import load_checkpoint
 from pipelines import answers_of, plain
 from pipelines_tokenizers import LETTERS, WORDS
 
-FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures")
 CLASS = AutoModelForSequenceClassification
 TASKS = {
     "token-classification": (AutoModelForTokenClassification, [

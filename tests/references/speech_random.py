@@ -10,13 +10,11 @@ import random
 from transformers import LogitsProcessorList
 from transformers.models.whisper import tokenization_whisper
 
-from common import Group, arguments
+from common import FIXTURES, Group, arguments
 from generation import Noise
 from pipelines import plain, sound
 from pipelines_tokenizers import write
 from speech import CONFIG, EXTRACTOR, POSITIONS, BehindTheSound, tiny_pipeline
-
-FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures")
 
 
 FORCED = {

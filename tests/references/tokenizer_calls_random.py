@@ -11,11 +11,10 @@ import random
 from tokenizers import Tokenizer
 from transformers import PreTrainedTokenizerFast
 
-from common import Group, arguments
+from common import FIXTURES, Group, arguments
 from pipelines_random import draw_text
 from tokenizer_calls import expected, odd_room
 
-FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures")
 SINGLE_WORD = ("llama2", "unigram_never")
 
 
