@@ -94,8 +94,12 @@ describe('what a model does not have', () => {
       message: expect.stringContaining('cls.predictions'),
     });
     const model = await AutoModel.from_pretrained(fixturePath('models/distilbert/even_base'));
-    expect(await failureOf(() => model({ input_ids: [[1]], token_type_ids: [[0]] }))).toMatchObject({
+    expect(await failureOf(() => model({ input_ids: [[1]], decoder_input_ids: [[0]] }))).toMatchObject({
       code: 'unsupported',
+      message: expect.stringContaining('decoder_input_ids'),
+    });
+    expect(await failureOf(() => model({ input_ids: [[1]], token_type_ids: [[0, 0]] }))).toMatchObject({
+      code: 'shape_mismatch',
       message: expect.stringContaining('token_type_ids'),
     });
     expect(await failureOf(() => model({ pixel_values: [[[[1]]]] }))).toMatchObject({

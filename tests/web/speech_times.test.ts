@@ -119,6 +119,18 @@ describe('what is asked for', () => {
     expect(failure).toMatchObject({ code: 'malformed_config', message: expect.stringContaining('forced_decoder_ids') });
   });
 
+  it('a language has several names', async () => {
+    const lang_to_id = { '<|en|>': 3, '<|es|>': 4 };
+    const own = filesOf({ ...tiny, generation_config: { ...tiny.generation_config, lang_to_id } });
+    await using pipe = await pipeline('automatic-speech-recognition', own, here);
+    const said = async (language: string) => (await pipe(sound(0, 1400), { language })).text;
+    const spanish = await said('es');
+    expect(spanish).not.toBe(await said('en'));
+    expect([await said('Spanish'), await said('castilian')]).toEqual([spanish, spanish]);
+    const failure = await failureOf(() => said('mandarin'));
+    expect(failure).toMatchObject({ code: 'invalid_argument', message: expect.stringContaining('mandarin') });
+  });
+
   it('results do not depend on how many chunks go through the model together', async () => {
     await using pipe = await pipeline('automatic-speech-recognition', files(), here);
     const options = { language: 'en', return_timestamps: 'word', chunk_length_s: 1, stride_length_s: 0.2 } as const;

@@ -28,7 +28,6 @@ describe('special tokens', () => {
     expect(bert.convert_ids_to_tokens(4)).toBe('[MASK]');
     expect(bert.convert_tokens_to_ids('[MASK]')).toBe(4);
     expect(bert.convert_tokens_to_ids('nothing like it')).toBe(bert.unk_token_id);
-    expect(bert.convert_tokens_to_string(['the', 'wor', '##st', '日本', ','])).toBe('the worst 日本,');
     expect(bert.tokenize('[MASK] of', { add_special_tokens: true })).toEqual(['[CLS]', '[MASK]', 'of', '[SEP]']);
   });
 
@@ -41,6 +40,22 @@ describe('special tokens', () => {
     expect(tokenizer.eos_token_id).toBe(2000); // not in the vocabulary: appended to it
     expect(tokenizer.encode('of </s>', { add_special_tokens: false }).at(-1)).toBe(2000);
     expect(tokenizer.decode([2000], { skip_special_tokens: true })).toBe('');
+  });
+
+  it('come from special_tokens_map.json before tokenizer_config.json, unless that is of a version without the former', async () => {
+    const pad_token = { 'special_tokens_map.json': bytes({ pad_token: '[MASK]' }) };
+    const padded = async (config: object) =>
+      (
+        await AutoTokenizer.from_pretrained({
+          ...pad_token,
+          'tokenizer.json': bytes(uncased),
+          'tokenizer_config.json': bytes({ unk_token: '[UNK]', ...config }),
+        })
+      ).pad_token;
+    expect(await padded({})).toBe('[MASK]');
+    expect(await padded({ pad_token: '[PAD]' })).toBe('[MASK]');
+    expect(await padded({ pad_token: '[PAD]', added_tokens_decoder: {} })).toBe('[PAD]');
+    expect(await padded({ pad_token: '[PAD]', backend: 'tokenizers' })).toBe('[PAD]');
   });
 
   it('come by the kind of model in config.json where no class is named', async () => {
@@ -98,6 +113,39 @@ describe('output', () => {
     expect(found.overflow_to_sample_mapping?.data.at(-1)).toBe(1n);
     expect(Object.keys(found)).not.toContain('word_ids');
     expect(found.tokens(rows - 1)).toEqual(['[CLS]', 'of', '[SEP]', '[PAD]', '[PAD]', '[PAD]']);
+  });
+
+  it('has the inputs that model_input_names names, unless the call says otherwise', () => {
+    const keys = (names: readonly string[] | undefined, options: object = {}) => {
+      const config = { tokenizer_class: 'BertTokenizer', ...(names && { model_input_names: names }) };
+      return Object.keys(new PreTrainedTokenizer(uncased, config)('of', options)).filter((key) => !key.startsWith('#'));
+    };
+    expect(keys(undefined)).toEqual(['input_ids', 'attention_mask', 'token_type_ids']);
+    expect(keys(['input_ids'])).toEqual(['input_ids']);
+    expect(keys(['token_type_ids'])).toEqual(['input_ids', 'token_type_ids']);
+    expect(keys(['input_ids'], { return_attention_mask: true })).toEqual(['input_ids', 'attention_mask']);
+    const none = { return_attention_mask: false, return_token_type_ids: false };
+    expect(keys(undefined, none)).toEqual(['input_ids']);
+    expect(keys(undefined, { return_attention_mask: undefined, return_tensor: false })).toContain('attention_mask');
+  });
+
+  it('splits special tokens in texts like other words with split_special_tokens', () => {
+    const config = { tokenizer_class: 'BertTokenizer', split_special_tokens: true };
+    const json = {
+      ...uncased,
+      added_tokens: [...uncased.added_tokens, { id: 2000, content: 'best of', special: false }],
+    };
+    const whole = new PreTrainedTokenizer(json, { ...config, split_special_tokens: false });
+    const split = new PreTrainedTokenizer(json, config);
+    const given = 'the [MASK] best of times';
+    expect(whole.encode(given)).toContain(4);
+    expect(split.encode(given)).toEqual([
+      2,
+      ...whole.encode('the [', { add_special_tokens: false }),
+      ...whole.encode('mask] best of times', { add_special_tokens: false }),
+      3,
+    ]);
+    expect(split.encode(given)).toContain(2000);
   });
 
   it('covers the whole text with rows left over', () => {

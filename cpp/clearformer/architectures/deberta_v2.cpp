@@ -132,7 +132,6 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   tower.stack.block.attention.empty_row = EmptyRow::uniform;
   TextEmbeddingConfig& text = *tower.text;
   text.token_types = config.count("type_vocab_size", 0);
-  text.ignores_token_types = true;
   if (!config.flag("position_biased_input")) text.positions = TextEmbeddingConfig::Positions::none;
   text.d_words = config.size("embedding_size", text.d_model);
   if (text.d_words != text.d_model) text.projected = TextEmbeddingConfig::Projected::before_norm;

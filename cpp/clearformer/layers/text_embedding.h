@@ -33,7 +33,7 @@ struct TextEmbeddingConfig {
   std::size_t position_offset =
       0;  // added to each position: BART's table begins with 2 unused rows
   SinusoidLayout layout = SinusoidLayout::interleaved;
-  std::size_t token_types = 0;
+  std::size_t token_types = 0;  // without a table the input is ignored, as in transformers
   float scale = 1.0f;
   bool scales_given = false;  // also token embeddings that the caller gives (Granite)
   std::optional<NormConfig> norm;
@@ -42,8 +42,6 @@ struct TextEmbeddingConfig {
   std::optional<std::int32_t> uncounted_id;
   bool unbounded = false;        // sinusoids continue past the model's max_positions
   bool counts_unmasked = false;  // OPT: the attention mask's ones are counted
-  /// Token types are accepted as an input, as transformers does, although there is no table of them.
-  bool ignores_token_types = false;
 
   /// The width of the token embedding table.
   std::size_t word_width() const { return d_words == 0 ? d_model : d_words; }

@@ -107,12 +107,7 @@ TowerInputs EncoderOnlyModel::tower_inputs(const ModelInputs& inputs) const {
     tower.images = inputs.pixel_values;
     tower.interpolate = inputs.interpolate_pos_encoding;
   } else {
-    const TextEmbeddingConfig& text = *config_.tower.text;
-    if (text.token_types != 0 || text.ignores_token_types) {
-      expect_inputs(inputs, {"input_ids"}, {"attention_mask", "token_type_ids", "position_ids"});
-    } else {
-      expect_inputs(inputs, {"input_ids"}, {"attention_mask", "position_ids"});
-    }
+    expect_inputs(inputs, {"input_ids"}, {"attention_mask", "token_type_ids", "position_ids"});
     tower.ids = inputs.input_ids;
     tower.embeds = inputs.inputs_embeds;
     tower.attention_mask = inputs.attention_mask;

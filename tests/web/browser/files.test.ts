@@ -214,10 +214,12 @@ describe('a service worker', () => {
 });
 
 describe('an extension', () => {
-  it('runs inline.js in its background', async () => {
+  it('runs inline.js in its background, with a model that lacks optional files', async () => {
     const extension = await mkdtemp(join(tmpdir(), 'clearformer-extension-'));
     await cp(join(folder, 'node_modules/clearformer/dist'), join(extension, 'dist'), { recursive: true });
     await cp(join(folder, 'public/model'), join(extension, 'model'), { recursive: true });
+    await rm(join(extension, 'model/generation_config.json'));
+    await rm(join(extension, 'model/tokenizer_config.json'));
     const manifest = {
       manifest_version: 3,
       name: 'stories',

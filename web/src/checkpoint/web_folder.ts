@@ -68,21 +68,24 @@ export class WebFolder implements Folder {
     return same === undefined ? this.#remoteFile(file, store) : this.#keptFile(name, same, file);
   }
 
-  /** The server's metadata. Undefined if the server cannot be reached but the cache knows the file. */
+  /**
+   * The server's metadata. Undefined if the server cannot be reached but the cache knows the file, or if there is no server:
+   * a missing file of an extension is answered like a broken connection.
+   */
   async #lookUp(
     name: string,
     known: KeptFile | 'absent' | undefined,
     signal: AbortSignal | undefined,
     use: 'read at once' | undefined,
   ) {
+    const isNew = known === undefined && /^http/.test(this.where);
     try {
       // Of a file that the cache knows, only the version is asked for.
-      const given = known === undefined ? { use } : { retries: 0 };
+      const given = isNew ? { use } : { retries: 0 };
       return await lookUp(name, this.#href(name), await this.#access(), signal, given);
     } catch (thrown) {
-      const unreachable = thrown instanceof ClearformerError && thrown.code === 'network_error';
-      if (known === undefined || !unreachable) throw thrown;
-      if (known === 'absent') return undefined;
+      if (isNew || !(thrown instanceof ClearformerError) || thrown.code !== 'network_error') throw thrown;
+      if (typeof known !== 'object') return undefined;
       warn({
         code: 'stale_cache',
         message: `${name} is used as it is kept in ${known.shelf.where}: ${messageOf(thrown)}`,

@@ -37,7 +37,7 @@ export interface PromptInputs {
 
 /** Inputs of a forward pass. Each kind of model accepts some of them and rejects the others by name. */
 export interface ModelInputs extends PromptInputs {
-  /** The segment (of two texts) of each token. Default: zeros. */
+  /** The segment (of two texts) of each token. Default: zeros. An encoder without segments (DistilBERT) ignores them. */
   token_type_ids?: IntegerInput | undefined;
   /** Default: the architecture's. */
   position_ids?: IntegerInput | undefined;

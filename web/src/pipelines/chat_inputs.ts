@@ -32,7 +32,7 @@ export async function chatInputs(
   tokenizer: PreTrainedTokenizer,
   chats: readonly (readonly Message[])[],
   options: ChatOptions,
-  call: Pick<PacedCallOptions, 'padding' | 'padding_side' | 'signal'>,
+  call: PacedCallOptions,
 ): Promise<TokenizerOutput> {
   const { apply_chat_template } = await import('../text/chat_template.js');
   const { chat_template, tools, documents, chat_template_kwargs, continue_final_message } = options;

@@ -132,6 +132,7 @@ export class QuestionAnsweringPipeline extends Pipeline<
       max_length: settings.max_seq_len,
       stride: settings.doc_stride,
       return_overflowing_tokens: true,
+      return_attention_mask: true,
       return_offsets_mapping: true,
       signal: settings.signal,
     });

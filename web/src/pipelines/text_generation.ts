@@ -101,7 +101,7 @@ export class TextGenerationPipeline extends Pipeline<
   }
 
   async #inputs(prompts: readonly Prompt[], options: TextGenerationOptions): Promise<TokenizerOutput> {
-    const call = { padding: true, padding_side: 'left', signal: options.signal } as const;
+    const call = { padding: true, padding_side: 'left', return_attention_mask: true, signal: options.signal } as const;
     if (prompts.every((prompt) => typeof prompt === 'string')) {
       return this.tokenizer.paced(prompts, { ...call, add_special_tokens: options.add_special_tokens });
     }

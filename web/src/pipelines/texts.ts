@@ -63,7 +63,7 @@ export function tokenizing(tokenizer: PreTrainedTokenizer, options: TextCallOpti
     max_length,
     truncation = max_length !== undefined || Number.isFinite(tokenizer.model_max_length),
   } = options;
-  return { padding: true, truncation, max_length, signal };
+  return { padding: true, truncation, max_length, return_attention_mask: true, signal };
 }
 
 /** The parts of the tokenizer's output that are the model's inputs. */

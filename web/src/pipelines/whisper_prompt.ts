@@ -127,13 +127,29 @@ const ownNames: Readonly<Record<string, string>> = {
   yue: 'cantonese',
   jw: 'javanese',
 };
+// Other names of languages, as in transformers.
+const otherNames = new Map([
+  ['burmese', 'my'],
+  ['valencian', 'ca'],
+  ['flemish', 'nl'],
+  ['haitian', 'ht'],
+  ['letzeburgesch', 'lb'],
+  ['pushto', 'ps'],
+  ['panjabi', 'pa'],
+  ['moldavian', 'ro'],
+  ['moldovan', 'ro'],
+  ['sinhalese', 'si'],
+  ['castilian', 'es'],
+  ['mandarin', 'zh'],
+]);
 
 function languageId(language: string, ids: Ids): number {
   const wanted = textOf(language).toLowerCase();
   const codes = Object.keys(ids).map((token) => token.slice(2, -2));
   const code =
     codes.find((each) => each === wanted || `<|${each}|>` === wanted) ??
-    codes.find((each) => nameOfLanguage(each) === wanted);
+    codes.find((each) => nameOfLanguage(each) === wanted) ??
+    codes.find((each) => each === otherNames.get(wanted));
   if (code !== undefined) return ids[`<|${code}|>`] as number;
   throw new ClearformerError('invalid_argument', `language: ${textOf(language)} is none of ${codes.join(', ')}`, {
     option: 'language',

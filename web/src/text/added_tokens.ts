@@ -54,11 +54,21 @@ export function spelledTokens(tokens: readonly AddedToken[], normalize: Normaliz
   return tokens.map((token) => [isNormalized(token) ? normalized(token.content) : token.content, token]);
 }
 
-/** Splits a text at its added tokens, and normalizes the text between them. */
-export function addedTokenFinder(tokens: readonly SpelledToken[], normalize: Normalize): FindAddedTokens {
+/** Splits a text at its added tokens, at special ones unless `splitsSpecial`, and normalizes the text between them. */
+export function addedTokenFinder(
+  tokens: readonly SpelledToken[],
+  normalize: Normalize,
+  splitsSpecial: boolean,
+): FindAddedTokens {
   if (tokens.some(([, { single_word }]) => single_word)) wordEdges();
-  const findRaw = finder(tokens.filter(([, token]) => !isNormalized(token)));
-  const findOther = finder(tokens.filter(([, token]) => isNormalized(token)));
+  const findRaw = finder(
+    tokens.filter(([, token]) => !isNormalized(token)),
+    splitsSpecial,
+  );
+  const findOther = finder(
+    tokens.filter(([, token]) => isNormalized(token)),
+    splitsSpecial,
+  );
   return function* (text) {
     const found: Piece[] = [];
     for (const piece of yield* findRaw(text)) {
@@ -69,11 +79,10 @@ export function addedTokenFinder(tokens: readonly SpelledToken[], normalize: Nor
   };
 }
 
-function finder(spellings: readonly SpelledToken[]): FindAddedTokens {
-  const tokens = new Map(spellings.filter(([spelling]) => spelling !== ''));
-  const longestFirst = [...tokens.keys()].sort((a, b) => b.length - a.length);
-  const escaped = longestFirst.map(escapedText);
-  const pattern = new RegExp(escaped.join('|') || '(?!)', 'gu');
+function finder(spellings: readonly SpelledToken[], splitsSpecial: boolean): FindAddedTokens {
+  const longestFirst = spellings.flatMap(([spelling]) => spelling || []).sort((a, b) => b.length - a.length);
+  const pattern = new RegExp(longestFirst.map(escapedText).join('|') || '(?!)', 'gu');
+  const tokens = new Map(spellings.filter(([, { special }]) => !(splitsSpecial && special)));
   return (text) => cutAt(text, pattern, tokens);
 }
 

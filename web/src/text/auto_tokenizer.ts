@@ -10,14 +10,7 @@ import { checkOptions, ownOptions } from '../support/options.js';
 import { loadPart } from '../support/platform.js';
 import { missingPart } from './encoder.js';
 import { readPlain } from './plain_text.js';
-import {
-  classNameOf,
-  familyOf,
-  namesSpecialTokens,
-  specialNames,
-  type TokenizerConfig,
-  tokenText,
-} from './special_tokens.js';
+import { classNameOf, familyOf, specialNames, type TokenizerConfig, tokenText } from './special_tokens.js';
 import { PreTrainedTokenizer } from './tokenizer.js';
 import { useParts } from './unicode.js';
 
@@ -113,7 +106,7 @@ async function completed(
   options: TokenizerLoadOptions,
   parsed: (text: TextFile | undefined) => TokenizerConfig,
 ): Promise<TokenizerConfig> {
-  const wantsMap = !('added_tokens_decoder' in config) && !namesSpecialTokens(config);
+  const wantsMap = config.added_tokens_decoder === undefined && !config.backend; // transformers writes none since 4.34, since 5
   const wantsClass = typeof config.tokenizer_class !== 'string';
   const [map, model] = await Promise.all([
     wantsMap ? readOptional(folder, 'special_tokens_map.json', options) : undefined,
@@ -170,9 +163,7 @@ async function refuseSentencePiece(folder: Folder, { signal }: TokenizerLoadOpti
   const found = await Promise.all(sentencePieces.map((name) => folder.find(name, signal)));
   const file = found.find((each) => each !== undefined && !each.html);
   if (file === undefined) return undefined;
-  const why = `${file.name} is a SentencePiece model, which is not read here: save the tokenizer with transformers' fast`;
-  throw new ClearformerError('unsupported', `${why} tokenizers, which write tokenizer.json (${file.where})`, {
-    file: file.name,
-    where: file.where,
-  });
+  const { name, where } = file;
+  const why = `${name} is a SentencePiece model, which is not read: transformers' fast tokenizers write tokenizer.json`;
+  throw new ClearformerError('unsupported', `${why} (${where})`, { file: name, where });
 }

@@ -32,6 +32,8 @@ export interface TokenizerCallOptions {
   add_special_tokens?: boolean | undefined;
   /** Default: whether the model uses them (`model_input_names` of tokenizer_config.json). */
   return_token_type_ids?: boolean | undefined;
+  /** Default: whether the model uses it, as above; without it every position counts, padding too. */
+  return_attention_mask?: boolean | undefined;
   return_special_tokens_mask?: boolean | undefined;
   /** Return the position of each token in its text. Default false. */
   return_offsets_mapping?: boolean | undefined;
@@ -58,6 +60,7 @@ export interface TokenInfo {
 /** int64 tensors [batch, position]: ids, and 1 for tokens, 0 for padding. */
 export interface TokenizerOutput extends TokenInfo {
   input_ids: Tensor<'int64'>;
+  /** Missing if the folder's `model_input_names` lack it (SigLIP's), or with `return_attention_mask: false`. */
   attention_mask: Tensor<'int64'>;
   token_type_ids?: Tensor<'int64'>;
   /** 1 for special tokens and padding. */
@@ -110,6 +113,7 @@ export const callOptions = [
   'return_overflowing_tokens',
   'add_special_tokens',
   'return_token_type_ids',
+  'return_attention_mask',
   'return_special_tokens_mask',
   'return_offsets_mapping',
   'return_length',
@@ -220,26 +224,27 @@ class BatchInfo implements TokenInfo {
 
 type Value = number | readonly number[];
 
-/** The batch in the requested form. `single`: it comes from one text, not from an array. */
+/** The batch in the requested form. `single`: it comes from one text, not from an array; `inputs`: what the model takes. */
 export function* layOut(
   rows: readonly Row[],
   padding: Padding,
   options: TokenizerCallOptions,
-  how: { single: boolean; spelling: (id: number) => string },
+  how: { single: boolean; spelling: (id: number) => string; inputs: readonly string[] },
 ): Steps<TokenizerOutput | TokenizerLists<number[] | number[][]>> {
   const filled = rows.map(({ tokens }) => padded(tokens, padding));
-  const ofTokens: readonly [string, boolean | undefined, (token: Token) => Value][] = [
-    ['input_ids', true, ({ id }) => id],
-    ['attention_mask', true, (token) => (token === padding.token ? 0 : 1)],
-    ['token_type_ids', options.return_token_type_ids, ({ type }) => type],
-    ['special_tokens_mask', options.return_special_tokens_mask, ({ sequence }) => (sequence === null ? 1 : 0)],
-    ['offset_mapping', options.return_offsets_mapping, ({ start, end }) => [start, end]],
+  const ofTokens: readonly [string, (token: Token) => Value, string?][] = [
+    ['input_ids', ({ id }) => id],
+    ['attention_mask', (token) => (token === padding.token ? 0 : 1)],
+    ['token_type_ids', ({ type }) => type],
+    ['special_tokens_mask', ({ sequence }) => (sequence === null ? 1 : 0)],
+    ['offset_mapping', ({ start, end }) => [start, end], 'return_offsets_mapping'],
   ];
+  const wanted = options as Readonly<Record<string, unknown>>;
   const asLists = options.return_tensor === false;
   const bare = asLists && how.single && !options.return_overflowing_tokens;
   const made: Record<string, unknown> = {};
-  for (const [name, wanted, value] of ofTokens) {
-    if (!wanted) continue;
+  for (const [name, value, option = `return_${name}`] of ofTokens) {
+    if (!(wanted[option] ?? (name === 'input_ids' || how.inputs.includes(name)))) continue;
     const lists: Value[][] = [];
     for (const row of filled) lists.push(yield* mapped(row, value));
     if (asLists) made[name] = bare ? lists[0] : lists;

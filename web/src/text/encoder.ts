@@ -39,6 +39,7 @@ export interface TokenizerJson {
   normalizer?: unknown;
   pre_tokenizer?: unknown;
   added_tokens?: AddedToken[];
+  split_special_tokens?: unknown; // of tokenizer_config.json
 }
 
 /** All parts of tokenizer.json that are used. */
@@ -84,7 +85,7 @@ export class Encoder {
   constructor(json: TokenizerJson, model: Model) {
     const normalize = normalizerOf(json.normalizer);
     this.added = spelledTokens(json.added_tokens ?? [], normalize);
-    this.#findAdded = addedTokenFinder(this.added, normalize);
+    this.#findAdded = addedTokenFinder(this.added, normalize, json.split_special_tokens === true);
     this.#preTokenize = preTokenizerOf(json.pre_tokenizer);
     this.#needsSpans = needsSpans(json.pre_tokenizer);
     this.#model = model;

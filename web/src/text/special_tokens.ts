@@ -90,11 +90,6 @@ export function tokenText(token: unknown): string | null {
   return typeof content === 'string' ? content : null;
 }
 
-/** Whether the file names any special token. */
-export function namesSpecialTokens(config: TokenizerConfig): boolean {
-  return specialNames.some((name) => tokenText(config[name]) !== null);
-}
-
 /** The special tokens by role: named by the files, otherwise the class's defaults if `has` returns true for them. */
 export function specialTokensOf(
   config: TokenizerConfig,

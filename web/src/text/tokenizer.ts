@@ -114,7 +114,8 @@ export class PreTrainedTokenizer extends Callable<
       const added_tokens = addedTokensOf(readAddedTokens(json.added_tokens), this.#model.ids, this.#config);
       this.#addedIds = new Map(added_tokens.map(({ content, id }) => [content, id]));
       this.#tokens = spellings(this.#model.ids, this.#addedIds);
-      this.#encoder = new Encoder({ ...json, added_tokens }, this.#model);
+      const { split_special_tokens } = this.#config;
+      this.#encoder = new Encoder({ ...json, added_tokens, split_special_tokens }, this.#model);
       const wordEnd = classNameOf(this.#config) === 'clip' ? json.model.end_of_word_suffix : undefined;
       this.#decoder = new TokenDecoder(json.decoder, this.#model.ids, this.#encoder.added, wordEnd);
       this.#postProcessor = new PostProcessor(json.post_processor, (id) => this.#tokens[id]);
@@ -313,9 +314,9 @@ export class PreTrainedTokenizer extends Callable<
     checkOptions('tokenizer', options, callOptions);
     const rows = yield* this.#encodeAll(text, options);
     const padding = this.#padding(rows, options);
-    const return_token_type_ids = options.return_token_type_ids ?? this.model_input_names.includes('token_type_ids');
-    const how = { single: typeof text === 'string', spelling: (id: number) => this.#tokenAt(id) };
-    return yield* layOut(rows, padding, { ...options, return_token_type_ids }, how);
+    const spelling = (id: number) => this.#tokenAt(id);
+    const how = { single: typeof text === 'string', spelling, inputs: this.model_input_names };
+    return yield* layOut(rows, padding, options, how);
   }
 
   *#encodeAll(text: string | readonly string[], options: TokenizerCallOptions): Steps<Row[]> {
