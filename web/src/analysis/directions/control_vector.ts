@@ -6,6 +6,7 @@ import type { ActivationEdit, EditIndices } from '../../models/edits.js';
 import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import { ClearformerError, textOf } from '../../support/error.js';
 import { checkOptions } from '../../support/options.js';
+import { loadPart } from '../../support/platform.js';
 import { exportedTensor } from '../../tensor/exported_tensor.js';
 import { toSafetensors } from '../../tensor/safetensors.js';
 import type { Tensor } from '../../tensor/tensor.js';
@@ -13,7 +14,6 @@ import { inLayer } from '../layer_hooks.js';
 import type { SweepProgress } from '../sweep/sweep.js';
 import { type FeatureRows, featuresAt, type ProbedInput, vector } from './features.js';
 import { readGguf, writeGguf } from './gguf.js';
-import { meanRow, principalDirection } from './linear_algebra.js';
 import { readVectors } from './vector_file.js';
 
 /** Two texts, or inputs of the model, that differ in what the vector is to control. */
@@ -39,6 +39,7 @@ export interface ControlVectorOptions {
 
 const call = 'ControlVector';
 const architecture = 'controlvector';
+const finding = () => loadPart(() => import('./contrast_direction.js')); // rarely needed
 const refused = (option: string, why: string) =>
   new ClearformerError('invalid_argument', `${call}: ${why}`, { option });
 
@@ -96,6 +97,7 @@ export class ControlVector {
       return [pair.positive, pair.negative];
     });
     const found = await featuresAt(`${call}.train`, model, texts, { hooks, pos: -1, signal, progress });
+    const { directionOf } = await finding();
     const directions = layers.map((layer, at) => {
       const states = found.get(hooks[at] as string) as FeatureRows;
       if (states.count !== texts.length) throw refused('dataset', 'each text or input of a pair is one sequence');
@@ -218,29 +220,4 @@ function hookOf(model: PreTrainedModel, layer: number): string {
   const { n_layers } = model.cfg;
   if (Number.isInteger(layer) && layer >= 0 && layer < n_layers) return inLayer(model, layer, 'hook_resid_post');
   throw refused('hidden_layers', `there is no layer ${textOf(layer)} of ${n_layers}`);
-}
-
-/** States are those of positive, negative, positive, … texts. */
-function directionOf({ rows, count, width }: FeatureRows, method: string): Float64Array {
-  const pairs = count / 2;
-  const state = (at: number, i: number) => rows[at * width + i] as number;
-  const differences = Float64Array.from({ length: pairs * width }, (_, at) => {
-    const [pair, i] = [Math.floor(at / width), at % width];
-    return state(2 * pair, i) - state(2 * pair + 1, i);
-  });
-  if (method === 'mean_diff') return meanRow(differences, pairs, width);
-  const centred = () =>
-    rows.map((value, at) => {
-      const [pair, i] = [Math.floor(at / (2 * width)), at % width];
-      return value - (state(2 * pair, i) + state(2 * pair + 1, i)) / 2;
-    });
-  const direction =
-    method === 'pca_diff' ? principalDirection(differences, pairs, width) : principalDirection(centred(), count, width);
-  let votes = 0; // of the pairs, for the direction as it is
-  for (let pair = 0; pair < pairs; pair++) {
-    let along = 0;
-    for (let i = 0; i < width; i++) along += (differences[pair * width + i] as number) * (direction[i] as number);
-    votes += Math.sign(along);
-  }
-  return votes < 0 ? direction.map((value) => -value) : direction;
 }
