@@ -148,6 +148,19 @@ describe('output', () => {
     expect(split.encode(given)).toContain(2000);
   });
 
+  it('is that of tokenizer_config.json for BERT’s classes, which replace what tokenizer.json says of case', () => {
+    const tokens = (config: object) => new PreTrainedTokenizer(uncased, config).tokenize('THE Thé');
+    const lower = tokens({});
+    expect(tokens({ tokenizer_class: 'BertTokenizer' })).toEqual(lower);
+    const kept = tokens({ tokenizer_class: 'DistilBertTokenizerFast', do_lower_case: false });
+    expect(kept).not.toEqual(lower);
+    expect(tokens({ tokenizer_class: 'PreTrainedTokenizerFast', do_lower_case: false })).toEqual(lower);
+    const accents = tokens({ tokenizer_class: 'MPNetTokenizer', strip_accents: false });
+    expect(accents).not.toEqual(lower);
+    const cased = { ...uncased, normalizer: { ...uncased.normalizer, lowercase: false } };
+    expect(new PreTrainedTokenizer(cased, { tokenizer_class: 'ElectraTokenizer' }).tokenize('THE Thé')).toEqual(lower);
+  });
+
   it('covers the whole text with rows left over', () => {
     const options = { return_tensor: false, return_overflowing_tokens: true, truncation: true, max_length: 7 } as const;
     const rows = bert(text.repeat(20), options).input_ids.map((row) => row.slice(1, -1));

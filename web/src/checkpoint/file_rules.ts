@@ -178,6 +178,13 @@ export function expectNone([first]: readonly ClearformerError[]): void {
   if (first !== undefined) throw first;
 }
 
+/** Parses the object of a file and validates its values. */
+export function ruled({ name, text }: { readonly name: string; readonly text: string }) {
+  const values = JSON.parse(text);
+  expectNone(brokenRules(name, values));
+  return values;
+}
+
 /** Formats a value for a message. */
 export function shownValue(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value);

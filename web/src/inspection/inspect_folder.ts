@@ -9,7 +9,7 @@ import { run } from '../primitives/shared_core.js';
 import { ClearformerError } from '../support/error.js';
 import { throwIfAborted } from '../support/options.js';
 import { loadPart } from '../support/platform.js';
-import { sentencePieces } from '../text/auto_tokenizer.js';
+import { sentencePieces } from '../text/special_tokens.js';
 import { compareWithIndex, listed } from './headers.js';
 import type { Inspection, InspectOptions, Problem, TokenizerFiles } from './inspection.js';
 

@@ -1,6 +1,6 @@
 // AutoTokenizer: loads a tokenizer from the source of a model, with the same options.
 
-import { brokenRules, expectNone } from '../checkpoint/file_rules.js';
+import { ruled } from '../checkpoint/file_rules.js';
 import { type ReadOptions, readOptional, readRequired, type TextFile } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import { Progress, type ProgressCallback } from '../checkpoint/progress.js';
@@ -9,8 +9,7 @@ import { ClearformerError } from '../support/error.js';
 import { checkOptions, ownOptions } from '../support/options.js';
 import { loadPart } from '../support/platform.js';
 import { missingPart } from './encoder.js';
-import { readPlain } from './plain_text.js';
-import { classNameOf, familyOf, specialNames, type TokenizerConfig, tokenText } from './special_tokens.js';
+import { classNameOf, sentencePieces, type TokenizerConfig } from './special_tokens.js';
 import { PreTrainedTokenizer } from './tokenizer.js';
 import { useParts } from './unicode.js';
 
@@ -21,7 +20,7 @@ export interface TokenizerLoadOptions extends SourceOptions, ReadOptions {
 
 const knownOptions = [...sourceOptions, 'signal', 'integrity', 'progress_callback'];
 const main = 'tokenizer.json';
-export const sentencePieces = ['source.spm', 'spiece.model', 'sentencepiece.bpe.model', 'tokenizer.model'];
+const others = () => loadPart(() => import('./other_files.js')); // rarely needed
 
 /** All files of a folder that a tokenizer may be read from. */
 export const tokenizerFiles: readonly string[] = [
@@ -69,7 +68,7 @@ export async function readTokenizer(folder: Folder, options: TokenizerLoadOption
   ]);
   const held = json instanceof ClearformerError ? undefined : parsed(json);
   const config = await completed(parsed(given), folder, options, parsed);
-  const tokenizerJson = held ?? (await fromOtherFiles(folder, options, config, texts));
+  const tokenizerJson = held ?? (await (await others()).fromOtherFiles(folder, options, config, texts));
   if (tokenizerJson === undefined) throw json;
   const sizes = new Map(texts.map((text) => [text.name, text.bytes]));
   const progress = new Progress(folder.where, sizes, options.progress_callback);
@@ -112,58 +111,9 @@ async function completed(
     wantsMap ? readOptional(folder, 'special_tokens_map.json', options) : undefined,
     wantsClass ? readOptional(folder, 'config.json', options) : undefined,
   ]);
-  const whole = { ...config, ...parsed(map) };
+  const { additional_special_tokens, extra_special_tokens = additional_special_tokens, ...others } = config;
+  const whole = { ...others, extra_special_tokens, ...parsed(map) };
   if (model === undefined) return whole;
   const { tokenizer_class, model_type } = parsed(model);
   return { ...whole, tokenizer_class: tokenizer_class ?? model_type };
-}
-
-/** Converts the other files of a folder to the form of tokenizer.json; undefined if they are no tokenizer either. */
-async function fromOtherFiles(
-  folder: Folder,
-  options: TokenizerLoadOptions,
-  config: TokenizerConfig,
-  texts: TextFile[],
-): Promise<object | undefined> {
-  const family = familyOf(config);
-  if (family === undefined) return refuseSentencePiece(folder, options);
-  const [vocabulary, merges, added] = await Promise.all([
-    family === 'bert' ? readPlain(folder, 'vocab.txt', options) : readOptional(folder, 'vocab.json', options),
-    family === 'bert' ? undefined : readPlain(folder, 'merges.txt', options),
-    'added_tokens_decoder' in config ? undefined : readOptional(folder, 'added_tokens.json', options),
-  ]);
-  if (vocabulary === undefined || (merges === undefined && family !== 'bert')) {
-    return refuseSentencePiece(folder, options);
-  }
-  texts.push(...[vocabulary, merges, added].filter((text) => text !== undefined));
-  const whole = added === undefined ? config : { ...config, added_tokens_decoder: legacyTokens(ruled(added), config) };
-  const { fromVocabAndMerges, fromVocabTxt } = await import('./vocabulary_files.js'); // rarely needed
-  if (family === 'bert') return fromVocabTxt(vocabulary.text, whole);
-  return fromVocabAndMerges(ruled(vocabulary), merges?.text ?? '', whole, family);
-}
-
-/** Parses a file's object and validates its values. */
-function ruled({ name, text }: TextFile) {
-  const values = JSON.parse(text);
-  expectNone(brokenRules(name, values));
-  return values;
-}
-
-/** added_tokens.json maps tokens to ids; the other files say which of them are special. */
-function legacyTokens(ids: Record<string, number>, config: TokenizerConfig): Record<number, object> {
-  const more = Array.isArray(config.additional_special_tokens) ? config.additional_special_tokens : [];
-  const special = new Set([...specialNames.map((name) => config[name]), ...more].map(tokenText));
-  const tokens = Object.entries(ids).map(([content, id]) => {
-    return [id, { content, special: special.has(content), normalized: !special.has(content) }];
-  });
-  return Object.fromEntries(tokens);
-}
-
-async function refuseSentencePiece(folder: Folder, { signal }: TokenizerLoadOptions): Promise<undefined> {
-  const found = await Promise.all(sentencePieces.map((name) => folder.find(name, signal)));
-  const file = found.find((each) => each !== undefined && !each.html);
-  if (file === undefined) return undefined;
-  const { name, where } = file;
-  const why = `${name} is a SentencePiece model, which is not read: transformers' fast tokenizers write tokenizer.json`;
-  throw new ClearformerError('unsupported', `${why} (${where})`, { file: name, where });
 }

@@ -2,6 +2,7 @@
 
 import { textOf } from '../support/error.js';
 import type { AddedToken } from './added_tokens.js';
+import { isObject, type Step } from './step.js';
 
 /** tokenizer_config.json, merged with special_tokens_map.json if that is read. */
 export type TokenizerConfig = Readonly<Record<string, unknown>>;
@@ -19,6 +20,9 @@ export const specialNames = [
 /** The role of a special token. */
 export type SpecialName = (typeof specialNames)[number];
 type SpecialTokens = Readonly<Partial<Record<SpecialName, string>>>;
+
+/** The names of SentencePiece models. */
+export const sentencePieces = ['source.spm', 'spiece.model', 'sentencepiece.bpe.model', 'tokenizer.model'];
 
 /** Groups of similar tokenizer classes. */
 export type Family = 'albert' | 'bert' | 'roberta' | 'gpt2' | 'clip' | 'whisper' | 't5';
@@ -76,6 +80,22 @@ export function familyOf(config: TokenizerConfig): Family | undefined {
   return Object.hasOwn(familyNames, name) ? familyNames[name] : undefined;
 }
 
+/** BERT's normalizer as tokenizer_config.json describes it. */
+export function bertNormalizer(config: TokenizerConfig): Step {
+  return {
+    type: 'BertNormalizer',
+    handle_chinese_chars: config.tokenize_chinese_chars ?? true,
+    strip_accents: config.strip_accents ?? null,
+    lowercase: config.do_lower_case ?? true,
+  };
+}
+
+/** The normalizer of tokenizer.json, whose settings BERT's classes take from tokenizer_config.json. */
+export function normalizerWith(config: TokenizerConfig, held: unknown): unknown {
+  const isBert = /^(distil|mobile)?bert$|^(electra|mpnet)$/.test(classNameOf(config));
+  return isBert && isObject(held) && held.type === 'BertNormalizer' ? { ...held, ...bertNormalizer(config) } : held;
+}
+
 /** The inputs of the model that the tokenizer makes: the file's, or the class's. */
 export function modelInputNames(config: TokenizerConfig): readonly string[] {
   const names = config.model_input_names;
@@ -104,6 +124,15 @@ export function specialTokensOf(
   return Object.fromEntries(entries);
 }
 
+/** The special tokens without a role: a list, or tokens by names of the model's own. */
+export function extraTokens({
+  extra_special_tokens: extra,
+  additional_special_tokens: more,
+}: TokenizerConfig): unknown[] {
+  if (Array.isArray(extra)) return extra;
+  return [...(isObject(extra) ? Object.values(extra) : []), ...(Array.isArray(more) ? more : [])];
+}
+
 /**
  * All added tokens: tokenizer.json's, then as in transformers those of tokenizer_config.json that it lacks or has with
  * other properties, and named special tokens that are not among them. Tokens missing in the vocabulary get the next
@@ -125,10 +154,9 @@ export function addedTokensOf(
   const inFiles = (token: string) => isKnown(token) || listed.some(({ content }) => content === token);
   const named = Object.values(specialTokensOf(config, inFiles));
   for (const token of listed) add({ ...token, special: Boolean(token.special) || named.includes(token.content) });
-  const more = config.extra_special_tokens ?? config.additional_special_tokens;
   const special = [
     ...named.map((token, i) => (token === null ? null : (config[specialNames[i] as SpecialName] ?? token))),
-    ...(Array.isArray(more) ? more : []),
+    ...extraTokens(config),
   ];
   for (const token of special) {
     const content = tokenText(token);

@@ -31,6 +31,7 @@ import {
   addedTokensOf,
   classNameOf,
   modelInputNames,
+  normalizerWith,
   specialNames,
   specialTokensOf,
   type TokenizerConfig,
@@ -115,7 +116,8 @@ export class PreTrainedTokenizer extends Callable<
       this.#addedIds = new Map(added_tokens.map(({ content, id }) => [content, id]));
       this.#tokens = spellings(this.#model.ids, this.#addedIds);
       const { split_special_tokens } = this.#config;
-      this.#encoder = new Encoder({ ...json, added_tokens, split_special_tokens }, this.#model);
+      const normalizer = normalizerWith(this.#config, json.normalizer);
+      this.#encoder = new Encoder({ ...json, normalizer, added_tokens, split_special_tokens }, this.#model);
       const wordEnd = classNameOf(this.#config) === 'clip' ? json.model.end_of_word_suffix : undefined;
       this.#decoder = new TokenDecoder(json.decoder, this.#model.ids, this.#encoder.added, wordEnd);
       this.#postProcessor = new PostProcessor(json.post_processor, (id) => this.#tokens[id]);

@@ -2,7 +2,7 @@
 // interpreted like transformers' classes for these models, and converted to the form of tokenizer.json.
 
 import { ClearformerError } from '../support/error.js';
-import { addedTokensOf, type Family, specialTokensOf, type TokenizerConfig } from './special_tokens.js';
+import { addedTokensOf, bertNormalizer, type Family, specialTokensOf, type TokenizerConfig } from './special_tokens.js';
 import type { Step } from './step.js';
 
 type Vocab = Record<string, number>;
@@ -18,13 +18,7 @@ export function fromVocabTxt(text: string, config: TokenizerConfig): object {
   const piece = (name: 'cls_token' | 'sep_token') => [special[name]?.content ?? '', special[name]?.id ?? 0];
   return {
     added_tokens,
-    normalizer: {
-      type: 'BertNormalizer',
-      clean_text: true,
-      handle_chinese_chars: config.tokenize_chinese_chars ?? true,
-      strip_accents: config.strip_accents ?? null,
-      lowercase: config.do_lower_case ?? true,
-    },
+    normalizer: bertNormalizer(config),
     pre_tokenizer: { type: 'BertPreTokenizer' },
     post_processor: { type: 'BertProcessing', cls: piece('cls_token'), sep: piece('sep_token') },
     decoder: { type: 'WordPiece', prefix: '##', cleanup: true },

@@ -1,0 +1,151 @@
+"""Random changes of tokenizer_config.json, special_tokens_map.json and added_tokens.json: transformers' results.
+
+    python3 tests/references/tokenizer_configs_random.py --out tests/fixtures
+    python3 tests/references/tokenizer_configs_random.py --out <folder> --count 400 --seed x
+"""
+
+import json
+import os
+import random
+import shutil
+import tempfile
+
+import transformers
+from transformers import AutoTokenizer
+
+import tokenizer_folders  # its RobertaProcessing has the names of tokenizers 0.23.1  # noqa: F401
+from common import FIXTURES, Group, arguments
+from pipelines_random import draw_text
+
+FAST = "PreTrainedTokenizerFast"
+BERT, ROBERTA = ["BertTokenizer", "BertTokenizerFast", "DistilBertTokenizer"], ["RobertaTokenizer", "RobertaTokenizerFast", "BartTokenizer"]
+# The folders, and the classes that their files may name: those whose steps are the ones of tokenizer.json, which transformers 5 replaces by the class's.
+FOLDERS = {
+    "pipelines/wordpiece_97": [*BERT, FAST, None], "pipelines/roberta_64": [FAST, None],
+    "pipelines/gpt2_64": [FAST, None], "pipelines/bart_97": [FAST, None], "pipelines/marian_97": [FAST, None],
+    "pipelines/pegasus_97": [FAST, None], "pipelines/clip_64": [FAST, None],
+    "tokenizer_folders/bert": BERT, "tokenizer_folders/bert_cased": [*BERT, None], "tokenizer_folders/gpt2": ["GPT2Tokenizer", None],
+    "tokenizer_folders/opt": ["GPT2Tokenizer", None], "tokenizer_folders/roberta": ROBERTA, "tokenizer_folders/clip": ["CLIPTokenizer"],
+    "tokenizer_folders/whisper": ["WhisperTokenizer"],
+}
+ROLES = ["bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"]
+
+
+def added(rng, content):
+    drawn = {key: rng.random() < 0.3 for key in ("lstrip", "rstrip", "normalized", "single_word")}
+    return {"content": content, **drawn, "special": rng.random() < 0.7}
+
+
+def roles_of(folder, held):
+    """The roles whose tokens a file may change: tokenizer.json names those of its model and post-processor, too."""
+    if folder == "tokenizer_folders/clip":  # its model's unk_token is one of its vocabulary
+        return [role for role in ROLES if role != "unk_token"]
+    if "tokenizer.json" not in held:
+        return ROLES
+    return ["pad_token", "mask_token"] if folder == "pipelines/wordpiece_97" else ["unk_token", "pad_token", "mask_token"]
+
+
+def draw_config(rng, folder, config, roles):
+    def sometimes(share, key, values):
+        if rng.random() < share:
+            config[key] = rng.choice(values)
+
+    either = [True, False]
+    sometimes(0.5, "tokenizer_class", FOLDERS[folder])
+    for key in ("add_prefix_space", "add_bos_token", "add_eos_token", "do_lower_case", "clean_up_tokenization_spaces", "split_special_tokens",
+                "tokenize_chinese_chars"):
+        sometimes(0.15, key, either)
+    sometimes(0.15, "strip_accents", [*either, None])
+    sometimes(0.2, "padding_side", ["left", "right"])
+    sometimes(0.2, "truncation_side", ["left", "right"])
+    sometimes(0.2, "model_max_length", [5, 12, 10**30, None])
+    sometimes(0.2, "model_input_names", [["input_ids", "attention_mask"], ["input_ids", "token_type_ids", "attention_mask"], ["input_ids"]])
+    sometimes(0.15, "additional_special_tokens", [["<new1>", "<new2>"], ["the"]])
+    if folder != "tokenizer_folders/whisper":  # its prompt is made of the additional ones, which these replace
+        sometimes(0.1, "extra_special_tokens", [["<new1>", "<s2>"], {"image_token": "<new2>"}])
+    if folder != "tokenizer_folders/opt":  # without its map it has no token that is in the vocabulary
+        sometimes(0.1, "backend", ["tokenizers"])
+    if rng.random() < 0.3:
+        token = rng.choice(["<x>", "<y>", "of"])
+        role = rng.choice(roles)
+        drawn = [token, token, {**added(rng, token), "__type": "AddedToken"}]
+        config[role] = rng.choice(drawn if role in ("cls_token", "sep_token") else [*drawn, None])
+    if rng.random() < 0.25 and config:
+        config.pop(rng.choice(list(config)))
+    return {key: value for key, value in config.items() if key != "tokenizer_class" or value is not None}
+
+
+def draw_files(rng, folder):
+    """The files that differ from the folder's, as text; None: removed."""
+    held = read(folder)
+    changed = {"tokenizer_config.json": draw_config(rng, folder, json.loads(held.get("tokenizer_config.json", "{}")), roles_of(folder, held))}
+    if "backend" in changed["tokenizer_config.json"] or rng.random() < 0.2 and folder != "tokenizer_folders/opt":  # version 5 writes no map
+        changed["special_tokens_map.json"] = None
+    elif rng.random() < 0.3 and folder != "tokenizer_folders/opt":
+        tokens = {"<z>": "<z>", "the": "the", "<q>": {**added(rng, "<q>"), "__type": "AddedToken"}}
+        roles = dict(zip(rng.sample(roles_of(folder, held), rng.choice([1, 1, 2])), rng.sample(list(tokens.values()), 2)))
+        changed["special_tokens_map.json"] = roles | ({"additional_special_tokens": ["<s1>", "<s2>"]} if rng.random() < 0.3 else {})
+    if rng.random() < 0.1 and not {"tokenizer.json", "added_tokens.json"} & held.keys():
+        changed["added_tokens.json"] = {"<new1>": 2000, "<y>": 2001}
+    return {name: value if value is None else json.dumps(value) for name, value in changed.items()}
+
+
+def read(folder):
+    path, found = os.path.join(FIXTURES, folder), {}
+    for name in os.listdir(path):
+        with open(os.path.join(path, name), encoding="utf-8") as file:
+            found[name] = file.read()
+    return found
+
+
+def opened(folder, changed):
+    with tempfile.TemporaryDirectory() as path:
+        shutil.copytree(os.path.join(FIXTURES, folder), path, dirs_exist_ok=True)
+        for name, text in changed.items():
+            target = os.path.join(path, name)
+            if text is None and os.path.exists(target):
+                os.remove(target)
+            elif text is not None:
+                with open(target, "w", encoding="utf-8") as file:
+                    file.write(text)
+        return AutoTokenizer.from_pretrained(path)
+
+
+def results(tokenizer, text):
+    call = tokenizer(text)
+    ids = call.input_ids
+    found = {"text": text, "ids": ids, "inputs": sorted(call), "pair": tokenizer(text, "of the").input_ids,
+             "plain": tokenizer(text, add_special_tokens=False).input_ids, "decoded": tokenizer.decode(ids),
+             "skipped": tokenizer.decode(ids, skip_special_tokens=True), "cut": tokenizer(text, truncation=True, max_length=6).input_ids}
+    if tokenizer.pad_token is not None:
+        found["padded"] = tokenizer([text, "a"], padding=True).input_ids
+    return found
+
+
+def main():
+    args = arguments(__doc__, count=60, seed="")
+    transformers.logging.set_verbosity_error()
+    group = Group(args, "tokenizer_configs_random", "tokenizer_configs_random.py", ["transformers", "tokenizers"])
+    for number in range(args.count):
+        name = f"config_{args.seed}{number}"
+        rng = random.Random(name)
+        folder = rng.choice(list(FOLDERS))
+        changed = draw_files(rng, folder)
+        texts = [draw_text(rng, 0, 8), draw_text(rng, 0, 8), "the <new1> <x><y> the<s1> of<z>", "a [MASK]</s> <mask><|endoftext|>"]
+        try:
+            tokenizer = opened(folder, changed)
+            limit = tokenizer.model_max_length
+            group.add({
+                "name": f"{folder}_{name}", "op": "tokenizer_config", "folder": folder, "changed": changed, "class": type(tokenizer).__name__,
+                "texts": [results(tokenizer, text) for text in texts], "special_ids": {role: getattr(tokenizer, f"{role}_id") for role in ROLES},
+                "all_special_ids": sorted(set(tokenizer.all_special_ids)), "model_max_length": limit if limit < 1e9 else None,
+                "sides": [tokenizer.padding_side, tokenizer.truncation_side]})
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # not loaded there: nothing to compare
+            print(f"{folder}_{name}: {type(error).__name__}: {str(error)[:150]}")
+    group.save()
+
+
+if __name__ == "__main__":
+    main()
