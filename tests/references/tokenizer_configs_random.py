@@ -7,7 +7,6 @@
 import json
 import os
 import random
-import shutil
 import tempfile
 
 import transformers
@@ -19,11 +18,13 @@ from pipelines_random import draw_text
 
 FAST = "PreTrainedTokenizerFast"
 BERT, ROBERTA = ["BertTokenizer", "BertTokenizerFast", "DistilBertTokenizer"], ["RobertaTokenizer", "RobertaTokenizerFast", "BartTokenizer"]
-# The folders, and the classes that their files may name: those whose steps are the ones of tokenizer.json, which transformers 5 replaces by the class's.
+# The folders (or a tokenizer.json), and the classes that their files may name: those whose steps are the ones of tokenizer.json, which transformers 5 replaces by the class's.
 FOLDERS = {
     "pipelines/wordpiece_97": [*BERT, FAST, None], "pipelines/roberta_64": [FAST, None],
     "pipelines/gpt2_64": [FAST, None], "pipelines/bart_97": [FAST, None], "pipelines/marian_97": [FAST, None],
     "pipelines/pegasus_97": [FAST, None], "pipelines/clip_64": [FAST, None],
+    "tokenizer_sample/wordpiece_cased.json": [*BERT, FAST], "tokenizer_sample/wordpiece_uncased.json": [*BERT, FAST],
+    "tokenizer_sample/byte_level_gpt2.json": ["GPT2Tokenizer", "GPT2TokenizerFast", FAST],
     "tokenizer_folders/bert": BERT, "tokenizer_folders/bert_cased": [*BERT, None], "tokenizer_folders/gpt2": ["GPT2Tokenizer", None],
     "tokenizer_folders/opt": ["GPT2Tokenizer", None], "tokenizer_folders/roberta": ROBERTA, "tokenizer_folders/clip": ["CLIPTokenizer"],
     "tokenizer_folders/whisper": ["WhisperTokenizer"],
@@ -42,7 +43,7 @@ def roles_of(folder, held):
         return [role for role in ROLES if role != "unk_token"]
     if "tokenizer.json" not in held:
         return ROLES
-    return ["pad_token", "mask_token"] if folder == "pipelines/wordpiece_97" else ["unk_token", "pad_token", "mask_token"]
+    return ["pad_token", "mask_token"] if "wordpiece" in folder else ["unk_token", "pad_token", "mask_token"]
 
 
 def draw_config(rng, folder, config, roles):
@@ -92,21 +93,18 @@ def draw_files(rng, folder):
 
 def read(folder):
     path, found = os.path.join(FIXTURES, folder), {}
-    for name in os.listdir(path):
-        with open(os.path.join(path, name), encoding="utf-8") as file:
+    names = {"tokenizer.json": path} if os.path.isfile(path) else {name: os.path.join(path, name) for name in os.listdir(path)}
+    for name, source in names.items():
+        with open(source, encoding="utf-8") as file:
             found[name] = file.read()
     return found
 
 
 def opened(folder, changed):
     with tempfile.TemporaryDirectory() as path:
-        shutil.copytree(os.path.join(FIXTURES, folder), path, dirs_exist_ok=True)
-        for name, text in changed.items():
-            target = os.path.join(path, name)
-            if text is None and os.path.exists(target):
-                os.remove(target)
-            elif text is not None:
-                with open(target, "w", encoding="utf-8") as file:
+        for name, text in (read(folder) | changed).items():
+            if text is not None:
+                with open(os.path.join(path, name), "w", encoding="utf-8") as file:
                     file.write(text)
         return AutoTokenizer.from_pretrained(path)
 

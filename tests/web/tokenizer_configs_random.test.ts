@@ -22,6 +22,7 @@ interface TextResult {
 }
 interface ConfigCase {
   name: string;
+  /** Or a tokenizer.json. */
   folder: string;
   /** Texts of files; null: removed. */
   changed: Record<string, string | null>;
@@ -39,7 +40,8 @@ const cases = casesOf(
 function filesOf({ folder, changed }: ConfigCase): Record<string, Uint8Array> {
   const files = new Map<string, Uint8Array>();
   const path = fixturePath(folder);
-  for (const name of readdirSync(path)) files.set(name, readFileSync(join(path, name)));
+  if (path.endsWith('.json')) files.set('tokenizer.json', readFileSync(path));
+  else for (const name of readdirSync(path)) files.set(name, readFileSync(join(path, name)));
   for (const [name, text] of Object.entries(changed)) {
     if (text === null) files.delete(name);
     else files.set(name, new TextEncoder().encode(text));

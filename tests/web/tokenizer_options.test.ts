@@ -161,6 +161,14 @@ describe('output', () => {
     expect(new PreTrainedTokenizer(cased, { tokenizer_class: 'ElectraTokenizer' }).tokenize('THE Thé')).toEqual(lower);
   });
 
+  it('begins with a space where tokenizer_config.json says so, for GPT-2’s classes', () => {
+    const json = read('byte_level_gpt2');
+    const first = (config: object) => new PreTrainedTokenizer(json, config).tokenize('the times')[0];
+    expect(first({ tokenizer_class: 'GPT2Tokenizer' })).toBe('the');
+    expect(first({ tokenizer_class: 'GPT2Tokenizer', add_prefix_space: true })).toBe('Ġthe');
+    expect(first({ tokenizer_class: 'PreTrainedTokenizerFast', add_prefix_space: true })).toBe('the');
+  });
+
   it('covers the whole text with rows left over', () => {
     const options = { return_tensor: false, return_overflowing_tokens: true, truncation: true, max_length: 7 } as const;
     const rows = bert(text.repeat(20), options).input_ids.map((row) => row.slice(1, -1));

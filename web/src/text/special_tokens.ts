@@ -90,10 +90,12 @@ export function bertNormalizer(config: TokenizerConfig): Step {
   };
 }
 
-/** The normalizer of tokenizer.json, whose settings BERT's classes take from tokenizer_config.json. */
-export function normalizerWith(config: TokenizerConfig, held: unknown): unknown {
-  const isBert = /^(distil|mobile)?bert$|^(electra|mpnet)$/.test(classNameOf(config));
-  return isBert && isObject(held) && held.type === 'BertNormalizer' ? { ...held, ...bertNormalizer(config) } : held;
+/** A step of tokenizer.json, whose settings transformers' classes take from tokenizer_config.json. */
+export function settled(step: unknown, config: TokenizerConfig): unknown {
+  if (familyOf(config) === undefined || !isObject(step)) return step;
+  if (step.type === 'BertNormalizer') return { ...step, ...bertNormalizer(config) };
+  if (step.type === 'ByteLevel') return { ...step, add_prefix_space: config.add_prefix_space ?? false };
+  return step;
 }
 
 /** The inputs of the model that the tokenizer makes: the file's, or the class's. */
