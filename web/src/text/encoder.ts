@@ -15,7 +15,7 @@ import type { Model, WordPart } from './model_parts.js';
 import { hasScores } from './models.js';
 import { normalizerOf } from './normalizers.js';
 import { needsSpans, type PreTokenize, preTokenizerOf } from './pre_tokenizers.js';
-import type { TokenizerConfig } from './special_tokens.js';
+import { settled, type TokenizerConfig } from './special_tokens.js';
 import { NotLoaded, needed, onDemand } from './unicode.js';
 import { BytePlaces } from './utf8.js';
 
@@ -39,7 +39,6 @@ export interface TokenizerJson {
   normalizer?: unknown;
   pre_tokenizer?: unknown;
   added_tokens?: AddedToken[];
-  split_special_tokens?: unknown; // of tokenizer_config.json
 }
 
 /** All parts of tokenizer.json that are used. */
@@ -82,12 +81,13 @@ export class Encoder {
   readonly #model: Model;
   readonly #needsSpans: boolean;
 
-  constructor(json: TokenizerJson, model: Model) {
-    const normalize = normalizerOf(json.normalizer);
+  constructor(json: TokenizerJson, model: Model, config: TokenizerConfig) {
+    const normalize = normalizerOf(settled(json.normalizer, config));
+    const preTokenizer = settled(json.pre_tokenizer, config);
     this.added = spelledTokens(json.added_tokens ?? [], normalize);
-    this.#findAdded = addedTokenFinder(this.added, normalize, json.split_special_tokens === true);
-    this.#preTokenize = preTokenizerOf(json.pre_tokenizer);
-    this.#needsSpans = needsSpans(json.pre_tokenizer);
+    this.#findAdded = addedTokenFinder(this.added, normalize, config.split_special_tokens === true);
+    this.#preTokenize = preTokenizerOf(preTokenizer);
+    this.#needsSpans = needsSpans(preTokenizer);
     this.#model = model;
   }
 

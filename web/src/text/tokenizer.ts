@@ -31,7 +31,6 @@ import {
   addedTokensOf,
   classNameOf,
   modelInputNames,
-  settled,
   specialNames,
   specialTokensOf,
   type TokenizerConfig,
@@ -115,13 +114,7 @@ export class PreTrainedTokenizer extends Callable<
       const added_tokens = addedTokensOf(readAddedTokens(json.added_tokens), this.#model.ids, this.#config);
       this.#addedIds = new Map(added_tokens.map(({ content, id }) => [content, id]));
       this.#tokens = spellings(this.#model.ids, this.#addedIds);
-      const { split_special_tokens } = this.#config;
-      const normalizer = settled(json.normalizer, this.#config);
-      const pre_tokenizer = settled(json.pre_tokenizer, this.#config);
-      this.#encoder = new Encoder(
-        { ...json, normalizer, pre_tokenizer, added_tokens, split_special_tokens },
-        this.#model,
-      );
+      this.#encoder = new Encoder({ ...json, added_tokens }, this.#model, this.#config);
       const wordEnd = classNameOf(this.#config) === 'clip' ? json.model.end_of_word_suffix : undefined;
       this.#decoder = new TokenDecoder(json.decoder, this.#model.ids, this.#encoder.added, wordEnd);
       this.#postProcessor = new PostProcessor(json.post_processor, (id) => this.#tokens[id]);
