@@ -129,6 +129,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   refuse_unsupported(config, task, tower.stack.block.attention);
   read_relative(config, tower);
   tower.isolates_padding = true;
+  model.soft_labels = true;
   tower.stack.block.attention.empty_row = EmptyRow::uniform;
   TextEmbeddingConfig& text = *tower.text;
   text.token_types = config.count("type_vocab_size", 0);

@@ -120,4 +120,20 @@ double binary_cross_entropy(const TensorView& x, const float* y, const MutableTe
   return factor * sum;
 }
 
+double soft_cross_entropy(const TensorView& x, const float* y, const MutableTensorView& d,
+                          float weight) {
+  const std::size_t classes = x.shape().back(0), rows = x.elements() / classes;
+  const double factor = weight / static_cast<double>(rows);
+  double sum = 0.0;
+  std::vector<float> p(classes);
+  for (std::size_t at = 0; at < x.elements(); at += classes) {
+    for (std::size_t v = 0; v < classes; ++v) {
+      const double share = y[at + v];
+      sum += loss_of_row(x.f32() + at, classes, v, 0.0f, factor * share, p.data(), d.f32() + at) *
+             share;
+    }
+  }
+  return factor * sum;
+}
+
 }  // namespace clearformer

@@ -37,5 +37,9 @@ double squared_error(const TensorView& x, const float* y, const MutableTensorVie
 ///   torch.nn.functional.binary_cross_entropy_with_logits
 double binary_cross_entropy(const TensorView& x, const float* y, const MutableTensorView& d,
                             float weight);
+/// The weighted mean of -Σ y·log softmax(x) of the rows of x (N, V); adds its gradient to d: softmax(x)·Σy - y.
+///   torch.nn.functional.cross_entropy with probabilities
+double soft_cross_entropy(const TensorView& x, const float* y, const MutableTensorView& d,
+                          float weight);
 
 }  // namespace clearformer

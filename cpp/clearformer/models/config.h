@@ -41,7 +41,7 @@ std::string_view to_string(ModelKind kind);
 struct ModelConfig {
   /// What the labels of whole sequences or images are: config.json's problem_type, or what the number of outputs and the
   /// type of the labels imply.
-  enum class Problem { implied, regression, single_label, multi_label };
+  enum class Problem { implied, regression, single_label, multi_label, soft_label };
 
   std::string model_type;  // "llama"
   Task task = Task::base;
@@ -65,6 +65,8 @@ struct ModelConfig {
   std::optional<std::int32_t>
       pooled_token_id;  // CLIP: the token whose position is pooled; none: the highest id
   Problem problem = Problem::implied;
+  bool soft_labels =
+      false;  // where nothing else is said, floats as labels are shares of the classes (DeBERTa)
   bool logit_bias = false;  // SigLIP: added to all logits, of which a sigmoid is taken
 
   /// The tower that generates text: the decoder of an encoder-decoder, otherwise the first.

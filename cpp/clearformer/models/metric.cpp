@@ -92,13 +92,15 @@ ModelConfig::Problem problem_of(const ModelConfig& config, const LabelLoss& loss
   if (!whole) return Problem::single_label;
   if (config.problem != Problem::implied) return config.problem;
   if (output.back(0) == 1) return Problem::regression;
-  return loss.labels.dtype() == DType::f32 ? Problem::multi_label : Problem::single_label;
+  if (loss.labels.dtype() != DType::f32) return Problem::single_label;
+  return config.soft_labels ? Problem::soft_label : Problem::multi_label;
 }
 
-// Numbers as labels: the outputs' values (regression), or 0 to 1 for each of several labels.
-void add_numbers_loss(bool regression, const LabelLoss& loss, const TensorView& output, Tensor& d,
-                      Gradient& gradient) {
-  const bool one = regression && output.shape().back(0) == 1;
+// Numbers as labels: the outputs' values (regression), 0 to 1 for each of several labels, or a share of each class.
+void add_numbers_loss(ModelConfig::Problem problem, const LabelLoss& loss, const TensorView& output,
+                      Tensor& d, Gradient& gradient) {
+  using Problem = ModelConfig::Problem;
+  const bool one = problem == Problem::regression && output.shape().back(0) == 1;
   const Tensor& labels = loss.labels;
   const bool fits = one ? labels.elements() == output.elements() : labels.shape() == output.shape();
   if (!fits) {
@@ -112,8 +114,12 @@ void add_numbers_loss(bool regression, const LabelLoss& loss, const TensorView& 
                      : static_cast<float>(labels.view().as<std::int32_t>()[i]);
   }
   gradient_of(d, output);
-  const auto function = regression ? squared_error : binary_cross_entropy;
-  gradient.add_to_value(function(output, numbers.data(), d, loss.weight));
+  const float* const y = numbers.data();
+  // Calls, not pointers to functions, which would keep them in the WebAssembly's first file.
+  gradient.add_to_value(problem == Problem::regression ? squared_error(output, y, d, loss.weight)
+                        : problem == Problem::soft_label
+                            ? soft_cross_entropy(output, y, d, loss.weight)
+                            : binary_cross_entropy(output, y, d, loss.weight));
 }
 
 void expect_labels(const ModelConfig& config) {
@@ -232,8 +238,7 @@ Tensor metric_back(const ModelConfig& config, const OutputValue& output, Gradien
   const LogitsMetric metric(config, output, gradient);
   for (const LabelLoss& loss : gradient.losses()) {
     if (has_numbers(config, loss, output.value.shape())) {
-      const auto problem = problem_of(config, loss, output.value.shape());
-      add_numbers_loss(problem == ModelConfig::Problem::regression, loss, output.value, d,
+      add_numbers_loss(problem_of(config, loss, output.value.shape()), loss, output.value, d,
                        gradient);
     }
   }

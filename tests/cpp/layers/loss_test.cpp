@@ -133,5 +133,24 @@ TEST(Losses, OfNumbersAreTheFormulas) {
   expect_close("binary cross-entropy", numbers_of(d), binary.d, Bound{1e-9, gamma(4), 0.0});
 }
 
+TEST(Losses, OfSharesOfClassesAreTheFormula) {
+  Random random(4);
+  const Tensor x = random.tensor({3, 4}, -5.0f, 5.0f);
+  const std::vector<float> y = random.list(12, 0.0f, 1.0f);
+  LossInDouble wanted{0.0, std::vector<double>(12)};
+  for (std::size_t at = 0; at < 12; at += 4) {
+    double sum = 0.0, shares = 0.0;
+    for (std::size_t v = at; v < at + 4; ++v) sum += std::exp(x.f32()[v]), shares += y[v];
+    for (std::size_t v = at; v < at + 4; ++v) {
+      const double p = std::exp(x.f32()[v]) / sum;
+      wanted.value -= y[v] * std::log(p) * 0.5 / 3;
+      wanted.d[v] = (p * shares - y[v]) * 0.5 / 3;
+    }
+  }
+  Tensor d = Tensor::zeros(x.shape());
+  EXPECT_NEAR(soft_cross_entropy(x, y.data(), d, 0.5f), wanted.value, 1e-6 * wanted.value);
+  expect_close("soft cross-entropy", numbers_of(d), wanted.d, Bound{1e-7, gamma(16), 0.0});
+}
+
 }  // namespace
 }  // namespace clearformer::test

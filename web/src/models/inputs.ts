@@ -13,7 +13,7 @@ import { KeyValueCache } from './key_value_cache.js';
  * Labels of a loss. Tokens [batch, pos] (-100 is not counted) for language models, for causal ones the `input_ids`
  * themselves, which are shifted; classes [batch, pos] of tokens, [batch] of sequences and images; first and last
  * positions [batch, 2] of answers; as floats the numbers of a regression, or 0 to 1 for each of several labels
- * [batch, label].
+ * (of DeBERTa: a share of each class) [batch, label].
  */
 export type LabelInput = IntegerInput | TensorInput;
 

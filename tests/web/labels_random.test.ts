@@ -1,0 +1,69 @@
+// Losses of random labels and problem types equal transformers'. With CLEARFORMER_LABEL_CASES the folder of other cases
+// that tests/references/labels_random.py wrote.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  AutoModelForCausalLM,
+  AutoModelForImageClassification,
+  AutoModelForMaskedLM,
+  AutoModelForQuestionAnswering,
+  AutoModelForSeq2SeqLM,
+  AutoModelForSequenceClassification,
+  AutoModelForTokenClassification,
+  type ModelInputs,
+  type ModelOutput,
+  type Tensor,
+} from 'clearformer';
+import { describe, expect, it } from 'vitest';
+import { gamma } from './support/primitives.js';
+import { type Case, casesOf, fixturePath, randomGroup, tensorsOf } from './support/references.js';
+
+const classes = {
+  'causal-lm': AutoModelForCausalLM,
+  'masked-lm': AutoModelForMaskedLM,
+  'seq2seq-lm': AutoModelForSeq2SeqLM,
+  'sequence-classification': AutoModelForSequenceClassification,
+  'token-classification': AutoModelForTokenClassification,
+  'question-answering': AutoModelForQuestionAnswering,
+  'image-classification': AutoModelForImageClassification,
+};
+
+interface LabelCase extends Case {
+  source: string;
+  labels: number[] | number[][];
+  floats: boolean;
+  /** null: no label counts. */
+  loss: number | null;
+  float32_error: { loss: number };
+}
+
+/** The checkpoint's files with the case's problem type. */
+function filesOf({ options }: LabelCase): Record<string, Uint8Array> {
+  const path = fixturePath(`models/${options.architecture}/${options.checkpoint}`);
+  const files = Object.fromEntries(readdirSync(path).map((name) => [name, readFileSync(join(path, name))]));
+  const config = { ...JSON.parse(String(files['config.json'])), problem_type: options.problem_type };
+  return { ...files, 'config.json': new TextEncoder().encode(JSON.stringify(config)) };
+}
+
+describe('losses of random labels equal transformers', () => {
+  it.each(casesOf(randomGroup('labels_random', 'CLEARFORMER_LABEL_CASES')) as LabelCase[])('$name', async (one) => {
+    const folder = `models/${one.options.architecture}`;
+    const source = casesOf(folder).find(({ name }) => name === one.source) as Case;
+    const tensor = tensorsOf(folder, source);
+    const inputs = Object.fromEntries(Object.keys(source.inputs).map((name) => [name, tensor(name)])) as ModelInputs;
+    const auto = classes[one.options.task as keyof typeof classes];
+    await using model = await auto.from_pretrained(filesOf(one), { deterministic: true });
+    const dims = [one.labels.length, ...(Array.isArray(one.labels[0]) ? [one.labels[0].length] : [])];
+    const labels = one.floats
+      ? { dims, data: Float32Array.from(one.labels.flat()) }
+      : { dims, data: BigInt64Array.from(one.labels.flat(), BigInt) };
+    const { loss } = (await model({ ...inputs, labels })) as ModelOutput & { loss: Tensor<'float32'> | number };
+    const found = typeof loss === 'number' ? loss : (loss.data[0] as number);
+    if (one.loss === null) expect(found).toBeNaN();
+    else
+      expect(Math.abs(found - one.loss)).toBeLessThanOrEqual(
+        8 * one.float32_error.loss + gamma(200) * Math.abs(one.loss),
+      );
+  });
+});
