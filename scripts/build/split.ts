@@ -28,6 +28,7 @@ const ofSecond = [
     `^std::\\w+::__shared_ptr_emplace<clearformer::${hidden}(?:OpenOptimizer|OpenGradient|PanelGradient|GradientRows)`,
   ),
   /^(?:.* )?clearformer::modules::/,
+  /^clearformer::log_softmax\(.*__invoke\(/,
 ];
 /** Of these, functions that differ between the builds: kernels, and what Binaryen has inlined kernels into. */
 const ofOneBuild = [

@@ -1,8 +1,9 @@
 // Executes Jinja templates with limits. Templates are untrusted programs that may loop for ever or grow a value until
 // memory is exhausted: the number of steps and the size of values are bounded, in proportion to the conversation.
 
-import { type Environment, type Interpreter, Template } from '@huggingface/jinja';
+import { type Environment, type Interpreter, parse, tokenize } from '@huggingface/jinja';
 import { ClearformerError } from '../support/error.js';
+import { dated } from './python_builtins.js';
 import { markPrints, PythonInterpreter, type Value } from './python_template.js';
 
 const longestSource = 2 ** 18; // characters; published templates have some ten thousand
@@ -14,7 +15,7 @@ const longestRange = 2 ** 20;
 // Operations that cost more than a step.
 const charactersInStep = 16;
 const absent = 16; // an undefined variable is an exception within the interpreter
-const dated = 256;
+const dateInSteps = 256;
 const sourceInStep = 64; // a macro's body is traversed when it is defined
 
 type Evaluate = Interpreter['evaluate'];
@@ -27,7 +28,12 @@ export interface BoundedTemplate {
 /** Parses a template; throws if it is invalid or too long. */
 export function boundedTemplate(source: string): BoundedTemplate {
   if (source.length > longestSource) throw tooMuch(`has ${source.length} characters; ${longestSource} are read`);
-  const { parsed } = new Template(source);
+  // Blocks of what the model says, which transformers may mark: they have the whitespace of blocks.
+  const text = source.replace(
+    /\{%([-+]?)\s*(end)?generation\s*([-+]?)%\}/g,
+    (_, before, end, after) => `{%${before} ${end ? 'endif' : 'if true'} ${after}%}`,
+  );
+  const parsed = parse(tokenize(text, { lstrip_blocks: true, trim_blocks: true }));
   markPrints(parsed);
   return {
     render(variables) {
@@ -41,8 +47,6 @@ export function boundedTemplate(source: string): BoundedTemplate {
 function tooMuch(what: string): ClearformerError {
   return new ClearformerError('unsupported', `chat_template: it ${what}`);
 }
-
-const clock = new Template('{{ strftime_now(format) }}');
 
 /** Every expression and statement passes through `evaluate`, which counts steps. */
 class BoundedInterpreter extends PythonInterpreter {
@@ -61,8 +65,8 @@ class BoundedInterpreter extends PythonInterpreter {
         throw new Error(message);
       },
       strftime_now: (format: string) => {
-        this.#pay(dated);
-        return clock.render({ format });
+        this.#pay(dateInSteps);
+        return dated(format, new Date());
       },
     };
     for (const [name, value] of Object.entries(globals)) this.global.set(name, value);

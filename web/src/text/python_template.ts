@@ -1,11 +1,27 @@
-// Jinja as Python runs it, where the interpreter's JavaScript differs: what None, True, lists and dictionaries are as text, when two
-// values are equal, what may be added, and loops over texts and over what is undefined.
+// Jinja as Python runs it, where the interpreter's JavaScript differs: what is printed, when two values are equal, what may be
+// added, loops over texts and over what is undefined, and what the interpreter lacks.
 
-import { Environment, Interpreter } from '@huggingface/jinja';
+import { type Environment, Interpreter } from '@huggingface/jinja';
+import { listOf, textFilters, textMethods } from './python_builtins.js';
+import {
+  entriesOf,
+  equal,
+  isDefined,
+  isList,
+  isNumber,
+  isText,
+  itemsOf,
+  made,
+  nameOf,
+  textOf,
+  type Value,
+  wordsOf,
+} from './python_values.js';
 
 type Evaluate = Interpreter['evaluate'];
 type Statement = NonNullable<Parameters<Evaluate>[0]>;
-export type Value = ReturnType<Evaluate>;
+
+export type { Value };
 
 /** A statement or an expression with the members that are read here. */
 interface Node extends Statement {
@@ -23,10 +39,15 @@ interface Node extends Statement {
   args?: Node[];
   value?: unknown;
   expression?: Node;
+  object?: Node;
+  property?: Node;
+  computed?: boolean;
+  test?: Node;
+  negate?: boolean;
 }
 
 const statements = new Set(
-  'Program If For Break Continue Set Macro Comment FilterStatement CallStatement StringLiteral'.split(' '),
+  'Program If For Block Turn Break Continue Set Macro Comment FilterStatement CallStatement StringLiteral'.split(' '),
 );
 const blocks = ['body', 'alternate', 'defaultBlock'] as const;
 
@@ -38,22 +59,49 @@ export function markPrints(program: Statement): void {
     if (node[block])
       node[block] = node[block].map((each) => (statements.has(each.type) ? each : marked('Print', each)));
   }
+  if (node.type === 'For' && node.body?.some(controls)) node.body = [{ type: 'Turn', body: node.body }];
+  if (node.type === 'If' && controls(node))
+    for (const block of blocks) if (node[block]) node[block] = [{ type: 'Block', body: node[block] }];
   const { iterable } = node;
   if (iterable?.lhs) iterable.lhs = marked('Items', iterable.lhs);
   else if (iterable) node.iterable = marked('Items', iterable);
 }
 
+/** Whether a statement may end a turn of the loop around it. */
+const controls = (node: Node): boolean =>
+  node.type === 'Break' ||
+  node.type === 'Continue' ||
+  (['If', 'Block'].includes(node.type) && blocks.some((block) => node[block]?.some(controls)));
+
+/** Ends a turn of a loop, or the loop; `text` is what the turn has printed, which the interpreter would lose. */
+class LoopControl extends Error {
+  text = '';
+  constructor(readonly endsLoop: boolean) {
+    super('break and continue are for loops');
+  }
+}
+
 const marked = (type: 'Print' | 'Items', expression: Node): Node => ({ type, expression });
 /** An expression that has been evaluated. */
 const held = (value: Value): Node => ({ type: 'Held', value });
-const made = (given: unknown): Value => new Environment().set('made', given);
 
 const compared = ['==', '!=', 'in', 'not in'];
+/** Tests that compare. */
+const operators: Readonly<Record<string, string>> = {
+  equalto: '==',
+  eq: '==',
+  '==': '==',
+  ne: '!=',
+  '!=': '!=',
+  in: 'in',
+};
 /** Filters that read any value as text. */
 const readText = ['string', 'trim', 'upper', 'lower', 'title', 'capitalize', 'replace'];
 
 /** Runs a program whose prints are marked. */
 export class PythonInterpreter extends Interpreter {
+  readonly #loops: { isOver: boolean }[] = [];
+
   override evaluate(statement: Parameters<Evaluate>[0], environment: Environment): Value {
     const node = statement as Node | undefined;
     switch (node?.type) {
@@ -67,20 +115,90 @@ export class PythonInterpreter extends Interpreter {
         const value = this.evaluate(node.expression, environment);
         return isText(value) ? made([...wordsOf(value)]) : value.type === 'UndefinedValue' ? made([]) : value;
       }
+      case 'Break':
+      case 'Continue':
+        throw new LoopControl(node.type === 'Break');
+      case 'Block':
+        return this.#block(node, environment);
+      case 'For':
+        this.#loops.push({ isOver: false });
+        try {
+          return super.evaluate(statement, environment);
+        } finally {
+          this.#loops.pop();
+        }
+      case 'Turn':
+        return this.#turn(node, environment);
+      case 'TestExpression': {
+        if (node.test?.value !== 'iterable') return super.evaluate(statement, environment);
+        const { type } = this.evaluate(node.operand, environment);
+        return made(/^(String|Array|Tuple|Object|Undefined)/.test(type) !== node.negate);
+      }
       case 'BinaryExpression':
         return this.#binary(node, environment);
       case 'FilterExpression':
         return this.#filtered(node, environment);
+      case 'CallExpression':
+        return this.#called(node, environment);
       default:
         return super.evaluate(statement, environment);
+    }
+  }
+
+  /** A call, of a text's method if the interpreter lacks it. */
+  #called(node: Node, environment: Environment): Value {
+    const { callee, args = [] } = node;
+    const name = callee?.type === 'MemberExpression' && !callee.computed ? String(callee.property?.value) : '';
+    const method = Object.hasOwn(textMethods, name) ? textMethods[name] : undefined;
+    if (method === undefined) return super.evaluate(node, environment);
+    const object = this.evaluate(callee?.object, environment);
+    if (!isText(object)) {
+      return super.evaluate({ ...node, callee: { ...callee, object: held(object) } } as Statement, environment);
+    }
+    const given = this.#all(args, environment);
+    return made(method(wordsOf(object), given[0]?.value as string, given));
+  }
+
+  #block({ body = [] }: Node, environment: Environment): Value {
+    let text = '';
+    for (const each of body) {
+      try {
+        const value = this.evaluate(each, environment);
+        if (isText(value)) text += wordsOf(value);
+      } catch (thrown) {
+        if (thrown instanceof LoopControl) thrown.text = text + thrown.text;
+        throw thrown;
+      }
+    }
+    return made(text);
+  }
+
+  /** One turn of the innermost loop. */
+  #turn(node: Node, environment: Environment): Value {
+    const loop = this.#loops.at(-1);
+    if (loop?.isOver) return super.evaluate({ type: 'Break' } as Statement, environment);
+    try {
+      return this.#block(node, environment);
+    } catch (thrown) {
+      if (loop === undefined || !(thrown instanceof LoopControl)) throw thrown;
+      loop.isOver = thrown.endsLoop;
+      return made(thrown.text);
     }
   }
 
   #binary(node: Node, environment: Environment): Value {
     const operator = node.operator?.value ?? '';
     if (operator === 'and' || operator === 'or') return super.evaluate(node, environment);
-    const left = this.evaluate(node.left, environment);
-    const right = this.evaluate(node.right, environment);
+    return this.#operation(
+      node,
+      this.evaluate(node.left, environment),
+      this.evaluate(node.right, environment),
+      environment,
+    );
+  }
+
+  #operation(node: Node, left: Value, right: Value, environment: Environment): Value {
+    const operator = node.operator?.value ?? '';
     if (operator === '~') return made(textOf(left) + textOf(right));
     if (compared.includes(operator) && (operator.endsWith('=') || isList(right))) {
       for (const value of [left, right]) if (!isText(value)) this.evaluate(held(value), environment); // counts them
@@ -90,7 +208,12 @@ export class PythonInterpreter extends Interpreter {
     if (operator === '+' && isText(left) !== isText(right) && [left, right].every(isDefined)) {
       throw new Error(`${nameOf(left)} and ${nameOf(right)} cannot be added`);
     }
-    return super.evaluate({ ...node, left: held(left), right: held(right) } as Statement, environment);
+    if (operator === '*' && isText(left) && isNumber(right))
+      return made(wordsOf(left).repeat(Math.max(0, Number(right.value))));
+    const found = super.evaluate({ ...node, left: held(left), right: held(right) } as Statement, environment);
+    // The sign of a remainder is the divisor's.
+    const isOther = operator === '%' && Number(found.value) * Number(right.value) < 0;
+    return isOther ? this.#operated(found, '+', right) : found;
   }
 
   #filtered(node: Node, environment: Environment): Value {
@@ -98,107 +221,85 @@ export class PythonInterpreter extends Interpreter {
     const name = String((filter?.callee ?? filter)?.value);
     let operand = this.evaluate(node.operand, environment);
     if (readText.includes(name) && !isText(operand)) operand = made(textOf(operand));
+    const found = this.#ofItems(name, operand, filter, environment);
+    if (found !== undefined) return found;
+    if (Object.hasOwn(textFilters, name)) return made(textFilters[name]?.(textOf(operand)));
     const plain = filter?.args?.every(({ type }) => !type.startsWith('Keyword')) ?? true;
     if (name === 'join' && isList(operand) && plain) operand = made(itemsOf(operand).map(textOf));
     if ((name === 'selectattr' || name === 'rejectattr') && isList(operand)) {
-      const given = (filter?.args ?? []).map((each) => this.evaluate(each, environment));
-      const kept = this.#kept(given, environment);
-      const chosen = itemsOf(operand).filter((each) => kept(each) === (name === 'selectattr'));
-      return super.evaluate({ type: 'ArrayLiteral', value: chosen.map(held) } as Statement, environment);
+      const kept = this.#kept(this.#all(filter?.args ?? [], environment), environment);
+      return this.#listed(itemsOf(operand).filter((each) => kept(each) === (name === 'selectattr')));
     }
     return super.evaluate({ ...node, operand: held(operand) } as Statement, environment);
   }
 
+  /** Filters of whatever can be looped over, where the interpreter lacks them; undefined for others. */
+  #ofItems(name: string, operand: Value, filter: Node | undefined, environment: Environment): Value | undefined {
+    const given = filter?.args ?? [];
+    const items = () => listOf(operand);
+    switch (name) {
+      case 'int': {
+        if (!isText(operand)) return undefined;
+        const number = Number(wordsOf(operand).trim() || Number.NaN);
+        return Number.isFinite(number) ? made(Math.trunc(number)) : (this.#all(given, environment)[0] ?? made(0));
+      }
+      case 'count':
+      case 'length':
+        return made(items().length);
+      case 'first':
+        return items()[0] ?? made(undefined);
+      case 'last':
+        return items().at(-1) ?? made(undefined);
+      case 'list':
+        return this.#listed(items());
+      case 'select':
+      case 'reject': {
+        const passes = this.#tested(this.#all(given, environment), environment);
+        return this.#listed(items().filter((each) => passes(each) === (name === 'select')));
+      }
+      case 'map': {
+        const [which, ...args] = given;
+        if (which === undefined || which.type.startsWith('Keyword')) return undefined;
+        const callee = { type: 'Identifier', value: textOf(this.evaluate(which, environment)) };
+        const each = args.length === 0 ? callee : { type: 'CallExpression', callee, args };
+        const mapped = (item: Value): Node => ({ type: 'FilterExpression', operand: held(item), filter: each });
+        return this.#listed(items().map((item) => this.evaluate(mapped(item), environment)));
+      }
+      default:
+        return undefined;
+    }
+  }
+
+  #all(given: readonly Node[], environment: Environment): Value[] {
+    return given.map((each) => this.evaluate(each, environment));
+  }
+
+  #listed(items: readonly Value[]): Value {
+    return super.evaluate({ type: 'ArrayLiteral', value: items.map(held) } as Statement, this.global);
+  }
+
+  #operated(left: Value, operator: string, right: Value): Value {
+    return this.#operation({ type: 'BinaryExpression', operator: { value: operator } }, left, right, this.global);
+  }
+
   /** Whether an item has the attribute, or has it as the named test says; one that is missing is undefined. */
-  #kept([name, test, other]: readonly Value[], environment: Environment): (item: Value) => boolean {
+  #kept([name, ...test]: readonly Value[], environment: Environment): (item: Value) => boolean {
     if (name === undefined || !isText(name)) throw new Error('an attribute must be a string');
-    const of = (item: Value): Value =>
-      (item.type === 'ObjectValue' ? entriesOf(item).get(wordsOf(name)) : undefined) ?? made(undefined);
-    if (test === undefined) return (item) => of(item).__bool__().value;
+    const passes = this.#tested(test, environment);
+    return (item) =>
+      passes((item.type === 'ObjectValue' ? entriesOf(item).get(wordsOf(name)) : undefined) ?? made(undefined));
+  }
+
+  /** Whether a value is as the named test says; without one whether it is true. */
+  #tested([test, ...others]: readonly Value[], environment: Environment): (value: Value) => boolean {
+    if (test === undefined) return (value) => value.__bool__().value;
     const which = textOf(test);
-    const compare = { equalto: true, eq: true, '==': true, ne: false, '!=': false }[which];
-    if (compare !== undefined && other !== undefined) return (item) => equal(of(item), other) === compare;
+    const [other] = others;
+    const operator = operators[which];
+    if (operator !== undefined && other !== undefined)
+      return (value) => this.#operated(value, operator, other).value === true;
     const known = environment.tests.get(which);
     if (known === undefined) throw new Error(`Unknown test: ${which}`);
-    return (item) => known(of(item), ...(other === undefined ? [] : [other]));
+    return (value) => known(value, ...others);
   }
-}
-
-// The contents of values of one kind.
-const wordsOf = ({ value }: Value): string => value as string;
-const itemsOf = ({ value }: Value): Value[] => value as Value[];
-const entriesOf = ({ value }: Value): Map<string, Value> => value as Map<string, Value>;
-
-const isText = ({ type }: Value): boolean => type === 'StringValue';
-const isList = ({ type }: Value): boolean => type === 'ArrayValue' || type === 'TupleValue';
-const isDefined = ({ type }: Value): boolean => type !== 'UndefinedValue';
-const isNumber = ({ type }: Value): boolean => ['IntegerValue', 'FloatValue', 'BooleanValue'].includes(type);
-const nameOf = ({ type }: Value): string => type.replace('Value', '').toLowerCase();
-
-/** Python's `==`. */
-function equal(left: Value, right: Value): boolean {
-  if (isNumber(left) && isNumber(right)) return Number(left.value) === Number(right.value);
-  if (left.type !== right.type) return false;
-  if (!isDefined(left) || left.type === 'NullValue') return true;
-  if (isList(left)) {
-    const [one, other] = [itemsOf(left), itemsOf(right)];
-    return one.length === other.length && one.every((each, i) => equal(each, other[i] as Value));
-  }
-  if (left.type !== 'ObjectValue') return left.value === right.value;
-  const [one, other] = [entriesOf(left), entriesOf(right)];
-  if (one.size !== other.size) return false;
-  return [...one].every(([key, value]) => other.has(key) && equal(value, other.get(key) as Value));
-}
-
-/** Python's `str()`. */
-function textOf(value: Value): string {
-  if (isText(value)) return wordsOf(value);
-  return isDefined(value) ? representationOf(value) : '';
-}
-
-/** Python's `repr()`. */
-function representationOf(value: Value): string {
-  switch (value.type) {
-    case 'StringValue':
-      return quoted(wordsOf(value));
-    case 'NullValue':
-      return 'None';
-    case 'UndefinedValue':
-      return 'Undefined';
-    case 'BooleanValue':
-      return value.value ? 'True' : 'False';
-    case 'FloatValue':
-      return floatText(value);
-    case 'ArrayValue':
-      return `[${itemsOf(value).map(representationOf).join(', ')}]`;
-    case 'TupleValue':
-      return `(${itemsOf(value).map(representationOf).join(', ')}${itemsOf(value).length === 1 ? ',' : ''})`;
-    case 'ObjectValue': {
-      const entries = [...entriesOf(value)];
-      return `{${entries.map(([key, each]) => `${quoted(key)}: ${representationOf(each)}`).join(', ')}}`;
-    }
-    default:
-      return value.toString();
-  }
-}
-
-function floatText(value: Value): string {
-  const size = Math.abs(Number(value.value));
-  if (size === 0 || (size >= 1e-4 && size < 1e16)) return value.toString();
-  return Number(value.value)
-    .toExponential()
-    .replace(/(?<=e[+-])\d$/, '0$&');
-}
-
-const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
-
-function quoted(text: string): string {
-  const mark = text.includes("'") && !text.includes('"') ? '"' : "'";
-  const escaped = text.replace(/[\\'\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu, (character) => {
-    if (character === "'") return mark === "'" ? "\\'" : "'";
-    const code = character.codePointAt(0) ?? 0;
-    const [letter, digits] = code < 0x100 ? ['x', 2] : code < 0x10000 ? ['u', 4] : ['U', 8];
-    return escapes[character] ?? `\\${letter}${code.toString(16).padStart(Number(digits), '0')}`;
-  });
-  return mark + escaped + mark;
 }

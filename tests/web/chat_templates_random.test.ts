@@ -1,0 +1,66 @@
+// Random chat templates give the text that transformers gives. With CLEARFORMER_TEMPLATE_CASES the folder of other cases that
+// tests/references/chat_templates_random.py wrote.
+
+import { apply_chat_template, type Message } from 'clearformer/chat_template';
+import { PreTrainedTokenizer } from 'clearformer/tokenizer';
+import { describe, expect, it } from 'vitest';
+import { casesOf, randomGroup } from './support/references.js';
+
+interface TemplateCase {
+  name: string;
+  template: string;
+  messages: Message[];
+  tools: object[] | null;
+  add_generation_prompt: boolean;
+  text: string;
+}
+const cases = casesOf(randomGroup('chat_templates_random', 'CLEARFORMER_TEMPLATE_CASES')) as unknown as TemplateCase[];
+const json = { model: { type: 'WordLevel', vocab: { '<s>': 0 }, unk_token: '<s>' } };
+const tokenizer = new PreTrainedTokenizer(json, { bos_token: '<s>' });
+const rendered = (template: string, messages: Message[], options: object = {}) =>
+  apply_chat_template(tokenizer, messages, { chat_template: template, ...options, tokenize: false });
+
+describe('random chat templates equal transformers', () => {
+  it.each(cases)('$name', ({ template, messages, tools, add_generation_prompt, text }) => {
+    expect(rendered(template, messages, { tools: tools ?? undefined, add_generation_prompt })).toBe(text);
+  });
+});
+
+describe('templates are Python’s', () => {
+  const messages = ['\n  one ', 'two', 'three'].map((content) => ({ role: 'user', content }));
+  it.each([
+    ["{{ messages[0].content.strip('\\n') }}|{{ ' x '.rstrip() }}|{{ '--x-'.lstrip('-') }}", '  one | x|x-'],
+    [
+      '{% for m in messages %}{{ loop.index }}{% if loop.index == 2 %}!{% continue %}{% endif %},{% endfor %}',
+      '1,2!3,',
+    ],
+    ['{% for m in messages %}{{ loop.index }}{% if loop.index == 2 %}!{% break %}{% endif %},{% endfor %}.', '1,2!.'],
+    ['{% generation -%}{{ 0 -}}{% endgeneration %}  x', '0  x'],
+    ['{{ -1 % 2 }} {{ 7 % -3 }} {{ -2.5 % 2 }}', '1 -2 1.5'],
+    [
+      '{{ "mcDONALD fred" | title }} {{ "it\'s" | title }} {{ "it\'s".title() }} {{ "aB" | capitalize }}',
+      "Mcdonald Fred It's It'S Ab",
+    ],
+    [
+      '{{ ["b", "a"] | map("upper") | join }} {{ [1, 2, 3] | select("odd") | list }} {{ "ab" | list }}',
+      "BA [1, 3] ['a', 'b']",
+    ],
+    [
+      '{{ ", ".join(["a", "b"]) }} {{ "banana".count("an") }} {{ "ab".find("b") }} {{ "😀" | length }} {{ "x" | int(7) }}',
+      'a, b 2 1 1 7',
+    ],
+  ])('%s', (template, text) => {
+    expect(rendered(template, messages)).toBe(text);
+  });
+
+  it('has dates in English', () => {
+    const now = new Date();
+    const month = now.toLocaleString('en-US', { month: 'long' });
+    const text = `${String(now.getDate()).padStart(2, '0')} ${month.slice(0, 3)} ${month} ${now.getFullYear()} % %q`;
+    expect(rendered('{{ strftime_now("%d %b %B %Y %% %q") }}', messages)).toBe(text);
+  });
+
+  it('an unknown test is refused', () => {
+    expect(() => rendered("{{ [1] | select('unknown') | list }}", messages)).toThrow('unknown');
+  });
+});
