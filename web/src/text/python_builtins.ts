@@ -9,10 +9,16 @@ type Methods = Readonly<Record<string, (text: string, first: string, given: read
 const stripped = (start: boolean, end: boolean) => (text: string, characters?: string) => {
   const isCut = (one: string) => characters?.includes(one) ?? one.trim() === '';
   const all = [...text];
-  while (start && all.length > 0 && isCut(all[0] as string)) all.shift();
-  while (end && all.length > 0 && isCut(all.at(-1) as string)) all.pop();
-  return all.join('');
+  let [first, after] = [0, all.length];
+  while (start && first < after && isCut(all[first] as string)) first++;
+  while (end && first < after && isCut(all[after - 1] as string)) after--;
+  return all.slice(first, after).join('');
 };
+
+/** Throws for a text so often that it would be too long to be counted. */
+export function expectRoom({ length }: string, times: number): void {
+  if (length * times > 2 ** 24) throw new Error(`${length} characters ${times} times are too many`);
+}
 
 const capitalized = (text: string) =>
   text.replace(/^./su, (first) => first.toUpperCase()).replace(/(?<=^.).+/su, (rest) => rest.toLowerCase());
@@ -23,10 +29,11 @@ export const textMethods: Methods = {
   find: (text, part) => text.indexOf(part),
   capitalize: capitalized,
   title: (text) => text.replace(/\p{L}+/gu, capitalized),
-  join: (text, _, [parts]) =>
-    listOf(parts as Value)
-      .map(wordsOf)
-      .join(text),
+  join(text, _, [parts]) {
+    const words = listOf(parts as Value).map(wordsOf);
+    expectRoom(text, words.length);
+    return words.join(text);
+  },
   strip: stripped(true, true),
   lstrip: stripped(true, false),
   rstrip: stripped(false, true),

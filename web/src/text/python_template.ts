@@ -2,7 +2,7 @@
 // added, loops over texts and over what is undefined, and what the interpreter lacks.
 
 import { type Environment, Interpreter } from '@huggingface/jinja';
-import { listOf, textFilters, textMethods } from './python_builtins.js';
+import { expectRoom, listOf, textFilters, textMethods } from './python_builtins.js';
 import {
   entriesOf,
   equal,
@@ -76,9 +76,6 @@ const controls = (node: Node): boolean =>
 /** Ends a turn of a loop, or the loop; `text` is what the turn has printed, which the interpreter would lose. */
 class LoopControl extends Error {
   text = '';
-  constructor(readonly endsLoop: boolean) {
-    super('break and continue are for loops');
-  }
 }
 
 const marked = (type: 'Print' | 'Items', expression: Node): Node => ({ type, expression });
@@ -101,6 +98,7 @@ const readText = ['string', 'trim', 'upper', 'lower', 'title', 'capitalize', 're
 /** Runs a program whose prints are marked. */
 export class PythonInterpreter extends Interpreter {
   readonly #loops: { isOver: boolean }[] = [];
+  readonly #control = new LoopControl('break and continue are for loops');
 
   override evaluate(statement: Parameters<Evaluate>[0], environment: Environment): Value {
     const node = statement as Node | undefined;
@@ -116,8 +114,12 @@ export class PythonInterpreter extends Interpreter {
         return isText(value) ? made([...wordsOf(value)]) : value.type === 'UndefinedValue' ? made([]) : value;
       }
       case 'Break':
-      case 'Continue':
-        throw new LoopControl(node.type === 'Break');
+      case 'Continue': {
+        const loop = this.#loops.at(-1);
+        if (loop) loop.isOver = node.type === 'Break';
+        this.#control.text = '';
+        throw this.#control;
+      }
       case 'Block':
         return this.#block(node, environment);
       case 'For':
@@ -181,7 +183,6 @@ export class PythonInterpreter extends Interpreter {
       return this.#block(node, environment);
     } catch (thrown) {
       if (loop === undefined || !(thrown instanceof LoopControl)) throw thrown;
-      loop.isOver = thrown.endsLoop;
       return made(thrown.text);
     }
   }
@@ -208,8 +209,11 @@ export class PythonInterpreter extends Interpreter {
     if (operator === '+' && isText(left) !== isText(right) && [left, right].every(isDefined)) {
       throw new Error(`${nameOf(left)} and ${nameOf(right)} cannot be added`);
     }
-    if (operator === '*' && isText(left) && isNumber(right))
-      return made(wordsOf(left).repeat(Math.max(0, Number(right.value))));
+    if (operator === '*' && isText(left) && isNumber(right)) {
+      const times = Math.max(0, Number(right.value));
+      expectRoom(wordsOf(left), times);
+      return made(wordsOf(left).repeat(times));
+    }
     const found = super.evaluate({ ...node, left: held(left), right: held(right) } as Statement, environment);
     // The sign of a remainder is the divisor's.
     const isOther = operator === '%' && Number(found.value) * Number(right.value) < 0;
@@ -247,9 +251,9 @@ export class PythonInterpreter extends Interpreter {
       case 'length':
         return made(items().length);
       case 'first':
-        return items()[0] ?? made(undefined);
+        return isText(operand) ? made(/^./su.exec(wordsOf(operand))?.[0]) : (items()[0] ?? made(undefined));
       case 'last':
-        return items().at(-1) ?? made(undefined);
+        return isText(operand) ? made(/.$/su.exec(wordsOf(operand))?.[0]) : (items().at(-1) ?? made(undefined));
       case 'list':
         return this.#listed(items());
       case 'select':
