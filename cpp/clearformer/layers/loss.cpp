@@ -31,14 +31,18 @@ void add_difference(const float* p, double target, double factor, std::size_t cl
   for (std::size_t v = 0; v < classes; ++v) d[v] += static_cast<float>(factor * (p[v] - target));
 }
 
-// The loss of one row x (V); adds factor · its gradient to d, with room for V floats in p.
-double loss_of_row(const float* x, std::size_t classes, std::size_t label, float smoothing,
-                   double factor, float* p, float* d) {
+// p = softmax(x) of one row (V). Returns what is to be added to x_v for log p_v.
+double softmax_of_row(const float* x, std::size_t classes, float* p) {
   std::copy_n(x, classes, p);
   kernels::softmax(p, 1, classes, classes);
   // log p_v = x_v - most + log p_most, where p_most is at least 1 / V
-  const double log_most =
-      portable_log(static_cast<double>(largest(p, classes))) - largest(x, classes);
+  return portable_log(static_cast<double>(largest(p, classes))) - largest(x, classes);
+}
+
+// The loss of one row x (V); adds factor · its gradient to d, with room for V floats in p.
+double loss_of_row(const float* x, std::size_t classes, std::size_t label, float smoothing,
+                   double factor, float* p, float* d) {
+  const double log_most = softmax_of_row(x, classes, p);
   const double share = smoothing / static_cast<double>(classes);
   if (d != nullptr) {
     const std::size_t after = label + 1;
@@ -127,10 +131,14 @@ double soft_cross_entropy(const TensorView& x, const float* y, const MutableTens
   double sum = 0.0;
   std::vector<float> p(classes);
   for (std::size_t at = 0; at < x.elements(); at += classes) {
+    const double log_most = softmax_of_row(x.f32() + at, classes, p.data());
+    double shares = 0.0;
     for (std::size_t v = 0; v < classes; ++v) {
-      const double share = y[at + v];
-      sum += loss_of_row(x.f32() + at, classes, v, 0.0f, factor * share, p.data(), d.f32() + at) *
-             share;
+      shares += y[at + v];
+      sum -= y[at + v] * (x.f32()[at + v] + log_most);
+    }
+    for (std::size_t v = 0; v < classes; ++v) {
+      d.f32()[at + v] += static_cast<float>(factor * (p[v] * shares - y[at + v]));
     }
   }
   return factor * sum;
