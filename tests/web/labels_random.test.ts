@@ -1,8 +1,6 @@
 // Losses of random labels and problem types equal transformers'. With CLEARFORMER_LABEL_CASES the folder of other cases
 // that tests/references/labels_random.py wrote.
 
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import {
   AutoModelForCausalLM,
   AutoModelForImageClassification,
@@ -16,8 +14,9 @@ import {
   type Tensor,
 } from 'clearformer';
 import { describe, expect, it } from 'vitest';
+import { folderFiles, jsonFile } from './support/pipeline_cases.js';
 import { gamma } from './support/primitives.js';
-import { type Case, casesOf, fixturePath, randomGroup, tensorsOf } from './support/references.js';
+import { type Case, casesOf, randomGroup, tensorsOf } from './support/references.js';
 
 const classes = {
   'causal-lm': AutoModelForCausalLM,
@@ -39,11 +38,12 @@ interface LabelCase extends Case {
 }
 
 /** The checkpoint's files with the case's problem type. */
-function filesOf({ options }: LabelCase): Record<string, Uint8Array> {
-  const path = fixturePath(`models/${options.architecture}/${options.checkpoint}`);
-  const files = Object.fromEntries(readdirSync(path).map((name) => [name, readFileSync(join(path, name))]));
-  const config = { ...JSON.parse(String(files['config.json'])), problem_type: options.problem_type };
-  return { ...files, 'config.json': new TextEncoder().encode(JSON.stringify(config)) };
+function filesOf({ options: { architecture, checkpoint, problem_type } }: LabelCase) {
+  const files = folderFiles(`models/${architecture}/${checkpoint}`);
+  return {
+    ...files,
+    'config.json': jsonFile({ ...JSON.parse(String(Buffer.from(files['config.json'] ?? ''))), problem_type }),
+  };
 }
 
 describe('losses of random labels equal transformers', () => {

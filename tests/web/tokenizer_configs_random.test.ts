@@ -2,10 +2,10 @@
 // AutoTokenizer. With CLEARFORMER_TOKENIZER_CONFIG_CASES the folder of other cases that
 // tests/references/tokenizer_configs_random.py wrote.
 
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { AutoTokenizer } from 'clearformer/tokenizer';
 import { describe, expect, it } from 'vitest';
+import { folderFiles } from './support/pipeline_cases.js';
 import { casesOf, fixturePath, randomGroup } from './support/references.js';
 
 interface TextResult {
@@ -38,15 +38,14 @@ const cases = casesOf(
 
 /** The folder's files as changed. */
 function filesOf({ folder, changed }: ConfigCase): Record<string, Uint8Array> {
-  const files = new Map<string, Uint8Array>();
-  const path = fixturePath(folder);
-  if (path.endsWith('.json')) files.set('tokenizer.json', readFileSync(path));
-  else for (const name of readdirSync(path)) files.set(name, readFileSync(join(path, name)));
-  for (const [name, text] of Object.entries(changed)) {
-    if (text === null) files.delete(name);
-    else files.set(name, new TextEncoder().encode(text));
-  }
-  return Object.fromEntries(files);
+  const files = folder.endsWith('.json')
+    ? { 'tokenizer.json': readFileSync(fixturePath(folder)) }
+    : folderFiles(folder);
+  const texts = Object.entries(changed).map(
+    ([name, text]) => [name, text === null ? null : Buffer.from(text)] as const,
+  );
+  const all = Object.entries({ ...files, ...Object.fromEntries(texts) }).filter(([, bytes]) => bytes !== null);
+  return Object.fromEntries(all) as Record<string, Uint8Array>;
 }
 
 describe('files beside the tokenizer equal transformers', () => {

@@ -20,7 +20,7 @@ export interface TokenizerLoadOptions extends SourceOptions, ReadOptions {
 
 const knownOptions = [...sourceOptions, 'signal', 'integrity', 'progress_callback'];
 const main = 'tokenizer.json';
-const others = () => loadPart(() => import('./other_files.js')); // rarely needed
+const otherFiles = () => loadPart(() => import('./other_files.js')); // rarely needed
 
 /** All files of a folder that a tokenizer may be read from. */
 export const tokenizerFiles: readonly string[] = [
@@ -68,7 +68,7 @@ export async function readTokenizer(folder: Folder, options: TokenizerLoadOption
   ]);
   const held = json instanceof ClearformerError ? undefined : parsed(json);
   const config = await completed(parsed(given), folder, options, parsed);
-  const tokenizerJson = held ?? (await (await others()).fromOtherFiles(folder, options, config, texts));
+  const tokenizerJson = held ?? (await (await otherFiles()).fromOtherFiles(folder, options, config, texts));
   if (tokenizerJson === undefined) throw json;
   const sizes = new Map(texts.map((text) => [text.name, text.bytes]));
   const progress = new Progress(folder.where, sizes, options.progress_callback);
@@ -105,7 +105,8 @@ async function completed(
   options: TokenizerLoadOptions,
   parsed: (text: TextFile | undefined) => TokenizerConfig,
 ): Promise<TokenizerConfig> {
-  const wantsMap = config.added_tokens_decoder === undefined && !config.backend; // transformers writes none since 4.34, since 5
+  // transformers reads the map of folders without `added_tokens_decoder`, and since version 5, which names a backend, writes none.
+  const wantsMap = config.added_tokens_decoder === undefined && !config.backend;
   const wantsClass = typeof config.tokenizer_class !== 'string';
   const [map, model] = await Promise.all([
     wantsMap ? readOptional(folder, 'special_tokens_map.json', options) : undefined,
