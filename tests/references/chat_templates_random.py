@@ -15,6 +15,7 @@ TOOLS = [{"type": "function", "function": {"name": "f", "description": "It's <b>
     "type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer", "default": 3}}, "required": ["city"]}}}]
 CALL = {"type": "function", "function": {"name": "w", "arguments": {"city": "Łódź", "days": 2, "ok": True, "x": None, "f": 1.5}}}
 DICTIONARY = "{'city': 'Łódź', 'days': 2, 'ok': true, 'x': none, 'f': 1.5}"
+JSON = ["", "(indent=2)", "(ensure_ascii=True)", "(separators=(',', ':'))"]
 DEEPEST = 3  # expressions and blocks
 
 
@@ -38,10 +39,6 @@ class Template:
 
     def __init__(self, rng):
         self.rng, self.texts, self.numbers, self.messages, self.loops, self.macros, self.namespace = rng, ["bos_token"], [], [], 0, 0, False
-
-    def pick(self, depth, simple, *others):
-        """One of the alternatives; of the simple ones if the expression is deep."""
-        return self.rng.choice(simple if depth >= DEEPEST or self.rng.random() < 0.25 else others)
 
     def of(self, text, *drawn):
         """The text with each `$` replaced by an operand in parentheses."""
@@ -68,8 +65,7 @@ class Template:
             (f"$ | replace({part}, '_')", one), (f"$.replace({part}, '_'{rng.choice(['', ', 1'])})", one), (f"$.split({part})[{rng.choice([0, -1])}]", one),
             (f"$[{rng.choice(['1:', '0:2', ':-1', '::2', '::-1', '-2:', ':3', '1:100'])}]", one), (f"$ | join({part})", self.items(below)),
             (f"{part}.join($)", self.words(below)), ("($ if $ else $)", one, self.truth(below), other), ("missing | default($)", one), ("$ | default($, true)", one, other),
-            ("$ * 2", one),
-            (f"$ | tojson{rng.choice(['', '(indent=2)', '(ensure_ascii=True)', '(separators=(chr, chr))'.replace('chr', repr(':'))])}", self.dictionary()),
+            ("$ * 2", one), (f"$ | tojson{rng.choice(JSON)}", self.dictionary()),
             ("$ | string", rng.choice([number, self.truth(below), self.items(below), self.dictionary()])), ("$.get('city', $)", self.dictionary(), one)]
         if self.macros and depth == 0:
             kinds.append((f"macro{rng.randrange(self.macros)}($, b=$)", one, other))

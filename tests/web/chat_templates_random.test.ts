@@ -35,6 +35,18 @@ describe('templates are Python’s', () => {
       '1,2!3,',
     ],
     ['{% for m in messages %}{{ loop.index }}{% if loop.index == 2 %}!{% break %}{% endif %},{% endfor %}.', '1,2!.'],
+    [
+      '{% for m in messages %}p{% filter upper %}a{% if true %}b{% continue %}{% endif %}{% endfilter %}{% endfor %}.',
+      'ppp.',
+    ],
+    [
+      '{% for m in messages %}p{% set x %}a{% if loop.last %}b{% break %}{% endif %}{% endset %}{{ x }}{% endfor %}.',
+      'papap.',
+    ],
+    [
+      "{{ 'x' | int(default=5) }} {{ 'x' | int }} {{ ' 12 ' | int }} {{ '2.9' | int }} {{ missing | length }}",
+      '5 0 12 2 0',
+    ],
     ['{% generation -%}{{ 0 -}}{% endgeneration %}  x', '0  x'],
     ['{{ -1 % 2 }} {{ 7 % -3 }} {{ -2.5 % 2 }}', '1 -2 1.5'],
     [
@@ -60,7 +72,17 @@ describe('templates are Python’s', () => {
     expect(rendered('{{ strftime_now("%d %b %B %Y %% %q") }}', messages)).toBe(text);
   });
 
-  it('an unknown test is refused', () => {
-    expect(() => rendered("{{ [1] | select('unknown') | list }}", messages)).toThrow('unknown');
+  it.each([
+    ["{{ [1] | select('unknown') | list }}", 'unknown'],
+    ['{{ none | length }}', 'null is not iterable'],
+    ['{{ 5 | first }}', 'integer is not iterable'],
+    ["{{ ','.join([1, 'a']) }}", 'integer is no text'],
+    ["{{ 'a'.find(missing) }}", 'undefined is no text'],
+    ["{{ 'abca'.find('a', 1) }}", 'find: 2 arguments'],
+    ["{{ 'a'.count() }}", 'count: 0 arguments'],
+    ["{{ 'a'.strip('a', 'b') }}", 'strip: 2 arguments'],
+    ['{% break %}', 'are for loops'],
+  ])('%s is refused', (template, why) => {
+    expect(() => rendered(template, messages)).toThrow(why);
   });
 });

@@ -30,7 +30,7 @@ export function boundedTemplate(source: string): BoundedTemplate {
   if (source.length > longestSource) throw tooMuch(`has ${source.length} characters; ${longestSource} are read`);
   // Blocks of what the model says, which transformers may mark: they have the whitespace of blocks.
   const text = source.replace(
-    /\{%([-+]?)\s*(end)?generation\s*([-+]?)%\}/g,
+    /\{%(-?)\s*(end)?generation\s*(-?)%\}/g,
     (_, before, end, after) => `{%${before} ${end ? 'endif' : 'if true'} ${after}%}`,
   );
   const parsed = parse(tokenize(text, { lstrip_blocks: true, trim_blocks: true }));

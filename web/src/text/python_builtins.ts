@@ -1,19 +1,26 @@
 // Methods and filters of Python's Jinja that the interpreter lacks.
 
-import { entriesOf, isList, isText, itemsOf, made, type Value, wordsOf } from './python_values.js';
+import { entriesOf, isDefined, isList, isText, itemsOf, made, nameOf, type Value, wordsOf } from './python_values.js';
 
-/** `first` is what the first argument, if any, holds. */
-type Methods = Readonly<Record<string, (text: string, first: string, given: readonly Value[]) => unknown>>;
+type Method = (text: string, given: Value, ...others: never[]) => unknown;
+
+function expectText(value: Value): string {
+  if (isText(value)) return wordsOf(value);
+  throw new Error(`${nameOf(value)} is no text`);
+}
 
 /** A text without some characters, or without spaces, at its ends. */
-const stripped = (start: boolean, end: boolean) => (text: string, characters?: string) => {
-  const isCut = (one: string) => characters?.includes(one) ?? one.trim() === '';
-  const all = [...text];
-  let [first, after] = [0, all.length];
-  while (start && first < after && isCut(all[first] as string)) first++;
-  while (end && first < after && isCut(all[after - 1] as string)) after--;
-  return all.slice(first, after).join('');
-};
+const stripped =
+  (start: boolean, end: boolean) =>
+  (text: string, ...given: Value[]) => {
+    const [characters] = given.map(expectText);
+    const isCut = (one: string) => characters?.includes(one) ?? one.trim() === '';
+    const all = [...text];
+    let [first, after] = [0, all.length];
+    while (start && first < after && isCut(all[first] as string)) first++;
+    while (end && first < after && isCut(all[after - 1] as string)) after--;
+    return all.slice(first, after).join('');
+  };
 
 /** Throws for a text so often that it would be too long to be counted. */
 export function expectRoom({ length }: string, times: number): void {
@@ -21,16 +28,16 @@ export function expectRoom({ length }: string, times: number): void {
 }
 
 const capitalized = (text: string) =>
-  text.replace(/^./su, (first) => first.toUpperCase()).replace(/(?<=^.).+/su, (rest) => rest.toLowerCase());
+  text.replace(/^(.)(.*)/su, (_, first, rest) => first.toUpperCase() + rest.toLowerCase());
 
-/** Methods of texts. */
-export const textMethods: Methods = {
-  count: (text, part) => text.split(part).length - 1,
-  find: (text, part) => text.indexOf(part),
+/** Methods of texts; those with a second parameter need an argument, and none takes more than one. */
+export const textMethods: Readonly<Record<string, Method>> = {
+  count: (text, part) => text.split(expectText(part)).length - 1,
+  find: (text, part) => text.indexOf(expectText(part)),
   capitalize: capitalized,
   title: (text) => text.replace(/\p{L}+/gu, capitalized),
-  join(text, _, [parts]) {
-    const words = listOf(parts as Value).map(wordsOf);
+  join(text, parts) {
+    const words = listOf(parts).map(expectText);
     expectRoom(text, words.length);
     return words.join(text);
   },
@@ -39,11 +46,13 @@ export const textMethods: Methods = {
   rstrip: stripped(false, true),
 };
 
-/** The items of what is looped over: characters, keys or elements. */
+/** The items of what is looped over: characters, keys or elements. Throws for what cannot be. */
 export function listOf(value: Value): Value[] {
   if (isText(value)) return [...wordsOf(value)].map(made);
   if (isList(value)) return itemsOf(value);
-  return value.type === 'ObjectValue' ? [...entriesOf(value).keys()].map(made) : [];
+  if (value.type === 'ObjectValue') return [...entriesOf(value).keys()].map(made);
+  if (!isDefined(value)) return [];
+  throw new Error(`${nameOf(value)} is not iterable`);
 }
 
 /** Filters of texts. */

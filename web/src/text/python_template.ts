@@ -71,7 +71,8 @@ export function markPrints(program: Statement): void {
 const controls = (node: Node): boolean =>
   node.type === 'Break' ||
   node.type === 'Continue' ||
-  (['If', 'Block'].includes(node.type) && blocks.some((block) => node[block]?.some(controls)));
+  (['If', 'Block', 'FilterStatement', 'Set'].includes(node.type) &&
+    blocks.some((block) => node[block]?.some(controls)));
 
 /** Ends a turn of a loop, or the loop; `text` is what the turn has printed, which the interpreter would lose. */
 class LoopControl extends Error {
@@ -157,8 +158,9 @@ export class PythonInterpreter extends Interpreter {
     if (!isText(object)) {
       return super.evaluate({ ...node, callee: { ...callee, object: held(object) } } as Statement, environment);
     }
-    const given = this.#all(args, environment);
-    return made(method(wordsOf(object), given[0]?.value as string, given));
+    if (args.length > 1 || args.length < method.length - 1)
+      throw new Error(`${name}: ${args.length} arguments are too few or too many`);
+    return made(method(wordsOf(object), ...(this.#all(args, environment) as [Value])));
   }
 
   #block({ body = [] }: Node, environment: Environment): Value {
@@ -168,7 +170,8 @@ export class PythonInterpreter extends Interpreter {
         const value = this.evaluate(each, environment);
         if (isText(value)) text += wordsOf(value);
       } catch (thrown) {
-        if (thrown instanceof LoopControl) thrown.text = text + thrown.text;
+        // What a filter or a variable would have got is lost.
+        if (thrown instanceof LoopControl) thrown.text = text + (each.type === 'If' ? thrown.text : '');
         throw thrown;
       }
     }
@@ -245,7 +248,8 @@ export class PythonInterpreter extends Interpreter {
       case 'int': {
         if (!isText(operand)) return undefined;
         const number = Number(wordsOf(operand).trim() || Number.NaN);
-        return Number.isFinite(number) ? made(Math.trunc(number)) : (this.#all(given, environment)[0] ?? made(0));
+        if (Number.isFinite(number)) return made(Math.trunc(number));
+        return super.evaluate({ type: 'FilterExpression', operand: held(made('')), filter } as Statement, environment);
       }
       case 'count':
       case 'length':
