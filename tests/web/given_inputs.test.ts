@@ -1,26 +1,12 @@
 // Passes that begin later than at the ids: token embeddings against transformers, the residual stream before a layer; and
 // what is computed on request: what each head reads and adds.
 
-import {
-  AutoModel,
-  AutoModelForCausalLM,
-  AutoModelForMaskedLM,
-  AutoModelForSeq2SeqLM,
-  type HookName,
-  type ModelInputs,
-  type PreTrainedModel,
-  Tensor,
-} from 'clearformer';
+import { type HookName, type ModelInputs, Tensor } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
+import { classes } from './support/model_classes.js';
 import { casesOf, expectClose, fixturePath, idRows, tensorsOf } from './support/references.js';
 
-const classes: Record<string, { from_pretrained(folder: string): Promise<PreTrainedModel> }> = {
-  'causal-lm': AutoModelForCausalLM,
-  'masked-lm': AutoModelForMaskedLM,
-  'seq2seq-lm': AutoModelForSeq2SeqLM,
-  base: AutoModel,
-};
 const loaded = (checkpoint: string, task = 'causal-lm') => {
   const { from_pretrained } = classes[task] as (typeof classes)[string];
   return from_pretrained(fixturePath(`models/${checkpoint}`));

@@ -2,11 +2,7 @@
 // (tests/references/gradients_models.py; natively of all architectures: gradient_reference_test.cpp), and patchSaliency.
 
 import {
-  AutoModel,
   type AutoModelClass,
-  AutoModelForImageClassification,
-  AutoModelForSeq2SeqLM,
-  AutoModelForZeroShotImageClassification,
   type GradientInput,
   type HookName,
   type MetricTerm,
@@ -17,18 +13,13 @@ import {
 } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
+import { classes } from './support/model_classes.js';
 import { gamma } from './support/primitives.js';
 import { type Case, casesOf, fixturePath, type Reference, readReferences, tensorsOf } from './support/references.js';
 import { optionsFor, variants } from './support/variants.js';
 
 type Float = Tensor<'float32'>;
 
-const classes: Record<string, AutoModelClass<PreTrainedModel>> = {
-  base: AutoModel,
-  'seq2seq-lm': AutoModelForSeq2SeqLM,
-  'image-classification': AutoModelForImageClassification,
-  'zero-shot-image-classification': AutoModelForZeroShotImageClassification,
-};
 const cases = casesOf('gradients_models').filter(({ options }) =>
   ['marian', 't5', 'whisper', 'vit', 'clip'].includes(options.architecture as string),
 );

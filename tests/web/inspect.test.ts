@@ -3,15 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
-  AutoModel,
   type AutoModelClass,
-  AutoModelForCausalLM,
-  AutoModelForImageClassification,
-  AutoModelForMaskedLM,
-  AutoModelForQuestionAnswering,
-  AutoModelForSeq2SeqLM,
-  AutoModelForSequenceClassification,
-  AutoModelForTokenClassification,
   configure,
   type Inspection,
   type InspectOptions,
@@ -26,6 +18,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { configured, type Files, safetensors, spoiled, storiesFiles, taken } from './support/checkpoints.js';
 import { directory } from './support/directory_handle.js';
 import { failureOf } from './support/failures.js';
+import { classes } from './support/model_classes.js';
 import { fixturePath, storiesPath } from './support/references.js';
 import { FileServer } from './support/server.js';
 
@@ -37,17 +30,6 @@ const messages = ({ problems }: Inspection): string => problems.map(({ message }
 function without(files: Files, ...names: string[]): Files {
   return Object.fromEntries(Object.entries(files).filter(([name]) => !names.includes(name)));
 }
-
-const loaders: Record<string, AutoModelClass<PreTrainedModel>> = {
-  base: AutoModel,
-  'masked-lm': AutoModelForMaskedLM,
-  'causal-lm': AutoModelForCausalLM,
-  'seq2seq-lm': AutoModelForSeq2SeqLM,
-  'image-classification': AutoModelForImageClassification,
-  'question-answering': AutoModelForQuestionAnswering,
-  'sequence-classification': AutoModelForSequenceClassification,
-  'token-classification': AutoModelForTokenClassification,
-};
 
 /** All reference folders with weights, one per architecture, and the bundled models. */
 function folders(): string[] {
@@ -65,7 +47,7 @@ describe('inspect', () => {
     expect(found.problems.filter(({ severity }) => severity === 'error')).toEqual([]);
     expect(found.valid).toBe(true);
     expect(JSON.parse(JSON.stringify(found))).toEqual(found);
-    const load = loaders[found.task ?? ''] as AutoModelClass<PreTrainedModel>;
+    const load = classes[found.task ?? ''] as AutoModelClass<PreTrainedModel>;
     for (const dtype of dtypes) {
       const model = await load.from_pretrained(folder, { dtype, deterministic: true });
       expect(found.cfg).toEqual(model.cfg);

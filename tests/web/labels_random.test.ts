@@ -1,32 +1,12 @@
 // Losses of random labels and problem types equal transformers'. With CLEARFORMER_LABEL_CASES the folder of other cases
 // that tests/references/labels_random.py wrote.
 
-import {
-  AutoModelForCausalLM,
-  AutoModelForImageClassification,
-  AutoModelForMaskedLM,
-  AutoModelForQuestionAnswering,
-  AutoModelForSeq2SeqLM,
-  AutoModelForSequenceClassification,
-  AutoModelForTokenClassification,
-  type ModelInputs,
-  type ModelOutput,
-  type Tensor,
-} from 'clearformer';
+import type { AutoModelClass, ModelInputs, ModelOutput, PreTrainedModel, Tensor } from 'clearformer';
 import { describe, expect, it } from 'vitest';
+import { classes } from './support/model_classes.js';
 import { folderFiles, jsonFile } from './support/pipeline_cases.js';
 import { gamma } from './support/primitives.js';
 import { type Case, casesOf, randomGroup, tensorsOf } from './support/references.js';
-
-const classes = {
-  'causal-lm': AutoModelForCausalLM,
-  'masked-lm': AutoModelForMaskedLM,
-  'seq2seq-lm': AutoModelForSeq2SeqLM,
-  'sequence-classification': AutoModelForSequenceClassification,
-  'token-classification': AutoModelForTokenClassification,
-  'question-answering': AutoModelForQuestionAnswering,
-  'image-classification': AutoModelForImageClassification,
-};
 
 interface LabelCase extends Case {
   source: string;
@@ -52,7 +32,7 @@ describe('losses of random labels equal transformers', () => {
     const source = casesOf(folder).find(({ name }) => name === one.source) as Case;
     const tensor = tensorsOf(folder, source);
     const inputs = Object.fromEntries(Object.keys(source.inputs).map((name) => [name, tensor(name)])) as ModelInputs;
-    const auto = classes[one.options.task as keyof typeof classes];
+    const auto = classes[one.options.task as string] as AutoModelClass<PreTrainedModel>;
     await using model = await auto.from_pretrained(filesOf(one), { deterministic: true });
     const dims = [one.labels.length, ...(Array.isArray(one.labels[0]) ? [one.labels[0].length] : [])];
     const labels = one.floats

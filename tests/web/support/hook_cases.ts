@@ -1,28 +1,9 @@
 // Cases of tests/fixtures/hooks and hooks_random: their models, inputs and edits.
 
-import {
-  type ActivationEdit,
-  AutoModel,
-  type AutoModelClass,
-  AutoModelForCausalLM,
-  AutoModelForImageClassification,
-  AutoModelForMaskedLM,
-  AutoModelForSeq2SeqLM,
-  AutoModelForZeroShotImageClassification,
-  type LoadOptions,
-  type ModelInputs,
-  type PreTrainedModel,
-} from 'clearformer';
+import type { ActivationEdit, AutoModelClass, LoadOptions, ModelInputs, PreTrainedModel } from 'clearformer';
+import { classes } from './model_classes.js';
 import { type Case, fixturePath, type Reference } from './references.js';
 
-const classes: Record<string, AutoModelClass<PreTrainedModel>> = {
-  base: AutoModel,
-  'causal-lm': AutoModelForCausalLM,
-  'seq2seq-lm': AutoModelForSeq2SeqLM,
-  'masked-lm': AutoModelForMaskedLM,
-  'image-classification': AutoModelForImageClassification,
-  'zero-shot-image-classification': AutoModelForZeroShotImageClassification,
-};
 const inputNames =
   /^(decoder_)?(input_ids|attention_mask|position_ids|token_type_ids)$|^(pixel_values|input_features)$/;
 
