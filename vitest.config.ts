@@ -59,6 +59,7 @@ const collectorFlags = ['--single-threaded-gc', '--min-semi-space-size=16'];
 const shared = {
   env: { HF_HOME: home, HF_HUB_CACHE: '', HF_TOKEN: '', HF_ENDPOINT: '', HF_HUB_OFFLINE: '' },
   environment: 'node',
+  setupFiles: ['tests/web/support/equal_tensors.ts'],
   pool: 'forks',
   maxWorkers: availableParallelism(), // the default leaves one core idle
   execArgv: [...nodeFlags, ...collectorFlags],
