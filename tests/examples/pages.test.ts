@@ -1,7 +1,5 @@
 // The projects of web/examples that are served by Vite, in a browser.
 
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import sharp from 'sharp';
@@ -73,10 +71,9 @@ it('translate_worker translates in its own worker', async () => {
 it('image_attention names the digit and shows where the model looked', async () => {
   const { page, complaints } = await opened('image_attention');
   await comes(page, 'answer', 'choose');
-  const digit = join(mkdtempSync(join(tmpdir(), 'clearformer-digit-')), 'digit.png');
   const samples = join(modelFolder('vit-mnist'), 'samples.png');
-  await sharp(samples).extract({ left: 0, top: 0, width: 28, height: 28 }).toFile(digit);
-  await page.locator('#file').setInputFiles(digit);
+  const buffer = await sharp(samples).extract({ left: 0, top: 0, width: 28, height: 28 }).png().toBuffer();
+  await page.locator('#file').setInputFiles({ name: 'digit.png', mimeType: 'image/png', buffer });
   await comes(page, 'answer', '%');
   expect(await told(page, 'answer')).toMatch(/^0 \((9\d|100)\.\d %\)$/);
   const red = await page.evaluate(`(() => {

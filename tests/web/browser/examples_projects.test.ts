@@ -1,7 +1,7 @@
 // The projects of web/examples without a build step, in a browser: the package comes from another origin, as from a
 // CDN.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AutoModelForCausalLM, AutoTokenizer } from 'clearformer';
 import type { Browser } from 'playwright-core';
@@ -11,15 +11,17 @@ import { greedyText, installPackage, type Served, serve, stories } from '../supp
 import { launchChromium } from './chromium.js';
 
 let browser: Browser;
+let folder: string;
 let cdn: Served;
 beforeAll(async () => {
   browser = await launchChromium();
-  const folder = await installPackage();
+  folder = await installPackage();
   cdn = await serve([join(folder, 'node_modules/clearformer')], { 'access-control-allow-origin': '*' });
 });
 afterAll(async () => {
   cdn.stop();
   await browser.close();
+  rmSync(folder, { recursive: true });
 });
 
 /** Serves the project, after running its commands and inserting the CDN's address into index.html. */
