@@ -26,14 +26,24 @@ struct OpenBackward {
 
 namespace {
 
-// Those that the patterns name; each pattern names some.
-std::vector<Parameter> chosen(const Parameters& all, const std::vector<std::string>& patterns) {
+// Whether transformers does not train a tensor of the checkpoint: the bias that BART and its kin add to the logits, and
+// the sinusoids of Pegasus and of Whisper's encoder.
+bool is_buffer(const Model& model, std::string_view name) {
+  if (!name.ends_with("embed_positions.weight")) return name.ends_with("final_logits_bias");
+  const std::string& type = model.config().model_type;
+  return type == "pegasus" || (type == "whisper" && name.find("encoder.") != name.npos);
+}
+
+// Those that the patterns name; each pattern names some. A buffer has to be named without a `*`.
+std::vector<Parameter> chosen(const Model& model, const Parameters& all,
+                              const std::vector<std::string>& patterns) {
   std::vector<Parameter> parameters;
   std::vector<bool> taken(all.all().size());
   for (const std::string& pattern : patterns) {
     bool some = false;
     for (std::size_t i = 0; i < taken.size(); ++i) {
-      if (!matches_pattern(all.all()[i].stored.name, pattern)) continue;
+      const std::string& name = all.all()[i].stored.name;
+      if (!matches_pattern(name, pattern) || (name != pattern && is_buffer(model, name))) continue;
       some = true;
       if (!taken[i]) parameters.push_back(all.all()[i]);
       taken[i] = true;
@@ -111,7 +121,7 @@ val optimizer_create(const Arguments& arguments) {
   if (arguments.has("adapter")) open->adapter = arguments.text("adapter");
   const Parameters& all =
       open->adapter.empty() ? model.parameters() : model.adapters().parameters(open->adapter);
-  open->parameters = chosen(all, arguments.texts("parameters"));
+  open->parameters = chosen(model, all, arguments.texts("parameters"));
   open->schedule = schedule_in(arguments);
   open->optimizer = optimizer_in(arguments, open->parameters);
   std::size_t numbers = 0;
@@ -147,7 +157,8 @@ val optimizer_backward(const Arguments& arguments) {
 val optimizer_clip(const Arguments& arguments) {
   const auto open = ready_optimizer_of(arguments);
   val result = val::object();
-  put(result, "norm", clip_grad_norm(open->gradients, arguments.number("max_norm")));
+  put(result, "norm",
+      open->optimizer->clip_grad_norm(open->gradients, arguments.number("max_norm")));
   return result;
 }
 

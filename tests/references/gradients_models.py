@@ -79,9 +79,6 @@ def run(model, inputs, labels, terms):
     """The metric's value and its gradients by name."""
     for parameter in model.parameters():
         parameter.requires_grad_(True)
-    for module in model.modules():
-        if isinstance(module, torch.nn.Embedding):
-            module.padding_idx = None  # its row has a gradient, too
     inputs = {key: value.clone().requires_grad_(value.is_floating_point()) for key, value in inputs.items()}
     options = {"output_hidden_states": True, "output_attentions": True}
     if isinstance(model, GenerationMixin) or model.config.is_encoder_decoder:

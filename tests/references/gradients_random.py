@@ -41,9 +41,6 @@ def run(model, inputs, edits, tensors, of, weights=None):
     logits. Without weights no gradients."""
     for parameter in model.parameters():
         parameter.requires_grad_(True)
-    for module in model.modules():
-        if isinstance(module, torch.nn.Embedding):
-            module.padding_idx = None
     tensors = {key: value.to(next(model.parameters()).dtype).requires_grad_(True) for key, value in tensors.items()}
     watch = Kept(functions(edits, tensors))
     with torch.enable_grad():

@@ -46,9 +46,6 @@ def labels_of(name, config, ids):
 def checkpoint_of(folder, kind, problem):
     overrides = {"problem_type": problem} if problem else {}
     model = getattr(transformers, kind).from_pretrained(folder, dtype=torch.float32, attn_implementation="eager", **overrides)
-    for module in model.modules():
-        if isinstance(module, torch.nn.Embedding):
-            module.padding_idx = None  # its row has a gradient, too
     return model.eval()
 
 

@@ -16,6 +16,7 @@ import { failureOf } from './support/failures.js';
 import { classes } from './support/model_classes.js';
 import { gamma } from './support/primitives.js';
 import { type Case, casesOf, fixturePath, type Reference, readReferences, tensorsOf } from './support/references.js';
+import { expectRow } from './support/rows.js';
 import { optionsFor, variants } from './support/variants.js';
 
 type Float = Tensor<'float32'>;
@@ -61,18 +62,6 @@ function hookOf(model: PreTrainedModel, name: string): HookName | undefined {
 }
 
 const inputNames = ['pixel_values', 'input_features', 'inputs_embeds'];
-
-/** A row of the reference: the largest element, float32's error, the product with fixed factors, some elements. */
-function expectRow(name: string, { data }: Float, row: Float32Array | BigInt64Array): void {
-  const [most = 0, error = 0, product, ...samples] = Array.from(row, Number);
-  const bound = 8 * error + gamma(200) * most;
-  const found = data.reduce((sum, one, i) => sum + (((i * 7919) % 101) / 50 - 1) * one, 0);
-  expect(Math.abs(found - (product as number)), name).toBeLessThanOrEqual(2 * bound * Math.sqrt(data.length));
-  samples.forEach((wanted, i) => {
-    const at = Math.floor((i * (data.length - 1)) / (samples.length - 1));
-    expect(Math.abs((data[at] as number) - wanted), `${name} at ${at}`).toBeLessThanOrEqual(bound);
-  });
-}
 
 describe.each(variants)('gradients equal autograd, %s', (variant) => {
   it.each(cases.map((one) => [one.name, one] as const))('%s', async (_, one) => {

@@ -85,6 +85,7 @@ void embed_text(const ConfigReader& config, ModelConfig& model,
   for (TowerConfig* tower : {&model.tower, &*model.second}) {
     TextEmbeddingConfig text;
     text.vocabulary = model.output.vocabulary;
+    read_padding(config, text);
     text.d_model = tower->d_model();
     text.scale = embedding_scale(config, text.d_model);
     text.positions = positions;

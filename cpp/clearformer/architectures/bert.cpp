@@ -30,6 +30,7 @@ ModelConfig read_bert_trunk(const ConfigReader& config, Task task, const BertKey
                         read_activation(config, keys.activation, model)};
   TextEmbeddingConfig text;
   text.vocabulary = config.size("vocab_size");
+  read_padding(config, text);
   text.d_model = d_model;
   text.positions = TextEmbeddingConfig::Positions::learned;
   text.position_rows = tower.max_positions;
@@ -40,7 +41,7 @@ ModelConfig read_bert_trunk(const ConfigReader& config, Task task, const BertKey
 
 void count_positions(const ConfigReader& config, std::int32_t padding, TowerConfig& tower) {
   TextEmbeddingConfig& text = *tower.text;
-  text.uncounted_id = padding;
+  text.uncounted_id = text.padding_id = padding;
   text.position_offset = static_cast<std::size_t>(padding) + 1;
   if (text.position_rows <= text.position_offset) {
     config.refuse_value("max_position_embeddings", "is ", text.position_rows,

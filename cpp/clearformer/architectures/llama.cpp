@@ -81,6 +81,7 @@ ModelConfig read_llama_like(const ConfigReader& config, Task task, const RotaryK
   tower.rotary = read_rotary(config, block.attention.d_head, tower.max_positions, rotary);
   TextEmbeddingConfig text;
   text.vocabulary = config.size("vocab_size");
+  read_padding(config, text);
   text.d_model = d_model;
   tower.text = text;
   model.output = {d_model, text.vocabulary};

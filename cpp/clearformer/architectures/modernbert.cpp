@@ -76,6 +76,7 @@ TowerConfig read_tower(const ConfigReader& config, ModelConfig& model) {
                                     .partial = RotaryKeys::Partial::ignored});
   TextEmbeddingConfig text;
   text.vocabulary = config.size("vocab_size");
+  read_padding(config, text);
   text.d_model = d_model;
   text.norm = norm;
   tower.text = text;

@@ -34,6 +34,7 @@ constexpr KeyTable kKeys{
 TextEmbeddingConfig read_embedding(const ConfigReader& config, std::size_t d_model,
                                    std::size_t positions) {
   TextEmbeddingConfig text = read_learned_text(config, d_model, positions + kUnusedPositions);
+  read_padding(config, text);
   const std::size_t d_words = config.size("word_embed_proj_dim", d_model);
   if (d_words != d_model) {
     text.d_words = d_words;

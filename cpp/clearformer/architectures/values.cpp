@@ -24,6 +24,14 @@ Activation read_activation(const ConfigReader& config, std::string_view key, Mod
   return *activation;
 }
 
+void read_padding(const ConfigReader& config, TextEmbeddingConfig& text) {
+  const Json* value = config.find_set("pad_token_id");
+  const auto id = value == nullptr ? std::nullopt : value->integer();
+  if (!id) return;
+  const auto from_end = static_cast<std::int64_t>(*id < 0 ? text.vocabulary : 0);
+  text.padding_id = static_cast<std::int32_t>(*id + from_end);
+}
+
 TextEmbeddingConfig read_learned_text(const ConfigReader& config, std::size_t d_model,
                                       std::size_t max_positions) {
   TextEmbeddingConfig text;

@@ -14,6 +14,9 @@ NormConfig plain_layer_norm(std::size_t d_model, double eps);
 /// The activation under `key`; throws unsupported for an unknown one. Records its name in `model`.
 Activation read_activation(const ConfigReader& config, std::string_view key, ModelConfig& model);
 
+/// Reads "pad_token_id" as torch's padding_idx of the token embeddings: a negative one counts from the end.
+void read_padding(const ConfigReader& config, TextEmbeddingConfig& text);
+
 /// Token embeddings ("vocab_size") and learned positions, one for each of the tower's.
 TextEmbeddingConfig read_learned_text(const ConfigReader& config, std::size_t d_model,
                                       std::size_t max_positions);

@@ -39,6 +39,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   decoder.max_positions = config.size("max_target_positions");
   TextEmbeddingConfig text;
   text.vocabulary = model.output.vocabulary;
+  read_padding(config, text);
   text.d_model = decoder.d_model();
   text.positions = TextEmbeddingConfig::Positions::learned;
   text.position_rows = decoder.max_positions;

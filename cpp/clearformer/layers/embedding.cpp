@@ -42,13 +42,14 @@ void Embedding::forward(const TensorView& ids, const MutableTensorView& output) 
   }
 }
 
-void Embedding::backward(const TensorView& ids, const TensorView& d,
-                         const WeightGradients* weights) const {
+void Embedding::backward(const TensorView& ids, const TensorView& d, const WeightGradients* weights,
+                         std::optional<std::int32_t> padding) const {
   if (weights == nullptr) return;
   kernels::PanelGradient* const panels = packed_ ? weights->of(*packed_) : nullptr;
   float* const rows = packed_ ? nullptr : weights->of(words_ ? words_->values() : exact_);
   const std::int32_t* id = ids.as<std::int32_t>();
   for (std::size_t i = 0; i < ids.elements(); ++i) {
+    if (id[i] == padding) continue;
     const float* const from = d.f32() + i * columns_;
     const auto row = static_cast<std::size_t>(id[i]);
     if (panels != nullptr) panels->add_to_row(row, from);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "clearformer/layers/weight_gradients.h"
 #include "clearformer/weights/scope.h"
@@ -21,8 +22,10 @@ class Embedding {
 
   /// Throws invalid_argument, naming the id and its index, for an id outside [0, V).
   void forward(const TensorView& ids, const MutableTensorView& output) const;
-  /// Adds each row of d (B, T, D), the gradient of the output, to that of the table's row, in order.
-  void backward(const TensorView& ids, const TensorView& d, const WeightGradients* weights) const;
+  /// Adds each row of d (B, T, D), the gradient of the output, to that of the table's row, in order, but not to that of
+  /// the row `padding`.
+  void backward(const TensorView& ids, const TensorView& d, const WeightGradients* weights,
+                std::optional<std::int32_t> padding = {}) const;
 
   /// The packed table, for a tied output layer; null if only this layer uses it.
   std::shared_ptr<const kernels::PackedMatrix> packed() const { return packed_; }

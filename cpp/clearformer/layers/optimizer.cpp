@@ -16,7 +16,8 @@ namespace {
 constexpr std::size_t kRunOfStep = 64;  // ranges are whole registers
 
 float* floats_at(const WeightRows& rows) {
-  return static_cast<float*>(const_cast<void*>(rows.place().numbers));
+  const WeightPlace place = rows.place();
+  return static_cast<float*>(const_cast<void*>(place.numbers)) + place.first;
 }
 
 // Numbers in memory, of panels with their padding, which is zero and stays so.
@@ -153,18 +154,24 @@ void Sgd::update(const State& state, const Run& run) const {
                      options_.nesterov});
 }
 
-double clip_grad_norm(const WeightGradients& gradients, double max_norm) {
+double Optimizer::clip_grad_norm(const WeightGradients& gradients, double max_norm) const {
   expect(max_norm > 0.0, "max_norm", max_norm);
-  double squares = 0.0;
-  const std::vector<MutableTensorView> all = gradients.all();
-  std::vector<double> each(all.size());
-  parallel_for(all.size(), [&](std::size_t i, std::size_t) {
-    each[i] = kernels::dot_of(all[i].f32(), all[i].f32(), all[i].elements());
+  std::vector<std::shared_ptr<WeightRows>> sums;
+  for (const Item& item : items_) {
+    if (auto rows = gradients.rows(item.parameter)) sums.push_back(std::move(rows));
+  }
+  std::vector<double> each(sums.size());
+  parallel_for(sums.size(), [&](std::size_t i, std::size_t) {
+    const float* const numbers = floats_at(*sums[i]);
+    each[i] = kernels::dot_of(numbers, numbers, numbers_of(*sums[i]));
   });
+  double squares = 0.0;
   for (const double sum : each) squares += sum;
   const double norm = std::sqrt(squares), factor = max_norm / (norm + 1e-6);
-  for (const MutableTensorView& sums : all) {
-    if (factor < 1.0) kernels::scale(sums.f32(), static_cast<float>(factor), sums.elements());
+  for (const auto& rows : sums) {
+    if (factor < 1.0) {
+      kernels::scale(floats_at(*rows), static_cast<float>(factor), numbers_of(*rows));
+    }
   }
   return norm;
 }

@@ -37,6 +37,10 @@ class Optimizer {
   /// Changes each weight that has a gradient, once. A weight that is tied is one weight. Throws invalid_argument for a
   /// learning rate that is negative or not finite, or out_of_memory; then nothing is changed.
   void step(const WeightGradients& gradients);
+  /// Scales the gradients of its weights by max_norm / (norm + 1e-6) if that is below 1, and returns their norm before,
+  /// the root of the sum of all squares, accumulated in double in the order of the weights; as
+  /// torch.nn.utils.clip_grad_norm_.
+  double clip_grad_norm(const WeightGradients& gradients, double max_norm) const;
   double learning_rate = 0.0;  // of the next step
   /// Bytes of the state: 8 a number for AdamW, 4 for SGD with momentum.
   std::size_t bytes() const;
@@ -97,11 +101,6 @@ class Sgd : public Optimizer {
 
   SgdOptions options_;
 };
-
-/// Scales all gradients by max_norm / (norm + 1e-6) if that is below 1, and returns their norm before, the root of the sum
-/// of all squares, accumulated in double in the order in which the weights were asked for; as
-/// torch.nn.utils.clip_grad_norm_.
-double clip_grad_norm(const WeightGradients& gradients, double max_norm);
 
 /// Learning rates by step, as factors of the optimiser's: transformers' get_scheduler with these names.
 struct Schedule {

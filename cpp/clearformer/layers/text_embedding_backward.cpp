@@ -44,7 +44,8 @@ void TextEmbedding::positions_back(const TensorView& positions, const MutableTen
   }
   context.trace.back("hook_pos_embed", rows, kTextGradient);
   if (!positions_) return;
-  positions_->backward(position_rows(positions, context.arena), rows, context.trace.weights());
+  positions_->backward(position_rows(positions, context.arena), rows, context.trace.weights(),
+                       config_.uncounted_id);
 }
 
 void TextEmbedding::token_types_back(const Inputs& inputs, const MutableTensorView& d,
@@ -82,7 +83,7 @@ void TextEmbedding::backward(const Inputs& inputs, const MutableTensorView& d,
   context.trace.back("inputs_embeds", sum, kTextGradient);
   if (late) scale_back();
   if (given) return;
-  tokens_->backward(inputs.ids, sum, context.trace.weights());
+  tokens_->backward(inputs.ids, sum, context.trace.weights(), config_.padding_id);
 }
 
 }  // namespace clearformer

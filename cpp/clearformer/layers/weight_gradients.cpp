@@ -74,15 +74,6 @@ std::shared_ptr<WeightRows> WeightGradients::rows(const Parameter& parameter) co
                                         parameter.rows->outputs(), parameter.rows->inputs());
 }
 
-std::vector<MutableTensorView> WeightGradients::all() const {
-  std::vector<MutableTensorView> views;
-  for (const Sums& sums : sums_) {
-    views.push_back(sums.panels != nullptr ? sums.panels->panels().mutable_view()
-                                           : const_cast<Sums&>(sums).numbers.mutable_view());
-  }
-  return views;
-}
-
 std::size_t WeightGradients::bytes() const {
   std::size_t bytes = 0;
   for (const Sums& sums : sums_) {

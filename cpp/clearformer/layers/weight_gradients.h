@@ -30,9 +30,6 @@ class WeightGradients {
   /// numbers a layer computes with, so of a quantised weight those of the dequantised one.
   std::shared_ptr<WeightRows> rows(const Parameter& parameter) const;
 
-  /// All sums as they lie in memory, in the order in which they were asked for: of packed weights the panels.
-  std::vector<MutableTensorView> all() const;
-
   /// Bytes of all sums.
   std::size_t bytes() const;
   /// Sets all sums to zero.

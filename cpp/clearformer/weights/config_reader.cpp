@@ -127,6 +127,8 @@ std::optional<std::int32_t> ConfigReader::token(std::string_view key) const {
   const Json* value = find_set(key);
   if (value == nullptr) return std::nullopt;
   const auto id = value->unsigned_integer();
+  const bool may_be_negative = key == "pad_token_id" && code_ == ErrorCode::malformed_config;
+  if (!id && may_be_negative && value->integer()) return std::nullopt;
   if (!id || *id > kMaxInt) refuse_must(key, "be a token id");
   return static_cast<std::int32_t>(*id);
 }

@@ -55,7 +55,8 @@ class ConfigReader {
   std::vector<std::string> texts(std::string_view key) const;
   /// A list of numbers.
   std::vector<double> numbers(std::string_view key) const;
-  /// A token id; nullopt if the key is absent or null.
+  /// A token id; nullopt if the key is absent or null. In a file a negative pad_token_id, which early Llamas have, is
+  /// none: transformers warns of it.
   std::optional<std::int32_t> token(std::string_view key) const;
   /// One id or a list of ids; empty if the key is absent or null.
   std::vector<std::int32_t> tokens(std::string_view key) const;

@@ -147,7 +147,7 @@ void adapt_and_train(Changing& changing) {
       Trace trace;
       model.gradient(changing.inputs(), trace, *gradient);
     });
-    changing.again([&] { clip_grad_norm(gradient->weights(), 1.0); });
+    changing.again([&] { optimizer->clip_grad_norm(gradient->weights(), 1.0); });
     changing.again([&] { optimizer->step(gradient->weights()); });
     changing.pass();
   }

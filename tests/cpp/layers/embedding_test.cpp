@@ -32,6 +32,27 @@ TEST_P(EmbeddingOf, GivesTheRowsOfTheTableBitForBit) {
   }
 }
 
+TEST_P(EmbeddingOf, TheRowOfThePaddingHasNoGradient) {
+  LayerWeights weights;
+  weights.add("weight", {3, 2});
+  const Embedding embedding(weights.scope(), 3, 2, GetParam());
+  const auto parameters = weights.take_parameters();
+  WeightGradients gradients;
+  gradients.want(parameters.at(0));
+  std::vector<float> d{1, 2, 3, 4, 5, 6, 7, 8};
+  const auto backward = [&](std::optional<std::int32_t> padding) {
+    gradients.clear();
+    embedding.backward(tokens({2, 1, 2, 0}), TensorView(d.data(), DType::f32, {1, 4, 2}),
+                       &gradients, padding);
+    std::vector<float> rows(6);
+    const auto sums = gradients.rows(parameters.at(0));
+    for (std::size_t row = 0; row < 3; ++row) sums->copy_row(row, rows.data() + 2 * row);
+    return rows;
+  };
+  EXPECT_EQ(backward({}), (std::vector<float>{7, 8, 3, 4, 6, 8}));
+  EXPECT_EQ(backward(2), (std::vector<float>{7, 8, 3, 4, 0, 0}));
+}
+
 TEST_P(EmbeddingOf, IdsOutsideTheTableAreRefusedWithTheirPlace) {
   LayerWeights weights;
   weights.add("weight", {10, 2});

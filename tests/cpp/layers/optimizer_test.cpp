@@ -99,7 +99,7 @@ std::vector<float> expect_trajectory(const Case& example) {
   const double rate = optimizer->learning_rate, clip = number_option(example, "max_norm", 0.0);
   for (std::size_t step = 0; step < 200; ++step) {
     trained.set_gradients(example, gradients);
-    const double norm = clip > 0.0 ? clip_grad_norm(gradients, clip) : 0.0;
+    const double norm = clip > 0.0 ? optimizer->clip_grad_norm(gradients, clip) : 0.0;
     optimizer->learning_rate = rate * schedule.factor(step);
     optimizer->step(gradients);
     if (step != 0 && step != 199) continue;
@@ -182,7 +182,7 @@ TEST(Optimizer, RefusesWhatItCannotStep) {
   expect_error(ErrorCode::invalid_argument, {"nesterov", "momentum"},
                [&] { Sgd(parameters, {.nesterov = true}); });
   expect_error(ErrorCode::invalid_argument, {"max_norm"},
-               [&] { clip_grad_norm(WeightGradients(), 0.0); });
+               [&] { Sgd({}).clip_grad_norm(WeightGradients(), 0.0); });
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "clearformer/kernels/matmul.h"
 #include "clearformer/layers/linear.h"
 #include "clearformer/layers/normalization.h"
+#include "clearformer/layers/optimizer.h"
 #include "clearformer/tensor/thread_pool.h"
 #include "support/closeness.h"
 #include "support/layer_weights.h"
@@ -79,6 +80,12 @@ TEST(WeightGradients, PartsOfAWeightReadTheirPartOfTheGradient) {
   ASSERT_EQ(second->outputs() * second->inputs(), 4u);
   expect_same_bits("the second head's first", row_of(*second, 0), {4.0f});
   expect_same_bits("and last", row_of(*second, 3), {7.0f});
+
+  // Who trains only the second leaves the first out of what is clipped.
+  for (std::size_t i = 0; i < 8; ++i) sums[i] = i < 4 ? 1e6f : 2.0f;
+  EXPECT_EQ(Sgd({parameters.at(1)}).clip_grad_norm(gradients, 2.0), 4.0);
+  expect_same_bits("the first", row_of(*gradients.rows(parameters.at(0)), 0), {1e6f});
+  EXPECT_NEAR(row_of(*second, 0)[0], 1.0, 1e-5);
 }
 
 // += dyᵀ·x against plain loops in double: rows in blocks, onto what is there.

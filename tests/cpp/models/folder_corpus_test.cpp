@@ -121,7 +121,8 @@ TEST(BadFolders, OptionsOfGenerationAreRefusedByKeyAndValue) {
       {{"temperature", "repetition_penalty"}, {"0", "-1", "\"1\"", "[]", "1e300", "1e-300"}},
       {{"top_p", "typical_p"}, {"0", "-0.5", "1.5", "\"1\"", "{}"}},
       {{"min_p", "epsilon_cutoff", "eta_cutoff"}, {"-0.5", "1.5", "\"1\"", "{}"}},
-      {{"pad_token_id", "bos_token_id", "decoder_start_token_id", "forced_bos_token_id"},
+      {{"pad_token_id"}, {"-1.5", "1.5", "\"5\"", "[1]", "{}", "2147483648"}},
+      {{"bos_token_id", "decoder_start_token_id", "forced_bos_token_id"},
        {"-1", "1.5", "\"5\"", "[1]", "{}", "2147483648"}},
       {{"suppress_tokens", "begin_suppress_tokens", "eos_token_id", "forced_eos_token_id"},
        {"-1", "[-1]", "[1.5]", "[\"2\"]", "{}", "true"}},
@@ -139,6 +140,20 @@ TEST(BadFolders, OptionsOfGenerationAreRefusedByKeyAndValue) {
       }
     }
   }
+}
+
+// transformers warns of one, but of a file's only.
+TEST(BadFolders, ANegativePaddingTokenIsNone) {
+  GenerationConfig config;
+  config.pad_token_id = 3;
+  const auto update = [&](ErrorCode code) {
+    config.update(ConfigReader(R"({"pad_token_id": -1})", "options", code),
+                  GenerationConfig::Unknown::ignore);
+  };
+  update(ErrorCode::malformed_config);
+  EXPECT_EQ(config.pad_token_id, std::nullopt);
+  expect_error(ErrorCode::invalid_argument, {"\"pad_token_id\" must be a token id"},
+               [&] { update(ErrorCode::invalid_argument); });
 }
 
 TEST(BadFolders, AllKeysOfTheWrongKindAreTold) {

@@ -89,6 +89,19 @@ TEST(LlamaConfig, BrokenValuesAreRefusedByKey) {
   }
 }
 
+// Early Llamas have -1, of which transformers warns: no token, and torch's padding_idx counts it from the end.
+TEST(LlamaConfig, ANegativePaddingTokenIsNone) {
+  const auto read = [](const char* value) {
+    return read_model_config(ConfigReader(with("pad_token_id", value), "config.json"),
+                             Task::causal_lm);
+  };
+  EXPECT_EQ(read("-1").pad_token_id, std::nullopt);
+  EXPECT_EQ(read("-1").tower.text->padding_id, 96);
+  EXPECT_EQ(read("null").tower.text->padding_id, std::nullopt);
+  EXPECT_EQ(read("5").pad_token_id, 5);
+  EXPECT_EQ(read("5").tower.text->padding_id, 5);
+}
+
 TEST(LlamaConfig, HeadsThatDoNotDivideTheWidthAreRefused) {
   std::string text = with("head_dim", "");
   const std::size_t at = text.find("\"hidden_size\": 30");

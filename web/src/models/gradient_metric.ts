@@ -23,7 +23,10 @@ export interface WithRespectTo {
    * token embeddings also where the ids are given.
    */
   inputs?: GradientInput | readonly GradientInput[] | undefined;
-  /** Weights by their names in the checkpoint or TransformerLens' names; in strings of the former `*` matches any run. */
+  /**
+   * Weights by their names in the checkpoint or TransformerLens' names; in strings of the former `*` matches any run. A
+   * token embedding has no gradient from looking up the padding token, as in transformers.
+   */
   weights?: string | readonly string[] | undefined;
   /** The indices of `edits` with a value: the gradients of these values, in order. */
   edits?: readonly number[] | undefined;

@@ -15,15 +15,15 @@ export interface OptimizerOptions {
   /** The learning rate (1e-3). It can be set between steps, too. */
   lr?: number | undefined;
   /**
-   * Names of weights in the checkpoint; `*` matches any run of characters. Default: all that are parameters in
-   * transformers, so not the bias that BART and its kin add to the logits, nor Whisper's sinusoids.
+   * Names of weights in the checkpoint (all); `*` matches any run of characters of those that are parameters in
+   * transformers, so not the bias that BART and its kin add to the logits, nor the sinusoids of Pegasus and Whisper.
    */
   parameters?: string | readonly string[] | undefined;
   /** The name of an adapter in force, whose matrices are trained instead of the model's weights. */
   adapter?: string | undefined;
   /** Factors of the learning rate by step: transformers' get_scheduler of that name (`constant`). */
-  lr_scheduler_type?: 'constant' | 'linear' | 'cosine' | undefined;
-  /** Steps in which the factor rises from 0 (0). */
+  lr_scheduler_type?: 'constant' | 'constant_with_warmup' | 'linear' | 'cosine' | undefined;
+  /** Steps in which the factor rises from 0 (0); `constant` has none. */
   num_warmup_steps?: number | undefined;
   /** Steps in all, for `linear` and `cosine`. */
   num_training_steps?: number | undefined;
@@ -65,7 +65,7 @@ export interface LossOptions {
 }
 
 const common = ['lr', 'parameters', 'adapter', 'lr_scheduler_type', 'num_warmup_steps', 'num_training_steps'];
-const schedules = ['constant', 'linear', 'cosine'];
+const schedules = ['constant', 'constant_with_warmup', 'linear', 'cosine'];
 type Numbers = Omit<OptimizerArguments, 'model'>;
 
 interface Opened {
@@ -137,23 +137,9 @@ export abstract class Optimizer {
     return this.dispose();
   }
 
-  async #create(engine: Engine, model: Handle): Promise<{ optimizer: Handle }> {
-    const { model_type, kind } = this.#model.cfg;
-    let { parameters } = this.#given;
-    if (parameters.length === 0) {
-      parameters = ['*'];
-      if (kind === 'encoder-decoder' && this.#given.adapter === undefined) {
-        const all = (await engine.call('parameter_list', { model })).parameters.map(({ name }) => name);
-        const learned = (name: string) => name.includes('embed_positions') && model_type !== 'whisper';
-        parameters = all.filter((name) => !buffers.test(name) || learned(name));
-      }
-    }
-    return engine.call('optimizer_create', { model, ...this.#given, parameters });
-  }
-
   async #open(): Promise<Opened> {
     const { engine, model } = this.#model.open();
-    this.#opened ??= this.#create(engine, model).then(({ optimizer }) => {
+    this.#opened ??= engine.call('optimizer_create', { model, ...this.#given }).then(({ optimizer }) => {
       const lease = new Lease('this optimiser', this, () => releaseHandle(engine, optimizer));
       return { engine, optimizer, lease };
     });
@@ -165,9 +151,6 @@ export abstract class Optimizer {
     return opened;
   }
 }
-
-/** Tensors of a checkpoint that transformers does not train. */
-const buffers = /(^|\.)(final_logits_bias|encoder\.embed_positions\.weight)$/;
 
 /** torch.optim.AdamW over a model's weights; its options have torch's defaults. */
 export class AdamW extends Optimizer {
@@ -201,21 +184,26 @@ export async function clip_grad_norm_(optimizer: Optimizer, max_norm: number): P
 }
 
 function numbersOf(kind: 'AdamW' | 'SGD', options: OptimizerOptions): Numbers {
-  const { lr = 1e-3, parameters = [], adapter, lr_scheduler_type: schedule = 'constant' } = options;
+  const { lr = 1e-3, parameters = '*', adapter, lr_scheduler_type: schedule = 'constant' } = options;
   if (!schedules.includes(schedule)) {
     const why = `${textOf(schedule)} is not supported (known: ${schedules.join(', ')})`;
     throw new ClearformerError('unsupported', `${kind}: lr_scheduler_type: ${why}`, { option: 'lr_scheduler_type' });
   }
+  const patterns = [parameters].flat() as string[];
+  if (patterns.length === 0) throw invalid('parameters', `${kind}: parameters names none`);
   const { num_warmup_steps = 0, num_training_steps = 0 } = options;
   const rest = { beta1: 0, beta2: 0, eps: 0, momentum: 0, dampening: 0, weight_decay: 0, nesterov: false };
   const counts = {
     warmup_steps: count('num_warmup_steps', num_warmup_steps),
     steps: count('num_training_steps', num_training_steps),
   };
-  if (schedule !== 'constant' && counts.steps === 0) {
+  if (!schedule.startsWith('constant') && counts.steps === 0) {
     throw invalid('num_training_steps', `${kind}: ${schedule} needs num_training_steps`);
   }
-  return { kind, lr, parameters: [parameters].flat() as string[], adapter, schedule, ...counts, ...rest };
+  if (schedule === 'constant' && counts.warmup_steps > 0) {
+    throw invalid('num_warmup_steps', `${kind}: constant has no warm-up, constant_with_warmup has`);
+  }
+  return { kind, lr, parameters: patterns, adapter, schedule, ...counts, ...rest };
 }
 
 function count(option: string, value: number): number {
