@@ -97,14 +97,14 @@ def run(model, inputs, labels, terms):
     return float(metric), {key: value for key, value in zip(of, found) if value is not None}
 
 
-def stored_names(model, folder):
-    """The names of the parameters in the file: of the tensors with the same numbers."""
+def stored_names(model, folder, once=False):
+    """The names of the parameters in the file: of the tensors with the same numbers; `once`: only if there is one."""
     files = [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(".safetensors")]
     stored = {key: value for file in files for key, value in load_file(file).items()}
     names = {}
     for name, parameter in model.named_parameters():
         same = [key for key, value in stored.items() if value.shape == parameter.shape and torch.equal(value.float(), parameter.float())]
-        if same:
+        if same and not (once and len(same) > 1):
             names[name] = same[0]
     return names
 

@@ -116,7 +116,8 @@ def add_random(group, name, architecture, folder, case):
     rough, near = train(single, run, names, inputs, answers or {"labels": labels})
     if not bool(exact.isfinite().all()):  # no label counts
         return
-    shown = rng.sample(sorted(after), min(SHOWN, len(after)))
+    sure = sorted(set(after) & set(stored_names(load_checkpoint(checkpoint, type(single)), checkpoint, once=True).values()))
+    shown = rng.sample(sure, min(SHOWN, len(sure)))
     rows = torch.tensor([row_of(after[key], largest_difference(near[key], after[key])) for key in shown], dtype=torch.float64)
     group.case(f"{architecture}/{case['name']}/{name}", "training_random",
                case["options"] | {"architecture": architecture} | run | {"floats": labels.is_floating_point(), "weights": shown},

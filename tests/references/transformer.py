@@ -43,12 +43,19 @@ class Subject:
         settings = {key: value for key, value in (self.settings | more).items() if key not in ("num_layers", "norm")}
         if self.kind in ("TransformerEncoder", "TransformerDecoder"):
             layer = getattr(nn, f"{self.kind}Layer")(batch_first=True, **settings)
-            norm = nn.LayerNorm(settings["d_model"]) if self.settings.get("norm") else None
+            norm = self.norm(self.settings.get("norm"), settings["d_model"])
             extra = {"enable_nested_tensor": False} if self.kind == "TransformerEncoder" else {}
             module = getattr(nn, self.kind)(layer, self.settings["num_layers"], norm, **extra)
         else:
             module = getattr(nn, self.kind)(batch_first=True, **settings)
         return fill_state_dict(module, f"transformer/{self.name}").eval()
+
+    @staticmethod
+    def norm(given, d_model):
+        """None, a LayerNorm (True), or another norm with its options."""
+        if not isinstance(given, dict):
+            return nn.LayerNorm(d_model) if given else None
+        return getattr(nn, given["kind"])(d_model, **{key: value for key, value in given.items() if key != "kind"})
 
     def add(self, label, n=7, m=5, batch=2, batch_first=True, options=None, **call):
         name, d_model = f"{self.name}_{label}", self.settings["d_model"]

@@ -115,9 +115,11 @@ describe('a module', () => {
     const heads = await failureOf(() => new nn.MultiheadAttention(4, 3).load_state_dict({}));
     expect(heads.message).toContain('"num_heads" is 3 and does not divide embed_dim 4');
     const layer = new nn.TransformerEncoderLayer(4, 2);
-    expect((await failureOf(() => new nn.TransformerEncoder(layer, 2, new nn.LayerNorm(4, { eps: 1 })))).code).toBe(
+    expect((await failureOf(() => new nn.TransformerEncoder(layer, 2, new nn.Linear(4, 4) as never))).code).toBe(
       'unsupported',
     );
+    const other = new nn.TransformerEncoder(layer, 2, new nn.LayerNorm(5, { eps: 1 }));
+    expect((await failureOf(() => other.load_state_dict({}))).message).toContain('"normalized_shape" must be d_model');
     expect((await failureOf(() => new nn.TransformerDecoder(layer as never, 2))).message).toContain(
       'TransformerDecoderLayer',
     );

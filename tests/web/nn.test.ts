@@ -1,11 +1,14 @@
-// The classes of torch.nn against PyTorch in float64: every argument, mask and norm order of the fixtures.
+// The classes of torch.nn against PyTorch in float64: every argument, mask and norm order of the fixtures. With
+// CLEARFORMER_MODULE_CASES the folder of other random cases that tests/references/modules_random.py wrote.
 
 import { configure, gelu, type Mask, nn, relu, silu, softmax, Tensor, type TensorInput } from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Bound, type Example, examplesOf, expectWithin, gamma, largest } from './support/primitives.js';
+import { randomGroup } from './support/references.js';
 import { variants } from './support/variants.js';
 
 type Float = Tensor<'float32'>;
+const drawn = randomGroup('modules_random', 'CLEARFORMER_MODULE_CASES');
 
 /**
  * A path through a block sums over the features in four projections and two feed-forward layers, and over the keys
@@ -95,6 +98,13 @@ function layerOptionsOf({ options }: Example): nn.TransformerLayerOptions {
   return Object.fromEntries(Object.entries(options).filter(([name]) => layerOptions.includes(name)));
 }
 
+/** A stack's norm: none, a LayerNorm (true), or another with its options. */
+function normOf({ options: { norm } }: Example, d_model: number): nn.LayerNorm | nn.RMSNorm | null {
+  if (norm === undefined || norm === false) return null;
+  const { kind = 'LayerNorm', ...options } = norm as { kind?: 'LayerNorm' | 'RMSNorm' };
+  return new nn[kind](d_model, options);
+}
+
 type Forward = (
   given: Record<string, TensorInput>,
   options: object,
@@ -109,7 +119,7 @@ function transformerOf(example: Example): {
   layers: number;
 } {
   const [d_model, nhead, options] = [size(example, 'd_model'), size(example, 'nhead'), layerOptionsOf(example)];
-  const norm = flag(example, 'norm') ? new nn.LayerNorm(d_model) : null;
+  const norm = normOf(example, d_model);
   const decoder = {
     tensors: ['tgt', 'memory'],
     masks: ['tgt_mask', 'tgt_key_padding_mask', 'memory_mask', 'memory_key_padding_mask'],
@@ -176,6 +186,9 @@ describe.each(variants)('%s', (variant) => {
 
   it.each(examplesOf('multihead_attention'))('MultiheadAttention: $name', multiheadAttention);
   it.each(examplesOf('transformer'))('$op: $name', transformer);
+  it.each(examplesOf(drawn))('$op: $name', (example) =>
+    example.op === 'MultiheadAttention' ? multiheadAttention(example) : transformer(example),
+  );
 
   it.each(examplesOf('modules', 'Linear'))('$name', async (example) => {
     const { in_features, out_features, ...options } = example.options as Record<string, number>;

@@ -170,6 +170,8 @@ describe('optimisers refuse', () => {
       [() => new AdamW(model, { momentum: 1 } as object), 'unsupported'],
       [() => new SGD(model, { lr_scheduler_type: 'polynomial' as 'linear' }), 'unsupported'],
       [() => new SGD(model, { lr_scheduler_type: 'linear' }), 'invalid_argument'],
+      [() => new SGD(model, { lr_scheduler_type: 'constant', num_warmup_steps: 1 }), 'invalid_argument'],
+      [() => new SGD(model, { parameters: [] }), 'invalid_argument'],
       [() => new SGD(model).backward({ input_ids: batch.input_ids } as TrainingInputs), 'invalid_argument'],
       [() => clip_grad_norm_(new SGD(model), Number.NaN), 'invalid_argument'],
     ];

@@ -32,7 +32,8 @@ struct StackConfig {
   BlockConfig block;
   std::size_t layers = 0;
   FinalNorm final_norm = FinalNorm::present;
-  std::vector<Span> spans = {};        // one per layer; empty: all full
+  std::optional<NormConfig> own_final_norm = {};  // none: as those of the blocks
+  std::vector<Span> spans = {};                   // one per layer; empty: all full
   std::vector<bool> rotated = {};      // which layers have rotary positions; empty: all (SmolLM3)
   std::string_view blocks = "blocks";  // the blocks' scope: {blocks}.{i}; may be empty
   bool normalized_input = false;       // block 0 has no ln1 (ModernBERT)

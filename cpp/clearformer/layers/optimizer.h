@@ -102,7 +102,8 @@ class Sgd : public Optimizer {
   SgdOptions options_;
 };
 
-/// Learning rates by step, as factors of the optimiser's: transformers' get_scheduler with these names.
+/// Learning rates by step, as factors of the optimiser's: transformers' get_scheduler with these names, constant that of
+/// constant_with_warmup.
 struct Schedule {
   enum class Kind { constant, linear, cosine } kind = Kind::constant;
   std::size_t warmup_steps = 0;  // the factor rises from 0 in these

@@ -71,6 +71,8 @@ std::unique_ptr<Module> transformer(const ConfigReader& options, const WeightSco
 
 // What these and nn.MultiheadAttention have in common.
 
+/// The options of nn.LayerNorm or nn.RMSNorm.
+NormConfig torch_norm(const ConfigReader& options, NormKind kind);
 /// The option `key`, present by default.
 Bias bias_of(const ConfigReader& options, std::string_view key = "bias");
 /// Heads of embed_dim / num_heads.

@@ -146,22 +146,16 @@ struct NormModule {
   }
 };
 
-std::unique_ptr<Module> norm(const ConfigReader& options, const WeightScope& scope,
-                             NormConfig config) {
-  config.shape = shape_option(options, "normalized_shape");
-  config.weight = options.flag("elementwise_affine", true);
-  config.bias = config.weight && options.flag("bias", true);
+std::unique_ptr<Module> norm(const NormConfig& config, const WeightScope& scope) {
   return module_of(NormModule{config.shape.elements(), Normalization(scope, config)});
 }
 
 std::unique_ptr<Module> layer_norm(const ConfigReader& options, const WeightScope& scope) {
-  const auto eps = static_cast<float>(options.number("eps", 1e-5));
-  return norm(options, scope, {NormKind::layer, {}, eps});
+  return norm(torch_norm(options, NormKind::layer), scope);
 }
 
 std::unique_ptr<Module> rms_norm(const ConfigReader& options, const WeightScope& scope) {
-  const auto eps = static_cast<float>(options.number("eps", kFloatEpsilon));
-  return norm(options, scope, {NormKind::rms, {}, eps});
+  return norm(torch_norm(options, NormKind::rms), scope);
 }
 
 struct AttentionModule {
@@ -231,6 +225,15 @@ const Factory kTorchFactories[] = {
 };
 
 }  // namespace
+
+NormConfig torch_norm(const ConfigReader& options, NormKind kind) {
+  NormConfig config{kind, shape_option(options, "normalized_shape")};
+  config.eps =
+      static_cast<float>(options.number("eps", kind == NormKind::rms ? kFloatEpsilon : 1e-5));
+  config.weight = options.flag("elementwise_affine", true);
+  config.bias = config.weight && options.flag("bias", true);
+  return config;
+}
 
 Bias bias_of(const ConfigReader& options, std::string_view key) {
   return options.flag(key, true) ? Bias::present : Bias::none;

@@ -30,6 +30,21 @@ StackConfig torch_stack(const ConfigReader& options, std::string_view layers, bo
           norm ? FinalNorm::present : FinalNorm::none};
 }
 
+// The option "norm" of a stack: whether there is a norm like those of the blocks, or the options of its own.
+StackConfig torch_stack_with_norm(const ConfigReader& options) {
+  const Json* norm = options.find_set("norm");
+  const bool own = norm != nullptr && norm->is_object();
+  StackConfig config = torch_stack(options, "num_layers", own || options.flag("norm", false));
+  if (!own) return config;
+  const ConfigReader of_norm = *options.object("norm");
+  config.own_final_norm =
+      torch_norm(of_norm, of_norm.text("kind") == "nn.RMSNorm" ? NormKind::rms : NormKind::layer);
+  if (config.own_final_norm->shape != config.block.norm.shape) {
+    of_norm.refuse_must("normalized_shape", "be d_model");
+  }
+  return config;
+}
+
 // An input (B, T, D) or (T, D) of D features.
 Batched sequences(std::string_view kind, std::string_view name, const Module::Inputs& inputs,
                   std::size_t features) {
@@ -177,13 +192,13 @@ std::unique_ptr<Module> decoder_layer(const ConfigReader& options, const WeightS
 }
 
 std::unique_ptr<Module> encoder(const ConfigReader& options, const WeightScope& scope) {
-  const StackConfig config = torch_stack(options, "num_layers", options.flag("norm", false));
+  const StackConfig config = torch_stack_with_norm(options);
   return module_of(EncoderModule<Encoder>{"TransformerEncoder", config.block.attention.d_model,
                                           Encoder(scope, config)});
 }
 
 std::unique_ptr<Module> decoder(const ConfigReader& options, const WeightScope& scope) {
-  const StackConfig config = torch_stack(options, "num_layers", options.flag("norm", false));
+  const StackConfig config = torch_stack_with_norm(options);
   return module_of(DecoderModule<Decoder>{"TransformerDecoder", config.block.attention.d_model,
                                           Decoder(scope, config)});
 }

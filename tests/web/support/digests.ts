@@ -126,11 +126,7 @@ export async function trainingDigest([entry, folder, numThreads]: [string, strin
   const { AdamW, AutoModelForCausalLM, clip_grad_norm_ } = (await import(entry)) as typeof import('clearformer');
   const model = await AutoModelForCausalLM.from_pretrained(folder, { numThreads, deterministic: true });
   if (model.info().threads.used !== numThreads) throw new Error(model.info().threads.reason);
-  const optimizer = new AdamW(model, {
-    lr: 3e-3,
-    lr_scheduler_type: 'constant_with_warmup',
-    num_warmup_steps: 10,
-  });
+  const optimizer = new AdamW(model, { lr: 3e-3, num_warmup_steps: 10 });
   const { d_vocab } = model.cfg;
   for (let step = 0; step < 200; step++) {
     const input_ids = Array.from({ length: 6 }, (_, row) =>

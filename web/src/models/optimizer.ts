@@ -21,7 +21,10 @@ export interface OptimizerOptions {
   parameters?: string | readonly string[] | undefined;
   /** The name of an adapter in force, whose matrices are trained instead of the model's weights. */
   adapter?: string | undefined;
-  /** Factors of the learning rate by step: transformers' get_scheduler of that name (`constant`). */
+  /**
+   * Factors of the learning rate by step: transformers' get_scheduler of that name
+   * (`constant_with_warmup`).
+   */
   lr_scheduler_type?: 'constant' | 'constant_with_warmup' | 'linear' | 'cosine' | undefined;
   /** Steps in which the factor rises from 0 (0); `constant` has none. */
   num_warmup_steps?: number | undefined;
@@ -184,7 +187,7 @@ export async function clip_grad_norm_(optimizer: Optimizer, max_norm: number): P
 }
 
 function numbersOf(kind: 'AdamW' | 'SGD', options: OptimizerOptions): Numbers {
-  const { lr = 1e-3, parameters = '*', adapter, lr_scheduler_type: schedule = 'constant' } = options;
+  const { lr = 1e-3, parameters = '*', adapter, lr_scheduler_type: schedule = 'constant_with_warmup' } = options;
   if (!schedules.includes(schedule)) {
     const why = `${textOf(schedule)} is not supported (known: ${schedules.join(', ')})`;
     throw new ClearformerError('unsupported', `${kind}: lr_scheduler_type: ${why}`, { option: 'lr_scheduler_type' });
@@ -201,7 +204,7 @@ function numbersOf(kind: 'AdamW' | 'SGD', options: OptimizerOptions): Numbers {
     throw invalid('num_training_steps', `${kind}: ${schedule} needs num_training_steps`);
   }
   if (schedule === 'constant' && counts.warmup_steps > 0) {
-    throw invalid('num_warmup_steps', `${kind}: constant has no warm-up, constant_with_warmup has`);
+    throw invalid('num_warmup_steps', `${kind}: constant has no warm-up`);
   }
   return { kind, lr, parameters: patterns, adapter, schedule, ...counts, ...rest };
 }

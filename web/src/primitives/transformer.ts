@@ -4,7 +4,7 @@
 import type { PlainOptions } from '../runtime/border.js';
 import { ClearformerError } from '../support/error.js';
 import type { TensorInput } from '../tensor/tensor_input.js';
-import type { LayerNorm } from './layers.js';
+import type { LayerNorm, RMSNorm } from './layers.js';
 import type { Mask } from './mask.js';
 import { type ForwardOptions, type HookNames, type InferenceOptions, Module, type Traced } from './module.js';
 import { batchOf, restrictions } from './multihead_attention.js';
@@ -124,9 +124,11 @@ export class TransformerDecoderLayer extends Layer {
   }
 }
 
+type StackNorm = LayerNorm | RMSNorm;
+
 /** `num_layers` blocks like `encoder_layer`, then `norm`. state_dict: layers.0.…, norm.weight, norm.bias. */
 export class TransformerEncoder extends Layer {
-  constructor(encoder_layer: TransformerEncoderLayer, num_layers: number, norm: LayerNorm | null = null) {
+  constructor(encoder_layer: TransformerEncoderLayer, num_layers: number, norm: StackNorm | null = null) {
     super('nn.TransformerEncoder', stackOptions('nn.TransformerEncoder', encoder_layer, num_layers, norm));
   }
 
@@ -141,7 +143,7 @@ export class TransformerEncoder extends Layer {
 
 /** `num_layers` blocks like `decoder_layer`, then `norm`. state_dict: layers.0.…, norm.weight, norm.bias. */
 export class TransformerDecoder extends Layer {
-  constructor(decoder_layer: TransformerDecoderLayer, num_layers: number, norm: LayerNorm | null = null) {
+  constructor(decoder_layer: TransformerDecoderLayer, num_layers: number, norm: StackNorm | null = null) {
     super('nn.TransformerDecoder', stackOptions('nn.TransformerDecoder', decoder_layer, num_layers, norm));
   }
 
@@ -186,25 +188,13 @@ export class Transformer extends Layer {
   }
 }
 
-/** The block's options, with those of the stack. The final norm must be like those of its blocks. */
-function stackOptions(kind: string, layer: Module, num_layers: number, norm: LayerNorm | null): PlainOptions {
+/** The block's options, with those of the stack and of its norm. */
+function stackOptions(kind: string, layer: Module, num_layers: number, norm: StackNorm | null): PlainOptions {
   if (layer?.kind !== `${kind}Layer`) {
     throw new ClearformerError('invalid_argument', `${kind}: the first argument must be a ${kind}Layer`);
   }
-  const { options } = layer;
-  if (
-    norm !== null &&
-    normText(norm) !== `nn.LayerNorm,${options.d_model},${options.layer_norm_eps ?? 1e-5},true,${options.bias ?? true}`
-  ) {
-    throw new ClearformerError(
-      'unsupported',
-      `${kind}: norm must be a LayerNorm with the size, eps and bias of those in the blocks`,
-    );
+  if (norm !== null && !/^nn\.(Layer|RMS)Norm$/.test(norm?.kind)) {
+    throw new ClearformerError('unsupported', `${kind}: norm is no LayerNorm or RMSNorm`);
   }
-  return { ...options, num_layers, norm: norm !== null };
-}
-
-function normText(norm: LayerNorm): string {
-  const { normalized_shape, eps = 1e-5, elementwise_affine = true, bias = true } = norm?.options ?? {};
-  return String([norm?.kind, normalized_shape, eps, elementwise_affine, bias]);
+  return { ...layer.options, num_layers, norm: norm !== null && { kind: norm.kind, ...norm.options } };
 }
