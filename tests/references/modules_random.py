@@ -1,4 +1,4 @@
-"""torch.nn's MultiheadAttention, transformer layers, stacks and Transformer with random sizes, options and masks.
+"""torch.nn's attention, transformer layers, stacks and Transformer with random sizes, options and masks.
 
     python3 tests/references/modules_random.py --out tests/fixtures
     python3 tests/references/modules_random.py --out <folder> --count 300 --seed x
@@ -7,10 +7,12 @@
 import random
 
 import multihead_attention as attention
+import scaled_dot_product_attention as products
 import transformer as blocks
 from common import Group, arguments
 
-KINDS = ["MultiheadAttention", "TransformerEncoderLayer", "TransformerDecoderLayer", "TransformerEncoder", "TransformerDecoder", "Transformer"]
+KINDS = ["MultiheadAttention", "TransformerEncoderLayer", "TransformerDecoderLayer", "TransformerEncoder", "TransformerDecoder", "Transformer",
+         "scaled_dot_product_attention"]
 
 
 def draw_masks(rng, name, of, prefix, sizes, heads):
@@ -43,6 +45,26 @@ def add_attention(group, rng, name):
     call |= {"need_weights": False} if rng.random() < 0.3 else {"average_attn_weights": rng.random() < 0.5}
     subject = attention.Subject(group, name, embed, heads, **options)
     subject.add("drawn", n, m, batch, self_attention=itself, batch_first=batch is None or rng.random() < 0.7, **call)
+
+
+def add_product(group, rng, name, file):
+    n, m, d, d_v = (rng.randint(1, 12) for _ in range(4))
+    options, lead = {}, tuple(rng.randint(1, 3) for _ in range(rng.randint(0, 3)))
+    key_lead = tuple(1 if rng.random() < 0.15 else size for size in lead)
+    if lead and rng.random() < 0.4:
+        options["enable_gqa"] = True
+        key_lead = (*lead[:-1], rng.randint(1, 4))
+        lead = (*lead[:-1], key_lead[-1] * rng.randint(1, 3))
+    options |= {"scale": round(rng.uniform(-1, 2), 2)} if rng.random() < 0.3 else {}
+    options |= {"softcap": round(rng.uniform(0.5, 30), 2)} if rng.random() < 0.15 else {}
+    options |= {"is_causal": True} if rng.random() < 0.3 else {}
+    masks = {}
+    for kind in ("boolean", "additive"):
+        if rng.random() < 0.3:
+            axes = tuple(1 if rng.random() < 0.4 else size for size in lead)[rng.randint(0, len(lead)):]
+            shape = (*axes, rng.choice([1, n, n]), m)
+            masks[f"attn_mask_{kind}"] = getattr(products, kind)(f"{name}/{kind}", shape)
+    products.add(group, name, options, **products.qkv(name, lead, n, m, d, d_v, kv_lead=key_lead), file=file, **masks)
 
 
 def draw_norm(rng):
@@ -80,11 +102,13 @@ def main():
     group = Group(args, "modules_random", "modules_random.py")
     for number in range(args.count):
         name, kind = f"drawn_{args.seed}{number}", KINDS[number % len(KINDS)]
-        rng = random.Random(name)
+        rng, file = random.Random(name), f"{kind}{number // 100 or ''}.safetensors"
         if kind == "MultiheadAttention":
             add_attention(group, rng, name)
+        elif kind == "scaled_dot_product_attention":
+            add_product(group, rng, name, file)
         else:
-            add_blocks(group, rng, name, kind, f"{kind}{number // 100 or ''}.safetensors")
+            add_blocks(group, rng, name, kind, file)
     group.save()
 
 

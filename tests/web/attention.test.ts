@@ -12,7 +12,15 @@ import {
   type Tensor,
 } from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Bound, type Example, examplesOf, expectWithin, gamma, largest } from './support/primitives.js';
+import {
+  type Bound,
+  drawnModules,
+  type Example,
+  examplesOf,
+  expectWithin,
+  gamma,
+  largest,
+} from './support/primitives.js';
 import { variants } from './support/variants.js';
 
 interface PoolingBounds {
@@ -51,7 +59,10 @@ describe.each(variants)('%s', (variant) => {
   beforeAll(() => configure({ deterministic: variant === 'simd128' }));
   afterAll(() => configure({ deterministic: undefined }));
 
-  it.each(examplesOf('scaled_dot_product_attention'))('scaled_dot_product_attention: $name', async (example) => {
+  const products = ['scaled_dot_product_attention', drawnModules].flatMap((group) =>
+    examplesOf(group, 'scaled_dot_product_attention'),
+  );
+  it.each(products)('scaled_dot_product_attention: $name', async (example) => {
     const parts = [example.mask('attn_mask', 'allow'), example.mask('bias', 'allow')].filter(
       (mask) => mask !== undefined,
     );

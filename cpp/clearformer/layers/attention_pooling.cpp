@@ -27,8 +27,9 @@ Shape joined_shape(Shape outer, std::initializer_list<std::size_t> inner) {
 struct Operands {
   Tensor copies[3];
   TensorView queries, keys, values;
-  Shape outer;       // all axes before the heads, as given by the caller
-  std::size_t rank;  // of the largest operand
+  Shape outer;  // all axes before the heads, as given by the caller
+  bool
+      has_heads;  // whether the axis before the positions is that of heads; otherwise there is one head
 };
 
 void check_inner(const TensorView& q, const TensorView& k, const TensorView& v) {
@@ -58,7 +59,7 @@ TensorView brought_to(const TensorView& x, const Shape& outer, std::size_t heads
   return copy;
 }
 
-// (B, T, d) as one head: (B, 1, T, d).
+// (B, T, d) as one head, (B, 1, T, d), if the operands have no axis of heads.
 TensorView with_head_axis(const TensorView& x) {
   const Shape& shape = x.shape();
   if (shape.rank() != 3) return x;
@@ -67,8 +68,10 @@ TensorView with_head_axis(const TensorView& x) {
 
 Operands bring(TensorView q, TensorView k, TensorView v, const PoolingOptions& options) {
   Operands all;
-  all.rank = std::max({q.shape().rank(), k.shape().rank(), v.shape().rank()});
-  if (all.rank == 3) {
+  const std::size_t rank = std::max({q.shape().rank(), k.shape().rank(), v.shape().rank()});
+  const bool grouped = options.groups == PoolingOptions::Groups::grouped;
+  all.has_heads = rank > 3 || (rank == 3 && grouped);
+  if (!all.has_heads) {
     q = with_head_axis(q);
     k = with_head_axis(k);
     v = with_head_axis(v);
@@ -77,7 +80,7 @@ Operands bring(TensorView q, TensorView k, TensorView v, const PoolingOptions& o
   all.outer = broadcast_shape(broadcast_shape(outer_of(q), outer_of(k)), outer_of(v));
   const Shape key_heads = broadcast_shape({heads_of(k)}, {heads_of(v)});
   std::size_t heads = heads_of(q), groups = key_heads[0];
-  if (options.groups == PoolingOptions::Groups::equal) {
+  if (!grouped) {
     heads = groups = broadcast_shape({heads}, key_heads)[0];
   } else if (groups == 0 || heads % groups != 0) {
     fail(ErrorCode::shape_mismatch, kName, ": ", heads, " query heads are no multiple of ", groups,
@@ -122,9 +125,9 @@ struct PoolingCall {
         queries(all.queries),
         keys(all.keys),
         core(compared(all, prepared, options)),
-        mask(all.rank <= 3 ? options.mask.without_heads() : options.mask.folded(all.outer)),
+        mask(all.has_heads ? options.mask.folded(all.outer) : options.mask.without_heads()),
         outer(all.outer) {
-    if (all.rank > 3) outer.append(all.queries.dim(1));
+    if (all.has_heads) outer.append(all.queries.dim(1));
   }
   Shape output_shape() const {
     return {all.queries.dim(0), all.queries.dim(1), all.queries.dim(2), all.values.dim(3)};
@@ -149,7 +152,7 @@ struct PoolingCall {
 
 // d (B, H, T, d), of an operand that was broadcast to it, as the gradient of the operand.
 Tensor summed_to(const TensorView& given, const Operands& all, const Tensor& d) {
-  const TensorView operand = all.rank == 3 ? with_head_axis(given) : given;
+  const TensorView operand = all.has_heads ? given : with_head_axis(given);
   const Shape full = joined_shape(all.outer, {d.dim(1), d.dim(2), d.dim(3)});
   const std::size_t missing = full.rank() - operand.shape().rank();
   std::vector<double> sums(given.elements(), 0.0);

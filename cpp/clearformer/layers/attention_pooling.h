@@ -1,7 +1,7 @@
 // Attention pooling as a function of tensors, for any scoring function (scoring.h):
 //   output = softmax(score(Q, K) + mask) · V
 // Shapes: q (…, H, T, d_q), k (…, G, S, d_k), v (…, G, S, d_v) -> output (…, H, T, d_v); the axes
-// before T and S may be absent and broadcast.
+// before T and S may be absent and broadcast. Of three axes the first is a batch, with Groups::grouped the heads.
 #pragma once
 
 #include "clearformer/layers/attention.h"

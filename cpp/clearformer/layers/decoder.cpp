@@ -7,7 +7,8 @@ Decoder::Decoder(const WeightScope& scope, const StackConfig& config) : config_(
     blocks_.emplace_back(scope / config.block_scope(layer), config.block_of(layer));
   }
   if (config.final_norm == FinalNorm::present) {
-    final_norm_.emplace(scope / "ln_final", config.own_final_norm.value_or(config.block.norm));
+    final_norm_.emplace(scope / "ln_final",
+                        config.own_final_norm ? *config.own_final_norm : config.block.norm);
   }
 }
 

@@ -44,7 +44,8 @@ Encoder::Encoder(const WeightScope& scope, const StackConfig& config) : config_(
     blocks_.emplace_back(scope / config.weights_scope(block), config.block_of(block));
   }
   if (config.final_norm == FinalNorm::present) {
-    final_norm_.emplace(scope / "ln_final", config.own_final_norm.value_or(config.block.norm));
+    final_norm_.emplace(scope / "ln_final",
+                        config.own_final_norm ? *config.own_final_norm : config.block.norm);
   }
 }
 

@@ -168,10 +168,9 @@ double Optimizer::clip_grad_norm(const WeightGradients& gradients, double max_no
   double squares = 0.0;
   for (const double sum : each) squares += sum;
   const double norm = std::sqrt(squares), factor = max_norm / (norm + 1e-6);
+  if (factor >= 1.0) return norm;
   for (const auto& rows : sums) {
-    if (factor < 1.0) {
-      kernels::scale(floats_at(*rows), static_cast<float>(factor), numbers_of(*rows));
-    }
+    kernels::scale(floats_at(*rows), static_cast<float>(factor), numbers_of(*rows));
   }
   return norm;
 }

@@ -13,6 +13,7 @@
 #include "support/expect_error.h"
 #include "support/fixture.h"
 #include "support/masks.h"
+#include "support/random.h"
 
 namespace clearformer::test {
 namespace {
@@ -190,6 +191,35 @@ TEST(AttentionPooling, AMaskOfFourAxesBroadcastsFromTheRight) {
       }
     }
   }
+}
+
+// As torch's enable_gqa: the axis before the positions is that of the heads, whether or not there is a batch.
+TEST(AttentionPooling, GroupedHeadsNeedNoBatch) {
+  Random random(6);
+  const Tensor q = random.tensor({4, 3, 5}), k = random.tensor({2, 6, 5}),
+               v = random.tensor({2, 6, 7});
+  const Tensor bias = random.tensor({4, 3, 6}), d = random.tensor({4, 3, 7});
+  PoolingOptions options;
+  options.groups = PoolingOptions::Groups::grouped;
+  options.mask = Mask::additive(bias.clone());
+  options.keep = PoolingOptions::Keep::weights;
+  const auto batched = [](const Tensor& x) {
+    return x.view().reshaped({1, x.dim(0), x.dim(1), x.dim(2)});
+  };
+  const auto same = [&](const Tensor& found, const Tensor& wanted) {
+    EXPECT_EQ(found.shape().rank(), 3u);
+    expect_same_bits("values", found, wanted.view().reshaped(found.shape()));
+  };
+  const Pooled found = attention_pooling(q, k, v, options);
+  const Pooled wanted = attention_pooling(batched(q), batched(k), batched(v), options);
+  same(found.output, wanted.output);
+  same(found.kept, wanted.kept);
+  const auto back = attention_pooling_backward(q, k, v, options, d);
+  const auto of_batch =
+      attention_pooling_backward(batched(q), batched(k), batched(v), options, batched(d));
+  same(back.queries, of_batch.queries);
+  same(back.keys, of_batch.keys);
+  same(back.values, of_batch.values);
 }
 
 TEST(AttentionPooling, WithoutFeaturesAllKeysAreEqual) {

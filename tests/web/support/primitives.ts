@@ -2,7 +2,7 @@
 
 import { Mask, Tensor } from 'clearformer';
 import { expect } from 'vitest';
-import { type Case, casesOf, fixturePath, type Reference, readReferences } from './references.js';
+import { type Case, casesOf, fixturePath, type Reference, randomGroup, readReferences } from './references.js';
 
 /** A case of a fixture with its tensors. */
 export class Example {
@@ -63,6 +63,9 @@ export class Example {
 function tensorOf({ data, dims }: Reference): Tensor {
   return data instanceof Float32Array ? new Tensor('float32', data, dims) : new Tensor('int64', data, dims);
 }
+
+/** Random cases of modules, or the folder of others that tests/references/modules_random.py wrote. */
+export const drawnModules = randomGroup('modules_random', 'CLEARFORMER_MODULE_CASES');
 
 /** All cases of a folder of fixtures, or those of one op. */
 export function examplesOf(folder: string, op?: string): Example[] {

@@ -36,7 +36,10 @@ export interface PoolingOptions {
   is_causal?: boolean | undefined;
   /** Scores become softcap · tanh(score / softcap), before the mask; 0 (default): off. */
   softcap?: number | undefined;
-  /** Grouped-query attention: the number of query heads may be a multiple of that of key heads. */
+  /**
+   * Grouped-query attention: the number of query heads may be a multiple of that of key heads. Of three axes the first
+   * is then that of the heads.
+   */
   enable_gqa?: boolean | undefined;
   /** The result for a fully masked query: zeros (default), or equal weights as in d2l.ai. */
   empty_row?: EmptyRow | undefined;
