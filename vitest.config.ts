@@ -51,8 +51,8 @@ const namesRepeated: Reporter = {
 };
 
 /**
- * Garbage is collected by the main thread, from a nursery (V8's new space) that starts larger: with several processes a processor, V8's helper
- * threads only take time from each other, a quarter of that of the package's tests.
+ * Garbage is collected by the main thread, from a nursery (V8's new space) that starts larger: with several processes a
+ * processor, V8's helper threads only take time from each other, a fifth of that of the package's tests.
  */
 const collectorFlags = ['--single-threaded-gc', '--min-semi-space-size=16'];
 

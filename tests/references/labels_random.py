@@ -71,24 +71,34 @@ def loss(model, inputs, task, labels):
     return float(model(**inputs, labels=labels.to(floats) if labels.is_floating_point() else labels).loss)
 
 
-def add_random(group, name, architecture, folder, case):
-    rng = random.Random(name)
-    checkpoint, task = os.path.join(folder, case["options"]["checkpoint"]), case["options"]["task"]
+def draw_labels(rng, task, config, inputs):
+    if task == "question-answering":
+        return draw_answers(rng, inputs)
+    if task in WHOLE:
+        return draw_whole(rng, config.problem_type, len(next(iter(inputs.values()))), config.num_labels)
+    return draw_tokens(rng, task, config, inputs)
+
+
+def model_of(folder, case):
+    """The case's checkpoint and its model; no model if its class takes no labels."""
+    checkpoint = os.path.join(folder, case["options"]["checkpoint"])
     with open(os.path.join(checkpoint, "config.json"), encoding="utf-8") as file:
         model_class = json.load(file)["architectures"][0]
-    if "WithTeacher" in model_class:  # takes no labels
+    return checkpoint, None if "WithTeacher" in model_class else load_checkpoint(checkpoint, getattr(transformers, model_class))
+
+
+def add_random(group, name, architecture, folder, case):
+    rng = random.Random(name)
+    task = case["options"]["task"]
+    _, single = model_of(folder, case)
+    if single is None:
         return
-    single, inputs = load_checkpoint(checkpoint, getattr(transformers, model_class)), inputs_of(folder, case)
+    inputs = inputs_of(folder, case)
     problem = rng.choice(PROBLEMS) if task in WHOLE else None
     single.config.problem_type = problem
-    if task == "question-answering":
-        labels = draw_answers(rng, inputs)
-    elif task in WHOLE:
-        labels = draw_whole(rng, problem, len(next(iter(inputs.values()))), single.config.num_labels)
-        if architecture == "deberta_v2" and problem is None and not labels.is_floating_point() and bool((labels < 0).all()):
-            return  # 0 there, here NaN as of all other models
-    else:
-        labels = draw_tokens(rng, task, single.config, inputs)
+    labels = draw_labels(rng, task, single.config, inputs)
+    if architecture == "deberta_v2" and task in WHOLE and problem is None and not labels.is_floating_point() and bool((labels < 0).all()):
+        return  # 0 there, here NaN as of all other models
     double = double_of(single)
     with float64_everywhere():
         exact = loss(double, {key: value.double() if value.is_floating_point() else value for key, value in inputs.items()}, task, labels)

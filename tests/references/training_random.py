@@ -5,8 +5,6 @@ transformers in float64. Ids are of the whole vocabulary, so that padding tokens
     python3 tests/references/training_random.py --out <folder> --count 300 --seed x
 """
 
-import json
-import os
 import random
 
 import torch
@@ -15,7 +13,7 @@ from transformers import get_scheduler
 
 from common import Group, arguments, float64_everywhere, largest_difference
 from gradients_models import inputs_of, row_of, stored_names
-from labels_random import draw_answers, draw_tokens, draw_whole, sources
+from labels_random import draw_labels, model_of, sources
 from models_common import double_of, load_checkpoint
 from training import matches
 
@@ -80,25 +78,16 @@ def train(model, run, names, inputs, given):
     return torch.tensor(found, dtype=torch.float64), weights
 
 
-def labels_of(rng, task, config, inputs):
-    if task == "question-answering":
-        return draw_answers(rng, inputs)
-    if task in ("sequence-classification", "image-classification"):
-        return draw_whole(rng, config.problem_type, len(next(iter(inputs.values()))), config.num_labels)
-    return draw_tokens(rng, task, config, inputs)
-
-
 def add_random(group, name, architecture, folder, case):
     rng = random.Random(name)
-    checkpoint, task = os.path.join(folder, case["options"]["checkpoint"]), case["options"]["task"]
-    with open(os.path.join(checkpoint, "config.json"), encoding="utf-8") as file:
-        model_class = json.load(file)["architectures"][0]
-    if "WithTeacher" in model_class:  # takes no labels
+    task = case["options"]["task"]
+    checkpoint, single = model_of(folder, case)
+    if single is None:
         return
-    single, inputs, run = load_checkpoint(checkpoint, getattr(transformers, model_class)), inputs_of(folder, case), draw_run(rng)
+    inputs, run = inputs_of(folder, case), draw_run(rng)
     if task != "image-classification":
         draw_ids(rng, single.config.get_text_config(), inputs)
-    labels = labels_of(rng, task, single.config, inputs)
+    labels = draw_labels(rng, task, single.config, inputs)
     sinusoids = {"whisper": "model.encoder.embed_positions", "pegasus": "embed_positions"}.get(architecture, "mask_token")
     untrained = sinusoids, "mask_token", "vision_model.head"  # the latter unused
     names = {name: stored for name, stored in stored_names(single, checkpoint).items() if not any(one in name for one in untrained)}
