@@ -25,11 +25,7 @@ Activation read_activation(const ConfigReader& config, std::string_view key, Mod
 }
 
 void read_padding(const ConfigReader& config, TextEmbeddingConfig& text) {
-  const Json* value = config.find_set("pad_token_id");
-  const auto id = value == nullptr ? std::nullopt : value->integer();
-  if (!id) return;
-  const auto from_end = static_cast<std::int64_t>(*id < 0 ? text.vocabulary : 0);
-  text.padding_id = static_cast<std::int32_t>(*id + from_end);
+  text.padding_id = config.row("pad_token_id", text.vocabulary);
 }
 
 TextEmbeddingConfig read_learned_text(const ConfigReader& config, std::size_t d_model,

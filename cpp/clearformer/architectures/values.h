@@ -14,7 +14,7 @@ NormConfig plain_layer_norm(std::size_t d_model, double eps);
 /// The activation under `key`; throws unsupported for an unknown one. Records its name in `model`.
 Activation read_activation(const ConfigReader& config, std::string_view key, ModelConfig& model);
 
-/// Reads "pad_token_id" as torch's padding_idx of the token embeddings: a negative one counts from the end.
+/// Reads "pad_token_id" as torch's padding_idx of the token embeddings.
 void read_padding(const ConfigReader& config, TextEmbeddingConfig& text);
 
 /// Token embeddings ("vocab_size") and learned positions, one for each of the tower's.

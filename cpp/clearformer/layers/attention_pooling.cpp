@@ -28,7 +28,8 @@ struct Operands {
   Tensor copies[3];
   TensorView queries, keys, values;
   Shape outer;  // all axes before the heads, as given by the caller
-  bool has_heads;  // whether the axis before the positions is that of the heads
+  bool
+      has_heads;  // whether the axis before the positions is that of heads; otherwise there is one head
 };
 
 void check_inner(const TensorView& q, const TensorView& k, const TensorView& v) {

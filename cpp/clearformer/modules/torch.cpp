@@ -80,8 +80,8 @@ std::unique_ptr<Module> linear(const ConfigReader& options, const WeightScope& s
 
 // Rows of a table; that of padding_idx has no gradient.
 struct EmbeddingModule {
-  std::size_t rows, columns;
-  std::optional<std::int64_t> padding;  // negative: from the end
+  std::size_t columns;
+  std::optional<std::int32_t> padding;
   Embedding layer;
 
   Shape shape(const TensorView& ids) const {
@@ -98,24 +98,14 @@ struct EmbeddingModule {
   Module::Gradients backward(const Module::Inputs& inputs, const TensorView& d_output,
                              const Context& context) const {
     const TensorView ids = inputs.tensor("input");
-    Tensor d = Tensor::copy_of(expect_gradient(d_output, shape(ids)));
-    const std::int64_t empty = !padding       ? -1
-                               : *padding < 0 ? *padding + static_cast<std::int64_t>(rows)
-                                              : *padding;
-    for (std::size_t i = 0; i < ids.elements(); ++i) {
-      if (ids.as<std::int32_t>()[i] == empty) std::fill_n(d.f32() + i * columns, columns, 0.0f);
-    }
-    layer.backward(ids, d, context.trace.weights());
+    layer.backward(ids, expect_gradient(d_output, shape(ids)), context.trace.weights(), padding);
     return {};
   }
 };
 
 std::unique_ptr<Module> embedding(const ConfigReader& options, const WeightScope& scope) {
   const std::size_t rows = options.size("num_embeddings"), columns = options.size("embedding_dim");
-  std::optional<std::int64_t> padding;
-  const Json* value = options.root().find_set("padding_idx");
-  if (value != nullptr) padding = value->integer();
-  return module_of(EmbeddingModule{rows, columns, padding,
+  return module_of(EmbeddingModule{columns, options.row("padding_idx", rows),
                                    Embedding(scope, rows, columns, Embedding::Table::exact)});
 }
 

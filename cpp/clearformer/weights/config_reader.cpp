@@ -133,6 +133,13 @@ std::optional<std::int32_t> ConfigReader::token(std::string_view key) const {
   return static_cast<std::int32_t>(*id);
 }
 
+std::optional<std::int32_t> ConfigReader::row(std::string_view key, std::size_t rows) const {
+  const Json* value = find_set(key);
+  const auto row = value == nullptr ? std::nullopt : value->integer();
+  if (!row) return std::nullopt;
+  return static_cast<std::int32_t>(*row + static_cast<std::int64_t>(*row < 0 ? rows : 0));
+}
+
 std::vector<std::int32_t> ConfigReader::tokens(std::string_view key) const {
   const Json* value = find_set(key);
   if (value == nullptr) return {};
