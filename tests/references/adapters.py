@@ -1,6 +1,6 @@
 """LoRA adapters as PEFT's folders, and the logits of models with them.
 
-PEFT's definition is written out (peft.tuners.lora.layer.Linear.forward and LoraLayer.update_layer, peft 0.18):
+PEFT's definition is written out (peft.tuners.lora.layer.Linear.forward and LoraLayer.update_layer, peft 0.20):
 y = W x + b + (alpha / r) * B(A(x)), with alpha / sqrt(r) for use_rslora, r and alpha of the first pattern of rank_pattern
 and alpha_pattern that matches the end of the module's name (peft.utils.other.get_pattern_key); with several adapters the
 sum of their updates. Files: adapter_config.json and adapter_model.safetensors with base_model.model.<module>.lora_A.weight
@@ -59,10 +59,14 @@ def is_target(config, module):
     if not named(config["target_modules"], module):
         return False
     layers = config.get("layers_to_transform")
-    if not layers:
+    if isinstance(config["target_modules"], str) or module in config["target_modules"] or layers is None or layers == []:
         return True
-    found = re.match(rf".*\.{config['layers_pattern']}\.(\d+)\.", module)
-    return found is not None and int(found.group(1)) in layers
+    patterns = config.get("layers_pattern") or ["[^.]*"]
+    for pattern in [patterns] if isinstance(patterns, str) else patterns:
+        found = re.match(rf".*?\.{pattern}\.(\d+)\.", module)
+        if found is not None:
+            return int(found.group(1)) in (layers if isinstance(layers, list) else [layers])
+    return False
 
 
 def pattern_value(patterns, module, default):
@@ -76,9 +80,8 @@ def sizes(layer):
     return layer.weight.shape if isinstance(layer, Conv1D) else layer.weight.shape[::-1]
 
 
-def matrices_of(name, model):
+def matrices_of(name, config, model):
     """module: (A, B, scaling) of every linear layer that the configuration targets."""
-    config = ADAPTERS[name][2]
     found = {}
     for module, layer in model.named_modules():
         if not isinstance(layer, (torch.nn.Linear, Conv1D)) or not is_target(config, module):
@@ -93,6 +96,15 @@ def matrices_of(name, model):
     return found
 
 
+def tensors_of(matrices):
+    """The file's tensors."""
+    tensors = {}
+    for module, (down, up, _) in matrices.items():
+        tensors[f"base_model.model.{module}.lora_A.weight"] = down.float()
+        tensors[f"base_model.model.{module}.lora_B.weight"] = up.float()
+    return tensors
+
+
 def write(args, name, matrices):
     folder = os.path.join(args.out, "adapters", name)
     shutil.rmtree(folder, ignore_errors=True)
@@ -101,12 +113,8 @@ def write(args, name, matrices):
               "peft_type": "LORA", "task_type": None, "modules_to_save": None, "use_dora": False} | ADAPTERS[name][2]
     with open(os.path.join(folder, "adapter_config.json"), "w", encoding="ascii") as out:
         out.write(json.dumps(config, indent=2, sort_keys=True) + "\n")
-    tensors = {}
-    for module, (down, up, _) in matrices.items():
-        tensors[f"base_model.model.{module}.lora_A.weight"] = down.float()
-        tensors[f"base_model.model.{module}.lora_B.weight"] = up.float()
     path = os.path.join(folder, "adapter_model.safetensors")
-    save_file(tensors, path, metadata={"format": "pt"})
+    save_file(tensors_of(matrices), path, metadata={"format": "pt"})
     os.chmod(path, 0o644)
 
 
@@ -154,7 +162,7 @@ def main():
             return model_class.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
 
         model = load()
-        adapters = [(matrices_of(part, model), factor) for part, factor in parts]
+        adapters = [(matrices_of(part, ADAPTERS[part][2], model), factor) for part, factor in parts]
         for (part, _), (matrices, _) in zip(parts, adapters):
             write(args, part, matrices)
         inputs = inputs_of(name, model)

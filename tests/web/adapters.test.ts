@@ -3,6 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import {
+  type AutoModelClass,
   AutoModelForCausalLM,
   AutoModelForMaskedLM,
   AutoModelForSeq2SeqLM,
@@ -119,6 +120,38 @@ describe('load_adapter', () => {
     expect(await ids()).toEqual(adapted);
   });
 
+  it.each<[string, string, string, LoraConfig]>([
+    [
+      'modules named in full, whatever layers are named',
+      'models/openai_gpt/even',
+      'transformer.h.0.mlp.c_fc',
+      { target_modules: ['transformer.h.0.mlp.c_fc'], layers_to_transform: [1], layers_pattern: 'h' },
+    ],
+    [
+      'modules excluded by PEFT’s name, which has a prefix',
+      'models/openai_gpt/even',
+      'transformer.h.0.mlp.c_fc',
+      { target_modules: ['c_fc'], exclude_modules: ['transformer.h.1.mlp.c_fc'] },
+    ],
+    [
+      'the layers of T5 by the first number in a name, as in PEFT 0.20',
+      'models/t5/even',
+      'decoder.block.0.layer.1.EncDecAttention.q',
+      { target_modules: ['EncDecAttention.q'], layers_to_transform: 0 },
+    ],
+  ])('finds %s', async (_, checkpoint, module, config) => {
+    const auto: AutoModelClass<PreTrainedModel> = /t5/.test(checkpoint) ? AutoModelForSeq2SeqLM : AutoModelForCausalLM;
+    await using model = await auto.from_pretrained(fixturePath(checkpoint));
+    const weight = (await model.named_parameters()).find(({ name }) => `transformer.${module}.weight`.endsWith(name));
+    const [inputs = 0, outputs = 0] = weight?.dims ?? []; // of Conv1D; T5's are square
+    const halves = { A: [1, inputs], B: [outputs, 1] };
+    const tensors = Object.entries(halves).map(([half, dims]) => [
+      `base_model.model.${module}.lora_${half}.weight`,
+      new Tensor('float32', new Float32Array(inputs * outputs).subarray(0, Math.max(...dims)), dims),
+    ]);
+    expect(await model.load_adapter(altered({ r: 1, ...config }, Object.fromEntries(tensors)))).toBe('default');
+  });
+
   it('is written as PEFT’s folder, which gives the same bits', async () => {
     for (const one of cases.filter(({ name }) => /^(gpt2|gpt_neox|llama_patterns)$/.test(name))) {
       const model = await modelOf(one);
@@ -229,7 +262,10 @@ describe('load_adapter refuses', () => {
     }
     const gpt2 = await AutoModelForCausalLM.from_pretrained(fixturePath('models/gpt2/odd'));
     const misfit = await failureOf(() => gpt2.load_adapter(folderOf('llama')));
-    expect(misfit).toMatchObject({ code: 'invalid_argument', message: expect.stringMatching(/no such module/) });
+    expect(misfit).toMatchObject({
+      code: 'invalid_argument',
+      message: expect.stringMatching(/no such module with weights of its own/),
+    });
   });
 
   it('missing and broken files, and names that are taken or unknown', async () => {

@@ -132,7 +132,8 @@ export function isTarget(config: LoraConfig, module: string): boolean {
   const { target_modules: targets, exclude_modules: excluded } = config;
   if (excluded && named(excluded, module)) return false;
   if (targets === null || targets === undefined || targets === 'all-linear') return true;
-  return named(targets, module) && (typeof targets === 'string' || isTransformed(config, module));
+  if (typeof targets === 'string') return named(targets, module);
+  return targets.includes(module) || (named(targets, module) && isTransformed(config, module));
 }
 
 function named(names: readonly string[] | string, module: string): boolean {
@@ -150,10 +151,10 @@ function isTransformed({ layers_to_transform: layers, layers_pattern }: LoraConf
   return found !== undefined && [layers].flat().includes(found);
 }
 
-/** The last number among a module's names, not at their end, that what precedes ends with the pattern before. */
+/** The first number among a module's names, not at their end, that what precedes ends with the pattern before. */
 function layerOf(module: string, pattern: string): number | undefined {
   const names = module.split('.');
-  for (let at = names.length - 2; at > 0; at--) {
+  for (let at = 1; at < names.length - 1; at++) {
     const name = names[at] as string;
     if (/^\d+$/.test(name) && isWhole(`.*\\.(?:${pattern})`, names.slice(0, at).join('.'))) return Number(name);
   }

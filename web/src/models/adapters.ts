@@ -90,10 +90,12 @@ async function add(model: AdaptedModel, name: string, text: string, shapes: Shap
     if (found !== rank) throw misfit(`${lora_A} has ${found} rows, and adapter_config.json says rank ${rank}`);
     updates.push({ weight, name: path, scale });
   }
+  const prefixes = new Set(updates.map(({ weight, name }) => prefixOf(name, weight.replace(/\.weight$/, ''))));
   const missing = listed.find(({ name: weight, dims }) => {
     const module = weight.replace(/\.weight$/, '');
     const covered = updates.some((update) => update.weight === weight);
-    return dims.length === 2 && module !== weight && !covered && config.target_modules && isListed(config, module);
+    const isMissing = (prefix: string) => isListed(config, prefix + module);
+    return dims.length === 2 && module !== weight && !covered && [...prefixes].every(isMissing);
   });
   if (missing !== undefined) {
     const problem = `adapter: ${missing.name} is one of target_modules, and ${weightsFile} has no matrices for it`;
@@ -107,6 +109,11 @@ async function add(model: AdaptedModel, name: string, text: string, shapes: Shap
     throw thrown;
   }
   stateOf(model).configs.set(name, text);
+}
+
+/** What PEFT's path of a module has in front of the checkpoint's name, such as "transformer.". */
+function prefixOf(path: string, module: string): string {
+  return path.endsWith(module) ? path.slice(0, -module.length).replace(/^base_model\.model\./, '') : '';
 }
 
 /** Only where the configuration names modules: an expression is for whole names, which a file may shorten. */
