@@ -169,6 +169,11 @@ describe('rows', () => {
   });
 });
 
+it('softmax of no elements has none, as in torch', async () => {
+  for (const dim of [0, 1]) expect(full([3, 0], 1).softmax(dim).dims).toEqual([3, 0]);
+  expect((await failureOf(() => full([3, 0], 1).softmax(2))).code).toBe('invalid_argument');
+});
+
 describe('types', () => {
   it('are converted as torch does, fractions cut off', () => {
     const parts = new Tensor('float32', Float32Array.of(-1.5, 2.9, 300), [3]);

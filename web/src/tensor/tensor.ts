@@ -281,7 +281,8 @@ export class Tensor<T extends TensorType = TensorType> {
   /** exp(x - max x) / Σ exp(x - max x) along `dim`. float32 only. */
   softmax(dim = -1): Tensor<'float32'> {
     const own = this.#float('softmax');
-    const powers = own.sub(own.max(dim, true)).map(Math.exp);
+    const most = own.data.length > 0 ? own.max(dim, true) : own; // which is empty
+    const powers = own.sub(most).map(Math.exp);
     return powers.div(powers.sum(dim, true) as Tensor<'float32'>);
   }
   /** x / max(‖x‖ₚ, 1e-12) along `dim`. float32 only. */
