@@ -23,14 +23,14 @@ const decoder_input_ids = [
   [2, 9, 8],
   [2, 5, 5],
 ];
-const causal = ['models/gpt2/even', 'models/gpt2/odd', 'models/gpt_neo/even', 'models/mistral/even', 'models/qwen2/even', 'models/qwen3/odd', 'models/phi/even', 'models/phi/odd', 'models/phi3/even', 'models/olmo/even', 'models/granite/odd', 'models/opt/plain_norms', 'llama_tiny/odd', 'llama_tiny/bias', 'llama_tiny/tied', storiesPath]; // biome-ignore format: a list
+const causal = ['models/gpt2/even', 'models/gpt2/odd', 'models/gpt_neo/even', 'models/mistral/even', 'models/qwen2/even', 'models/qwen3/odd', 'models/phi/even', 'models/phi/odd', 'models/phi3/even', 'models/olmo/even', 'models/granite/odd', 'models/opt/plain_norms', ...['bloom', 'gpt_neox', 'gptj', 'codegen', 'falcon', 'mpt', 'stablelm', 'cohere', 'cohere2', 'gemma', 'smollm3', 'starcoder2'].map((name) => `models/${name}/odd`), 'llama_tiny/odd', 'llama_tiny/bias', 'llama_tiny/tied', storiesPath]; // biome-ignore format: a list
 const loadCausal = (name: string) =>
   AutoModelForCausalLM.from_pretrained(name.startsWith('/') ? name : fixturePath(name));
 const features = { data: Float32Array.from({ length: 2 * 8 * 40 }, (_, at) => Math.sin(at)), dims: [2, 8, 40] };
 
 const models: [string, () => Promise<PreTrainedModel>, ModelInputs][] = [
   ...causal.map((name): (typeof models)[0] => [name, () => loadCausal(name), { input_ids }]),
-  ['t5', () => AutoModelForSeq2SeqLM.from_pretrained(fixturePath('models/t5/even')), { input_ids, decoder_input_ids }],
+  ...['t5', 'mbart', 'm2m_100', 'pegasus'].map((name): (typeof models)[0] => [name, () => AutoModelForSeq2SeqLM.from_pretrained(fixturePath(`models/${name}/even`)), { input_ids, decoder_input_ids }]),
   ['whisper', () => AutoModelForSpeechSeq2Seq.from_pretrained(fixturePath('models/whisper/even')), { input_features: features, decoder_input_ids }],
 ]; // biome-ignore format: a row each
 

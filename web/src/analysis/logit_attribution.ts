@@ -28,8 +28,9 @@ export interface LogitAttributionOptions {
 /** A logit, or a difference of two, as a sum of contributions. */
 export interface LogitAttribution {
   /**
-   * `embed`, `pos_embed`, then for each layer its heads (`L0H0`, …; those of cross-attention `L0C0`, …) and
-   * `0_mlp_out`, and last `bias`: that of attention outputs, the final norm and the output layer.
+   * `embed`, `pos_embed` (in one `embed`, if a norm follows them), then for each layer its heads (`L0H0`, …; those of
+   * cross-attention `L0C0`, …) and `0_mlp_out`, and last `bias`: that of attention outputs, the final norm and the output
+   * layer.
    */
   labels: string[];
   /** The contribution of each part, [label, batch], or with a list of positions [label, batch, pos]. */

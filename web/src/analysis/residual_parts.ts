@@ -22,6 +22,14 @@ export interface ResidualParts {
   scale: HookName;
 }
 
+/** What embeddings add to the stream: one part if a norm follows them (BLOOM, mBART), since their sum is scaled by it. */
+export function embeddingParts(names: ReadonlySet<string>, top: '' | 'decoder.'): ResidualPart[] {
+  const part = (leaf: 'embed' | 'pos_embed' | 'token_type_embed' | 'full_embed', label: string = leaf) =>
+    ({ hook: `${top}hook_${leaf}`, label, heads: undefined }) as const;
+  if (names.has(`${top}embed.ln.hook_scale`)) return [part('full_embed', 'embed')];
+  return [part('embed'), part('pos_embed'), part('token_type_embed')].filter(({ hook }) => names.has(hook));
+}
+
 /**
  * The parts in the order they are added. Throws `unsupported`, with the reason, for models whose logits are not linear
  * in such parts even with the norms' scales held fixed.
@@ -44,10 +52,7 @@ export function residualParts(call: string, model: PreTrainedModel): ResidualPar
   }
   const scale = `${top}ln_final.hook_scale` as const;
   if (!names.has(scale)) throw refuse('it has no final norm');
-  const parts: ResidualPart[] = [
-    { hook: `${top}hook_embed`, label: 'embed', heads: undefined },
-    { hook: `${top}hook_pos_embed`, label: 'pos_embed', heads: undefined },
-  ];
+  const parts = embeddingParts(names, top);
   for (let layer = 0; layer < n_layers; layer++) {
     parts.push({ hook: `${block(layer)}.attn.hook_z`, label: `L${layer}H`, heads: { layer, cross: false } });
     parts.push({ hook: `${block(layer)}.cross_attn.hook_z`, label: `L${layer}C`, heads: { layer, cross: true } });

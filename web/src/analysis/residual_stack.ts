@@ -10,6 +10,7 @@ import { Tensor } from '../tensor/tensor.js';
 import type { ActivationCache } from '../tensor/tensor_output.js';
 import { inLayer } from './layer_hooks.js';
 import { type Positions, placesOf, takePlaces } from './positions.js';
+import { embeddingParts } from './residual_parts.js';
 import { type TokenChoice, tokenDirections } from './token_directions.js';
 
 type Float = Tensor<'float32'>;
@@ -62,8 +63,8 @@ export async function accumulated_resid(
 
 /**
  * What the embeddings, attention and feed-forward network of every layer before `layer` add to the stream: `embed`,
- * `pos_embed`, `0_attn_out`, `0_mlp_out`, … `mode` leaves out one of the two. With `mlp_input` also the attention of
- * `layer`. Rejects like `accumulated_resid`.
+ * `pos_embed` (in one `embed`, if a norm follows them), `0_attn_out`, `0_mlp_out`, … `mode` leaves out one of the two.
+ * With `mlp_input` also the attention of `layer`. Rejects like `accumulated_resid`.
  */
 export async function decompose_resid(
   model: PreTrainedModel,
@@ -73,17 +74,14 @@ export async function decompose_resid(
   checkOptions('decompose_resid', options, [...stackOptions, 'mode', 'mlp_input', 'incl_embeds']);
   const { mode = 'all', mlp_input = false, incl_embeds = true } = options;
   const last = lastLayer('decompose_resid', model, options);
-  const parts: Part[] = [];
+  const names = new Set<string>(model.hooks().map(({ name }) => name));
   const top = model.cfg.kind === 'encoder-decoder' ? 'decoder.' : '';
-  const has = (hook: string) => model.hooks().some(({ name }) => name === hook);
-  for (const label of incl_embeds ? ['embed', 'pos_embed', 'token_type_embed'] : []) {
-    if (has(`${top}hook_${label}`)) parts.push({ label, hook: `${top}hook_${label}` });
-  }
+  const parts: Part[] = incl_embeds ? embeddingParts(names, top) : [];
   for (let layer = 0; layer < last + Number(mlp_input); layer++) {
     for (const leaf of ['attn_out', 'cross_attn_out', 'mlp_out']) {
       if (mode === 'mlp' ? leaf !== 'mlp_out' : mode === 'attn' && leaf === 'mlp_out') continue;
       const hook = inLayer(model, layer, `hook_${leaf}`);
-      if (has(hook) && (layer < last || leaf !== 'mlp_out')) parts.push({ label: `${layer}_${leaf}`, hook });
+      if (names.has(hook) && (layer < last || leaf !== 'mlp_out')) parts.push({ label: `${layer}_${leaf}`, hook });
     }
   }
   return finished('decompose_resid', model, cache, collected('decompose_resid', cache, parts), options);
