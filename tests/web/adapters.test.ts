@@ -264,7 +264,7 @@ describe('load_adapter refuses', () => {
     const misfit = await failureOf(() => gpt2.load_adapter(folderOf('llama')));
     expect(misfit).toMatchObject({
       code: 'invalid_argument',
-      message: expect.stringMatching(/no such module with weights of its own/),
+      message: expect.stringMatching(/no such module/),
     });
   });
 

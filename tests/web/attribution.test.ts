@@ -112,6 +112,33 @@ describe.each(variants)('attributions in a model with induction heads, %s', (var
   });
 });
 
+describe('edges sum to what their reader sees of the difference, to first order', () => {
+  it.each(['gpt2/odd', 'granite/even', 'granite/odd', 'phi/odd', 'bloom/odd'])('%s', async (name) => {
+    await using model = await AutoModelForCausalLM.from_pretrained(fixturePath(`models/${name}`));
+    const [right, wrong] = [{ input_ids: [[3, 9, 4, 20]] }, { input_ids: [[3, 11, 8, 20]] }];
+    const term = logitDifferenceTerm(11, 5);
+    const { scores, readers } = await edgeAttribution(model, { clean: right, corrupted: wrong, metric: term });
+    const last = model.cfg.n_layers - 1;
+    const hooks = [`blocks.${last}.hook_resid_post`, `blocks.${last}.hook_mlp_in`] as const;
+    const [, before] = await model.run_with_cache(wrong, { names_filter: hooks });
+    const { activations, grad } = await model.backward(right, {
+      metric: term,
+      names_filter: hooks,
+      with_respect_to: { hooks },
+    });
+    for (const [hook, reader] of [
+      [hooks[0], 'logits'],
+      [hooks[1], `m${last}`],
+    ] as const) {
+      const of = (values: Partial<Record<string, unknown>>) => values[hook] as Tensor<'float32'>;
+      const wanted = Number(of(before).sub(of(activations)).mul(of(grad)).sum().item());
+      const column = scores.slice(null, readers.indexOf(reader));
+      const size = Number(column.map(Math.abs).sum().item());
+      expect(Math.abs(Number(column.sum().item()) - wanted), reader).toBeLessThan(1e-5 * size);
+    }
+  });
+});
+
 describe('what cannot be attributed', () => {
   it('is refused by name', async () => {
     await using model = await AutoModelForCausalLM.from_pretrained(fixturePath('models/gemma2/odd'));

@@ -33,81 +33,85 @@ function difference(found: Float, expected: Float): number {
 
 const total = (stack: Float) => stack.sum(0) as Float;
 
-describe.each(['models/gpt2/odd', 'models/mistral/even', 'models/phi/even', 'models/bloom/odd', 'llama_tiny/bias'])(
-  '%s',
-  (name) => {
-    const loaded: Promise<PreTrainedModel> = load(name);
+describe.each([
+  'models/gpt2/odd',
+  'models/mistral/even',
+  'models/phi/even',
+  'models/bloom/odd',
+  'models/granite/odd',
+  'llama_tiny/bias',
+])('%s', (name) => {
+  const loaded: Promise<PreTrainedModel> = load(name);
 
-    it('stacks the stream before every layer', async () => {
-      const model = await loaded;
-      const [, cache] = await model.run_with_cache({ input_ids });
-      const { n_layers } = model.cfg;
-      const { labels, components } = await accumulated_resid(model, cache);
-      expect(labels).toEqual([...Array.from({ length: n_layers }, (_, layer) => `${layer}_pre`), 'final_post']);
-      expect([...components.slice(1).data]).toEqual([...(cache['blocks.1.hook_resid_pre'] as Float).data]);
-      const some = await accumulated_resid(model, cache, { layer: 1, pos: -1 });
-      expect([some.labels, some.components.dims.slice(0, 2)]).toEqual([
-        ['0_pre', '1_pre'],
-        [2, 2],
-      ]);
-      expect([...some.components.data]).toEqual([...components.slice([0, 2], null, -1).data]);
-      if (!name.includes('phi')) {
-        const { labels: middle } = await accumulated_resid(model, cache, { layer: 1, incl_mid: true, mlp_input: true });
-        expect(middle).toEqual(['0_pre', '0_mid', '1_pre', '1_mid']);
-      }
-    });
+  it('stacks the stream before every layer', async () => {
+    const model = await loaded;
+    const [, cache] = await model.run_with_cache({ input_ids });
+    const { n_layers } = model.cfg;
+    const { labels, components } = await accumulated_resid(model, cache);
+    expect(labels).toEqual([...Array.from({ length: n_layers }, (_, layer) => `${layer}_pre`), 'final_post']);
+    expect([...components.slice(1).data]).toEqual([...(cache['blocks.1.hook_resid_pre'] as Float).data]);
+    const some = await accumulated_resid(model, cache, { layer: 1, pos: -1 });
+    expect([some.labels, some.components.dims.slice(0, 2)]).toEqual([
+      ['0_pre', '1_pre'],
+      [2, 2],
+    ]);
+    expect([...some.components.data]).toEqual([...components.slice([0, 2], null, -1).data]);
+    if (!name.includes('phi')) {
+      const { labels: middle } = await accumulated_resid(model, cache, { layer: 1, incl_mid: true, mlp_input: true });
+      expect(middle).toEqual(['0_pre', '0_mid', '1_pre', '1_mid']);
+    }
+  });
 
-    it('decomposes the stream into what is added to it', async () => {
-      const model = await loaded;
-      const [, cache] = await model.run_with_cache({ input_ids });
-      const { labels, components } = await decompose_resid(model, cache);
-      expect(labels.slice(-2)).toEqual(['1_attn_out', '1_mlp_out']);
-      expect(difference(total(components), cache['blocks.1.hook_resid_post'] as Float)).toBeLessThan(1e-6);
-      const attention = await decompose_resid(model, cache, { mode: 'attn', incl_embeds: false, layer: 1 });
-      expect(attention.labels).toEqual(['0_attn_out']);
-      const before = await decompose_resid(model, cache, { layer: 1 });
-      expect(difference(total(before.components), cache['blocks.1.hook_resid_pre'] as Float)).toBeLessThan(1e-6);
-      // Normalized, the components sum to the norm's output before its weight.
-      const scaled = await decompose_resid(model, cache, { apply_ln: true, pos: [0, -1] });
-      const normalized = (cache['ln_final.hook_normalized'] as Float).slice(null, [0, 1]);
-      expect(difference(total(scaled.components).slice(null, [0, 1]), normalized)).toBeLessThan(2e-6);
-    });
+  it('decomposes the stream into what is added to it', async () => {
+    const model = await loaded;
+    const [, cache] = await model.run_with_cache({ input_ids });
+    const { labels, components } = await decompose_resid(model, cache);
+    expect(labels.slice(-2)).toEqual(['1_attn_out', '1_mlp_out']);
+    expect(difference(total(components), cache['blocks.1.hook_resid_post'] as Float)).toBeLessThan(1e-6);
+    const attention = await decompose_resid(model, cache, { mode: 'attn', incl_embeds: false, layer: 1 });
+    expect(attention.labels).toEqual(['0_attn_out']);
+    const before = await decompose_resid(model, cache, { layer: 1 });
+    expect(difference(total(before.components), cache['blocks.1.hook_resid_pre'] as Float)).toBeLessThan(1e-6);
+    // Normalized, the components sum to the norm's output before its weight.
+    const scaled = await decompose_resid(model, cache, { apply_ln: true, pos: [0, -1] });
+    const normalized = (cache['ln_final.hook_normalized'] as Float).slice(null, [0, 1]);
+    expect(difference(total(scaled.components).slice(null, [0, 1]), normalized)).toBeLessThan(2e-6);
+  });
 
-    it('stacks what each head adds', async () => {
-      const model = await loaded;
-      const [, cache] = await model.run_with_cache({ input_ids });
-      const { labels, components } = await stack_head_results(model, cache, { layer: 1 });
-      expect(labels).toEqual(Array.from({ length: model.cfg.n_heads }, (_, head) => `L0H${head}`));
-      const bias = await model.parameter('blocks.0.attn.b_O');
-      expect(difference(total(components).add(bias), cache['blocks.0.hook_attn_out'] as Float)).toBeLessThan(1e-6);
-      const all = await stack_head_results(model, cache, { incl_remainder: true });
-      expect(all.labels.at(-1)).toBe('remainder');
-      expect(difference(total(all.components), cache['blocks.1.hook_resid_post'] as Float)).toBeLessThan(1e-6);
-    });
+  it('stacks what each head adds', async () => {
+    const model = await loaded;
+    const [, cache] = await model.run_with_cache({ input_ids });
+    const { labels, components } = await stack_head_results(model, cache, { layer: 1 });
+    expect(labels).toEqual(Array.from({ length: model.cfg.n_heads }, (_, head) => `L0H${head}`));
+    const bias = (await model.parameter('blocks.0.attn.b_O')).mul(Number(model.config.residual_multiplier ?? 1));
+    expect(difference(total(components).add(bias), cache['blocks.0.hook_attn_out'] as Float)).toBeLessThan(1e-6);
+    const all = await stack_head_results(model, cache, { incl_remainder: true });
+    expect(all.labels.at(-1)).toBe('remainder');
+    expect(difference(total(all.components), cache['blocks.1.hook_resid_post'] as Float)).toBeLessThan(1e-6);
+  });
 
-    it('attributes a logit to components', async () => {
-      const model = await loaded;
-      const [logits, cache] = await model.run_with_cache({ input_ids });
-      const { components } = await decompose_resid(model, cache);
-      const options = { incorrect_tokens: 5, pos: -1 };
-      const shares = await logit_attrs(model, cache, components.slice(null, null, -1), [11, 12], options);
-      expect(shares.dims).toEqual([components.dims[0], 2]);
-      const [w, u, b] = await Promise.all(['ln_final.w', 'W_U', 'b_U'].map((weight) => model.parameter(weight)));
-      const shift = await model
-        .parameter('ln_final.b')
-        .catch(() => new Tensor('float32', new Float32Array(w?.size ?? 0), w?.dims ?? []));
-      const constant = (token: number) =>
-        Number((u as Float).slice(null, token).mul(shift).sum().item()) + Number((b as Float).data[token]);
-      [11, 12].forEach((token, row) => {
-        const logit = Number(logits.slice(row, -1, token).item()) - Number(logits.slice(row, -1, 5).item());
-        const sum = Number(total(shares).data[row]) + constant(token) - constant(5);
-        expect(Math.abs(sum - logit)).toBeLessThan(2e-5 * (1 + Math.abs(logit)));
-      });
-      const every = await logit_attrs(model, cache, components, [11, 12], { incorrect_tokens: 5 });
-      expect(difference(every.slice(null, null, -1), shares)).toBeLessThan(1e-6);
+  it('attributes a logit to components', async () => {
+    const model = await loaded;
+    const [logits, cache] = await model.run_with_cache({ input_ids });
+    const { components } = await decompose_resid(model, cache);
+    const options = { incorrect_tokens: 5, pos: -1 };
+    const shares = await logit_attrs(model, cache, components.slice(null, null, -1), [11, 12], options);
+    expect(shares.dims).toEqual([components.dims[0], 2]);
+    const [w, u, b] = await Promise.all(['ln_final.w', 'W_U', 'b_U'].map((weight) => model.parameter(weight)));
+    const shift = await model
+      .parameter('ln_final.b')
+      .catch(() => new Tensor('float32', new Float32Array(w?.size ?? 0), w?.dims ?? []));
+    const constant = (token: number) =>
+      Number((u as Float).slice(null, token).mul(shift).sum().item()) + Number((b as Float).data[token]);
+    [11, 12].forEach((token, row) => {
+      const logit = Number(logits.slice(row, -1, token).item()) - Number(logits.slice(row, -1, 5).item());
+      const sum = Number(total(shares).data[row]) + constant(token) - constant(5);
+      expect(Math.abs(sum - logit)).toBeLessThan(2e-5 * (1 + Math.abs(logit)));
     });
-  },
-);
+    const every = await logit_attrs(model, cache, components, [11, 12], { incorrect_tokens: 5 });
+    expect(difference(every.slice(null, null, -1), shares)).toBeLessThan(1e-6);
+  });
+});
 
 it('names the hook that a cache lacks, and the layer that a model lacks', async () => {
   const model = await load('models/gpt2/odd');

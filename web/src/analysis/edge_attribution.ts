@@ -16,6 +16,7 @@ import { checkOptions } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { ActivationCache } from '../tensor/tensor_output.js';
 import { isEarlier, type Reader, readersOf, type Writer, writersOf } from './edge_graph.js';
+import { attentionScale } from './layer_hooks.js';
 
 const call = 'edgeAttribution';
 
@@ -76,7 +77,11 @@ export async function edgeAttribution(
   const [, wrong] = await model.run_with_cache(corrupted, { names_filter, signal });
   const found = await model.backward(clean, { metric, names_filter, ...(steps === 0 && { with_respect_to }), signal });
   const gradients = steps === 0 ? [found] : await between(model, options, found.activations, wrong, { hooks, steps });
-  const differences = rowsOf(writers, (name) => subtracted(name, wrong, found.activations));
+  const scales = await Promise.all(Array.from({ length: model.cfg.n_layers }, (_, at) => attentionScale(model, at)));
+  const differences = rowsOf(writers, (name) => {
+    const scale = name.endsWith('result') ? scales[Number(name.split('.')[1])] : undefined;
+    return subtracted(name, wrong, found.activations).mul(scale ?? 1);
+  });
   const sums = rowsOf(readers, (name) => averaged(gradients, name));
   const product = await matmul(differences, sums.transpose(0, 1));
   return { value: found.value, ...graphOf(writers, readers, product) };

@@ -5,6 +5,7 @@ import { resolveHooks } from '../models/hooks.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { HookName } from '../runtime/hook_names.js';
 import { ClearformerError } from '../support/error.js';
+import type { Tensor } from '../tensor/tensor.js';
 
 /** A hook name in which `*` stands for the layer's index. */
 export type LayerHook = HookName | `${string}*${string}`;
@@ -24,6 +25,16 @@ export function defaultHook(model: PreTrainedModel, leaf: string): LayerHook {
 /** The name of a weight or a hook in a layer of that stack: `blocks.0.attn.W_Q`. */
 export function inLayer(model: PreTrainedModel, layer: number, leaf: string): string {
   return defaultHook(model, leaf).replace('*', String(layer));
+}
+
+/**
+ * The factor of what attention adds to the stream in that layer, which `hook_result` and `W_O` are without: a number, or
+ * one for each feature (Granite's `residual_multiplier`, DINOv2's layer scale).
+ */
+export async function attentionScale(model: PreTrainedModel, layer: number): Promise<number | Tensor<'float32'>> {
+  const { model_type } = model.cfg;
+  if (model_type.startsWith('dinov2')) return model.parameter(inLayer(model, layer, 'ln1_scale.w'));
+  return model_type === 'granite' ? Number(model.config.residual_multiplier ?? 1) : 1;
 }
 
 /**

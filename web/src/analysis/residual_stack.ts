@@ -8,7 +8,7 @@ import { checkOptions } from '../support/options.js';
 import { stack as stacked } from '../tensor/operations.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { ActivationCache } from '../tensor/tensor_output.js';
-import { inLayer } from './layer_hooks.js';
+import { attentionScale, inLayer } from './layer_hooks.js';
 import { type Positions, placesOf, takePlaces } from './positions.js';
 import { embeddingParts } from './residual_parts.js';
 import { type TokenChoice, tokenDirections } from './token_directions.js';
@@ -88,7 +88,7 @@ export async function decompose_resid(
 }
 
 /**
- * What each head of every layer before `layer` adds to the stream, z·W_O, as `L0H0`, …, from the cache's
+ * What each head of every layer before `layer` adds to the stream, z·W_O (times the scale of Granite's and DINOv2's layers), as `L0H0`, …, from the cache's
  * `hook_z`; biases belong to no head. With `incl_remainder` also what all heads leave of the stream. Rejects like
  * `accumulated_resid`.
  */
@@ -105,7 +105,8 @@ export async function stack_head_results(
     const z = captured('stack_head_results', cache, inLayer(model, layer, 'attn.hook_z'));
     const [batch = 0, length = 0, heads = 0, width = 0] = z.dims;
     const rows = z.permute(2, 0, 1, 3).view(heads, batch * length, width);
-    const added = await bmm(rows, await model.parameter(inLayer(model, layer, 'attn.W_O')));
+    const product = await bmm(rows, await model.parameter(inLayer(model, layer, 'attn.W_O')));
+    const added = product.mul(await attentionScale(model, layer));
     for (let head = 0; head < heads; head++) {
       labels.push(`L${layer}H${head}`);
       results.push(added.slice(head).view(batch, length, -1));

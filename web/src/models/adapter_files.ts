@@ -65,7 +65,6 @@ export function weightOf(module: string, listed: readonly ParameterInfo[]): stri
   if (names.includes(weight)) return weight;
   const found = names.filter((name) => name.endsWith(`.${weight}`) || weight.endsWith(`.${name}`));
   if (found.length === 1) return found[0] as string;
-  const why =
-    found.length === 0 ? 'this model has no such module with weights of its own' : `it could be ${found.join(' or ')}`;
+  const why = found.length === 0 ? 'this model has no such module' : `it could be ${found.join(' or ')}`;
   throw new ClearformerError('invalid_argument', `${fileName}: ${module}: ${why}`, { file: fileName, tensor: weight });
 }

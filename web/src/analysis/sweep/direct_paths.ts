@@ -12,7 +12,7 @@ import { ClearformerError, textOf } from '../../support/error.js';
 import { checkOptions } from '../../support/options.js';
 import { Tensor } from '../../tensor/tensor.js';
 import { type ActivationCache, toTensor } from '../../tensor/tensor_output.js';
-import { inLayer } from '../layer_hooks.js';
+import { attentionScale, inLayer } from '../layer_hooks.js';
 import { LensWeights } from '../lens_weights.js';
 import type { Metric } from '../metric.js';
 import type { PatchingGridOptions } from './patching_grids.js';
@@ -89,7 +89,7 @@ export async function get_act_patch_direct_path(
     ofHead(capturedIn(corrupted_cache, z, 'corrupted_cache'), src_head),
   );
   const w_o = (await weights.W_O(src_layer)).slice(src_head, null, null) as Floats;
-  const delta = await times(model, difference, w_o);
+  const delta = (await times(model, difference, w_o)).mul(await attentionScale(model, src_layer));
   const edits: { at: number; edit: ActivationEdit }[] = [];
   const layers = model.cfg.n_layers;
   let heads = 0;
