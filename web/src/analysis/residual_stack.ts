@@ -88,9 +88,9 @@ export async function decompose_resid(
 }
 
 /**
- * What each head of every layer before `layer` adds to the stream, z·W_O (times the scale of Granite's and DINOv2's layers), as `L0H0`, …, from the cache's
- * `hook_z`; biases belong to no head. With `incl_remainder` also what all heads leave of the stream. Rejects like
- * `accumulated_resid`.
+ * What each head of every layer before `layer` adds to the stream, z·W_O (times the scale of Granite's and DINOv2's
+ * layers), as `L0H0`, …, from the cache's `hook_z`; biases belong to no head. With `incl_remainder` also what all heads
+ * leave of the stream. Rejects like `accumulated_resid`.
  */
 export async function stack_head_results(
   model: PreTrainedModel,
