@@ -2,6 +2,7 @@
 
 import {
   AutoModelForCausalLM,
+  AutoModelForZeroShotImageClassification,
   AutoTokenizer,
   accumulated_resid,
   decompose_resid,
@@ -138,4 +139,18 @@ it('to_tokens and to_str_tokens begin with the bos token, as TransformerLens', a
   expect(await failureOf(async () => to_tokens(await load('models/gpt2/odd'), 'x'))).toMatchObject({
     code: 'unsupported',
   });
+});
+
+it.each(['clip/even', 'siglip/odd'])('decomposes the stream of the tower of texts: %s', async (name) => {
+  await using model = await AutoModelForZeroShotImageClassification.from_pretrained(fixturePath(`models/${name}`));
+  const { num_channels = 3, image_size } = model.config.vision_config as Record<string, number>;
+  const dims = [1, num_channels, Number(image_size), Number(image_size)];
+  const data = Float32Array.from({ length: dims.reduce((product, dim) => product * dim) }, (_, at) => Math.sin(at));
+  const [, cache] = await model.run_with_cache({ input_ids, pixel_values: { data, dims } });
+  const { labels, components } = await decompose_resid(model, cache);
+  expect(labels.slice(0, 3)).toEqual(['embed', 'pos_embed', '0_attn_out']);
+  const { components: streams } = await accumulated_resid(model, cache);
+  expect(difference(total(components), streams.slice(-1) as Float)).toBeLessThan(1e-6);
+  const { components: scaled } = await decompose_resid(model, cache, { apply_ln: true });
+  expect(difference(total(scaled), cache['text_model.ln_final.hook_normalized'] as Float)).toBeLessThan(2e-6);
 });

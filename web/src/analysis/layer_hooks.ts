@@ -22,6 +22,11 @@ export function defaultHook(model: PreTrainedModel, leaf: string): LayerHook {
   return `${stacks[model.cfg.kind]}${leaf}`;
 }
 
+/** What the names of the embeddings' and the final norm's hooks of that stack begin with. */
+export function stackPrefix(model: PreTrainedModel): '' | 'decoder.' | 'text_model.' {
+  return stacks[model.cfg.kind].split(/blocks|\*/)[0] as '';
+}
+
 /** The name of a weight or a hook in a layer of that stack: `blocks.0.attn.W_Q`. */
 export function inLayer(model: PreTrainedModel, layer: number, leaf: string): string {
   return defaultHook(model, leaf).replace('*', String(layer));

@@ -23,7 +23,7 @@ export interface ResidualParts {
 }
 
 /** What embeddings add to the stream: one part if a norm follows them (BLOOM, mBART), since their sum is scaled by it. */
-export function embeddingParts(names: ReadonlySet<string>, top: '' | 'decoder.'): ResidualPart[] {
+export function embeddingParts(names: ReadonlySet<string>, top: '' | 'decoder.' | 'text_model.'): ResidualPart[] {
   const part = (leaf: 'embed' | 'pos_embed' | 'token_type_embed' | 'full_embed', label: string = leaf) =>
     ({ hook: `${top}hook_${leaf}`, label, heads: undefined }) as const;
   if (names.has(`${top}embed.ln.hook_scale`)) return [part('full_embed', 'embed')];

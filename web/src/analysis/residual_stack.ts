@@ -8,7 +8,7 @@ import { checkOptions } from '../support/options.js';
 import { stack as stacked } from '../tensor/operations.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { ActivationCache } from '../tensor/tensor_output.js';
-import { attentionScale, inLayer } from './layer_hooks.js';
+import { attentionScale, inLayer, stackPrefix } from './layer_hooks.js';
 import { type Positions, placesOf, takePlaces } from './positions.js';
 import { embeddingParts } from './residual_parts.js';
 import { type TokenChoice, tokenDirections } from './token_directions.js';
@@ -75,7 +75,7 @@ export async function decompose_resid(
   const { mode = 'all', mlp_input = false, incl_embeds = true } = options;
   const last = lastLayer('decompose_resid', model, options);
   const names = new Set<string>(model.hooks().map(({ name }) => name));
-  const top = model.cfg.kind === 'encoder-decoder' ? 'decoder.' : '';
+  const top = stackPrefix(model);
   const parts: Part[] = incl_embeds ? embeddingParts(names, top) : [];
   for (let layer = 0; layer < last + Number(mlp_input); layer++) {
     for (const leaf of ['attn_out', 'cross_attn_out', 'mlp_out']) {
@@ -213,7 +213,7 @@ function normalized(
   options: ResidualStackOptions & { mlp_input?: boolean },
 ): Float {
   const last = lastLayer(call, model, options);
-  const top = model.cfg.kind === 'encoder-decoder' ? 'decoder.' : '';
+  const top = stackPrefix(model);
   const norm = options.mlp_input === true ? 'ln2' : 'ln1';
   const hook = last === model.cfg.n_layers ? `${top}ln_final.hook_scale` : inLayer(model, last, `${norm}.hook_scale`);
   const scale = atPositions(call, captured(call, cache, hook), options.pos);
