@@ -4,7 +4,6 @@
     python3 tests/references/adapters_random.py --out <folder> --count 300 --seed x
 """
 
-import json
 import os
 import random
 import re
@@ -15,22 +14,17 @@ from safetensors.torch import load_file
 from transformers.pytorch_utils import Conv1D
 
 import adapters
-from common import FIXTURES, Group, arguments, float64_everywhere, largest_difference
+from common import Group, arguments, float64_everywhere, largest_difference
 from gradients_models import inputs_of
-from models_common import double_of, load_checkpoint
+from models_common import double_of, forward_passes, model_of
 
 OUTPUTS = ["logits", "start_logits", "logits_per_image", "last_hidden_state"]
 
 
 def sources():
-    """The architecture, folder and case of every forward pass."""
-    for architecture in sorted(set(os.listdir(os.path.join(FIXTURES, "models"))) - {"nn_transformer", "sentence_transformers"}):
-        folder = os.path.join(FIXTURES, "models", architecture)
-        with open(os.path.join(folder, "cases.json"), encoding="utf-8") as file:
-            for case in json.load(file)["cases"]:
-                unread = architecture == "siglip" and case["options"].get("task") == "image-classification"  # its pooling head
-                if case["op"] == "model_forward" and not unread and set(OUTPUTS) & set(case["outputs"]):
-                    yield architecture, folder, case
+    """The forward passes with an output to compare; not SigLIP's for images, which leaves its pooling head unread."""
+    return [found for found in forward_passes() if set(OUTPUTS) & set(found[2]["outputs"])
+            and (found[0], found[2]["options"]["task"]) != ("siglip", "image-classification")]
 
 
 def own_modules(model, folder):
@@ -88,10 +82,7 @@ def draw_config(rng, modules):
 
 def add_random(group, name, file, architecture, folder, case):
     rng = random.Random(name)
-    checkpoint = os.path.join(folder, case["options"]["checkpoint"])
-    with open(os.path.join(checkpoint, "config.json"), encoding="utf-8") as config:
-        model_class = getattr(transformers, json.load(config)["architectures"][0])
-    single = load_checkpoint(checkpoint, model_class)
+    checkpoint, single = model_of(folder, case)
     inputs = {key: value for key, value in inputs_of(folder, case).items() if not key.endswith("attention_mask")}
     own = own_modules(single, checkpoint)
     if not own:
@@ -114,7 +105,7 @@ def main():
     args = arguments(__doc__, count=40, seed="a")
     transformers.logging.set_verbosity_error()
     group = Group(args, "adapters_random", "adapters_random.py", ["transformers"])
-    found = list(sources())
+    found = sources()
     for number in range(args.count):
         name = f"adapter_{args.seed}{number}"
         add_random(group, name, f"adapters_{number // 60}.safetensors", *random.Random(f"source {name}").choice(found))

@@ -10,12 +10,11 @@ import math
 import os
 
 import torch
-import transformers
 from safetensors.torch import load_file
 from transformers import GenerationMixin
 
 from common import Group, arguments, float64_everywhere, largest_difference, random_state
-from models_common import double_of, flatten, load_checkpoint
+from models_common import double_of, flatten, model_of
 
 ELEMENTS = 10  # of each gradient
 TERMS = 4  # weighted elements of each output
@@ -117,9 +116,7 @@ def row_of(gradient, error):
 
 
 def add_case(group, architecture, folder, case):
-    checkpoint = os.path.join(folder, case["options"]["checkpoint"])
-    with open(os.path.join(checkpoint, "config.json"), encoding="utf-8") as file:
-        single = load_checkpoint(checkpoint, getattr(transformers, json.load(file)["architectures"][0]))
+    checkpoint, single = model_of(folder, case)
     names = stored_names(single, checkpoint)
     inputs, task = inputs_of(folder, case), case["options"]["task"]
     name = f"{architecture}/{case['name']}"

@@ -4,29 +4,22 @@
     python3 tests/references/labels_random.py --out <folder> --count 1000 --seed x
 """
 
-import json
-import os
 import random
 
 import torch
 import transformers
 
-from common import FIXTURES, Group, arguments, float64_everywhere
+from common import Group, arguments, float64_everywhere
 from gradients_models import LABELLED, inputs_of
-from models_common import double_of, load_checkpoint
+from models_common import double_of, forward_passes, model_of
 
 PROBLEMS = [None, None, "regression", "single_label_classification", "multi_label_classification"]
 WHOLE = ("sequence-classification", "image-classification")
 
 
 def sources():
-    """The architecture, folder and case of every forward pass whose task has labels."""
-    for architecture in sorted(set(os.listdir(os.path.join(FIXTURES, "models"))) - {"nn_transformer", "sentence_transformers"}):
-        folder = os.path.join(FIXTURES, "models", architecture)
-        with open(os.path.join(folder, "cases.json"), encoding="utf-8") as file:
-            for case in json.load(file)["cases"]:
-                if case["op"] == "model_forward" and case["options"]["task"] in (*LABELLED, "question-answering"):
-                    yield architecture, folder, case
+    """The forward passes whose task has labels."""
+    return [found for found in forward_passes() if found[2]["options"]["task"] in (*LABELLED, "question-answering")]
 
 
 def uncounted(rng, labels):
@@ -79,19 +72,11 @@ def draw_labels(rng, task, config, inputs):
     return draw_tokens(rng, task, config, inputs)
 
 
-def model_of(folder, case):
-    """The case's checkpoint and its model; no model if its class takes no labels."""
-    checkpoint = os.path.join(folder, case["options"]["checkpoint"])
-    with open(os.path.join(checkpoint, "config.json"), encoding="utf-8") as file:
-        model_class = json.load(file)["architectures"][0]
-    return checkpoint, None if "WithTeacher" in model_class else load_checkpoint(checkpoint, getattr(transformers, model_class))
-
-
 def add_random(group, name, architecture, folder, case):
     rng = random.Random(name)
     task = case["options"]["task"]
     _, single = model_of(folder, case)
-    if single is None:
+    if "WithTeacher" in type(single).__name__:
         return
     inputs = inputs_of(folder, case)
     problem = rng.choice(PROBLEMS) if task in WHOLE else None
@@ -115,7 +100,7 @@ def main():
     args = arguments(__doc__, count=80, seed="a")
     transformers.logging.set_verbosity_error()
     group = Group(args, "labels_random", "labels_random.py", ["transformers"])
-    found = list(sources())
+    found = sources()
     found += 3 * [source for source in found if source[2]["options"]["task"] in WHOLE]  # their labels are of several kinds
     for number in range(args.count):
         name = f"labels_{args.seed}{number}"

@@ -8,11 +8,12 @@ import os
 import shutil
 
 import torch
+import transformers
 from safetensors.torch import load_file, save_file
 from transformers import GenerationConfig, GenerationMixin
 from transformers.pytorch_utils import Conv1D
 
-from common import Group, float64_everywhere, integers, largest_difference, normal
+from common import FIXTURES, Group, float64_everywhere, integers, largest_difference, normal
 
 NEW_TOKENS = 24
 CERTAIN = 1e-3  # smallest distance between the two best logits of a greedy step; float32 errors are far below
@@ -105,6 +106,23 @@ def load_checkpoint(folder, model_class):
     if report["missing_keys"] or report["mismatched_keys"]:
         raise ValueError(f"{folder}: transformers does not find {report}")
     return model.eval()
+
+
+def forward_passes():
+    """The architecture, folder and case of every forward pass of the checkpoints that transformers opens."""
+    for architecture in sorted(set(os.listdir(os.path.join(FIXTURES, "models"))) - {"nn_transformer", "sentence_transformers"}):
+        folder = os.path.join(FIXTURES, "models", architecture)
+        with open(os.path.join(folder, "cases.json"), encoding="utf-8") as file:
+            for case in json.load(file)["cases"]:
+                if case["op"] == "model_forward":
+                    yield architecture, folder, case
+
+
+def model_of(folder, case):
+    """The folder of the case's checkpoint, and the model that its config names."""
+    checkpoint = os.path.join(folder, case["options"]["checkpoint"])
+    with open(os.path.join(checkpoint, "config.json"), encoding="utf-8") as file:
+        return checkpoint, load_checkpoint(checkpoint, getattr(transformers, json.load(file)["architectures"][0]))
 
 
 def double_of(model):

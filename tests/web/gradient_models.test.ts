@@ -15,7 +15,7 @@ import { describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
 import { classes } from './support/model_classes.js';
 import { gamma } from './support/primitives.js';
-import { type Case, casesOf, fixturePath, type Reference, readReferences, tensorsOf } from './support/references.js';
+import { type Case, casesOf, fixturePath, inputsOf, type Reference, tensorsOf } from './support/references.js';
 import { expectRow } from './support/rows.js';
 import { optionsFor, variants } from './support/variants.js';
 
@@ -29,11 +29,7 @@ const cases = casesOf('gradients_models').filter(({ options }) =>
 async function callOf(one: Case, variant: 'simd128' | 'relaxed') {
   const { architecture, checkpoint, task } = one.options as Record<string, string>;
   const folder = `models/${architecture}`;
-  const source = casesOf(folder).find(({ name }) => name === one.source) as Case;
-  const tensors = readReferences(fixturePath(`${folder}/${source.file}`));
-  const inputs = Object.fromEntries(
-    Object.entries(source.inputs).map(([name, key]) => [name, tensors.get(key)]),
-  ) as ModelInputs;
+  const inputs = inputsOf(folder, one.source) as ModelInputs;
   const model = await (classes[task as string] as AutoModelClass<PreTrainedModel>).from_pretrained(
     fixturePath(`${folder}/${checkpoint}`),
     optionsFor(variant),

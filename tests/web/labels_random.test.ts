@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { classes } from './support/model_classes.js';
 import { folderFiles, jsonFile } from './support/pipeline_cases.js';
 import { gamma } from './support/primitives.js';
-import { type Case, casesOf, randomGroup, tensorsOf } from './support/references.js';
+import { type Case, casesOf, inputsOf, randomGroup } from './support/references.js';
 
 interface LabelCase extends Case {
   source: string;
@@ -28,10 +28,7 @@ function filesOf({ options: { architecture, checkpoint, problem_type } }: LabelC
 
 describe('losses of random labels equal transformers', () => {
   it.each(casesOf(randomGroup('labels_random', 'CLEARFORMER_LABEL_CASES')) as LabelCase[])('$name', async (one) => {
-    const folder = `models/${one.options.architecture}`;
-    const source = casesOf(folder).find(({ name }) => name === one.source) as Case;
-    const tensor = tensorsOf(folder, source);
-    const inputs = Object.fromEntries(Object.keys(source.inputs).map((name) => [name, tensor(name)])) as ModelInputs;
+    const inputs = inputsOf(`models/${one.options.architecture}`, one.source) as ModelInputs;
     const auto = classes[one.options.task as string] as AutoModelClass<PreTrainedModel>;
     await using model = await auto.from_pretrained(filesOf(one), { deterministic: true });
     const dims = [one.labels.length, ...(Array.isArray(one.labels[0]) ? [one.labels[0].length] : [])];

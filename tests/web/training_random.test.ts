@@ -14,7 +14,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { classes } from './support/model_classes.js';
 import { gamma } from './support/primitives.js';
-import { type Case, casesOf, fixturePath, randomGroup, tensorsOf } from './support/references.js';
+import { type Case, casesOf, fixturePath, inputsOf, randomGroup, tensorsOf } from './support/references.js';
 import { expectRow } from './support/rows.js';
 
 interface Run {
@@ -38,13 +38,10 @@ interface TrainingCase extends Case {
 
 const group = randomGroup('training_random', 'CLEARFORMER_TRAINING_CASES');
 
-function inputsOf(one: TrainingCase, { architecture }: Run): TrainingInputs {
-  const folder = `models/${architecture}`;
-  const source = casesOf(folder).find(({ name }) => name === one.source) as Case;
-  const [before, tensor] = [tensorsOf(folder, source), tensorsOf(group, one)];
-  const given = Object.keys(source.inputs).map((name) => [name, before(name)]);
+function trainingInputs(one: TrainingCase, { architecture }: Run): TrainingInputs {
+  const tensor = tensorsOf(group, one);
   const drawn = Object.keys(one.inputs).map((name) => [name, tensor(name)]);
-  return Object.fromEntries([...given, ...drawn]);
+  return { ...inputsOf(`models/${architecture}`, one.source), ...Object.fromEntries(drawn) };
 }
 
 function optimizerOf(model: PreTrainedModel, run: Run): Optimizer {
@@ -67,7 +64,7 @@ describe('random training equals torch', () => {
     });
     await using optimizer = optimizerOf(model, run);
     const { data: steps } = tensorsOf(group, one)('steps');
-    const inputs = inputsOf(one, run);
+    const inputs = trainingInputs(one, run);
     const { loss: lossError, norm: normError } = one.float32_error;
     for (let at = 0; at < steps.length; at += 3) {
       const [loss = 0, norm = 0, rate = 0] = Array.from(steps.slice(at, at + 3), Number);

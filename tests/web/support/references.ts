@@ -93,6 +93,14 @@ export function tensorsOf(folder: string, one: Case): (name: string) => Referenc
   };
 }
 
+/** The inputs of a case of that folder, by its name. */
+export function inputsOf(folder: string, name: unknown): Record<string, Reference> {
+  const one = casesOf(folder).find((other) => other.name === name);
+  if (one === undefined) throw new Error(`${folder} has no case ${name}`);
+  const tensor = tensorsOf(folder, one);
+  return Object.fromEntries(Object.keys(one.inputs).map((input) => [input, tensor(input)]));
+}
+
 /**
  * Checks dims, and that every element is within 2e-5 + 1e-5 · max |reference| + more; infinities are equal. Reports the
  * worst.
