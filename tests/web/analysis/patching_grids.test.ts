@@ -4,6 +4,7 @@ import * as clearformer from 'clearformer';
 import {
   type ActivationCache,
   AutoModelForCausalLM,
+  AutoModelForSeq2SeqLM,
   causalTracing,
   type GenerativeModel,
   get_act_patch_attn_head_by_pos_every,
@@ -14,6 +15,7 @@ import {
   get_act_patch_direct_path_all_sources,
   get_act_patch_resid_mid,
   get_act_patch_resid_pre,
+  type HookName,
   logitDifference,
   type ModelInputs,
   type PatchingGrid,
@@ -134,6 +136,56 @@ describe('grids of one model', () => {
     await parallel.dispose();
     await model.dispose();
   });
+});
+
+describe.each(['bart/even', 't5/odd'])('paths in a decoder: %s', (folder) => {
+  const given = (...decoder_input_ids: number[]) => ({
+    input_ids: [[3, 9, 4]],
+    decoder_input_ids: [decoder_input_ids],
+  });
+  const [base, source] = [given(3, 9, 4, 20), given(3, 11, 4, 8)];
+  const metric = logitDifference(5, 11);
+
+  it('do not lead through cross-attention', async () => {
+    await using model = await AutoModelForSeq2SeqLM.from_pretrained(fixturePath(`models/${folder}`));
+    const [, own] = await model.run_with_cache(base);
+    const [, other] = await model.run_with_cache(source);
+    const { n_layers, n_heads } = model.cfg;
+    const names = Object.keys(own) as HookName[];
+    const ofLayer = (name: string) => Number(/^decoder\.(\d+)/.exec(name)?.[1]);
+    /** The metric with a head's output of the source, others of its layer and behind as in the base. */
+    const alone = async (layer: number, head: number, kept: (name: string) => boolean) => {
+      const frozen = names.filter(kept).map((hook) => ({ hook, op: 'replace', value: own[hook] as Floats }) as const);
+      const hook: HookName = `decoder.${layer}.attn.hook_z`;
+      const value = (other[hook] as Floats).slice(null, null, head, null) as Floats;
+      return metric(await model.run_with_hooks(base, { edits: [{ hook, head, op: 'replace', value }, ...frozen] }));
+    };
+    for (const mlps of ['recomputed', 'frozen'] as const) {
+      const { patched } = await pathPatching(model, { base, source, metric, mlps });
+      let open = 0;
+      for (let layer = 0; layer < n_layers; layer++) {
+        for (let head = 0; head < n_heads; head++) {
+          const behind = (name: string) =>
+            (name.endsWith('.attn.hook_z') && ofLayer(name) > layer) ||
+            (mlps === 'frozen' && name.endsWith('hook_mlp_out') && ofLayer(name) >= layer);
+          const crossed = (name: string) => name.endsWith('.cross_attn.hook_z') && ofLayer(name) >= layer;
+          const wanted = await alone(layer, head, (name) => behind(name) || crossed(name));
+          expect(patched.data[layer * n_heads + head]).toBe(Math.fround(wanted));
+          if (wanted !== (await alone(layer, head, behind))) open++;
+        }
+      }
+      expect(open).toBe(n_layers * n_heads); // through cross-attention more would come
+    }
+  });
+});
+
+it('direct paths are refused where a norm follows the heads', async () => {
+  await using model = await AutoModelForCausalLM.from_pretrained(fixturePath('models/gemma2/even'));
+  const inputs = { input_ids: [[6, 9, 40, 20, 7]] };
+  const [, cache] = await model.run_with_cache(inputs);
+  const options = { src_layer: 0, src_head: 0 };
+  const direct = () => get_act_patch_direct_path(model, inputs, cache, cache, logitDifference(11, 12), options);
+  expect(await failureOf(direct)).toMatchObject({ code: 'unsupported', message: expect.stringContaining('ln1_post') });
 });
 
 describe('causalTracing', () => {

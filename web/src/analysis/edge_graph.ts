@@ -4,6 +4,7 @@
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { HookName } from '../runtime/hook_names.js';
 import { ClearformerError } from '../support/error.js';
+import { requireSum } from './residual_parts.js';
 
 /** A node that writes to the residual stream: its name, the hook of what it adds, and when it does. */
 export interface Writer {
@@ -30,14 +31,13 @@ function stagesOf(model: PreTrainedModel, layer: number): { attention: number; m
 export function writersOf(call: string, model: PreTrainedModel): Writer[] {
   const names = new Set<string>(model.hooks({ on_request: true }).map(({ name }) => name));
   const one = names.has('blocks.0.hook_resid_pre') && names.has('blocks.0.hook_q_input');
-  const normalized = ['ln1_post.hook_scale', 'hook_normalized_resid_post'].some((leaf) =>
-    names.has(`blocks.0.${leaf}`),
-  );
   const { kind, model_type, n_layers, n_heads } = model.cfg;
-  if (!one || normalized || kind === 'encoder-decoder' || kind === 'dual-encoder') {
-    const why = 'it has several stacks, or norms behind what its layers add';
-    throw new ClearformerError('unsupported', `${call}: ${model_type} is no sum of what its nodes add: ${why}`);
+  const several = kind === 'encoder-decoder' || kind === 'dual-encoder';
+  if (several || !one) {
+    const why = several ? 'several stacks' : 'no hook_q_input';
+    throw new ClearformerError('unsupported', `${call}: ${model_type} has ${why}`);
   }
+  requireSum(call, model);
   const writers: Writer[] = [{ name: 'input', hook: 'blocks.0.hook_resid_pre', stage: 0 }];
   for (let layer = 0; layer < n_layers; layer++) {
     const { attention, mlp } = stagesOf(model, layer);

@@ -3,6 +3,7 @@
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { HookName } from '../runtime/hook_names.js';
 import { ClearformerError } from '../support/error.js';
+import { inLayer } from './layer_hooks.js';
 
 /**
  * A vector [batch, pos, d_model] that is added to the stream, or heads [batch, pos, head, d_head] whose projections
@@ -30,13 +31,31 @@ export function embeddingParts(names: ReadonlySet<string>, top: '' | 'decoder.' 
   return [part('embed'), part('pos_embed'), part('token_type_embed')].filter(({ hook }) => names.has(hook));
 }
 
+const refusal =
+  (call: string, { cfg }: PreTrainedModel) =>
+  (reason: string) =>
+    new ClearformerError('unsupported', `${call}: ${cfg.model_type}: ${reason}`);
+
+/** Throws `unsupported`, with the reason, for models whose stream is not the sum of what their heads and MLPs add. */
+export function requireSum(call: string, model: PreTrainedModel): void {
+  const refuse = refusal(call, model);
+  const names = new Set<string>(model.hooks().map(({ name }) => name));
+  const has = (leaf: string) => names.has(inLayer(model, 0, leaf));
+  if (has('hook_normalized_resid_post')) {
+    throw refuse('its layers end with a norm, which scales anew what all layers before have added (post-norm)');
+  }
+  if (has('ln1_post.hook_scale')) {
+    throw refuse('a norm behind attention mixes the heads before they are added (ln1_post)');
+  }
+}
+
 /**
  * The parts in the order they are added. Throws `unsupported`, with the reason, for models whose logits are not linear
  * in such parts even with the norms' scales held fixed.
  */
 export function residualParts(call: string, model: PreTrainedModel): ResidualParts {
-  const { kind, model_type, n_layers, task } = model.cfg;
-  const refuse = (reason: string) => new ClearformerError('unsupported', `${call}: ${model_type}: ${reason}`);
+  const { kind, n_layers, task } = model.cfg;
+  const refuse = refusal(call, model);
   if (kind !== 'decoder-only' && kind !== 'encoder-decoder') {
     throw refuse('only decoders answer with an output layer right behind the residual stream');
   }
@@ -44,12 +63,7 @@ export function residualParts(call: string, model: PreTrainedModel): ResidualPar
   const [top, stack] = kind === 'encoder-decoder' ? (['decoder.', 'decoder'] as const) : (['', 'blocks'] as const);
   const names = new Set(model.hooks().map(({ name }) => name));
   const block = (layer: number) => `${stack}.${layer}` as const;
-  if (names.has(`${block(0)}.hook_normalized_resid_post`)) {
-    throw refuse('its layers end with a norm, which scales anew what all layers before have added (post-norm)');
-  }
-  if (names.has(`${block(0)}.ln1_post.hook_scale`)) {
-    throw refuse('a norm behind attention mixes the heads before they are added (ln1_post)');
-  }
+  requireSum(call, model);
   const scale = `${top}ln_final.hook_scale` as const;
   if (!names.has(scale)) throw refuse('it has no final norm');
   const parts = embeddingParts(names, top);

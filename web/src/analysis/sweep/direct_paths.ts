@@ -15,6 +15,7 @@ import { type ActivationCache, toTensor } from '../../tensor/tensor_output.js';
 import { attentionScale, inLayer } from '../layer_hooks.js';
 import { LensWeights } from '../lens_weights.js';
 import type { Metric } from '../metric.js';
+import { requireSum } from '../residual_parts.js';
 import type { PatchingGridOptions } from './patching_grids.js';
 import { sweep } from './sweep.js';
 
@@ -66,7 +67,8 @@ function divided(x: Floats, scale: Floats): Floats {
 /**
  * Patches the paths from one head to each head of the later layers: [n_layers, n_heads], for keys and values
  * [n_layers, n_key_value_heads]; 0 where there is no path. `clean_cache` needs the head's `hook_z`, `corrupted_cache` it
- * and the later layers' `ln1.hook_scale`. Rejects like `sweep`, with `invalid_argument` for what a cache lacks.
+ * and the later layers' `ln1.hook_scale`. Rejects like `sweep`, with `invalid_argument` for what a cache lacks and
+ * `unsupported` for models with norms behind what their heads add.
  */
 export async function get_act_patch_direct_path(
   model: PreTrainedModel,
@@ -79,6 +81,7 @@ export async function get_act_patch_direct_path(
   checkOptions(call, options, known);
   const { src_layer, src_head, component = 'q', ...rest } = options;
   if (!['q', 'k', 'v'].includes(component)) throw invalid(`component: ${textOf(component)}`, 'component');
+  requireSum(call, model);
   const weights = new LensWeights(model, {
     fold_ln: true,
     center_writing_weights: model.cfg.normalization_type === 'LN',

@@ -1,6 +1,6 @@
 // Path patching: how much of a head's effect passes through certain heads' queries, keys or values, or directly to the
-// logits. The sender's output is that of another input, all other heads' outputs are those of the base input; what the
-// receivers then see is put into a run on the base input.
+// logits. The sender's output is that of another input, all other heads' outputs, also those of cross-attention, are
+// those of the base input; what the receivers then see is put into a run on the base input.
 // Source: Wang et al. 2022, arXiv 2211.00593, section 3.1 and appendix B; Goldowsky-Dill et al. 2023, arXiv 2304.05969.
 
 import type { ActivationEdit } from '../../models/edits.js';
@@ -54,13 +54,14 @@ interface Kept {
   model: PreTrainedModel;
   base: ActivationCache;
   source: ActivationCache;
-  mlps: boolean;
+  /** What else of the sender's layer and later ones. */
+  rest: readonly string[];
 }
 
 const nameIn = (model: PreTrainedModel, layer: number, leaf: string) => inLayer(model, layer, leaf) as HookName;
 
 /** The edits that send one head's output of the source to what follows, with all other heads as in the base. */
-function sending({ model, base, source, mlps }: Kept, layer: number, head: number, last: number): ActivationEdit[] {
+function sending({ model, base, source, rest }: Kept, layer: number, head: number, last: number): ActivationEdit[] {
   const kept = (hook: HookName): ActivationEdit => ({ hook, op: 'replace', value: base[hook] as Floats });
   const z = nameIn(model, layer, 'attn.hook_z');
   const value = (source[z] as Floats).slice(null, null, head, null) as Floats;
@@ -68,7 +69,7 @@ function sending({ model, base, source, mlps }: Kept, layer: number, head: numbe
   return [
     { hook: z, head, op: 'replace', value },
     ...later.map((one) => kept(nameIn(model, one, 'attn.hook_z'))),
-    ...(mlps ? [layer, ...later].map((one) => kept(nameIn(model, one, 'hook_mlp_out'))) : []),
+    ...[layer, ...later].flatMap((one) => rest.map((leaf) => kept(nameIn(model, one, leaf)))),
   ];
 }
 
@@ -114,13 +115,18 @@ async function keptOf(
   mlps: boolean,
   signal: AbortSignal | undefined,
 ): Promise<Kept> {
-  const leaves = ['attn.hook_z', ...(mlps ? ['hook_mlp_out'] : [])];
-  const names_filter = leaves.map((leaf) => inLayer(model, 0, leaf).replace(/\b0\b/, '*') as `${string}*${string}`);
+  const rest = [
+    ...(model.cfg.kind === 'encoder-decoder' ? ['cross_attn.hook_z'] : []),
+    ...(mlps ? ['hook_mlp_out'] : []),
+  ];
+  const names_filter = ['attn.hook_z', ...rest].map(
+    (leaf) => inLayer(model, 0, leaf).replace(/\b0\b/, '*') as `${string}*${string}`,
+  );
   const [, own] = await model.run_with_cache(base, { names_filter, signal });
   const [, other] = await model.run_with_cache(source, { names_filter, signal });
   const z = nameIn(model, 0, 'attn.hook_z');
   const dims = [own[z], other[z]].map((value) => `[${value?.dims.join(', ')}]`);
-  if (dims[0] === dims[1]) return { model, base: own, source: other, mlps };
+  if (dims[0] === dims[1]) return { model, base: own, source: other, rest };
   throw new ClearformerError('shape_mismatch', `${call}: ${z} is ${dims[0]} on base, ${dims[1]} on source`);
 }
 
