@@ -48,7 +48,9 @@ std::string norm_before(const ModelConfig& config, const Parameters& parameters,
     refuse(name, "only models with one stack are");
   }
   if (scope.empty() || scope == "unembed") {
-    if (config.kind != ModelKind::decoder_only) refuse(name, "a head has layers of its own");
+    if (config.kind != ModelKind::decoder_only || config.main().d_out > 0) {
+      refuse(name, "a head has layers of its own");
+    }
     return "ln_final";
   }
   const std::size_t dot = scope.rfind('.');
@@ -56,6 +58,26 @@ std::string norm_before(const ModelConfig& config, const Parameters& parameters,
   const bool second =
       scope.ends_with(".mlp") && parameters.find(concat(block, "ln2.weight")) != nullptr;
   return concat(block, second ? "ln2" : "ln1");
+}
+
+// Whether there is such a norm: none precedes the first attention of normalized inputs (ModernBERT).
+bool has_norm(const ModelConfig& config, const Parameters& parameters, const std::string& norm) {
+  const StackConfig& stack = config.main().stack;
+  if (norm == "ln_final") return stack.final_norm == FinalNorm::present;
+  return !stack.normalized_input || parameters.find(concat(norm, ".weight")) != nullptr;
+}
+
+// Whether all that reads what a weight writes begins with a norm.
+bool norms_follow(const ModelConfig& config, std::string_view leaf, const Shape& shape) {
+  const TowerConfig& tower = config.main();
+  const bool ends = tower.stack.final_norm == FinalNorm::present;
+  const bool post = order_of(config) == NormOrder::post;
+  if (!is_one_of(leaf, {"W_E", "W_pos"})) return ends || post;
+  if (!tower.text) return ends;
+  const bool normed = tower.text->norm || (ends && !post);
+  const bool as_is = shape.back(0) == tower.d_model() ||
+                     tower.text->projected == TextEmbeddingConfig::Projected::after_norm;
+  return normed && as_is;
 }
 
 // A vector of the norm; empty if it has none.
@@ -121,7 +143,8 @@ Tensor processed_weight(const ModelConfig& config, const Parameters& parameters,
   if (processing.fold_ln && (reads || biases)) {
     const std::string norm = norm_before(config, parameters, name, scope);
     if (reads) {
-      fold_weight(tensor, of_norm(config, parameters, norm, "w"), centers);
+      fold_weight(tensor, of_norm(config, parameters, norm, "w"),
+                  centers && has_norm(config, parameters, norm));
     } else if (const Tensor shift = of_norm(config, parameters, norm, "b"); !shift.empty()) {
       const std::string weight = concat(scope, scope.empty() ? "" : ".", "W_", leaf.substr(2));
       fold_bias(tensor, Parameters::read(lens_weight(config, parameters, weight)), shift);
@@ -131,6 +154,7 @@ Tensor processed_weight(const ModelConfig& config, const Parameters& parameters,
   if (processing.center_writing_weights && writes) {
     if (!centers) refuse(name, "RMSNorm does not subtract the mean");
     if (order_of(config) == NormOrder::both) refuse(name, "a norm follows before the sum");
+    if (!norms_follow(config, leaf, tensor.shape())) refuse(name, "no norm follows");
     center_rows(tensor);
   }
   return tensor;

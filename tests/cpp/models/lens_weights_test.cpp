@@ -71,6 +71,56 @@ TEST(LensWeights, AreThoseOfTransformerLens) {
   }
 }
 
+Tensor processed(const Model& model, std::string_view name, const WeightProcessing& processing) {
+  return processed_weight(model.config(), model.parameters(), name, processing);
+}
+
+// The sum of the columns' entries that is largest.
+double most_of_column(const Tensor& x) {
+  double most = 0.0;
+  for (std::size_t column = 0; column < x.shape().back(0); ++column) {
+    double sum = 0.0;
+    for (std::size_t at = column; at < x.elements(); at += x.shape().back(0)) sum += x.f32()[at];
+    most = std::max(most, std::fabs(sum));
+  }
+  return most;
+}
+
+// What no norm precedes is not folded, and not centred either, since what it multiplies does not have the mean 0.
+TEST(LensWeights, WithoutANormWeightsAreReadAsTheyAre) {
+  const auto modernbert = load_folder(fixture_path("models/modernbert/even_base"));
+  for (const char* leaf : {"W_Q", "W_K", "W_V"}) {
+    SCOPED_TRACE(leaf);
+    const std::string first = concat("blocks.0.attn.", leaf);
+    expect_within(processed(*modernbert, first, {.fold_ln = true}),
+                  processed(*modernbert, first, {}), 0.0f);
+    const std::string second = concat("blocks.1.attn.", leaf);
+    EXPECT_GT(most_of_column(processed(*modernbert, second, {})), 0.01);
+    EXPECT_LT(most_of_column(processed(*modernbert, second, {.fold_ln = true})), 1e-4);
+  }
+}
+
+// Weights are centred where a norm subtracts the mean of what they write before anything else reads it.
+TEST(LensWeights, WithoutANormWeightsAreNotCentred) {
+  const WeightProcessing centred{.center_writing_weights = true};
+  const auto refused = [&](const char* folder, const char* name, const char* why) {
+    SCOPED_TRACE(concat(folder, ": ", name));
+    const auto model = load_folder(fixture_path(folder));
+    expect_error(ErrorCode::unsupported, {name, why}, [&] { processed(*model, name, centred); });
+  };
+  refused("models/openai_gpt/even", "W_E", "no norm follows");
+  refused("models/openai_gpt/even", "W_pos", "no norm follows");
+  refused("models/opt/plain_norms", "W_E", "no norm follows");
+  const auto gpt = load_folder(fixture_path("models/openai_gpt/even"));
+  EXPECT_NO_THROW(processed(*gpt, "blocks.0.attn.W_O", centred));
+  const auto bert = load_folder(fixture_path("models/bert/even_base"));
+  EXPECT_NO_THROW(processed(*bert, "W_E", centred));
+  const auto opt = load_folder(fixture_path("models/opt/plain_norms"));
+  EXPECT_NO_THROW(processed(*opt, "W_pos", centred));
+  expect_error(ErrorCode::unsupported, {"W_U", "layers of its own"},
+               [&] { processed(*opt, "W_U", {.fold_ln = true}); });
+}
+
 TEST(LensWeights, CompositionScoresAreThoseOfTransformerLens) {
   const Fixture fixture("weights");
   for (const Case* reference : fixture.of_op("composition")) {

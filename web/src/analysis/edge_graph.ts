@@ -3,8 +3,7 @@
 
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { HookName } from '../runtime/hook_names.js';
-import { ClearformerError } from '../support/error.js';
-import { requireSum } from './residual_parts.js';
+import { refusal, requireSum } from './residual_parts.js';
 
 /** A node that writes to the residual stream: its name, the hook of what it adds, and when it does. */
 export interface Writer {
@@ -31,12 +30,9 @@ function stagesOf(model: PreTrainedModel, layer: number): { attention: number; m
 export function writersOf(call: string, model: PreTrainedModel): Writer[] {
   const names = new Set<string>(model.hooks({ on_request: true }).map(({ name }) => name));
   const one = names.has('blocks.0.hook_resid_pre') && names.has('blocks.0.hook_q_input');
-  const { kind, model_type, n_layers, n_heads } = model.cfg;
+  const { kind, n_layers, n_heads } = model.cfg;
   const several = kind === 'encoder-decoder' || kind === 'dual-encoder';
-  if (several || !one) {
-    const why = several ? 'several stacks' : 'no hook_q_input';
-    throw new ClearformerError('unsupported', `${call}: ${model_type} has ${why}`);
-  }
+  if (several || !one) throw refusal(call, model, several ? 'it has several stacks' : 'it has no hook_q_input');
   requireSum(call, model);
   const writers: Writer[] = [{ name: 'input', hook: 'blocks.0.hook_resid_pre', stage: 0 }];
   for (let layer = 0; layer < n_layers; layer++) {

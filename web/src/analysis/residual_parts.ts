@@ -31,21 +31,20 @@ export function embeddingParts(names: ReadonlySet<string>, top: '' | 'decoder.' 
   return [part('embed'), part('pos_embed'), part('token_type_embed')].filter(({ hook }) => names.has(hook));
 }
 
-const refusal =
-  (call: string, { cfg }: PreTrainedModel) =>
-  (reason: string) =>
-    new ClearformerError('unsupported', `${call}: ${cfg.model_type}: ${reason}`);
+/** `unsupported` for a model, with the reason. */
+export const refusal = (call: string, { cfg }: PreTrainedModel, reason: string): ClearformerError =>
+  new ClearformerError('unsupported', `${call}: ${cfg.model_type}: ${reason}`);
 
 /** Throws `unsupported`, with the reason, for models whose stream is not the sum of what their heads and MLPs add. */
 export function requireSum(call: string, model: PreTrainedModel): void {
-  const refuse = refusal(call, model);
   const names = new Set<string>(model.hooks().map(({ name }) => name));
   const has = (leaf: string) => names.has(inLayer(model, 0, leaf));
   if (has('hook_normalized_resid_post')) {
-    throw refuse('its layers end with a norm, which scales anew what all layers before have added (post-norm)');
+    const reason = 'its layers end with a norm, which scales anew what all layers before have added (post-norm)';
+    throw refusal(call, model, reason);
   }
   if (has('ln1_post.hook_scale')) {
-    throw refuse('a norm behind attention mixes the heads before they are added (ln1_post)');
+    throw refusal(call, model, 'a norm behind attention mixes the heads before they are added (ln1_post)');
   }
 }
 
@@ -55,7 +54,7 @@ export function requireSum(call: string, model: PreTrainedModel): void {
  */
 export function residualParts(call: string, model: PreTrainedModel): ResidualParts {
   const { kind, n_layers, task } = model.cfg;
-  const refuse = refusal(call, model);
+  const refuse = (reason: string) => refusal(call, model, reason);
   if (kind !== 'decoder-only' && kind !== 'encoder-decoder') {
     throw refuse('only decoders answer with an output layer right behind the residual stream');
   }
