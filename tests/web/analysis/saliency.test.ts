@@ -1,15 +1,18 @@
-// Saliency of a translation and of an image against float64 autograd (tests/references/saliency.py).
+// Saliency of a translation and of an image against float64 autograd (tests/references/saliency.py), and the shapes of
+// images.
 
 import { fileURLToPath } from 'node:url';
 import {
+  AutoModel,
   AutoModelForImageClassification,
   AutoModelForSeq2SeqLM,
   patchSaliency,
   Tensor,
   tokenSaliency,
 } from 'clearformer';
-import { describe, it } from 'vitest';
-import { type Case, casesOf, expectClose, tensorsOf } from '../support/references.js';
+import { describe, expect, it } from 'vitest';
+import { failureOf } from '../support/failures.js';
+import { type Case, casesOf, expectClose, fixturePath, tensorsOf } from '../support/references.js';
 
 const bundledPath = (name: string) =>
   fileURLToPath(new URL(`../../../web/demo/public/models/${name}`, import.meta.url));
@@ -53,5 +56,29 @@ describe('saliency', () => {
       expectClose(method, found, read(method));
     }
     await model.dispose();
+  });
+
+  it('of each patch of an image that is no square, a tensor or nested arrays', async () => {
+    await using model = await AutoModel.from_pretrained(fixturePath('models/vit/rectangle_base'));
+    const { image_size, num_channels, patch_size } = model.config as Record<string, number[] | number>;
+    const [height = 0, width = 0] = image_size as number[];
+    const dims = [1, num_channels as number, height, width];
+    const count = dims.reduce((product, extent) => product * extent, 1);
+    const pixels = new Tensor(
+      'float32',
+      Float32Array.from({ length: count }, (_, at) => Math.sin(at)),
+      dims,
+    );
+    const metric = { output: 'last_hidden_state', weights: Math.PI } as const;
+    const found = await patchSaliency(model, { pixel_values: pixels }, { metric });
+    const [high = 1, wide = high] = [patch_size].flat() as number[];
+    expect(found.dims).toEqual([1, Math.floor(height / high), Math.floor(width / wide)]);
+    const nested = await patchSaliency(model, { pixel_values: pixels.tolist() as number[][][][] }, { metric });
+    expect(nested).toEqual(found);
+    const heads = () => patchSaliency(model, { pixel_values: pixels }, { metric, hook: 'blocks.0.attn.hook_q' });
+    expect(await failureOf(heads)).toMatchObject({
+      code: 'shape_mismatch',
+      message: expect.stringContaining('patches'),
+    });
   });
 });

@@ -9,6 +9,7 @@ import type { HookName } from '../runtime/hook_names.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
+import { floats, type TensorInput } from '../tensor/tensor_input.js';
 
 /** Options of tokenSaliency and patchSaliency. */
 export interface SaliencyOptions {
@@ -37,7 +38,8 @@ export async function tokenSaliency(
 
 /**
  * The saliency of each patch of images, [batch, row, column]; positions before the patches (class tokens, registers) are
- * left out. For vision models and the image towers of dual encoders. Rejects like `tokenSaliency`.
+ * left out. For vision models and the image towers of dual encoders. Rejects like `tokenSaliency`, with `shape_mismatch`
+ * for a hook without a vector for each patch.
  */
 export async function patchSaliency(
   model: PreTrainedModel,
@@ -50,8 +52,12 @@ export async function patchSaliency(
   }
   const { data, dims } = await saliency(call, model, inputs, options);
   const [batch = 0, length = 0] = dims;
-  const [rows, columns] = gridOf(model, inputs, length);
+  const [rows, columns] = gridOf(model, inputs.pixel_values);
   const first = length - rows * columns;
+  if (dims.length > 2 || first < 0) {
+    const message = `${call}: [${dims.join(', ')}] do not fit [${rows}, ${columns}] patches`;
+    throw new ClearformerError('shape_mismatch', message, { option: 'hook' });
+  }
   const patches = new Float32Array(batch * rows * columns);
   for (let row = 0; row < batch; row++) {
     patches.set(data.subarray(row * length + first, (row + 1) * length), row * rows * columns);
@@ -90,14 +96,10 @@ export function embeddingHook(call: string, model: PreTrainedModel, inputs: Mode
   });
 }
 
-/** Rows and columns of the patches of the images. */
-function gridOf(model: PreTrainedModel, { pixel_values }: ModelInputs, length: number): [number, number] {
-  const config = (model.config.vision_config ?? model.config) as { patch_size?: number | number[] };
-  const dims = (pixel_values as { dims?: readonly number[] }).dims ?? [];
-  const [high = 16, wide = high] = [config.patch_size ?? 16].flat();
-  const rows = Math.floor((dims[2] ?? 0) / high);
-  const columns = Math.floor((dims[3] ?? 0) / wide);
-  if (rows * columns > 0 && rows * columns <= length) return [rows, columns];
-  const side = Math.floor(Math.sqrt(length)); // nested arrays, whose dims are not known: a square
-  return [side, side];
+/** Rows and columns of the patches of images. */
+function gridOf(model: PreTrainedModel, pixel_values: TensorInput): [number, number] {
+  const { patch_size = 16 } = (model.config.vision_config ?? model.config) as { patch_size?: number | number[] };
+  const [high = 16, wide = high] = [patch_size].flat();
+  const { dims } = floats('pixel_values', pixel_values);
+  return [Math.floor((dims[2] ?? 0) / high), Math.floor((dims[3] ?? 0) / wide)];
 }
