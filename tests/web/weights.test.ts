@@ -226,6 +226,21 @@ describe('edits', () => {
   });
 });
 
+it('what no final norm reads is not folded, what none follows is not centred', async () => {
+  const path = fixturePath('models/opt/even/config.json');
+  const config = { ...JSON.parse(readFileSync(path, 'utf8')), _remove_final_layer_norm: true };
+  await using model = await AutoModelForCausalLM.from_config(config);
+  const folded = await new LensWeights(model, { fold_ln: true }).W_U();
+  expect(folded).toEqual(await new LensWeights(model).W_U());
+  const centred = new LensWeights(model, { center_writing_weights: true });
+  for (const read of [() => centred.W_E(), () => centred.W_O(0)]) {
+    expect(await failureOf(read)).toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining('no norm follows'),
+    });
+  }
+});
+
 it('svd and FactoredMatrix refuse what is no matrix', async () => {
   expect(await failureOf(() => svd([1, 2]))).toMatchObject({ code: 'shape_mismatch' });
   const { S } = await svd([

@@ -67,7 +67,7 @@ export class CircuitRun {
     if (dims !== wanted) {
       throw new ClearformerError('shape_mismatch', `acdc: the stream is ${dims} on base, ${wanted} on source`);
     }
-    requireSum(own, other);
+    requireSameSum(own, other);
     return new CircuitRun(model, base, [own, other], signal);
   }
 
@@ -185,7 +185,7 @@ function requireGraph(model: PreTrainedModel): void {
 }
 
 /** The streams after the last layer differ by the differences of all that is added, up to rounding. */
-function requireSum(own: Recorded, other: Recorded): void {
+function requireSameSum(own: Recorded, other: Recorded): void {
   const [last, wanted] = [own, other].map(({ streams }) => (streams.at(-1) as Floats).data) as [
     Float32Array,
     Float32Array,
