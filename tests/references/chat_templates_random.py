@@ -16,6 +16,7 @@ TOOLS = [{"type": "function", "function": {"name": "f", "description": "It's <b>
 CALL = {"type": "function", "function": {"name": "w", "arguments": {"city": "Łódź", "days": 2, "ok": True, "x": None, "f": 1.5}}}
 DICTIONARY = "{'city': 'Łódź', 'days': 2, 'ok': true, 'x': none, 'f': 1.5}"
 JSON = ["", "(indent=2)", "(ensure_ascii=True)", "(separators=(',', ':'))"]
+NAMES = ["text0", "text1", "text2", "text3", "number0", "written", "message.role", "loop.index", "b"]
 DEEPEST = 3  # expressions and blocks
 
 
@@ -117,10 +118,11 @@ class Template:
         return "{%" + self.rng.choice(["", "", "-"]) + f" {inner} " + self.rng.choice(["", "", "-"]) + "%}"
 
     def block(self, depth, count=None):
-        """Statements in a scope of their own, with whitespace between them."""
+        """Statements in a scope of their own, with whitespace between them; some print names of theirs or of others first."""
         held = [*self.texts], [*self.numbers], [*self.messages], self.loops
         spaces = ["", "", "\n", "\n    ", " ", "  \n", " x ", "\n\n"]
-        made = "".join(self.rng.choice(spaces) + self.statement(depth) for _ in range(count or self.rng.randint(1, 3)))
+        made = f"{{{{ {self.rng.choice(NAMES)} | default('-') }}}}" if self.rng.random() < 0.3 else ""
+        made += "".join(self.rng.choice(spaces) + self.statement(depth) for _ in range(count or self.rng.randint(1, 3)))
         self.texts, self.numbers, self.messages, self.loops = held
         return made + self.rng.choice(spaces)
 
@@ -193,7 +195,7 @@ class Template:
 
 
 def main():
-    args = arguments(__doc__, count=110, seed="")
+    args = arguments(__doc__, count=135, seed="")
     group = Group(args, "chat_templates_random", "chat_templates_random.py", ["transformers", "jinja2"])
     for number in range(args.count):
         rng = random.Random(f"template_{args.seed}{number}")

@@ -48,6 +48,25 @@ describe('templates are Python’s', () => {
       '5 0 12 2 0',
     ],
     ['{% generation -%}{{ 0 -}}{% endgeneration %}  x', '0  x'],
+    [
+      '{% set x = 1 %}{% for m in messages %}{{ x }}{{ y is defined }}{% set x = 2 %}{% set y = 3 %}{{ x }}{% endfor %}{{ x }}',
+      '1False21False21False21',
+    ],
+    [
+      '{% set x = 1 %}{% for m in messages %}{{ x }}{% if loop.first %}{% set x = 2 %}{% endif %}{{ x }}{% if x == 3 %}{% break %}{% endif %}{% endfor %}',
+      '121111',
+    ],
+    ['{% set x = 1 %}{% set z %}{% set x = 5 %}{{ x }}{% endset %}{{ x }}{{ z }}', '15'],
+    ['{% set x = 1 %}{% filter upper %}{% set x = "b" %}{{ x }}{% endfilter %}{{ x }}', 'B1'],
+    ['{% set x = 1 %}{% generation %}{% set x = 5 %}{{ x }}{% endgeneration %}{{ x }}', '51'],
+    [
+      '{% macro f() %}{{ x }}{{ loop is defined }}{% endmacro %}{% for x in messages %}{{ f() }}{% endfor %}{% set x = 1 %}{{ f() }}',
+      'FalseFalseFalse1False',
+    ],
+    [
+      '{% macro f(a) %}[{{ caller(a) }}]{% endmacro %}{% for m in messages %}{% call(a) f(7) %}{{ a }}{{ m.content | trim }}{% endcall %}{% endfor %}',
+      '[7one][7two][7three]',
+    ],
     ['{{ -1 % 2 }} {{ 7 % -3 }} {{ -2.5 % 2 }}', '1 -2 1.5'],
     [
       '{{ "mcDONALD fred" | title }} {{ "it\'s" | title }} {{ "it\'s".title() }} {{ "aB" | capitalize }}',

@@ -99,7 +99,7 @@ describe('LensWeights', () => {
   it('has a method for each name, of each layer', async () => {
     const model = await AutoModelForCausalLM.from_pretrained(fixturePath('llama_tiny/sharded'));
     const weights = new LensWeights(model);
-    const layered = ['W_Q', 'W_K', 'W_V', 'W_O', 'b_Q', 'b_K', 'b_V', 'b_O', 'W_in', 'W_gate', 'W_out', 'b_in', 'b_out'] as const; // biome-ignore format: a list
+    const layered = ['W_Q', 'W_K', 'W_V', 'W_O', 'b_Q', 'b_K', 'b_V', 'b_O', 'W_in', 'W_gate', 'W_out', 'b_in', 'b_gate', 'b_out'] as const; // biome-ignore format: a list
     for (const name of layered) {
       const scope = /[QKVO]$/.test(name) ? 'attn' : 'mlp';
       expect(same(await weights[name](2), await model.parameter(`blocks.2.${scope}.${name}`))).toBe(true);
@@ -110,6 +110,19 @@ describe('LensWeights', () => {
     expect(await failureOf(() => weights.W_pos())).toMatchObject({ code: 'invalid_argument' });
     expect(await failureOf(() => weights.W_Q(3))).toMatchObject({ code: 'invalid_argument' });
     expect(await failureOf(() => weights.QK(0, 4))).toMatchObject({ code: 'invalid_argument' });
+  });
+
+  it('folds the bias of a norm into that of the gate', async () => {
+    await using model = await AutoModelForCausalLM.from_pretrained(fixturePath('models/stablelm/odd'));
+    const hooks = ['blocks.1.ln2.hook_normalized', 'blocks.1.mlp.hook_pre'] as const;
+    const [, cache] = await model.run_with_cache({ input_ids }, { names_filter: [...hooks] });
+    const weights = new LensWeights(model, { fold_ln: true });
+    const bias = await weights.b_gate(1);
+    expect(bias.data.some((value) => Math.abs(value) > 0.01)).toBe(true);
+    const [normalized, expected] = hooks.map((name) => cache[name]) as [Tensor<'float32'>, Tensor<'float32'>];
+    const found = (await matmul(normalized, await weights.W_gate(1))).add(bias);
+    // two sums of d_model products, in float32
+    expect(difference(found, { ...expected, dims: [...expected.dims] })).toBeLessThan(2 * model.cfg.d_model * 2 ** -24);
   });
 
   it.each(cases.filter(({ op }) => op === 'composition'))('$name scores are TransformerLens’', async (one) => {

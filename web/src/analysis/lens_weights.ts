@@ -93,6 +93,10 @@ export class LensWeights {
   b_out(layer: number): Weight {
     return this.#mlp(layer, 'b_out');
   }
+  /** [d_mlp], of gated feed-forward layers */
+  b_gate(layer: number): Weight {
+    return this.#mlp(layer, 'b_gate');
+  }
 
   /** W_Q·W_Kᵀ of a head [d_model, d_model]: which positions it attends to from which. */
   async QK(layer: number, head: number): Promise<FactoredMatrix> {

@@ -28,10 +28,10 @@ export interface BoundedTemplate {
 /** Parses a template; throws if it is invalid or too long. */
 export function boundedTemplate(source: string): BoundedTemplate {
   if (source.length > longestSource) throw tooMuch(`has ${source.length} characters; ${longestSource} are read`);
-  // Blocks of what the model says, which transformers may mark: they have the whitespace of blocks.
+  // Blocks of what the model says, which transformers may mark: they have the whitespace and the variables of blocks.
   const text = source.replace(
     /\{%(-?)\s*(end)?generation\s*(-?)%\}/g,
-    (_, before, end, after) => `{%${before} ${end ? 'endif' : 'if true'} ${after}%}`,
+    (_, before, end, after) => `{%${before} ${end ? 'endfilter' : 'filter string'} ${after}%}`,
   );
   const parsed = parse(tokenize(text, { lstrip_blocks: true, trim_blocks: true }));
   markPrints(parsed);
@@ -86,7 +86,8 @@ class BoundedInterpreter extends PythonInterpreter {
     const type = statement?.type;
     if (type === 'Macro' || type === 'CallStatement') this.#pay(this.#perMacro);
     const value = super.evaluate(statement, environment);
-    this.#pay(1 + this.#cost(value, type === 'FilterExpression' || type === 'Held'));
+    if (type !== 'Turn' && type !== 'Block')
+      this.#pay(1 + this.#cost(value, type === 'FilterExpression' || type === 'Held'));
     return value;
   }
 

@@ -1,7 +1,7 @@
 // Jinja as Python runs it, where the interpreter's JavaScript differs: what is printed, when two values are equal, what may be
-// added, loops over texts and over what is undefined, and what the interpreter lacks.
+// added, where variables are seen, loops over texts and over what is undefined, and what the interpreter lacks.
 
-import { type Environment, Interpreter } from '@huggingface/jinja';
+import { Environment, Interpreter } from '@huggingface/jinja';
 import { expectRoom, listOf, textFilters, textMethods } from './python_builtins.js';
 import {
   entriesOf,
@@ -44,12 +44,19 @@ interface Node extends Statement {
   computed?: boolean;
   test?: Node;
   negate?: boolean;
+  name?: Node;
+}
+
+interface FunctionValue {
+  value(args: Value[], scope: Environment): Value;
 }
 
 const statements = new Set(
   'Program If For Block Turn Break Continue Set Macro Comment FilterStatement CallStatement StringLiteral'.split(' '),
 );
 const blocks = ['body', 'alternate', 'defaultBlock'] as const;
+/** Statements whose bodies have variables of their own: those of a loop each turn. */
+const scopes: Readonly<Record<string, string>> = { For: 'Turn', Set: 'Scope', FilterStatement: 'Scope' };
 
 /** Marks where expressions are printed and looped over, in place; to be called once with a parsed template. */
 export function markPrints(program: Statement): void {
@@ -59,24 +66,13 @@ export function markPrints(program: Statement): void {
     if (node[block])
       node[block] = node[block].map((each) => (statements.has(each.type) ? each : marked('Print', each)));
   }
-  if (node.type === 'For' && node.body?.some(controls)) node.body = [{ type: 'Turn', body: node.body }];
-  if (node.type === 'If' && controls(node))
+  const scope = scopes[node.type];
+  if (scope && node.body?.length) node.body = [{ type: scope, body: node.body }];
+  if (node.type === 'If')
     for (const block of blocks) if (node[block]) node[block] = [{ type: 'Block', body: node[block] }];
   const { iterable } = node;
   if (iterable?.lhs) iterable.lhs = marked('Items', iterable.lhs);
   else if (iterable) node.iterable = marked('Items', iterable);
-}
-
-/** Whether a statement may end a turn of the loop around it. */
-const controls = (node: Node): boolean =>
-  node.type === 'Break' ||
-  node.type === 'Continue' ||
-  (['If', 'Block', 'FilterStatement', 'Set'].includes(node.type) &&
-    blocks.some((block) => node[block]?.some(controls)));
-
-/** Ends a turn of a loop, or the loop; `text` is what the turn has printed, which the interpreter would lose. */
-class LoopControl extends Error {
-  text = '';
 }
 
 const marked = (type: 'Print' | 'Items', expression: Node): Node => ({ type, expression });
@@ -99,7 +95,10 @@ const readText = ['string', 'trim', 'upper', 'lower', 'title', 'capitalize', 're
 /** Runs a program whose prints are marked. */
 export class PythonInterpreter extends Interpreter {
   readonly #loops: { isOver: boolean }[] = [];
-  readonly #control = new LoopControl('break and continue are for loops');
+  /** Ends a turn of a loop, or the loop. */
+  readonly #control = new Error('break and continue are for loops');
+  /** What a block has printed that an error has ended, which the interpreter would lose. */
+  #printed = '';
 
   override evaluate(statement: Parameters<Evaluate>[0], environment: Environment): Value {
     const node = statement as Node | undefined;
@@ -118,9 +117,11 @@ export class PythonInterpreter extends Interpreter {
       case 'Continue': {
         const loop = this.#loops.at(-1);
         if (loop) loop.isOver = node.type === 'Break';
-        this.#control.text = '';
+        this.#printed = '';
         throw this.#control;
       }
+      case 'Scope':
+        return this.#block(node, new Environment(environment));
       case 'Block':
         return this.#block(node, environment);
       case 'For':
@@ -131,7 +132,7 @@ export class PythonInterpreter extends Interpreter {
           this.#loops.pop();
         }
       case 'Turn':
-        return this.#turn(node, environment);
+        return this.#turn(node, new Environment(environment));
       case 'TestExpression': {
         if (node.test?.value !== 'iterable') return super.evaluate(statement, environment);
         const { type } = this.evaluate(node.operand, environment);
@@ -141,11 +142,27 @@ export class PythonInterpreter extends Interpreter {
         return this.#binary(node, environment);
       case 'FilterExpression':
         return this.#filtered(node, environment);
+      case 'Macro':
+        return this.#macro(node, environment);
       case 'CallExpression':
         return this.#called(node, environment);
       default:
         return super.evaluate(statement, environment);
     }
+  }
+
+  /** A macro sees the variables of where it is defined, not of where it is called, and the caller that a block passes. */
+  #macro(node: Node, environment: Environment): Value {
+    const defined = super.evaluate(node, environment);
+    const macro = environment.lookupVariable(node.name?.value as string) as FunctionValue;
+    const run = macro.value;
+    macro.value = (args, { variables }) => {
+      const own = new Environment(environment);
+      const caller = variables.get('caller');
+      if (caller) own.setVariable('caller', caller);
+      return run(args, own);
+    };
+    return defined;
   }
 
   /** A call, of a text's method if the interpreter lacks it. */
@@ -171,7 +188,7 @@ export class PythonInterpreter extends Interpreter {
         if (isText(value)) text += wordsOf(value);
       } catch (thrown) {
         // What a filter or a variable would have got is lost.
-        if (thrown instanceof LoopControl) thrown.text = text + (each.type === 'If' ? thrown.text : '');
+        this.#printed = text + (each.type === 'If' ? this.#printed : '');
         throw thrown;
       }
     }
@@ -180,13 +197,12 @@ export class PythonInterpreter extends Interpreter {
 
   /** One turn of the innermost loop. */
   #turn(node: Node, environment: Environment): Value {
-    const loop = this.#loops.at(-1);
-    if (loop?.isOver) return super.evaluate({ type: 'Break' } as Statement, environment);
+    if (this.#loops.at(-1)?.isOver) return super.evaluate({ type: 'Break' } as Statement, environment);
     try {
       return this.#block(node, environment);
     } catch (thrown) {
-      if (loop === undefined || !(thrown instanceof LoopControl)) throw thrown;
-      return made(thrown.text);
+      if (thrown !== this.#control) throw thrown;
+      return made(this.#printed);
     }
   }
 
