@@ -1,5 +1,5 @@
-// Third-party files that the package contains in part: Emscripten's glue, and the Jinja interpreter without its formatter of
-// templates (two of its nine kilobytes, compressed), a method that is not called here.
+// Third-party files that the package contains in part: Emscripten's glue, and the Jinja interpreter without what is not called
+// here: its formatter of templates (two of its nine kilobytes, compressed), and what python_template.ts does itself.
 
 import { readFileSync } from 'node:fs';
 
@@ -7,7 +7,21 @@ import { SetupError } from '../toolchain/progress.js';
 import { glueFiles, glueText } from './glue.js';
 
 const jinjaFile = /\/@huggingface\/jinja\/dist\/index\.js$/;
-const formatMethod = /\n {2}format\(options\) \{\n {4}return format\([^\n]*\n {2}\}/;
+/**
+ * The parts that are not called, in their order: each from its first line up to another, and what stands in its place. Filters
+ * are python_template.ts', and so are attributes, except for slices.
+ */
+const unused: readonly (readonly [from: string, to: string, instead?: string])[] = [
+  ['          case "list":\n', '          case "reverse":\n'],
+  ['          case "join":\n', '          case "string":\n'],
+  ['          case "unique": {\n', '          default:\n'],
+  ['          case "trim":\n', '          case "indent":\n'],
+  ['          case "int": {\n', '          case "float": {\n'],
+  ['      } else if (filterName === "join") {\n', '      } else if (filterName === "int" '],
+  ['          case "selectattr":\n', '        }\n        throw new Error(`Unknown ArrayValue filter'],
+  ['      } else {\n        property = ', '  }\n  evaluateSet(', '}}'],
+  ['  format(options) {\n', '};\nexport {'],
+];
 
 export const filesInPart = new RegExp(`${glueFiles.source}|${jinjaFile.source}`);
 
@@ -15,7 +29,14 @@ export const filesInPart = new RegExp(`${glueFiles.source}|${jinjaFile.source}`)
 export function textInPart(path: string): string {
   if (glueFiles.test(path)) return glueText(path);
   const text = readFileSync(path, 'utf8');
-  if (!formatMethod.test(text))
-    throw new SetupError(`${path} has changed: scripts/build/part_of.ts finds no format().`);
-  return text.replace(formatMethod, '');
+  let [kept, read] = ['', 0];
+  for (const [from, to, instead = ''] of unused) {
+    const start = text.indexOf(from, read);
+    const end = text.indexOf(to, start);
+    if (start < 0 || end < 0)
+      throw new SetupError(`${path} has changed: scripts/build/part_of.ts does not find ${from}.`);
+    kept += text.slice(read, start) + instead;
+    read = end;
+  }
+  return kept + text.slice(read);
 }

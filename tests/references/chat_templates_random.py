@@ -10,11 +10,11 @@ from transformers.utils.chat_template_utils import _compile_jinja_template as co
 
 from common import Group, arguments
 
-TEXTS = ["user", "assistant", "hello", "  Hi there \n", "a,b, c", "Ünïcode", "it's \"q\"", "", "<think>x</think>\n\ny", "12", "tool", "The Quick brown"]
+TEXTS = ["user", "assistant", "hello", "  Hi there \n", "a,b, c", "Ünïcode", "it's \"q\"", "", "<think>x</think>\n\ny", "12", "tool", "The Quick brown", "😀 b😀"]
 TOOLS = [{"type": "function", "function": {"name": "f", "description": "It's <b>", "parameters": {
     "type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer", "default": 3}}, "required": ["city"]}}}]
 CALL = {"type": "function", "function": {"name": "w", "arguments": {"city": "Łódź", "days": 2, "ok": True, "x": None, "f": 1.5}}}
-DICTIONARY = "{'city': 'Łódź', 'days': 2, 'ok': true, 'x': none, 'f': 1.5}"
+DICTIONARY = "{'city': 'Łódź', 'days': 2, 'ok': true, 'items': none, 'f': 1.5}"
 JSON = ["", "(indent=2)", "(ensure_ascii=True)", "(separators=(',', ':'))"]
 NAMES = ["text0", "text1", "text2", "text3", "number0", "written", "message.role", "loop.index", "b"]
 DEEPEST = 3  # expressions and blocks
@@ -66,7 +66,9 @@ class Template:
             (f"$ | replace({part}, '_')", one), (f"$.replace({part}, '_'{rng.choice(['', ', 1'])})", one), (f"$.split({part})[{rng.choice([0, -1])}]", one),
             (f"$[{rng.choice(['1:', '0:2', ':-1', '::2', '::-1', '-2:', ':3', '1:100'])}]", one), (f"$ | join({part})", self.items(below)),
             (f"{part}.join($)", self.words(below)), ("($ if $ else $)", one, self.truth(below), other), ("missing | default($)", one), ("$ | default($, true)", one, other),
-            ("$ * 2", one), (f"$ | tojson{rng.choice(JSON)}", self.dictionary()),
+            ("$ * 2", one), (f"$[{rng.choice([0, 1, -1, 9])}] | default('-')", one), ("$[$] | default('-')", self.dictionary(), rng.choice([one, number])),
+            (f"$ | join({rng.choice(['d=', '', ''])}{part}{rng.choice(['', ', attribute=' + repr('role')])})", rng.choice(["messages", "messages[:1]"])), (f"$ | trim({part})", one),
+            (f"$ | tojson{rng.choice(JSON)}", self.dictionary()),
             ("$ | string", rng.choice([number, self.truth(below), self.items(below), self.dictionary()])), ("$.get('city', $)", self.dictionary(), one)]
         if self.macros and depth == 0:
             kinds.append((f"macro{rng.randrange(self.macros)}($, b=$)", one, other))
@@ -88,7 +90,9 @@ class Template:
             ("$", self.words(below)), ("$ | list", self.items(below)), ("$ | reverse | list", self.items(below)), ("messages | selectattr('role', 'equalto', 'user') | list",),
             ("messages | rejectattr('role', 'in', ['user', 'x']) | list",), ("messages | selectattr('tool_calls', 'defined') | list",), ("['b', 'A', $] | sort", self.text(below)),
             (f"$ | map('{rng.choice(['upper', 'trim', 'length', 'title'])}') | list", self.words(below)), (f"[1, 2, 3] | {rng.choice(['select', 'reject'])}('odd') | list",),
-            ("$.keys() | list", self.dictionary()), ("$.values() | list", self.dictionary()), ("$ | list", self.text(below)), ("$ + $", self.items(below), self.items(below))]))
+            ("$.keys() | list", self.dictionary()), ("$.values() | list", self.dictionary()), ("$ | list", self.text(below)), ("$ + $", self.items(below), self.items(below)),
+            ("$ | unique | list", self.items(below)), ("messages | selectattr('content', 'defined') | list",), ("tools | selectattr('function.name', 'equalto', 'f') | list",),
+            (f"$ | {rng.choice(['select', 'reject'])}attr('type', 'equalto', 'text') | list", rng.choice(["messages[-1].content", "messages", self.text(below)]))]))
 
     def number(self, depth=0):
         rng, below = self.rng, depth + 1
@@ -97,7 +101,7 @@ class Template:
             return rng.choice(simple)
         return self.of(*rng.choice([
             (f"$ {rng.choice('+-*')} $", self.number(below), self.number(below)), (f"$ % {rng.choice([2, 3])}", self.number(below)), (f"$ // {rng.choice([2, 3])}", self.number(below)),
-            ("$ | length", self.text(below)), ("$ | length", self.items(below)), ("$ | int", self.text(below)), ("$ | int(7)", self.text(below)), ("$ | abs", self.number(below)),
+            ("$ | length", self.text(below)), ("$ | length", self.items(below)), ("$ | int", self.text(below)), (f"$ | int({rng.choice([7, 'default=7'])})", self.text(below)), ("$ | int", self.number(below)), ("$ | abs", self.number(below)),
             (f"$.{rng.choice(['find', 'count'])}('a')", self.text(below))]))
 
     def truth(self, depth=0):
@@ -105,12 +109,12 @@ class Template:
         simple = ["true", "false", "add_generation_prompt", "tools", "none", "messages[-1].tool_calls", "messages[0].tool_calls is defined", *(["loop.first", "loop.last"] if self.loops else [])]
         if depth >= DEEPEST or rng.random() < 0.2:
             return rng.choice(simple)
-        kind = rng.choice(["defined", "string", "mapping", "iterable", "none", "undefined"])
+        kind = rng.choice(["defined", "string", "mapping", "iterable", "none", "undefined", "number", "float", "boolean"])
         return self.of(*rng.choice([
             (f"$ {rng.choice(['==', '!=', 'in', 'not in'])} $", self.text(below), self.text(below)), (f"$ {rng.choice(['<', '>', '<=', '==', '!='])} $", self.number(below), self.number(below)),
             ("$ in $", self.text(below), self.items(below)), ("'role' in $", self.dictionary()), ("not $", self.truth(below)),
             (f"($ {rng.choice(['and', 'or'])} $)", self.truth(below), self.truth(below)),
-            (f"$ is {rng.choice(['', 'not '])}{kind}", rng.choice([self.text(below), self.number(below), self.items(below), self.dictionary(), "none"])),
+            (f"$ is {rng.choice(['', 'not '])}{kind}", rng.choice([self.text(below), self.number(below), self.items(below), self.dictionary(), "none", "true"])),
             (f"loop.index is {rng.choice(['odd', 'even'])}" if self.loops else "true",),
             (f"$.{rng.choice(['startswith', 'endswith'])}('{rng.choice('ha<')}')", self.text(below))]))
 
@@ -162,6 +166,8 @@ class Template:
             return self.macro()
         if kind < 0.96:
             return "{#" + rng.choice(["", " note ", "- c -"]) + "#}"
+        if kind < 0.98:
+            return self.tag(f"filter {rng.choice(['trim', 'upper', 'title', 'capitalize', 'indent', 'tojson'])}") + self.block(below) + self.tag("endfilter")
         return self.tag("generation") + self.block(below) + self.tag("endgeneration")
 
     def loop(self, depth):

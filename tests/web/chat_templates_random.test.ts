@@ -67,6 +67,26 @@ describe('templates are Python’s', () => {
       '{% macro f(a) %}[{{ caller(a) }}]{% endmacro %}{% for m in messages %}{% call(a) f(7) %}{{ a }}{{ m.content | trim }}{% endcall %}{% endfor %}',
       '[7one][7two][7three]',
     ],
+    [
+      '{% set d = {"items": 1} %}{{ d["items"] }}{% for key, value in d.items() %}{{ key }}{{ value }}{% endfor %}',
+      '1items1',
+    ],
+    ['{{ "😀b"[1] }}{{ "😀b".find("b") }}{{ "ab"[5] | default("-") }}{{ {"a": 1}[["a"]] is defined }}', 'b1-False'],
+    [
+      '{{ messages | join(", ", attribute="role") }} {{ "ab" | join(d="-") }} {{ [1, none] | join }}',
+      'user, user, user a-b 1None',
+    ],
+    [
+      '{{ -2.5 | int }} {{ 2.5 | int(7) }} {{ none | select | list }} {{ ["a", "A", 1, true] | unique | list }}',
+      "-2 2 [] ['a', 1]",
+    ],
+    [
+      '{{ [{"f": {"n": 1}}] | selectattr("f.n", "equalto", 1) | map(attribute="f.n") | list }}{{ "ab" | selectattr("type", "equalto", "x") | list }}',
+      '[1][]',
+    ],
+    ['{{ "xax" | trim("x") }}|{{ "\ufeff a\x85" | trim }}|{{ "\x1ca".strip() }}', 'a|\ufeff a|a'],
+    ['{{ dict(a=1, b="x") | tojson }} {{ true is number }} {{ 1.5 is float }}', '{"a": 1, "b": "x"} True True'],
+    ['{% filter title %}{{ messages[1].content }}-b c{% endfilter %}', 'Two-B C'],
     ['{{ -1 % 2 }} {{ 7 % -3 }} {{ -2.5 % 2 }}', '1 -2 1.5'],
     [
       '{{ "mcDONALD fred" | title }} {{ "it\'s" | title }} {{ "it\'s".title() }} {{ "aB" | capitalize }}',
@@ -101,6 +121,8 @@ describe('templates are Python’s', () => {
     ["{{ 'a'.count() }}", 'count: 0 arguments'],
     ["{{ 'a'.strip('a', 'b') }}", 'strip: 2 arguments'],
     ['{% break %}', 'are for loops'],
+    ['{{ messages[0].name.first }}', 'name is undefined'],
+    ['{{ missing["a"] }}', 'missing is undefined'],
   ])('%s is refused', (template, why) => {
     expect(() => rendered(template, messages)).toThrow(why);
   });

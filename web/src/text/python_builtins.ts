@@ -9,12 +9,15 @@ function expectText(value: Value): string {
   throw new Error(`${nameOf(value)} is no text`);
 }
 
+/** Whether Python removes a character from the ends of texts: those that JavaScript does and a few more, but no byte order mark. */
+const isSpace = (one: string) => (one.trim() === '' ? one !== '\ufeff' : '\x1c\x1d\x1e\x1f\x85'.includes(one));
+
 /** A text without some characters, or without spaces, at its ends. */
 const stripped =
   (start: boolean, end: boolean) =>
   (text: string, ...given: Value[]) => {
     const [characters] = given.map(expectText);
-    const isCut = (one: string) => characters?.includes(one) ?? one.trim() === '';
+    const isCut = (one: string) => characters?.includes(one) ?? isSpace(one);
     const all = [...text];
     let [first, after] = [0, all.length];
     while (start && first < after && isCut(all[first] as string)) first++;
@@ -33,7 +36,10 @@ const capitalized = (text: string) =>
 /** Methods of texts; those with a second parameter need an argument, and none takes more than one. */
 export const textMethods: Readonly<Record<string, Method>> = {
   count: (text, part) => text.split(expectText(part)).length - 1,
-  find: (text, part) => text.indexOf(expectText(part)),
+  find(text, part) {
+    const at = text.indexOf(expectText(part));
+    return at < 0 ? at : [...text.slice(0, at)].length;
+  },
   capitalize: capitalized,
   title: (text) => text.replace(/\p{L}+/gu, capitalized),
   join(text, parts) {
@@ -56,9 +62,10 @@ export function listOf(value: Value): Value[] {
 }
 
 /** Filters of texts. */
-export const textFilters: Readonly<Record<string, (text: string) => string>> = {
+export const textFilters: Readonly<Record<string, (text: string, ...given: Value[]) => string>> = {
   capitalize: capitalized,
   title: (text) => text.replace(/[^-\s({[<]+/g, capitalized),
+  trim: stripped(true, true),
 };
 
 /** A local date as Python's `strftime` formats it, in English. */

@@ -45,6 +45,7 @@ interface Node extends Statement {
   test?: Node;
   negate?: boolean;
   name?: Node;
+  key?: Node;
 }
 
 interface FunctionValue {
@@ -56,7 +57,7 @@ const statements = new Set(
 );
 const blocks = ['body', 'alternate', 'defaultBlock'] as const;
 /** Statements whose bodies have variables of their own: those of a loop each turn. */
-const scopes: Readonly<Record<string, string>> = { For: 'Turn', Set: 'Scope', FilterStatement: 'Scope' };
+const scopes: Readonly<Record<string, string>> = { For: 'Turn', Set: 'Scope' };
 
 /** Marks where expressions are printed and looped over, in place; to be called once with a parsed template. */
 export function markPrints(program: Statement): void {
@@ -88,6 +89,12 @@ const operators: Readonly<Record<string, string>> = {
   ne: '!=',
   '!=': '!=',
   in: 'in',
+};
+/** Tests that the interpreter answers otherwise, and the values for which they are true. */
+const typesOfTests: Readonly<Record<string, RegExp>> = {
+  iterable: /^(String|Array|Tuple|Object|Undefined)/,
+  number: /^(Integer|Float|Boolean)/,
+  float: /^Float/,
 };
 /** Filters that read any value as text. */
 const readText = ['string', 'trim', 'upper', 'lower', 'title', 'capitalize', 'replace'];
@@ -134,18 +141,25 @@ export class PythonInterpreter extends Interpreter {
       case 'Turn':
         return this.#turn(node, new Environment(environment));
       case 'TestExpression': {
-        if (node.test?.value !== 'iterable') return super.evaluate(statement, environment);
-        const { type } = this.evaluate(node.operand, environment);
-        return made(/^(String|Array|Tuple|Object|Undefined)/.test(type) !== node.negate);
+        const types = typesOfTests[String(node.test?.value)];
+        if (types === undefined) return super.evaluate(statement, environment);
+        return made(types.test(this.evaluate(node.operand, environment).type) !== node.negate);
       }
       case 'BinaryExpression':
         return this.#binary(node, environment);
       case 'FilterExpression':
         return this.#filtered(node, environment);
+      case 'FilterStatement': {
+        const operand = held(this.#block(node, new Environment(environment)));
+        return this.evaluate({ type: 'FilterExpression', operand, filter: node.filter } as Statement, environment);
+      }
       case 'Macro':
         return this.#macro(node, environment);
       case 'CallExpression':
         return this.#called(node, environment);
+      case 'MemberExpression':
+        if (node.property?.type === 'SliceExpression') return super.evaluate(statement, environment);
+        return this.#member(node, environment);
       default:
         return super.evaluate(statement, environment);
     }
@@ -165,9 +179,27 @@ export class PythonInterpreter extends Interpreter {
     return defined;
   }
 
-  /** A call, of a text's method if the interpreter lacks it. */
+  /** An item or an attribute: methods go before a dictionary's keys in `a.b`, a text's items are its code points. */
+  #member({ object, property, computed }: Node, environment: Environment): Value {
+    const from = this.evaluate(object, environment);
+    if (!isDefined(from)) throw new Error(`${object?.property?.value ?? object?.value} is undefined`);
+    const key = (computed ? this.evaluate(property, environment) : property)?.value;
+    const method = from.builtins.get(key as string);
+    if (from.value instanceof Map)
+      return (computed ? undefined : method) ?? entriesOf(from).get(key as string) ?? method ?? made(undefined);
+    if (typeof key !== 'number') return method ?? made(undefined);
+    if (!isText(from)) return (isList(from) && itemsOf(from).at(key)) || made(undefined);
+    this.evaluate(held(from), environment); // counts it
+    return made([...wordsOf(from)].at(key));
+  }
+
+  /** A call, of `dict` or a text's method if the interpreter lacks it. */
   #called(node: Node, environment: Environment): Value {
     const { callee, args = [] } = node;
+    if (callee?.value === 'dict') {
+      const value = new Map(args.map((each) => [held(made(each.key?.value)), each.value]));
+      return this.evaluate({ type: 'ObjectLiteral', value } as Statement, environment);
+    }
     const name = callee?.type === 'MemberExpression' && !callee.computed ? String(callee.property?.value) : '';
     const method = Object.hasOwn(textMethods, name) ? textMethods[name] : undefined;
     if (method === undefined) return super.evaluate(node, environment);
@@ -246,13 +278,8 @@ export class PythonInterpreter extends Interpreter {
     if (readText.includes(name) && !isText(operand)) operand = made(textOf(operand));
     const found = this.#ofItems(name, operand, filter, environment);
     if (found !== undefined) return found;
-    if (Object.hasOwn(textFilters, name)) return made(textFilters[name]?.(textOf(operand)));
-    const plain = filter?.args?.every(({ type }) => !type.startsWith('Keyword')) ?? true;
-    if (name === 'join' && isList(operand) && plain) operand = made(itemsOf(operand).map(textOf));
-    if ((name === 'selectattr' || name === 'rejectattr') && isList(operand)) {
-      const kept = this.#kept(this.#all(filter?.args ?? [], environment), environment);
-      return this.#listed(itemsOf(operand).filter((each) => kept(each) === (name === 'selectattr')));
-    }
+    if (Object.hasOwn(textFilters, name))
+      return made(textFilters[name]?.(textOf(operand), ...this.#all(filter?.args ?? [], environment)));
     return super.evaluate({ ...node, operand: held(operand) } as Statement, environment);
   }
 
@@ -260,34 +287,62 @@ export class PythonInterpreter extends Interpreter {
   #ofItems(name: string, operand: Value, filter: Node | undefined, environment: Environment): Value | undefined {
     const given = filter?.args ?? [];
     const items = () => listOf(operand);
+    const some = () => (operand.__bool__().value ? items() : []); // also of None
     switch (name) {
-      case 'int': {
-        if (!isText(operand)) return undefined;
-        const number = Number(wordsOf(operand).trim() || Number.NaN);
-        if (Number.isFinite(number)) return made(Math.trunc(number));
-        return super.evaluate({ type: 'FilterExpression', operand: held(made('')), filter } as Statement, environment);
-      }
-      case 'count':
-      case 'length':
-        return made(items().length);
-      case 'first':
-        return isText(operand) ? made(/^./su.exec(wordsOf(operand))?.[0]) : (items()[0] ?? made(undefined));
-      case 'last':
-        return isText(operand) ? made(/.$/su.exec(wordsOf(operand))?.[0]) : (items().at(-1) ?? made(undefined));
-      case 'list':
-        return this.#listed(items());
-      case 'select':
-      case 'reject': {
-        const passes = this.#tested(this.#all(given, environment), environment);
-        return this.#listed(items().filter((each) => passes(each) === (name === 'select')));
-      }
       case 'map': {
         const [which, ...args] = given;
-        if (which === undefined || which.type.startsWith('Keyword')) return undefined;
+        if (which === undefined) return undefined;
+        if (which.type.startsWith('Keyword')) {
+          const [path, usual] = this.#named(given, ['attribute', 'default'], environment) as [Value, Value];
+          const attributes = some().map((item) => this.#attribute(item, textOf(path)));
+          return this.#listed(attributes.map((each) => (isDefined(each) ? each : usual)));
+        }
         const callee = { type: 'Identifier', value: textOf(this.evaluate(which, environment)) };
         const each = args.length === 0 ? callee : { type: 'CallExpression', callee, args };
         const mapped = (item: Value): Node => ({ type: 'FilterExpression', operand: held(item), filter: each });
-        return this.#listed(items().map((item) => this.evaluate(mapped(item), environment)));
+        return this.#listed(some().map((item) => this.evaluate(mapped(item), environment)));
+      }
+      case 'last':
+        return isText(operand) ? made(/.$/su.exec(wordsOf(operand))?.[0]) : (items().at(-1) ?? made(undefined));
+      case 'selectattr':
+      case 'rejectattr': {
+        const kept = this.#kept(this.#all(given, environment), environment);
+        return this.#listed(some().filter((each) => kept(each) === (name === 'selectattr')));
+      }
+      case 'first':
+        return isText(operand) ? made(/^./su.exec(wordsOf(operand))?.[0]) : (items()[0] ?? made(undefined));
+      case 'count':
+      case 'length':
+        return made(items().length);
+      case 'select':
+      case 'reject': {
+        const passes = this.#tested(this.#all(given, environment), environment);
+        return this.#listed(some().filter((each) => passes(each) === (name === 'select')));
+      }
+      case 'int': {
+        if (!isText(operand) && !isNumber(operand)) return undefined;
+        const number = Number(isText(operand) ? wordsOf(operand).trim() || Number.NaN : operand.value);
+        if (Number.isFinite(number)) return made(Math.trunc(number));
+        const [usual] = this.#named(given, ['default'], environment) as [Value];
+        return isDefined(usual) ? usual : made(0);
+      }
+      case 'unique': {
+        if (given.length > 0) return undefined;
+        const seen = new Set();
+        const keyOf = (item: Value) =>
+          isText(item) ? wordsOf(item).toLowerCase() : isNumber(item) ? Number(item.value) : item;
+        return this.#listed(items().filter((item) => !seen.has(keyOf(item)) && seen.add(keyOf(item))));
+      }
+      case 'list':
+        return this.#listed(items());
+      case 'join': {
+        const [separator, attribute] = this.#named(given, ['d', 'attribute'], environment).map(textOf) as [
+          string,
+          string,
+        ];
+        const each = attribute ? items().map((item) => this.#attribute(item, attribute)) : items();
+        expectRoom(separator, each.length);
+        return made(each.map(textOf).join(separator));
       }
       default:
         return undefined;
@@ -296,6 +351,21 @@ export class PythonInterpreter extends Interpreter {
 
   #all(given: readonly Node[], environment: Environment): Value[] {
     return given.map((each) => this.evaluate(each, environment));
+  }
+
+  /** Arguments of these names, by place or by name; those that are missing are undefined. */
+  #named(given: readonly Node[], names: readonly string[], environment: Environment): Value[] {
+    const isNamed = ({ type }: Node) => type.startsWith('Keyword');
+    const placed = given.filter((each) => !isNamed(each));
+    const called = (name: string) => given.find((each) => isNamed(each) && each.key?.value === name)?.value as Node;
+    return names.map((name, i) => this.evaluate(placed[i] ?? called(name), environment));
+  }
+
+  /** An attribute, or one of an attribute, as `a.b`. */
+  #attribute(item: Value, path: string): Value {
+    const inside = (object: Value, name: string) =>
+      this.#member({ type: '', object: held(object), property: held(made(name)), computed: true }, this.global);
+    return path.split('.').reduce(inside, item);
   }
 
   #listed(items: readonly Value[]): Value {
@@ -310,8 +380,7 @@ export class PythonInterpreter extends Interpreter {
   #kept([name, ...test]: readonly Value[], environment: Environment): (item: Value) => boolean {
     if (name === undefined || !isText(name)) throw new Error('an attribute must be a string');
     const passes = this.#tested(test, environment);
-    return (item) =>
-      passes((item.type === 'ObjectValue' ? entriesOf(item).get(wordsOf(name)) : undefined) ?? made(undefined));
+    return (item) => passes(this.#attribute(item, wordsOf(name)));
   }
 
   /** Whether a value is as the named test says; without one whether it is true. */
