@@ -207,12 +207,22 @@ describe('types', () => {
     ['cat along no axis', () => cat([cube], 3), 'invalid_argument'],
     ['stack of other dims', () => stack([full([2], 1), full([3], 1)]), 'shape_mismatch'],
     ['topk of none', () => topk(cube, 0), 'invalid_argument'],
+    ['topk of more than there are', () => topk(full([2, 3], 1), 4), 'invalid_argument'],
+    ['flatten backwards', () => cube.flatten(-1, 0), 'invalid_argument'],
     ['interpolate in four axes', () => interpolate(full([1, 1, 2, 2], 1), [1, 1]), 'shape_mismatch'],
     ['an unknown mode', () => interpolate(full([1, 2, 2], 1), [1, 1], 'area' as 'nearest'), 'unsupported'],
     ['no size', () => interpolate_4d(full([1, 1, 2, 2], 1), {} as { size: number[] }), 'invalid_argument'],
   ])('%s is refused', async (_, call, code) => {
     const failure = await failureOf(async () => call());
     expect([failure.name, failure.code]).toEqual(['ClearformerError', code]);
+  });
+
+  it('an empty list of axes is all of them in a reduction, as in torch', () => {
+    const whole = full([2, 3], 4n);
+    expect(whole.sum([])).toEqual(whole.sum());
+    expect(cube.max([], true).dims).toEqual([1, 1, 1]);
+    expect(std_mean(cube, [])).toEqual(std_mean(cube));
+    expect(full([1, 2], 1).squeeze([]).dims).toEqual([1, 2]);
   });
 
   it('NaN is the largest and the least, as in torch', () => {

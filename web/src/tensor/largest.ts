@@ -10,9 +10,9 @@ export function largest<T extends TensorType>(
   k: number | null = null,
 ): [values: Tensor<T>, indices: Tensor<'int64'>] {
   const extent = x.dims.at(-1) ?? 1;
-  const count = Math.min(k ?? extent, extent);
-  if (!Number.isInteger(count) || count < 1) {
-    throw new ClearformerError('invalid_argument', `topk: k must be a whole number > 0, it is ${textOf(k)}`, {
+  const count = k ?? extent;
+  if (!Number.isInteger(count) || count < 1 || count > extent) {
+    throw new ClearformerError('invalid_argument', `topk: k must be of 1 to ${extent}, it is ${textOf(k)}`, {
       option: 'k',
     });
   }

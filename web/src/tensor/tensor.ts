@@ -160,6 +160,7 @@ export class Tensor<T extends TensorType = TensorType> {
   flatten(start_dim = 0, end_dim = -1): Tensor<T> {
     if (this.dims.length === 0) return this.view(1);
     const [start, end] = [this.#axis('flatten', start_dim), this.#axis('flatten', end_dim)];
+    if (start > end) throw this.#error('invalid_argument', 'flatten', `axis ${start} is behind axis ${end}`);
     return this.view(
       ...this.dims.slice(0, start),
       elementCount(this.dims.slice(start, end + 1)),
@@ -312,7 +313,7 @@ export class Tensor<T extends TensorType = TensorType> {
     return dim === null ? [...this.dims.keys()] : [dim].flat().map((one) => this.#axis(call, one));
   }
 
-  /** Reduces each row along the axes `dim` to one number. */
+  /** Reduces each row along the axes `dim` to one number; null, and as in torch an empty list: all axes. */
   #folded<R extends TensorType>(
     call: string,
     type: R,
@@ -320,9 +321,9 @@ export class Tensor<T extends TensorType = TensorType> {
     keepdim: boolean,
     fold: (row: TensorData[T]) => number | bigint,
   ): Tensor<R> {
-    const axes = this.#axes(call, dim);
+    const axes = this.#axes(call, [dim].flat().length > 0 ? dim : null);
     const kept = [...this.dims.keys()].filter((axis) => !axes.includes(axis));
-    const { data } = dim === null ? this : this.permute(...kept, ...axes);
+    const { data } = this.permute(...kept, ...axes);
     const dims = kept.map((axis) => this.dims[axis] as number);
     const length = elementCount(axes.map((axis) => this.dims[axis] as number));
     const out = new arrays[type](elementCount(dims)) as TensorData[R];

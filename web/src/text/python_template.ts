@@ -289,6 +289,16 @@ export class PythonInterpreter extends Interpreter {
     const items = () => listOf(operand);
     const some = () => (operand.__bool__().value ? items() : []); // also of None
     switch (name) {
+      case 'first':
+        return isText(operand) ? made(/^./su.exec(wordsOf(operand))?.[0]) : (items()[0] ?? made(undefined));
+      case 'selectattr':
+      case 'rejectattr': {
+        const kept = this.#kept(this.#all(given, environment), environment);
+        return this.#listed(some().filter((each) => kept(each) === (name === 'selectattr')));
+      }
+      case 'count':
+      case 'length':
+        return made(items().length);
       case 'map': {
         const [which, ...args] = given;
         if (which === undefined) return undefined;
@@ -302,39 +312,6 @@ export class PythonInterpreter extends Interpreter {
         const mapped = (item: Value): Node => ({ type: 'FilterExpression', operand: held(item), filter: each });
         return this.#listed(some().map((item) => this.evaluate(mapped(item), environment)));
       }
-      case 'last':
-        return isText(operand) ? made(/.$/su.exec(wordsOf(operand))?.[0]) : (items().at(-1) ?? made(undefined));
-      case 'selectattr':
-      case 'rejectattr': {
-        const kept = this.#kept(this.#all(given, environment), environment);
-        return this.#listed(some().filter((each) => kept(each) === (name === 'selectattr')));
-      }
-      case 'first':
-        return isText(operand) ? made(/^./su.exec(wordsOf(operand))?.[0]) : (items()[0] ?? made(undefined));
-      case 'count':
-      case 'length':
-        return made(items().length);
-      case 'select':
-      case 'reject': {
-        const passes = this.#tested(this.#all(given, environment), environment);
-        return this.#listed(some().filter((each) => passes(each) === (name === 'select')));
-      }
-      case 'int': {
-        if (!isText(operand) && !isNumber(operand)) return undefined;
-        const number = Number(isText(operand) ? wordsOf(operand).trim() || Number.NaN : operand.value);
-        if (Number.isFinite(number)) return made(Math.trunc(number));
-        const [usual] = this.#named(given, ['default'], environment) as [Value];
-        return isDefined(usual) ? usual : made(0);
-      }
-      case 'unique': {
-        if (given.length > 0) return undefined;
-        const seen = new Set();
-        const keyOf = (item: Value) =>
-          isText(item) ? wordsOf(item).toLowerCase() : isNumber(item) ? Number(item.value) : item;
-        return this.#listed(items().filter((item) => !seen.has(keyOf(item)) && seen.add(keyOf(item))));
-      }
-      case 'list':
-        return this.#listed(items());
       case 'join': {
         const [separator, attribute] = this.#named(given, ['d', 'attribute'], environment).map(textOf) as [
           string,
@@ -343,6 +320,29 @@ export class PythonInterpreter extends Interpreter {
         const each = attribute ? items().map((item) => this.#attribute(item, attribute)) : items();
         expectRoom(separator, each.length);
         return made(each.map(textOf).join(separator));
+      }
+      case 'int': {
+        if (!isText(operand) && !isNumber(operand)) return undefined;
+        const number = Number(isText(operand) ? wordsOf(operand).trim() || Number.NaN : operand.value);
+        if (Number.isFinite(number)) return made(Math.trunc(number));
+        const [usual] = this.#named(given, ['default'], environment) as [Value];
+        return isDefined(usual) ? usual : made(0);
+      }
+      case 'last':
+        return isText(operand) ? made(/.$/su.exec(wordsOf(operand))?.[0]) : (items().at(-1) ?? made(undefined));
+      case 'select':
+      case 'reject': {
+        const passes = this.#tested(this.#all(given, environment), environment);
+        return this.#listed(some().filter((each) => passes(each) === (name === 'select')));
+      }
+      case 'list':
+        return this.#listed(items());
+      case 'unique': {
+        if (given.length > 0) return undefined;
+        const seen = new Set();
+        const keyOf = (item: Value) =>
+          isText(item) ? wordsOf(item).toLowerCase() : isNumber(item) ? Number(item.value) : item;
+        return this.#listed(items().filter((item) => !seen.has(keyOf(item)) && seen.add(keyOf(item))));
       }
       default:
         return undefined;
