@@ -99,6 +99,10 @@ describe('embed', { timeout }, () => {
     expect(lines.map((line) => JSON.parse(line))).toEqual(usual.embeddings);
     const wrong = await run([...words, '--pooling', 'middle']);
     expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('middle')]);
+    const prompted = await json(['embed', folder, 'w6 w7', '--prompt', 'w5 ']);
+    expect(prompted.embeddings[0]).toEqual(usual.embeddings[0]);
+    const unknown = await run(['embed', folder, 'w8', '--prompt-name', 'query']);
+    expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('query')]);
   });
 
   it('texts and images of CLIP lie in one space', async () => {

@@ -218,6 +218,58 @@ describe('feature-extraction of sentence-transformers folders', () => {
     expect(await failure({ 'modules.json': jsonFile(normalized) })).toMatchObject({ code: 'unsupported' });
   });
 
+  it('prompts precede texts: the one that is named, or the usual one', async () => {
+    const files = {
+      ...folderFiles('pipelines/wordpiece_64'),
+      ...folderFiles('models/sentence_transformers/mean_normalized'),
+    };
+    const named = (prompts: object, pooling: object = {}) => ({
+      ...files,
+      'config_sentence_transformers.json': jsonFile(prompts),
+      '1_Pooling/config.json': jsonFile({ pooling_mode_mean_tokens: true, ...pooling }),
+    });
+    const prompts = { query: 'rome is ', passage: '' };
+    const plain = await pipeline('feature-extraction', files, here);
+    const [bare, asked] = [await plain(text), await plain(`rome is ${text}`)];
+    expect((await plain(text, { prompt: 'rome is ' })).data).toEqual(asked.data);
+    const pipe = await pipeline('feature-extraction', named({ prompts, default_prompt_name: 'query' }), here);
+    expect((await pipe(text)).data).toEqual(asked.data);
+    expect((await pipe(text, { prompt_name: 'passage' })).data).toEqual(bare.data);
+    expect((await pipe(text, { prompt: '' })).data).toEqual(bare.data);
+    expect((await pipe(text, { pooling: 'mean', normalize: true })).data).toEqual(bare.data);
+    const wrong = [
+      { prompt_name: 'toString' },
+      { prompt_name: 'query', prompt: '' },
+      { prompt: 7 as unknown as string },
+    ];
+    for (const options of wrong) {
+      const option = options.prompt_name === undefined ? 'prompt' : 'prompt_name';
+      expect(await failureOf(() => pipe(text, options))).toMatchObject({
+        code: 'invalid_argument',
+        details: { option },
+      });
+    }
+    const without = await pipeline('feature-extraction', named({ prompts }, { include_prompt: false }), here);
+    expect((await without(text)).data).toEqual(bare.data);
+    // [CLS] rome is | the man is in rome . [SEP], of which the mean leaves out the first three
+    const tokens = await plain(`rome is ${text}`, { pooling: 'none' });
+    const mean = tokens.slice(null, [3, null]).mean(1).normalize();
+    expectClose('include_prompt', await without(text, { prompt_name: 'query' }), { ...mean, dims: [...mean.dims] });
+    expect(
+      await failureOf(() => pipeline('feature-extraction', named({ default_prompt_name: 'x' }), here)),
+    ).toMatchObject({
+      code: 'malformed_config',
+      message: expect.stringContaining('default_prompt_name'),
+    });
+  });
+
+  it('pools the mean where no mode is set', async () => {
+    const files = { ...folderFiles('pipelines/wordpiece_64'), ...folderFiles('models/sentence_transformers/cls') };
+    const pooling = jsonFile({ pooling_mode_cls_token: false, pooling_mode_mean_tokens: false });
+    const pipe = await pipeline('feature-extraction', { ...files, '1_Pooling/config.json': pooling }, here);
+    expect((await pipe(text)).data).toEqual((await pipe(text, { pooling: 'mean' })).data);
+  });
+
   it('calls may choose otherwise', async () => {
     const files = {
       ...folderFiles('pipelines/wordpiece_64'),

@@ -6,7 +6,8 @@ import type { BackwardOptions, Gradients } from '../models/gradient.js';
 import type { EmbeddingTerm } from '../models/gradient_metric.js';
 import { normalized, type Pooling, type PoolingMode, pool, poolingModes, tensorIn } from '../models/pooling.js';
 import { PreTrainedModel } from '../models/pre_trained_model.js';
-import { ClearformerError } from '../support/error.js';
+import type { TensorIn } from '../runtime/border.js';
+import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { loadPart } from '../support/platform.js';
 import { Tensor } from '../tensor/tensor.js';
@@ -35,6 +36,13 @@ export interface FeatureExtractionOptions extends TextCallOptions {
   pooling?: Pooling | readonly PoolingMode[] | undefined;
   /** Normalise vectors to unit length. Default: the setting in modules.json if pooling is not given, else false. */
   normalize?: boolean | undefined;
+  /** Text before each text. Default: none, but for `prompt_name`. */
+  prompt?: string | undefined;
+  /**
+   * The name of a prompt of config_sentence_transformers.json. Default: the file's default_prompt_name if pooling is not
+   * given.
+   */
+  prompt_name?: string | undefined;
   /**
    * Quantise each number to one bit, whether it is above 0: eight per byte, the first in the highest bit. Default
    * false.
@@ -47,7 +55,7 @@ export interface FeatureExtractionOptions extends TextCallOptions {
 /** Options of `backward` of a feature-extraction pipeline. */
 export interface EmbeddingBackwardOptions
   extends Omit<BackwardOptions, 'metric' | 'logits_to_keep' | 'return_logits'>,
-    Pick<FeatureExtractionOptions, 'pooling' | 'normalize' | 'truncation' | 'max_length'> {
+    Pick<FeatureExtractionOptions, 'pooling' | 'normalize' | 'prompt' | 'prompt_name' | 'truncation' | 'max_length'> {
   /** What is differentiated: a function of the texts' embeddings. */
   metric: EmbeddingTerm;
 }
@@ -75,6 +83,8 @@ export interface FeatureExtractionPipeline {
   (texts: string | readonly string[], options: Quantized & { precision: 'ubinary' }): Promise<Tensor<'uint8'>>;
 }
 
+const vectorOptions = [...textCallOptions, 'pooling', 'prompt', 'prompt_name'];
+
 type Features = Tensor<'float32'> | Tensor<'int8'> | Tensor<'uint8'>;
 
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
@@ -95,7 +105,7 @@ export class FeatureExtractionPipeline extends Pipeline<
 
   /** @internal */
   override async _call(texts: string | readonly string[], options: FeatureExtractionOptions = {}): Promise<Features> {
-    checkOptions(this.task, options, [...textCallOptions, 'pooling', 'normalize', 'quantize', 'precision']);
+    checkOptions(this.task, options, [...vectorOptions, 'normalize', 'quantize', 'precision']);
     const { quantize = false, precision = 'binary' } = options;
     checkChoice('precision', precision, ['binary', 'ubinary']);
     const vectors = await this.#vectors(texts, options);
@@ -104,7 +114,7 @@ export class FeatureExtractionPipeline extends Pipeline<
 
   /** @internal One vector of unit length per text, for comparisons. */
   unitVectors(texts: readonly string[], options: FeatureExtractionOptions): Promise<Tensor<'float32'>> {
-    checkOptions(this.task, options, [...textCallOptions, 'pooling']);
+    checkOptions(this.task, options, vectorOptions);
     const isTold = options.pooling !== undefined || this.#defaults.pooling.length > 0;
     return this.#vectors(texts, { ...options, ...(!isTold && { pooling: 'mean' }), normalize: true });
   }
@@ -115,14 +125,14 @@ export class FeatureExtractionPipeline extends Pipeline<
    * texts are one batch. Rejects like that, and like a call.
    */
   async backward(texts: string | readonly string[], options: EmbeddingBackwardOptions): Promise<Gradients> {
-    const { metric, pooling, normalize, truncation, max_length, ...rest } = options ?? {};
-    const own = { pooling, normalize, truncation, max_length, signal: rest.signal };
-    const { list, modes, unit } = this.#wanted(texts, own);
+    const { metric, pooling, normalize, prompt, prompt_name, truncation, max_length, ...rest } = options ?? {};
+    const own = { pooling, normalize, prompt, prompt_name, truncation, max_length, signal: rest.signal };
+    const { list, modes, unit, left_out } = await this.#wanted(texts, own);
     const encoded = await this.#encode(list, own);
     const { engine } = this.model.open();
     const dense = await this.#dense(own, async (layers) => (await import('./dense.js')).modulesOf(engine, layers), []);
     const { embeddingFunction } = await loadPart(() => import('../models/embedding_metric.js'));
-    const steps = { modes, dense, normalize: unit, mask: tensorIn(encoded.attention_mask) };
+    const steps = { modes, dense, normalize: unit, mask: pooledMask(encoded, left_out) };
     const call = `${this.task}: backward`;
     return this.model.backward(modelInputs(encoded), {
       ...rest,
@@ -130,18 +140,48 @@ export class FeatureExtractionPipeline extends Pipeline<
     });
   }
 
-  /** The texts, and what becomes of their tokens' vectors. */
-  #wanted(texts: string | readonly string[], { pooling, normalize }: FeatureExtractionOptions) {
+  /** The texts, what becomes of their tokens' vectors, and how many tokens of each are left out of pooling. */
+  async #wanted(texts: string | readonly string[], options: FeatureExtractionOptions) {
     const given = textList(this.task, texts);
     if (given.length === 0) throw new ClearformerError('invalid_argument', `${this.task}: needs at least one text`);
-    const list = this.#defaults.do_lower_case ? given.map((text) => text.toLowerCase()) : given;
-    const modes = pooling === undefined ? this.#defaults.pooling : poolingModes(pooling);
-    return { list, modes, unit: normalize ?? (pooling === undefined && this.#defaults.normalize) };
+    const { pooling, normalize } = options;
+    const { do_lower_case, include_prompt, ...defaults } = this.#defaults;
+    const prompt = this.#prompt(options);
+    const written = (text: string) => (do_lower_case ? text.toLowerCase() : text);
+    const left_out = include_prompt || prompt === '' ? 0 : await this.#promptLength(written(prompt), options);
+    const modes = pooling === undefined ? defaults.pooling : poolingModes(pooling);
+    const unit = normalize ?? (pooling === undefined && defaults.normalize);
+    return { list: given.map((text) => written(prompt + text)), modes, unit, left_out };
+  }
+
+  /** What precedes each text. */
+  #prompt({ pooling, prompt, prompt_name }: FeatureExtractionOptions): string {
+    const { prompts, default_prompt_name } = this.#defaults;
+    const refuse = (option: string, why: string) =>
+      new ClearformerError('invalid_argument', `${this.task}: ${option} ${why}`, { option });
+    if (prompt !== undefined) {
+      if (prompt_name !== undefined) throw refuse('prompt_name', 'has no effect beside prompt');
+      if (typeof prompt !== 'string') throw refuse('prompt', `must be a text, and is ${textOf(prompt)}`);
+      return prompt;
+    }
+    const name = prompt_name ?? (pooling === undefined ? default_prompt_name : undefined);
+    if (name === undefined) return '';
+    if (Object.hasOwn(prompts, name)) return prompts[name] as string;
+    const known = Object.keys(prompts).join(', ') || 'none';
+    throw refuse('prompt_name', `${textOf(name)} is none of the model's prompts (known: ${known})`);
+  }
+
+  /** The number of tokens of a prompt, as sentence-transformers counts them: without a special one at its end. */
+  async #promptLength(prompt: string, options: FeatureExtractionOptions): Promise<number> {
+    const ids = (await this.#encode([prompt], options)).input_ids.data;
+    const isClosed = this.tokenizer.all_special_ids.includes(Number(ids.at(-1)));
+    return ids.length - (isClosed ? 1 : 0);
   }
 
   async #vectors(texts: string | readonly string[], options: FeatureExtractionOptions): Promise<Tensor<'float32'>> {
-    const { list, modes, unit } = this.#wanted(texts, options);
-    const parts = modes.length === 0 ? await this.#tokens(list, options) : await this.#pooled(list, modes, options);
+    const { list, modes, unit, left_out } = await this.#wanted(texts, options);
+    const parts =
+      modes.length === 0 ? await this.#tokens(list, options) : await this.#pooled(list, { modes, left_out }, options);
     const { engine } = this.model.open();
     const joined = joinedRows(parts);
     const found = await this.#dense(
@@ -173,14 +213,14 @@ export class FeatureExtractionPipeline extends Pipeline<
 
   #pooled(
     texts: readonly string[],
-    modes: readonly PoolingMode[],
+    { modes, left_out }: { modes: readonly PoolingMode[]; left_out: number },
     options: FeatureExtractionOptions,
   ): Promise<Tensor<'float32'>[]> {
     return inTextBatches(texts, this.tokenizer, options, async (part) => {
       const encoded = await this.#encode(part, options);
       const hidden = await this.#hidden(encoded, options);
       if (hidden.dims.length === 3)
-        return [await pool(this.model.open().engine, hidden, tensorIn(encoded.attention_mask), modes)];
+        return [await pool(this.model.open().engine, hidden, pooledMask(encoded, left_out), modes)];
       throw new ClearformerError(
         'unsupported',
         `${this.task}: this model gives one vector a text, there is no pooling`,
@@ -214,6 +254,18 @@ export class FeatureExtractionPipeline extends Pipeline<
     const { last_hidden_state, text_embeds } = await this.model(modelInputs(encoded), { signal });
     return needed(last_hidden_state ?? text_embeds, this.task, 'last_hidden_state');
   }
+}
+
+/** 1 for each token that is pooled: all of the text but its first ones. */
+function pooledMask({ attention_mask }: TokenizerOutput, left_out: number): TensorIn {
+  if (left_out === 0) return tensorIn(attention_mask);
+  const mask = attention_mask.clone();
+  const [, width = 0] = mask.dims;
+  for (let row = 0; row < mask.data.length; row += width) {
+    const start = mask.data.indexOf(1n, row);
+    mask.data.fill(0n, start, Math.min(start + left_out, row + width));
+  }
+  return tensorIn(mask);
 }
 
 /** One bit per number, packed as by sentence-transformers. */

@@ -1,17 +1,17 @@
 // Violations of the rules of a folder's JSON files, and inconsistencies between them: `validate` reports them in
 // addition to what prevents a tokenizer, a processor or an embedding from being created.
 
-import { brokenRules, brokenTokenizerRules, isObject } from '../checkpoint/file_rules.js';
+import { brokenRules, brokenTokenizerRules } from '../checkpoint/file_rules.js';
 import { readOptional } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import type { Problem } from '../inspection/inspection.js';
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
 import { readPlain } from '../text/plain_text.js';
+import { promptFile, promptProblems } from './sentence_transformers.js';
 
 type Values = Readonly<Record<string, unknown>>;
 
 const list = 'modules.json';
-const prompts = 'config_sentence_transformers.json';
 
 /** Problems of the JSON files besides the model, with `d_model` the model's width if known. */
 export async function fileProblems(
@@ -40,7 +40,7 @@ export async function fileProblems(
     const vocabulary = json === undefined ? await read('vocab.json') : undefined;
     return [...brokenTokenizerRules(json ?? {}, config ?? {}), ...brokenRules('vocab.json', vocabulary ?? {})];
   });
-  await attempt(async () => promptProblems((await read(prompts)) ?? {}));
+  await attempt(async () => promptProblems((await read(promptFile)) ?? {}));
   for (const { kind, path } of await modules(folder, signal, attempt)) {
     await attempt(async () => {
       if (kind === 'Transformer') {
@@ -87,13 +87,6 @@ function poolingProblems(values: Values, name: string, d_model: number | undefin
   const width = values.word_embedding_dimension ?? values.embedding_dimension ?? d_model;
   if (broken.length > 0 || d_model === undefined || width === d_model) return broken;
   return [refusal(name, `word_embedding_dimension is ${textOf(width)}, and the model has ${d_model} dimensions`)];
-}
-
-function promptProblems(values: Values): ClearformerError[] {
-  const broken = brokenRules(prompts, values);
-  const { default_prompt_name: name, prompts: known } = values;
-  if (broken.length > 0 || typeof name !== 'string' || (isObject(known) && name in known)) return broken;
-  return [refusal(prompts, `default_prompt_name ${JSON.stringify(name)} is none of its prompts`)];
 }
 
 /** Invalid templates. */

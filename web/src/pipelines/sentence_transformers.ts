@@ -1,6 +1,6 @@
 // The layout of sentence-transformers: modules.json lists the steps from a text to its embedding, each with a folder.
 
-import { brokenRules, expectNone } from '../checkpoint/file_rules.js';
+import { brokenRules, expectNone, isObject } from '../checkpoint/file_rules.js';
 import { type ReadOptions, readOptional, readRequired } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import { type PoolingMode, poolingModes } from '../models/pooling.js';
@@ -17,6 +17,11 @@ export interface EmbeddingDefaults {
   do_lower_case: boolean;
   /** The layers after pooling. */
   dense: readonly DenseLayer[];
+  /** What precedes texts, by name, and the name of the usual one. */
+  prompts: Readonly<Record<string, string>>;
+  default_prompt_name: string | undefined;
+  /** Whether pooling includes the tokens of the prompt. */
+  include_prompt: boolean;
 }
 
 const none: EmbeddingDefaults = {
@@ -25,8 +30,12 @@ const none: EmbeddingDefaults = {
   max_seq_length: undefined,
   do_lower_case: false,
   dense: [],
+  prompts: {},
+  default_prompt_name: undefined,
+  include_prompt: true,
 };
 const list = 'modules.json';
+export const promptFile = 'config_sentence_transformers.json';
 const steps = ['Transformer', 'Pooling', 'Dense', 'Normalize'] as const;
 
 interface Module {
@@ -41,7 +50,7 @@ interface Module {
 export async function readEmbeddingDefaults(folder: Folder, options: ReadOptions): Promise<EmbeddingDefaults> {
   const modules = await readModules(folder, options);
   if (modules === undefined) return none;
-  const defaults = { ...none };
+  const defaults = { ...none, ...(await readPrompts(folder, options)) };
   for (const { type, path } of modules) {
     const kind = type.split('.').at(-1) ?? '';
     const own = path === '' ? '' : `${path}/`;
@@ -55,6 +64,7 @@ export async function readEmbeddingDefaults(folder: Folder, options: ReadOptions
       const config = JSON.parse((await readRequired(folder, name, options)).text);
       expectNone(brokenRules('Pooling/config.json', config, name));
       defaults.pooling = modesOf(config, name);
+      defaults.include_prompt = config.include_prompt ?? true;
     } else {
       throw new ClearformerError(
         'unsupported',
@@ -93,10 +103,28 @@ async function readTransformer(folder: Folder, own: string, options: ReadOptions
   return { max_seq_length: max_seq_length ?? undefined, do_lower_case: do_lower_case === true };
 }
 
-/** pooling_mode_…: true for each mode, or (newer) pooling_mode with one name or several. */
+/** The prompts, if there are any. */
+async function readPrompts(folder: Folder, options: ReadOptions): Promise<Partial<EmbeddingDefaults>> {
+  const file = await readOptional(folder, promptFile, options);
+  const values = file === undefined ? {} : JSON.parse(file.text);
+  expectNone(promptProblems(values));
+  return { prompts: values.prompts ?? {}, default_prompt_name: values.default_prompt_name ?? undefined };
+}
+
+/** What is wrong in the file of prompts. */
+export function promptProblems(values: Readonly<Record<string, unknown>>): ClearformerError[] {
+  const broken = brokenRules(promptFile, values);
+  const { default_prompt_name: name, prompts: known } = values;
+  if (broken.length > 0 || typeof name !== 'string' || (isObject(known) && Object.hasOwn(known, name))) return broken;
+  const message = `${promptFile}: default_prompt_name ${textOf(name)} is none of its prompts`;
+  return [new ClearformerError('malformed_config', message, { file: promptFile })];
+}
+
+/** pooling_mode_…: true for each mode, or (newer) pooling_mode with one name or several; the mean if there is none. */
 function modesOf(config: Record<string, unknown>, file: string): PoolingMode[] {
   const flags = Object.keys(config).filter((key) => key.startsWith('pooling_mode_') && config[key] === true);
-  const names = config.pooling_mode ?? flags.map((key) => key.replace('pooling_mode_', ''));
+  const usual = flags.length === 0 ? 'mean' : flags.map((key) => key.replace('pooling_mode_', ''));
+  const names = config.pooling_mode ?? usual;
   try {
     return poolingModes(names);
   } catch (cause) {

@@ -14,6 +14,8 @@ interface Options extends SharedOptions {
   similarity?: true;
   pooling?: PoolingMode[];
   normalize?: boolean;
+  prompt?: string;
+  promptName?: string;
   maxLength?: number;
   batchSize?: number;
 }
@@ -44,6 +46,8 @@ export function addEmbed(program: Command, context: Context): void {
     )
     .option('--normalize', 'vectors of length 1')
     .option('--no-normalize', 'vectors as they come')
+    .option('--prompt <text>', 'what precedes each text')
+    .option('--prompt-name <name>', "one of the folder's prompts, such as query")
     .option('--max-length <n>', 'tokens of a text that are read', positive)
     .option('--batch-size <n>', 'inputs that go through the model together', positive)
     .option('--json', 'print { embeddings, similarity } as JSON');
@@ -61,8 +65,10 @@ function modesOf(word: string): PoolingMode[] {
 
 async function embed(context: Context, source: string, words: readonly string[], options: Options): Promise<void> {
   if (words.length + options.image.length === 0) throw new UsageError('embed needs a text or --image');
-  const ofTexts = options.pooling !== undefined || options.normalize !== undefined || options.maxLength !== undefined;
-  if (ofTexts && words.length === 0) throw new UsageError('--pooling, --normalize and --max-length concern texts only');
+  const { pooling, normalize, maxLength, prompt, promptName } = options;
+  const ofTexts = [pooling, normalize, maxLength, prompt, promptName].some((option) => option !== undefined);
+  if (ofTexts && words.length === 0)
+    throw new UsageError('--pooling, --normalize, --max-length, --prompt and --prompt-name concern texts only');
   if (words.includes('-') && options.image.includes('-')) throw new UsageError('- can be given once');
   const texts = await textsOf(words);
   const images = await imagesOf(options.image);
@@ -87,8 +93,8 @@ function textVectors({ signal }: Context, texts: readonly string[], options: Opt
   return async (source: string, load: LoadOptions): Promise<Vectors> => {
     const extractor = await pipeline('feature-extraction', source, load);
     try {
-      const { pooling, normalize, maxLength: max_length, batchSize: batch_size } = options;
-      const asked = { normalize, max_length, batch_size, signal };
+      const { pooling, normalize, maxLength: max_length, batchSize: batch_size, prompt, promptName } = options;
+      const asked = { normalize, max_length, batch_size, prompt, prompt_name: promptName, signal };
       // Without a configured pooling the result has a vector per token, as the first text shows.
       const first = pooling ?? (await extractor(texts[0] as string, asked)).dims.length === 3;
       const used = first === true ? 'mean' : first === false ? undefined : first;
