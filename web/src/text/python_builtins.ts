@@ -18,11 +18,11 @@ const stripped =
   (text: string, ...given: Value[]) => {
     const [characters] = given.map(expectText);
     const isCut = (one: string) => characters?.includes(one) ?? isSpace(one);
-    const all = [...text];
+    const all = characters === undefined ? text : [...text]; // no space has two code units
     let [first, after] = [0, all.length];
     while (start && first < after && isCut(all[first] as string)) first++;
     while (end && first < after && isCut(all[after - 1] as string)) after--;
-    return all.slice(first, after).join('');
+    return [all.slice(first, after)].flat().join('');
   };
 
 /** Throws for a text so often that it would be too long to be counted. */

@@ -1,7 +1,7 @@
 // Jinja as Python runs it, where the interpreter's JavaScript differs: what is printed, when two values are equal, what may be
 // added, where variables are seen, loops over texts and over what is undefined, and what the interpreter lacks.
 
-import { Environment, Interpreter } from '@huggingface/jinja';
+import { type Environment, Interpreter } from '@huggingface/jinja';
 import { expectRoom, listOf, textFilters, textMethods } from './python_builtins.js';
 import {
   entriesOf,
@@ -13,6 +13,7 @@ import {
   itemsOf,
   made,
   nameOf,
+  scopeIn,
   textOf,
   type Value,
   wordsOf,
@@ -128,7 +129,7 @@ export class PythonInterpreter extends Interpreter {
         throw this.#control;
       }
       case 'Scope':
-        return this.#block(node, new Environment(environment));
+        return this.#block(node, scopeIn(environment));
       case 'Block':
         return this.#block(node, environment);
       case 'For':
@@ -139,7 +140,7 @@ export class PythonInterpreter extends Interpreter {
           this.#loops.pop();
         }
       case 'Turn':
-        return this.#turn(node, new Environment(environment));
+        return this.#turn(node, scopeIn(environment));
       case 'TestExpression': {
         const types = typesOfTests[String(node.test?.value)];
         if (types === undefined) return super.evaluate(statement, environment);
@@ -150,7 +151,7 @@ export class PythonInterpreter extends Interpreter {
       case 'FilterExpression':
         return this.#filtered(node, environment);
       case 'FilterStatement': {
-        const operand = held(this.#block(node, new Environment(environment)));
+        const operand = held(this.#block(node, scopeIn(environment)));
         return this.evaluate({ type: 'FilterExpression', operand, filter: node.filter } as Statement, environment);
       }
       case 'Macro':
@@ -171,7 +172,7 @@ export class PythonInterpreter extends Interpreter {
     const macro = environment.lookupVariable(node.name?.value as string) as FunctionValue;
     const run = macro.value;
     macro.value = (args, { variables }) => {
-      const own = new Environment(environment);
+      const own = scopeIn(environment);
       const caller = variables.get('caller');
       if (caller) own.setVariable('caller', caller);
       return run(args, own);
@@ -184,13 +185,16 @@ export class PythonInterpreter extends Interpreter {
     const from = this.evaluate(object, environment);
     if (!isDefined(from)) throw new Error(`${object?.property?.value ?? object?.value} is undefined`);
     const key = (computed ? this.evaluate(property, environment) : property)?.value;
-    const method = from.builtins.get(key as string);
-    if (from.value instanceof Map)
-      return (computed ? undefined : method) ?? entriesOf(from).get(key as string) ?? method ?? made(undefined);
-    if (typeof key !== 'number') return method ?? made(undefined);
-    if (!isText(from)) return (isList(from) && itemsOf(from).at(key)) || made(undefined);
-    this.evaluate(held(from), environment); // counts it
-    return made([...wordsOf(from)].at(key));
+    let found: Value | undefined;
+    if (from.value instanceof Map) found = entriesOf(from).get(key as string);
+    else if (typeof key === 'number' && isList(from)) found = itemsOf(from).at(key);
+    else if (typeof key === 'number' && isText(from)) {
+      this.evaluate(held(from), environment); // counts it
+      return made([...wordsOf(from)].at(key));
+    }
+    const method =
+      found && (computed || !/^(get|items|keys|values)$/.test(String(key))) ? found : from.builtins.get(key as string);
+    return method ?? found ?? made(undefined);
   }
 
   /** A call, of `dict` or a text's method if the interpreter lacks it. */
@@ -291,14 +295,8 @@ export class PythonInterpreter extends Interpreter {
     switch (name) {
       case 'first':
         return isText(operand) ? made(/^./su.exec(wordsOf(operand))?.[0]) : (items()[0] ?? made(undefined));
-      case 'selectattr':
-      case 'rejectattr': {
-        const kept = this.#kept(this.#all(given, environment), environment);
-        return this.#listed(some().filter((each) => kept(each) === (name === 'selectattr')));
-      }
-      case 'count':
-      case 'length':
-        return made(items().length);
+      case 'list':
+        return this.#listed(items());
       case 'map': {
         const [which, ...args] = given;
         if (which === undefined) return undefined;
@@ -312,6 +310,13 @@ export class PythonInterpreter extends Interpreter {
         const mapped = (item: Value): Node => ({ type: 'FilterExpression', operand: held(item), filter: each });
         return this.#listed(some().map((item) => this.evaluate(mapped(item), environment)));
       }
+      case 'int': {
+        if (!isText(operand) && !isNumber(operand)) return undefined;
+        const number = Number(isText(operand) ? wordsOf(operand).trim() || Number.NaN : operand.value);
+        if (Number.isFinite(number)) return made(Math.trunc(number));
+        const [usual] = this.#named(given, ['default'], environment) as [Value];
+        return isDefined(usual) ? usual : made(0);
+      }
       case 'join': {
         const [separator, attribute] = this.#named(given, ['d', 'attribute'], environment).map(textOf) as [
           string,
@@ -321,28 +326,27 @@ export class PythonInterpreter extends Interpreter {
         expectRoom(separator, each.length);
         return made(each.map(textOf).join(separator));
       }
-      case 'int': {
-        if (!isText(operand) && !isNumber(operand)) return undefined;
-        const number = Number(isText(operand) ? wordsOf(operand).trim() || Number.NaN : operand.value);
-        if (Number.isFinite(number)) return made(Math.trunc(number));
-        const [usual] = this.#named(given, ['default'], environment) as [Value];
-        return isDefined(usual) ? usual : made(0);
-      }
       case 'last':
         return isText(operand) ? made(/.$/su.exec(wordsOf(operand))?.[0]) : (items().at(-1) ?? made(undefined));
-      case 'select':
-      case 'reject': {
-        const passes = this.#tested(this.#all(given, environment), environment);
-        return this.#listed(some().filter((each) => passes(each) === (name === 'select')));
+      case 'count':
+      case 'length':
+        return made(items().length);
+      case 'selectattr':
+      case 'rejectattr': {
+        const kept = this.#kept(this.#all(given, environment), environment);
+        return this.#listed(some().filter((each) => kept(each) === (name === 'selectattr')));
       }
-      case 'list':
-        return this.#listed(items());
       case 'unique': {
         if (given.length > 0) return undefined;
         const seen = new Set();
         const keyOf = (item: Value) =>
           isText(item) ? wordsOf(item).toLowerCase() : isNumber(item) ? Number(item.value) : item;
         return this.#listed(items().filter((item) => !seen.has(keyOf(item)) && seen.add(keyOf(item))));
+      }
+      case 'select':
+      case 'reject': {
+        const passes = this.#tested(this.#all(given, environment), environment);
+        return this.#listed(some().filter((each) => passes(each) === (name === 'select')));
       }
       default:
         return undefined;

@@ -4,7 +4,19 @@ import { Environment, type Interpreter } from '@huggingface/jinja';
 
 export type Value = ReturnType<Interpreter['evaluate']>;
 
-export const made = (given: unknown): Value => new Environment().set('made', given);
+// A new environment makes all tests anew, which takes longer than most of what templates do.
+
+/** An environment for the variables of a block. */
+export function scopeIn(parent: Environment): Environment {
+  return Object.assign(Object.create(Environment.prototype), { parent, variables: new Map(), tests: parent.tests });
+}
+
+const maker = new Environment();
+
+export function made(given: unknown): Value {
+  maker.variables.clear();
+  return maker.set('made', given);
+}
 
 // The contents of values of one kind.
 export const wordsOf = ({ value }: Value): string => value as string;
