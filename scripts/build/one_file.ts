@@ -18,7 +18,7 @@ const letters = Array.from({ length: 0x5f }, (_, i) => letter(0x20 + i)).filter(
  */
 const bytesOfLetters =
   '201e23140d04214107240e0610032849471f34293a375f3902192a42313f0100091a0a2d7f05361c46407c12083c' +
-  '0c451811440b7e3e302c0ffffd38486162636465666768696a6b6c6d6e6f70717273747576774f791b222e7832';
+  '0c451811440b7e2c303e0ffffd38486162636465666768696a6b6c6d6e6f70717273747576774f791b222e7832';
 
 /**
  * Bytes as characters: letters, or else characters of the same codes, or 256 above for those that editors do not show

@@ -49,9 +49,7 @@ interface Node extends Statement {
   key?: Node;
 }
 
-interface FunctionValue {
-  value(args: Value[], scope: Environment): Value;
-}
+type FunctionValue = { value(args: Value[], scope: Environment): Value };
 
 const statements = new Set(
   'Program If For Block Turn Break Continue Set Macro Comment FilterStatement CallStatement StringLiteral'.split(' '),
