@@ -9,9 +9,10 @@ import { glueFiles, glueText } from './glue.js';
 const jinjaFile = /\/@huggingface\/jinja\/dist\/index\.js$/;
 /**
  * The parts that are not called, in their order: each from its first line up to another, and what stands in its place. Filters
- * are python_template.ts', and so are attributes, except for slices.
+ * are python_template.ts', and so are some methods of texts, and attributes, except for slices.
  */
 const unused: readonly (readonly [from: string, to: string, instead?: string])[] = [
+  ['      [\n        "strip",\n', '      [\n        "startswith",\n'],
   ['          case "list":\n', '          case "reverse":\n'],
   ['          case "join":\n', '          case "string":\n'],
   ['          case "unique": {\n', '          default:\n'],

@@ -87,6 +87,7 @@ describe('templates are Python’s', () => {
     ['{{ "xax" | trim("x") }}|{{ "\ufeff a\x85" | trim }}|{{ "\x1ca".strip() }}', 'a|\ufeff a|a'],
     ['{{ dict(a=1, b="x") | tojson }} {{ true is number }} {{ 1.5 is float }}', '{"a": 1, "b": "x"} True True'],
     ['{% set ns = namespace(items=[1], get="x") %}{{ ns.items }}{{ ns["get"] }}', '[1]x'],
+    ['{{ "ab".length is defined }}{{ "😀x😀".strip("😀") }}', 'Falsex'],
     ['{% filter title %}{{ messages[1].content }}-b c{% endfilter %}', 'Two-B C'],
     ['{{ -1 % 2 }} {{ 7 % -3 }} {{ -2.5 % 2 }}', '1 -2 1.5'],
     [

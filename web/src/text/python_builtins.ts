@@ -22,7 +22,8 @@ const stripped =
     let [first, after] = [0, all.length];
     while (start && first < after && isCut(all[first] as string)) first++;
     while (end && first < after && isCut(all[after - 1] as string)) after--;
-    return [all.slice(first, after)].flat().join('');
+    const kept = all.slice(first, after);
+    return typeof kept === 'string' ? kept : kept.join('');
   };
 
 /** Throws for a text so often that it would be too long to be counted. */
