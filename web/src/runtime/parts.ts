@@ -39,7 +39,11 @@ export function importsOfPart(second: WebAssembly.Module, first: WebAssembly.Exp
 
 /** Memory in which the threads of a pool, which hear nothing more, find the second file: its length, then its bytes. */
 export class SharedBytes {
-  constructor(readonly memory: SharedArrayBuffer = new SharedArrayBuffer(384 * 1024)) {}
+  // WebKitGTK isolates pages, and has shared memory, but no global SharedArrayBuffer.
+  constructor(
+    readonly memory = new WebAssembly.Memory({ initial: 6, maximum: 6, shared: true })
+      .buffer as unknown as SharedArrayBuffer,
+  ) {}
 
   put(bytes: Uint8Array): void {
     new Uint8Array(this.memory, 4).set(bytes);

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chapters } from '../../../../web/demo/book/chapters.js';
 import { laidOut, type OpenPage, Site, settled } from '../site.js';
 import { seriousFaults } from './accessibility.js';
-import { brokenLooks, drawn } from './reader.js';
+import { brokenLooks, drawn, figureOverflow } from './reader.js';
 import { handScript, inStep, isExpected } from './use_controls.js';
 
 const ids = chapters.map(({ id }) => id);
@@ -20,6 +20,9 @@ const views = [
   { width: 768, height: 1024, colorScheme: 'light', by: 'link' },
   { width: 390, height: 844, colorScheme: 'dark', by: 'link' },
 ] as const;
+
+/** Turned on its side, where prose and figure are side by side and each is narrowest. */
+const tablet = { width: 1024, height: 768 };
 
 let site: Site;
 /** One visit: the window is resized and the colour scheme changed, as by a reader. */
@@ -116,6 +119,12 @@ describe.each(ids)('%s', (chapter) => {
       for (const { source } of await drawn(page)) expect(source.trim(), `step ${step}`).not.toBe('');
       if (width === 1440) for (const key of await otherControls(page, known)) known.add(key);
       else await useOthers(open, address, known);
+      if (width === 768) {
+        await page.setViewportSize(tablet);
+        await laidOut(page);
+        expect(await page.evaluate(figureOverflow), `step ${step} on a tablet's side`).toBeLessThanOrEqual(0);
+        await page.setViewportSize({ width, height });
+      }
     }
     if (width !== 768) expect(await seriousFaults(page)).toEqual([]); // the same elements, in either scheme's colours
     expect(await unnamedControls(session)).toEqual([]);

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chapters } from '../../../../web/demo/book/chapters.js';
 import { FirefoxSite, firefoxPath } from './firefox.js';
-import { brokenLooks, drawn, numbersOf } from './reader.js';
+import { brokenLooks, drawn, figureOverflow, numbersOf } from './reader.js';
 import { all } from './subjects/index.js';
 import { Library } from './subjects/subject.js';
 import { handScript, inStep } from './use_controls.js';
@@ -32,12 +32,6 @@ const views = [
 const acrossBuilds = 2e-4;
 const compared = all.filter(({ address }) => ['next', 'where', 'head'].includes(address.split('?')[0] ?? ''));
 const pictures = fileURLToPath(new URL('../../../../build/walks/', import.meta.url));
-
-/** The number of pixels by which the figure overflows. Firefox's scroll bars take space; Chromium's are hidden. */
-function figureOverflow(): number {
-  const place = document.querySelector('main .figure');
-  return place ? place.scrollWidth - place.clientWidth : Number.NaN;
-}
 
 /** The theme, from the lightness of the text colour. */
 function shownTheme(): string {

@@ -69,6 +69,15 @@ export async function shownText(page: Page): Promise<string> {
   });
 }
 
+/**
+ * The number of pixels by which the figure overflows, inside the page. Firefox's scroll bars take space; Chromium's are
+ * hidden.
+ */
+export function figureOverflow(): number {
+  const place = document.querySelector('main .figure');
+  return place ? place.scrollWidth - place.clientWidth : Number.NaN;
+}
+
 /** Elements wider than the page, and errors shown by the chapter. */
 export const brokenLooks = (page: EvaluatingPage): Promise<string[]> => page.evaluate(brokenLooksNow);
 

@@ -11,7 +11,7 @@ export const headStyles = css`
   .h5 { --head: light-dark(oklch(0.5 0.14 260), oklch(0.74 0.12 260)); }
   .h6 { --head: light-dark(oklch(0.5 0.16 305), oklch(0.76 0.12 305)); }
   .h7 { --head: light-dark(oklch(0.52 0.16 350), oklch(0.76 0.13 350)); }
-  .all { min-width: 0; min-height: 590px; }
+  .all { min-width: 0; min-height: 590px; container-type: inline-size; }
   .controls { gap: 6px 22px; margin-bottom: 10px; }
   .with-odds { display: grid; grid-template-columns: minmax(0, 1fr) 262px; gap: 24px; align-items: start; }
   .heads { display: grid; gap: 6px 14px; grid-template-columns: repeat(var(--columns), minmax(0, 1fr)); }
@@ -61,6 +61,8 @@ export const headStyles = css`
   @media (max-width: 1000px) {
     .all { min-height: 0; }
     .with-odds { grid-template-columns: minmax(0, 1fr); gap: 12px; }
+  }
+  @container (max-width: 699px) {
     .product { display: flex; flex-direction: column; align-items: flex-start; }
   }
 `;

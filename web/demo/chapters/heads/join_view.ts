@@ -18,7 +18,7 @@ export function bands(heads: number, width: number): TemplateResult {
 
 /** The cell width for two matrices side by side, or one above the other; names and brackets stand beside them. */
 export const pairCell = (width: number, columns: number): number =>
-  Math.max(2, Math.min(12, (width >= 1000 ? (width - 150) / 2 : width - 56) / columns));
+  Math.max(2, Math.min(12, (width >= 700 ? (width - 150) / 2 : width - 56) / columns));
 
 export function joinView(figure: FigureHeads, { reading, mixing }: Data): TemplateResult {
   if (!mixing) return odds(figure, reading);

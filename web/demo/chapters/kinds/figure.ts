@@ -2,9 +2,10 @@
 
 import { four, percent } from 'clearformer/elements';
 import { css, html, nothing, type TemplateResult } from 'lit';
-import { Figure, type FigureCode } from '../../book/figure.js';
+import type { FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { filled } from '../../book/markup.js';
+import { MeasuredFigure } from '../../book/measured_figure.js';
 import { partOf, partText, rangeOf, type Window, windowAround } from '../../book/window.js';
 import type { words } from '../../words/en/kinds.js';
 import { codeOf } from './code.js';
@@ -21,7 +22,19 @@ interface Shown {
   readonly kinds: Kinds | undefined;
 }
 
-export class FigureKinds extends Figure<Shown, typeof words> {
+interface Cell {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** One of the matrices of the encoder-decoder. */
+interface Part {
+  readonly about: string;
+  readonly cell: Cell;
+  readonly queries?: readonly string[] | undefined;
+}
+
+export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
   static override styles = [
     figureStyles,
     css`
@@ -59,6 +72,10 @@ export class FigureKinds extends Figure<Shown, typeof words> {
       .large .three { gap: 30px; } .large .maps { gap: 20px; grid-template-columns: minmax(0, 1fr) minmax(0, 0.9fr) minmax(0, 1.6fr); } .large .maps.one { grid-template-columns: minmax(0, 1fr); } .large .one .off { display: none; }
       .large .one .kind:not(.off) { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0 60px; align-items: center; } .large .one h3, .large .one .kind > p:not(.answer) { grid-column: 1 / -1; } .large .one .answer { font-size: 34px; }
       .large .words button { font-size: 38px; }
+      @media (max-width: 1100px) {
+        .three.maps { gap: 18px; grid-template-columns: minmax(0, 1fr) minmax(0, 0.8fr) minmax(0, 1.6fr); }
+        .pair { gap: 8px; }
+      }
       @media (max-width: 900px) {
         .three, .three.maps { grid-template-columns: minmax(0, 1fr); gap: 22px; }
         .kind.off { display: none; }
@@ -177,10 +194,12 @@ export class FigureKinds extends Figure<Shown, typeof words> {
     const [reads, writes] = [labelsOf(both.source), labelsOf(both.target)];
     const begun = ['<s>', ...writes].slice(0, writes.length);
     const cross = headOf(both.pass, `decoder.${Math.min(layer, 2)}.cross_attn.hook_pattern`, head);
+    const cell = this.#smallCell(Math.min(most, reads.length) + Math.min(most, begun.length));
+    const part = (about: string, queries?: readonly string[]): Part => ({ about, cell, queries });
     return html`<div class="pair">
-        ${this.#matrix(weights(both.pass, 'encoder', layer, head), reads, 'full', labels.encoderPart)}
-        ${this.#matrix(weights(both.pass, 'decoder', layer, head), begun, 'causal', labels.decoderPart)}
-        ${this.#matrix(cross, reads, 'full', labels.crossPart, writes)}
+        ${this.#matrix(weights(both.pass, 'encoder', layer, head), reads, 'full', part(labels.encoderPart))}
+        ${this.#matrix(weights(both.pass, 'decoder', layer, head), begun, 'causal', part(labels.decoderPart))}
+        ${this.#matrix(cross, reads, 'full', part(labels.crossPart, writes))}
       </div><p class="answer" lang="fr">${both.sentence}</p>`;
   }
 
@@ -198,16 +217,13 @@ export class FigureKinds extends Figure<Shown, typeof words> {
     { numbers, source }: ReturnType<typeof headOf>,
     keys: readonly string[],
     mask: 'causal' | 'full',
-    about = '',
-    queries = keys,
+    { about, cell, queries = keys }: Part = { about: this.words.labels[mask], cell: this.#cell() },
   ): TemplateResult {
-    const small = about !== '';
     const [rows, columns] = [windowAround(0, queries.length, most), windowAround(0, keys.length, most)];
     const part = numbers.slice(rangeOf(rows), rangeOf(columns));
     const place = [rows, columns].map((window) => partText(partOf(window))).join(', ');
-    const size = this.#cell(small);
-    return html`<cf-matrix .numbers=${part} source="${source.slice(0, -1)}, ${place}]" label="A" about=${about || this.words.labels[mask]} scale="weights" hue="ink" .rowLabels=${queries.slice(...rangeOf(rows))} .columnLabels=${keys.slice(...rangeOf(columns))}
-        .masked=${mask === 'causal' ? (row: number, column: number) => column > row : undefined} .cellWidth=${size.width} .cellHeight=${size.height}></cf-matrix>
+    return html`<cf-matrix .numbers=${part} source="${source.slice(0, -1)}, ${place}]" label="A" about=${about} scale="weights" hue="ink" .rowLabels=${queries.slice(...rangeOf(rows))} .columnLabels=${keys.slice(...rangeOf(columns))}
+        .masked=${mask === 'causal' ? (row: number, column: number) => column > row : undefined} .cellWidth=${cell.width} .cellHeight=${cell.height}></cf-matrix>
       ${this.#note(rows)}`;
   }
 
@@ -216,9 +232,17 @@ export class FigureKinds extends Figure<Shown, typeof words> {
     return this.inClass && this.value('k') !== 'all';
   }
 
-  #cell(small: boolean): { width: number; height: number } {
-    if (this.#alone) return { width: small ? 46 : 60, height: small ? 27 : 34 };
-    return small ? { width: 22, height: this.inClass ? 16 : 18 } : { width: 31, height: 24 };
+  #cell(): Cell {
+    if (this.#alone) return { width: 60, height: 34 };
+    return { width: this.inClass ? 31 : 0, height: 24 }; // 0: fits
+  }
+
+  /** Of two matrices side by side, with `columns` together, in the last of three columns; names and brackets stand beside them. */
+  #smallCell(columns: number): Cell {
+    if (this.#alone) return { width: 46, height: 27 };
+    if (this.inClass) return { width: 22, height: 16 };
+    const room = innerWidth <= 900 ? Number.POSITIVE_INFINITY : (this.width - 72) * (1.4 / 3.2) - 178;
+    return { width: Math.max(6, Math.min(22, room / columns)), height: 18 };
   }
 
   #note({ count, of }: Window): TemplateResult | typeof nothing {

@@ -23,8 +23,7 @@ export class FigureLaboratory extends Figure<Result, typeof words> {
       .scroll { overflow: auto; max-height: 62vh; }
       input[list], input.wide { width: min(360px, 100%); }
       input.short { width: 72px; }
-      .two { display: grid; grid-template-columns: 1fr 1fr; gap: 24px; }
-      @media (max-width: 700px) { .two { grid-template-columns: 1fr; } }
+      .two { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(288px, 100%), 1fr)); gap: 24px; }
     `,
   ];
 

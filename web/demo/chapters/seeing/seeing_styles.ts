@@ -3,7 +3,7 @@
 import { css } from 'lit';
 
 export const seeingStyles = css`
-  .top { display: grid; grid-template-columns: minmax(0, 284px) minmax(0, 1fr); gap: 34px; align-items: start; }
+  .top { display: grid; grid-template-columns: minmax(0, 284px) minmax(210px, 1fr); gap: 34px; align-items: start; }
   .models { display: flex; margin-bottom: 12px; }
   .turning { margin-top: 8px; color: var(--cf-muted); }
   .see { position: relative; }
@@ -38,7 +38,7 @@ export const seeingStyles = css`
   .controls { margin-bottom: 0; display: grid; gap: 12px; justify-items: start; }
   .rollouts { display: grid; grid-template-columns: repeat(4, minmax(0, 130px)); gap: 18px; font-size: max(12.5px, var(--cf-min-font-size)); color: var(--cf-muted); }
   .rollouts p { margin-bottom: 6px; }
-  .three { display: grid; grid-template-columns: 1fr auto 1fr auto 1fr; gap: 6px; align-items: center; }
+  .three { display: grid; grid-template-columns: minmax(0, 1fr) auto minmax(0, 1fr) auto minmax(0, 1fr); gap: 6px; align-items: center; }
   .square-tiles { width: min(100%, 330px); }
   .meter { font: max(17px, var(--cf-min-font-size)) var(--cf-serif); }
   .meter b { font: 600 max(22px, var(--cf-min-font-size)) var(--cf-sans); font-variant-numeric: tabular-nums; }

@@ -209,7 +209,7 @@ const positions: Stage = (figure, seen) => {
   };
   return html`<div class="three">${parts.map(
     ({ vectors, source, label, about }, i) =>
-      html`${i === 0 ? nothing : html`<span class="sign">${i === 1 ? '+' : '='}</span>`}<cf-matrix .numbers=${whole ? vectors : vectors.slice(...part)} source="${source}[0${at}]" label=${label} about=${about} hue="stream" .bound=${bound} .rails=${{ rows: [token - rows.from] }} .cellWidth=${figure.inClass ? 2.9 : 2.15} .cellHeight=${figure.inClass ? 8 : 5} @cell-select=${select}></cf-matrix>`,
+      html`${i === 0 ? nothing : html`<span class="sign">${i === 1 ? '+' : '='}</span>`}<cf-matrix .numbers=${whole ? vectors : vectors.slice(...part)} source="${source}[0${at}]" label=${label} about=${about} hue="stream" .bound=${bound} .rails=${{ rows: [token - rows.from] }} .cellHeight=${figure.inClass ? 8 : 5} @cell-select=${select}></cf-matrix>`,
   )}</div>
     <p class="readout">${figure.placeName(place)}, ${labels.firstNumber}: ${first(seen.embed)} + ${first(seen.positions)} = <b>${first(seen.full)}</b></p>
     <p class="note">${seen.special === 1 ? labels.clsNote : labels.clsNoteTwo} ${filled(labels.widthNote, { d: width })}${whole ? nothing : ` ${filled(labels.partNote, { from: rows.from + 1, to: rows.from + rows.count, rows: tokens, columns: columns.count })}`}</p>`;

@@ -2,9 +2,10 @@
 
 import { four, two } from 'clearformer/elements';
 import { css, html, nothing, type TemplateResult } from 'lit';
-import { Figure, type FigureCode } from '../../book/figure.js';
+import type { FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { filled, markup } from '../../book/markup.js';
+import { MeasuredFigure } from '../../book/measured_figure.js';
 import type { words } from '../../words/en/vectors.js';
 import { codeOf } from './code.js';
 import {
@@ -35,7 +36,7 @@ export interface VectorsData {
   readonly sum?: Sum;
 }
 
-class FigureVectors extends Figure<VectorsData, typeof words> {
+class FigureVectors extends MeasuredFigure<VectorsData, typeof words> {
   /** The column that is read out; undefined: the largest of the input. */
   #column: number | undefined;
   static override styles = [
@@ -47,7 +48,7 @@ class FigureVectors extends Figure<VectorsData, typeof words> {
       cf-matrix { margin-bottom: 4px; }
       .big { font: max(21px, var(--cf-min-font-size)) / 1.35 var(--cf-serif); margin: 10px 0; font-variant-numeric: tabular-nums; }
       .sign { font: 24px/1 var(--cf-serif); margin: -2px 0 2px; color: var(--cf-muted); }
-      .strips { display: grid; gap: 2px; }
+      .strips { display: grid; grid-template-columns: minmax(0, 1fr); gap: 2px; }
       .large .big { font-size: 30px; } .large .verdict { line-height: 1.3; }
       .large .views, .large .controls { display: inline-flex; vertical-align: top; margin: 0 36px 10px 0; } .large .field input { min-height: 46px; } .large .field.spare { display: none; }
       .large .near { display: grid; grid-template-columns: minmax(0, 1fr) max-content; gap: 0 48px; align-items: center; }
@@ -156,7 +157,7 @@ class FigureVectors extends Figure<VectorsData, typeof words> {
 
   /** The width in pixels of a strip of `count` values. */
   #width(count: number, beside: number): number {
-    const room = Math.min(this.inClass ? 1300 : 860, this.clientWidth || 360) - beside - 18;
+    const room = Math.min(this.inClass ? 1300 : 860, this.width || 360) - beside - 18;
     return Math.max(2, Math.min(30, Math.floor(room / count)));
   }
 
@@ -171,7 +172,7 @@ class FigureVectors extends Figure<VectorsData, typeof words> {
     const { labels } = this.words;
     const d = taken.numbers.size;
     const width = this.#width(d, 78);
-    const height = this.clientWidth < 500 ? 9 : 15;
+    const height = this.width < 500 ? 9 : 15;
     const note = scale === 1 ? labels.isRow : labels.isScaledRow;
     const values = { id, token: piece.label, difference: four(difference), scale: two(scale), d };
     return html`<cf-matrix .numbers=${part.numbers} source=${part.source} label="W" about=${filled(labels.window2, { n: rows.length, of: count })} hue="stream" .rowLabels=${rows} .cellWidth=${width} .cellHeight=${height} .rails=${{ rows: [id - first] }}></cf-matrix>

@@ -3,6 +3,7 @@
 import type { Cell } from 'clearformer/elements';
 import { spoken, two } from 'clearformer/elements';
 import { html, nothing, type TemplateResult } from 'lit';
+import { OwnWidth } from '../../book/controllers.js';
 import { Figure, type FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { grouped } from '../../book/grouped.js';
@@ -35,6 +36,7 @@ const clamped = (value: number, low: number, high: number): number =>
 
 export class WhereFigure extends Figure<WhereData, typeof words> {
   static override styles = [figureStyles, whereStyles];
+  readonly #box = new OwnWidth(this);
   /** The cell of a table under the pointer. */
   pointed: Cell | undefined;
   #tokens: readonly string[] = [];
@@ -47,7 +49,7 @@ export class WhereFigure extends Figure<WhereData, typeof words> {
 
   /** The available width in pixels. */
   get room(): number {
-    return Math.min(this.inClass ? 1360 : 860, this.clientWidth || 360);
+    return Math.min(this.inClass ? 1360 : 860, this.#box.width || 360);
   }
 
   /** The cell width of a square of `count` tokens, with two squares and the tokens' labels side by side. */
