@@ -28,7 +28,7 @@ namespace {
 constexpr std::size_t kStackBytes = 128 * 1024;  // kernels use little of it and never recurse
 constexpr std::size_t kAlignment = 64;
 
-// The argument of a thread. Never freed: the thread lives as long as the memory.
+// The argument of a thread. Never freed: threads end with the memory.
 struct Slot {
   void* stack_top;
   void* tls;
@@ -43,7 +43,7 @@ struct Slot {
   __wasm_init_tls(memory);
 }
 
-[[noreturn, gnu::noinline]] void serve(std::size_t worker) { serve_parallel_loops(worker); }
+[[gnu::noinline]] void serve(std::size_t worker) { serve_parallel_loops(worker); }
 
 // Runs in a new instance whose stack pointer still points into the caller's stack: it must not use the
 // stack before setting its own, so the work is in a function that is not inlined.
@@ -72,10 +72,10 @@ std::size_t threads_in(const Arguments& arguments) {
   return static_cast<std::size_t>(threads);
 }
 
-/// { threads } -> { entry, failed, slots }: allocates a stack for each thread except the caller's. Each thread is
+/// { threads } -> { entry, failed, slots, end }: allocates a stack for each thread except the caller's. Each thread is
 /// then an instance of the module on the same memory, in a worker of its own, that calls the function at
-/// index `entry` of the table with its slot. That call does not return; if it traps, the function at `failed` is
-/// called the same way.
+/// index `entry` of the table with its slot. That call returns when that is requested (parallel_loops_end); if it traps,
+/// the function at `failed` is called the same way.
 val threads_prepare(const Arguments& arguments) {
   const std::size_t threads = threads_in(arguments);
   const std::size_t tls = rounded(__builtin_wasm_tls_size());
@@ -91,6 +91,7 @@ val threads_prepare(const Arguments& arguments) {
   put(result, "entry", address_of(&thread_main));
   put(result, "failed", address_of(&thread_failed));
   put(result, "slots", slots);
+  put(result, "end", address_of(parallel_loops_end()));
   return result;
 }
 

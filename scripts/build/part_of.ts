@@ -13,17 +13,25 @@ const jinjaFile = /\/@huggingface\/jinja\/dist\/index\.js$/;
  */
 const unused: readonly (readonly [from: string, to: string, instead?: string])[] = [
   ['      [\n        "strip",\n', '      [\n        "startswith",\n'],
+  ['    switch (node.operator.value) {\n      case "==":\n', '    if (left instanceof UndefinedValue ||'],
+  ['    } else if (node.operator.value === "~") {\n', '    } else if (node.operator.value === "**"'],
+  ['    } else if (right instanceof ArrayValue) {\n', '    }\n    if (left instanceof StringValue ||'],
   ['          case "list":\n', '          case "reverse":\n'],
-  ['          case "join":\n', '          case "string":\n'],
-  ['          case "unique": {\n', '          default:\n'],
+  ['          case "join":\n', '          default:\n'],
   ['          case "trim":\n', '          case "indent":\n'],
   ['          case "int": {\n', '          case "float": {\n'],
   ['          case "int":\n            return new IntegerValue(Math', '          case "float":\n'],
+  ['          case "string":\n            return new', '          default:\n'],
   ['          case "length":\n            return new', '          default: {\n'],
   ['          case "int":\n            return new', '          case "float":\n'],
+  ['          case "string":\n            return new', '          default:\n'],
   ['      } else if (filterName === "join") {\n', '      } else if (filterName === "int" '],
   ['          case "selectattr":\n', '        }\n        throw new Error(`Unknown ArrayValue filter'],
   ['      } else {\n        property = ', '  }\n  evaluateSet(', '}}'],
+  ['        if (err instanceof ContinueControl) {\n', '        if (err instanceof BreakControl) {\n'],
+  ['  evaluateFilterStatement(', '  evaluate('],
+  ['      case "Continue":\n', '      case "IntegerLiteral":\n'],
+  ['      case "FilterStatement":\n', '      case "TestExpression":\n'],
   ['  format(options) {\n', '};\nexport {'],
 ];
 

@@ -132,6 +132,40 @@ describe('threads', () => {
     expect(stdout.trim()).toBe('2 1,5\n2 1,5');
   });
 
+  it('leave their loop before they are terminated', async () => {
+    const { getBuiltinModule } = process;
+    const kept: import('node:worker_threads').Worker[] = [];
+    class Kept extends getBuiltinModule('node:worker_threads').Worker {
+      override terminate() {
+        kept.push(this); // as WebKit's, which does not end while it waits in WebAssembly
+        return Promise.resolve(0);
+      }
+    }
+    process.getBuiltinModule = ((name: string) =>
+      name === 'node:worker_threads'
+        ? { ...getBuiltinModule(name), Worker: Kept }
+        : getBuiltinModule(name as 'node:fs')) as never;
+    try {
+      const model = await load({ numThreads: 3 });
+      expect((await model({ input_ids })).logits.dims).toEqual([16, 120, 512]);
+      await model.dispose();
+    } finally {
+      process.getBuiltinModule = getBuiltinModule;
+    }
+    expect(kept.length).toBe(2);
+    for (const worker of kept) {
+      const { performance } = worker;
+      let before = performance.eventLoopUtilization();
+      const isIdle = () => {
+        const { utilization } = performance.eventLoopUtilization(before);
+        before = performance.eventLoopUtilization();
+        return utilization < 0.5;
+      };
+      await vi.waitUntil(isIdle, { timeout: 5000, interval: 50 });
+      await Object.getPrototypeOf(Kept.prototype).terminate.call(worker);
+    }
+  });
+
   it('are part of the inline entry', async () => {
     for (const worker of [false, true]) {
       const model = await inline.AutoModelForCausalLM.from_pretrained(storiesPath, { worker, numThreads: 2 });
@@ -202,6 +236,25 @@ describe('one thread', () => {
       } finally {
         process.getBuiltinModule = getBuiltinModule;
       }
+    }
+  });
+
+  it('is used where no memory can be shared', async () => {
+    const { Memory } = WebAssembly;
+    WebAssembly.Memory = class extends Memory {
+      constructor(size: WebAssembly.MemoryDescriptor) {
+        if (size.shared) throw new RangeError('Out of memory');
+        super(size);
+      }
+    };
+    try {
+      const model = await load({ numThreads: 3 });
+      expect(model.info().threads.used).toBe(1);
+      expect(model.info().threads.reason).toContain('Out of memory');
+      expect((await model({ input_ids: [[1, 403]] })).logits.dims).toEqual([1, 2, 512]);
+      await model.dispose();
+    } finally {
+      WebAssembly.Memory = Memory;
     }
   });
 

@@ -48,7 +48,8 @@ struct Loop {
 Loop loop;                            // written while closed and without workers
 std::atomic<std::size_t> claimed{0};  // tasks that have been started
 
-std::atomic<std::uint32_t> round{0};     // loop counter that idle workers watch
+constexpr std::uint32_t kOver = 1, kNext = 2;
+std::atomic<std::uint32_t> round{0};     // what idle workers watch: kNext for each loop, and kOver when they shall leave
 std::atomic<std::uint32_t> sleepers{0};  // workers that may have to be woken
 std::atomic<bool> caller_sleeps{false};
 std::atomic<bool> taken{false};  // by the thread whose loop is using the pool
@@ -89,7 +90,7 @@ std::uint32_t next_round(std::uint32_t seen) {
 }
 
 void announce_round() {
-  round.fetch_add(1);
+  round.fetch_add(kNext);
   if (sleepers.load() > 0) wake_all(round);
 }
 
@@ -107,6 +108,17 @@ bool is_empty(std::uint32_t state) {
 constexpr bool may_sleep() { return true; }
 constexpr bool is_empty(std::uint32_t state) { return state == 0; }
 #endif
+
+// Worker `worker`, which has seen round `seen`, takes part in the loops until they are over.
+void serve(std::size_t worker, std::uint32_t seen) {
+  for (;;) {
+    seen = next_round(seen);
+    if ((seen & kOver) != 0) return;
+    if (!join_loop()) continue;
+    take_turns(worker);
+    leave_loop();
+  }
+}
 
 // Closes the loop and waits until every worker has left it.
 void await_workers() {
@@ -156,14 +168,9 @@ void set_num_threads(std::size_t count) {
   threads.store(std::clamp<std::size_t>(count, 1, kMaxThreads));
 }
 
-void serve_parallel_loops(std::size_t worker) {
-  for (std::uint32_t seen = 0;;) {
-    seen = next_round(seen);
-    if (!join_loop()) continue;
-    take_turns(worker);
-    leave_loop();
-  }
-}
+void serve_parallel_loops(std::size_t worker) { serve(worker, 0); }
+
+const void* parallel_loops_end() { return &round; }
 
 #else
 
@@ -177,15 +184,14 @@ class Threads {
   void resize(std::size_t count) {
     while (taken.exchange(true)) std::this_thread::yield();
     threads.store(1);
-    end_.store(true);
-    announce_round();
+    round.fetch_or(kOver);
+    wake_all(round);
     for (std::thread& member : members_) member.join();
     members_.clear();
-    end_.store(false);
+    round.fetch_and(~kOver);
     try {
-      const std::uint32_t seen = round.load();
       while (members_.size() + 1 < count) {
-        members_.emplace_back([this, seen, worker = members_.size() + 1] { serve(worker, seen); });
+        members_.emplace_back(serve, members_.size() + 1, round.load());
       }
     } catch (const std::system_error&) {  // the system refuses more: use those that run
     }
@@ -194,18 +200,7 @@ class Threads {
   }
 
  private:
-  void serve(std::size_t worker, std::uint32_t seen) {
-    for (;;) {
-      seen = next_round(seen);
-      if (end_.load()) return;
-      if (!join_loop()) continue;
-      take_turns(worker);
-      leave_loop();
-    }
-  }
-
   std::vector<std::thread> members_;
-  std::atomic<bool> end_{false};
 };
 
 Threads pool;

@@ -21,9 +21,13 @@ void set_num_threads(std::size_t count);
 inline constexpr std::size_t kMaxThreads = 64;
 
 #if defined(__wasm_atomics__)
-/// The main loop of a thread that the embedder created: thread `worker`, 1 … num_threads() - 1, of the pool. Does
-/// not return; needs nothing but a stack of its own.
-[[noreturn]] void serve_parallel_loops(std::size_t worker);
+/// The main loop of a thread that the embedder created: thread `worker`, 1 … num_threads() - 1, of the pool. Needs
+/// nothing but a stack of its own. Returns at the number of parallel_loops_end().
+void serve_parallel_loops(std::size_t worker);
+
+/// A 32-bit number by which the embedder ends the pool's threads, also when no other thread runs any more: it sets the
+/// lowest bit and notifies those who wait for a change.
+const void* parallel_loops_end();
 
 /// Reports that a thread of the pool has died inside a loop, which therefore never ends: its caller traps instead of
 /// waiting for ever.

@@ -342,7 +342,7 @@ export interface Border extends WeightCalls, PrimitiveCalls {
   log_mel_spectrogram: Call<LogMelOptions & Paced & { samples: TensorIn }, TensorOut<'float32'>>;
   release: Call<{ handle: Handle }, Nothing>;
   /** Only in the builds with shared memory. */
-  threads_prepare: Call<{ threads: number }, { entry: number; failed: number; slots: number[] }>;
+  threads_prepare: Call<{ threads: number }, { entry: number; failed: number; slots: number[]; end: number }>;
   threads_use: Call<{ threads: number; caller_may_sleep: boolean }, Nothing>;
 }
 

@@ -1,5 +1,5 @@
 // A thread of the pool: another instance of the core's module on the memory of the first. It receives its orders once,
-// reports that it is ready, and then serves loops until it is terminated; it never returns to its event loop.
+// reports that it is ready, and then serves loops until the pool ends.
 
 import { importsOfPart, placeholdersOf, SharedBytes } from './parts.js';
 import type { ThreadOrders } from './thread_pool.js';
@@ -21,7 +21,7 @@ function importsOf({ module, memory }: ThreadOrders): WebAssembly.Imports {
   return imports;
 }
 
-/** Serves until this thread is terminated; `ready` notifies the thread that started it. */
+/** Serves until the pool ends; `ready` notifies the thread that started it. */
 export function serveThread(orders: ThreadOrders, ready: () => void): void {
   const addPart = (): void => {
     const second = new WebAssembly.Module(new SharedBytes(orders.second).take());

@@ -9,7 +9,7 @@ import { type Engine, noMemory, once } from './engine.js';
 import { callsOfFirst } from './first_calls.js';
 import { isPaced, runPaced } from './paced.js';
 import type { GetPart } from './parts.js';
-import { planThreads, type Threads } from './threads.js';
+import { planThreads, refused, type Threads } from './threads.js';
 import { type CompiledCore, chooseVariant, compileCore, isDeterministic, type RuntimeOptions } from './wasm.js';
 import { WorkerEngine } from './worker_client.js';
 
@@ -29,6 +29,16 @@ export interface EngineOptions extends RuntimeOptions {
 export async function startEngine(options: EngineOptions): Promise<Engine> {
   const threads = planThreads(options.numThreads);
   chooseVariant(isDeterministic(options)); // reports at once if the engine is too old
+  try {
+    return await start(options, threads);
+  } catch (cause) {
+    // WebKit has address space for a dozen shared memories.
+    if (threads.used === 1 || (cause as ClearformerError).code !== 'wasm_unavailable') throw cause;
+    return start(options, refused(cause));
+  }
+}
+
+async function start(options: EngineOptions, threads: Threads): Promise<Engine> {
   const compiling = compileCore(options, threads.used > 1);
   const second = async () => {
     const { compileSecond } = await loadPart(() => import('./second_part.js'));

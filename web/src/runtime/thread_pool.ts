@@ -39,11 +39,15 @@ export interface ThreadPool {
 /** Starts as many as requested, or none; then `threads` gives the reason. */
 export async function startThreads(wanted: ThreadsWanted): Promise<ThreadPool> {
   const { engine, compiled, memory, threads, caller_may_sleep } = wanted;
-  const { slots, ...entries } = await engine.call('threads_prepare', { threads: threads.used });
+  const { slots, end: place, ...entries } = await engine.call('threads_prepare', { threads: threads.used });
   const members: Member[] = [];
   const second = new SharedBytes();
   const add = (bytes: Uint8Array) => second.put(bytes);
+  // WebKit terminates no worker that waits in WebAssembly: it must return to its event loop.
   const end = () => {
+    const round = new Int32Array(memory.buffer, place, 1);
+    Atomics.or(round, 0, 1);
+    Atomics.notify(round, 0);
     for (const member of members) member.end();
   };
   let died = (_: string) => {};

@@ -29,12 +29,13 @@ export function startBrowserWorker(url: string | URL, name = ''): Worker {
   const script = new URL(url, baseUrl()).href;
   const options: WorkerOptions = { type: 'module', name };
   try {
-    return new Worker(trusted(script), options);
+    // WebKit reports another origin only later, as a script that cannot be loaded.
+    if (new URL(script).origin === origin) return new Worker(trusted(script), options);
   } catch (cause) {
     if (!(cause instanceof DOMException && cause.name === 'SecurityError')) throw cause;
-    const own = new Blob([`import ${JSON.stringify(script)};`], { type: 'text/javascript' });
-    return new Worker(trusted(URL.createObjectURL(own)), options);
   }
+  const own = new Blob([`import ${JSON.stringify(script)};`], { type: 'text/javascript' });
+  return new Worker(trusted(URL.createObjectURL(own)), options);
 }
 
 /** A worker, with the same interface in browsers and Node. */
