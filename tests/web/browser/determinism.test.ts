@@ -1,4 +1,4 @@
-// The hashes of tests/fixtures/digests.json in Chromium and in Firefox, with one, two and four threads: of outputs, and of
+// The hashes of tests/fixtures/digests.json in Chromium, Firefox and WebKit, with one, two and four threads: of outputs, and of
 // the weights of a model that was trained there.
 
 import type { Server } from 'node:http';
@@ -19,6 +19,7 @@ import { firefoxPath } from './book/firefox.js';
 import { launchChromium } from './chromium.js';
 import { isolation } from './page_server.js';
 import { pageProgram, serveProject } from './project_page.js';
+import { WebKitPage, webKitDriver } from './webkit.js';
 
 let server: Server;
 let url: string;
@@ -49,6 +50,7 @@ async function openFirefox(): Promise<Opened> {
 describe.each([
   { name: 'Chromium', open: openChromium, here: true },
   { name: 'Firefox', open: openFirefox, here: firefoxPath !== '' },
+  { name: 'WebKit', open: () => WebKitPage.open(url), here: webKitDriver !== '' },
 ])('$name', ({ open, here }) => {
   it.skipIf(!here)('gives the same bits', async () => {
     const browser = await open();

@@ -202,8 +202,15 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
 
   #redraw = (): void => this.requestUpdate();
 
+  /** WebKit does not notice that the window was resized while the figure was away. */
+  #restyle = (): void => {
+    for (const { shadowRoot } of [this, ...this.renderRoot.querySelectorAll('*')])
+      if (shadowRoot) shadowRoot.adoptedStyleSheets = [...shadowRoot.adoptedStyleSheets];
+  };
+
   override connectedCallback(): void {
     super.connectedCallback();
+    void this.updateComplete.then(this.#restyle);
     this.book?.address.addEventListener('change', this.#redraw);
     this.book?.shelf.addEventListener('change', this.#redraw);
   }

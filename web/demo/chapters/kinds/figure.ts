@@ -73,7 +73,7 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
       .large .one .kind:not(.off) { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0 60px; align-items: center; } .large .one h3, .large .one .kind > p:not(.answer) { grid-column: 1 / -1; } .large .one .answer { font-size: 34px; }
       .large .words button { font-size: 38px; }
       @media (max-width: 1100px) {
-        .three.maps { gap: 18px; grid-template-columns: minmax(0, 1fr) minmax(0, 0.8fr) minmax(0, 1.6fr); }
+        .three.maps { gap: 18px; grid-template-columns: minmax(0, 1fr) minmax(0, 0.8fr) minmax(0, 1.9fr); }
         .pair { gap: 8px; }
       }
       @media (max-width: 900px) {
