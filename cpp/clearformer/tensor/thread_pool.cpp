@@ -48,9 +48,9 @@ struct Loop {
 Loop loop;                            // written while closed and without workers
 std::atomic<std::size_t> claimed{0};  // tasks that have been started
 
+// What idle workers watch: kNext more with each loop, and kOver when they shall leave.
 constexpr std::uint32_t kOver = 1, kNext = 2;
-std::atomic<std::uint32_t> round{
-    0};  // what idle workers watch: kNext for each loop, and kOver when they shall leave
+std::atomic<std::uint32_t> round{0};
 std::atomic<std::uint32_t> sleepers{0};  // workers that may have to be woken
 std::atomic<bool> caller_sleeps{false};
 std::atomic<bool> taken{false};  // by the thread whose loop is using the pool
