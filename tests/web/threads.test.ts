@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { isDeepStrictEqual, promisify } from 'node:util';
+import { Worker } from 'node:worker_threads';
 import { AutoModelForCausalLM, configure, type GenerativeModel, type LoadOptions, nn } from 'clearformer';
 import * as inline from 'clearformer/inline';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -49,6 +50,20 @@ async function settled(): Promise<number> {
   return count;
 }
 const settles = (count: number) => vi.waitUntil(() => running() <= count, { timeout: 10_000, interval: 20 });
+
+/** Runs `work` where workers of Node are of this class. */
+async function withWorkers(Worker: unknown, work: () => Promise<void>): Promise<void> {
+  const { getBuiltinModule } = process;
+  process.getBuiltinModule = ((name: string) =>
+    name === 'node:worker_threads'
+      ? { ...getBuiltinModule(name), Worker }
+      : getBuiltinModule(name as 'node:fs')) as never;
+  try {
+    await work();
+  } finally {
+    process.getBuiltinModule = getBuiltinModule;
+  }
+}
 
 describe.each(variants)('%s, with threads', (variant) => {
   it('gives the same bits, in a worker too', async () => {
@@ -133,25 +148,18 @@ describe('threads', () => {
   });
 
   it('leave their loop before they are terminated', async () => {
-    const { getBuiltinModule } = process;
-    const kept: import('node:worker_threads').Worker[] = [];
-    class Kept extends getBuiltinModule('node:worker_threads').Worker {
+    const kept: Worker[] = [];
+    class Kept extends Worker {
       override terminate() {
         kept.push(this); // as WebKit's, which does not end while it waits in WebAssembly
         return Promise.resolve(0);
       }
     }
-    process.getBuiltinModule = ((name: string) =>
-      name === 'node:worker_threads'
-        ? { ...getBuiltinModule(name), Worker: Kept }
-        : getBuiltinModule(name as 'node:fs')) as never;
-    try {
+    await withWorkers(Kept, async () => {
       const model = await load({ numThreads: 3 });
       expect((await model({ input_ids })).logits.dims).toEqual([16, 120, 512]);
       await model.dispose();
-    } finally {
-      process.getBuiltinModule = getBuiltinModule;
-    }
+    });
     expect(kept.length).toBe(2);
     for (const worker of kept) {
       const { performance } = worker;
@@ -162,7 +170,7 @@ describe('threads', () => {
         return utilization < 0.5;
       };
       await vi.waitUntil(isIdle, { timeout: 5000, interval: 50 });
-      await Object.getPrototypeOf(Kept.prototype).terminate.call(worker);
+      await Worker.prototype.terminate.call(worker);
     }
   });
 
@@ -208,34 +216,27 @@ describe('one thread', () => {
   });
 
   it('is used where workers do not start', async () => {
-    const { getBuiltinModule } = process;
     const refuse = class {
       constructor() {
         throw new Error('no more of them');
       }
     };
-    const fails = class extends getBuiltinModule('node:worker_threads').Worker {
+    const fails = class extends Worker {
       constructor() {
         super('throw new Error("not here")', { eval: true });
       }
     };
-    for (const [Worker, word] of [
+    for (const [workers, word] of [
       [refuse, 'no more of them'],
       [fails, 'not here'],
     ] as const) {
-      process.getBuiltinModule = ((name: string) =>
-        name === 'node:worker_threads'
-          ? { ...getBuiltinModule(name), Worker }
-          : getBuiltinModule(name as 'node:fs')) as never;
-      try {
+      await withWorkers(workers, async () => {
         const model = await load({ numThreads: 3 });
         expect(model.info().threads.used).toBe(1);
         expect(model.info().threads.reason).toContain(word);
         expect((await model({ input_ids: [[1, 403]] })).logits.dims).toEqual([1, 2, 512]);
         await model.dispose();
-      } finally {
-        process.getBuiltinModule = getBuiltinModule;
-      }
+      });
     }
   });
 

@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OpenPage, Site } from '../site.js';
-import { numbersOf } from './reader.js';
+import { numbersOf, valuesAt } from './reader.js';
 import { all } from './subjects/index.js';
 import { Library } from './subjects/subject.js';
 
@@ -35,11 +35,9 @@ describe('the page shows what the library computes', () => {
       const { address, source, at, tolerance = 0 } = subject;
       expect(at.length).toBeGreaterThanOrEqual(3);
       const { page, complaints } = await shownAt(address);
-      const { dims, data } = await numbersOf(page, source);
-      const shown = at.map((place) => {
-        expect(place.length).toBe(dims.length);
-        return data[place.reduce((flat, index, axis) => flat * (dims[axis] ?? 0) + index, 0)] ?? Number.NaN;
-      });
+      const read = await numbersOf(page, source);
+      for (const place of at) expect(place.length).toBe(read.dims.length);
+      const shown = valuesAt(read, at);
       const expected = await subject.expected(library);
       expect(expected.length).toBe(at.length);
       shown.forEach((value, i) => {

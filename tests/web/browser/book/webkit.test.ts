@@ -9,7 +9,7 @@ import { isolation, type PageServer, servePage } from '../page_server.js';
 import { pageProgram, serveProject } from '../project_page.js';
 import { figureSettled, turnTo } from '../site.js';
 import { WebKitPage, webKitDriver } from '../webkit.js';
-import { brokenLooks, figureOverflow, numbersOf } from './reader.js';
+import { brokenLooks, figureOverflow, numbersOf, valuesAt } from './reader.js';
 import { all } from './subjects/index.js';
 import { Library } from './subjects/subject.js';
 
@@ -88,13 +88,12 @@ describe.skipIf(webKitDriver === '')('WebKit', () => {
         async (_, subject) => {
           const { address, source, at, tolerance = 0 } = subject;
           await go(address);
-          const { dims, data } = await numbersOf(page, source);
+          const read = valuesAt(await numbersOf(page, source), at);
           const wanted = await subject.expected(library);
-          at.forEach((place, i) => {
-            const shown = data[place.reduce((flat, index, axis) => flat * (dims[axis] ?? 0) + index, 0)] ?? Number.NaN;
+          read.forEach((shown, i) => {
             const difference = Math.abs(shown - (wanted[i] ?? Number.NaN));
             const same = Object.is(shown, wanted[i]) || difference <= tolerance + acrossBuilds;
-            expect(same, `${source}[${place}]: WebKit shows ${shown}, expected ${wanted[i]}`).toBe(true);
+            expect(same, `${source}[${at[i]}]: WebKit shows ${shown}, expected ${wanted[i]}`).toBe(true);
           });
           expect(await page.evaluate(newComplaints)).toEqual([]);
         },
