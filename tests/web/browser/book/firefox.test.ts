@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chapters } from '../../../../web/demo/book/chapters.js';
 import { FirefoxSite, firefoxPath } from './firefox.js';
-import { brokenLooks, drawn, figureOverflow, numbersOf, valuesAt } from './reader.js';
+import { brokenLooks, drawn, figureOverflow } from './reader.js';
+import { acrossBuilds, expectNumbers } from './shown_numbers.js';
 import { all } from './subjects/index.js';
 import { Library } from './subjects/subject.js';
 import { handScript, inStep } from './use_controls.js';
@@ -28,8 +29,6 @@ const views = [
       ] as const)
     : []),
 ];
-/** Firefox may use the build with relaxed SIMD, whose fused products round differently from Node's build. */
-const acrossBuilds = 2e-4;
 const compared = all.filter(({ address }) => ['next', 'where', 'head'].includes(address.split('?')[0] ?? ''));
 const pictures = fileURLToPath(new URL('../../../../build/walks/', import.meta.url));
 
@@ -95,15 +94,9 @@ describe.skipIf(firefoxPath === '')('Firefox', () => {
   describe('the numbers of deep links', () => {
     beforeAll(() => site.open('next', 1440, 900));
 
-    it.each(compared)('$address: $source', async ({ address, source, at, expected, tolerance = 0 }) => {
-      await site.go(address);
-      const read = valuesAt(await numbersOf(site.page, source), at);
-      const wanted = await expected(library);
-      read.forEach((shown, i) => {
-        const difference = Math.abs(shown - (wanted[i] ?? Number.NaN));
-        const same = Object.is(shown, wanted[i]) || difference <= tolerance + acrossBuilds;
-        expect(same, `${source}[${at[i]}]: Firefox shows ${shown}, expected ${wanted[i]}`).toBe(true);
-      });
+    it.each(compared)('$address: $source', async (subject) => {
+      await site.go(subject.address);
+      await expectNumbers(site.page, subject, library, acrossBuilds);
       expect(site.complaints.splice(0)).toEqual([]);
     });
   });

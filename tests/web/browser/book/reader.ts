@@ -56,10 +56,6 @@ export async function numbersOf(page: EvaluatingPage, source: string): Promise<R
   );
 }
 
-/** The numbers at these positions, each with an index per dimension; NaN outside. */
-export const valuesAt = ({ dims, data }: ReadNumbers, at: readonly (readonly number[])[]): number[] =>
-  at.map((place) => data[place.reduce((flat, index, axis) => flat * (dims[axis] ?? 0) + index, 0)] ?? Number.NaN);
-
 /** The visible text of the page, including shadow trees. */
 export async function shownText(page: Page): Promise<string> {
   return page.evaluate(() => {

@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OpenPage, Site } from '../site.js';
-import { numbersOf, valuesAt } from './reader.js';
+import { expectNumbers } from './shown_numbers.js';
 import { all } from './subjects/index.js';
 import { Library } from './subjects/subject.js';
 
@@ -32,19 +32,8 @@ describe('the page shows what the library computes', () => {
   it.each(all.map((subject) => [`${subject.subject}: ${subject.address}`, subject] as const))(
     '%s',
     async (_, subject) => {
-      const { address, source, at, tolerance = 0 } = subject;
-      expect(at.length).toBeGreaterThanOrEqual(3);
-      const { page, complaints } = await shownAt(address);
-      const read = await numbersOf(page, source);
-      for (const place of at) expect(place.length).toBe(read.dims.length);
-      const shown = valuesAt(read, at);
-      const expected = await subject.expected(library);
-      expect(expected.length).toBe(at.length);
-      shown.forEach((value, i) => {
-        const wanted = expected[i] ?? Number.NaN;
-        const same = Object.is(value, wanted) || Math.abs(value - wanted) <= tolerance;
-        expect(same, `${source}[${at[i]}]: the page shows ${value}, expected ${wanted}`).toBe(true);
-      });
+      const { page, complaints } = await shownAt(subject.address);
+      await expectNumbers(page, subject, library);
       expect(complaints).toEqual([]);
     },
   );

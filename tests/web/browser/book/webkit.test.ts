@@ -9,12 +9,11 @@ import { isolation, type PageServer, servePage } from '../page_server.js';
 import { pageProgram, serveProject } from '../project_page.js';
 import { figureSettled, turnTo } from '../site.js';
 import { WebKitPage, webKitDriver } from '../webkit.js';
-import { brokenLooks, figureOverflow, numbersOf, valuesAt } from './reader.js';
+import { brokenLooks, figureOverflow } from './reader.js';
+import { acrossBuilds, expectNumbers } from './shown_numbers.js';
 import { all } from './subjects/index.js';
 import { Library } from './subjects/subject.js';
 
-/** WebKit may use the build with relaxed SIMD, whose fused products round differently from Node's build. */
-const acrossBuilds = 2e-4;
 const index = fileURLToPath(new URL('../../../../build/page/index.html', import.meta.url));
 /** Collects what goes wrong, before the page's own script. A figure that is drawn at its width is observed once more. */
 const listening = `<script>window.complaints = [];
@@ -86,15 +85,8 @@ describe.skipIf(webKitDriver === '')('WebKit', () => {
       it.each(all.map((subject) => [`${subject.address}: ${subject.source}`, subject] as const))(
         '%s',
         async (_, subject) => {
-          const { address, source, at, tolerance = 0 } = subject;
-          await go(address);
-          const read = valuesAt(await numbersOf(page, source), at);
-          const wanted = await subject.expected(library);
-          read.forEach((shown, i) => {
-            const difference = Math.abs(shown - (wanted[i] ?? Number.NaN));
-            const same = Object.is(shown, wanted[i]) || difference <= tolerance + acrossBuilds;
-            expect(same, `${source}[${at[i]}]: WebKit shows ${shown}, expected ${wanted[i]}`).toBe(true);
-          });
+          await go(subject.address);
+          await expectNumbers(page, subject, library, acrossBuilds);
           expect(await page.evaluate(newComplaints)).toEqual([]);
         },
       );
