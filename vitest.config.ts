@@ -40,13 +40,15 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** Names the tests that passed only when repeated, so that they are looked at. */
+/** Names the tests that passed only when repeated, with the errors before, so that they are looked at. */
 const namesRepeated: Reporter = {
   onTestRunEnd(modules: readonly TestModule[]): void {
     for (const module of modules)
-      for (const test of module.children.allTests('passed'))
-        if (test.diagnostic()?.flaky)
-          console.log(`\nPassed only when repeated: ${module.relativeModuleId}: ${test.fullName}`);
+      for (const test of module.children.allTests('passed')) {
+        if (!test.diagnostic()?.flaky) continue;
+        console.log(`\nPassed only when repeated: ${module.relativeModuleId}: ${test.fullName}`);
+        for (const { message, stack } of test.result().errors ?? []) console.log(stack ?? message);
+      }
   },
 };
 
