@@ -5,11 +5,12 @@
 // WebAssembly without shared memory: one thread. Calls that need more are removed at link time.
 namespace clearformer {
 
+namespace {
+void share_out(const detail::Loop& loop) { loop.run_alone(); }
+}  // namespace
+
 std::size_t num_threads() { return 1; }
 void set_num_threads(std::size_t) {}
-void detail::share_out(std::size_t tasks, Turn turn, const void* body) {
-  for (std::size_t task = 0; task < tasks; ++task) turn(body, task, 0);
-}
 
 }  // namespace clearformer
 
@@ -40,13 +41,8 @@ constexpr int kSpins = 1'000;
 constexpr std::uint32_t kOpen = 1u << 31;
 std::atomic<std::uint32_t> at_loop{0};  // workers that have joined, and kOpen
 
-struct Loop {
-  std::size_t tasks = 0;
-  detail::Turn turn = nullptr;
-  const void* body = nullptr;
-};
-Loop loop;                            // written while closed and without workers
-std::atomic<std::size_t> claimed{0};  // tasks that have been started
+detail::Loop loop;                    // written while closed and without workers
+std::atomic<std::size_t> claimed{0};  // grains of it that have been started
 
 // What idle workers watch: kNext more with each loop, and kOver when they shall leave.
 constexpr std::uint32_t kOver = 1, kNext = 2;
@@ -65,10 +61,12 @@ bool join_loop() {
 }
 
 void take_turns(std::size_t worker) {
-  for (;;) {
-    const std::size_t task = claimed.fetch_add(1, std::memory_order_relaxed);
-    if (task >= loop.tasks) return;
-    loop.turn(loop.body, task, worker);
+  std::size_t first = claimed.load();
+  while (first < loop.grains) {
+    const std::size_t grains = loop.taken_at(first, num_threads());
+    if (!claimed.compare_exchange_weak(first, first + grains)) continue;
+    loop.run(first, grains, worker);
+    first = claimed.load();
   }
 }
 
@@ -137,16 +135,9 @@ void await_workers() {
   caller_sleeps.store(false);
 }
 
-}  // namespace
-
-std::size_t num_threads() { return threads.load(std::memory_order_relaxed); }
-
-void detail::share_out(std::size_t tasks, Turn turn, const void* body) {
-  if (taken.exchange(true)) {
-    for (std::size_t task = 0; task < tasks; ++task) turn(body, task, 0);
-    return;
-  }
-  loop = {tasks, turn, body};
+void share_out(const detail::Loop& next) {
+  if (!next.is_shared(num_threads()) || taken.exchange(true)) return next.run_alone();
+  loop = next;
   claimed.store(0, std::memory_order_relaxed);
   at_loop.store(kOpen);
   announce_round();
@@ -154,6 +145,10 @@ void detail::share_out(std::size_t tasks, Turn turn, const void* body) {
   await_workers();
   taken.store(false);
 }
+
+}  // namespace
+
+std::size_t num_threads() { return threads.load(std::memory_order_relaxed); }
 
 #if defined(__wasm_atomics__)
 
@@ -217,3 +212,16 @@ void set_num_threads(std::size_t count) {
 }  // namespace clearformer
 
 #endif
+
+namespace clearformer {
+
+void detail::share_tasks(std::size_t tasks, Turn turn, const void* body) {
+  share_out(Loop::of_tasks(tasks, turn, body));
+}
+
+void detail::share_ranges(std::size_t count, std::size_t work, std::size_t grain, Turn turn,
+                          const void* body) {
+  if (count > 0) share_out(Loop::of_ranges(count, work, grain, num_threads(), turn, body));
+}
+
+}  // namespace clearformer

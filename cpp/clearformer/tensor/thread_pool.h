@@ -41,11 +41,49 @@ enum class CallerWait {
 void set_caller_wait(CallerWait wait);
 #endif
 
+/// Amount of work below which running in parallel costs more than it saves, in multiply-adds or comparable steps:
+/// some microseconds of one thread, about the time to wake another.
+inline constexpr std::size_t kLeastWork = std::size_t{64} * 1024;
+
 namespace detail {
-/// Runs one task of a loop on a thread of the pool.
-using Turn = void (*)(const void* body, std::size_t task, std::size_t worker);
-/// Runs the tasks of a loop on all threads of the pool.
-void share_out(std::size_t tasks, Turn turn, const void* body);
+/// Runs iterations first … end - 1 of a loop on a thread of the pool.
+using Turn = void (*)(const void* body, std::size_t first, std::size_t end, std::size_t worker);
+
+/// A loop as the threads share it: each takes some grains, which are runs of `grain` iterations, and comes back for more.
+struct Loop {
+  std::size_t count, grain, grains;
+  std::size_t least, most;  // grains taken at once
+  Turn turn;
+  const void* body;
+
+  static Loop of_tasks(std::size_t tasks, Turn turn, const void* body) {
+    return {tasks, 1, tasks, 1, 1, turn, body};
+  }
+  static Loop of_ranges(std::size_t count, std::size_t work, std::size_t grain, std::size_t threads,
+                        Turn turn, const void* body) {
+    constexpr std::size_t kMostOfThread = 16;  // ranges
+    const std::size_t grains = (count + grain - 1) / grain;
+    const std::size_t worthwhile = kLeastWork / std::max<std::size_t>(work, 1) / grain + 1;
+    return {count,  grain, grains, std::max(worthwhile, grains / (kMostOfThread * threads)),
+            grains, turn,  body};
+  }
+
+  bool is_shared(std::size_t threads) const { return threads > 1 && grains > least; }
+  /// How many grains are taken at `first`: a part of what is left, so that long ranges, whose memory processors fetch
+  /// ahead, come first, and the threads finish together.
+  std::size_t taken_at(std::size_t first, std::size_t threads) const {
+    const std::size_t left = grains - first;
+    return std::min(std::clamp(left / (2 * threads), least, most), left);
+  }
+  void run(std::size_t first, std::size_t taken, std::size_t worker) const {
+    turn(body, first * grain, std::min(count, (first + taken) * grain), worker);
+  }
+  void run_alone() const { run(0, grains, 0); }
+};
+
+void share_tasks(std::size_t tasks, Turn turn, const void* body);
+void share_ranges(std::size_t count, std::size_t work, std::size_t grain, Turn turn,
+                  const void* body);
 }  // namespace detail
 
 /// Calls body(task, worker) once for each task < tasks, in any order, and returns when all have
@@ -55,46 +93,31 @@ void share_out(std::size_t tasks, Turn turn, const void* body);
 /// may be nested and called from any thread.
 template <class Body>
 void parallel_for(std::size_t tasks, const Body& body) {
-  if (tasks > 1 && num_threads() > 1) {
-    return detail::share_out(
-        tasks,
-        [](const void* of, std::size_t task, std::size_t worker) {
-          (*static_cast<const Body*>(of))(task, worker);
-        },
-        &body);
-  }
-  for (std::size_t task = 0; task < tasks; ++task) body(task, std::size_t{0});
+  detail::share_tasks(
+      tasks,
+      [](const void* of, std::size_t first, std::size_t end, std::size_t worker) {
+        for (; first < end; ++first) (*static_cast<const Body*>(of))(first, worker);
+      },
+      &body);
 }
-
-/// Amount of work below which running in parallel costs more than it saves, in multiply-adds or comparable steps:
-/// some microseconds of one thread, about the time to wake another.
-inline constexpr std::size_t kLeastWork = std::size_t{64} * 1024;
 
 /// Splits 0 … count into ranges and calls body(first, end), or body(first, end, worker) if the body accepts it,
 /// once per range, in parallel.
-/// Ranges begin at multiples of `grain` and contain at least kLeastWork, an element counting as `work`: small
-/// loops stay in the calling thread, as one range.
+/// Ranges begin at multiples of `grain` and, but for the last, contain at least kLeastWork, an element counting as
+/// `work`: small loops stay in the calling thread, as one range.
 template <class Body>
 void parallel_ranges(std::size_t count, std::size_t work, std::size_t grain, const Body& body) {
-  if (count == 0) return;
-  std::size_t run = count;
-  if (const std::size_t threads = num_threads(); threads > 1) {
-    constexpr std::size_t kRunsPerThread = 4;  // so that a late thread costs little
-    const std::size_t even = (count - 1) / (threads * kRunsPerThread) + 1;
-    const std::size_t least = kLeastWork / std::max<std::size_t>(work, 1) + 1;
-    run = (std::max(even, least) + grain - 1) / grain * grain;
-  }
-  const auto call = [&](std::size_t first, std::size_t end, std::size_t worker) {
-    if constexpr (std::is_invocable_v<const Body&, std::size_t, std::size_t, std::size_t>) {
-      body(first, end, worker);
-    } else {
-      body(first, end);
-    }
-  };
-  if (run >= count) return call(0, count, 0);
-  parallel_for((count - 1) / run + 1, [&](std::size_t task, std::size_t worker) {
-    call(task * run, std::min(count, (task + 1) * run), worker);
-  });
+  detail::share_ranges(
+      count, work, grain,
+      [](const void* of, std::size_t first, std::size_t end, std::size_t worker) {
+        const Body& run = *static_cast<const Body*>(of);
+        if constexpr (std::is_invocable_v<const Body&, std::size_t, std::size_t, std::size_t>) {
+          run(first, end, worker);
+        } else {
+          run(first, end);
+        }
+      },
+      &body);
 }
 
 }  // namespace clearformer

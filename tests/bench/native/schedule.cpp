@@ -55,26 +55,30 @@ Pool pool;
 // The pool's functions as the linker's --wrap names them.
 std::size_t simulated_threads() asm("__wrap__ZN11clearformer11num_threadsEv");
 void simulate_threads(std::size_t count) asm("__wrap__ZN11clearformer15set_num_threadsEm");
-void simulate_loop(std::size_t tasks, detail::Turn turn,
-                   const void* body) asm("__wrap__ZN11clearformer6detail9share_outEmPFvPKvmmES2_");
+void simulate_tasks(std::size_t tasks, detail::Turn turn, const void* body) asm(
+    "__wrap__ZN11clearformer6detail11share_tasksEmPFvPKvmmmES2_");
+void simulate_ranges(
+    std::size_t count, std::size_t work, std::size_t grain, detail::Turn turn,
+    const void* body) asm("__wrap__ZN11clearformer6detail12share_rangesEmmmPFvPKvmmmES2_");
 
 std::size_t simulated_threads() { return pool.threads; }
 
 void simulate_threads(std::size_t count) { pool.threads = count; }
 
-void simulate_loop(std::size_t tasks, detail::Turn turn, const void* body) {
-  if (pool.inside) {
-    for (std::size_t task = 0; task < tasks; ++task) turn(body, task, 0);
-    return;
-  }
+namespace {
+
+void simulate(const detail::Loop& loop) {
+  if (pool.inside || !loop.is_shared(pool.threads)) return loop.run_alone();
   pool.inside = true;
   double before = processor_microseconds();
   pool.pass.serial += before - pool.since;
   std::vector<double> free_at(pool.threads, kWakeMicroseconds);
   free_at[0] = 0;
-  for (std::size_t task = 0; task < tasks; ++task) {
+  for (std::size_t first = 0; first < loop.grains;) {
+    const std::size_t taken = loop.taken_at(first, pool.threads);
     const auto next = std::min_element(free_at.begin(), free_at.end());
-    turn(body, task, static_cast<std::size_t>(next - free_at.begin()));
+    loop.run(first, taken, static_cast<std::size_t>(next - free_at.begin()));
+    first += taken;
     const double now = processor_microseconds();
     *next += now - before;
     pool.pass.work += now - before;
@@ -88,6 +92,18 @@ void simulate_loop(std::size_t tasks, detail::Turn turn, const void* body) {
   ++pool.pass.count;
   pool.inside = false;
   pool.since = processor_microseconds();
+}
+
+}  // namespace
+
+void simulate_tasks(std::size_t tasks, detail::Turn turn, const void* body) {
+  simulate(detail::Loop::of_tasks(tasks, turn, body));
+}
+
+void simulate_ranges(std::size_t count, std::size_t work, std::size_t grain, detail::Turn turn,
+                     const void* body) {
+  if (count == 0) return;
+  simulate(detail::Loop::of_ranges(count, work, grain, pool.threads, turn, body));
 }
 
 namespace {

@@ -9,6 +9,8 @@
 #include <vector>
 
 #if !defined(__EMSCRIPTEN__)
+#include <map>
+#include <mutex>
 #include <thread>
 #endif
 
@@ -114,6 +116,38 @@ TEST(ThreadPool, SmallLoopsStayWithTheCaller) {
 }
 
 #if !defined(__EMSCRIPTEN__)
+
+TEST(ThreadPool, RangesGetShorterTowardsTheEnd) {
+  for (const std::size_t size : {2u, 3u, 4u, 8u}) {
+    const PoolOf pool(size);
+    constexpr std::size_t kCount = 10000, kGrain = 4;
+    std::mutex mutex;
+    std::map<std::size_t, std::size_t> ends;  // by the first of a range
+    parallel_ranges(kCount, kLeastWork, kGrain, [&](std::size_t first, std::size_t end) {
+      const std::lock_guard lock(mutex);
+      ends[first] = end;
+    });
+    EXPECT_EQ(ends[0], kCount / kGrain / (2 * size) * kGrain);
+    std::size_t longest = kCount, last = 0;
+    for (const auto& [first, end] : ends) {
+      EXPECT_EQ(first, last);
+      EXPECT_LE(end - first, longest);
+      longest = end - first;
+      last = end;
+    }
+    EXPECT_EQ(last, kCount);
+    EXPECT_LE(longest, kCount / (16 * size) + kGrain);  // of the last range
+  }
+}
+
+TEST(ThreadPool, RangesAreWorthwhile) {
+  const PoolOf pool(4);
+  std::atomic<std::size_t> short_ones{0};
+  parallel_ranges(10000, kLeastWork / 1000, 1, [&](std::size_t first, std::size_t end) {
+    if (end - first < 1000) ++short_ones;
+  });
+  EXPECT_LE(short_ones, 1u);  // the last
+}
 
 TEST(ThreadPool, IsLimited) {
   set_num_threads(0);
