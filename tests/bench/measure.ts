@@ -125,8 +125,8 @@ async function measureFresh(
 }
 
 /** A contender's identity, without times yet. */
-function named({ name, role, dtype, variant, peer, captured }: Identity): Entry {
-  return { name, role, dtype, variant, peer, captured, milliseconds: [] };
+function named({ name, role, dtype, variant, peer, captured, threads }: Identity): Entry {
+  return { name, role, dtype, variant, peer, captured, threads, milliseconds: [] };
 }
 
 function told({ about, agreement, cosine, unavailable, milliseconds, ...entry }: Entry): MeasuredContender {

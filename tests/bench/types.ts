@@ -100,6 +100,8 @@ export interface Identity {
   variant?: string | undefined;
   peer?: string | undefined;
   captured?: string | undefined;
+  /** If not as many as the run's other contenders have. */
+  threads?: number | undefined;
 }
 
 export interface Contender extends Identity {

@@ -28,7 +28,7 @@ export function contendersOf(item: Item, setting: Setting, { quick = false }: Pi
   return item.contenders(setting).filter((contender) => !(quick && setting.engine !== 'native' && isSlow(contender)));
 }
 
-/** Our package, in both builds. */
+/** Our package, in both builds; if with several threads, beside itself with one. */
 interface Ours {
   task: Task;
   model: ModelName;
@@ -49,16 +49,20 @@ export function ours({ task, model, input, dtypes }: Ours, { engine, threads }: 
         spec: { kind: 'native', library: '', target, task, dtype, threads, input },
       })),
     );
-  return variants.flatMap((variant) =>
-    dtypes.map((dtype) => ({
-      name: `clearformer ${variant} ${dtype}`,
-      role: 'ours',
-      dtype,
-      variant,
-      make,
-      spec: { kind: 'clearformer', library: 'clearformer', variant, task, dtype, threads, input, cache: 'none' },
-    })),
-  );
+  const build = (variant: string, dtype: DType, count: number): Contender => ({
+    name: `clearformer ${variant} ${dtype}`,
+    role: 'ours',
+    dtype,
+    variant,
+    make,
+    spec: { kind: 'clearformer', library: 'clearformer', variant, task, dtype, threads: count, input, cache: 'none' },
+  });
+  const builds = variants.flatMap((variant) => dtypes.map((dtype) => ({ variant, dtype })));
+  const alone = threads === 1 ? [] : builds.map(({ variant, dtype }) => build(variant, dtype, 1));
+  return [
+    ...builds.map(({ variant, dtype }) => build(variant, dtype, threads)),
+    ...alone.map((contender) => ({ ...contender, name: `${contender.name}, one thread`, threads: 1 })),
+  ];
 }
 
 /** A single kernel or peak rate; `name` is shown. */

@@ -10,6 +10,7 @@ export interface Pick {
   variant?: string;
   peer?: string;
   captured?: string;
+  threads?: number;
 }
 
 /** One side of a target. */
@@ -141,7 +142,7 @@ const threads = pairs(
     ...eachBuild(both(1.8), (variant) => ({
       work: `${work}, two threads against one`,
       of: two(variant),
-      against: at(item, ours(variant, 'fp32')),
+      against: { ...two(variant), pick: { ...ours(variant, 'fp32'), threads: 1 } },
     })),
     ...eachBuild(both(1), (variant) => ({
       work: `${work}, two threads`,

@@ -5,9 +5,10 @@ import { median, type Ratio, speedUp } from '../statistics.js';
 import type { Identity, MeasuredContender, Results, Run } from '../types.js';
 import type { Bar, Pick, Side } from './bars.js';
 
-const matches = (contender: Identity, { role, variant, dtype, peer, captured }: Pick): boolean =>
+const matches = (contender: Identity, { role, variant, dtype, peer, captured, threads }: Pick): boolean =>
   contender.role === role &&
   contender.captured === captured &&
+  contender.threads === threads &&
   (variant === undefined || contender.variant === variant) &&
   (peer === undefined || contender.peer === peer) &&
   dtype.includes(contender.dtype);
