@@ -4,6 +4,16 @@ import type { Address } from '../book/address.js';
 import type { Chapter, Step } from '../book/chapter.js';
 
 const scrollKeys = [' ', 'PageUp', 'PageDown', 'Home', 'End', 'ArrowUp', 'ArrowDown'];
+const fields = 'input, textarea, select';
+
+/** Whether a key scrolls the page: what has the focus may use it instead. */
+function scrolls(event: KeyboardEvent): boolean {
+  const [focused] = event.composedPath();
+  const users = event.key === ' ' ? `button, summary, ${fields}` : fields;
+  const isUsed = event.defaultPrevented || (focused instanceof Element && focused.matches(users));
+  return scrollKeys.includes(event.key) && !isUsed;
+}
+
 const still = matchMedia('(prefers-reduced-motion: reduce)');
 
 export class Steps {
@@ -41,7 +51,7 @@ export class Steps {
       this.#readerAt = performance.now();
     };
     for (const type of ['wheel', 'touchmove']) addEventListener(type, moved, { passive: true });
-    addEventListener('keydown', ({ key }) => scrollKeys.includes(key) && moved());
+    addEventListener('keydown', (event) => scrolls(event) && moved());
     addEventListener('pointerdown', ({ target }) => target === document.documentElement && moved()); // the scroll bar
     addEventListener('scroll', () => this.#readerScrolls && moved(), { passive: true });
   }
