@@ -168,10 +168,29 @@ describe('report', () => {
       contender('onnxruntime-web fp32', 'peer', [4], { peer: 'onnxruntime-web' }),
     ]);
     expect(judge(imported, barOf('onnxruntime-web')).ratio).toEqual(kept);
+    const acrossRuns = bars.find(
+      ({ of, against }) => of.engine !== against.engine && of.pick.variant === 'relaxed',
+    ) as Bar;
+    const { of, against } = acrossRuns;
+    const ours = { ...run([contender('ours', 'ours', [2], { variant: 'relaxed', dtype: 'q8' })]), id: of.item };
+    const theirs = run([contender('theirs', 'peer', [3], { peer: 'onnxruntime-node', dtype: 'q8' })]);
+    const judgedOn = (date: string) => {
+      const runs = { [`${of.item} chromium 1`]: ours, [`${against.item} native 1`]: { ...theirs, date } };
+      return judge({ machine, measured: runs }, acrossRuns);
+    };
+    expect(judgedOn(ours.date).ratio?.median).toBe(1.5);
+    expect(judgedOn('2026-01-03').missing).toBe('not measured on one day');
+  });
+  it('compares several threads with one in the same run', () => {
     const threaded = bars.find(({ work, of }) => work.includes('against one') && of.pick.variant === 'relaxed') as Bar;
-    const one = { ...run([contender('one', 'ours', [2], { variant: 'relaxed' })]), id: threaded.of.item };
-    const days = { [`${one.id} chromium 1`]: one, [`${one.id} chromium 2`]: { ...one, date: '2026-01-03' } };
-    expect(judge({ machine, measured: days }, threaded).missing).toBe('not measured on one day');
+    const { item } = threaded.of;
+    const ofItem = items.find(({ id }) => id === item)?.contenders({ engine: 'chromium', threads: 2 }) ?? [];
+    const timed = ofItem.map(({ name, role, dtype, variant, threads, peer, spec }) =>
+      contender(name, role, spec.threads === 1 ? [3.5, 4, 4.5] : [2, 2, 2], { variant, dtype, threads, peer }),
+    );
+    const judged = judge({ machine, measured: { [`${item} chromium 2`]: { ...run(timed), id: item } } }, threaded);
+    expect(judged.ratio).toMatchObject({ median: 2, low: 1.875, high: 2.125 });
+    expect(judged.met).toBe(true);
   });
   it('keeps a file per machine, in which a run replaces only its own', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'clearformer-results-'));

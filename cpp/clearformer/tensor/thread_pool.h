@@ -64,8 +64,8 @@ struct Loop {
     constexpr std::size_t kMostOfThread = 16;  // ranges
     const std::size_t grains = (count + grain - 1) / grain;
     const std::size_t worthwhile = kLeastWork / std::max<std::size_t>(work, 1) / grain + 1;
-    return {count,  grain, grains, std::max(worthwhile, grains / (kMostOfThread * threads)),
-            grains, turn,  body};
+    const std::size_t least = std::max(worthwhile, grains / (kMostOfThread * threads));
+    return {count, grain, grains, least, grains, turn, body};
   }
 
   bool is_shared(std::size_t threads) const { return threads > 1 && grains > least; }
