@@ -49,20 +49,26 @@ export function ours({ task, model, input, dtypes }: Ours, { engine, threads }: 
         spec: { kind: 'native', library: '', target, task, dtype, threads, input },
       })),
     );
-  const build = (variant: string, dtype: DType, count: number): Contender => ({
-    name: `clearformer ${variant} ${dtype}`,
-    role: 'ours',
-    dtype,
-    variant,
-    make,
-    spec: { kind: 'clearformer', library: 'clearformer', variant, task, dtype, threads: count, input, cache: 'none' },
-  });
-  const builds = variants.flatMap((variant) => dtypes.map((dtype) => ({ variant, dtype })));
-  const alone = threads === 1 ? [] : builds.map(({ variant, dtype }) => build(variant, dtype, 1));
-  return [
-    ...builds.map(({ variant, dtype }) => build(variant, dtype, threads)),
-    ...alone.map((contender) => ({ ...contender, name: `${contender.name}, one thread`, threads: 1 })),
-  ];
+  const builds = variants.flatMap((variant) =>
+    dtypes.map(
+      (dtype): Contender => ({
+        name: `clearformer ${variant} ${dtype}`,
+        role: 'ours',
+        dtype,
+        variant,
+        make,
+        spec: { kind: 'clearformer', library: 'clearformer', variant, task, dtype, threads, input, cache: 'none' },
+      }),
+    ),
+  );
+  if (threads === 1) return builds;
+  const alone = builds.map((one) => ({
+    ...one,
+    name: `${one.name}, one thread`,
+    threads: 1,
+    spec: { ...one.spec, threads: 1 },
+  }));
+  return [...builds, ...alone];
 }
 
 /** A single kernel or peak rate; `name` is shown. */
