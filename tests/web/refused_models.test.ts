@@ -1,8 +1,11 @@
-// Models of kinds that are not supported: refused by name before any weight is read, with the nearest supported kind.
+// Models of kinds that are not supported: refused by name before any weight is read, with the nearest supported kind; and
+// folders that are no model of transformers, which are named.
 
-import { readFileSync } from 'node:fs';
-import { AutoModel, inspect } from 'clearformer';
-import { expect, it } from 'vitest';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { AutoModel, AutoModelForCausalLM, inspect, pipeline, Tensor, toSafetensors } from 'clearformer';
+import { describe, expect, it } from 'vitest';
 import { bytesOf } from './corpus/folders.js';
 import { failureOf } from './support/failures.js';
 
@@ -51,4 +54,118 @@ it('a folder of GLiNER is named', async () => {
     failure.message,
   ]);
   expect(await failureOf(() => AutoModel.from_pretrained({}))).toMatchObject({ code: 'file_not_found' });
+});
+
+const adapter = bytesOf('{"peft_type": "LORA", "base_model_name_or_path": "google/gemma-2b"}');
+const empty = new Uint8Array(8);
+const weights = toSafetensors({ weight: new Tensor('float32', new Float32Array(1), [1]) });
+const stories = readFileSync('web/demo/public/models/stories260K/config.json');
+const [ofLlama, ofTimm, ofKeras, ofConverter] = [
+  '{"model_type": "llama"}',
+  '{"architecture": "vit_base_patch16_224", "num_classes": 1000, "pretrained_cfg": {}}',
+  '{"module": "keras_hub.src.models.gemma", "registered_name": "keras_hub>GemmaBackbone", "config": {}}',
+  '{"add_source_bos": false, "unk_token": "<unk>"}',
+].map(bytesOf) as [Uint8Array, Uint8Array, Uint8Array, Uint8Array];
+
+/** Folders that are no model of transformers, as they are found on the Hub. */
+const strangers: Readonly<Record<string, { files: Record<string, Uint8Array>; code: string; words: RegExp }>> = {
+  'an adapter': {
+    files: { 'adapter_config.json': adapter, 'adapter_model.safetensors': empty, 'README.md': empty },
+    code: 'unsupported',
+    words: /adapter_config\.json.*load google\/gemma-2b, and then.*load_adapter/,
+  },
+  'an adapter that names no model': {
+    files: { 'adapter_config.json': bytesOf('{"base_model_name_or_path": null}'), 'adapter_model.bin': empty },
+    code: 'unsupported',
+    words: /load its base model, and then.*load_adapter/,
+  },
+  'files of llama.cpp': { files: { 'm-Q4_K_M.gguf': empty }, code: 'unsupported', words: /m-Q4_K_M\.gguf.*GGUF/ },
+  'a pipeline of diffusers': {
+    files: { 'model_index.json': bytesOf('{}'), 'unet/config.json': bytesOf('{}') },
+    code: 'unsupported',
+    words: /model_index\.json.*diffusers/,
+  },
+  'a model of OpenCLIP': {
+    files: { 'open_clip_config.json': bytesOf('{}'), 'open_clip_model.safetensors': empty },
+    code: 'unsupported',
+    words: /OpenCLIP.*CLIP or SigLIP/,
+  },
+  'a checkpoint in the format of its authors': {
+    files: { 'params.json': bytesOf('{"dim": 64}'), 'consolidated.safetensors': empty },
+    code: 'unsupported',
+    words: /params\.json.*the authors' own format/,
+  },
+  'a model of timm': {
+    files: { 'config.json': ofTimm, 'model.safetensors': weights },
+    code: 'malformed_config',
+    words: /"model_type" is missing: this is timm's/,
+  },
+  'a model of KerasHub': {
+    files: { 'config.json': ofKeras, 'model.safetensors': weights },
+    code: 'malformed_config',
+    words: /"model_type" is missing: this is KerasHub's/,
+  },
+  'a model of CTranslate2': {
+    files: { 'config.json': ofConverter, 'model.safetensors': weights },
+    code: 'malformed_config',
+    words: /"model_type" is missing: this is CTranslate2's/,
+  },
+  'weights of CTranslate2': {
+    files: { 'config.json': stories, 'model.bin': empty },
+    code: 'unsupported',
+    words: /model\.bin.*CTranslate2.*load the checkpoint it was made from/,
+  },
+  'an old folder of sentence-transformers': {
+    files: { 'modules.json': bytesOf('[]'), '0_Transformer/config.json': ofLlama },
+    code: 'file_not_found',
+    words: /config\.json is not in .*, but in its folder 0_Transformer: load that one/,
+  },
+  'a folder of checkpoints': {
+    files: { 'checkpoint-100/config.json': ofLlama, 'checkpoint-50/config.json': ofLlama, 'runs/events.out': empty },
+    code: 'file_not_found',
+    words: /but in its folder checkpoint-100, checkpoint-50: load that one/,
+  },
+  'weights under another name': {
+    files: { 'config.json': stories, 'model.fp16.safetensors': empty },
+    code: 'file_not_found',
+    words: /neither model\.safetensors .* may be in model\.fp16\.safetensors: rename it/,
+  },
+};
+
+/** The same in a folder on this machine, whose listing names no files of its folders. */
+function written(files: Record<string, Uint8Array>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'clearformer-'));
+  for (const [name, bytes] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), bytes);
+  }
+  return folder;
+}
+
+describe.each(Object.entries(strangers))('%s', (_, { files, code, words }) => {
+  it.each(['given', 'on disk'])('is named by whatever reads it, %s', async (place) => {
+    const source = place === 'given' ? files : written(files);
+    for (const read of [
+      () => AutoModelForCausalLM.from_pretrained(source),
+      () => pipeline('text-generation', source),
+      () => pipeline(undefined, source),
+    ]) {
+      const failure = await failureOf(read);
+      expect(failure.message).toMatch(words);
+      expect(failure.code).toBe(code);
+    }
+    const { problems, valid } = await inspect(source);
+    expect(valid).toBe(false);
+    expect(problems.filter(({ message }) => words.test(message)).map((problem) => problem.code)).toEqual([code]);
+  });
+});
+
+it('what is in the way of a model that could be loaded is told as before', async () => {
+  const nothing = await failureOf(() => pipeline('text-generation', { 'README.md': empty }));
+  expect(nothing).toMatchObject({ code: 'file_not_found', message: expect.stringContaining('nothing of a model') });
+  const broken = { 'adapter_config.json': bytesOf('{'), 'adapter_model.safetensors': empty };
+  const failure = await failureOf(() => AutoModel.from_pretrained(broken));
+  expect(failure).toMatchObject({ code: 'file_not_found', details: { file: 'config.json' } });
+  const signal = AbortSignal.abort('no');
+  await expect(AutoModel.from_pretrained(broken, { signal })).rejects.toBe('no');
 });

@@ -9,12 +9,14 @@ import { loadPart } from '../support/platform.js';
 import {
   checkIntegrity,
   exactSize,
+  indexName,
   notFound,
   type ReadOptions,
   readChunks,
   readOptional,
   readRequired,
   type TextFile,
+  weightsName,
 } from './files.js';
 import type { Folder, SourceFile, WeightsFile } from './folder.js';
 import { Progress, type ProgressCallback } from './progress.js';
@@ -37,9 +39,6 @@ export interface Checkpoint {
 
 /** A chunk is 64 kB to some megabytes. */
 const writesAtOnce = 4;
-
-export const weightsName = 'model.safetensors';
-export const indexName = 'model.safetensors.index.json';
 
 /** Loads a whole checkpoint into the engine's core, which may still be starting. The handle is for model_create. */
 export async function loadCheckpoint(
@@ -105,8 +104,9 @@ async function readConfig(
   task: string | undefined,
   options: CheckpointOptions,
 ): Promise<TextFile> {
+  let config: TextFile | undefined;
   try {
-    const config = await readRequired(folder, 'config.json', options);
+    config = await readRequired(folder, 'config.json', options);
     const engine = await starting;
     await engine.call('model_check', {
       config: config.text,
@@ -116,9 +116,16 @@ async function readConfig(
     return config;
   } catch (error) {
     const { explained } = await loadPart(() => import('./refused_models.js'));
-    throw await explained(error, folder, options.signal);
+    const better = await explained(error, folder, options.signal, config?.text);
+    if (better !== error || !isWithoutConfig(error)) throw better;
+    throw (await (await otherFormats()).unsupportedWeights(folder, options.signal)) ?? error;
   }
 }
+
+const isWithoutConfig = (error: unknown): boolean =>
+  error instanceof ClearformerError && error.code === 'file_not_found' && error.details.file === 'config.json';
+
+const otherFormats = () => loadPart(() => import('./other_formats.js'));
 
 interface FoundWeights {
   files: WeightsFile[];
@@ -140,11 +147,8 @@ async function findWeights(
         `${weightsName} is an HTML page (${whole.where}): the server answers with a page where it has no such file`,
         { file: weightsName, where: whole.where },
       );
-    await (await import('./other_formats.js')).refuseOtherFormats(folder, options.signal);
-    throw new ClearformerError('file_not_found', `neither ${weightsName} nor ${indexName} is in ${folder.where}`, {
-      file: weightsName,
-      where: folder.where,
-    });
+    const { missingWeights, unsupportedWeights } = await otherFormats();
+    throw (await unsupportedWeights(folder, options.signal)) ?? (await missingWeights(folder));
   }
   const engine = await starting;
   const { files } = await engine.call('checkpoint_index', { text: index.text, name: index.name });

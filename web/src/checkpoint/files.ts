@@ -41,11 +41,15 @@ export interface ReadOptions {
   integrity?: Integrity | undefined;
 }
 
+/** The weights of a checkpoint, in one file or in those of the index. */
+export const weightsName = 'model.safetensors';
+export const indexName = 'model.safetensors.index.json';
+
 const known = [
   'config.json',
   'generation_config.json',
-  'model.safetensors',
-  'model.safetensors.index.json',
+  weightsName,
+  indexName,
   'tokenizer.json',
   'tokenizer_config.json',
   'special_tokens_map.json',

@@ -1,7 +1,7 @@
 // Detects weights in unsupported formats, to name them and what to load instead.
 
 import { ClearformerError } from '../support/error.js';
-import { readOptional } from './files.js';
+import { indexName, readOptional, weightsName } from './files.js';
 import type { Folder } from './folder.js';
 
 /** Owners on the Hub whose repositories contain ONNX conversions of other checkpoints. */
@@ -25,9 +25,10 @@ const formats: readonly Format[] = [
   },
   { name: 'GGUF', pattern: /\.gguf$/, usual: ['model.gguf'], derived: true },
   { name: 'TensorFlow Lite', pattern: /\.tflite$/, usual: [], derived: true },
+  { name: 'CTranslate2', pattern: /^model\.bin$/, usual: ['model.bin'], derived: true },
   {
     name: 'PyTorch',
-    pattern: /\.(bin|pt|pth|ckpt|bin\.index\.json)$/,
+    pattern: /^(?!model\.bin$).*\.(bin|pt|pth|ckpt|bin\.index\.json)$/,
     usual: ['pytorch_model.bin', 'pytorch_model.bin.index.json'],
     derived: false,
   },
@@ -41,7 +42,7 @@ export function inOtherFormats(names: readonly string[]): string[] {
 }
 
 function holds({ pattern }: Format, name: string): boolean {
-  return pattern.test(name) && !/^(training_args|optimizer|scheduler)\./.test(name);
+  return pattern.test(name) && !/^(training_args|optimizer|scheduler|adapter_model)\./.test(name);
 }
 
 /** The unsupported weights found in a folder. */
@@ -66,11 +67,20 @@ export async function findOtherWeights(folder: Folder, signal?: AbortSignal): Pr
   return undefined;
 }
 
-/** Throws `unsupported` if there are such weights. */
-export async function refuseOtherFormats(folder: Folder, signal?: AbortSignal): Promise<void> {
+/** The error for such weights, if there are some. */
+export async function unsupportedWeights(folder: Folder, signal?: AbortSignal): Promise<ClearformerError | undefined> {
   const found = await findOtherWeights(folder, signal);
-  if (found === undefined) return;
-  throw new ClearformerError('unsupported', found.message, { file: found.file, where: folder.where });
+  if (found === undefined) return undefined;
+  return new ClearformerError('unsupported', found.message, { file: found.file, where: folder.where });
+}
+
+/** The error for a folder without weights, with the names of safetensors files that are not read. */
+export async function missingWeights(folder: Folder): Promise<ClearformerError> {
+  const { where } = folder;
+  const named = ((await folder.list?.()) ?? []).filter((name) => name.endsWith('.safetensors'));
+  const hint = named.length === 0 ? '' : `; the weights may be in ${named.slice(0, 3).join(', ')}: rename it`;
+  const message = `neither ${weightsName} nor ${indexName} is in ${where}${hint}`;
+  return new ClearformerError('file_not_found', message, { file: weightsName, where });
 }
 
 async function messageOf(format: Format, file: string, folder: Folder, signal?: AbortSignal): Promise<string> {

@@ -1,6 +1,8 @@
-// What to load instead of a model of an unsupported kind. Loaded when one is refused.
+// What to load instead of a model of an unsupported kind, or of a folder that is none. Loaded when one is refused.
 
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, textOf } from '../support/error.js';
+import { throwIfAborted } from '../support/options.js';
+import { readOptional } from './files.js';
 import type { Folder } from './folder.js';
 
 const experts = 'mixtures of experts';
@@ -73,31 +75,90 @@ export function nearestTo(type: string): string | undefined {
 }
 
 const unknownType = /"model_type" is "([^"]*)"(?=; supported)/;
+const noType = /"model_type" is missing/;
 
-/** The core's message on an unsupported model type with its nearest relative; other messages as they are. */
-export function withNearest(message: string): string {
-  return message.replace(unknownType, (start, type: string) => {
-    const near = nearestTo(type);
-    return near === undefined ? start : `${start}: ${near}`;
-  });
+/** The core's message on config.json with what is known of its model type, or of a file without one; others as they are. */
+export function withKnown(message: string, config: string | undefined): string {
+  return message
+    .replace(unknownType, (start, type: string) => {
+      const near = nearestTo(type);
+      return near === undefined ? start : `${start}: ${near}`;
+    })
+    .replace(noType, (start) => {
+      const known = config === undefined ? undefined : writerOf(JSON.parse(config));
+      return known === undefined ? start : `${start}: ${known}`;
+    });
 }
 
-const gliner = 'gliner_config.json';
+/** The other library that has written a config.json without model_type, by a key that only it writes. */
+function writerOf(config: Readonly<Record<string, unknown>>): string | undefined {
+  const key = Object.keys(writers).find((key) => config[key] !== undefined);
+  return key && `this is ${writers[key]}'s and not supported; load a checkpoint of transformers`;
+}
 
-/** What a folder without config.json is, if it is known. */
+const writers: Readonly<Record<string, string>> = {
+  pretrained_cfg: 'timm',
+  registered_name: 'KerasHub',
+  add_source_bos: 'CTranslate2',
+  suppress_ids: 'CTranslate2', // of Whisper
+};
+
+/** Files of folders that are no model of transformers, and what they are; `%` is the model of an adapter. */
+const strangers: Readonly<Record<string, string>> = {
+  'gliner_config.json':
+    "is GLiNER's, which is not supported (a recurrent layer over words, and scores of spans): load a checkpoint for token-classification, or for classes of your own a DeBERTa for zero-shot-classification",
+  'adapter_config.json': 'is of an adapter: load %, and then this with model.load_adapter(source)',
+  'model_index.json': "is diffusers' and not supported",
+  'open_clip_config.json': "is OpenCLIP's and not supported: load a CLIP or SigLIP of transformers",
+  'params.json': "is of the authors' own format: load the checkpoint of transformers",
+};
+
+/** What a folder without config.json is, or where its config.json is, if that is known. */
 export async function refusedFolder(folder: Folder, signal?: AbortSignal): Promise<ClearformerError | undefined> {
-  const found = await folder.find(gliner, signal);
-  if (found === undefined || found.html) return undefined;
-  const message = `${gliner} in ${folder.where} is GLiNER's, which is not supported (a recurrent layer over words, and scores of spans): load a checkpoint for token-classification, or for classes of your own a DeBERTa for zero-shot-classification`;
-  return new ClearformerError('unsupported', message, { file: gliner, where: folder.where });
+  const { where } = folder;
+  for (const [file, what] of Object.entries(strangers)) {
+    const found = await readOptional(folder, file, { signal });
+    if (found === undefined) continue;
+    const { base_model_name_or_path: base } = JSON.parse(found.text);
+    const message = `${file} in ${where} ${what.replace('%', () => textOf(base || 'its base model').slice(0, 200))}`;
+    return new ClearformerError('unsupported', message, { file, where });
+  }
+  const within = await foldersWithin(folder, signal);
+  if (within.length === 0) return undefined;
+  const message = `config.json is not in ${where}, but in its folder ${within.join(', ')}: load that one`;
+  return new ClearformerError('file_not_found', message, { file: 'config.json', where });
 }
 
-/** The error of reading config.json, or a better one. */
-export async function explained(error: unknown, folder: Folder, signal?: AbortSignal): Promise<unknown> {
+/** The first folders in it that have a config.json. */
+async function foldersWithin(folder: Folder, signal?: AbortSignal): Promise<string[]> {
+  const most = 20; // each may be a request
+  const sentenceTransformers = '0_Transformer'; // until its version 2, for what cannot be listed
+  const listed = (await folder.list?.()) ?? [];
+  const names = listed.map((name) => name.split('/')[0] as string).filter((name) => !/\.\w+$/.test(name));
+  const looked = [...new Set([sentenceTransformers, ...names])];
+  const found = await Promise.all(
+    looked.slice(0, most).map(async (name) => {
+      const file = await folder.find(`${name}/config.json`, signal);
+      return file === undefined || file.html ? [] : [name];
+    }),
+  );
+  return found.flat().slice(0, 3);
+}
+
+/** The error of reading config.json, or a better one; `config`: its text, if there is one. */
+export async function explained(
+  error: unknown,
+  folder: Folder,
+  signal?: AbortSignal,
+  config?: string,
+): Promise<unknown> {
   if (!(error instanceof ClearformerError)) return error;
   const { code, message, details, cause } = error;
-  if (code === 'file_not_found' && details.file === 'config.json')
-    return (await refusedFolder(folder, signal)) ?? error;
-  if (code !== 'unsupported' || !unknownType.test(message)) return error;
-  return new ClearformerError(code, withNearest(message), details, cause);
+  if (code === 'file_not_found' && details.file === 'config.json') {
+    const better = await refusedFolder(folder, signal).catch(() => undefined);
+    throwIfAborted(signal);
+    return better ?? error;
+  }
+  const known = withKnown(message, config);
+  return known === message ? error : new ClearformerError(code, known, details, cause);
 }

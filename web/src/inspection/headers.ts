@@ -1,6 +1,6 @@
 // The contents of safetensors headers that the core has validated.
 
-import { indexName } from '../checkpoint/checkpoint.js';
+import { indexName } from '../checkpoint/files.js';
 import type { Problem, StoredTensor } from './inspection.js';
 
 /** A tensor and the end of its data, in bytes from the start of the file. */

@@ -1,10 +1,17 @@
 // Describes a folder without loading a weight. The core inspects config.json and the headers of the safetensors files;
 // this file finds the folder's files.
 
-import { indexName, weightsName } from '../checkpoint/checkpoint.js';
-import { headerStart, notFound, readOptional, readRequired, sizeFrom } from '../checkpoint/files.js';
+import {
+  headerStart,
+  indexName,
+  notFound,
+  readOptional,
+  readRequired,
+  sizeFrom,
+  weightsName,
+} from '../checkpoint/files.js';
 import type { Folder, SourceFile } from '../checkpoint/folder.js';
-import { findOtherWeights, inOtherFormats } from '../checkpoint/other_formats.js';
+import { findOtherWeights, inOtherFormats, missingWeights } from '../checkpoint/other_formats.js';
 import { run } from '../primitives/shared_core.js';
 import { ClearformerError } from '../support/error.js';
 import { throwIfAborted } from '../support/options.js';
@@ -40,9 +47,9 @@ export async function inspectFolder(
   });
   const unknown = { kind: null, task: null, input_modalities: [] };
   const { readable, ...known } = JSON.parse(facts) as Inspection & { readable: string[] };
-  if (known.problems.some(({ code }) => code === 'unsupported')) {
-    const { withNearest } = await refusals();
-    for (const problem of known.problems) problem.message = withNearest(problem.message);
+  if (known.problems.length > 0) {
+    const { withKnown } = await refusals();
+    for (const problem of known.problems) problem.message = withKnown(problem.message, config);
   }
   const bytes: Record<string, number> = {};
   const whole = weights.filter(({ file }) => readable.includes(file.name));
@@ -141,10 +148,11 @@ class Look {
       return;
     }
     if ((await this.#folder.find('config.json', this.#signal)) === undefined) {
+      const stranger = await (await refusals()).refusedFolder(this.#folder, this.#signal);
+      if (stranger !== undefined) return; // which is what is told of config.json
       throw new ClearformerError('file_not_found', `there is nothing of a model in ${where}`, { where });
     }
-    const missing = `neither ${weightsName} nor ${indexName} is in ${where}`;
-    this.#tell(new ClearformerError('file_not_found', missing, { file: weightsName, where }));
+    this.#tell(await missingWeights(this.#folder));
   }
 
   /** The files that prepare the model's inputs, for its modalities. */

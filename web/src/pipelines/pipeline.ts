@@ -3,6 +3,7 @@
 import type { Folder } from '../checkpoint/folder.js';
 import { SharedFolder } from '../checkpoint/shared_folder.js';
 import { openSource, type Source } from '../checkpoint/source.js';
+import type { Inspection } from '../inspection/inspection.js';
 import { type LoadOptions, ownLoadOptions } from '../models/auto_models.js';
 import type { PipelineName } from '../runtime/border.js';
 import { ClearformerError } from '../support/error.js';
@@ -125,8 +126,8 @@ export async function pipeline(
 }
 
 /**
- * The error for a missing file or head if the checkpoint is for other tasks: the parts of a
- * pipeline load concurrently, and which of them fails first is a matter of chance.
+ * The error for a missing file or head if the folder holds no model that can be loaded, or one for other tasks: the parts
+ * of a pipeline load concurrently, and which of them fails first is a matter of chance.
  */
 async function madeForOthers(
   name: PipelineName,
@@ -137,25 +138,40 @@ async function madeForOthers(
   if (!(thrown instanceof ClearformerError) || !['file_not_found', 'unsupported'].includes(thrown.code))
     return undefined;
   const { inspectFolder } = await import('../inspection/inspect_folder.js');
-  const found = await inspectFolder(folder, { signal }).catch(() => undefined);
-  if (found === undefined) return undefined;
-  const { architectures, model_type, pipelines } = found.inspection;
+  const found = await inspectFolder(folder, { signal }).catch((why: unknown) =>
+    why instanceof ClearformerError && why.code === 'file_not_found' ? why : undefined,
+  );
+  if (found === undefined || found instanceof ClearformerError) return found;
+  const { inspection } = found;
+  const { architectures, model_type, pipelines } = inspection;
+  const isOfModel = /^(config\.json|.*\.safetensors(\.index\.json)?)$/.test(String(thrown.details.file));
+  if (thrown.code === 'file_not_found' && !isOfModel) {
+    const fault = faultOf(inspection, folder);
+    if (fault !== undefined) return fault;
+  }
   if (pipelines.length === 0 || pipelines.includes(name)) return undefined;
   const what = architectures[0] ?? model_type;
   const message = `pipeline: ${what} in ${folder.where} is for ${pipelines.join(' and ')}, not for ${name}`;
   return new ClearformerError('unsupported', message, { option: 'task', expected: pipelines });
 }
 
+/** The first problem that makes a model unusable, as an error. */
+function faultOf({ problems }: Inspection, { where }: Folder): ClearformerError | undefined {
+  const fault = problems.find(({ severity }) => severity === 'error');
+  if (fault === undefined) return undefined;
+  return new ClearformerError(fault.code, fault.message, {
+    where,
+    ...(fault.file !== undefined && { file: fault.file }),
+  });
+}
+
 /** The pipeline that a folder's checkpoint is for. */
 async function madeFor(folder: Folder, signal: AbortSignal | undefined): Promise<PipelineName> {
   const { inspectFolder } = await import('../inspection/inspect_folder.js');
   const { inspection } = await inspectFolder(folder, { signal });
-  const { pipeline: name, problems } = inspection;
-  const fault = problems.find(({ severity }) => severity === 'error');
-  if (fault !== undefined) {
-    const { code, message, file } = fault;
-    throw new ClearformerError(code, message, { where: folder.where, ...(file !== undefined && { file }) });
-  }
+  const { pipeline: name } = inspection;
+  const fault = faultOf(inspection, folder);
+  if (fault !== undefined) throw fault;
   if (name !== null) return name;
   throw new ClearformerError(
     'unsupported',
