@@ -1,8 +1,16 @@
 // Models over http: Hub ids, folders, various servers, the cache, and aborted downloads.
 
-import { AutoModelForCausalLM, AutoTokenizer, configure, type LoadOptions, type ProgressInfo } from 'clearformer';
+import { getEventListeners } from 'node:events';
+import {
+  AutoModelForCausalLM,
+  AutoTokenizer,
+  configure,
+  inspect,
+  type LoadOptions,
+  type ProgressInfo,
+} from 'clearformer';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { storiesFiles } from './support/checkpoints.js';
+import { shardedStories, storiesFiles } from './support/checkpoints.js';
 import { failureOf } from './support/failures.js';
 import { MemoryCache } from './support/memory_cache.js';
 import { FileServer, gate } from './support/server.js';
@@ -256,5 +264,47 @@ describe('the cache', () => {
     server.options = { etag: true, breakAfter: 300_000 };
     await failureOf(() => load(`${server.url}/x`, { cache }));
     expect([...cache.kept.keys()].some((key) => key.endsWith('.safetensors'))).toBe(false);
+  });
+});
+
+describe('one signal', () => {
+  const warnings: string[] = [];
+  const note = (warning: Error) => warnings.push(warning.message);
+  beforeEach(() => void process.on('warning', note));
+  afterEach(() => {
+    process.off('warning', note);
+    expect(warnings.splice(0)).toEqual([]);
+  });
+
+  it('for many files and many calls at once: Node warns of nothing, and nothing stays with it', async () => {
+    const shards = await FileServer.start(shardedStories());
+    const { signal } = new AbortController();
+    expect((await inspect(`${shards.url}/x`, { signal })).valid).toBe(true);
+    const input = { input_ids: [[1, 403]] };
+    for (const worker of [true, false]) {
+      const model = await AutoModelForCausalLM.from_pretrained(`${shards.url}/x`, { signal, worker, cache: 'none' });
+      const calls = Array.from({ length: 12 }, () => [
+        model(input, { signal }),
+        model.generate(input, { max_new_tokens: 2, signal }),
+      ]);
+      await Promise.all(calls.flat());
+      await model.dispose();
+    }
+    await new Promise((resolve) => setTimeout(resolve)); // warnings come in a turn of their own
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+    await shards.stop();
+  });
+
+  it('of many calls ends all of them', async () => {
+    const model = await AutoModelForCausalLM.from_pretrained(files);
+    const stop = new AbortController();
+    const calls = Array.from({ length: 12 }, () =>
+      model.generate({ input_ids: [[1, 403]] }, { max_new_tokens: 400, signal: stop.signal }),
+    );
+    stop.abort('enough');
+    const ends = await Promise.allSettled(calls);
+    expect(ends.map((end) => end.status === 'rejected' && end.reason)).toEqual(calls.map(() => 'enough'));
+    expect(getEventListeners(stop.signal, 'abort')).toEqual([]);
+    await model.dispose();
   });
 });

@@ -60,3 +60,27 @@ export function largeStories(): Files {
   };
   return { ...files, 'model.safetensors': safetensors(header, Buffer.concat([data, padding])) };
 }
+
+/** stories260K with each tensor in a file of its own. */
+export function shardedStories(): Files {
+  const { 'model.safetensors': whole, ...rest } = storiesFiles();
+  const { header, data } = taken(whole as Uint8Array);
+  const names = Object.keys(header);
+  const fileOf = (i: number) =>
+    `model-${String(i + 1).padStart(5, '0')}-of-${String(names.length).padStart(5, '0')}.safetensors`;
+  const weight_map = Object.fromEntries(names.map((name, i) => [name, fileOf(i)]));
+  const shards = Object.entries(header).map(
+    (
+      [
+        name,
+        {
+          data_offsets: [first = 0, end = 0],
+          ...described
+        },
+      ],
+      i,
+    ) => [fileOf(i), safetensors({ [name]: { ...described, data_offsets: [0, end - first] } }, data.slice(first, end))],
+  );
+  const index = new TextEncoder().encode(JSON.stringify({ metadata: {}, weight_map }));
+  return { ...rest, ...Object.fromEntries(shards), 'model.safetensors.index.json': index };
+}

@@ -56,10 +56,10 @@ export interface OtherWeights {
 /** The first weights in an unsupported format; formats from which a checkpoint can be saved take precedence. */
 export async function findOtherWeights(folder: Folder, signal?: AbortSignal): Promise<OtherWeights | undefined> {
   const listed = (await folder.list?.()) ?? [];
-  const looked = formats.flatMap(({ usual }) => usual).filter((name) => !listed.includes(name));
-  const found = await Promise.all(looked.map((name) => folder.find(name, signal)));
-  const names = [...listed, ...found.flatMap((file) => (file === undefined || file.html ? [] : [file.name]))];
   for (const format of [...formats].sort((a, b) => Number(a.derived) - Number(b.derived))) {
+    const looked = format.usual.filter((name) => !listed.includes(name));
+    const found = await Promise.all(looked.map((name) => folder.find(name, signal)));
+    const names = [...listed, ...found.flatMap((file) => (file === undefined || file.html ? [] : [file.name]))];
     const file = names.find((name) => holds(format, name));
     if (file !== undefined)
       return { format: format.name, file, message: await messageOf(format, file, folder, signal) };

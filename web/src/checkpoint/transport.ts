@@ -4,6 +4,7 @@
 import { noteOwn, roomForChunk } from '../support/chunk_memory.js';
 import { configuration } from '../support/config.js';
 import { ClearformerError, messageOf } from '../support/error.js';
+import { onAbort } from '../support/options.js';
 import { isNode } from '../support/platform.js';
 
 /** A Hub token and its origin. */
@@ -52,14 +53,15 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
       clearTimeout(timer);
+      forget();
       reject(signal?.reason);
     };
     const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop);
+      forget();
       resolve();
     }, ms);
+    const forget = onAbort(signal, stop);
     if (signal?.aborted) stop();
-    else signal?.addEventListener('abort', stop, { once: true });
   });
 }
 
@@ -119,12 +121,10 @@ async function follow(call: Call, signal: AbortSignal): Promise<Response> {
 /** The timeout and the caller's abort signal, for all parts of one request. */
 class Watch {
   readonly #controller = new AbortController();
-  readonly #call: Call;
-  readonly #stop = () => this.#controller.abort(this.#call.signal?.reason);
+  readonly #forget: () => void;
 
-  constructor(call: Call) {
-    this.#call = call;
-    call.signal?.addEventListener('abort', this.#stop, { once: true });
+  constructor({ signal }: Call) {
+    this.#forget = onAbort(signal, () => this.#controller.abort(signal?.reason));
   }
 
   get signal(): AbortSignal {
@@ -153,7 +153,7 @@ class Watch {
 
   /** Ends the request, if it has not ended. */
   end(): void {
-    this.#call.signal?.removeEventListener('abort', this.#stop);
+    this.#forget();
     this.#controller.abort();
   }
 }

@@ -59,7 +59,8 @@ export async function inspectFolder(
   const companions = await look.companions(told);
   const other_formats = inOtherFormats([...((await folder.list?.()) ?? []), ...look.files.map(({ name }) => name)]);
   throwIfAborted(options.signal);
-  const problems = [...look.problems, ...told.problems];
+  const other = ({ code }: Problem) => Number(code !== 'unsupported'); // what is there may be why something is missing
+  const problems = [...look.problems.sort((a, b) => other(a) - other(b)), ...told.problems];
   const files = look.files.sort((a, b) => (a.name < b.name ? -1 : 1));
   const found = { files, other_formats: [...new Set(other_formats)] };
   return { inspection: { ...told, ...companions, ...found, valid: isValid(problems), problems }, weights };

@@ -3,6 +3,7 @@
 import type { GenerationValue, Handle, RunInputs, StepValue } from '../runtime/border.js';
 import { type Engine, releaseHandle } from '../runtime/engine.js';
 import { ClearformerError } from '../support/error.js';
+import { onAbort } from '../support/options.js';
 import { loadPart, nextTurn } from '../support/platform.js';
 import { warn } from '../support/warning.js';
 import type { Tensor } from '../tensor/tensor.js';
@@ -44,7 +45,7 @@ class GenerationRun {
   /** Rows that reached a stop string in the last step. */
   stopped: readonly number[] = [];
   readonly #stop = new AbortController();
-  readonly #abort = () => this.#stop.abort(this.request.signal?.reason);
+  readonly #forget: () => void;
 
   private constructor(
     private readonly engine: Engine,
@@ -55,8 +56,9 @@ class GenerationRun {
     private readonly callbacks: Callbacks | undefined,
     private readonly past: KeyValueCache | undefined,
   ) {
-    if (request.signal?.aborted) this.#abort();
-    request.signal?.addEventListener('abort', this.#abort, { once: true });
+    const abort = () => this.#stop.abort(request.signal?.reason);
+    if (request.signal?.aborted) abort();
+    this.#forget = onAbort(request.signal, abort);
   }
 
   static async start(
@@ -161,7 +163,7 @@ class GenerationRun {
 
   /** Releases the generation; a step computed ahead is abandoned. */
   async end(): Promise<void> {
-    this.request.signal?.removeEventListener('abort', this.#abort);
+    this.#forget();
     this.#stop.abort();
     await releaseHandle(this.engine, this.value.generation);
   }

@@ -7,6 +7,7 @@ import type { ModelOutput } from '../models/outputs.js';
 import type { LoadedModel, PreTrainedModel } from '../models/pre_trained_model.js';
 import type { PipelineName } from '../runtime/border.js';
 import { ClearformerError } from '../support/error.js';
+import { onAbort } from '../support/options.js';
 import { JointProgress } from './joint_progress.js';
 import { RecordedFolder } from './recorded_folder.js';
 
@@ -79,9 +80,7 @@ async function loadPipeline<Model extends PreTrainedModel<ModelOutput>, Beside, 
 /** A controller that aborts with the signal, until `forget` is called. */
 function stopWith(signal: AbortSignal | undefined): { controller: AbortController; forget: () => void } {
   const controller = new AbortController();
-  const abort = () => controller.abort(signal?.reason);
-  signal?.addEventListener('abort', abort, { once: true });
-  return { controller, forget: () => signal?.removeEventListener('abort', abort) };
+  return { controller, forget: onAbort(signal, () => controller.abort(signal?.reason)) };
 }
 
 /** Both results; after the first failure the other is stopped, awaited, and released if it completes. */

@@ -2,7 +2,7 @@
 
 import { copyOf, giveBack, hasOwnMemory } from '../support/chunk_memory.js';
 import { ClearformerError, messageOf } from '../support/error.js';
-import { abortable, throwIfAborted } from '../support/options.js';
+import { abortable, onAbort, throwIfAborted } from '../support/options.js';
 import { loadPart } from '../support/platform.js';
 import type { ArgumentsOf, BorderName, Handle, ValueOf } from './border.js';
 import { type Engine, noMemory, once } from './engine.js';
@@ -107,9 +107,7 @@ export class WorkerEngine implements Engine {
         this.#worker?.send({ kind: 'cancel', id }, []);
         reject(signal?.reason);
       };
-      const forget = () => signal?.removeEventListener('abort', abort);
-      signal?.addEventListener('abort', abort, { once: true });
-      this.#pending.set(id, { resolve, reject, forget });
+      this.#pending.set(id, { resolve, reject, forget: onAbort(signal, abort) });
       this.#worker?.busy(true);
       this.#send({ ...request, id } as Request, transfer);
     });

@@ -60,6 +60,28 @@ export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw signal.reason;
 }
 
+/** What waits for a signal. */
+class Stops extends Set<() => void> {
+  handleEvent(): void {
+    for (const stop of [...this]) stop();
+  }
+}
+const stopsOf = new WeakMap<AbortSignal, Stops>();
+
+/**
+ * Calls `stop` when the signal aborts, until the returned function is called. A signal has one listener for all that wait:
+ * of more than ten Node warns, and models have more files, and callers more calls at once.
+ */
+export function onAbort(signal: AbortSignal | undefined, stop: () => void): () => void {
+  if (signal === undefined) return () => {};
+  const stops = stopsOf.get(signal) ?? new Stops();
+  if (stops.size === 0) signal.addEventListener('abort', stops, { once: true });
+  stopsOf.set(signal, stops.add(stop));
+  return () => {
+    if (stops.delete(stop) && stops.size === 0) signal.removeEventListener('abort', stops);
+  };
+}
+
 /** Settles like `promise`, or rejects with the signal's reason as soon as it aborts. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
@@ -70,7 +92,6 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefine
       stop();
       return;
     }
-    signal.addEventListener('abort', stop, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+    promise.then(resolve, reject).finally(onAbort(signal, stop));
   });
 }
