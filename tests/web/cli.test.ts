@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
 import { bundledModel, program, run, runProcess, shell } from './support/command.js';
+import { fixturePath } from './support/references.js';
 
 const stories = bundledModel('stories260K');
 const commands = [
@@ -143,15 +144,27 @@ describe('what cannot be done exits with 1 and names the cause', { timeout }, ()
       const { code, out, err } = await run(words);
       expect([code, out]).toEqual([1, '']);
       expect(err).toMatch(
-        /^clearformer: unsupported: .*is for .*text-generation, not for (text-class|text-rank|transl).*\n$/,
+        /^clearformer: unsupported: .*is for .*text-generation, not for (text-class|text-rank|transl)\S* \(commands for it: embed, generate, chat\)\n$/,
       );
     }
+  });
+
+  it('generation with a model that generates no text', async () => {
+    const { code, out, err } = await run(['generate', bundledModel('vit-mnist'), 'a']);
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toMatch(
+      /^clearformer: unsupported: generate: .*is for image-.* \(commands for it: .*classify --image\)\n$/,
+    );
+    const stranger = await run(['generate', fixturePath('adapters/llama'), 'a']);
+    expect(stranger.err).toMatch(/^clearformer: unsupported: adapter_config\.json .*load_adapter/);
   });
 
   it('a text for a model of images', async () => {
     const { code, err } = await run(['classify', bundledModel('vit-mnist'), 'a']);
     expect(code).toBe(1);
-    expect(err).toMatch(/^clearformer: unsupported: .*is for .*image-classification.*, not for text-classification\n$/);
+    expect(err).toMatch(
+      /^clearformer: unsupported: .*is for .*image-classification.*, not for text-classification \(commands for it: .*\bclassify --image\)\n$/,
+    );
   });
 });
 

@@ -32,7 +32,28 @@ export function codeOf(thrown: unknown, tell: (line: string) => void): number {
   return thrown instanceof UsageError ? exitCodes.usage : exitCodes.failed;
 }
 
+/** The commands for models of a task. */
+const commandsFor: Readonly<Record<string, string>> = {
+  'text-generation': 'generate, chat',
+  translation: 'translate',
+  'automatic-speech-recognition': 'transcribe',
+  'text-classification': 'classify',
+  'zero-shot-classification': 'classify --labels',
+  'image-classification': 'classify --image',
+  'zero-shot-image-classification': 'classify --image --labels',
+  'text-ranking': 'rank',
+  'feature-extraction': 'embed',
+  'image-feature-extraction': 'embed --image',
+};
+
+/** For a model of other tasks the commands that there are for those. */
+function adviceOn({ details }: ClearformerError): string {
+  if (details.option !== 'task') return '';
+  const commands = (details.expected ?? []).flatMap((task) => commandsFor[task] ?? []);
+  return commands.length === 0 ? '' : ` (commands for it: ${commands.join(', ')})`;
+}
+
 function sentenceOf(thrown: unknown): string {
-  if (thrown instanceof ClearformerError) return `${thrown.code}: ${thrown.message}`;
+  if (thrown instanceof ClearformerError) return `${thrown.code}: ${thrown.message}${adviceOn(thrown)}`;
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
