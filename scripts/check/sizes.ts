@@ -43,7 +43,7 @@ interface Page {
 // and control vectors 6 kB, metrics of embeddings 0.7 kB (a page that imports none of them has none of it); adding the
 // WASM's second file is 0.7 kB of all.
 const pages: readonly Page[] = [
-  { name: 'a language model and its tokenizer', imports: ['AutoModelForCausalLM', 'AutoTokenizer'], limit: 42_500 },
+  { name: 'a language model and its tokenizer', imports: ['AutoModelForCausalLM', 'AutoTokenizer'], limit: 43_000 },
   {
     name: 'a language model and its tokenizer from a server',
     imports: ['AutoModelForCausalLM', 'AutoTokenizer'],

@@ -267,6 +267,34 @@ describe('the cache', () => {
   });
 });
 
+describe("the address of a model's page on the Hub", () => {
+  it.each([
+    ['https://huggingface.co/someone/stories', 'main'],
+    ['https://huggingface.co/someone/stories/?library=transformers#uses', 'main'],
+    [new URL('https://hf.co/someone/stories'), 'main'],
+    ['https://huggingface.co/someone/stories/tree/main', 'main'],
+    ['https://huggingface.co/someone/stories/tree/v1.0', 'v1.0'],
+    ['https://huggingface.co/someone/stories/tree/refs%2Fpr%2F3/', 'refs%2Fpr%2F3'],
+  ])('%s is its id, and revision', async (page, revision) => {
+    const asked: string[] = [];
+    const answer = async (url: string | URL | Request) => {
+      asked.push(String(url));
+      return new Response(null, { status: 404 });
+    };
+    configure({ fetch: answer as typeof fetch });
+    expect((await failureOf(() => load(page, { cache: 'none' }))).code).toBe('file_not_found');
+    expect(asked).toContain(`https://huggingface.co/someone/stories/resolve/${revision}/config.json`);
+    configure({ fetch: undefined });
+    await load(page, { cache: 'none', remote_host: server.url });
+    expect(server.requests).toContain(`GET /someone/stories/resolve/${revision}/config.json`);
+  });
+
+  it('takes a revision, too', async () => {
+    await load('https://huggingface.co/someone/stories', { cache: 'none', remote_host: server.url, revision: 'v2' });
+    expect(server.requests).toContain('GET /someone/stories/resolve/v2/config.json');
+  });
+});
+
 describe('one signal', () => {
   const warnings: string[] = [];
   const note = (warning: Error) => warnings.push(warning.message);

@@ -8,7 +8,7 @@ import type { Folder, SourceFile } from './folder.js';
 import type { CacheOption, WebFolderOptions } from './web_folder.js';
 
 /**
- * A checkpoint's folder: a Hub id (`org/name`), the URL of a folder, files from a file picker or a drop, a directory
+ * A checkpoint's folder: a Hub id (`org/name`), the URL of its page on the Hub or of a folder, files from a file picker or a drop, a directory
  * handle, a record of file contents by name, or (Node) a local path that starts with `/`, `./`, `../` or, on Windows, `C:\`.
  */
 export type Source =
@@ -111,7 +111,15 @@ function isOffline(): boolean {
   return /^(1|on|yes|true)$/i.test(environment('HF_HUB_OFFLINE') ?? environment('TRANSFORMERS_OFFLINE') ?? '');
 }
 
+/** A model's page on the Hub, as copied from the address bar: its id and revision. */
+const hubPage = /^https:\/\/(?:huggingface|hf)\.co\/([\w-][\w.-]*(?:\/[\w-][\w.-]*)?)(?:\/tree\/([^/]+))?\/*$/;
+
 function openUrl(url: URL, options: SourceOptions): Folder {
+  const [, id, shown] = hubPage.exec(url.origin + url.pathname) ?? [];
+  if (id !== undefined) {
+    const { revision = shown && decodeURIComponent(shown), remote_host = 'https://huggingface.co' } = options;
+    return openString(id, { ...options, revision, remote_host });
+  }
   if (url.protocol === 'file:') return openPath(pathOf(url));
   // An extension's own files have a protocol of their own.
   if (!['http:', 'https:', new URL(baseUrl()).protocol].includes(url.protocol)) {
