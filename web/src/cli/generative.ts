@@ -19,19 +19,14 @@ export async function loadGenerative(source: string, options: LoadOptions): Prom
     return await AutoModelForCausalLM.from_pretrained(source, options);
   } catch (thrown) {
     if (!(thrown instanceof ClearformerError) || thrown.code !== 'unsupported') throw thrown;
-    return AutoModelForSeq2SeqLM.from_pretrained(source, options).catch(async (last: unknown) => {
-      throw (await madeForOthers(source, options)) ?? last;
-    });
+    const { revision, signal } = options;
+    const { pipelines, valid } = await inspect(source, { revision, signal });
+    if (!valid || pipelines.length === 0 || pipelines.includes('text2text-generation')) {
+      return AutoModelForSeq2SeqLM.from_pretrained(source, options);
+    }
+    const message = `generate: ${source} is for ${pipelines.join(' and ')}`;
+    throw new ClearformerError('unsupported', message, { option: 'task', expected: pipelines });
   }
-}
-
-/** The error for a model that can be loaded, but generates no text. */
-async function madeForOthers(source: string, options: LoadOptions): Promise<ClearformerError | undefined> {
-  const { revision, signal } = options;
-  const { pipelines, valid } = await inspect(source, { revision, signal });
-  if (!valid || pipelines.length === 0) return undefined;
-  const message = `generate: ${source} is for ${pipelines.join(' and ')}`;
-  return new ClearformerError('unsupported', message, { option: 'task', expected: pipelines });
 }
 
 /** Whether there is a single sequence that only grows, so that its text can be streamed. */
