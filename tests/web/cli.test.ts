@@ -155,10 +155,6 @@ describe('what cannot be done exits with 1 and names the cause', { timeout }, ()
     expect(err).toMatch(
       /^clearformer: unsupported: generate: .*is for image-.* \(commands for it: .*classify --image\)\n$/,
     );
-    const speech = await run(['generate', fixturePath('models/whisper/even'), 'a']);
-    expect(speech.err).toMatch(
-      /^clearformer: unsupported: .*is for automatic-speech-recognition \(.*: transcribe\)\n$/,
-    );
     const stranger = await run(['generate', fixturePath('adapters/llama'), 'a']);
     expect(stranger.err).toMatch(/^clearformer: unsupported: adapter_config\.json .*load_adapter/);
   });
