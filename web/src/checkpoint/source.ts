@@ -8,8 +8,9 @@ import type { Folder, SourceFile } from './folder.js';
 import type { CacheOption, WebFolderOptions } from './web_folder.js';
 
 /**
- * A checkpoint's folder: a Hub id (`org/name`), the URL of its page on the Hub or of a folder, files from a file picker or a drop, a directory
- * handle, a record of file contents by name, or (Node) a local path that starts with `/`, `./`, `../` or, on Windows, `C:\`.
+ * A checkpoint's folder: a Hub id (`org/name`) or the address of its page, the URL of a folder, files from a file picker or a
+ * drop, a directory handle, a record of file contents by name, or (Node) a local path that starts with `/`, `./`, `../` or,
+ * on Windows, `C:\`.
  */
 export type Source =
   | string
@@ -112,7 +113,8 @@ function isOffline(): boolean {
 }
 
 /** A model's page on the Hub, as copied from the address bar: its id and revision. */
-const hubPage = /^https:\/\/(?:huggingface|hf)\.co\/([\w-][\w.-]*(?:\/[\w-][\w.-]*)?)(?:\/tree\/([^/]+))?\/*$/;
+const hubPage =
+  /^https:\/\/(?:huggingface|hf)\.co\/([\w-][\w.-]*(?:\/[\w-][\w.-]*)?)(?:\/tree\/((?:[\w.-]|%2F)+))?\/*$/;
 
 function openUrl(url: URL, options: SourceOptions): Folder {
   const [, id, shown] = hubPage.exec(url.origin + url.pathname) ?? [];
