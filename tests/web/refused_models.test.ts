@@ -1,11 +1,11 @@
 // Models of kinds that are not supported: refused by name before any weight is read, with the nearest supported kind; and
 // folders that are no model of transformers, which are named.
 
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { AutoModel, AutoModelForCausalLM, inspect, pipeline, Tensor, toSafetensors } from 'clearformer';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { bytesOf } from './corpus/folders.js';
 import { failureOf } from './support/failures.js';
 
@@ -132,9 +132,12 @@ const strangers: Readonly<Record<string, { files: Record<string, Uint8Array>; co
   },
 };
 
+const scratch = mkdtempSync(join(tmpdir(), 'clearformer-'));
+afterAll(() => rmSync(scratch, { recursive: true }));
+
 /** The same in a folder on this machine, whose listing names no files of its folders. */
 function written(files: Record<string, Uint8Array>): string {
-  const folder = mkdtempSync(join(tmpdir(), 'clearformer-'));
+  const folder = mkdtempSync(join(scratch, 'folder-'));
   for (const [name, bytes] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), bytes);
