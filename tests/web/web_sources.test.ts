@@ -289,8 +289,9 @@ describe("the address of a model's page on the Hub", () => {
     expect(server.requests).toContain(`GET /someone/stories/resolve/${revision}/config.json`);
   });
 
-  it('takes a revision, too', async () => {
-    await load('https://huggingface.co/someone/stories', { cache: 'none', remote_host: server.url, revision: 'v2' });
+  it('is asked of the host that was configured, with the revision that is given', async () => {
+    configure({ remoteHost: server.url });
+    await load('https://huggingface.co/someone/stories', { cache: 'none', revision: 'v2' });
     expect(server.requests).toContain('GET /someone/stories/resolve/v2/config.json');
   });
 });

@@ -118,10 +118,8 @@ const hubPage =
 
 function openUrl(url: URL, options: SourceOptions): Folder {
   const [, id, shown] = hubPage.exec(url.origin + url.pathname) ?? [];
-  if (id !== undefined) {
-    const { revision = shown && decodeURIComponent(shown), remote_host = 'https://huggingface.co' } = options;
-    return openString(id, { ...options, revision, remote_host });
-  }
+  if (id !== undefined)
+    return openString(id, { ...options, revision: options.revision ?? (shown && decodeURIComponent(shown)) });
   if (url.protocol === 'file:') return openPath(pathOf(url));
   // An extension's own files have a protocol of their own.
   if (!['http:', 'https:', new URL(baseUrl()).protocol].includes(url.protocol)) {
