@@ -89,6 +89,7 @@ export class Steps {
   reveal(index: number): void {
     this.#measure();
     this.#quietUntil = performance.now() + 700;
+    this.#readerAt = Number.NEGATIVE_INFINITY; // what scrolls now is the page
     this.#sections()[index]?.scrollIntoView({
       behavior: still.matches ? 'auto' : 'smooth',
       block: this.#under() ? 'start' : 'center',

@@ -93,6 +93,20 @@ describe('chapter 2', () => {
     await page.waitForFunction(() => location.hash.includes('step='));
   });
 
+  it('stays at the step of a link that was followed while the reader scrolled', async () => {
+    const { page } = await site.visit('set?step=2');
+    await page.keyboard.press('PageDown');
+    await site.go(page, 'set?o=3.0.5.1.4.2');
+    // The page has scrolled to the first step; the focus scrolls past others, which the reader does not.
+    await page.getByRole('switch', { name: 'causal mask' }).evaluate(async (control) => {
+      await new Promise((done) => setTimeout(done, 900));
+      document.querySelector<HTMLElement>('[data-question="kinds"] input')?.focus();
+      control.focus();
+      await new Promise((done) => setTimeout(done, 300));
+    });
+    expect(page.url()).not.toContain('step=');
+  });
+
   it('reads the sentence in another order with the whole model', async () => {
     const { page, complaints } = await site.visit('set?step=6');
     const [written, moved] = await Promise.all(
