@@ -22,7 +22,7 @@ const secondFile = 'second.js';
 // Without the second file, which has a limit of its own. 184 kB are the WASM, 129 kB all of the package's JavaScript, of
 // which values of Python in chat templates and the relatives of refused model types are 2.5 kB, labels, new models and
 // their distributions 6 kB, metrics of embeddings, parts of captures, probes of several classes and shared encoders of
-// sweeps 2 kB; half a kB rounds weights in vectorised loops as they load.
+// sweeps 2 kB; half a kB rounds weights in vectorised loops as they load, and as much names folders of other libraries.
 const inlineBrotliLimit = 317_500;
 
 interface Page {
@@ -41,7 +41,7 @@ interface Page {
 // The last half kB: workers are monitored from the start, and a core runs a self-test before it is used. Sweeps and what
 // is built on them, which nothing imports by itself, are 7 kB of everything, edits and gradients of modules 1 kB, probes
 // and control vectors 6 kB, metrics of embeddings 0.7 kB (a page that imports none of them has none of it); adding the
-// WASM's second file is 0.7 kB of all.
+// WASM's second file is 0.7 kB of all, addresses of pages on the Hub 0.1 kB.
 const pages: readonly Page[] = [
   { name: 'a language model and its tokenizer', imports: ['AutoModelForCausalLM', 'AutoTokenizer'], limit: 43_000 },
   {

@@ -1,12 +1,11 @@
 // Models of kinds that are not supported: refused by name before any weight is read, with the nearest supported kind; and
 // folders that are no model of transformers, which are named.
 
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { AutoModel, AutoModelForCausalLM, inspect, pipeline, Tensor, toSafetensors } from 'clearformer';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { bytesOf } from './corpus/folders.js';
+import { folderOf as writtenFolder } from './support/command.js';
 import { failureOf } from './support/failures.js';
 
 const folderOf = (model_type: string) => ({ 'config.json': bytesOf(JSON.stringify({ model_type })) });
@@ -132,22 +131,10 @@ const strangers: Readonly<Record<string, { files: Record<string, Uint8Array>; co
   },
 };
 
-const scratch = mkdtempSync(join(tmpdir(), 'clearformer-'));
-afterAll(() => rmSync(scratch, { recursive: true }));
-
-/** The same in a folder on this machine, whose listing names no files of its folders. */
-function written(files: Record<string, Uint8Array>): string {
-  const folder = mkdtempSync(join(scratch, 'folder-'));
-  for (const [name, bytes] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    writeFileSync(join(folder, name), bytes);
-  }
-  return folder;
-}
-
 describe.each(Object.entries(strangers))('%s', (_, { files, code, words }) => {
+  // The listing of a folder on this machine names no files of its folders.
   it.each(['given', 'on disk'])('is named by whatever reads it, %s', async (place) => {
-    const source = place === 'given' ? files : written(files);
+    const source = place === 'given' ? files : writtenFolder(undefined, files);
     for (const read of [
       () => AutoModelForCausalLM.from_pretrained(source),
       () => pipeline('text-generation', source),

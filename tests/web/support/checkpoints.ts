@@ -69,18 +69,12 @@ export function shardedStories(): Files {
   const fileOf = (i: number) =>
     `model-${String(i + 1).padStart(5, '0')}-of-${String(names.length).padStart(5, '0')}.safetensors`;
   const weight_map = Object.fromEntries(names.map((name, i) => [name, fileOf(i)]));
-  const shards = Object.entries(header).map(
-    (
-      [
-        name,
-        {
-          data_offsets: [first = 0, end = 0],
-          ...described
-        },
-      ],
-      i,
-    ) => [fileOf(i), safetensors({ [name]: { ...described, data_offsets: [0, end - first] } }, data.slice(first, end))],
-  );
+  const shards = names.map((name, i) => {
+    const { data_offsets, ...described } = header[name] as Header[string];
+    const [first = 0, end = 0] = data_offsets;
+    const alone = { [name]: { ...described, data_offsets: [0, end - first] } };
+    return [fileOf(i), safetensors(alone, data.slice(first, end))];
+  });
   const index = new TextEncoder().encode(JSON.stringify({ metadata: {}, weight_map }));
   return { ...rest, ...Object.fromEntries(shards), 'model.safetensors.index.json': index };
 }

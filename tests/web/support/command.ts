@@ -1,9 +1,9 @@
 // Runs the command line, within this process or as a separate one, and creates folders for it.
 
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll } from 'vitest';
@@ -113,7 +113,10 @@ export function folderOf(source: string | undefined, files: Record<string, strin
   if (source !== undefined) cpSync(source, folder, { recursive: true });
   for (const [name, contents] of Object.entries(files)) {
     if (contents === null) rmSync(join(folder, name));
-    else writeFileSync(join(folder, name), contents);
+    else {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      writeFileSync(join(folder, name), contents);
+    }
   }
   return folder;
 }

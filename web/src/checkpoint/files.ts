@@ -45,6 +45,11 @@ export interface ReadOptions {
 export const weightsName = 'model.safetensors';
 export const indexName = 'model.safetensors.index.json';
 
+/** Whether a file is read for the model itself, not for what its inputs are made of. */
+export function isOfModel(name: string): boolean {
+  return /^(config|generation_config)\.json$|\.safetensors(\.index\.json)?$/.test(name);
+}
+
 const known = [
   'config.json',
   'generation_config.json',

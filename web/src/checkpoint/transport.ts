@@ -4,7 +4,7 @@
 import { noteOwn, roomForChunk } from '../support/chunk_memory.js';
 import { configuration } from '../support/config.js';
 import { ClearformerError, messageOf } from '../support/error.js';
-import { onAbort } from '../support/options.js';
+import { abortable, onAbort } from '../support/options.js';
 import { isNode } from '../support/platform.js';
 
 /** A Hub token and its origin. */
@@ -134,20 +134,12 @@ class Watch {
   /** The result of `work`, unless an abort or the timeout comes first. */
   async over<T>(work: Promise<T>, what: string): Promise<T> {
     const { timeout = 30_000 } = configuration;
-    const { signal } = this;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let stop = () => {};
-    const first = new Promise<never>((_, reject) => {
-      stop = () => reject(signal.reason);
-      signal.addEventListener('abort', stop, { once: true });
-      const silence = () => this.#controller.abort(new Error(`${what} for ${timeout / 1000} s`));
-      timer = setTimeout(silence, timeout);
-    });
+    const silence = () => this.#controller.abort(new Error(`${what} for ${timeout / 1000} s`));
+    const timer = setTimeout(silence, timeout);
     try {
-      return await Promise.race([work, first]);
+      return await abortable(work, this.signal);
     } finally {
       clearTimeout(timer);
-      signal.removeEventListener('abort', stop);
     }
   }
 

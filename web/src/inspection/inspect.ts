@@ -22,6 +22,8 @@ export function checkInspectOptions(call: string, options: InspectOptions): void
 export async function inspect(source: Source, options: InspectOptions = {}): Promise<Inspection> {
   checkInspectOptions('inspect', options);
   const folder = openSource(source, options);
-  const { inspectFolder } = await loadPart(() => import('./inspect_folder.js'));
-  return (await inspectFolder(folder, options)).inspection;
+  const [{ SharedFolder }, { inspectFolder }] = await loadPart(() =>
+    Promise.all([import('../checkpoint/shared_folder.js'), import('./inspect_folder.js')]),
+  );
+  return (await inspectFolder(new SharedFolder(folder), options)).inspection;
 }

@@ -1,6 +1,6 @@
 // Loads a pipeline: the model and the small files beside it concurrently, from one folder, with a common progress.
 
-import type { Integrity, ReadOptions } from '../checkpoint/files.js';
+import { type Integrity, isOfModel, type ReadOptions } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import { type LoadOptions, loadModel } from '../models/auto_models.js';
 import type { ModelOutput } from '../models/outputs.js';
@@ -101,9 +101,8 @@ async function bothOrNeither<Beside>(
 
 /** The checksums of the model's files, and the names of all other files with one. */
 function sorted(integrity: Integrity = {}): { weights: Integrity; others: readonly string[] } {
-  const ofModel = (name: string) => /^(config|generation_config)\.json$|\.safetensors(\.index\.json)?$/.test(name);
-  const others = Object.keys(integrity).filter((name) => !ofModel(name));
-  return { weights: Object.fromEntries(Object.entries(integrity).filter(([name]) => ofModel(name))), others };
+  const others = Object.keys(integrity).filter((name) => !isOfModel(name));
+  return { weights: Object.fromEntries(Object.entries(integrity).filter(([name]) => isOfModel(name))), others };
 }
 
 /** Throws for a checksum of a file that was not read: it would suggest a check that did not happen. */

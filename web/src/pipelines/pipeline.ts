@@ -1,5 +1,6 @@
 // pipeline(): a callable for a task, from a source. The module of each task is loaded on demand.
 
+import { isOfModel } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import { SharedFolder } from '../checkpoint/shared_folder.js';
 import { openSource, type Source } from '../checkpoint/source.js';
@@ -144,8 +145,7 @@ async function madeForOthers(
   if (found === undefined || found instanceof ClearformerError) return found;
   const { inspection } = found;
   const { architectures, model_type, pipelines } = inspection;
-  const isOfModel = /^(config\.json|.*\.safetensors(\.index\.json)?)$/.test(String(thrown.details.file));
-  if (thrown.code === 'file_not_found' && !isOfModel) {
+  if (thrown.code === 'file_not_found' && !isOfModel(String(thrown.details.file))) {
     const fault = faultOf(inspection, folder);
     if (fault !== undefined) return fault;
   }
