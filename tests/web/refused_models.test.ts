@@ -2,7 +2,7 @@
 // folders that are no model of transformers, which are named.
 
 import { readFileSync } from 'node:fs';
-import { AutoModel, AutoModelForCausalLM, inspect, pipeline, Tensor, toSafetensors } from 'clearformer';
+import { AutoModel, AutoModelForCausalLM, AutoTokenizer, inspect, pipeline, Tensor, toSafetensors } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { bytesOf } from './corpus/folders.js';
 import { folderOf as writtenFolder } from './support/command.js';
@@ -57,6 +57,8 @@ it('a folder of GLiNER is named', async () => {
 
 const adapter = bytesOf('{"peft_type": "LORA", "base_model_name_or_path": "google/gemma-2b"}');
 const empty = new Uint8Array(8);
+const bert = bytesOf('{"tokenizer_class": "BertTokenizer"}');
+const pointer = bytesOf(`version https://git-lfs.github.com/spec/v1\noid sha256:${'0'.repeat(64)}\nsize 1234567\n`);
 const weights = toSafetensors({ weight: new Tensor('float32', new Float32Array(1), [1]) });
 const stories = readFileSync('web/demo/public/models/stories260K/config.json');
 const [ofLlama, ofTimm, ofKeras, ofConverter] = [
@@ -124,6 +126,11 @@ const strangers: Readonly<Record<string, { files: Record<string, Uint8Array>; co
     code: 'file_not_found',
     words: /but in its folder checkpoint-100, checkpoint-50: load that one/,
   },
+  'a clone without the files of Git LFS': {
+    files: { 'config.json': stories, 'model.safetensors': pointer },
+    code: 'malformed_file',
+    words: /model\.safetensors: this is a pointer of Git LFS: 'git lfs pull' downloads the file/,
+  },
   'weights under another name': {
     files: { 'config.json': stories, 'model.fp16.safetensors': empty },
     code: 'file_not_found',
@@ -148,6 +155,13 @@ describe.each(Object.entries(strangers))('%s', (_, { files, code, words }) => {
     expect(valid).toBe(false);
     expect(problems.filter(({ message }) => words.test(message)).map((problem) => problem.code)).toEqual([code]);
   });
+});
+
+it.each(['tokenizer.json', 'tokenizer_config.json', 'vocab.txt'])('%s that is a pointer of Git LFS', async (file) => {
+  const source = { 'vocab.txt': bytesOf('[UNK]'), 'tokenizer_config.json': bert, [file]: pointer };
+  const failure = await failureOf(() => AutoTokenizer.from_pretrained(source));
+  expect(failure).toMatchObject({ code: 'malformed_config', details: { file } });
+  expect(failure.message).toMatch(/^\S+ is a pointer of Git LFS: 'git lfs pull' downloads the file/);
 });
 
 it('what is in the way of a model that could be loaded is told as before', async () => {

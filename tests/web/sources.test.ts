@@ -1,14 +1,28 @@
 // Every kind of source gives the same model; missing and invalid files are reported by name and cause.
 
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { AutoModelForCausalLM, AutoTokenizer, type LoadOptions, type ProgressInfo, type Source } from 'clearformer';
+import {
+  AutoConfig,
+  AutoFeatureExtractor,
+  AutoImageProcessor,
+  AutoModelForCausalLM,
+  AutoProcessor,
+  AutoTokenizer,
+  inspect,
+  type LoadOptions,
+  type ProgressInfo,
+  pipeline,
+  type Source,
+  validate,
+} from 'clearformer';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Sha256 } from '../../web/src/checkpoint/sha256.js';
 import { type Files, storiesFiles } from './support/checkpoints.js';
+import { folderOf } from './support/command.js';
 import { directory } from './support/directory_handle.js';
 import { failureOf } from './support/failures.js';
 import { fixturePath, storiesPath } from './support/references.js';
@@ -202,6 +216,49 @@ describe('a failure names its file', () => {
     expect((await failureOf(() => logitsOf(join(folder, 'config.json')))).code).toBe('file_not_found');
     await rm(folder, { recursive: true });
   });
+
+  it('with a link that leads nowhere, of which a cache without its blobs consists', async () => {
+    const folder = folderOf(storiesPath, { 'model.safetensors': null });
+    const [weights, target] = [join(folder, 'model.safetensors'), join(folder, 'blobs', '0abc')];
+    await symlink(target, weights);
+    expect(await failureOf(() => logitsOf(folder))).toMatchObject({
+      code: 'file_not_found',
+      message: `${weights} is a link to ${target}, which does not exist`,
+      details: { file: 'model.safetensors' },
+    });
+    await rm(weights);
+    await symlink(join(storiesPath, 'model.safetensors'), weights);
+    expect(await logitsOf(folder)).toEqual(wanted);
+  });
+
+  const below = folderOf(undefined, { 'models--org--some--name/snapshots/0abc/config.json': config as Uint8Array });
+  it.each([
+    ['no folder', join(below, 'no'), `${join(below, 'no')} does not exist`],
+    [
+      'a file',
+      join(storiesPath, 'tokenizer.json'),
+      `${join(storiesPath, 'tokenizer.json')} is not a folder: load the folder it is in, ${storiesPath}`,
+    ],
+    [
+      'a folder of the cache',
+      join(below, 'models--org--some--name'),
+      `${join(below, 'models--org--some--name')} is the cache of org/some--name: load that, or a folder in its snapshots`,
+    ],
+  ])('with a path that is %s, whatever is loaded from it', async (_, path, message) => {
+    for (const read of [
+      () => AutoModelForCausalLM.from_pretrained(path),
+      () => AutoTokenizer.from_pretrained(path),
+      () => AutoConfig.from_pretrained(path),
+      () => AutoProcessor.from_pretrained(path),
+      () => AutoImageProcessor.from_pretrained(path),
+      () => AutoFeatureExtractor.from_pretrained(path),
+      () => pipeline(undefined, path),
+      () => inspect(path),
+      () => validate(path),
+    ]) {
+      expect(await failureOf(read)).toMatchObject({ code: 'file_not_found', message });
+    }
+  });
 });
 
 describe('from_pretrained refuses', () => {
@@ -222,6 +279,8 @@ describe('from_pretrained refuses', () => {
     [storiesPath, { numThreads: 65 }, 'invalid_argument', '64'],
     [storiesPath, { numThreads: 'all' }, 'invalid_argument', 'all'],
     [storiesPath, 'fp32', 'invalid_argument', 'object'],
+    ['http://127.0.0.1/x/config.json', {}, 'invalid_argument', 'config.json is a file: load the folder it is in'],
+    ['https://huggingface.co/org/x/blob/main/model.safetensors', {}, 'invalid_argument', 'is a file'],
     ['http://127.0.0.1/x', { revision: 'main' }, 'unsupported', 'revision'],
     ['http://127.0.0.1/x', { cache: 'always' }, 'invalid_argument', 'always'],
   ])('%j with %j', async (source, options, code, word) => {

@@ -1,6 +1,7 @@
 #include "clearformer/weights/safetensors.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <optional>
@@ -162,6 +163,9 @@ std::uint64_t SafetensorsHeader::header_bytes(const unsigned char* prefix, std::
                                               std::string_view file) {
   std::uint64_t length = 0;
   for (int byte = 7; byte >= 0; --byte) length = length << 8 | prefix[byte];
+  if (std::memcmp(prefix, "version ", kPrefixBytes) == 0) {
+    refuse(file, "this is a pointer of Git LFS: 'git lfs pull' downloads the file");
+  }
   if (length > kMaxHeaderBytes) {
     refuse(file, "the header claims ", length, " bytes, at most ", kMaxHeaderBytes, " are allowed");
   }

@@ -318,6 +318,11 @@ TEST(SafetensorsHeader, LengthIsCheckedAgainstTheFileAndTheLimit) {
                [&] { check(3, 10); });
   expect_error(ErrorCode::malformed_file, {file, "too few"}, [&] { check(1, 10); });
   expect_error(ErrorCode::malformed_file, {file, "too few"}, [&] { check(0, 8); });
+  const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n";
+  expect_error(ErrorCode::malformed_file, {file, "Git LFS"}, [&] {
+    SafetensorsHeader::header_bytes(reinterpret_cast<const unsigned char*>(pointer.data()),
+                                    pointer.size(), file);
+  });
 }
 
 TEST(StoredTensor, RefusesShapesThisLibraryCannotHold) {

@@ -6,22 +6,39 @@ import type { Folder, SourceFile } from './folder.js';
 
 const partBytes = 1 << 20; // small, so that an abort takes effect at once
 
-/** The files under a path. */
-export class DiskFolder implements Folder {
+/** The folder at a path. Rejects with `file_not_found` if there is none. */
+export async function openDisk(path: string): Promise<Folder> {
+  const { basename, dirname, join } = nodeModule('node:path');
+  const refuse = (why: string) => {
+    throw new ClearformerError('file_not_found', `${path} ${why}`, { where: path });
+  };
+  const found = await statOf(path);
+  if (found === undefined) refuse('does not exist');
+  if (!found?.isDirectory()) refuse(`is not a folder: load the folder it is in, ${dirname(path)}`);
+  const [, id] = /^models--(.+)$/.exec(basename(path)) ?? [];
+  if (id !== undefined && (await statOf(join(path, 'snapshots'))) !== undefined)
+    refuse(`is the cache of ${id.replace('--', '/')}: load that, or a folder in its snapshots`);
+  return new DiskFolder(path);
+}
+
+/** What is at a path, if anything is; `details`: those of an error. */
+async function statOf(path: string, details: { file?: string } = {}) {
+  return nodeModule('node:fs/promises')
+    .stat(path)
+    .catch((cause: NodeJS.ErrnoException) => {
+      if (cause.code === 'ENOENT' || cause.code === 'ENOTDIR') return undefined;
+      const message = `${path} could not be read (${cause.message})`;
+      throw new ClearformerError('file_not_found', message, { ...details, where: path }, cause);
+    });
+}
+
+class DiskFolder implements Folder {
   constructor(readonly where: string) {}
 
   async find(name: string): Promise<SourceFile | undefined> {
-    const { stat } = nodeModule('node:fs/promises');
     const path = nodeModule('node:path').join(this.where, name);
-    const found = await stat(path).catch((cause: NodeJS.ErrnoException) => {
-      if (cause.code === 'ENOENT' || cause.code === 'ENOTDIR') return undefined;
-      throw new ClearformerError(
-        'file_not_found',
-        `${path} could not be read (${cause.message})`,
-        { file: name, where: path },
-        cause,
-      );
-    });
+    const found = await statOf(path, { file: name });
+    if (found === undefined) await refuseDangling(name, path);
     if (!found?.isFile()) return undefined;
     return { name, where: path, size: found.size, borrowed: true, html: false, chunks: () => diskParts(path) };
   }
@@ -35,6 +52,16 @@ export class DiskFolder implements Folder {
   only(): Folder {
     return this;
   }
+}
+
+/** Throws if a link of that name leads nowhere, as in a copy of huggingface_hub's snapshots without its blobs. */
+async function refuseDangling(name: string, path: string): Promise<void> {
+  const target = await nodeModule('node:fs/promises')
+    .readlink(path)
+    .catch(() => undefined);
+  if (target === undefined) return;
+  const message = `${path} is a link to ${target}, which does not exist`;
+  throw new ClearformerError('file_not_found', message, { file: name, where: path });
 }
 
 // The next part is read while the caller takes the last one, into two buffers in turn.

@@ -26,11 +26,16 @@ export async function* readTextChunks(file: SourceFile, options: ReadOptions): A
   if ((file.size ?? 0) > most) refuse(file.size ?? 0);
   let bytes = 0;
   for await (const chunk of readChunks(file, options)) {
+    if (bytes === 0 && new TextDecoder().decode(chunk.subarray(0, lfsStart.length)) === lfsStart)
+      throw malformed(file, "is a pointer of Git LFS: 'git lfs pull' downloads the file");
     bytes += chunk.byteLength;
     if (bytes > most) refuse(`more than ${most}`);
     yield chunk;
   }
 }
+
+/** The start of what Git LFS leaves in a clone in place of a file. */
+const lfsStart = 'version https://git-lfs.';
 
 /** Expected SHA-256 (64 hexadecimal digits) by file name. */
 export type Integrity = Readonly<Record<string, string>>;
@@ -127,23 +132,30 @@ async function readText(file: SourceFile, options: ReadOptions): Promise<TextFil
   } catch (thrown) {
     throw thrown instanceof TypeError ? malformed(file, 'is not UTF-8') : thrown;
   }
-  checkJson(file, text);
-  return { name: file.name, text, bytes };
+  return { name: file.name, text: checkedJson(file, text), bytes };
 }
 
-function checkJson(file: SourceFile, text: string): void {
-  if (file.html || text.trimStart().startsWith('<'))
+/** The JSON of Python's json module, which also writes NaN and Infinity; these become strings of the same name. */
+function checkedJson(file: SourceFile, python: string): string {
+  if (file.html || python.trimStart().startsWith('<'))
     throw malformed(file, 'is an HTML page, not JSON: the server answers with a page where it has no such file');
+  let text = python;
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw malformed(file, `is not JSON (${messageOf(cause)})`);
+    text = python.replace(/"(?:[^"\\]|\\.)*"|-?Infinity|NaN/g, (found) => (found[0] === '"' ? found : `"${found}"`));
+    try {
+      value = JSON.parse(text);
+    } catch {
+      throw malformed(file, `is not JSON (${messageOf(cause)})`);
+    }
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw malformed(file, 'is not a JSON object');
   if (!vocabularies.test(file.name) && isDeeper(value))
     throw malformed(file, `is nested deeper than ${deepest} levels`);
+  return text;
 }
 
 function malformed(file: SourceFile, why: string): ClearformerError {

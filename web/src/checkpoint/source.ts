@@ -125,6 +125,8 @@ function openUrl(url: URL, options: SourceOptions): Folder {
   if (!['http:', 'https:', new URL(baseUrl()).protocol].includes(url.protocol)) {
     throw new ClearformerError('invalid_argument', `${url.href}: a source's URL must be http, https or (Node) file`);
   }
+  if (/\.(json|safetensors|bin|gguf|onnx)$/.test(url.pathname))
+    throw new ClearformerError('invalid_argument', `${url.href} is a file: load the folder it is in`);
   if (options.revision !== undefined) {
     throw new ClearformerError('unsupported', 'revision: only a Hub id has revisions', { option: 'revision' });
   }
@@ -168,7 +170,7 @@ function openWeb(base: URL, hub: WebFolderOptions['hub'], host: string, options:
 }
 
 function openPath(path: string): Folder {
-  const folder = import('./disk_folder.js').then(({ DiskFolder }) => new DiskFolder(path));
+  const folder = import('./disk_folder.js').then(({ openDisk }) => openDisk(path));
   return new LaterFolder(path, folder, 'listed');
 }
 

@@ -112,7 +112,9 @@ export const AutoProcessor = {
 /** A part, or undefined if its files do not exist (or belong to another kind of part). */
 async function present<Part>(reading: Promise<Part>, others: readonly string[]): Promise<Part | undefined> {
   return reading.catch((thrown: unknown) => {
-    if (thrown instanceof ClearformerError && ['file_not_found', ...others].includes(thrown.code)) return undefined;
+    if (!(thrown instanceof ClearformerError)) throw thrown;
+    const { code, details } = thrown; // without a folder no file is named
+    if (others.includes(code) || (code === 'file_not_found' && details.file !== undefined)) return undefined;
     throw thrown;
   });
 }
