@@ -5,8 +5,8 @@ import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { HookName } from '../runtime/hook_names.js';
 import { ClearformerError, textOf } from '../support/error.js';
-import { checkOptions } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
+import { checkCall } from './check_call.js';
 import { axisOf, defaultHook, type LayerHook, layerHooks } from './layer_hooks.js';
 import { measured } from './metric.js';
 import { swept } from './sweep/one_edit.js';
@@ -44,7 +44,7 @@ export async function ablateHeads(
   inputs: ModelInputs,
   options: AblateHeadsOptions,
 ): Promise<HeadAblation> {
-  checkOptions(call, options, ['metric', 'op', 'hook', 'signal', 'progress']);
+  checkCall(call, model, options, ['metric', 'op', 'hook', 'signal', 'progress']);
   const given = (options ?? {}) as AblateHeadsOptions;
   const { metric, op = 'zero', hook = defaultHook(model, 'attn.hook_z'), signal } = given;
   if (op !== 'zero' && op !== 'mean') {

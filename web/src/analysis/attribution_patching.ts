@@ -9,8 +9,8 @@ import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { HookName } from '../runtime/hook_names.js';
 import { ClearformerError, textOf } from '../support/error.js';
-import { checkOptions } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
+import { checkCall } from './check_call.js';
 import { axisOf, defaultHook, type LayerHook, layerHooks } from './layer_hooks.js';
 
 const call = 'attributionPatching';
@@ -56,7 +56,7 @@ export async function attributionPatching(
   model: PreTrainedModel,
   options: AttributionPatchingOptions,
 ): Promise<AttributionPatching> {
-  checkOptions(call, options, ['clean', 'corrupted', 'metric', 'by', 'hook', 'signal']);
+  checkCall(call, model, options ?? null, ['clean', 'corrupted', 'metric', 'by', 'hook', 'signal']);
   const { clean, corrupted, metric, by = 'position', hook, signal } = options;
   const wanted = ways[by];
   if (wanted === undefined) {

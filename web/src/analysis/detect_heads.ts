@@ -3,8 +3,8 @@
 import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import { ClearformerError } from '../support/error.js';
-import { checkOptions } from '../support/options.js';
 import type { Tensor } from '../tensor/tensor.js';
+import { checkCall } from './check_call.js';
 import { type HeadKind, type HeadScores, headKinds, headScores } from './head_scores.js';
 import { defaultHook, type LayerHook, layerHooks } from './layer_hooks.js';
 import { type RepeatedTokensOptions, repeatedTokens } from './repeated_tokens.js';
@@ -51,7 +51,7 @@ const known = ['inputs', 'hook', 'threshold', 'batch', 'length', 'seed', 'signal
  * does.
  */
 export async function detectHeads(model: PreTrainedModel, options: DetectHeadsOptions = {}): Promise<DetectedHeads> {
-  checkOptions('detectHeads', options, known);
+  checkCall('detectHeads', model, options, known);
   const { threshold = 0.5, hook = defaultHook(model, 'attn.hook_pattern'), signal } = options;
   const names = layerHooks(model, hook);
   requireTokens(model, hook);

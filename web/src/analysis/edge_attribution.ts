@@ -12,9 +12,9 @@ import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import { matmul } from '../primitives/functional.js';
 import type { HookName } from '../runtime/hook_names.js';
 import { ClearformerError } from '../support/error.js';
-import { checkOptions } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { ActivationCache } from '../tensor/tensor_output.js';
+import { checkCall } from './check_call.js';
 import { isEarlier, type Reader, readersOf, type Writer, writersOf } from './edge_graph.js';
 import { attentionScale } from './layer_hooks.js';
 
@@ -62,7 +62,7 @@ export async function edgeAttribution(
   model: PreTrainedModel,
   options: EdgeAttributionOptions,
 ): Promise<EdgeAttribution> {
-  checkOptions(call, options, ['clean', 'corrupted', 'metric', 'steps', 'signal']);
+  checkCall(call, model, options ?? null, ['clean', 'corrupted', 'metric', 'steps', 'signal']);
   const { clean, corrupted, metric, steps = 0, signal } = options;
   if (!Number.isSafeInteger(steps) || steps < 0) {
     throw new ClearformerError('invalid_argument', `${call}: steps must be a whole number, 0 for EAP`, {

@@ -2,6 +2,7 @@
 
 import { matmul, svd } from '../primitives/functional.js';
 import { ClearformerError } from '../support/error.js';
+import { exportedTensor } from '../tensor/exported_tensor.js';
 import type { Tensor } from '../tensor/tensor.js';
 
 /** U [m, k], S [k] and Vh [k, n] of a matrix U·diag(S)·Vh. */
@@ -18,6 +19,7 @@ export class FactoredMatrix {
 
   /** Throws `shape_mismatch` unless A is [m, r] and B [r, n]. */
   constructor(A: Tensor<'float32'>, B: Tensor<'float32'>) {
+    for (const factor of [A, B]) exportedTensor('FactoredMatrix', factor);
     if (A.dims.length !== 2 || B.dims.length !== 2 || A.dims[1] !== B.dims[0]) {
       throw new ClearformerError(
         'shape_mismatch',

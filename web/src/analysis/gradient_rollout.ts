@@ -4,6 +4,7 @@
 // Source: Chefer et al. 2021, "Generic Attention-model Explainability", arXiv 2103.15679, equations 5 and 6.
 
 import type { DifferentiatedCache } from '../models/gradient.js';
+import { expectArgument } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { type AttentionPatterns, selfAttention } from './attention_patterns.js';
 import { product } from './attention_rollout.js';
@@ -17,6 +18,7 @@ import { product } from './attention_rollout.js';
 export function gradientRollout(
   cache: DifferentiatedCache | { patterns: AttentionPatterns; gradients: AttentionPatterns },
 ): Tensor<'float32'> {
+  expectArgument('gradientRollout', typeof cache === 'object' && cache, 'a cache', cache);
   const given = 'patterns' in cache ? cache : { patterns: cache, gradients: (cache as DifferentiatedCache).grad };
   const maps = selfAttention('gradientRollout', given.patterns as AttentionPatterns);
   const gradients = selfAttention('gradientRollout: gradients', given.gradients as AttentionPatterns);

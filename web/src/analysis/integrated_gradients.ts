@@ -9,9 +9,9 @@ import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { HookName } from '../runtime/hook_names.js';
 import { ClearformerError } from '../support/error.js';
-import { checkOptions } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
+import { checkCall } from './check_call.js';
 import type { SweepProgress } from './sweep/sweep.js';
 import { embeddingHook } from './token_saliency.js';
 
@@ -60,7 +60,7 @@ export async function integratedGradients(
   inputs: ModelInputs,
   options: IntegratedGradientsOptions,
 ): Promise<IntegratedGradients> {
-  checkOptions(call, options, ['metric', 'at', 'baseline', 'steps', 'signal', 'progress']);
+  checkCall(call, model, options ?? null, ['metric', 'at', 'baseline', 'steps', 'signal', 'progress']);
   const { at = embeddingHook(call, model, inputs), steps = 32, baseline = 0, progress } = options;
   if (!Number.isSafeInteger(steps) || steps < 1) {
     throw new ClearformerError('invalid_argument', `${call}: steps must be a positive whole number`, {

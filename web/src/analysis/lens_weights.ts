@@ -3,8 +3,9 @@
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { WeightProcessing } from '../runtime/border.js';
 import { ClearformerError, textOf } from '../support/error.js';
-import { checkOptions, throwIfAborted } from '../support/options.js';
+import { throwIfAborted } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
+import { checkCall } from './check_call.js';
 import { FactoredMatrix } from './factored_matrix.js';
 import { inLayer } from './layer_hooks.js';
 
@@ -20,7 +21,7 @@ export class LensWeights {
   readonly #options: WeightProcessing;
 
   constructor(model: PreTrainedModel, options: WeightProcessing = {}) {
-    checkOptions('LensWeights', options, ['fold_ln', 'center_writing_weights']);
+    checkCall('LensWeights', model, options, ['fold_ln', 'center_writing_weights']);
     this.#model = model;
     this.#options = options;
   }

@@ -7,9 +7,9 @@
 
 import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
-import { checkOptions } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { ActivationCache } from '../tensor/tensor_output.js';
+import { checkCall } from './check_call.js';
 import { type Positions, placesOf } from './positions.js';
 import { type ResidualPart, residualParts } from './residual_parts.js';
 import { type TokenChoice, type TokenDirections, tokenDirections } from './token_directions.js';
@@ -51,7 +51,7 @@ export async function logitAttribution(
   inputs: ModelInputs,
   options: LogitAttributionOptions,
 ): Promise<LogitAttribution> {
-  checkOptions('logitAttribution', options, ['tokens', 'incorrect_tokens', 'pos', 'signal']);
+  checkCall('logitAttribution', model, options, ['tokens', 'incorrect_tokens', 'pos', 'signal']);
   const { tokens, incorrect_tokens, pos = -1, signal } = (options ?? {}) as LogitAttributionOptions;
   const { parts, scale } = residualParts('logitAttribution', model);
   const names_filter = [...parts.map(({ hook }) => hook), scale];

@@ -5,8 +5,8 @@ import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { HookName } from '../runtime/hook_names.js';
 import { ClearformerError } from '../support/error.js';
-import { checkOptions } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
+import { checkCall } from './check_call.js';
 import { defaultHook, layerHooks } from './layer_hooks.js';
 import { type Positions, placesOf, takePlaces } from './positions.js';
 
@@ -33,7 +33,7 @@ export async function logitLens(
   inputs: ModelInputs,
   options: LogitLensOptions = {},
 ): Promise<Tensor<'float32'>> {
-  checkOptions('logitLens', options, ['pos', 'normalize', 'signal']);
+  checkCall('logitLens', model, options, ['pos', 'normalize', 'signal']);
   const { pos, normalize = true, signal } = options;
   const { task, model_type } = model.cfg;
   if (!tasks.includes(task)) {

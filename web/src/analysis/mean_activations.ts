@@ -13,6 +13,7 @@ import { elementCount } from '../tensor/elements.js';
 import { integerMatrix } from '../tensor/integer_input.js';
 import { Tensor } from '../tensor/tensor.js';
 import { type ActivationCache, toModuleCache } from '../tensor/tensor_output.js';
+import { checkCall } from './check_call.js';
 import type { SweepProgress } from './sweep/sweep.js';
 
 const call = 'meanActivations';
@@ -56,7 +57,7 @@ export async function meanActivations(
   hooks: NamesFilter,
   options: MeanActivationsOptions = {},
 ): Promise<ActivationMeans> {
-  checkOptions(call, options, ['by', 'signal', 'progress']);
+  checkCall(call, model, options, ['by', 'signal', 'progress']);
   const { by = 'feature', signal, progress } = options;
   if (by !== 'feature' && by !== 'position') {
     throw new ClearformerError('unsupported', `${call}: unknown by '${textOf(by)}' (known: feature, position)`, {

@@ -6,9 +6,9 @@ import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { HookName } from '../runtime/hook_names.js';
 import { ClearformerError, textOf } from '../support/error.js';
-import { checkOptions } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { ActivationCache } from '../tensor/tensor_output.js';
+import { checkCall } from './check_call.js';
 import { axisOf, defaultHook, type LayerHook, layerHooks } from './layer_hooks.js';
 import { measured } from './metric.js';
 import { swept } from './sweep/one_edit.js';
@@ -53,7 +53,7 @@ export async function patchActivations(
   model: PreTrainedModel,
   options: PatchActivationsOptions,
 ): Promise<ActivationPatching> {
-  checkOptions(call, options, known);
+  checkCall(call, model, options, known);
   const given = (options ?? {}) as PatchActivationsOptions;
   const { clean, corrupted, metric, by = 'position', signal } = given;
   if (!ways.includes(by)) {

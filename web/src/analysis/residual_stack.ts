@@ -4,10 +4,11 @@
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import { bmm } from '../primitives/functional.js';
 import { ClearformerError } from '../support/error.js';
-import { checkOptions } from '../support/options.js';
+import { exportedTensor } from '../tensor/exported_tensor.js';
 import { stack as stacked } from '../tensor/operations.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { ActivationCache } from '../tensor/tensor_output.js';
+import { checkCall } from './check_call.js';
 import { attentionScale, inLayer, stackPrefix } from './layer_hooks.js';
 import { type Positions, placesOf, takePlaces } from './positions.js';
 import { embeddingParts } from './residual_parts.js';
@@ -44,7 +45,7 @@ export async function accumulated_resid(
   cache: ActivationCache,
   options: ResidualStackOptions & { incl_mid?: boolean; mlp_input?: boolean } = {},
 ): Promise<ResidualStack> {
-  checkOptions('accumulated_resid', options, [...stackOptions, 'incl_mid', 'mlp_input']);
+  checkCall('accumulated_resid', model, options, [...stackOptions, 'incl_mid', 'mlp_input']);
   const { incl_mid = false, mlp_input = false } = options;
   const last = lastLayer('accumulated_resid', model, options);
   const parts: Part[] = [];
@@ -71,7 +72,7 @@ export async function decompose_resid(
   cache: ActivationCache,
   options: ResidualStackOptions & { mode?: 'all' | 'attn' | 'mlp'; mlp_input?: boolean; incl_embeds?: boolean } = {},
 ): Promise<ResidualStack> {
-  checkOptions('decompose_resid', options, [...stackOptions, 'mode', 'mlp_input', 'incl_embeds']);
+  checkCall('decompose_resid', model, options, [...stackOptions, 'mode', 'mlp_input', 'incl_embeds']);
   const { mode = 'all', mlp_input = false, incl_embeds = true } = options;
   const last = lastLayer('decompose_resid', model, options);
   const names = new Set<string>(model.hooks().map(({ name }) => name));
@@ -97,7 +98,7 @@ export async function stack_head_results(
   cache: ActivationCache,
   options: ResidualStackOptions & { incl_remainder?: boolean } = {},
 ): Promise<ResidualStack> {
-  checkOptions('stack_head_results', options, [...stackOptions, 'incl_remainder']);
+  checkCall('stack_head_results', model, options, [...stackOptions, 'incl_remainder']);
   const last = lastLayer('stack_head_results', model, options);
   const labels: string[] = [];
   const results: Float[] = [];
@@ -133,8 +134,8 @@ export async function logit_attrs(
   tokens: TokenChoice,
   options: { incorrect_tokens?: TokenChoice; pos?: Positions } = {},
 ): Promise<Tensor<'float32'>> {
-  checkOptions('logit_attrs', options, ['incorrect_tokens', 'pos']);
-  const batch = residual_stack.dims[1] ?? 0;
+  checkCall('logit_attrs', model, options, ['incorrect_tokens', 'pos']);
+  const batch = exportedTensor('logit_attrs', residual_stack).dims[1] ?? 0;
   const choice = { right: tokens, wrong: options.incorrect_tokens };
   const { directions } = await tokenDirections('logit_attrs', model, batch, choice, undefined);
   const scaled = normalized('logit_attrs', model, cache, residual_stack, { pos: options.pos });
@@ -169,7 +170,7 @@ function lastLayer(call: string, { cfg }: PreTrainedModel, { layer }: ResidualSt
 }
 
 function captured(call: string, cache: ActivationCache, hook: string): Float {
-  const value = (cache as Readonly<Record<string, Float>>)[hook];
+  const value = (cache as Readonly<Record<string, Float>> | undefined)?.[hook];
   if (value !== undefined) return value;
   throw new ClearformerError('invalid_argument', `${call}: the cache has no ${hook}; capture it with names_filter`);
 }

@@ -2,9 +2,9 @@
 
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import { ClearformerError } from '../support/error.js';
-import { checkOptions } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
+import { checkCall } from './check_call.js';
 
 /** Options of to_tokens and to_str_tokens. */
 export interface ToTokensOptions {
@@ -51,7 +51,7 @@ async function tokenizerOf(
   model: PreTrainedModel,
   options: ToTokensOptions,
 ): Promise<PreTrainedTokenizer> {
-  checkOptions(call, options, ['prepend_bos']);
+  checkCall(call, model, options, ['prepend_bos']);
   const tokenizer = await model.ownTokenizer();
   if (tokenizer !== undefined) return tokenizer;
   throw new ClearformerError('unsupported', `${call}: there is no tokenizer in the model's folder`);

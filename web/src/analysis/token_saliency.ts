@@ -7,9 +7,9 @@ import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { HookName } from '../runtime/hook_names.js';
 import { ClearformerError, textOf } from '../support/error.js';
-import { checkOptions } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
+import { checkCall } from './check_call.js';
 
 /** Options of tokenSaliency and patchSaliency. */
 export interface SaliencyOptions {
@@ -66,7 +66,7 @@ export async function patchSaliency(
 }
 
 async function saliency(call: string, model: PreTrainedModel, inputs: ModelInputs, options: SaliencyOptions) {
-  checkOptions(call, options, ['metric', 'method', 'hook', 'signal']);
+  checkCall(call, model, options ?? null, ['metric', 'method', 'hook', 'signal']);
   const { metric, method = 'gradient', hook = embeddingHook(call, model, inputs), signal } = options;
   if (method !== 'gradient' && method !== 'gradient_x_input') {
     const message = `${call}: unknown method '${textOf(method)}' (known: gradient, gradient_x_input)`;

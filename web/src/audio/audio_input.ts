@@ -2,7 +2,7 @@
 
 import { copied } from '../support/copied.js';
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
-import { abortable } from '../support/options.js';
+import { abortable, checkOptions } from '../support/options.js';
 import { inSlices, runs, type Steps } from '../support/steps.js';
 import { resampled } from './sample_rate.js';
 import { isWav, readWav, type Sound } from './wav.js';
@@ -31,8 +31,10 @@ export type AudioInput =
 export async function read_audio(
   source: AudioInput,
   sampling_rate = 16000,
-  { signal }: { signal?: AbortSignal | undefined } = {},
+  options: { signal?: AbortSignal | undefined } = {},
 ): Promise<Float32Array> {
+  checkOptions('read_audio', options, ['signal']);
+  const { signal } = options;
   const sound = await abortable(soundOf(source, sampling_rate), signal);
   return inSlices(atRate(sound, sampling_rate), signal);
 }

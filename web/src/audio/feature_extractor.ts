@@ -9,7 +9,7 @@ import type { ArgumentsOf, TensorOut } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
 import { Callable } from '../support/callable.js';
 import { ClearformerError, textOf } from '../support/error.js';
-import { checkOptions, ownOptions } from '../support/options.js';
+import { checkOptions, expectArgument, ownOptions } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { type AudioInput, read_audio } from './audio_input.js';
 import { type WhisperFeatures, whisperFeatures } from './feature_extractor_config.js';
@@ -72,6 +72,12 @@ export class WhisperFeatureExtractor extends Callable<
    */
   constructor(config: Readonly<Record<string, unknown>>, file = 'preprocessor_config.json') {
     super();
+    expectArgument(
+      'WhisperFeatureExtractor',
+      typeof config === 'object' && config,
+      'the object of a config file',
+      config,
+    );
     this.config = config;
     this.features = whisperFeatures(config, file);
   }

@@ -62,7 +62,9 @@ export function openSource(source: Source, options: SourceOptions): Folder {
     return new HandleFolder(source as FileSystemDirectoryHandle);
   }
   if (Array.isArray(source) || (typeof FileList === 'function' && source instanceof FileList)) {
-    return new MemoryFolder('the given files', filesByName(Array.from(source as ArrayLike<File>)));
+    const files = Array.from(source as ArrayLike<File>);
+    if (!files.every((file) => typeof file?.name === 'string' && typeof file.slice === 'function')) throw notASource();
+    return new MemoryFolder('the given files', filesByName(files));
   }
   return new MemoryFolder('the given record', new Map(Object.entries(source as Record<string, Contents>)));
 }

@@ -7,7 +7,7 @@ import { readProcessorConfig } from '../checkpoint/processor_config.js';
 import { openSource, type Source, type SourceOptions, sourceOptions } from '../checkpoint/source.js';
 import { Callable } from '../support/callable.js';
 import { ClearformerError, textOf } from '../support/error.js';
-import { abortable, checkOptions, ownOptions } from '../support/options.js';
+import { abortable, checkOptions, expectArgument, ownOptions } from '../support/options.js';
 import { inSlices, runs, type Steps } from '../support/steps.js';
 import { Tensor } from '../tensor/tensor.js';
 import { centerCrop, resizedTo } from './geometry.js';
@@ -65,6 +65,7 @@ export class ImageProcessor extends Callable<
    */
   constructor(config: Readonly<Record<string, unknown>>, file = 'preprocessor_config.json') {
     super();
+    expectArgument('ImageProcessor', typeof config === 'object' && config, 'the object of a config file', config);
     this.config = config;
     this.image_processor_type = imageProcessorType(config) ?? 'none';
     checkImageProcessorConfig(this.image_processor_type, config, file);

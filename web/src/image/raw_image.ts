@@ -2,6 +2,7 @@
 
 import { copied } from '../support/copied.js';
 import { ClearformerError, textOf } from '../support/error.js';
+import { checkOptions, expectArgument } from '../support/options.js';
 import { isNode, nodeModule } from '../support/platform.js';
 import { atOnce, inSlices } from '../support/steps.js';
 import { Tensor } from '../tensor/tensor.js';
@@ -63,12 +64,14 @@ export class RawImage implements ImagePixels {
   }
   /** The contents of a canvas, as RGBA. */
   static fromCanvas(canvas: HTMLCanvasElement | OffscreenCanvas): RawImage {
+    expectArgument('RawImage.fromCanvas', typeof canvas?.getContext === 'function', 'a canvas', canvas);
     const context = canvas.getContext('2d') as CanvasRenderingContext2D;
     const { data, width, height } = context.getImageData(0, 0, canvas.width, canvas.height);
     return new RawImage(data, width, height, 4);
   }
   /** From a uint8 tensor, [channel, height, width] or channels last. */
   static fromTensor(tensor: Tensor, channel_format: ChannelOrder = 'CHW'): RawImage {
+    expectArgument('RawImage.fromTensor', tensor instanceof Tensor, 'a Tensor', tensor);
     const order = checkedOrder('RawImage.fromTensor', channel_format);
     if (tensor.type !== 'uint8' || tensor.dims.length !== 3) {
       const found = `${tensor.type} [${tensor.dims.join(', ')}]`;
@@ -117,6 +120,7 @@ export class RawImage implements ImagePixels {
   }
   /** Converts to RGBA, with a mask of one channel as alpha. */
   putAlpha(mask: RawImage): this {
+    expectArgument('RawImage.putAlpha', mask instanceof RawImage, 'a RawImage', mask);
     if (mask.width !== this.width || mask.height !== this.height || mask.channels !== 1) {
       const found = `${mask.width} x ${mask.height} with ${mask.channels} channels`;
       throw new ClearformerError(
@@ -146,8 +150,10 @@ export class RawImage implements ImagePixels {
   async resize(
     width: number | null,
     height: number | null,
-    { resample = 2, signal }: { resample?: Resample | undefined; signal?: AbortSignal | undefined } = {},
+    options: { resample?: Resample | undefined; signal?: AbortSignal | undefined } = {},
   ): Promise<this> {
+    checkOptions('RawImage.resize', options, ['resample', 'signal']);
+    const { resample = 2, signal } = options;
     const filter = typeof resample === 'string' ? names.indexOf(resample) : resample;
     if (!resamplings.includes(filter)) {
       const message = `RawImage.resize: resample is ${textOf(resample)} (known: 0 to 5, ${names.join(', ')})`;
@@ -162,7 +168,9 @@ export class RawImage implements ImagePixels {
     return this.#become(await inSlices(resize(this, columns, rows, filter), signal));
   }
   /** Crops to [x_min, y_min, x_max, y_max], inclusive. */
-  async crop([x_min, y_min, x_max, y_max]: readonly [number, number, number, number]): Promise<this> {
+  async crop(box: readonly [number, number, number, number]): Promise<this> {
+    expectArgument('RawImage.crop', Array.isArray(box), 'an array of four numbers', box);
+    const [x_min, y_min, x_max, y_max] = box;
     const [left, top] = [Math.max(x_min, 0), Math.max(y_min, 0)];
     const [width, height] = [Math.min(x_max, this.width - 1) - left + 1, Math.min(y_max, this.height - 1) - top + 1];
     checkExtents('crop', [width, height], 1);
@@ -175,7 +183,9 @@ export class RawImage implements ImagePixels {
     return this.#become(centerCrop(this, crop_height, crop_width));
   }
   /** Pads with zeros: [left, right, top, bottom] in pixels. */
-  async pad([left, right, top, bottom]: readonly [number, number, number, number]): Promise<this> {
+  async pad(margins: readonly [number, number, number, number]): Promise<this> {
+    expectArgument('RawImage.pad', Array.isArray(margins), 'an array of four numbers', margins);
+    const [left, right, top, bottom] = margins;
     checkExtents('pad', [left, right, top, bottom], 0);
     return this.#become(this.#framed(this.width + left + right, this.height + top + bottom, -left, -top));
   }
@@ -200,6 +210,8 @@ export class RawImage implements ImagePixels {
    * `unsupported` for a type that cannot be encoded here.
    */
   async toBlob(type = 'image/png', quality = 1): Promise<Blob> {
+    expectArgument('RawImage.toBlob', typeof type === 'string', 'a MIME type', type);
+    expectArgument('RawImage.toBlob', quality >= 0 && quality <= 1, 'a quality from 0 to 1', quality);
     if (isNode()) {
       const { encodeWithSharp } = await import('./sharp_decoder.js');
       const bytes = { ...this.#pixels(), data: new Uint8Array(this.data) };
@@ -214,6 +226,7 @@ export class RawImage implements ImagePixels {
    * the extension, PNG by default. Throws `unsupported` for a format that cannot be encoded here, and in workers.
    */
   async save(path: string): Promise<void> {
+    expectArgument('RawImage.save', typeof path === 'string' && path, 'a path', path);
     const name = path.split(/[\\/]/).pop() ?? '';
     const ending = name.split('.').pop()?.toLowerCase() ?? '';
     if (!isNode() && typeof document === 'undefined') {

@@ -3,6 +3,7 @@
 import type { Handle } from '../runtime/border.js';
 import { type Engine, releaseHandle } from '../runtime/engine.js';
 import { ClearformerError } from '../support/error.js';
+import { expectArgument } from '../support/options.js';
 import { asyncDisposeSymbol, disposeSymbol, Lease } from '../support/resource.js';
 
 /** Size of a cache: sequences, positions, capacity in positions, bytes. */
@@ -31,6 +32,8 @@ export class KeyValueCache {
   /** @internal */
   constructor(engine: Engine, handle: Handle);
   constructor(engine?: Engine, handle?: Handle) {
+    const isOurs = engine === undefined || (typeof engine === 'object' && typeof engine?.call === 'function');
+    expectArgument('new KeyValueCache', isOurs, 'no arguments', engine);
     if (engine !== undefined && handle !== undefined) this.fill(engine, handle);
   }
 

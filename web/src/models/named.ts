@@ -9,7 +9,7 @@ import type { AutoModelClass } from './auto_models.js';
 export function named<Model>(name: string, base: AutoModelClass<Model>, type: string): AutoModelClass<Model> {
   return {
     async from_pretrained(source, options = {}) {
-      const wanted = Object.entries(options).filter(([option]) => [...sourceOptions, 'signal'].includes(option));
+      const wanted = Object.entries(options ?? {}).filter(([option]) => [...sourceOptions, 'signal'].includes(option));
       const { model_type } = await AutoConfig.from_pretrained(source, Object.fromEntries(wanted));
       if (model_type !== type) {
         const message = `${name}.from_pretrained: the checkpoint is '${textOf(model_type)}', not '${type}'; AutoModel… takes any`;

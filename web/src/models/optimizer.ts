@@ -4,7 +4,7 @@ import type { Handle } from '../runtime/border.js';
 import { type Engine, releaseHandle } from '../runtime/engine.js';
 import type { OptimizerArguments } from '../runtime/weight_calls.js';
 import { ClearformerError, textOf } from '../support/error.js';
-import { checkOptions } from '../support/options.js';
+import { checkOptions, expectArgument } from '../support/options.js';
 import { asyncDisposeSymbol, disposeSymbol, Lease } from '../support/resource.js';
 import { forwardIn, type LabelInput, type ModelInputs } from './inputs.js';
 import { labelsIn, withDecoderInputs } from './labels.js';
@@ -183,6 +183,7 @@ export async function clip_grad_norm_(optimizer: Optimizer, max_norm: number): P
   if (typeof max_norm !== 'number' || !(max_norm >= 0)) {
     throw invalid('max_norm', `clip_grad_norm_: max_norm is ${textOf(max_norm)}`);
   }
+  expectArgument('clip_grad_norm_', optimizer instanceof Optimizer, 'an optimizer', optimizer);
   return optimizer.clip(max_norm);
 }
 

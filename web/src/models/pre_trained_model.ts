@@ -251,13 +251,13 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
 
   /**
    * The points of the forward pass that can be captured and edited, with their dims and axes. `on_request`: also those
-   * computed only where a filter names them, as `'*.hook_result'` does and `'*'` does not: what each head reads
-   * (`hook_q_input`, `hook_k_input`, `hook_v_input`) and adds (`hook_result`), and the feed-forward network's own copy
-   * of the residual stream (`hook_mlp_in`).
+   * computed only where a filter names them, as `'*.hook_result'` does and `'*'` does not: what each head reads (`hook_q_input`,
+   * `hook_k_input`, `hook_v_input`) and adds (`hook_result`), and what the feed-forward network reads (`hook_mlp_in`).
    */
-  hooks({ on_request = false }: { on_request?: boolean | undefined } = {}): HookPoint[] {
+  hooks(options: { on_request?: boolean | undefined } = {}): HookPoint[] {
+    checkOptions('hooks', options, ['on_request']);
     return this.#loaded.hooks
-      .filter((hook) => on_request || !hook.on_request)
+      .filter((hook) => options.on_request || !hook.on_request)
       .map((hook) => ({ ...hook, dims: [...hook.dims], axes: [...hook.axes] }));
   }
 

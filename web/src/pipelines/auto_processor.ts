@@ -52,8 +52,10 @@ export class Processor extends Callable<
   readonly tokenizer: PreTrainedTokenizer | undefined;
 
   /** @internal */
-  constructor({ image_processor, feature_extractor, tokenizer }: Parts) {
+  constructor(parts: Parts) {
     super();
+    checkOptions('Processor', parts ?? null, ['image_processor', 'feature_extractor', 'tokenizer']);
+    const { image_processor, feature_extractor, tokenizer } = parts;
     this.image_processor = image_processor;
     this.feature_extractor = feature_extractor;
     this.tokenizer = tokenizer;

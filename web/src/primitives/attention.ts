@@ -106,7 +106,7 @@ export async function additive_attention<
   options: AdditiveOptions & WantedScores<W, S>,
 ): Promise<Pooled<W, S>> {
   const call = 'additive_attention';
-  checkOptions(call, options, [...common, ...scores.additive]);
+  checkOptions(call, options ?? null, [...common, ...scores.additive]);
   return pool(call, { query, key, value }, options, 'additive') as Promise<Pooled<W, S>>;
 }
 

@@ -100,7 +100,7 @@ export interface RelativeSpan {
 }
 
 function spanOf(call: string, span: RelativeSpan, more: readonly string[] = []) {
-  checkOptions(call, span, ['queries', 'keys', 'query_offset', ...more]);
+  checkOptions(call, span ?? null, ['queries', 'keys', 'query_offset', ...more]);
   const { queries = -1, keys = -1, query_offset = 0 } = span; // -1 is rejected by name
   return sizes(call, { queries, keys, query_offset });
 }

@@ -84,7 +84,7 @@ export function remoteHost(): string {
 
 /** Changes the given settings for all later calls. An unknown setting throws `unsupported`. */
 export function configure(settings: Configuration): void {
-  checkOptions('configure', settings, known);
+  checkOptions('configure', settings ?? null, known);
   for (const option of ['timeout', 'retries', 'retryDelay'] as const) {
     const value = settings[option];
     const least = option === 'timeout' ? 1 : 0;

@@ -2,6 +2,11 @@
 
 import { ClearformerError, textOf } from './error.js';
 
+/** Throws `invalid_argument` if what is given for an argument is not what the call needs. */
+export function expectArgument(call: string, isOne: unknown, needed: string, given: unknown): asserts isOne {
+  if (!isOne) throw new ClearformerError('invalid_argument', `${call}: needs ${needed}, got ${textOf(given)}`);
+}
+
 /** Options that are functions wherever they exist. */
 const functions = ['progress', 'progress_callback', 'onResult'];
 

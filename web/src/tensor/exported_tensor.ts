@@ -1,6 +1,7 @@
 // Shared by the tensor export functions: validation, the bytes of a tensor, allocation.
 
-import { ClearformerError, messageOf, textOf } from '../support/error.js';
+import { ClearformerError, messageOf } from '../support/error.js';
+import { expectArgument } from '../support/options.js';
 import { Tensor } from './tensor.js';
 
 /**
@@ -9,9 +10,7 @@ import { Tensor } from './tensor.js';
  */
 export function exportedTensor(call: string, given: unknown): Tensor {
   const { type, data, dims } = (given ?? {}) as Tensor;
-  if (type === undefined || !Array.isArray(dims)) {
-    throw new ClearformerError('invalid_argument', `${call}: needs a Tensor, got ${textOf(given)}`);
-  }
+  expectArgument(call, type !== undefined && Array.isArray(dims), 'a Tensor', given);
   return new Tensor(type, data, dims);
 }
 

@@ -4,6 +4,7 @@
 // Cubic convolution (Keys 1981) with a = -3/4, as in torch.
 
 import { ClearformerError, textOf } from '../support/error.js';
+import { expectArgument } from '../support/options.js';
 import { Tensor } from './tensor.js';
 
 /** How values between pixels are interpolated. */
@@ -74,6 +75,7 @@ export function interpolate(
   size: readonly [number, number],
   mode: InterpolationMode = 'bilinear',
 ): Tensor<'float32'> {
+  expectArgument('interpolate', input instanceof Tensor, 'a Tensor', input);
   if (input.dims.length !== 3) {
     const message = `interpolate: needs dims [channel, height, width], got [${input.dims.join(', ')}]`;
     throw new ClearformerError('shape_mismatch', message);
@@ -92,6 +94,8 @@ export interface InterpolateOptions {
 /** Resizes images [batch, channel, height, width]. */
 export async function interpolate_4d(input: Tensor, options: InterpolateOptions): Promise<Tensor<'float32'>> {
   const { size = [], mode = 'bilinear' } = options ?? {};
+  expectArgument('interpolate_4d', input instanceof Tensor, 'a Tensor', input);
+  expectArgument('interpolate_4d', Array.isArray(size), 'a size [height, width]', size);
   const leading = [...input.dims.slice(0, 4 - size.length), ...size].slice(0, 2);
   if (input.dims.length !== 4 || leading.some((extent, axis) => extent !== input.dims[axis])) {
     const message = `interpolate_4d: dims [${input.dims.join(', ')}] do not fit size [${size.join(', ')}]`;

@@ -1,6 +1,7 @@
 // The largest values of each row, and where they are.
 
 import { ClearformerError, textOf } from '../support/error.js';
+import { expectArgument } from '../support/options.js';
 import { best } from './elements.js';
 import { Tensor, type TensorData, type TensorType } from './tensor.js';
 
@@ -9,6 +10,7 @@ export function largest<T extends TensorType>(
   x: Tensor<T>,
   k: number | null = null,
 ): [values: Tensor<T>, indices: Tensor<'int64'>] {
+  expectArgument('topk', x instanceof Tensor, 'a Tensor', x);
   const extent = x.dims.at(-1) ?? 1;
   const count = k ?? extent;
   if (!Number.isInteger(count) || count < 1 || count > extent) {

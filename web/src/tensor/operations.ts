@@ -1,12 +1,19 @@
 // Functions of tensors with transformers.js' names and torch's semantics, computed synchronously in JavaScript.
 
 import { ClearformerError, textOf } from '../support/error.js';
+import { expectArgument } from '../support/options.js';
 import { elementCount } from './elements.js';
 import { largest } from './largest.js';
 import { type Axes, Tensor, type TensorData, type TensorType } from './tensor.js';
 
+function expectTensors(call: string, given: readonly Tensor[]): void {
+  expectArgument(call, Array.isArray(given), 'an array of tensors', given);
+  for (const one of given) expectArgument(call, one instanceof Tensor, 'a Tensor', one);
+}
+
 /** Concatenates tensors along `dim`. Throws `shape_mismatch` or `dtype_mismatch` if they do not fit together. */
 export function cat<T extends TensorType>(tensors: readonly Tensor<T>[], dim = 0): Tensor<T> {
+  expectTensors('cat', tensors);
   const [first] = tensors;
   if (first === undefined) throw new ClearformerError('invalid_argument', 'cat: needs at least one tensor');
   const axis = dim < 0 ? dim + first.dims.length : dim;
@@ -39,6 +46,7 @@ export function cat<T extends TensorType>(tensors: readonly Tensor<T>[], dim = 0
 
 /** Stacks tensors of equal dims along a new axis `dim`. */
 export function stack<T extends TensorType>(tensors: readonly Tensor<T>[], dim = 0): Tensor<T> {
+  expectTensors('stack', tensors);
   const at = dim < 0 ? dim + (tensors[0]?.dims.length ?? 0) + 1 : dim;
   return cat(
     tensors.map((each) => each.unsqueeze(at)),
@@ -48,11 +56,13 @@ export function stack<T extends TensorType>(tensors: readonly Tensor<T>[], dim =
 
 /** `tensor.permute(axes)`. */
 export function permute<T extends TensorType>(tensor: Tensor<T>, axes: readonly number[]): Tensor<T> {
+  expectTensors('permute', [tensor]);
   return tensor.permute(axes);
 }
 
 /** `input.mean(dim, keepdim)`. */
 export function mean(input: Tensor, dim: Axes = null, keepdim = false): Tensor<'float32'> {
+  expectTensors('mean', [input]);
   return input.mean(dim, keepdim);
 }
 
@@ -63,6 +73,7 @@ export function std_mean(
   correction = 1,
   keepdim = false,
 ): [std: Tensor<'float32'>, mean: Tensor<'float32'>] {
+  expectTensors('std_mean', [input]);
   const wide = input.mean(dim, true);
   const own = (input as Tensor<'float32'>).sub(wide);
   const count = input.size / Math.max(wide.size, 1);
@@ -86,6 +97,7 @@ export async function topk<T extends TensorType>(
  * attention_mask [batch, position] is 1: [batch, d_model].
  */
 export function mean_pooling(last_hidden_state: Tensor, attention_mask: Tensor): Tensor<'float32'> {
+  expectTensors('mean_pooling', [last_hidden_state, attention_mask]);
   const mask = attention_mask.to('float32').unsqueeze(-1);
   const sum = last_hidden_state.to('float32').mul(mask).sum(1) as Tensor<'float32'>;
   return sum.div((mask.sum(1) as Tensor<'float32'>).clamp(1e-9, Number.POSITIVE_INFINITY));
@@ -96,6 +108,7 @@ export function full(size: readonly number[], fill_value: number): Tensor<'float
 export function full(size: readonly number[], fill_value: bigint): Tensor<'int64'>;
 export function full(size: readonly number[], fill_value: boolean): Tensor<'uint8'>;
 export function full(size: readonly number[], fill_value: number | bigint | boolean): Tensor {
+  expectArgument('full', Array.isArray(size), 'an array of extents', size);
   const count = elementCount(size);
   if (count > 2 ** 30) {
     throw new ClearformerError('out_of_memory', `full: [${size.join(', ')}] has more than ${2 ** 30} elements`);
@@ -111,6 +124,7 @@ export function ones(size: readonly number[]): Tensor<'int64'> {
 }
 /** int64 ones with the dims of a tensor. */
 export function ones_like(tensor: Tensor): Tensor<'int64'> {
+  expectTensors('ones_like', [tensor]);
   return full(tensor.dims, 1n);
 }
 /** int64 zeros. */
@@ -119,11 +133,13 @@ export function zeros(size: readonly number[]): Tensor<'int64'> {
 }
 /** int64 zeros with the dims of a tensor. */
 export function zeros_like(tensor: Tensor): Tensor<'int64'> {
+  expectTensors('zeros_like', [tensor]);
   return full(tensor.dims, 0n);
 }
 
 /** Σ aᵢ·bᵢ of two vectors of equal length. */
 export function dot(arr1: ArrayLike<number>, arr2: ArrayLike<number>): number {
+  for (const one of [arr1, arr2]) expectArgument('dot', typeof one?.length === 'number', 'vectors', one);
   if (arr1.length !== arr2.length) {
     throw new ClearformerError('shape_mismatch', `dot: vectors of ${arr1.length} and ${arr2.length} elements`);
   }

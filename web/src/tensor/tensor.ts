@@ -3,6 +3,7 @@
 import type { TensorData, TensorType } from '../runtime/border.js';
 import { copied } from '../support/copied.js';
 import { ClearformerError, type ErrorCode, textOf } from '../support/error.js';
+import { expectArgument } from '../support/options.js';
 import { best, elementCount, offsets, rangeOf, taken, total } from './elements.js';
 
 export type { TensorData, TensorType };
@@ -246,6 +247,7 @@ export class Tensor<T extends TensorType = TensorType> {
 
   /** Applies `callback` to each element, its index in `data`, and `data`. */
   map(callback: (value: TensorElement<T>, index: number, data: TensorData[T]) => TensorElement<T>): Tensor<T> {
+    expectArgument('Tensor.map', typeof callback === 'function', 'a function', callback);
     return new Tensor(this.type, this.data.map(callback as never) as TensorData[T], this.dims);
   }
   /** Elementwise; a tensor operand broadcasts. */
@@ -271,7 +273,8 @@ export class Tensor<T extends TensorType = TensorType> {
   }
   /** min(max(x, min), max). */
   clamp(min: number, max: number): Tensor<T> {
-    const edge = (value: number) => (Number.isFinite(value) ? this.#scalar('clamp', value).item() : value);
+    const isNumber = (value: number) => typeof value !== 'number' || Number.isFinite(value);
+    const edge = (value: number) => (isNumber(value) ? this.#scalar('clamp', value).item() : value);
     const [least, most] = [edge(min), edge(max)] as [TensorElement<T>, TensorElement<T>];
     return this.map((value) => (value < least ? least : value > most ? most : value));
   }

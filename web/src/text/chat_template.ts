@@ -4,7 +4,7 @@ import type { ReadOptions } from '../checkpoint/files.js';
 import { readOptional } from '../checkpoint/files.js';
 import { openSource, type Source, type SourceOptions, sourceOptions } from '../checkpoint/source.js';
 import { ClearformerError, messageOf } from '../support/error.js';
-import { checkOptions } from '../support/options.js';
+import { checkOptions, expectArgument } from '../support/options.js';
 import type { TokenizerCallOptions, TokenizerOutput } from './batch.js';
 import { type BoundedTemplate, boundedTemplate } from './bounded_template.js';
 import { readPlain } from './plain_text.js';
@@ -89,8 +89,10 @@ export function apply_chat_template(
   if (options.continue_final_message && options.add_generation_prompt) {
     throw refusal('continue_final_message', 'the last message cannot go on and be followed by a new one');
   }
+  expectArgument('apply_chat_template', Array.isArray(conversation), 'an array of messages', conversation);
   const isBatch = Array.isArray(conversation[0]);
   const conversations = (isBatch ? conversation : [conversation]) as readonly Conversation[];
+  expectArgument('apply_chat_template', tokenizer?.chat_template !== undefined, 'a tokenizer', tokenizer);
   const source = templateOf(tokenizer, options);
   const template = compiled(source);
   const texts = conversations.map((each) => render(template, source, each, tokenizer, options));

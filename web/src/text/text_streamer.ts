@@ -1,7 +1,7 @@
 // Streams text while it is generated: token ids in, whole characters out.
 
 import { ClearformerError } from '../support/error.js';
-import { checkOptions } from '../support/options.js';
+import { checkOptions, expectArgument } from '../support/options.js';
 import { isNode, nodeModule } from '../support/platform.js';
 import type { TokenIds } from './token_lists.js';
 import type { PreTrainedTokenizer } from './tokenizer.js';
@@ -24,6 +24,7 @@ export class IncrementalDecoder {
 
   constructor(tokenizer: PreTrainedTokenizer, options: { skip_special_tokens?: boolean | undefined } = {}) {
     checkOptions('IncrementalDecoder', options, ['skip_special_tokens']);
+    expectArgument('IncrementalDecoder', typeof tokenizer?.decode === 'function', 'a tokenizer', tokenizer);
     this.#tokenizer = tokenizer;
     this.#skip = new Set((options.skip_special_tokens ?? true) ? tokenizer.all_special_ids : []);
   }
@@ -107,7 +108,7 @@ export class TextStreamer extends BaseStreamer {
 
   constructor(tokenizer: PreTrainedTokenizer, options: TextStreamerOptions = {}) {
     super();
-    const { decode_kwargs, ...own } = options;
+    const { decode_kwargs, ...own } = options ?? {};
     const functions = ['callback_function', 'token_callback_function'];
     checkOptions('TextStreamer', own, ['skip_prompt', 'skip_special_tokens', ...functions]);
     this.#options = own;
@@ -117,6 +118,8 @@ export class TextStreamer extends BaseStreamer {
 
   /** Receives the ids of a step of one sequence; the prompt first. Throws `unsupported` for a batch. */
   put(value: bigint[][]): void {
+    const areIds = Array.isArray(value) && value.every(Array.isArray);
+    expectArgument('TextStreamer.put', areIds, 'ids of sequences', value);
     const [ids] = value;
     if (ids === undefined || value.length !== 1) {
       throw new ClearformerError('unsupported', `TextStreamer: one sequence at a time, not a batch of ${value.length}`);

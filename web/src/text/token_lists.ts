@@ -1,6 +1,7 @@
 // What a caller's texts and ids, and a file's vocabularies, are as lists.
 
 import { ClearformerError, textOf } from '../support/error.js';
+import { expectArgument } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 
 /** Token ids of one text. */
@@ -17,17 +18,25 @@ export function areTexts(given: unknown): given is readonly string[] {
   return Array.isArray(given) && given.every((one) => typeof one === 'string');
 }
 
-/** Ids as numbers; throws for what is none. */
-export function idList(ids: TokenIds): number[] {
+/** Throws `invalid_argument` for what is no list of texts. */
+export function expectTexts(call: string, given: unknown): asserts given is readonly string[] {
+  expectArgument(call, areTexts(given), 'a text or an array of texts', given);
+}
+
+/** Ids, or one, as numbers; throws for what is none. */
+export function idList(given: TokenIds | number | bigint): number[] {
+  const ids = typeof given === 'number' || typeof given === 'bigint' ? [given] : given;
+  const isList = ids instanceof Tensor || Array.isArray(ids) || ArrayBuffer.isView(ids);
+  expectArgument('tokenizer', isList, 'token ids', ids);
   if (ids instanceof Tensor && ids.dims.length !== 1) {
     throw new ClearformerError(
       'shape_mismatch',
       `token ids of one text have dims [position], got [${ids.dims.join(', ')}] (batch_decode takes several)`,
     );
   }
-  return Array.from((ids instanceof Tensor ? ids.data : ids) as ArrayLike<number | bigint>, (given) => {
-    const id = Number(given);
+  return Array.from((ids instanceof Tensor ? ids.data : ids) as ArrayLike<number | bigint>, (one) => {
+    const id = Number(one);
     if (Number.isSafeInteger(id) && id >= 0) return id;
-    throw new ClearformerError('invalid_argument', `${textOf(given)} is no token id`);
+    throw new ClearformerError('invalid_argument', `${textOf(one)} is no token id`);
   });
 }

@@ -3,7 +3,7 @@
 import { brokenTokenizerRules, expectNone } from '../checkpoint/file_rules.js';
 import { Callable } from '../support/callable.js';
 import { ClearformerError, messageOf } from '../support/error.js';
-import { checkOptions } from '../support/options.js';
+import { checkOptions, expectArgument } from '../support/options.js';
 import { atOnce, inSlices, type Steps } from '../support/steps.js';
 import { Tensor } from '../tensor/tensor.js';
 import { readAddedTokens } from './added_tokens.js';
@@ -36,7 +36,7 @@ import {
   type TokenizerConfig,
 } from './special_tokens.js';
 import { type StoredTemplates, templatesOf } from './template_names.js';
-import { areTexts, idList, spellings, type TokenIds } from './token_lists.js';
+import { expectTexts, idList, spellings, type TokenIds } from './token_lists.js';
 import { type Truncation, truncated } from './truncation.js';
 
 /** Options of decoding. */
@@ -106,10 +106,10 @@ export class PreTrainedTokenizer extends Callable<
   constructor(tokenizerJson: object, config: object = {}) {
     super();
     this.#config = config as TokenizerConfig;
-    this.model_input_names = modelInputNames(this.#config);
     const json = tokenizerJson as WholeJson;
     try {
       expectNone(brokenTokenizerRules(tokenizerJson, config));
+      this.model_input_names = modelInputNames(this.#config);
       this.#model = modelOf(json.model);
       const added_tokens = addedTokensOf(readAddedTokens(json.added_tokens), this.#model.ids, this.#config);
       this.#addedIds = new Map(added_tokens.map(({ content, id }) => [content, id]));
@@ -221,10 +221,10 @@ export class PreTrainedTokenizer extends Callable<
   }
 
   /**
-   * Decodes one sequence of ids. Incomplete characters become U+FFFD; ids beyond the vocabulary, which models with
+   * Decodes one sequence of ids, or one id. Incomplete characters become U+FFFD; ids beyond the vocabulary, which models with
    * rounded-up sizes can produce, give no text.
    */
-  decode(ids: TokenIds, options: DecodeOptions = {}): string {
+  decode(ids: TokenIds | number | bigint, options: DecodeOptions = {}): string {
     checkOptions('decode', options, ['skip_special_tokens', 'clean_up_tokenization_spaces']);
     const { skip_special_tokens = false, clean_up_tokenization_spaces } = options;
     const named = this.#namedSpecial();
@@ -237,7 +237,8 @@ export class PreTrainedTokenizer extends Callable<
 
   /** Decodes every row of a tensor [batch, position] or every sequence of an array. */
   batch_decode(batch: Tensor | readonly TokenIds[], options: DecodeOptions = {}): string[] {
-    if (!(batch instanceof Tensor)) return batch.map((ids) => this.decode(ids, options));
+    if (Array.isArray(batch)) return batch.map((ids) => this.decode(ids, options));
+    expectArgument('batch_decode', batch instanceof Tensor, 'a Tensor or an array of token ids', batch);
     if (batch.dims.length !== 2) {
       throw new ClearformerError(
         'shape_mismatch',
@@ -279,11 +280,13 @@ export class PreTrainedTokenizer extends Callable<
   convert_tokens_to_ids(tokens: readonly string[]): (number | null)[];
   convert_tokens_to_ids(tokens: string | readonly string[]): number | null | (number | null)[] {
     if (typeof tokens === 'string') return this.#idOf(tokens) ?? this.unk_token_id;
+    expectTexts('convert_tokens_to_ids', tokens);
     return tokens.map((token) => this.#idOf(token) ?? this.unk_token_id);
   }
 
   /** Tokens as text, by the file's decoder; others than the vocabulary's are taken as they are. */
   convert_tokens_to_string(tokens: readonly string[]): string {
+    expectTexts('convert_tokens_to_string', tokens);
     return this.#decoder.joined(tokens);
   }
 
@@ -299,11 +302,10 @@ export class PreTrainedTokenizer extends Callable<
    * The same in slices of time, so that the thread stays responsive over long texts and the signal is seen: rejects with its
    * reason.
    */
-  async paced(
-    text: string | readonly string[],
-    { signal, ...options }: PacedCallOptions = {},
-  ): Promise<TokenizerOutput> {
-    return (await inSlices(this.#encoded(text, options), signal)) as TokenizerOutput;
+  async paced(text: string | readonly string[], options: PacedCallOptions = {}): Promise<TokenizerOutput> {
+    checkOptions('tokenizer', options, [...callOptions, 'signal']);
+    const { signal, ...given } = options;
+    return (await inSlices(this.#encoded(text, given), signal)) as TokenizerOutput;
   }
 
   *#encoded(
@@ -321,9 +323,8 @@ export class PreTrainedTokenizer extends Callable<
   *#encodeAll(text: string | readonly string[], options: TokenizerCallOptions): Steps<Row[]> {
     const texts = typeof text === 'string' ? [text] : text;
     const pairs = typeof options.text_pair === 'string' ? [options.text_pair] : options.text_pair;
-    if (!areTexts(texts) || !(pairs === undefined || areTexts(pairs))) {
-      throw new ClearformerError('invalid_argument', 'tokenizer: needs a text or an array of texts');
-    }
+    expectTexts('tokenizer', texts);
+    if (pairs !== undefined) expectTexts('tokenizer: text_pair', pairs);
     if (pairs !== undefined && pairs.length !== texts.length) {
       throw new ClearformerError('shape_mismatch', `tokenizer: ${texts.length} texts, ${pairs.length} pairs`);
     }
@@ -349,6 +350,7 @@ export class PreTrainedTokenizer extends Callable<
   }
 
   *#encodeWhole(text: string, pair: string | undefined, special: boolean): Steps<readonly Token[]> {
+    expectTexts('tokenizer', pair === undefined ? [text] : [text, pair]);
     const parts: Rows[] = (yield* this.#parts(text, pair, false)).map((part) => [part]);
     return (yield* this.#postProcessor.process(parts, special, undefined))[0] ?? [];
   }

@@ -22,7 +22,7 @@ export class WhisperTextStreamer extends TextStreamer {
   #isOpen = false;
 
   constructor(tokenizer: PreTrainedTokenizer, options: WhisperTextStreamerOptions = {}) {
-    const { on_chunk_start, on_chunk_end, on_finalize, time_precision, ...own } = options;
+    const { on_chunk_start, on_chunk_end, on_finalize, time_precision, ...own } = options ?? {};
     super(tokenizer, own);
     this.#options = options;
     // The ids of timestamp tokens are above all others.
@@ -32,9 +32,9 @@ export class WhisperTextStreamer extends TextStreamer {
 
   /** Receives the ids of a step of one sequence; the prompt first. Throws `unsupported` for a batch. */
   override put(value: bigint[][]): void {
-    const [ids = []] = value;
+    const [ids = []] = Array.isArray(value) ? value : [];
     const count = Number(ids[0]) - this.#first;
-    if (value.length !== 1 || ids.length !== 1 || count < 0) {
+    if (value?.length !== 1 || ids.length !== 1 || count < 0) {
       super.put(value);
       return;
     }

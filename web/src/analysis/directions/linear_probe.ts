@@ -118,7 +118,9 @@ export class LinearProbe {
    * removes it. At all positions, or at `pos`. Of `softmax` that of the class `label`; `project_out` without one removes
    * what tells the classes apart.
    */
-  edits({ op = 'add', strength = 1, pos, label }: ProbeEditOptions = {}): ActivationEdit[] {
+  edits(options: ProbeEditOptions = {}): ActivationEdit[] {
+    checkOptions(`${call}.edits`, options, ['op', 'strength', 'pos', 'label']);
+    const { op = 'add', strength = 1, pos, label } = options;
     const { hook, head, kind } = this.options;
     const all = kind === 'softmax' && op === 'project_out' && label === undefined;
     // The weights of all classes sum to 0: the last ones follow from the others.

@@ -7,8 +7,8 @@
 import type { ModelInputs } from '../../models/inputs.js';
 import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import { ClearformerError } from '../../support/error.js';
-import { checkOptions } from '../../support/options.js';
 import type { Tensor } from '../../tensor/tensor.js';
+import { checkCall } from '../check_call.js';
 import { type Metric, measured } from '../metric.js';
 import { type CircuitEdge, type Receiver, receiversOf } from './circuit_graph.js';
 import { CircuitRun } from './circuit_run.js';
@@ -71,7 +71,7 @@ function divergenceFrom(whole: Tensor<'float32'>): Metric {
  * different dims, `invalid_argument` for a threshold or metric that is no number, and with the signal's reason.
  */
 export async function acdc(model: PreTrainedModel, options: AcdcOptions): Promise<Acdc> {
-  checkOptions('acdc', options, known);
+  checkCall('acdc', model, options ?? null, known);
   const { base, source, threshold, signal, progress } = options;
   if (typeof threshold !== 'number' || Number.isNaN(threshold)) {
     throw new ClearformerError('invalid_argument', 'acdc: threshold must be a number', { option: 'threshold' });

@@ -9,9 +9,9 @@ import type { ModelInputs } from '../../models/inputs.js';
 import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import type { HookName } from '../../runtime/hook_names.js';
 import { ClearformerError, textOf } from '../../support/error.js';
-import { checkOptions } from '../../support/options.js';
 import { Tensor } from '../../tensor/tensor.js';
 import { type ActivationCache, toTensor } from '../../tensor/tensor_output.js';
+import { checkCall } from '../check_call.js';
 import { attentionScale, inLayer } from '../layer_hooks.js';
 import { LensWeights } from '../lens_weights.js';
 import type { Metric } from '../metric.js';
@@ -37,7 +37,7 @@ const invalid = (message: string, option: string) =>
   new ClearformerError('invalid_argument', `${call}: ${message}`, { option });
 
 function capturedIn(cache: ActivationCache, name: string, option: string): Floats {
-  const value = cache[name as HookName];
+  const value = cache?.[name as HookName];
   if (value === undefined) throw invalid(`${option} has no ${name}`, option);
   return value as Floats;
 }
@@ -78,7 +78,7 @@ export async function get_act_patch_direct_path(
   patching_metric: Metric,
   options: DirectPathOptions,
 ): Promise<Floats> {
-  checkOptions(call, options, known);
+  checkCall(call, model, options ?? null, known);
   const { src_layer, src_head, component = 'q', ...rest } = options;
   if (!['q', 'k', 'v'].includes(component)) throw invalid(`component: ${textOf(component)}`, 'component');
   requireSum(call, model);
@@ -132,6 +132,7 @@ export async function get_act_patch_direct_path_all_sources(
   patching_metric: Metric,
   options: Omit<DirectPathOptions, 'src_layer' | 'src_head'> = {},
 ): Promise<Floats> {
+  checkCall(call, model, options, known);
   const { n_layers, n_heads } = model.cfg;
   const parts: Floats[] = [];
   for (let source = 0; source < (n_layers - 1) * n_heads; source++) {

@@ -7,8 +7,8 @@ import { forwardIn, type ModelInputs } from '../../models/inputs.js';
 import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import type { HookName } from '../../runtime/hook_names.js';
 import { ClearformerError, textOf } from '../../support/error.js';
-import { checkOptions } from '../../support/options.js';
 import { Tensor } from '../../tensor/tensor.js';
+import { checkCall } from '../check_call.js';
 import { axisOf, defaultHook, type LayerHook, layerHooks } from '../layer_hooks.js';
 import { measured } from '../metric.js';
 import { tiled } from './base_run.js';
@@ -50,8 +50,8 @@ const known = ['inputs', 'subject', 'noise', 'samples', 'seed', 'hook', 'window'
 const invalid = (message: string, option: string) =>
   new ClearformerError('invalid_argument', `${call}: ${message}`, { option });
 
-function checked(options: CausalTracingOptions) {
-  checkOptions(call, options, known);
+function checked(model: PreTrainedModel, options: CausalTracingOptions) {
+  checkCall(call, model, options ?? null, known);
   const { samples = 10, window = 1, noise, subject } = options;
   for (const [option, value] of Object.entries({ samples, window })) {
     if (!Number.isSafeInteger(value) || value < 1) throw invalid(`${option}: ${textOf(value)}`, option);
@@ -66,7 +66,7 @@ function checked(options: CausalTracingOptions) {
  * logits of all copies; that of the clean text those of one. Rejects like `sweep`.
  */
 export async function causalTracing(model: PreTrainedModel, options: CausalTracingOptions): Promise<CausalTracing> {
-  const { inputs, subject, noise, samples, seed = 0, window, metric, signal, progress } = checked(options);
+  const { inputs, subject, noise, samples, seed = 0, window, metric, signal, progress } = checked(model, options);
   const hooks = layerHooks(model, options.hook ?? defaultHook(model, 'hook_resid_post'));
   const { axis } = axisOf(call, model, hooks[0] as HookName, 'position');
   const [logits, cache] = await model.run_with_cache(inputs, { names_filter: hooks, signal });

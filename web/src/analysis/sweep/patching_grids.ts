@@ -7,9 +7,9 @@ import type { ModelInputs } from '../../models/inputs.js';
 import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import type { HookName } from '../../runtime/hook_names.js';
 import { ClearformerError } from '../../support/error.js';
-import { checkOptions } from '../../support/options.js';
 import { Tensor } from '../../tensor/tensor.js';
 import type { ActivationCache } from '../../tensor/tensor_output.js';
+import { checkCall } from '../check_call.js';
 import { defaultHook, layerHooks } from '../layer_hooks.js';
 import type { Metric } from '../metric.js';
 import { type SweepCallOptions, type SweepModels, sweep } from './sweep.js';
@@ -48,7 +48,7 @@ function partOf(value: Floats, axes: readonly GridAxis[], indices: readonly numb
 }
 
 function cleanValue(cache: ActivationCache, hook: HookName): Floats {
-  const value = cache[hook];
+  const value = cache?.[hook];
   if (value !== undefined) return value as Floats;
   const message = `clean_cache: no ${hook}: capture it with run_with_cache`;
   throw new ClearformerError('invalid_argument', message, { option: 'clean_cache' });
@@ -57,8 +57,8 @@ function cleanValue(cache: ActivationCache, hook: HookName): Floats {
 /** A grid [layer, …axes] over the activation with this name in each layer. */
 function gridOf(leaf: string, ...axes: GridAxis[]): PatchingGrid {
   return async (models, corrupted, clean_cache, metric, options = {}) => {
-    checkOptions('get_act_patch', options, ['signal', 'progress', 'logits_to_keep', 'workers']);
     const [model] = [models].flat() as [PreTrainedModel];
+    checkCall('get_act_patch', model, options, ['signal', 'progress', 'logits_to_keep', 'workers']);
     const hooks = layerHooks(model, defaultHook(model, leaf));
     const clean = hooks.map((hook) => cleanValue(clean_cache, hook));
     const extents = axes.map(([, axis]) => clean[0]?.dims[axis] ?? 0);

@@ -11,6 +11,7 @@ import { ClearformerError, textOf } from '../../support/error.js';
 import { checkOptions } from '../../support/options.js';
 import { Tensor } from '../../tensor/tensor.js';
 import type { ActivationCache } from '../../tensor/tensor_output.js';
+import { checkCall } from '../check_call.js';
 import { inLayer } from '../layer_hooks.js';
 import type { Interventions } from './intervention.js';
 import { scheduled } from './schedule.js';
@@ -79,7 +80,7 @@ function sending({ model, base, source, rest }: Kept, layer: number, head: numbe
  */
 export async function pathPatching(model: PreTrainedModel, options: PathPatchingOptions): Promise<PathPatching> {
   const known = ['base', 'source', 'receivers', 'mlps', 'metric', 'signal', 'progress'];
-  checkOptions(call, options, known);
+  checkCall(call, model, options ?? null, known);
   const { base, source, receivers = [], mlps = 'recomputed', metric, signal, progress } = options;
   if (mlps !== 'recomputed' && mlps !== 'frozen') throw invalid(`mlps: ${textOf(mlps)}`, 'mlps');
   const { n_layers, n_heads } = model.cfg;

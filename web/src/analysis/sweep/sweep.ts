@@ -8,6 +8,7 @@ import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import { ClearformerError } from '../../support/error.js';
 import { checkOptions } from '../../support/options.js';
 import type { Tensor } from '../../tensor/tensor.js';
+import { checkCall } from '../check_call.js';
 import { type Metric, measured } from '../metric.js';
 import type { Interventions } from './intervention.js';
 import { scheduled } from './schedule.js';
@@ -80,7 +81,7 @@ const invalid = (option: string, message: string) =>
  * `invalid_argument` for a metric that returns no number and `resume` of another length, and with the signal's reason.
  */
 export async function sweep(models: SweepModels, options: SweepCallOptions): Promise<Sweep> {
-  checkOptions('sweep', options, [...shared, 'onResult', 'progress']);
+  checkOptions('sweep', options ?? null, [...shared, 'onResult', 'progress']);
   const { onResult, progress, resume = [], interventions } = checked(options);
   if (interventions.length > mostValues) {
     const problem = `the values of ${interventions.length} interventions are kept, at most ${mostValues}; sweep_stream keeps none`;
@@ -108,7 +109,7 @@ export async function* sweep_stream(
   models: SweepModels,
   options: Omit<SweepCallOptions, 'onResult' | 'progress'>,
 ): AsyncGenerator<SweepResult, void, undefined> {
-  checkOptions('sweep_stream', options, shared);
+  checkOptions('sweep_stream', options ?? null, shared);
   yield* results(models, options, () => {});
 }
 
@@ -172,5 +173,6 @@ async function opened(models: SweepModels, workers: number) {
   }
   const all = [models].flat() as PreTrainedModel[];
   if (all.length === 0) throw invalid('models', 'no models');
+  for (const model of all) checkCall('sweep', model, {}, []);
   return { all, release: async () => {} };
 }

@@ -1,0 +1,167 @@
+// Arguments that no function takes, as JavaScript without types passes them: every function, constructor and method of
+// the package takes them or throws its own error, which tells what is needed.
+
+import * as clearformer from 'clearformer';
+import {
+  AdamW,
+  AutoImageProcessor,
+  AutoModelForCausalLM,
+  AutoTokenizer,
+  ClearformerError,
+  FactoredMatrix,
+  LensWeights,
+  nn,
+  type PipelineName,
+  pipeline,
+  RawImage,
+  Tensor,
+} from 'clearformer';
+import * as chatTemplate from 'clearformer/chat_template';
+import * as tokenizerPart from 'clearformer/tokenizer';
+import { expect, it } from 'vitest';
+import { storiesPath } from './support/references.js';
+
+const models = 'web/demo/public/models';
+const float = (values: number[], ...dims: number[]) => new Tensor('float32', Float32Array.from(values), dims);
+const model = await AutoModelForCausalLM.from_pretrained(storiesPath);
+const tokenizer = await AutoTokenizer.from_pretrained(storiesPath);
+
+type Call = (...given: unknown[]) => unknown;
+type Calls = (readonly [name: string, call: Call])[];
+
+/** No texts: they would be ids of the Hub, which are looked for. */
+const junk: readonly unknown[] = [
+  undefined,
+  null,
+  3,
+  -1,
+  Number.NaN,
+  '',
+  true,
+  10n,
+  {},
+  [],
+  [[]],
+  [null],
+  [Number.NaN],
+  { input_ids: null },
+  { input_ids: [[1, 2]] },
+  { dtype: 'x' },
+  () => 1,
+  float([1, 2], 2),
+  float([], 0),
+  new Float32Array(2),
+  new Date(0),
+  new Map(),
+  tokenizer,
+];
+
+const isClass = (value: Call) => /^class\b/.test(Function.prototype.toString.call(value));
+const tasks = {
+  'text-generation': 'stories260K',
+  'image-classification': 'vit-mnist',
+  'image-feature-extraction': 'vit-mnist',
+  'fill-mask': 'bert-tiny-fill',
+  'feature-extraction': 'bert-tiny-fill',
+  'sentence-similarity': 'bert-tiny-fill',
+  translation: 'marian-tiny-en-fr',
+};
+
+/** Constructors of what only the package itself makes, and the caller's own fetch. */
+const own = /^(new (Optimizer|KeyValueCache|BaseStreamer)|env\.fetch)$/;
+
+function exportsOf(name: string, part: object): Calls {
+  return Object.entries(part).flatMap(([key, value]): Calls => {
+    const at = `${name}${key}`;
+    if (typeof value === 'object' && value !== null && !(value instanceof Tensor)) return exportsOf(`${at}.`, value);
+    if (typeof value !== 'function') return [];
+    if (!isClass(value)) return [[at, value as Call], ...exportsOf(`${at}.`, value)];
+    const fixed = Object.getOwnPropertyNames(value).filter((one) => typeof value[one] === 'function');
+    const made: Call = (...given) => new value(...given);
+    return [
+      [`new ${at}`, made],
+      ...fixed.map((one) => [`${at}.${one}`, (...given: unknown[]) => value[one](...given)] as const),
+    ];
+  });
+}
+
+/** The public methods of an object, and itself if it is called. */
+function methodsOf(name: string, object: object): Calls {
+  const calls: Calls = typeof object === 'function' ? [[`${name}()`, object as Call]] : [];
+  let prototype = Object.getPrototypeOf(object);
+  for (
+    ;
+    prototype && ![Object.prototype, Function.prototype].includes(prototype);
+    prototype = Object.getPrototypeOf(prototype)
+  ) {
+    for (const [key, { value }] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
+      if (key in Object.prototype || key === 'dispose' || typeof value !== 'function') continue;
+      calls.push([`${name}.${key}`, (...given) => (object as Record<string, Call>)[key]?.(...given)]);
+    }
+  }
+  return calls;
+}
+
+/** What a call ends in, a stream after its first step. */
+async function ended(call: Call, given: readonly unknown[]): Promise<unknown> {
+  try {
+    const result = (await call(...given)) as Partial<AsyncGenerator & { dispose: () => unknown }> | undefined;
+    if (typeof result?.next === 'function' && typeof result.return === 'function') {
+      await result.next();
+      await result.return(undefined);
+    }
+    if (result !== model) await result?.dispose?.();
+    return undefined;
+  } catch (thrown) {
+    return thrown;
+  }
+}
+
+async function expectTyped(calls: Calls, rounds: number): Promise<void> {
+  let state = 1;
+  const next = (limit: number) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * limit);
+  };
+  const others: string[] = [];
+  for (const [name, call] of calls) {
+    for (let round = 0; round < rounds; round++) {
+      const given = Array.from({ length: Math.min(round, 1 + next(3)) }, () => junk[next(junk.length)]);
+      const thrown = await ended(call, given);
+      if (thrown === undefined || thrown instanceof ClearformerError) continue;
+      others.push(`${name}(${given.map((one) => Object.prototype.toString.call(one)).join(', ')}): ${thrown}`);
+    }
+  }
+  expect([...new Set(others)]).toEqual([]);
+}
+
+it('functions, constructors and static methods', async () => {
+  const calls = [clearformer, { chat_template: chatTemplate }, { tokenizer: tokenizerPart }, { nn }]
+    .flatMap((part) => exportsOf('', part))
+    .filter(([name]) => !own.test(name));
+  expect(calls.length).toBeGreaterThan(400);
+  await expectTyped(calls, 30);
+}, 120_000);
+
+it('methods, and objects that are called', async () => {
+  const [, cache] = await model.run_with_cache({ input_ids: [[1, 2, 3]] });
+  const calls = [
+    ...methodsOf('model', model),
+    ...methodsOf('tokenizer', tokenizer),
+    ...methodsOf('tensor', float([1, 2, 3, 4], 2, 2)),
+    ...methodsOf('cache', cache),
+    ...methodsOf('weights', new LensWeights(model)),
+    ...methodsOf('optimizer', new AdamW(model)),
+    ...methodsOf('image', new RawImage(new Uint8Array(48), 4, 4, 3)),
+    ...methodsOf('factored', new FactoredMatrix(float([1, 2], 1, 2), float([1, 2], 2, 1))),
+    ...methodsOf('processor', await AutoImageProcessor.from_pretrained(`./${models}/vit-mnist`)),
+    ...(await Promise.all(
+      Object.entries(tasks).map(async ([task, name]): Promise<Calls[number]> => {
+        const pipe = await pipeline(task as PipelineName, `./${models}/${name}`);
+        return [task, (...given) => (pipe as unknown as Call)(...given)];
+      }),
+    )),
+  ];
+  expect(calls.length).toBeGreaterThan(110);
+  await expectTyped(calls, 60);
+}, 120_000);

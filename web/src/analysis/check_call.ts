@@ -1,0 +1,11 @@
+// What the functions that take a model check first.
+
+import type { PreTrainedModel } from '../models/pre_trained_model.js';
+import { checkOptions, expectArgument } from '../support/options.js';
+
+/** Throws `invalid_argument` if there is no model, and as `checkOptions` for the options. */
+export function checkCall(call: string, model: unknown, options: unknown, known: readonly string[]): void {
+  const { run_with_cache } = (model ?? {}) as PreTrainedModel;
+  expectArgument(call, typeof run_with_cache === 'function', 'a model', model);
+  checkOptions(call, options, known);
+}
