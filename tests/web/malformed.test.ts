@@ -230,23 +230,6 @@ describe('malformed config.json', () => {
     for (const one of ['config.json', word]) expect(failure.message).toContain(one);
   });
 
-  it('NaN and Infinity, which Python writes, are refused only where they are read', async () => {
-    const text = new TextDecoder().decode(good['config.json']);
-    const begun = (start: string) => ({
-      ...good,
-      'config.json': new TextEncoder().encode(`{${start},${text.slice(1)}`),
-    });
-    const model = await load(begun('"time_step_limit":[0.0, Infinity],"a":[NaN,-Infinity],"b":"\\"NaN, \\\\"'));
-    expect(model.config).toMatchObject({ b: '"NaN, \\' });
-    await model.dispose();
-    for (const start of ['"attention_dropout": NaNs', '"a": infinity', '"a": +Infinity', '"a": [NaN'])
-      expect(await failureOf(() => load(begun(start)))).toMatchObject({ code: 'malformed_config' });
-    const read = await failureOf(() => load(configured({ rms_norm_eps: 'Infinity' })));
-    const written = text.replace(/("rms_norm_eps":\s*)[\d.e-]+/, '$1Infinity');
-    const same = await failureOf(() => load({ ...good, 'config.json': new TextEncoder().encode(written) }));
-    expect([same.code, same.message]).toEqual([read.code, read.message]);
-  });
-
   it('bytes that are no UTF-8', async () => {
     const failure = await failureOf(() => load({ ...good, 'config.json': Uint8Array.of(0x7b, 0xff, 0x7d) }));
     expect(failure).toMatchObject({ code: 'malformed_config', details: { file: 'config.json' } });

@@ -47,10 +47,11 @@ afterAll(() => {
   process.getBuiltinModule = here;
 });
 
-/** The file that is requested for config.json of a source. */
+/** The file that is requested for config.json of a source that does not exist. */
 async function lookedFor(source: string | URL): Promise<string | undefined> {
   asked = [];
-  await openSource(source, {}).find('config.json');
+  const message = expect.stringMatching(/does not exist$/);
+  await expect(openSource(source, {}).find('config.json')).rejects.toMatchObject({ code: 'file_not_found', message });
   return asked[0];
 }
 

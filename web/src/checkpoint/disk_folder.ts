@@ -6,21 +6,6 @@ import type { Folder, SourceFile } from './folder.js';
 
 const partBytes = 1 << 20; // small, so that an abort takes effect at once
 
-/** The folder at a path. Rejects with `file_not_found` if there is none. */
-export async function openDisk(path: string): Promise<Folder> {
-  const { basename, dirname, join } = nodeModule('node:path');
-  const refuse = (why: string) => {
-    throw new ClearformerError('file_not_found', `${path} ${why}`, { where: path });
-  };
-  const found = await statOf(path);
-  if (found === undefined) refuse('does not exist');
-  if (!found?.isDirectory()) refuse(`is not a folder: load the folder it is in, ${dirname(path)}`);
-  const [, id] = /^models--(.+)$/.exec(basename(path)) ?? [];
-  if (id !== undefined && (await statOf(join(path, 'snapshots'))) !== undefined)
-    refuse(`is the cache of ${id.replace('--', '/')}: load that, or a folder in its snapshots`);
-  return new DiskFolder(path);
-}
-
 /** What is at a path, if anything is; `details`: those of an error. */
 async function statOf(path: string, details: { file?: string } = {}) {
   return nodeModule('node:fs/promises')
@@ -32,13 +17,14 @@ async function statOf(path: string, details: { file?: string } = {}) {
     });
 }
 
-class DiskFolder implements Folder {
+/** The files under a path. */
+export class DiskFolder implements Folder {
   constructor(readonly where: string) {}
 
   async find(name: string): Promise<SourceFile | undefined> {
     const path = nodeModule('node:path').join(this.where, name);
     const found = await statOf(path, { file: name });
-    if (found === undefined) await refuseDangling(name, path);
+    if (found === undefined) await this.#explain(name, path);
     if (!found?.isFile()) return undefined;
     return { name, where: path, size: found.size, borrowed: true, html: false, chunks: () => diskParts(path) };
   }
@@ -52,16 +38,28 @@ class DiskFolder implements Folder {
   only(): Folder {
     return this;
   }
-}
 
-/** Throws if a link of that name leads nowhere, as in a copy of huggingface_hub's snapshots without its blobs. */
-async function refuseDangling(name: string, path: string): Promise<void> {
-  const target = await nodeModule('node:fs/promises')
-    .readlink(path)
-    .catch(() => undefined);
-  if (target === undefined) return;
-  const message = `${path} is a link to ${target}, which does not exist`;
-  throw new ClearformerError('file_not_found', message, { file: name, where: path });
+  /**
+   * Throws `file_not_found` where no file can be: the folder does not exist, is a file or huggingface_hub's cache of a model,
+   * or the file is a link that leads nowhere, as in a copy of such a cache without its blobs.
+   */
+  async #explain(file: string, path: string): Promise<void> {
+    const { basename, dirname, join } = nodeModule('node:path');
+    const { where } = this;
+    const refuse = (why: string, details: { file?: string } = {}) => {
+      throw new ClearformerError('file_not_found', why, { ...details, where });
+    };
+    const folder = await statOf(where);
+    if (folder === undefined) refuse(`${where} does not exist`);
+    if (!folder?.isDirectory()) refuse(`${where} is not a folder: load the folder it is in, ${dirname(where)}`);
+    const [, id] = /^models--(.+)$/.exec(basename(where)) ?? [];
+    if (id !== undefined && (await statOf(join(where, 'snapshots'))) !== undefined)
+      refuse(`${where} is the cache of ${id.replace('--', '/')}: load that, or a folder in its snapshots`);
+    const target = await nodeModule('node:fs/promises')
+      .readlink(path)
+      .catch(() => undefined);
+    if (target !== undefined) refuse(`${path} is a link to ${target}, which does not exist`, { file });
+  }
 }
 
 // The next part is read while the caller takes the last one, into two buffers in turn.

@@ -132,30 +132,23 @@ async function readText(file: SourceFile, options: ReadOptions): Promise<TextFil
   } catch (thrown) {
     throw thrown instanceof TypeError ? malformed(file, 'is not UTF-8') : thrown;
   }
-  return { name: file.name, text: checkedJson(file, text), bytes };
+  checkJson(file, text);
+  return { name: file.name, text, bytes };
 }
 
-/** The JSON of Python's json module, which also writes NaN and Infinity; these become strings of the same name. */
-function checkedJson(file: SourceFile, python: string): string {
-  if (file.html || python.trimStart().startsWith('<'))
+function checkJson(file: SourceFile, text: string): void {
+  if (file.html || text.trimStart().startsWith('<'))
     throw malformed(file, 'is an HTML page, not JSON: the server answers with a page where it has no such file');
-  let text = python;
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    text = python.replace(/"(?:[^"\\]|\\.)*"|-?Infinity|NaN/g, (found) => (found[0] === '"' ? found : `"${found}"`));
-    try {
-      value = JSON.parse(text);
-    } catch {
-      throw malformed(file, `is not JSON (${messageOf(cause)})`);
-    }
+    throw malformed(file, `is not JSON (${messageOf(cause)})`);
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw malformed(file, 'is not a JSON object');
   if (!vocabularies.test(file.name) && isDeeper(value))
     throw malformed(file, `is nested deeper than ${deepest} levels`);
-  return text;
 }
 
 function malformed(file: SourceFile, why: string): ClearformerError {

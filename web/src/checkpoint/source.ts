@@ -172,7 +172,7 @@ function openWeb(base: URL, hub: WebFolderOptions['hub'], host: string, options:
 }
 
 function openPath(path: string): Folder {
-  const folder = import('./disk_folder.js').then(({ openDisk }) => openDisk(path));
+  const folder = import('./disk_folder.js').then(({ DiskFolder }) => new DiskFolder(path));
   return new LaterFolder(path, folder, 'listed');
 }
 
