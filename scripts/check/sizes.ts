@@ -43,16 +43,16 @@ interface Page {
 // is built on them, which nothing imports by itself, are 7 kB of everything, edits and gradients of modules 1 kB, probes
 // and control vectors 6 kB, metrics of embeddings 0.7 kB (a page that imports none of them has none of it); adding the
 // WASM's second file is 0.7 kB of all, addresses of pages on the Hub 0.1 kB, files that are none (Git LFS, a path of a file)
-// 0.2 kB, arguments of the wrong type 0.2 kB of a language model's and 0.7 kB of everything.
+// 0.2 kB, arguments and options of the wrong type 0.6 kB of a language model's and 1 kB of everything.
 const pages: readonly Page[] = [
-  { name: 'a language model and its tokenizer', imports: ['AutoModelForCausalLM', 'AutoTokenizer'], limit: 43_500 },
+  { name: 'a language model and its tokenizer', imports: ['AutoModelForCausalLM', 'AutoTokenizer'], limit: 44_000 },
   {
     name: 'a language model and its tokenizer from a server',
     imports: ['AutoModelForCausalLM', 'AutoTokenizer'],
     later: /^(web_folder|sha256)/,
-    limit: 51_500,
+    limit: 52_000,
   },
-  { name: 'everything the package exports', imports: ['*'], limit: 111_000 },
+  { name: 'everything the package exports', imports: ['*'], limit: 111_500 },
 ];
 
 const brotli = (data: Buffer): number =>

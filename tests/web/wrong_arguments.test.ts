@@ -18,7 +18,7 @@ import {
 } from 'clearformer';
 import * as chatTemplate from 'clearformer/chat_template';
 import * as tokenizerPart from 'clearformer/tokenizer';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { storiesPath } from './support/references.js';
 
 const models = 'web/demo/public/models';
@@ -165,3 +165,75 @@ it('methods, and objects that are called', async () => {
   expect(calls.length).toBeGreaterThan(110);
   await expectTyped(calls, 60);
 }, 120_000);
+
+const one = { input_ids: [[1, 403]] };
+const flagged: Readonly<Record<string, { call: (options: object) => unknown; flags: string[]; others?: string[] }>> = {
+  model: {
+    call: (options) => model(one, options),
+    flags: ['output_attentions', 'output_hidden_states', 'use_cache'],
+    others: ['signal'],
+  },
+  'model.generate': {
+    call: (options) => model.generate(one, { max_new_tokens: 1, ...options }),
+    flags: ['use_cache', 'output_scores', 'output_logits', 'return_dict_in_generate'],
+    others: ['signal', 'tokenizer', 'streamer', 'edits', 'fwd_hooks', 'stopping_criteria'],
+  },
+  'model.run_with_cache': {
+    call: (options) => model.run_with_cache(one, options),
+    flags: [],
+    others: ['signal', 'edits', 'fwd_hooks', 'bwd_hooks', 'select'],
+  },
+  tokenizer: {
+    call: (options) => tokenizer('Once', options),
+    flags: [
+      ...['overflowing_tokens', 'token_type_ids', 'attention_mask', 'special_tokens_mask', 'offsets_mapping'].map(
+        (name) => `return_${name}`,
+      ),
+      ...['return_length', 'return_tensor', 'add_special_tokens'],
+    ],
+    others: ['padding', 'truncation', 'max_length', 'stride'],
+  },
+  'tokenizer.decode': {
+    call: (options) => tokenizer.decode([1], options),
+    flags: ['skip_special_tokens', 'clean_up_tokenization_spaces'],
+  },
+  from_pretrained: {
+    call: (options) => AutoModelForCausalLM.from_pretrained(storiesPath, options),
+    flags: ['local_files_only', 'deterministic', 'worker'],
+    others: ['signal', 'progress_callback', 'integrity', 'cache', 'dtype', 'numThreads', 'wasmBinary'],
+  },
+  inspect: {
+    call: (options) => clearformer.inspect(storiesPath, options),
+    flags: ['local_files_only'],
+    others: ['signal', 'cache'],
+  },
+  'text-generation': {
+    call: async (options) =>
+      (await pipeline('text-generation', storiesPath))('Once', { max_new_tokens: 1, ...options }),
+    flags: ['return_full_text', 'add_special_tokens'],
+    others: ['signal', 'batch_size', 'streamer'],
+  },
+  'feature-extraction': {
+    call: async (options) => (await pipeline('feature-extraction', `./${models}/bert-tiny-fill`))('big', options),
+    flags: ['normalize', 'quantize'],
+    others: ['signal', 'batch_size', 'pooling'],
+  },
+};
+
+describe.each(Object.entries(flagged))('options of %s', (_, { call, flags, others = [] }) => {
+  it.each(flags)('%s is true or false', async (option) => {
+    for (const value of ['false', 0, 1, {}, []]) {
+      const thrown = (await ended(() => call({ [option]: value }), [])) as ClearformerError;
+      expect([value, thrown?.code, thrown?.details?.option]).toEqual([value, 'invalid_argument', option]);
+    }
+    for (const value of [null, undefined]) expect(await ended(() => call({ [option]: value }), [])).toBe(undefined);
+  });
+
+  it.each(others)('%s is of its kind', async (option) => {
+    for (const value of ['x', -1, Number.NaN, { none: 1 }]) {
+      const thrown = (await ended(() => call({ [option]: value }), [])) as ClearformerError;
+      expect([value, thrown?.constructor]).toEqual([value, ClearformerError]);
+      expect(['invalid_argument', 'unsupported']).toContain(thrown.code);
+    }
+  });
+});

@@ -2,9 +2,10 @@
 
 import '../support/browser_types.js'; // for the declarations
 import { remoteHost } from '../support/config.js';
-import { ClearformerError, messageOf } from '../support/error.js';
+import { ClearformerError, messageOf, textOf } from '../support/error.js';
 import { baseUrl, environment, isNode, loadPart, pathOf } from '../support/platform.js';
 import type { Folder, SourceFile } from './folder.js';
+import type { CacheLike } from './response_store.js';
 import type { CacheOption, WebFolderOptions } from './web_folder.js';
 
 /**
@@ -73,8 +74,9 @@ function checkSourceOptions({ cache = 'auto', cache_dir, token, remote_host }: S
   const refuse = (option: string, why: string, code: 'invalid_argument' | 'unsupported' = 'invalid_argument') => {
     throw new ClearformerError(code, `${option}: ${why}`, { option });
   };
-  if (cache !== 'auto' && cache !== 'none' && (typeof cache !== 'object' || cache === null))
-    refuse('cache', `'${String(cache)}' is neither 'auto', 'none' nor a cache`);
+  const { match, put } = Object(cache) as CacheLike;
+  if (cache !== 'auto' && cache !== 'none' && !(typeof match === 'function' && typeof put === 'function'))
+    refuse('cache', `'${textOf(cache)}' is neither 'auto', 'none' nor a cache`);
   if (cache_dir !== undefined && (typeof cache_dir !== 'string' || cache_dir === ''))
     refuse('cache_dir', 'must be a path');
   if (cache_dir !== undefined && !isNode()) refuse('cache_dir', 'a browser has no folders: see cache', 'unsupported');

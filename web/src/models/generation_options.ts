@@ -3,6 +3,7 @@
 import type { HookPoint, OptionValue, OutputRequest, StepRequest } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
 import { ClearformerError, textOf } from '../support/error.js';
+import { checkKinds, expectArgument } from '../support/options.js';
 import { loadPart } from '../support/platform.js';
 import type { Streamer } from '../text/text_streamer.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
@@ -196,6 +197,7 @@ export function sortOptions(
 ): GenerationRequest {
   if (typeof given !== 'object' || given === null)
     throw new ClearformerError('invalid_argument', `${call}: options must be an object`);
+  checkKinds(call, given);
   const asked = given as GenerateOptions;
   const flags = <K extends keyof GenerateOptions>(names: readonly K[]) =>
     Object.fromEntries(names.filter((name) => asked[name]).map((name) => [name, true])) as { [N in K]?: true };
@@ -220,7 +222,9 @@ export function sortOptions(
   };
   const { signal, tokenizer } = given;
   const { streamer } = given;
-  if (streamer && (typeof streamer.put !== 'function' || typeof streamer.end !== 'function')) {
+  const decodes = tokenizer == null || typeof tokenizer.decode === 'function';
+  expectArgument(call, decodes, 'a tokenizer', tokenizer);
+  if (streamer != null && (typeof streamer.put !== 'function' || typeof streamer.end !== 'function')) {
     throw new ClearformerError('invalid_argument', `${call}: streamer must have put() and end()`, {
       option: 'streamer',
     });

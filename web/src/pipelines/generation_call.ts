@@ -3,6 +3,7 @@
 import type { GenerateOptions } from '../models/generation_options.js';
 import type { GenerativeModel } from '../models/generative_model.js';
 import { ClearformerError } from '../support/error.js';
+import { checkKinds } from '../support/options.js';
 import { checkCount } from './scores.js';
 import type { CallOptions } from './texts.js';
 
@@ -43,6 +44,7 @@ export function splitOptions(
   if (typeof options !== 'object' || options === null) {
     throw new ClearformerError('invalid_argument', `${call}: options must be an object`);
   }
+  checkKinds(call, options);
   const { batch_size, ...rest } = options;
   if (batch_size !== undefined) checkCount('batch_size', batch_size);
   const option = Object.keys(rest).find((name) => notForTexts.includes(name));

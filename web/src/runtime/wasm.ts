@@ -2,6 +2,7 @@
 
 import { configuration } from '../support/config.js';
 import { ClearformerError, messageOf } from '../support/error.js';
+import { expectArgument } from '../support/options.js';
 import { baseUrl, nodeModule } from '../support/platform.js';
 import { assets } from './assets.js';
 import type { Variant } from './build_info.js';
@@ -77,6 +78,8 @@ const compiledByBytes = [new WeakMap<object, Promise<CompiledCore>>(), new WeakM
  */
 export function compileCore(options: RuntimeOptions, shared: boolean): Promise<CompiledCore> {
   const binary = givenBinary(options);
+  const isBinary = binary === undefined || typeof binary?.byteLength === 'number';
+  expectArgument('wasmBinary', isBinary, 'an ArrayBuffer or Uint8Array', binary);
   if (binary !== undefined) {
     const compiled = compiledByBytes[Number(shared)] as WeakMap<object, Promise<CompiledCore>>;
     return remember(compiled, binary, () => compile(bytesOf(binary), 'wasmBinary', shared));

@@ -7,13 +7,23 @@ export function expectArgument(call: string, isOne: unknown, needed: string, giv
   if (!isOne) throw new ClearformerError('invalid_argument', `${call}: needs ${needed}, got ${textOf(given)}`);
 }
 
-/** Options that are functions wherever they exist. */
-const functions = ['progress', 'progress_callback', 'onResult'];
-
 const isSignal = (value: unknown): boolean => {
   const { aborted, addEventListener } = (value ?? {}) as AbortSignal;
   return typeof aborted === 'boolean' && typeof addEventListener === 'function';
 };
+
+const flags =
+  /^(add_(special_tokens|generation_prompt)|apply_ln|clean_up_tokenization_spaces|continue_final_message|dequantize|deterministic|enable_thinking|incl_\w+|local_files_only|mlp_input|multi_label|normalize|on_request|output_\w+|prepend_bos|quantize|return_(attention_mask|dict(_in_generate)?|documents|full_text|length|offsets_mapping|overflowing_tokens|special_tokens_mask|tensor|token_type_ids)|skip_\w+|tokenize|use_cache|worker)$/;
+
+/** What options of these names are wherever they exist; null, where it is one, is as if not given. */
+const kinds: readonly (readonly [names: RegExp, is: (value: unknown) => boolean, what: string])[] = [
+  [/^signal$/, isSignal, 'an AbortSignal'],
+  [/^(progress(_callback)?|onResult)$/, (value) => typeof value === 'function', 'a function'],
+  [/^(edits|[fb]wd_hooks)$/, (value) => value === null || Array.isArray(value), 'an array'],
+  [/^revision$/, (value) => value === null || typeof value === 'string', 'a text'],
+  [/^integrity$/, (value) => typeof value === 'object', 'an object'],
+  [flags, (value) => value === null || typeof value === 'boolean', 'true or false'],
+];
 
 /**
  * Throws `unsupported` for the first key of `given` that is not in `known`, `invalid_argument` for a signal or a function
@@ -30,17 +40,17 @@ export function checkOptions(call: string, given: unknown, known: readonly strin
       const message = `${call}: unknown option '${option}' (known: ${known.join(', ')})`;
       throw new ClearformerError('unsupported', message, { option, expected: known });
     }
-    checkKind(call, option, value);
   }
+  checkKinds(call, given);
 }
 
-function checkKind(call: string, option: string, value: unknown): void {
-  const wanted =
-    option === 'signal' && !isSignal(value)
-      ? 'an AbortSignal'
-      : functions.includes(option) && typeof value !== 'function' && 'a function';
-  if (!wanted) return;
-  throw new ClearformerError('invalid_argument', `${call}: ${option} is ${textOf(value)}, not ${wanted}`, { option });
+/** The part of `checkOptions` that concerns values: throws `invalid_argument` for one that is not of its option's kind. */
+export function checkKinds(call: string, given: object): void {
+  for (const [option, value] of Object.entries(given)) {
+    const [, is, what] = kinds.find(([names]) => names.test(option)) ?? [];
+    if (value === undefined || is === undefined || is(value)) continue;
+    throw new ClearformerError('invalid_argument', `${call}: ${option} is ${textOf(value)}, not ${what}`, { option });
+  }
 }
 
 /**
