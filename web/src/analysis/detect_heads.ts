@@ -3,6 +3,7 @@
 import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import { ClearformerError } from '../support/error.js';
+import { expectArgument } from '../support/options.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { checkCall } from './check_call.js';
 import { type HeadKind, type HeadScores, headKinds, headScores } from './head_scores.js';
@@ -53,6 +54,7 @@ const known = ['inputs', 'hook', 'threshold', 'batch', 'length', 'seed', 'signal
 export async function detectHeads(model: PreTrainedModel, options: DetectHeadsOptions = {}): Promise<DetectedHeads> {
   checkCall('detectHeads', model, options, known);
   const { threshold = 0.5, hook = defaultHook(model, 'attn.hook_pattern'), signal } = options;
+  expectArgument('detectHeads', threshold === Number(threshold), 'a number as threshold', threshold);
   const names = layerHooks(model, hook);
   requireTokens(model, hook);
   const decoder = hook.startsWith('decoder.');

@@ -4,6 +4,7 @@
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import { bmm } from '../primitives/functional.js';
 import { ClearformerError } from '../support/error.js';
+import { expectArgument } from '../support/options.js';
 import { exportedTensor } from '../tensor/exported_tensor.js';
 import { stack as stacked } from '../tensor/operations.js';
 import { Tensor } from '../tensor/tensor.js';
@@ -74,6 +75,8 @@ export async function decompose_resid(
 ): Promise<ResidualStack> {
   checkCall('decompose_resid', model, options, [...stackOptions, 'mode', 'mlp_input', 'incl_embeds']);
   const { mode = 'all', mlp_input = false, incl_embeds = true } = options;
+  const known = ['all', 'attn', 'mlp'];
+  expectArgument('decompose_resid', known.includes(mode), `a mode (${known.join(', ')})`, mode);
   const last = lastLayer('decompose_resid', model, options);
   const names = new Set<string>(model.hooks().map(({ name }) => name));
   const top = stackPrefix(model);

@@ -171,6 +171,7 @@ export class SGD extends Optimizer {
   constructor(model: PreTrainedModel, options: SGDOptions = {}) {
     checkOptions('SGD', options, [...common, 'momentum', 'dampening', 'weight_decay', 'nesterov']);
     const { momentum = 0, dampening = 0, weight_decay = 0, nesterov = false } = options;
+    if (!Number.isFinite(dampening)) throw invalid('dampening', `SGD: dampening is ${textOf(dampening)}`);
     super(model, { ...numbersOf('SGD', options), momentum, dampening, weight_decay, nesterov });
   }
 }

@@ -13,15 +13,16 @@ const isSignal = (value: unknown): boolean => {
 };
 
 const flags =
-  /^(add_(special_tokens|generation_prompt)|apply_ln|clean_up_tokenization_spaces|continue_final_message|dequantize|deterministic|enable_thinking|incl_\w+|local_files_only|mlp_input|multi_label|normalize|on_request|output_\w+|prepend_bos|quantize|return_(attention_mask|dict(_in_generate)?|documents|full_text|length|offsets_mapping|overflowing_tokens|special_tokens_mask|tensor|token_type_ids)|skip_\w+|tokenize|use_cache|worker)$/;
+  /^(add_(special_tokens|generation_prompt)|apply_ln|center_writing_weights|clean_up_tokenization_spaces|continue_final_message|dequantize|deterministic|enable_thinking|fold_ln|incl_\w+|local_files_only|mlp_input|multi_label|nesterov|normalize|on_request|output_\w+|prepend_bos|quantize|return_(attention_mask|dict(_in_generate)?|documents|full_text|length|offsets_mapping|overflowing_tokens|special_tokens_mask|tensor|token_type_ids)|skip_\w+|tokenize|use_cache|worker)$/;
 
 /** What options of these names are wherever they exist; null, where it is one, is as if not given. */
 const kinds: readonly (readonly [names: RegExp, is: (value: unknown) => boolean, what: string])[] = [
   [/^signal$/, isSignal, 'an AbortSignal'],
   [/^(progress(_callback)?|onResult)$/, (value) => typeof value === 'function', 'a function'],
-  [/^(edits|[fb]wd_hooks)$/, (value) => value === null || Array.isArray(value), 'an array'],
+  [/^(edits|[fb]wd_hooks|receivers)$/, (value) => value === null || Array.isArray(value), 'an array'],
   [/^revision$/, (value) => value === null || typeof value === 'string', 'a text'],
-  [/^integrity$/, (value) => typeof value === 'object', 'an object'],
+  [/^(integrity|select)$/, (value) => typeof value === 'object', 'an object'],
+  [/^dropout$/, (value) => typeof value === 'number' && value >= 0 && value <= 1, 'a probability'],
   [flags, (value) => value === null || typeof value === 'boolean', 'true or false'],
 ];
 

@@ -81,10 +81,10 @@ function sending({ model, base, source, rest }: Kept, layer: number, head: numbe
 export async function pathPatching(model: PreTrainedModel, options: PathPatchingOptions): Promise<PathPatching> {
   const known = ['base', 'source', 'receivers', 'mlps', 'metric', 'signal', 'progress'];
   checkCall(call, model, options ?? null, known);
-  const { base, source, receivers = [], mlps = 'recomputed', metric, signal, progress } = options;
+  const { base, source, receivers, mlps = 'recomputed', metric, signal, progress } = options;
   if (mlps !== 'recomputed' && mlps !== 'frozen') throw invalid(`mlps: ${textOf(mlps)}`, 'mlps');
   const { n_layers, n_heads } = model.cfg;
-  const heard = receivers.map((one) => checked(model, one));
+  const heard = (receivers ?? []).map((one) => checked(model, one));
   const last = heard.length === 0 ? n_layers : Math.max(...heard.map(({ layer }) => layer));
   const kept = await keptOf(model, base, source, mlps === 'frozen', signal);
   const end = heard.length === 0 ? last : last + 1;
