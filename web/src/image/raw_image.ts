@@ -5,7 +5,7 @@ import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions, expectArgument } from '../support/options.js';
 import { isNode, nodeModule } from '../support/platform.js';
 import { atOnce, inSlices } from '../support/steps.js';
-import { Tensor } from '../tensor/tensor.js';
+import { isTensor, Tensor } from '../tensor/tensor.js';
 import { centerCrop } from './geometry.js';
 import { type ImageInput, readImage } from './image_input.js';
 import { checkedImage, checkSize, type ImagePixels, type Pixels, withChannels } from './pixels.js';
@@ -71,7 +71,7 @@ export class RawImage implements ImagePixels {
   }
   /** From a uint8 tensor, [channel, height, width] or channels last. */
   static fromTensor(tensor: Tensor, channel_format: ChannelOrder = 'CHW'): RawImage {
-    expectArgument('RawImage.fromTensor', tensor instanceof Tensor, 'a Tensor', tensor);
+    expectArgument('RawImage.fromTensor', isTensor(tensor), 'a Tensor', tensor);
     const order = checkedOrder('RawImage.fromTensor', channel_format);
     if (tensor.type !== 'uint8' || tensor.dims.length !== 3) {
       const found = `${tensor.type} [${tensor.dims.join(', ')}]`;

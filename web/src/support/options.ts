@@ -12,19 +12,27 @@ const isSignal = (value: unknown): boolean => {
   return typeof aborted === 'boolean' && typeof addEventListener === 'function';
 };
 
+const isFlag = (value: unknown) => value === null || typeof value === 'boolean';
+const isList = (value: unknown) => value === null || Array.isArray(value);
+const isFunction = (value: unknown) => typeof value === 'function';
+const isObject = (value: unknown) => typeof value === 'object';
 const flags =
-  /^(add_(special_tokens|generation_prompt)|apply_ln|center_writing_weights|clean_up_tokenization_spaces|continue_final_message|dequantize|deterministic|enable_thinking|fold_ln|incl_\w+|local_files_only|mlp_input|multi_label|nesterov|normalize|on_request|output_\w+|prepend_bos|quantize|return_(attention_mask|dict(_in_generate)?|documents|full_text|length|offsets_mapping|overflowing_tokens|special_tokens_mask|tensor|token_type_ids)|skip_\w+|tokenize|use_cache|worker)$/;
+  'add_generation_prompt add_special_tokens apply_ln center_writing_weights clean_up_tokenization_spaces continue_final_message dequantize deterministic enable_thinking fold_ln incl_embeds incl_mid incl_remainder local_files_only mlp_input multi_label nesterov normalize on_request output_attentions output_hidden_states output_logits output_scores prepend_bos quantize return_attention_mask return_dict return_dict_in_generate return_documents return_full_text return_length return_offsets_mapping return_overflowing_tokens return_special_tokens_mask return_tensor return_token_type_ids skip_prompt skip_special_tokens tokenize use_cache worker';
 
 /** What options of these names are wherever they exist; null, where it is one, is as if not given. */
-const kinds: readonly (readonly [names: RegExp, is: (value: unknown) => boolean, what: string])[] = [
-  [/^signal$/, isSignal, 'an AbortSignal'],
-  [/^(progress(_callback)?|onResult)$/, (value) => typeof value === 'function', 'a function'],
-  [/^(edits|[fb]wd_hooks|receivers)$/, (value) => value === null || Array.isArray(value), 'an array'],
-  [/^revision$/, (value) => value === null || typeof value === 'string', 'a text'],
-  [/^(integrity|select)$/, (value) => typeof value === 'object', 'an object'],
-  [/^dropout$/, (value) => typeof value === 'number' && value >= 0 && value <= 1, 'a probability'],
-  [flags, (value) => value === null || typeof value === 'boolean', 'true or false'],
-];
+const kinds = new Map(
+  (
+    [
+      ['signal', isSignal, 'an AbortSignal'],
+      ['progress progress_callback onResult', isFunction, 'a function'],
+      ['edits fwd_hooks bwd_hooks receivers', isList, 'an array'],
+      ['integrity select', isObject, 'an object'],
+      ['revision', (value: unknown) => value === null || typeof value === 'string', 'a text'],
+      ['dropout', (value: unknown) => typeof value === 'number' && value >= 0 && value <= 1, 'a probability'],
+      [flags, isFlag, 'true or false'],
+    ] as const
+  ).flatMap(([names, is, what]) => names.split(' ').map((name) => [name, { is, what }] as const)),
+);
 
 /**
  * Throws `unsupported` for the first key of `given` that is not in `known`, `invalid_argument` for a signal or a function
@@ -48,9 +56,10 @@ export function checkOptions(call: string, given: unknown, known: readonly strin
 /** The part of `checkOptions` that concerns values: throws `invalid_argument` for one that is not of its option's kind. */
 export function checkKinds(call: string, given: object): void {
   for (const [option, value] of Object.entries(given)) {
-    const [, is, what] = kinds.find(([names]) => names.test(option)) ?? [];
-    if (value === undefined || is === undefined || is(value)) continue;
-    throw new ClearformerError('invalid_argument', `${call}: ${option} is ${textOf(value)}, not ${what}`, { option });
+    const kind = kinds.get(option);
+    if (value === undefined || kind === undefined || kind.is(value)) continue;
+    const message = `${call}: ${option} is ${textOf(value)}, not ${kind.what}`;
+    throw new ClearformerError('invalid_argument', message, { option });
   }
 }
 

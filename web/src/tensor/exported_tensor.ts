@@ -2,16 +2,15 @@
 
 import { ClearformerError, messageOf } from '../support/error.js';
 import { expectArgument } from '../support/options.js';
-import { Tensor } from './tensor.js';
+import { isTensor, Tensor } from './tensor.js';
 
 /**
  * Validates the tensor passed to `call`. Throws `invalid_argument` for anything else, `shape_mismatch` for one whose
  * data was transferred to another thread.
  */
 export function exportedTensor(call: string, given: unknown): Tensor {
-  const { type, data, dims } = (given ?? {}) as Tensor;
-  expectArgument(call, type !== undefined && Array.isArray(dims), 'a Tensor', given);
-  return new Tensor(type, data, dims);
+  expectArgument(call, isTensor(given), 'a Tensor', given);
+  return new Tensor(given.type, given.data, given.dims);
 }
 
 /** Its elements as bytes, little-endian like WebAssembly's memory. */

@@ -5,7 +5,7 @@
 
 import { ClearformerError, textOf } from '../support/error.js';
 import { expectArgument } from '../support/options.js';
-import { Tensor } from './tensor.js';
+import { isTensor, Tensor } from './tensor.js';
 
 /** How values between pixels are interpolated. */
 export type InterpolationMode = 'nearest' | 'bilinear' | 'bicubic';
@@ -75,7 +75,7 @@ export function interpolate(
   size: readonly [number, number],
   mode: InterpolationMode = 'bilinear',
 ): Tensor<'float32'> {
-  expectArgument('interpolate', input instanceof Tensor, 'a Tensor', input);
+  expectArgument('interpolate', isTensor(input), 'a Tensor', input);
   if (input.dims.length !== 3) {
     const message = `interpolate: needs dims [channel, height, width], got [${input.dims.join(', ')}]`;
     throw new ClearformerError('shape_mismatch', message);
@@ -94,7 +94,7 @@ export interface InterpolateOptions {
 /** Resizes images [batch, channel, height, width]. */
 export async function interpolate_4d(input: Tensor, options: InterpolateOptions): Promise<Tensor<'float32'>> {
   const { size = [], mode = 'bilinear' } = options ?? {};
-  expectArgument('interpolate_4d', input instanceof Tensor, 'a Tensor', input);
+  expectArgument('interpolate_4d', isTensor(input), 'a Tensor', input);
   expectArgument('interpolate_4d', Array.isArray(size), 'a size [height, width]', size);
   const leading = [...input.dims.slice(0, 4 - size.length), ...size].slice(0, 2);
   if (input.dims.length !== 4 || leading.some((extent, axis) => extent !== input.dims[axis])) {

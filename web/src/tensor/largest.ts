@@ -3,14 +3,14 @@
 import { ClearformerError, textOf } from '../support/error.js';
 import { expectArgument } from '../support/options.js';
 import { best } from './elements.js';
-import { Tensor, type TensorData, type TensorType } from './tensor.js';
+import { isTensor, Tensor, type TensorData, type TensorType } from './tensor.js';
 
 /** torch.topk along the last axis; see `topk`, which is asynchronous as in transformers.js. */
 export function largest<T extends TensorType>(
   x: Tensor<T>,
   k: number | null = null,
 ): [values: Tensor<T>, indices: Tensor<'int64'>] {
-  expectArgument('topk', x instanceof Tensor, 'a Tensor', x);
+  expectArgument('topk', isTensor(x), 'a Tensor', x);
   const extent = x.dims.at(-1) ?? 1;
   const count = k ?? extent;
   if (!Number.isInteger(count) || count < 1 || count > extent) {

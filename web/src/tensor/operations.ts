@@ -4,11 +4,11 @@ import { ClearformerError, textOf } from '../support/error.js';
 import { expectArgument } from '../support/options.js';
 import { elementCount } from './elements.js';
 import { largest } from './largest.js';
-import { type Axes, Tensor, type TensorData, type TensorType } from './tensor.js';
+import { type Axes, isTensor, Tensor, type TensorData, type TensorType } from './tensor.js';
 
 function expectTensors(call: string, given: readonly Tensor[]): void {
   expectArgument(call, Array.isArray(given), 'an array of tensors', given);
-  for (const one of given) expectArgument(call, one instanceof Tensor, 'a Tensor', one);
+  for (const one of given) expectArgument(call, isTensor(one), 'a Tensor', one);
 }
 
 /** Concatenates tensors along `dim`. Throws `shape_mismatch` or `dtype_mismatch` if they do not fit together. */

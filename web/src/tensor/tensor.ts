@@ -389,3 +389,9 @@ export class Tensor<T extends TensorType = TensorType> {
     return new Tensor(this.type, data, dims);
   }
 }
+
+/** Whether a value is a tensor, also one of another copy of this package. */
+export function isTensor(value: unknown): value is Tensor {
+  const { type, dims } = (value ?? {}) as Tensor;
+  return type !== undefined && Array.isArray(dims);
+}

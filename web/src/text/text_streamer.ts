@@ -3,6 +3,7 @@
 import { ClearformerError } from '../support/error.js';
 import { checkOptions, expectArgument } from '../support/options.js';
 import { isNode, nodeModule } from '../support/platform.js';
+import { isTensor } from '../tensor/tensor.js';
 import type { TokenIds } from './token_lists.js';
 import type { PreTrainedTokenizer } from './tokenizer.js';
 
@@ -60,10 +61,6 @@ export class IncrementalDecoder {
   #text(ids: readonly number[]): string {
     return this.#tokenizer.decode(ids, { clean_up_tokenization_spaces: false });
   }
-}
-
-function isTensor(ids: TokenIds): ids is Extract<TokenIds, { data: unknown }> {
-  return 'data' in ids;
 }
 
 /** Receives the tokens of `generate` while it runs: first the prompt's ids, then each step's, one row per sequence. */
