@@ -167,6 +167,8 @@ it('methods, and objects that are called', async () => {
 }, 120_000);
 
 const one = { input_ids: [[1, 403]] };
+const metric = { labels: one.input_ids };
+const embedding = `./${models}/bert-tiny-fill`;
 const flagged: Readonly<Record<string, { call: (options: object) => unknown; flags: string[]; others?: string[] }>> = {
   model: {
     call: (options) => model(one, options),
@@ -214,7 +216,7 @@ const flagged: Readonly<Record<string, { call: (options: object) => unknown; fla
     others: ['signal', 'batch_size', 'streamer'],
   },
   'feature-extraction': {
-    call: async (options) => (await pipeline('feature-extraction', `./${models}/bert-tiny-fill`))('big', options),
+    call: async (options) => (await pipeline('feature-extraction', embedding))('big', options),
     flags: ['normalize', 'quantize'],
     others: ['signal', 'batch_size', 'pooling'],
   },
@@ -236,4 +238,21 @@ describe.each(Object.entries(flagged))('options of %s', (_, { call, flags, other
       expect(['invalid_argument', 'unsupported']).toContain(thrown.code);
     }
   });
+});
+
+it.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])('%s is no name of anything', async (name) => {
+  const calls: Calls = [
+    ['type', () => new Tensor(name as 'float32', new Float32Array(1), [1])],
+    ['to', () => float([1], 1).to(name as 'int32')],
+    ['task', () => pipeline(name as PipelineName, storiesPath)],
+    ['dtype', () => AutoModelForCausalLM.from_pretrained(storiesPath, { dtype: name as 'q8' })],
+    ['by', () => clearformer.attributionPatching(model, { clean: one, corrupted: one, metric, by: name as 'head' })],
+    ['pooling', async () => (await pipeline('feature-extraction', embedding))('big', { pooling: name as 'mean' })],
+    ['parameter', () => model.parameter(name)],
+    ['hook', () => model.run_with_hooks(one, { edits: [{ hook: name as 'hook_embed', op: 'zero' }] })],
+  ];
+  for (const [what, call] of calls) {
+    const thrown = await ended(call, []);
+    expect([what, thrown instanceof ClearformerError]).toEqual([what, true]);
+  }
 });

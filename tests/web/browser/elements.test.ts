@@ -232,6 +232,18 @@ describe('a matrix', () => {
     });
   });
 
+  it('ignores sizes that are none, and names JSON that is none', async () => {
+    await withElements(browser, async (page) => {
+      for (const size of [-1, Number.POSITIVE_INFINITY, Number.NaN]) {
+        await page.evaluate(() => document.getElementById('m')?.remove());
+        await makeMatrix(page, { cellWidth: size, cellHeight: size });
+        expect((await page.evaluate(drawnCells)).length).toBe(100);
+      }
+      await page.evaluate(() => document.getElementById('m')?.setAttribute('numbers', '[[1, "a"]]'));
+      expect(await page.locator('#m [role=alert]').innerText()).toContain('needs a JSON array of numbers');
+    });
+  });
+
   it('fades changed frames in, but not for readers who want no motion', async () => {
     for (const [reducedMotion, count] of [
       ['no-preference', 1],

@@ -122,7 +122,10 @@ it('follow their attributes, and show the last that was asked for', async () => 
 it.each([
   ['cf-attention', { model, text, layer: '9' }, 'there is no layer 9, only 0 to 4'],
   ['cf-attention', { model, text, head: '8' }, 'there is no head 8, only 0 to 7'],
+  ['cf-attention', { model, text, head: 'first' }, 'cf-attention: head needs a number of 0 to 7'],
   ['cf-bars', { model: '/web/demo/public/models/marian-tiny-en-fr', text }, 'needs a model that continues texts'],
+  ['cf-bars', { model, text, top: '-1' }, 'top needs a number of guesses, from 1 on'],
+  ['cf-bars', { model, text, top: 'ten' }, 'top needs a number of guesses, from 1 on'],
   ['cf-tokens', { model: '/nowhere', text }, '/nowhere/'],
   ['cf-lens', { model: 'not a model', text }, "'not a model' is neither a Hub id"],
 ])('%s of %o says what is wrong', async (tag, attributes, fault) => {

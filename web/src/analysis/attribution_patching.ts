@@ -58,7 +58,7 @@ export async function attributionPatching(
 ): Promise<AttributionPatching> {
   checkCall(call, model, options ?? null, ['clean', 'corrupted', 'metric', 'by', 'hook', 'signal']);
   const { clean, corrupted, metric, by = 'position', hook, signal } = options;
-  const wanted = ways[by];
+  const wanted = Object.hasOwn(ways, by) ? ways[by] : undefined;
   if (wanted === undefined) {
     const message = `${call}: unknown by '${textOf(by)}' (known: ${Object.keys(ways).join(', ')})`;
     throw new ClearformerError('unsupported', message, { option: 'by' });

@@ -66,7 +66,7 @@ export function whisperFeatures(config: Readonly<Record<string, unknown>>, file:
   const features: WhisperFeatures = { ...defaults };
   for (const [option, value] of Object.entries(config)) {
     if (value === null || inert.includes(option) || harmless[option] === value) continue;
-    if (!(option in defaults)) {
+    if (!Object.hasOwn(defaults, option)) {
       if (value === false) continue;
       throw new ClearformerError(
         'unsupported',

@@ -35,6 +35,8 @@ export function faultOf(element: string, numbers: Numbers, source: string): stri
   if (!Array.isArray(dims) || typeof data?.length !== 'number') {
     return `${element}: numbers needs { dims, data }, as a Tensor has them`;
   }
+  if (dims.length === 0 && data.length === 0)
+    return `${element}: numbers needs a JSON array of numbers, or of rows of them: [[1, 2], [3, 4]]`;
   if (dims.length < 1 || dims.length > 2) {
     return `${element}: numbers needs one or two dimensions, dims are [${dims.join(', ')}]; take a slice`;
   }

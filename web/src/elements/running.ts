@@ -90,7 +90,8 @@ export interface AttentionResult {
 
 function choice(element: string, name: string, index: number, count: number): number {
   if (Number.isInteger(index) && index >= 0 && index < count) return index;
-  throw new ClearformerError('invalid_argument', `${element}: there is no ${name} ${index}, only 0 to ${count - 1}`);
+  const why = Number.isNaN(index) ? `${name} needs a number of` : `there is no ${name} ${index}, only`;
+  throw new ClearformerError('invalid_argument', `${element}: ${why} 0 to ${count - 1}`);
 }
 
 /** The attention of one head; for an encoder-decoder, of the encoder. */
@@ -132,6 +133,8 @@ export async function nextOf(asked: Asked, top: number): Promise<NextResult> {
     );
   }
   if (at < 0) throw new ClearformerError('invalid_argument', 'cf-bars: the text has no mask to fill');
+  if (!Number.isInteger(top) || top < 1)
+    throw new ClearformerError('invalid_argument', 'cf-bars: top needs a number of guesses, from 1 on');
   const { logits } = await model(inputs, { signal: asked.signal });
   if (logits === undefined) throw new ClearformerError('unsupported', 'cf-bars: the model gives no logits');
   const words = logits.dims.at(-1) ?? 0;

@@ -13,21 +13,23 @@ export type PoolingMode = (typeof kinds)[number];
 /** The option of a call: upstream's names, alternative names of transformers.js, or several to be concatenated. */
 export type Pooling = PoolingMode | 'none' | 'first_token' | 'eos';
 
-const spellings: Readonly<Record<string, PoolingMode>> = {
-  first_token: 'cls',
-  cls_token: 'cls',
-  mean_tokens: 'mean',
-  max_tokens: 'max',
-  weightedmean_tokens: 'weightedmean',
-  eos: 'last_token',
-  lasttoken: 'last_token',
-};
+const spellings = new Map<unknown, PoolingMode>(
+  Object.entries({
+    first_token: 'cls',
+    cls_token: 'cls',
+    mean_tokens: 'mean',
+    max_tokens: 'max',
+    weightedmean_tokens: 'weightedmean',
+    eos: 'last_token',
+    lasttoken: 'last_token',
+  } as const),
+);
 
 /** The modes in the order in which their vectors are concatenated; empty: none. Throws `invalid_argument`. */
 export function poolingModes(given: unknown): PoolingMode[] {
   const names = Array.isArray(given) ? given : given === 'none' ? [] : [given];
   const modes = names.map((name: unknown) => {
-    const mode = spellings[String(name)] ?? kinds.find((kind) => kind === name);
+    const mode = spellings.get(name) ?? kinds.find((kind) => kind === name);
     if (mode !== undefined) return mode;
     const expected = ['none', ...kinds];
     throw new ClearformerError(

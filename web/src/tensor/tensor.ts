@@ -44,7 +44,7 @@ export class Tensor<T extends TensorType = TensorType> {
   readonly dims: readonly number[];
 
   constructor(type: T, data: TensorData[T], dims: readonly number[]) {
-    if (!(type in arrays)) {
+    if (!Object.hasOwn(arrays, type)) {
       throw new ClearformerError(
         'dtype_mismatch',
         `Tensor: unknown type '${textOf(type)}' (known: ${Object.keys(arrays).join(', ')})`,
@@ -131,7 +131,7 @@ export class Tensor<T extends TensorType = TensorType> {
   /** The same numbers as another type; fractions are truncated. Returns the tensor itself if it has that type. */
   to<R extends TensorType>(type: R): Tensor<R> {
     if ((this.type as TensorType) === type) return this as unknown as Tensor<R>;
-    if (!(type in arrays)) {
+    if (!Object.hasOwn(arrays, type)) {
       const known = Object.keys(arrays).join(', ');
       throw this.#error('unsupported', 'to', `there is no type '${textOf(type)}' (known: ${known})`);
     }

@@ -28,7 +28,7 @@ export class PostProcessor {
    */
   constructor(held: unknown, spelling: (id: number) => string | undefined) {
     const steps = flat(held);
-    const unknown = steps.find(({ type }) => !(type in templates));
+    const unknown = steps.find(({ type }) => !Object.hasOwn(templates, type));
     if (unknown !== undefined) throw unknownStep('post-processor', unknown.type);
     const template = steps.find(({ type }) => type !== 'ByteLevel');
     [this.#single, this.#pair] = templates[template?.type ?? 'ByteLevel']?.(template ?? { type: '' }) ?? bare;

@@ -103,8 +103,9 @@ export function layoutOf(request: LayoutRequest): Layout {
   const left = bracket + (labelWidth > 0 ? labelWidth + labelGap - 3 : 0);
   const fitting = (request.hostWidth - left - bracket) / Math.max(1, columns);
   const most = widestCell(request);
-  const cellWidth = request.cellWidth || Math.max(narrowest, Math.min(most.width, fitting));
-  const cellHeight = request.cellHeight || Math.max(narrowest, (cellWidth * most.height) / most.width);
+  const given = (pixels: number) => (pixels > 0 && pixels < Infinity ? pixels : 0);
+  const cellWidth = given(request.cellWidth) || Math.max(narrowest, Math.min(most.width, fitting));
+  const cellHeight = given(request.cellHeight) || Math.max(narrowest, (cellWidth * most.height) / most.width);
   // At large font sizes, labels over wide cells are truncated: rotated they would be higher than the matrix.
   const cutting = request.minFont > 0 && cellWidth >= 1.8 * request.minFont;
   const leaning = !cutting && crowded(columnLabels, cellWidth);
