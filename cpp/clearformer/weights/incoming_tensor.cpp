@@ -19,7 +19,11 @@ std::string IncomingTensor::unreadable(const StoredTensor& stored) {
   if (!SafetensorsHeader::bits_of(stored.dtype)) {
     return concat("unknown dtype \"", stored.dtype, "\"");
   }
-  if (!memory_dtype(stored.dtype)) return concat("dtype ", stored.dtype, " is not supported");
+  if (!memory_dtype(stored.dtype)) {
+    const bool of_mlx = stored.dtype == "U32";
+    return concat("dtype ", stored.dtype, " is not supported",
+                  of_mlx ? " (as quantised by MLX: load the checkpoint it was made from)" : "");
+  }
   if (stored.shape.size() > Shape::kMaxRank) {
     return concat("more than ", Shape::kMaxRank, " dimensions are not supported");
   }
