@@ -55,6 +55,28 @@ describe('on an isolated page', () => {
     });
   });
 
+  it('loads files in memory that threads share', async () => {
+    const program = async (folder: string) => {
+      const { AutoModelForCausalLM, AutoTokenizer } = await import('/dist/index.js' as string);
+      const files: Record<string, Uint8Array> = {};
+      for (const name of ['config.json', 'model.safetensors', 'tokenizer.json', 'tokenizer_config.json']) {
+        const bytes = new Uint8Array(await (await fetch(`${folder}/${name}`)).arrayBuffer());
+        files[name] = new Uint8Array(new SharedArrayBuffer(bytes.byteLength));
+        files[name]?.set(bytes);
+      }
+      const tokenizer = await AutoTokenizer.from_pretrained(files);
+      const texts: string[] = [];
+      for (const worker of [false, true]) {
+        const loaded = await AutoModelForCausalLM.from_pretrained(files, { worker });
+        texts.push(...tokenizer.batch_decode(await loaded.generate(tokenizer('Once'), { max_new_tokens: 3 })));
+        await loaded.dispose();
+      }
+      return texts;
+    };
+    const texts = await withPage(browser, isolation, (page) => runInPage(page, program, model));
+    expect(texts).toEqual(['<s> Once upon a time', '<s> Once upon a time']);
+  });
+
   it('there are as many as processors, four at most', async () => {
     await withPage(browser, isolation, async (page) => {
       const { used, reason } = (await tell(page, {})).threads;

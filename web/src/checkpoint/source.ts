@@ -218,8 +218,13 @@ class MemoryFolder implements Folder {
 
 const partBytes = 1 << 20; // small, so that an abort takes effect at once
 
+/** Browsers decode no text in memory that threads share: of that, copies. */
 async function* parts(bytes: Uint8Array): AsyncIterable<Uint8Array> {
-  for (let start = 0; start < bytes.byteLength; start += partBytes) yield bytes.subarray(start, start + partBytes);
+  const isOwn = bytes.buffer instanceof ArrayBuffer;
+  for (let start = 0; start < bytes.byteLength; start += partBytes) {
+    const part = bytes.subarray(start, start + partBytes);
+    yield isOwn ? part : part.slice();
+  }
 }
 
 function blobFile(name: string, where: string, blob: Blob): SourceFile {

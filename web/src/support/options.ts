@@ -35,8 +35,8 @@ const kinds = new Map(
 );
 
 /**
- * Throws `unsupported` for the first key of `given` that is not in `known`, `invalid_argument` for a signal or a function
- * that is none. A key whose value is undefined is not given.
+ * Throws `unsupported` for the first key of `given` that is not in `known`, `invalid_argument` for a value that is not of its
+ * option's kind. A key whose value is undefined is not given.
  */
 export function checkOptions(call: string, given: unknown, known: readonly string[]): void {
   if (given === undefined) return;
@@ -53,7 +53,7 @@ export function checkOptions(call: string, given: unknown, known: readonly strin
   checkKinds(call, given);
 }
 
-/** The part of `checkOptions` that concerns values: throws `invalid_argument` for one that is not of its option's kind. */
+/** The part of `checkOptions` that concerns values, for calls whose options the core knows. */
 export function checkKinds(call: string, given: object): void {
   for (const [option, value] of Object.entries(given)) {
     const kind = kinds.get(option);
