@@ -23,7 +23,7 @@ const secondFile = 'second.js';
 // which values of Python in chat templates and the relatives of refused model types are 2.5 kB, labels, new models and
 // their distributions 6 kB, metrics of embeddings, parts of captures, probes of several classes and shared encoders of
 // sweeps 2 kB; half a kB rounds weights in vectorised loops as they load, as much names folders of other libraries,
-// and 1 kB checks arguments without which every call failed in words of the engine's.
+// and 1 kB checks arguments and options of the wrong type.
 const inlineBrotliLimit = 318_500;
 
 interface Page {
@@ -43,7 +43,7 @@ interface Page {
 // is built on them, which nothing imports by itself, are 7 kB of everything, edits and gradients of modules 1 kB, probes
 // and control vectors 6 kB, metrics of embeddings 0.7 kB (a page that imports none of them has none of it); adding the
 // WASM's second file is 0.7 kB of all, addresses of pages on the Hub 0.1 kB, files that are none (Git LFS, a path of a file)
-// 0.2 kB, arguments and options of the wrong type 0.6 kB of a language model's and 1 kB of everything.
+// 0.2 kB, arguments and options of the wrong type 0.7 kB of a language model's and 1.4 kB of everything.
 const pages: readonly Page[] = [
   { name: 'a language model and its tokenizer', imports: ['AutoModelForCausalLM', 'AutoTokenizer'], limit: 44_000 },
   {

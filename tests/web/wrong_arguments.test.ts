@@ -10,7 +10,6 @@ import {
   ClearformerError,
   FactoredMatrix,
   LensWeights,
-  nn,
   type PipelineName,
   pipeline,
   RawImage,
@@ -19,6 +18,7 @@ import {
 import * as chatTemplate from 'clearformer/chat_template';
 import * as tokenizerPart from 'clearformer/tokenizer';
 import { describe, expect, it } from 'vitest';
+import { Draw } from './corpus/folders.js';
 import { storiesPath } from './support/references.js';
 
 const models = 'web/demo/public/models';
@@ -67,8 +67,8 @@ const tasks = {
   translation: 'marian-tiny-en-fr',
 };
 
-/** Constructors of what only the package itself makes, and the caller's own fetch. */
-const own = /^(new (Optimizer|KeyValueCache|BaseStreamer)|env\.fetch)$/;
+/** The constructor of an abstract class, and the caller's own fetch. */
+const own = /^(new Optimizer|env\.fetch)$/;
 
 function exportsOf(name: string, part: object): Calls {
   return Object.entries(part).flatMap(([key, value]): Calls => {
@@ -118,15 +118,11 @@ async function ended(call: Call, given: readonly unknown[]): Promise<unknown> {
 }
 
 async function expectTyped(calls: Calls, rounds: number): Promise<void> {
-  let state = 1;
-  const next = (limit: number) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor((state / 2 ** 32) * limit);
-  };
+  const draw = new Draw(1);
   const others: string[] = [];
   for (const [name, call] of calls) {
     for (let round = 0; round < rounds; round++) {
-      const given = Array.from({ length: Math.min(round, 1 + next(3)) }, () => junk[next(junk.length)]);
+      const given = Array.from({ length: Math.min(round, 1 + draw.below(3)) }, () => junk[draw.below(junk.length)]);
       const thrown = await ended(call, given);
       if (thrown === undefined || thrown instanceof ClearformerError) continue;
       others.push(`${name}(${given.map((one) => Object.prototype.toString.call(one)).join(', ')}): ${thrown}`);
@@ -136,7 +132,7 @@ async function expectTyped(calls: Calls, rounds: number): Promise<void> {
 }
 
 it('functions, constructors and static methods', async () => {
-  const calls = [clearformer, { chat_template: chatTemplate }, { tokenizer: tokenizerPart }, { nn }]
+  const calls = [clearformer, { chat_template: chatTemplate }, { tokenizer: tokenizerPart }]
     .flatMap((part) => exportsOf('', part))
     .filter(([name]) => !own.test(name));
   expect(calls.length).toBeGreaterThan(400);

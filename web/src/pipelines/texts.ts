@@ -1,9 +1,9 @@
 // Batches of texts for an encoder, padded and truncated by the tokenizer.
 
 import type { ModelInputs } from '../models/inputs.js';
-import { ClearformerError } from '../support/error.js';
 import { throwIfAborted } from '../support/options.js';
 import type { PacedCallOptions, TokenizerOutput } from '../text/batch.js';
+import { expectTexts } from '../text/token_lists.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { checkCount } from './scores.js';
 
@@ -78,6 +78,6 @@ export function modelInputs({
 /** One text or several, as a list. Throws `invalid_argument` for anything else. */
 export function textList(call: string, texts: string | readonly string[]): readonly string[] {
   const list = typeof texts === 'string' ? [texts] : texts;
-  if (Array.isArray(list) && list.every((text) => typeof text === 'string')) return list;
-  throw new ClearformerError('invalid_argument', `${call}: needs a text or an array of texts`);
+  expectTexts(call, list);
+  return list;
 }

@@ -273,8 +273,8 @@ export class Tensor<T extends TensorType = TensorType> {
   }
   /** min(max(x, min), max). */
   clamp(min: number, max: number): Tensor<T> {
-    const isNumber = (value: number) => typeof value !== 'number' || Number.isFinite(value);
-    const edge = (value: number) => (isNumber(value) ? this.#scalar('clamp', value).item() : value);
+    const isOpen = (value: number) => typeof value === 'number' && !Number.isFinite(value);
+    const edge = (value: number) => (isOpen(value) ? value : this.#scalar('clamp', value).item());
     const [least, most] = [edge(min), edge(max)] as [TensorElement<T>, TensorElement<T>];
     return this.map((value) => (value < least ? least : value > most ? most : value));
   }

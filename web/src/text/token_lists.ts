@@ -2,7 +2,7 @@
 
 import { ClearformerError, textOf } from '../support/error.js';
 import { expectArgument } from '../support/options.js';
-import { Tensor } from '../tensor/tensor.js';
+import { isTensor, type Tensor } from '../tensor/tensor.js';
 
 /** Token ids of one text. */
 export type TokenIds = readonly number[] | readonly bigint[] | Int32Array | BigInt64Array | Tensor;
@@ -14,27 +14,24 @@ export function spellings(...vocabularies: readonly Iterable<readonly [string, n
   return tokens;
 }
 
-export function areTexts(given: unknown): given is readonly string[] {
-  return Array.isArray(given) && given.every((one) => typeof one === 'string');
-}
-
 /** Throws `invalid_argument` for what is no list of texts. */
 export function expectTexts(call: string, given: unknown): asserts given is readonly string[] {
-  expectArgument(call, areTexts(given), 'a text or an array of texts', given);
+  const areTexts = Array.isArray(given) && given.every((one) => typeof one === 'string');
+  expectArgument(call, areTexts, 'a text or an array of texts', given);
 }
 
 /** Ids, or one, as numbers; throws for what is none. */
 export function idList(given: TokenIds | number | bigint): number[] {
   const ids = typeof given === 'number' || typeof given === 'bigint' ? [given] : given;
-  const isList = ids instanceof Tensor || Array.isArray(ids) || ArrayBuffer.isView(ids);
+  const isList = isTensor(ids) || Array.isArray(ids) || ArrayBuffer.isView(ids);
   expectArgument('tokenizer', isList, 'token ids', ids);
-  if (ids instanceof Tensor && ids.dims.length !== 1) {
+  if (isTensor(ids) && ids.dims.length !== 1) {
     throw new ClearformerError(
       'shape_mismatch',
       `token ids of one text have dims [position], got [${ids.dims.join(', ')}] (batch_decode takes several)`,
     );
   }
-  return Array.from((ids instanceof Tensor ? ids.data : ids) as ArrayLike<number | bigint>, (one) => {
+  return Array.from((isTensor(ids) ? ids.data : ids) as ArrayLike<number | bigint>, (one) => {
     const id = Number(one);
     if (Number.isSafeInteger(id) && id >= 0) return id;
     throw new ClearformerError('invalid_argument', `${textOf(one)} is no token id`);

@@ -8,7 +8,7 @@ import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import { ClearformerError } from '../../support/error.js';
 import { checkOptions } from '../../support/options.js';
 import type { Tensor } from '../../tensor/tensor.js';
-import { checkCall } from '../check_call.js';
+import { expectModel } from '../check_call.js';
 import { type Metric, measured } from '../metric.js';
 import type { Interventions } from './intervention.js';
 import { scheduled } from './schedule.js';
@@ -173,6 +173,6 @@ async function opened(models: SweepModels, workers: number) {
   }
   const all = [models].flat() as PreTrainedModel[];
   if (all.length === 0) throw invalid('models', 'no models');
-  for (const model of all) checkCall('sweep', model, {}, []);
+  for (const model of all) expectModel('sweep', model);
   return { all, release: async () => {} };
 }
