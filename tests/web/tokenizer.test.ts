@@ -1,5 +1,6 @@
 // Tokenizers against transformers: ids, tokens, decoding, streaming; padding, truncation, pairs.
 
+import { Tensor as TensorOfAnotherCopy } from 'clearformer/inline';
 import { AutoTokenizer, IncrementalDecoder, PreTrainedTokenizer, TextStreamer } from 'clearformer/tokenizer';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
@@ -213,6 +214,8 @@ describe('a call', () => {
       'upon',
     ]);
     expect(tokenizer.batch_decode([[1, 403], [407n]])).toEqual(['<s> Once', 'upon']);
+    const ids = new TensorOfAnotherCopy('int64', BigInt64Array.of(1n, 403n, 407n, 2n), [2, 2]);
+    expect(tokenizer.batch_decode(ids as never, { skip_special_tokens: true })).toEqual(['Once', 'upon']);
     expect(tokenizer).toBeInstanceOf(PreTrainedTokenizer);
   });
 });

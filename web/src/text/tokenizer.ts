@@ -5,7 +5,7 @@ import { Callable } from '../support/callable.js';
 import { ClearformerError, messageOf } from '../support/error.js';
 import { checkOptions, expectArgument } from '../support/options.js';
 import { atOnce, inSlices, type Steps } from '../support/steps.js';
-import { Tensor } from '../tensor/tensor.js';
+import { isTensor, type Tensor } from '../tensor/tensor.js';
 import { readAddedTokens } from './added_tokens.js';
 import {
   callOptions,
@@ -238,7 +238,7 @@ export class PreTrainedTokenizer extends Callable<
   /** Decodes every row of a tensor [batch, position] or every sequence of an array. */
   batch_decode(batch: Tensor | readonly TokenIds[], options: DecodeOptions = {}): string[] {
     if (Array.isArray(batch)) return batch.map((ids) => this.decode(ids, options));
-    expectArgument('batch_decode', batch instanceof Tensor, 'a Tensor or an array of token ids', batch);
+    expectArgument('batch_decode', isTensor(batch), 'a Tensor or an array of token ids', batch);
     if (batch.dims.length !== 2) {
       throw new ClearformerError(
         'shape_mismatch',
