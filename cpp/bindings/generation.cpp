@@ -45,6 +45,11 @@ val answer_of(const Arguments& arguments, const Generation::Step& step) {
 val generation_create(const Arguments& arguments) {
   auto model = handles().get<OpenModel>(arguments.handle("model"), "model");
   GenerationConfig config = model->defaults;
+  if (arguments.has("generation_config")) {
+    const ConfigReader changed(arguments.text("generation_config"), "generation_config",
+                               ErrorCode::invalid_argument);
+    config.update(changed, GenerationConfig::Unknown::ignore_of_caller);
+  }
   const ConfigReader options(arguments.json("options"), "generate", ErrorCode::invalid_argument);
   config.update(options, GenerationConfig::Unknown::refuse);
   const GivenInputs given(arguments);

@@ -51,6 +51,8 @@ describe('generate', { timeout }, () => {
     const words = ['--max-new-tokens', '20'];
     const { out } = await run(['generate', stories, prompt, ...words]);
     expect((await runProcess(['generate', stories, '-', ...words], { stdin: `${prompt}\n` })).out).toBe(out);
+    const inJson = ['--generation-config', '{"max_new_tokens": 20}'];
+    expect((await run(['generate', stories, prompt, ...inJson])).out).toBe(out);
     expect((await runProcess(['generate', stories, prompt, ...words, '--num-threads', '3'])).out).toBe(out);
     expect((await run(['generate', stories, prompt, ...words, '--deterministic', '--dtype', 'fp16'])).out).toBe(out);
   });

@@ -297,6 +297,17 @@ describe('generation', () => {
     }
   });
 
+  it('finds no stop string in the prompt alone, however long the others are', async () => {
+    const prompt = tokenizer('Lily said hello.\nMom:');
+    const length = async (stop_strings: string[]) =>
+      (await model.generate(prompt, { max_new_tokens: 12, tokenizer, stop_strings })).dims[1];
+    const whole = (prompt.input_ids.dims[1] ?? 0) + 12;
+    expect(await length(['\n', 'Human:'])).toBe(whole);
+    expect(await length(['hello.', '\n'])).toBe(whole);
+    const first = tokenizer.decode((await model.generate(prompt, { max_new_tokens: 1 })).slice(0));
+    expect(await length(['Human:', first.slice(first.lastIndexOf('om:'))])).toBe(whole - 11);
+  });
+
   it('pads the rows that met a stop string and says no more of them', async () => {
     tokenizer.pad_token = '<unk>';
     tokenizer.padding_side = 'left';

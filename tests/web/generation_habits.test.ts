@@ -15,7 +15,7 @@ import {
   type PreTrainedTokenizer,
   StoppingCriteria,
   StoppingCriteriaList,
-  type Tensor,
+  Tensor,
   TextStreamer,
   WhisperTextStreamer,
 } from 'clearformer';
@@ -176,6 +176,32 @@ describe.each([
     expect(seen).toEqual(Array.from({ length: max_new_tokens }, (_, i) => inputs.input_ids.size + i + 1));
   });
 
+  it('takes what a criterion gives as a list or a tensor, and refuses anything else', async () => {
+    const rows = { input_ids: [plain.slice(0, 5), plain.slice(0, 5)] };
+    const [no, yes] = [Uint8Array.of(0, 0), Uint8Array.of(1, 1)];
+    const length = async (given: unknown) =>
+      (await model.generate({ ...rows, max_new_tokens, stopping_criteria: () => given as boolean })).dims[1];
+    for (const given of [false, [false, false], no, new Tensor('uint8', no, [2])]) {
+      expect(await length(given)).toBe(plain.length);
+    }
+    for (const given of [true, [true, true], yes, new Tensor('uint8', yes, [2])]) expect(await length(given)).toBe(6);
+    for (const given of ['no', [true], undefined, {}, new Tensor('uint8', no, [1, 2, 1]).slice(0, 0)]) {
+      const failure = await failureOf(() => length(given));
+      expect([failure.code, failure.message]).toEqual(['invalid_argument', expect.stringContaining('each of 2 rows')]);
+    }
+  });
+
+  it('refuses promises of the members of a list', async () => {
+    const criteria = new StoppingCriteriaList();
+    criteria.push((async () => true) as never);
+    const processors = new LogitsProcessorList();
+    processors.push((async () => undefined) as never);
+    for (const given of [{ stopping_criteria: criteria }, { logits_processor: processors }]) {
+      const failure = await failureOf(() => model.generate({ ...inputs, max_new_tokens, ...given }));
+      expect([failure.code, failure.message]).toEqual(['invalid_argument', expect.stringContaining('at once')]);
+    }
+  });
+
   it('can be interrupted, and then goes on again', async () => {
     const stop = new InterruptableStoppingCriteria();
     const given = { ...inputs, max_new_tokens, stopping_criteria: stop };
@@ -244,6 +270,40 @@ describe.each([
       rows = step.ids.map((id, row) => [...(rows[step.parents[row] as number] as number[]), id]);
     }
     expect(told.length).toBe(5);
+  });
+
+  it('leaves in a cache what the steps that were handled read, when its loop is left', async () => {
+    const past_key_values = new DynamicCache();
+    const leave = async (steps: number) => {
+      const ids: number[] = [];
+      for await (const { token_id } of model.generate_stream({ ...inputs, past_key_values, max_new_tokens })) {
+        ids.push(token_id);
+        await new Promise((later) => setTimeout(later, 30));
+        if (ids.length === steps) break;
+      }
+      return ids;
+    };
+    const first = await leave(3);
+    expect(await past_key_values.get_seq_length()).toBe(inputs.input_ids.size + 2);
+    const input_ids = [[...list(inputs.input_ids), ...first]];
+    const rest = await model.generate({ input_ids, past_key_values, max_new_tokens: max_new_tokens - 3 });
+    expect(list(rest)).toEqual(plain);
+    await past_key_values.dispose();
+  });
+
+  it('gives no step after an abort in its loop', async () => {
+    const abort = new AbortController();
+    const ids: number[] = [];
+    const given = { ...inputs, max_new_tokens, signal: abort.signal };
+    const stream = async () => {
+      for await (const { token_id } of model.generate_stream(given)) {
+        ids.push(token_id);
+        await new Promise((later) => setTimeout(later, 30));
+        if (ids.length === 2) abort.abort(new Error('enough'));
+      }
+    };
+    await expect(stream()).rejects.toThrow('enough');
+    expect(ids).toHaveLength(2);
   });
 
   it('fills an empty cache and goes on from it', async () => {

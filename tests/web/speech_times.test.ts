@@ -92,6 +92,8 @@ describe('what is asked for', () => {
     );
     expect((await pipe(sound(0, 1400), { language: 'en' })).chunks).toBeDefined();
     expect((await pipe(sound(0, 1400), { language: 'en', return_timestamps: false })).chunks).toBeUndefined();
+    const asked = { language: 'en', generation_config: { return_timestamps: false } };
+    expect((await pipe(sound(0, 1400), asked as object)).chunks).toBeUndefined();
   });
 
   it('forced_decoder_ids name language and task, those of generation_config.json before those of config.json', async () => {
@@ -114,6 +116,10 @@ describe('what is asked for', () => {
     expect(await spoken(null, [...french, [3, 60]])).toBe(wanted);
     expect(await spoken(french, english)).toBe(wanted);
     expect(await spoken(french, null, { language: 'en' })).not.toBe(wanted);
+    expect(await spoken(english, english, { forced_decoder_ids: french })).toBe(wanted);
+    expect(await spoken(null, null, { generation_config: { forced_decoder_ids: french } })).toBe(wanted);
+    const both = await failureOf(() => spoken(null, null, { forced_decoder_ids: french, language: 'fr' }));
+    expect([both.code, both.message]).toEqual(['invalid_argument', expect.stringContaining('language')]);
     expect(await spoken([[2, 6]], null)).toBe(await spoken(null, null));
     const failure = await failureOf(() => spoken(null, [[1, 4], [3]]));
     expect(failure).toMatchObject({ code: 'malformed_config', message: expect.stringContaining('forced_decoder_ids') });

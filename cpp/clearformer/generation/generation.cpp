@@ -101,6 +101,7 @@ Generation::Generation(Model& model, const ModelInputs& inputs, GenerationConfig
     fail(ErrorCode::invalid_argument, "generate: past_key_values hold ", past,
          " positions, the prompt has ", length, "; crop them, so that there is one left to read");
   }
+  read_ = past;
   const Shape scores{rows_.size(), branches_, model.config().d_vocab()};
   if (scores.elements() > kMostScores) {
     fail(ErrorCode::out_of_memory,
@@ -163,7 +164,10 @@ void Generation::begin(Trace* trace) {
     if (pass_) return;  // otherwise the cache holds the encoder's output
     encoded_ = true;
   }
-  past_ = cache_->length();
+  if (past_ = cache_->length(); past_ > read_) {
+    fail(ErrorCode::invalid_argument, "generate: past_key_values held ", read_,
+         " positions and hold ", past_, " now: another call has used them meanwhile");
+  }
   const std::size_t rows = made_ == 0 ? rows_.size() : samplers_.size();
   const std::size_t fresh = tokens_of(0).size() - past_;
   input_ = Tensor({rows, fresh}, DType::i32);
@@ -235,6 +239,7 @@ void Generation::complete() {
     choose();
   }
   if (!prompt_.mask.empty()) prompt_.mask = grown(prompt_.mask);
+  read_ = past_ + input_.dim(1);
   ++made_;
   step_.done = done_;
 }

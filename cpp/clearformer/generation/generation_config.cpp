@@ -300,7 +300,7 @@ bool without_effect(std::string_view key) {
 }  // namespace
 
 void GenerationConfig::update(const ConfigReader& options, Unknown unknown) {
-  const bool from_caller = unknown == Unknown::refuse;
+  const bool from_caller = unknown != Unknown::ignore, refuses = unknown == Unknown::refuse;
   for (const auto& [key, value] : options.root().object()) {
     const bool unset = value.is_null();
     if (const Option* option = find(kOptions, key)) {
@@ -312,7 +312,7 @@ void GenerationConfig::update(const ConfigReader& options, Unknown unknown) {
       refuse(*other, options, value);
     } else if (from_caller && key == "seed") {
       read_seed(*this, options, value);
-    } else if (from_caller && !without_effect(key) && !unset) {
+    } else if (refuses && !without_effect(key) && !unset) {
       options.refuse(ErrorCode::unsupported, key, "is no option of generate()");
     }
   }

@@ -92,9 +92,10 @@ struct GenerationConfig {
 
   /// Sets the members given in `options`. A key of Hugging Face's generate() that is not implemented is accepted at
   /// its neutral value (num_beam_groups 1) and otherwise rejected by name: unsupported. So is an unknown key, unless
-  /// `unknown` says that the object is a checkpoint's generation_config.json or config.json, which contain other keys.
-  /// null leaves a file's key unset; from a caller it sets an option to what has no effect (temperature 1, top_k 0).
-  enum class Unknown { refuse, ignore };
+  /// `unknown` says that the object is a checkpoint's generation_config.json or config.json, which contain other keys,
+  /// or that a caller has changed one. null leaves a file's key unset; from a caller it sets an option to what has no
+  /// effect (temperature 1, top_k 0).
+  enum class Unknown { refuse, ignore, ignore_of_caller };
   void update(const ConfigReader& options, Unknown unknown);
 
   /// Throws invalid_argument for contradictory options.

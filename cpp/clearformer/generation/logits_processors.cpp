@@ -171,7 +171,7 @@ LogitsProcessors::LogitsProcessors(std::shared_ptr<const GenerationConfig> confi
   check_tokens("forced_eos_token_id", config_->forced_eos_token_id, vocabulary);
   for (const auto& [position, token] : config_->forced_decoder_ids) {
     check_tokens("forced_decoder_ids", {&token, 1}, vocabulary);
-    begin_ = position + 1;
+    begin_ = std::max(begin_, position + 1);
   }
   if (config_->return_timestamps) {
     const std::int32_t none = *config_->no_timestamps_token_id;
@@ -227,8 +227,8 @@ void LogitsProcessors::apply(Scores scores, TokenSpan tokens, TokenSpan encoder)
     }
   }
   suppress(scores, tokens.size());
-  if (config.return_timestamps) {
-    keep_times_in_order(scores, tokens.subspan(std::min(begin_, tokens.size())),
+  if (config.return_timestamps && tokens.size() >= begin_) {
+    keep_times_in_order(scores, tokens.subspan(begin_),
                         {static_cast<std::size_t>(*config.no_timestamps_token_id) + 1,
                          static_cast<std::size_t>(config.eos_token_ids.front()),
                          config.max_initial_timestamp_index});

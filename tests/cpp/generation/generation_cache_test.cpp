@@ -71,6 +71,20 @@ TEST_F(GenerationOf, ACacheThatHoldsTheWholePromptIsRefused) {
   EXPECT_EQ(run(generation), generated(prompt, R"({"max_new_tokens": 2})"));
 }
 
+TEST_F(GenerationOf, ACacheThatAnotherCallUsesMeanwhileIsRefused) {
+  KeyValueCache cache = model.make_cache();
+  ModelInputs inputs = inputs_of(prompt);
+  inputs.cache = &cache;
+  Generation generation(model, inputs, options(R"({"max_new_tokens": 4})"));
+  generation.next();
+  forward(model, tokens({300}), cache);
+  expect_error(ErrorCode::invalid_argument, {"held 5", "hold 6", "another call"},
+               [&] { generation.next(); });
+  cache.crop(5);
+  run(generation);
+  EXPECT_EQ(generation.sequences().dim(1), 9u);
+}
+
 TEST_F(GenerationOf, TheCacheOfAGenerationCanBeCroppedAndReused) {
   Generation first(model, inputs_of(prompt), options(R"({"max_new_tokens": 10})"));
   run(first);

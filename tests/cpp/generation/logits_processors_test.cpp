@@ -104,6 +104,25 @@ TEST(LogitsProcessors, TokensCanBeForcedByPosition) {
   EXPECT_EQ(processed(json, none, {9, 0, 0, 0}), (std::vector<float>{1, kMinusInfinity, 3}));
 }
 
+// As in Whisper after the tokens of a previous text: the prompt already has what is forced.
+TEST(LogitsProcessors, TheTextBeginsAfterThePrompt) {
+  const char* json =
+      R"({"forced_decoder_ids": [[1, null], [2, 0]], "begin_suppress_tokens": [1]})";
+  EXPECT_EQ(processed(json, {1, 2, 3}, {9, 9, 9, 9}, {}, 4),
+            (std::vector<float>{1, kMinusInfinity, 3}));
+}
+
+// Until then no timestamps are chosen: the language is, and then the task is forced.
+TEST(LogitsProcessors, TimesBeginAfterForcedTokens) {
+  const char* json = R"({"return_timestamps": true, "no_timestamps_token_id": 3, "eos_token_id": 2,
+                         "forced_decoder_ids": [[1, null], [2, 1]]})";
+  constexpr float kNo = kMinusInfinity;
+  const std::vector<float> text = {5, 5, 5, 5, 1, 1, 1};
+  EXPECT_EQ(processed(json, text, {9}), text);
+  EXPECT_EQ(processed(json, text, {9, 0}), (std::vector<float>{kNo, 0, kNo, kNo, kNo, kNo, kNo}));
+  EXPECT_EQ(processed(json, text, {9, 0, 1}), (std::vector<float>{kNo, kNo, kNo, kNo, 1, 1, 1}));
+}
+
 // As in Whisper: 0 and 1 are text, 2 is the end, 3 means no timestamps, 4 to 6 are timestamps.
 TEST(LogitsProcessors, TimesComeInOrderAndInPairs) {
   const char* json = R"({"return_timestamps": true, "no_timestamps_token_id": 3, "eos_token_id": 2,

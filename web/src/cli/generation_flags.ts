@@ -56,9 +56,10 @@ function placeholder({ type }: Known): string {
   if (takesTexts(type)) return 'text';
   if (/^number( \| null)?$/.test(type)) return 'n';
   if (/^number \| readonly number\[\]/.test(type)) return 'id or list';
-  return type.includes('[') ? 'json' : 'value';
+  return type.includes('[') || isObject(type) ? 'json' : 'value';
 }
 
+const isObject = (type: string) => /\bRecord</.test(type);
 const takesTexts = (type: string) => /\breadonly string\[\]/.test(type);
 
 /**
@@ -83,12 +84,14 @@ function parsed(word: string): unknown {
 function fits(type: string, value: unknown): boolean {
   if (value === null) return /\bnull$/.test(type);
   if (Array.isArray(value)) return type.includes('[');
+  if (typeof value === 'object') return isObject(type);
   if (typeof value === 'string') return type.includes(`'${value}'`);
   return type.split(' | ').includes(typeof value);
 }
 
 function expected(type: string): string {
   const words = { number: 'a number', boolean: 'true or false', null: 'null' } as Record<string, string>;
-  const parts = type.split(' | ').map((part) => words[part] ?? (part.includes('[') ? 'a JSON list' : part));
+  const inJson = (part: string) => (isObject(part) ? 'a JSON object' : part.includes('[') ? 'a JSON list' : part);
+  const parts = type.split(' | ').map((part) => words[part] ?? inJson(part));
   return [...new Set(parts)].join(', ').replace(/, ([^,]*)$/, ' or $1');
 }

@@ -3,7 +3,7 @@
 import type { GenerationValue, Handle, RunInputs, StepValue } from '../runtime/border.js';
 import { type Engine, releaseHandle } from '../runtime/engine.js';
 import { ClearformerError } from '../support/error.js';
-import { onAbort } from '../support/options.js';
+import { onAbort, throwIfAborted } from '../support/options.js';
 import { loadPart, nextTurn } from '../support/platform.js';
 import { warn } from '../support/warning.js';
 import type { Tensor } from '../tensor/tensor.js';
@@ -31,6 +31,8 @@ export interface GeneratingModel {
   model: Handle;
   /** The tokenizer in the model's folder, if there is one. */
   tokenizer(): Promise<PreTrainedTokenizer | undefined>;
+  /** What was changed in its generation_config since it was loaded, as JSON. */
+  generation_config: string | undefined;
 }
 
 /** The inputs of a generation, in the core's form, and the cache it extends if one was given. */
@@ -66,11 +68,12 @@ class GenerationRun {
     { inputs, past_key_values }: GenerationInputs,
     request: GenerationRequest,
   ): Promise<GenerationRun> {
-    const { engine, model } = host;
+    const { engine, model, generation_config } = host;
     const { options, signal, stop_strings } = request;
     const observation = await request.observe();
     const hold_scores = request.processors.length > 0;
-    const given = { model, ...inputs, options, ...observation.request, hold_scores };
+    const changed = generation_config !== undefined && { generation_config };
+    const given = { model, ...inputs, options, ...changed, ...observation.request, hold_scores };
     const value = await engine.call('generation_create', given, signal);
     try {
       if (value.warning !== undefined) warn(value.warning);
@@ -95,17 +98,22 @@ class GenerationRun {
     return this.value.eos_token_ids;
   }
 
-  /** The steps to the end. With a remote engine the next one is computed while the caller handles this one. */
+  /**
+   * The steps to the end. With a remote engine the next one is computed while the caller handles this one, except into a
+   * cache of the caller's, which has what the steps that were handled left in it.
+   */
   async *steps(): AsyncGenerator<StepValue, void, undefined> {
-    const { streamer } = this.request;
+    const { streamer, signal } = this.request;
+    const ahead = this.engine.remote && this.past === undefined;
     streamer?.put(this.prompt.map((row) => row.map(BigInt)));
     for (;;) {
       let value = await (this.#ahead ?? this.#next());
+      throwIfAborted(signal); // the step may have been complete before
       if (this.past?.isEmpty) this.past.fill(this.engine, await this.#cache());
       streamer?.put(Array.from(value.token_ids.data, (id) => [BigInt(id)]));
       if (await this.#endRows(value)) value = { ...value, done: true };
       const { done } = value;
-      this.#ahead = this.engine.remote && !done ? this.#next() : undefined;
+      this.#ahead = ahead && !done ? this.#next() : undefined;
       this.#ahead?.catch(() => {}); // reported when the next step is requested
       if (done) streamer?.end();
       yield value;

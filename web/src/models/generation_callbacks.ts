@@ -2,7 +2,7 @@
 
 import type { StepValue } from '../runtime/border.js';
 import { ClearformerError, textOf } from '../support/error.js';
-import { Tensor } from '../tensor/tensor.js';
+import { isTensor, Tensor } from '../tensor/tensor.js';
 import type { GenerationRequest } from './generation_options.js';
 
 /** The sequences of a generation with callbacks. */
@@ -23,10 +23,22 @@ export class Callbacks {
     this.#rows = Array.from(token_ids.data, (id, row) => [...parent(row), BigInt(id)]);
     const found = new Set<number>();
     for (const criterion of this.#request.criteria) {
-      const answer = await criterion(this.#copy());
-      for (const row of this.#rows.keys()) if (Array.isArray(answer) ? answer[row] : answer) found.add(row);
+      const answer = this.#answers(await criterion(this.#copy()));
+      for (const row of this.#rows.keys()) if (answer[row]) found.add(row);
     }
     return [...found];
+  }
+
+  /** What a criterion says of each row: one answer for all, or a list or tensor with one for each. */
+  #answers(given: unknown): ArrayLike<unknown> {
+    const count = this.#rows.length;
+    if (typeof given === 'boolean') return Array(count).fill(given);
+    const list = isTensor(given) ? given.data : given;
+    if ((Array.isArray(list) || ArrayBuffer.isView(list)) && (list as Uint8Array).length === count) {
+      return Array.from(list as ArrayLike<unknown>, Boolean);
+    }
+    const message = `${this.#request.call}: stopping_criteria must give a boolean, or one for each of ${count} rows`;
+    throw new ClearformerError('invalid_argument', `${message}, got ${textOf(given)}`, { option: 'stopping_criteria' });
   }
 
   /** The scores [row, vocabulary] after the callers' processors. */

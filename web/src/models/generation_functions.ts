@@ -2,6 +2,7 @@
 // scores that tokens are chosen from.
 
 import { Callable } from '../support/callable.js';
+import { ClearformerError } from '../support/error.js';
 import type { Tensor } from '../tensor/tensor.js';
 
 /** Returns whether each sequence (its ids so far, including the prompt) ends, or one answer for all. */
@@ -27,6 +28,14 @@ export interface StoppingCriteria {
   (input_ids: bigint[][]): readonly boolean[];
 }
 
+/** What a member of a list gave, which must be no promise. */
+function atOnce<T>(list: string, given: T): T {
+  if (typeof (given as PromiseLike<unknown> | undefined)?.then !== 'function') return given;
+  void Promise.resolve(given).catch(() => {}); // a failure of it would be unhandled
+  const cure = 'give async functions to generate() as an array';
+  throw new ClearformerError('invalid_argument', `${list}: its members must answer at once: ${cure}`);
+}
+
 /** Several criteria combined: a sequence ends when any of them says so. */
 export class StoppingCriteriaList extends StoppingCriteria {
   /** The criteria, in order. */
@@ -43,7 +52,7 @@ export class StoppingCriteriaList extends StoppingCriteria {
   }
   /** @internal */
   override _call(input_ids: bigint[][]): readonly boolean[] {
-    const answers = this.criteria.map((criterion) => criterion(input_ids));
+    const answers = this.criteria.map((criterion) => atOnce('StoppingCriteriaList', criterion(input_ids)));
     return input_ids.map((_, row) => answers.some((answer) => (Array.isArray(answer) ? answer[row] : answer) === true));
   }
   /** The criteria, in order. */
@@ -129,7 +138,9 @@ export class LogitsProcessorList extends LogitsProcessor {
   }
   /** @internal */
   override _call(input_ids: bigint[][], scores: Tensor<'float32'>): Tensor<'float32'> {
-    return this.processors.reduce((held, processor) => processor(input_ids, held) ?? held, scores);
+    const changed = (processor: SyncProcessor, held: Tensor<'float32'>) =>
+      atOnce('LogitsProcessorList', processor(input_ids, held)) ?? held;
+    return this.processors.reduce((held, processor) => changed(processor, held), scores);
   }
   /** The processors, in order. */
   [Symbol.iterator](): Iterator<SyncProcessor> {

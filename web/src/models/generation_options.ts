@@ -44,7 +44,7 @@ export interface GenerationOptions extends EditOptions {
   early_stopping?: boolean | 'never' | null | undefined;
   /** Scores of beams are divided by length ^ length_penalty: above 0 favours long sequences, below 0 short ones. */
   length_penalty?: number | null | undefined;
-  /** The same seed gives the same samples on every platform. */
+  /** The same seed gives the same samples on every platform; row r is drawn with seed + r. Default 0. */
   seed?: number | undefined;
 
   // Logits processors.
@@ -139,7 +139,8 @@ export interface GenerationOptions extends EditOptions {
    */
   logits_processor?: ScoresProcessor | readonly ScoresProcessor[] | null | undefined;
 
-  /** Options as an object; options given directly take precedence. */
+  // Settings.
+  /** Options as an object, over the model's own generation_config; options given directly take precedence. */
   generation_config?: Readonly<Record<string, unknown>> | null | undefined;
 }
 

@@ -4,6 +4,7 @@ import type { Tensor } from '../tensor/tensor.js';
 import { type GeneratingModel, generate, generateStream } from './generation.js';
 import { type GenerateOptions, type GenerateStreamOptions, sortOptions } from './generation_options.js';
 import type { GenerateOutput, GenerationStep } from './generation_output.js';
+import { changesIn, loadedSettings, withSettings } from './generation_settings.js';
 import { type PromptInputs, promptIn, separated } from './inputs.js';
 import type { CausalLMOutput } from './outputs.js';
 import { PreTrainedModel } from './pre_trained_model.js';
@@ -18,6 +19,8 @@ export type GenerateInputs = PromptInputs & MainInput & GenerateOptions;
 
 /** A language model. Instances are callable: `await model({ input_ids })`. */
 export class GenerativeModel extends PreTrainedModel<CausalLMOutput> {
+  readonly #loaded = loadedSettings(this.generation_config);
+
   /**
    * Continues the prompt. Resolves to int64 ids [batch · num_return_sequences, length], which include the prompt for a
    * decoder-only model, or with `return_dict_in_generate` to an object with all requested outputs. `past_key_values`
@@ -34,7 +37,8 @@ export class GenerativeModel extends PreTrainedModel<CausalLMOutput> {
   ): Promise<Tensor<'int64'>>;
   generate(inputs: GenerateInputs, options?: GenerateOptions): Promise<Tensor<'int64'> | GenerateOutput>;
   async generate(given: GenerateInputs, options: GenerateOptions = {}): Promise<Tensor<'int64'> | GenerateOutput> {
-    const [inputs, own] = separated('generate', given, options);
+    const [inputs, rest] = separated('generate', given, options);
+    const own = this.withConfig('generate', rest);
     const request = sortOptions('generate', own, this.generation_config, this.#seen());
     return generate(this.#generating(), this.#given('generate', inputs), request, own);
   }
@@ -47,9 +51,15 @@ export class GenerativeModel extends PreTrainedModel<CausalLMOutput> {
     given: PromptInputs & MainInput & GenerateStreamOptions,
     options: GenerateStreamOptions = {},
   ): AsyncGenerator<GenerationStep, void, undefined> {
-    const [inputs, own] = separated('generate_stream', given, options);
+    const [inputs, rest] = separated('generate_stream', given, options);
+    const own = this.withConfig('generate_stream', rest);
     const request = sortOptions('generate_stream', own, this.generation_config, this.#seen());
     return generateStream(this.#generating(), this.#given('generate_stream', inputs), request, own);
+  }
+
+  /** @internal The options of a call, with those of its `generation_config`. */
+  withConfig<O extends Pick<GenerateOptions, 'generation_config'>>(call: string, options: O): O {
+    return withSettings(call, options, this.#loaded);
   }
 
   #given(call: string, inputs: PromptInputs) {
@@ -64,6 +74,7 @@ export class GenerativeModel extends PreTrainedModel<CausalLMOutput> {
   }
 
   #generating(): GeneratingModel {
-    return { ...this.open(), tokenizer: () => this.ownTokenizer() };
+    const generation_config = changesIn(this.generation_config, this.#loaded);
+    return { ...this.open(), tokenizer: () => this.ownTokenizer(), generation_config };
   }
 }

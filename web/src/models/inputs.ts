@@ -114,8 +114,7 @@ export function separated<O extends object>(call: string, given: PromptInputs & 
     }
     to[name] ??= value;
   }
-  const { generation_config, ...own } = rest;
-  return [inputs, { ...(generation_config as object), ...own } as O];
+  return [inputs, rest as O];
 }
 
 /** The inputs of a generation for the core. Throws `unsupported` for an unknown input. */

@@ -55,7 +55,7 @@ export interface ModelOutput {
   past_key_values?: KeyValueCache;
 }
 
-/** Language models: always with logits. */
+/** Language models: with logits, unless an encoder-decoder has no decoder inputs, when only its encoder runs. */
 export type CausalLMOutput = ModelOutput & { logits: Floats };
 
 /** Stores "text_model_output.pooler_output" as a nested member. */

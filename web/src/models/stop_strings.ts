@@ -27,7 +27,8 @@ export class StopStrings {
       const tail = this.#tails[row];
       if (tail === undefined || text === '') return [];
       const whole = tail + text;
-      const hit = this.#strings.some((string) => whole.includes(string));
+      const endsInText = (string: string) => whole.includes(string, Math.max(0, tail.length - string.length + 1));
+      const hit = this.#strings.some(endsInText);
       this.#tails[row] = hit ? undefined : this.#tail(whole);
       return hit ? [row] : [];
     });

@@ -108,8 +108,9 @@ export class AutomaticSpeechRecognitionPipeline extends Pipeline<
   /** @internal */
   override async _call(
     audio: AudioInput | readonly AudioInput[],
-    options: SpeechRecognitionOptions = {},
+    called: SpeechRecognitionOptions = {},
   ): Promise<RecognizedSpeech | RecognizedSpeech[]> {
+    const options = this.model.withConfig(this.task, called);
     const { signal } = options;
     const list = Array.isArray(audio) ? (audio as readonly AudioInput[]) : [audio as AudioInput];
     const { generate } = splitOptions(this.task, options as GenerationCallOptions, ownOptions, list.length);
@@ -201,7 +202,7 @@ export class AutomaticSpeechRecognitionPipeline extends Pipeline<
     const { ids, languages } = await whisperPrompt(
       this.model,
       first,
-      { language, task, times: times !== 'none' },
+      { language, task, times: times !== 'none', forced_decoder_ids: given.forced_decoder_ids },
       signal,
     );
     const usual = generationDefaults(this.model, given, {}, ids[0]?.length ?? 0);

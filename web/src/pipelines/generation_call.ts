@@ -53,7 +53,7 @@ export function splitOptions(
       option,
     });
   }
-  if (rest.streamer !== undefined && inputs > 1) {
+  if (rest.streamer && inputs > 1) {
     throw new ClearformerError('unsupported', `${call}: streamer: one input at a time, not ${inputs}`, {
       option: 'streamer',
     });

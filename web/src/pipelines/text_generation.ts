@@ -79,8 +79,9 @@ export class TextGenerationPipeline extends Pipeline<
   /** @internal */
   override async _call(
     given: Prompt | readonly Prompt[],
-    options: TextGenerationOptions = {},
+    called: TextGenerationOptions = {},
   ): Promise<Generated | Generated[]> {
+    const options = this.model.withConfig(this.task, called);
     const single = typeof given === 'string' || isChat(given);
     const prompts = single ? [given as Prompt] : (given as readonly Prompt[]);
     this.#check(prompts);
@@ -148,7 +149,16 @@ function withPrompt(
   const last = prompt.at(-1) as Message;
   const goesOn = continue_final_message ?? last.role === 'assistant';
   if (!goesOn) return [...prompt, { role: 'assistant', content: text }];
-  return [...prompt.slice(0, -1), { ...last, content: `${String(last.content)}${text}` }];
+  return [...prompt.slice(0, -1), { ...last, content: continued(last.content, text) }];
+}
+
+/** A message's content that goes on with `text`: of a list of parts, the last text does. */
+function continued(content: unknown, text: string): unknown {
+  if (!Array.isArray(content)) return `${String(content)}${text}`;
+  const at = content.findLastIndex((part) => typeof part?.text === 'string');
+  return at < 0
+    ? [...content, { type: 'text', text }]
+    : content.with(at, { ...content[at], text: `${content[at].text}${text}` });
 }
 
 interface Beside {

@@ -46,7 +46,8 @@ export abstract class TextToTextPipeline<Written> extends Pipeline<
   protected abstract written(text: string): Written;
 
   /** @internal */
-  override async _call(texts: string | readonly string[], options: TextToTextOptions = {}): Promise<Written[]> {
+  override async _call(texts: string | readonly string[], called: TextToTextOptions = {}): Promise<Written[]> {
+    const options = this.model.withConfig(this.task, called);
     const list = textList(this.task, texts);
     const { generate } = splitOptions(this.task, options, ['truncation', ...this.ownOptions], list.length);
     const { prefix, ...ofTask } = this.settings(options);

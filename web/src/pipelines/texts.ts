@@ -9,7 +9,10 @@ import { checkCount } from './scores.js';
 
 /** Options of every call. */
 export interface CallOptions {
-  /** Inputs processed together. Results do not depend on it; memory does. Default 8. */
+  /**
+   * Inputs processed together. Results do not depend on it, except for samples (`do_sample`), which are drawn by the
+   * place in the batch; memory does. Default 8.
+   */
   batch_size?: number | undefined;
   /** An abort signal: the call rejects with its reason. */
   signal?: AbortSignal | undefined;

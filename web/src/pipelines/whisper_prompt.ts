@@ -46,13 +46,14 @@ export interface WhisperPrompt {
 
 /**
  * The prompt tokens for each audio of a batch; `times` says whether to request timestamps. Without a language the model
- * detects it, which takes a separate pass, unless the files name one. Throws `invalid_argument` for a language or task
- * that the model does not support, `malformed_config` for forced tokens that do not follow the first.
+ * detects it, which takes a separate pass, unless forced tokens or the files name one. Throws `invalid_argument` for a
+ * language or task that the model does not support, or that is given beside forced tokens, and for forced tokens that do
+ * not follow the first, `malformed_config` for such in the files.
  */
 export async function whisperPrompt(
   model: GenerativeModel,
   input_features: Tensor<'float32'>,
-  given: SpeechTask & { times: boolean },
+  given: SpeechTask & { times: boolean; forced_decoder_ids: unknown },
   signal: AbortSignal | undefined,
 ): Promise<WhisperPrompt> {
   const config = whisperConfig(model);
@@ -62,7 +63,7 @@ export async function whisperPrompt(
   const language = given.language ?? config.language ?? undefined;
   const task = given.task ?? config.task ?? undefined;
   if (task !== undefined) checkChoice('task', task, ['transcribe', 'translate']);
-  const forced = language === undefined && task === undefined ? forcedTokens(model) : [];
+  const forced = forcedTokens(model, given, language !== undefined || task !== undefined);
   let [spoken, what] = forced;
   let heard: readonly number[] = [];
   const named = new Map<unknown, string>();
@@ -83,16 +84,27 @@ export async function whisperPrompt(
 }
 
 /**
- * The tokens after the first that an older file asks for if neither language nor task are given; none if they begin later,
- * as in transformers.
+ * The tokens after the first that the caller asks for, or an older file if neither language nor task is named; none if
+ * they begin later, as in transformers.
  */
-function forcedTokens(model: GenerativeModel): (number | null)[] {
-  const held = whisperConfig(model).forced_decoder_ids ?? model.config.forced_decoder_ids ?? [];
+function forcedTokens(
+  model: GenerativeModel,
+  { language, task, forced_decoder_ids: given }: SpeechTask & { forced_decoder_ids: unknown },
+  isNamed: boolean,
+): (number | null)[] {
+  const option = 'forced_decoder_ids';
+  const isGiven = given !== undefined && given !== null;
+  if (isGiven && (language ?? task ?? null) !== null) {
+    throw new ClearformerError('invalid_argument', `${option} stand for language and task: give either`, { option });
+  }
+  const ofFiles = isNamed ? [] : (whisperConfig(model).forced_decoder_ids ?? model.config.forced_decoder_ids ?? []);
+  const held = isGiven ? given : ofFiles;
   const pairs = Array.isArray(held) ? held.flat() : [undefined];
   const isRead = (id: unknown, i: number) => (i % 2 ? id === null || Number.isInteger(id) : id === i / 2 + 1);
   if (typeof pairs[0] === 'number' && pairs[0] !== 1) return [];
   if (pairs.every(isRead)) return pairs.filter((_, i) => i % 2);
-  throw new ClearformerError('malformed_config', 'forced_decoder_ids must name the tokens from position 1 on');
+  const code = isGiven ? 'invalid_argument' : 'malformed_config';
+  throw new ClearformerError(code, `${option} must name the tokens from position 1 on`, { option });
 }
 
 function refuseForOneLanguage(given: SpeechTask): void {

@@ -278,6 +278,7 @@ export interface Border extends WeightCalls, PrimitiveCalls {
       ObservationRequest & {
         model: Handle;
         options: Record<string, OptionValue>;
+        generation_config?: string | undefined; // what has precedence over the one that the model was created with
         past_key_values?: Handle | undefined;
         hold_scores?: boolean; // each step returns twice, first a HeldStep
       },

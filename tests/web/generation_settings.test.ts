@@ -1,0 +1,84 @@
+// generation_config: changes of a model's own, and one that is given with a call, of models and pipelines.
+
+import { AutoModelForCausalLM, type GenerativeModel, pipeline } from 'clearformer';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { storiesFiles } from './support/checkpoints.js';
+import { failureOf } from './support/failures.js';
+
+const generation_config = new TextEncoder().encode(
+  JSON.stringify({
+    _from_model_config: true,
+    bos_token_id: 1,
+    eos_token_id: 2,
+    max_new_tokens: 9,
+    lang_to_id: { '<|en|>': 3 },
+    transformers_version: '4.31.0',
+  }),
+);
+const files = { ...storiesFiles(), 'generation_config.json': generation_config };
+const inputs = { input_ids: [[1, 403, 407, 261, 378]] };
+const long = { eos_token_id: null, max_new_tokens: 8 };
+
+describe('generation_config', () => {
+  let model: GenerativeModel;
+  beforeAll(async () => {
+    model = await AutoModelForCausalLM.from_pretrained(files, { worker: false });
+  });
+  afterAll(() => model.dispose());
+  const written = async (options: object = {}) => Array.from((await model.generate(inputs, options)).data, Number);
+
+  it('of a model may be changed, and changed back', async () => {
+    const plain = await written();
+    expect(plain).toHaveLength(14);
+    const own = { ...model.generation_config };
+    const suppress_tokens = [plain[5] as number];
+    Object.assign(model.generation_config, { max_new_tokens: 3, suppress_tokens, a_new_key: 5 });
+    expect(await written()).toEqual(await written({ max_new_tokens: 3, suppress_tokens }));
+    expect(await written()).toHaveLength(8);
+    expect(await written({ max_new_tokens: 4, suppress_tokens: null })).toEqual(plain.slice(0, 9));
+    delete model.generation_config.max_new_tokens;
+    model.generation_config.max_length = 7;
+    delete model.generation_config.suppress_tokens;
+    expect(await written()).toEqual(plain.slice(0, 7));
+    Object.assign(model.generation_config, { temperature: -1, do_sample: true });
+    const failure = await failureOf(() => model.generate(inputs));
+    expect([failure.code, failure.message]).toEqual(['invalid_argument', expect.stringContaining('temperature')]);
+    for (const name of Object.keys(model.generation_config)) delete model.generation_config[name];
+    Object.assign(model.generation_config, own);
+    expect(await written()).toEqual(plain);
+  });
+
+  it('of a call has precedence over the model, and the options over it', async () => {
+    const expected = await written({ max_new_tokens: 3 });
+    for (const options of [
+      { generation_config: { max_new_tokens: 3 } },
+      { generation_config: { max_new_tokens: 3 }, max_new_tokens: undefined },
+      { generation_config: { max_new_tokens: 5 }, max_new_tokens: 3 },
+      { generation_config: { ...model.generation_config, max_new_tokens: 3 } },
+      { generation_config: { max_new_tokens: 3, _commit_hash: 'a', transformers_version: '5.12.1' } },
+    ]) {
+      expect(await written(options)).toEqual(expected);
+    }
+    expect(await written({ generation_config: null })).toHaveLength(14);
+  });
+
+  it.each([[5], [true], [new Map()], ['abc'], [[3]]])('of a call is no %o', async (value) => {
+    const failure = await failureOf(() => written({ generation_config: value }));
+    expect([failure.code, failure.message]).toEqual(['invalid_argument', expect.stringContaining('generation_config')]);
+  });
+
+  it('of a call has options alone', async () => {
+    const failure = await failureOf(() => written({ generation_config: { max_tokens: 3 } }));
+    expect([failure.code, failure.message]).toEqual(['unsupported', expect.stringContaining('max_tokens')]);
+  });
+
+  it('of a call is obeyed by a pipeline', async () => {
+    await using write = await pipeline('text-generation', storiesFiles());
+    const expected = await write('Once upon', long);
+    expect(await write('Once upon', { generation_config: long })).toEqual(expected);
+    const { max_new_tokens, ...rest } = long;
+    expect(await write('Once upon', { generation_config: { ...rest, max_new_tokens: 2 }, max_new_tokens })).toEqual(
+      expected,
+    );
+  });
+});

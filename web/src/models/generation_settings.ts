@@ -1,0 +1,48 @@
+// generation_config as an object: the model's, which a caller may change, and one that is given with a call.
+
+import { ClearformerError, textOf } from '../support/error.js';
+
+type Settings = Readonly<Record<string, unknown>>;
+
+/** The JSON text of each member of a model's generation_config as it was loaded, which is what the core has. */
+export type LoadedSettings = ReadonlyMap<string, string | undefined>;
+
+/** As they are now. */
+export function loadedSettings(config: Settings): LoadedSettings {
+  return new Map(Object.entries(config).map(([name, value]) => [name, JSON.stringify(value)]));
+}
+
+function changed(config: Settings, loaded: LoadedSettings): [name: string, value: unknown][] {
+  return Object.entries(config).filter(([name, value]) => JSON.stringify(value) !== loaded.get(name));
+}
+
+/** What a caller has changed in a model's generation_config, as JSON in which null stands for what was removed. */
+export function changesIn(config: Settings, loaded: LoadedSettings): string | undefined {
+  const removed = [...loaded.keys()].filter((name) => config[name] === undefined).map((name) => [name, null]);
+  const changes = [...changed(config, loaded), ...removed];
+  return changes.length > 0 ? JSON.stringify(Object.fromEntries(changes)) : undefined;
+}
+
+/** Members of a file that are no options: where it comes from. */
+const isOfOrigin = (name: string): boolean => name.startsWith('_') || name === 'transformers_version';
+
+/**
+ * The options of a call over those of its `generation_config`, of which members that a model's own file has as well, such
+ * as those of a Whisper's languages, are none. Throws `invalid_argument` unless that is an object.
+ */
+export function withSettings<O extends { generation_config?: Settings | null | undefined }>(
+  call: string,
+  options: O,
+  loaded: LoadedSettings,
+): O {
+  if (typeof options !== 'object' || options === null) return options; // which is refused elsewhere
+  const { generation_config, ...own } = options;
+  if (generation_config === undefined || generation_config === null) return own as O;
+  if (typeof generation_config !== 'object' || Array.isArray(generation_config) || generation_config instanceof Map) {
+    const message = `${call}: generation_config must be an object of options, got ${textOf(generation_config)}`;
+    throw new ClearformerError('invalid_argument', message, { option: 'generation_config' });
+  }
+  const given = Object.entries(own).filter(([, value]) => value !== undefined);
+  const settings = changed(generation_config, loaded).filter(([name]) => !isOfOrigin(name));
+  return Object.fromEntries([...settings, ...given]) as O;
+}
