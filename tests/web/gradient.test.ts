@@ -73,6 +73,19 @@ describe('backward', () => {
       { metric, with_respect_to: { hooks: 'blocks.1.hook_resid_pre' } },
     );
     expect(late.inputs.residual?.data).toEqual(whole.grad['blocks.1.hook_resid_pre']?.data);
+    const edits = [{ hook: 'blocks.1.hook_resid_pre', op: 'zero' }] as const;
+    const cut = await model.backward(
+      { residual },
+      { metric, edits, start_at_layer: 1, with_respect_to: { inputs: 'residual' } },
+    );
+    expect(cut.inputs.residual?.data.every((one) => one === 0)).toBe(true);
+    const [end] = await model.run_with_cache({ input_ids }, { stop_at_layer: 2, names_filter: [] });
+    const last = await model.backward(
+      { residual: end },
+      { metric, start_at_layer: 2, with_respect_to: { inputs: 'residual' } },
+    );
+    const all = await model.backward({ input_ids }, { metric, with_respect_to: { hooks: 'blocks.1.hook_resid_post' } });
+    expect(last.inputs.residual?.data).toEqual(all.grad['blocks.1.hook_resid_post']?.data);
   });
 
   it('gives the gradients of weights under both names, as edits of them change the metric', async () => {

@@ -99,6 +99,13 @@ void check_values(const Edit& edit) {
   const bool clamps = edit.op == Edit::Op::clamp, draws = edit.op == Edit::Op::noise;
   const bool limited = !edit.min.empty() || !edit.max.empty();
   if (clamps != limited) refuse(clamps ? " needs a min or a max" : " takes no min and no max");
+  for (const Tensor* limit : {&edit.min, &edit.max}) {
+    const float* const numbers = limit->empty() ? nullptr : limit->f32();
+    const float* const end = numbers + (limit->empty() ? 0 : limit->elements());
+    if (std::any_of(numbers, end, [](float number) { return std::isnan(number); })) {
+      refuse(": a limit is NaN");
+    }
+  }
   if (edit.seed && !draws) refuse(" takes no seed");
   const float* const given = edit.value.empty() ? nullptr : edit.value.f32();
   const std::size_t count = given == nullptr ? 0 : edit.value.elements();

@@ -39,8 +39,14 @@ struct Range {
 Picked select(const std::vector<std::int64_t>& given, const Range& range,
               const Selection& selection) {
   Picked picked;
+  std::vector<std::size_t> seen(range.count);  // by index: its place in the list, from 1 on
   for (std::size_t place = 0; place < given.size(); ++place) {
     if (const auto index = range.find(given[place])) {
+      if (selection.once && seen[*index] != 0) {
+        fail(kMisplaced, selection.what, ": ", range.what, " ", given[place],
+             " is selected twice, by indices ", seen[*index] - 1, " and ", place, " of the list");
+      }
+      seen[*index] = place + 1;
       picked.push_back({*index, place});
     } else if (!range.lenient) {
       fail(kMisplaced, selection.what, ": ", range.what, " ", given[place], " is not among the ",
@@ -129,7 +135,8 @@ Region region_of(const Selection& selection, const Offered& offered, const EditA
 Region region_of(const Edit& edit, const Offered& offered, const EditAxes& axes,
                  std::size_t prompts) {
   const Selection selection{edit.rows,          edit.heads,    edit.positions,
-                            edit.key_positions, edit.features, described(edit, offered.name)};
+                            edit.key_positions, edit.features, described(edit, offered.name),
+                            true};
   return region_of(selection, offered, axes, prompts);
 }
 

@@ -39,6 +39,7 @@ struct Region {
 struct Selection {
   const std::vector<std::int64_t>&rows, &heads, &positions, &key_positions, &features;
   std::string what;
+  bool once = false;  // no index twice, as negative ones may be
 };
 
 /// "edit: zero at blocks.0.hook_mlp_out".

@@ -51,7 +51,8 @@ class Gradient {
   void add_hook(ReadOut term) { hooks_.push_back(std::move(term)); }
 
   /// Asks for the gradient of all hook points whose name matches ('*' matches any run of characters), and of the inputs
-  /// "pixel_values", "input_features" and "inputs_embeds" under these names. It is that of the value after its edits.
+  /// "pixel_values", "input_features", "inputs_embeds" and "residual" under these names, the last two in the scope of their
+  /// stack ("decoder.residual"). It is that of the value after its edits.
   void want(std::string pattern) { wanted_.push_back(std::move(pattern)); }
   /// Asks for the gradients of the weights whose name in the checkpoint matches, or of the one that TransformerLens calls
   /// so; they are read with Model::weight_gradient().

@@ -11,7 +11,7 @@ namespace clearformer {
 
 bool is_on_request(std::string_view name) {
   for (const std::string_view leaf : {"hook_result", "hook_q_input", "hook_k_input", "hook_v_input",
-                                      "hook_mlp_in", "inputs_embeds"}) {
+                                      "hook_mlp_in", "inputs_embeds", "residual"}) {
     if (name.ends_with(leaf)) return true;
   }
   return false;

@@ -30,8 +30,8 @@ struct Offered {
 };
 
 /// Whether the value of a hook point is computed only for patterns that name it: one with an axis of heads that the model
-/// does without (hook_result, hook_q_input, hook_k_input, hook_v_input), and hook_mlp_in; also inputs_embeds, which has a
-/// gradient and no hook point.
+/// does without (hook_result, hook_q_input, hook_k_input, hook_v_input), and hook_mlp_in; also inputs_embeds and residual,
+/// which have a gradient and no hook point.
 bool is_on_request(std::string_view name);
 
 /// Whether a pattern selects a hook point. One that is computed on request must be named: the pattern would not match
@@ -42,7 +42,7 @@ bool selects(std::string_view pattern, std::string_view name);
 std::vector<std::string_view> axes_of(std::string_view legend);
 
 /// An edit of activations, given as data. The lists of indices select a region of the tensor, to which the value is
-/// broadcast as by NumPy. An empty list selects all, negative indices count from the end.
+/// broadcast as by NumPy. An empty list selects all, negative indices count from the end; none may be selected twice.
 struct Edit {
   enum class Op {
     zero,

@@ -259,7 +259,8 @@ TowerRun::TowerRun(const Tower& tower, TowerInputs inputs, const Context& contex
     : tower_(tower),
       inputs_(inputs),
       context_{context.arena, context.trace.after(Tower::past_of(inputs_))},
-      x_(begin(tower, inputs_, context.arena)) {
+      x_(begin(tower, inputs_, context.arena)),
+      first_(inputs_.residual ? inputs_.start_at_layer : 0) {
   const std::size_t layers = tower.config().stack.layers;
   const std::size_t stop = inputs_.stop_at_layer.value_or(layers);
   if (stop > layers) {
@@ -275,7 +276,7 @@ TowerRun::TowerRun(const Tower& tower, TowerInputs inputs, const Context& contex
     std::memset(d_.data(), 0, d_.bytes());
     kept_.resize(layers + 1);
     from_ = first_sought(context.trace.path(), gradient->places(), tower.config().stack);
-    if (inputs_.residual) from_ = std::max(from_, inputs_.start_at_layer + 1);
+    from_ = std::max(from_, first_);
   }
   if (tower.text_) turn(tower.positions(inputs_, Tower::past_of(inputs_), context.arena));
   place(x_.dim(1));
@@ -344,13 +345,12 @@ bool TowerRun::step() {
   const std::size_t layers = tower_.config_.stack.layers;
   const bool whole = !inputs_.stop_at_layer;
   if (Gradient* gradient = context_.trace.gradient()) begin_step(*gradient);
-  if (next_ == 0 && inputs_.residual) {
-    std::memcpy(x_.data(), inputs_.residual->data(), x_.bytes());
-    next_ = inputs_.start_at_layer;
-  } else if (next_ == 0) {
-    tower_.embed(inputs_, x_, context_);
-  } else {
+  if (next_ > first_) {
     run_layer(next_ - 1);
+  } else if (inputs_.residual) {
+    std::memcpy(x_.data(), inputs_.residual->data(), x_.bytes());
+  } else {
+    tower_.embed(inputs_, x_, context_);
   }
   if (whole && next_ == layers) tower_.finish(x_, context_);
   return next_++ < (whole ? layers : *inputs_.stop_at_layer);

@@ -175,7 +175,7 @@ class TowerRun {
   /// gradient of the memory, to which a decoder's layers add.
   bool step_back(const MutableTensorView& d_memory = {});
   /// All layers are differentiated, for the memory's gradient.
-  void differentiate_memory() { from_ = std::min<std::size_t>(from_, 1); }
+  void differentiate_memory() { from_ = std::min(from_, first_ + 1); }
 
  private:
   static MutableTensorView begin(const Tower& tower, const TowerInputs& inputs, Arena& arena);
@@ -195,7 +195,8 @@ class TowerRun {
   StackState state_;
   RotaryTable rotary_, local_rotary_;
   RelativePositions relative_;
-  std::size_t next_ = 0;  // 0: the embedding, i + 1: layer i
+  std::size_t first_ = 0;     // the step that embeds, or takes the residual stream given
+  std::size_t next_ = first_;  // 0: the embedding, i + 1: layer i
   MutableTensorView d_, d_positions_;
   std::size_t from_ = 0;                // the lowest step that is differentiated
   std::vector<std::size_t> kept_ = {};  // the number of values kept before each step

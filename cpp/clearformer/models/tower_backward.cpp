@@ -61,7 +61,7 @@ std::size_t first_sought(std::string_view path, const std::vector<std::string>& 
 void TowerRun::begin_step(Gradient& gradient) {
   using Keeping = Gradient::Keeping;
   kept_[next_] = gradient.kept_values();
-  const bool again = next_ > 0 && gradient.recomputes();
+  const bool again = next_ > first_ && gradient.recomputes();
   gradient.set_keeping(next_ < from_ ? Keeping::nothing
                        : again       ? Keeping::records
                                      : Keeping::values);
@@ -90,6 +90,7 @@ void Tower::projected_back(const TensorView& x, const MutableTensorView& d_out,
 
 void Tower::embed_back(const TowerInputs& inputs, const MutableTensorView& d,
                        const Context& context) const {
+  if (inputs.residual) return context.trace.back("residual", d, "batch pos d_model");
   Arena::Frame frame(context.arena);
   if (text_) return text_->backward(text_inputs(inputs, context.arena), d, context);
   const std::string_view name = image_ ? "pixel_values" : "input_features";
@@ -109,7 +110,7 @@ void Tower::embed_back(const TowerInputs& inputs, const MutableTensorView& d,
 // Sums over the layers for relative positions, if their weights are differentiated.
 void TowerRun::sum_positions() {
   const WeightGradients* const weights = context_.trace.weights();
-  if (weights == nullptr || from_ != 0) return;
+  if (weights == nullptr || from_ > first_) return;
   const auto zeros = [&](const Shape& shape) {
     const MutableTensorView sums = context_.arena.take(shape);
     std::memset(sums.data(), 0, sums.bytes());
@@ -141,12 +142,12 @@ void TowerRun::positions_back() {
 bool TowerRun::step_back(const MutableTensorView& d_memory) {
   if (!differentiates()) return false;
   const std::size_t layers = tower_.config_.stack.layers, step = next_ - 1;
-  if (step > 0 && context_.trace.gradient()->recomputes()) recompute(step);
+  if (step > first_ && context_.trace.gradient()->recomputes()) recompute(step);
   if (!inputs_.stop_at_layer && step == layers) {
     tower_.decoder_ ? tower_.decoder_->finish_back(d_, context_)
                     : tower_.encoder_->finish_back(d_, context_);
   }
-  if (step == 0) {
+  if (step == first_) {
     positions_back();
     tower_.embed_back(inputs_, d_, context_);
   } else if (tower_.decoder_) {

@@ -180,6 +180,9 @@ TEST(EditOps, RefuseValuesWithoutMeaning) {
   Edit limited{.hook = {}, .op = Op::zero};
   limited.min = numbers({}, {1});
   refused(std::move(limited), {"zero at hook", "takes no min"});
+  Edit unlimited{.hook = {}, .op = Op::clamp};
+  unlimited.max = numbers({2}, {1, std::nanf("")});
+  refused(std::move(unlimited), {"clamp at hook", "a limit is NaN"});
   Edit seeded{.hook = {}, .op = Op::zero};
   seeded.seed = 3;
   refused(std::move(seeded), {"takes no seed"});

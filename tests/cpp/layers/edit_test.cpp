@@ -121,6 +121,10 @@ TEST(Edit, RefusesWhatIsNotThere) {
   refused({.hook = {}, .key_positions = {-4}}, {1, 1, 2, 3}, kScores, 0, {"key position -4"});
   refused({.hook = {}, .features = {0}}, {1, 1, 2, 3}, kScores, 0, {"no axis of features"});
   refused({.hook = {}, .features = {3}}, {1, 2, 3}, "batch pos d_model", 0, {"feature 3"});
+  refused({.hook = {}, .features = {1, 0, 1}}, {1, 2, 3}, "batch pos d_model", 0,
+          {"feature 1 is selected twice", "0 and 2"});
+  refused({.hook = {}, .heads = {3, -1}}, {1, 2, 4, 3}, kHeadsLegend, 0, {"head -1", "0 and 1"});
+  refused({.hook = {}, .positions = {5, -1}}, {1, 2, 3}, "batch pos d_model", 4, {"position -1"});
   refused({.hook = {}, .op = Edit::Op::add, .value = Tensor::zeros({1}, DType::i32)}, {1}, "batch",
           0, {"float32"}, ErrorCode::dtype_mismatch);
   expect_error(ErrorCode::invalid_argument, {"\"double\"", "zero, mean"},

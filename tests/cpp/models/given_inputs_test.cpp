@@ -2,12 +2,11 @@
 // residual stream before a layer (start_at_layer), which gives the bits of the whole pass.
 #include <gtest/gtest.h>
 
-#include <map>
-
 #include "support/architectures.h"
 #include "support/closeness.h"
 #include "support/expect_error.h"
 #include "support/model_runs.h"
+#include "support/random.h"
 #include "support/reference_outputs.h"
 
 namespace clearformer::test {
@@ -89,26 +88,119 @@ void expect_same_pass(Model& model, const ModelInputs& inputs, const std::string
   }
 }
 
-class StartAtLayer : public ::testing::TestWithParam<const char*> {};
+// The gradients of a metric of all outputs, with respect to all weights.
+void differentiate(Model& model, const ModelInputs& inputs, Gradient& gradient) {
+  gradient.want_weights("*");
+  Trace trace;
+  model.gradient(inputs, trace, gradient);
+}
+
+// What the pass that begins at a layer, and the one that ends there, contribute to the weights' gradients adds up to those
+// of the whole pass: also for weights that both use, for relative positions and for an encoder below.
+void expect_parts_of_gradient(Model& model, const ModelInputs& inputs, const std::string& prefix,
+                              std::size_t layer, Gradient::Memory memory) {
+  SCOPED_TRACE(concat(prefix, layer));
+  ModelInputs earlier = inputs;
+  if (starts(prefix, "encoder.")) {
+    earlier.decoder_input_ids.reset();
+    earlier.decoder_attention_mask.reset();
+    earlier.decoder_position_ids.reset();
+  }
+  earlier.stop_at_layer = layer;
+  const Tensor residual = model.forward(earlier).at("residual").clone();
+  ModelInputs later = without_start(inputs, prefix);
+  later.residual = residual.view();
+  later.start_at_layer = layer;
+  Gradient whole, above, below;
+  for (const auto& [name, value] : model.forward(inputs).tensors) {
+    Random random(3);
+    const Tensor weights = random.tensor(value.shape());
+    whole.add_output({name, weights.clone()});
+    above.add_output({name, weights.clone()});
+  }
+  const std::string place = starts(prefix, "blocks.")
+                                ? "residual"
+                                : concat(prefix.substr(0, prefix.find('.') + 1), "residual");
+  above.want(place);
+  above.set_memory(memory);
+  differentiate(model, inputs, whole);
+  differentiate(model, later, above);
+  below.add_output({"residual", above.at(place).clone()});
+  differentiate(model, earlier, below);
+  for (const Parameters::Listed& weight : model.parameters().list()) {
+    Tensor sum = model.weight_gradient(above, weight.name);
+    const Tensor rest = model.weight_gradient(below, weight.name);
+    for (std::size_t i = 0; i < sum.elements(); ++i) sum.f32()[i] += rest.f32()[i];
+    expect_close(weight.name, sum, model.weight_gradient(whole, weight.name),
+                 Bound{1e-5, 1e-5, 1e-4});  // biases of keys have roundings alone
+  }
+}
+
+class StartAtLayer : public ::testing::TestWithParam<const char*> {
+ protected:
+  // Calls visit(model, inputs, prefix) for every stack that a residual stream can be given to.
+  template <class Visit>
+  void each_stack(const Visit& visit) {
+    each_checkpoint(GetParam(), [&](Model& model, const ModelInputs& inputs) {
+      if (model.config().kind == ModelKind::encoder_decoder) {
+        visit(model, inputs, "encoder.");
+        visit(model, inputs, "decoder.");
+      } else if (model.config().kind != ModelKind::dual_encoder) {
+        visit(model, inputs, "blocks.");
+      }
+    });
+  }
+};
 
 TEST_P(StartAtLayer, GivesTheBitsOfTheWholePass) {
-  const std::string group = std::string("models/") + GetParam();
-  const Fixture fixture(group);
-  std::map<std::string, const Case*> chosen;
-  for (const Case* reference : fixture.of_op("model_forward")) {
-    chosen[reference->option("checkpoint").string()] =
-        reference;  // the last one: padded, if any is
-  }
-  for (const auto& [checkpoint, reference] : chosen) {
-    SCOPED_TRACE(reference->name());
-    const std::unique_ptr<Model> model = model_of(group, *reference);
-    const CaseInputs given(*reference);
-    if (model->config().kind == ModelKind::encoder_decoder) {
-      expect_same_pass(*model, given.inputs, "encoder.");
-      expect_same_pass(*model, given.inputs, "decoder.");
-    } else if (model->config().kind != ModelKind::dual_encoder) {
-      expect_same_pass(*model, given.inputs, "blocks.");
-    }
+  each_stack([](Model& model, const ModelInputs& inputs, const std::string& prefix) {
+    expect_same_pass(model, inputs, prefix);
+  });
+}
+
+TEST_P(StartAtLayer, HasItsPartOfTheGradients) {
+  each_stack([](Model& model, const ModelInputs& inputs, const std::string& prefix) {
+    const ModelConfig& config = model.config();
+    const TowerConfig& tower = starts(prefix, "decoder.") ? *config.second : config.tower;
+    const std::size_t layers = tower.stack.layers;
+    using Memory = Gradient::Memory;
+    expect_parts_of_gradient(model, inputs, prefix, 0, Memory::keep);
+    expect_parts_of_gradient(model, inputs, prefix, layers - 1, Memory::recompute);
+    expect_parts_of_gradient(model, inputs, prefix, layers - 1, Memory::keep);
+    expect_parts_of_gradient(model, inputs, prefix, layers, Memory::recompute);
+  });
+}
+
+// What edits do to the residual stream given belongs to its gradient.
+TEST(StartAtLayerGradients, AreOfTheInputBeforeItsEdits) {
+  const auto gpt2 = load_folder(fixture_path("models/gpt2/odd"), "config.json");
+  Random random(2);
+  const Tensor stream = random.tensor({1, 4, gpt2->config().d_model()});
+  ModelInputs inputs;
+  inputs.residual = stream.view();
+  inputs.start_at_layer = 1;
+  const char* const hook = "blocks.1.hook_resid_pre";
+  const auto gradient_at = [&](std::optional<float> scale) {
+    Gradient gradient;
+    gradient.add_hook({hook, Tensor::copy_of(stream)});
+    gradient.want("residual");
+    gradient.want(hook);
+    Trace trace;
+    Edit edit;
+    edit.hook = hook;
+    edit.op = Edit::Op::scale;
+    edit.value = Tensor({1});
+    *edit.value.f32() = scale.value_or(1.0f);
+    if (scale) trace.edit(std::move(edit));
+    gpt2->gradient(inputs, trace, gradient);
+    expect_same_bits("at the hook", gradient.at(hook), stream);
+    return gradient.at("residual").clone();
+  };
+  expect_same_bits("whole", gradient_at(std::nullopt), stream);
+  const Tensor halved = gradient_at(0.5f), gone = gradient_at(0.0f);
+  for (std::size_t i = 0; i < stream.elements(); ++i) {
+    EXPECT_EQ(halved.f32()[i], 0.5f * stream.f32()[i]);
+    EXPECT_EQ(gone.f32()[i], 0.0f);
   }
 }
 

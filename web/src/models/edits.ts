@@ -19,7 +19,10 @@ export type EditOp = 'zero' | 'mean' | 'scale' | 'add' | 'replace' | 'noise' | '
 /** Indices along an axis: a number drops the axis, a list keeps it; negative ones count from the end. */
 export type EditIndices = number | readonly number[];
 
-/** The part of an activation that an edit changes, as NumPy indices; what is not given is selected whole. */
+/**
+ * The part of an activation that an edit changes, as NumPy indices; what is not given is selected whole. An edit may not
+ * select an index twice.
+ */
 export interface EditSelection {
   /** Rows of the batch. In a generation those of the prompts, each with all its beams or sequences. */
   row?: EditIndices | undefined;

@@ -308,8 +308,7 @@ function placeOf(call: string, input: GradientInput, { cfg, inputs, start }: Ask
     return `${towers[1]}inputs_embeds`;
   } else if (input === 'residual' && inputs.residual !== undefined && start !== undefined) {
     const source = inputs.input_ids ?? inputs.inputs_embeds ?? inputs.input_features;
-    const stack = cfg.kind !== 'encoder-decoder' ? 'blocks.' : source === undefined ? 'encoder.' : 'decoder.';
-    return `${stack}${start}.hook_resid_pre`;
+    return `${source === undefined ? towers[0] : towers[1]}residual`;
   }
   throw refused(
     'invalid_argument',
