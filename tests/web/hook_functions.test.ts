@@ -30,6 +30,9 @@ const input_ids = [
 const direction = Float32Array.from({ length: 64 }, (_, i) => Math.sin(i));
 const hook = 'blocks.1.hook_resid_post';
 
+const endless: Record<string, unknown> = {};
+endless.again = endless;
+
 const modulePath = join(tmpdir(), `clearformer-hook-${process.pid}.mjs`);
 const module = pathToFileURL(modulePath);
 beforeAll(() =>
@@ -180,6 +183,8 @@ describe.each(variants)('functions at hook points (%s)', (variant) => {
       expect((await failureOf(() => run(model, [hook, { module: 'https://' }]))).message).toContain(
         "'https://' is no URL",
       );
+      const misspelt = await failureOf(() => run(model, [hook, { module, name: 'third' } as never]));
+      expect(misspelt).toMatchObject({ code: 'unsupported', details: { option: 'name' } });
     }
   });
 
@@ -210,12 +215,43 @@ describe.each(variants)('functions at hook points (%s)', (variant) => {
       [hook, (value) => value, { deep: [{ f: () => 1 }] }],
       'constants.deep[0].f is a function',
     ],
+    [
+      'constants that contain themselves',
+      [hook, (value) => value, { deep: endless }],
+      'constants.deep.again contains itself',
+    ],
     ['nothing to call', [hook, undefined as never], 'needs a function, or { module }'],
   ])('refuse %s', async (_, given, part) => {
     const failure = (await run(there, given).catch((thrown: unknown) => thrown)) as Error;
     expect(failure).toBeInstanceOf(Error);
     expect(failure.message).toContain(part);
     expect(await run(there)).toEqual(plain);
+  });
+
+  it('keep the model, whatever becomes of their value or their promise', async () => {
+    for (const model of [here, there]) {
+      const sentAway = await failureOf(() =>
+        run(model, [
+          hook,
+          (value) => {
+            structuredClone(value.data.buffer, { transfer: [value.data.buffer as ArrayBuffer] });
+          },
+        ]),
+      );
+      expect(sentAway).toMatchObject({ code: 'shape_mismatch', details: { option: 'fwd_hooks' } });
+      expect(sentAway.message).toContain('gave 0 elements for blocks.1.hook_resid_post, which has 640');
+      const late = await failureOf(() =>
+        run(model, [
+          hook,
+          (async () => {
+            throw new Error('too late');
+          }) as never,
+        ]),
+      );
+      expect(late.message).toContain('must give a float32 Tensor or nothing, at once');
+      await new Promise((resolve) => setTimeout(resolve, 10)); // an unhandled rejection would end the process or the worker
+      expect(await run(model)).toEqual(plain);
+    }
   });
 
   it('reject with what a function throws', async () => {

@@ -4,6 +4,7 @@ import {
   cat,
   cos_sim,
   dot,
+  FactoredMatrix,
   full,
   type InterpolationMode,
   interpolate,
@@ -112,6 +113,7 @@ describe('functions of tensors', () => {
   it('dot and cos_sim take vectors of one length', async () => {
     expect(dot([1, 2, 3], Float32Array.of(4, 5, 6))).toBe(32);
     expect(cos_sim([3, 4], [4, 3])).toBeCloseTo(24 / 25, 15);
+    expect(dot(BigInt64Array.of(2n, 3n), [4, 5])).toBe(23);
     expect((await failureOf(() => dot([1], [1, 2]))).code).toBe('shape_mismatch');
     expect((await failureOf(() => cos_sim([1, 2, 3], [1, 2]))).code).toBe('shape_mismatch');
   });
@@ -139,6 +141,55 @@ it('copies of a Node Buffer, whose slice is none, are copies', () => {
     [1, 2, 3],
     [1, 2, 3],
   ]);
+});
+
+describe('tensors that came with a message', () => {
+  const copy = (tensor: Tensor) => structuredClone(tensor) as Tensor<'float32'>; // without methods
+  const matrix = new Tensor('float32', Float32Array.of(1, 2, 3, 5), [2, 2]);
+
+  it('are tensors for every function', async () => {
+    const mask = structuredClone(full([1, 2], 1n)) as Tensor;
+    expect(cat([copy(matrix), matrix])).toEqual(cat([matrix, matrix]));
+    expect(stack([copy(matrix), matrix], -1)).toEqual(stack([matrix, matrix], -1));
+    expect(permute(copy(matrix), [1, 0])).toEqual(matrix.transpose(0, 1));
+    expect(std_mean(copy(matrix), 0)).toEqual(std_mean(matrix, 0));
+    expect(mean(copy(matrix), 1)).toEqual(matrix.mean(1));
+    expect(await topk(copy(matrix), 1)).toEqual(await topk(matrix, 1));
+    const states = matrix.unsqueeze(0);
+    expect(mean_pooling(copy(states), mask)).toEqual(mean_pooling(states, full([1, 2], 1n)));
+    expect(interpolate(copy(states), [3, 3])).toEqual(interpolate(states, [3, 3]));
+    const factored = new FactoredMatrix(copy(matrix), copy(matrix));
+    expect(factored.T.norm()).toBeCloseTo(new FactoredMatrix(matrix, matrix).norm(), 10);
+  });
+
+  it('whose buffer was transferred are told by every method and function', async () => {
+    const gone = matrix.clone();
+    structuredClone(gone.data, { transfer: [gone.data.buffer] });
+    const calls: (() => unknown)[] = [
+      () => gone.tolist(),
+      () => gone.item(),
+      () => gone[0],
+      () => [...gone],
+      () => gone.clone(),
+      () => gone.to('int32'),
+      () => gone.flatten(),
+      () => gone.transpose(0, 1),
+      () => gone.sum(),
+      () => gone.argmax(1),
+      () => gone.map((value) => value),
+      () => gone.add(1),
+      () => matrix.add(gone),
+      () => gone.clamp(0, 1),
+      () => gone.slice(0),
+      () => cat([gone]),
+      () => topk(gone, 1),
+    ];
+    for (const call of calls) {
+      const failure = await failureOf(async () => call());
+      expect([String(call), failure.code]).toEqual([String(call), 'shape_mismatch']);
+      expect(failure.message).toContain('was its buffer transferred?');
+    }
+  });
 });
 
 describe('rows', () => {
@@ -208,6 +259,16 @@ describe('types', () => {
     ['stack of other dims', () => stack([full([2], 1), full([3], 1)]), 'shape_mismatch'],
     ['topk of none', () => topk(cube, 0), 'invalid_argument'],
     ['topk of more than there are', () => topk(full([2, 3], 1), 4), 'invalid_argument'],
+    ['a text as divisor', () => cube.div('2' as unknown as number), 'dtype_mismatch'],
+    ['nothing as divisor', () => cube.div(null as unknown as number), 'dtype_mismatch'],
+    ['a limit that no int8 is', () => new Tensor('int8', Int8Array.of(1), [1]).clamp(0, 300), 'invalid_argument'],
+    ['a limit that no uint8 is', () => new Tensor('uint8', Uint8Array.of(1), [1]).clamp(-1, 5), 'invalid_argument'],
+    ['NaN as limit of whole numbers', () => full([1], 1n).clamp(Number.NaN, 5), 'dtype_mismatch'],
+    ['the smallest of nothing', () => full([0], 1).norm(Number.NEGATIVE_INFINITY), 'shape_mismatch'],
+    ['stack along no axis', () => stack([cube, cube], -5), 'invalid_argument'],
+    ['stack along half an axis', () => stack([cube, cube], 0.5), 'invalid_argument'],
+    ['a list of three as range', () => cube.slice([0, 1, 2] as unknown as [number, number]), 'invalid_argument'],
+    ['a list of one as range', () => cube.slice([1] as unknown as [number, number]), 'invalid_argument'],
     ['flatten backwards', () => cube.flatten(-1, 0), 'invalid_argument'],
     ['interpolate in four axes', () => interpolate(full([1, 1, 2, 2], 1), [1, 1]), 'shape_mismatch'],
     ['an unknown mode', () => interpolate(full([1, 2, 2], 1), [1, 1], 'area' as 'nearest'), 'unsupported'],
@@ -223,6 +284,26 @@ describe('types', () => {
     expect(cube.max([], true).dims).toEqual([1, 1, 1]);
     expect(std_mean(cube, [])).toEqual(std_mean(cube));
     expect(full([1, 2], 1).squeeze([]).dims).toEqual([1, 2]);
+  });
+
+  // The numbers are PyTorch 2.14's.
+  it('limits in the wrong order, of NaN and of no elements, as in torch', () => {
+    const row = new Tensor('float32', Float32Array.of(1, 3, 7), [3]);
+    expect(row.clamp(5, 2).tolist()).toEqual([2, 2, 2]);
+    expect(row.clamp(Number.NaN, 2).tolist()).toEqual([Number.NaN, Number.NaN, Number.NaN]);
+    expect(row.clamp(2, Number.NaN).tolist()).toEqual([Number.NaN, Number.NaN, Number.NaN]);
+    expect(full([2], 4n).clamp(5, 2).tolist()).toEqual([2n, 2n]);
+    expect(new Tensor('int8', Int8Array.of(100, -5), [2]).clamp(-1, 50).tolist()).toEqual([50, -1]);
+    expect(row.sub(1).norm(0).item()).toBe(2);
+    expect(row.norm(Number.NEGATIVE_INFINITY).item()).toBe(1);
+    expect(row.norm(-1).item()).toBeCloseTo(0.6774193, 6);
+    expect(full([0], 1).norm(0).item()).toBe(0);
+  });
+
+  it('products of int32 wrap, as in torch', () => {
+    const most = new Tensor('int32', Int32Array.of(2147483647, 123456789), [2]);
+    expect(most.mul(2147483647).tolist()).toEqual([1, 2024026859]);
+    expect(most.mul(most).tolist()).toEqual([1, -1757895751]);
   });
 
   it('NaN is the largest and the least, as in torch', () => {

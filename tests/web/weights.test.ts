@@ -228,6 +228,8 @@ describe('edits', () => {
       [{ op: 'rank_one', left: [1], right: [1] }, 'shape_mismatch'],
       [{ op: 'zero', at: [99_999] }, 'invalid_argument'],
       [{ op: 'zero', at: [0.5] }, 'invalid_argument'],
+      [{ op: 'zero', at: [[1, 3, 5] as never] }, 'invalid_argument'],
+      [{ op: 'zero', at: [[1] as never] }, 'invalid_argument'],
       [{ op: 'turn' } as unknown as ParameterEdit, 'invalid_argument'],
       [{ op: 'zero', value: 1 } as ParameterEdit, 'unsupported'],
     ];

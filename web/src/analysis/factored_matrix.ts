@@ -19,15 +19,14 @@ export class FactoredMatrix {
 
   /** Throws `shape_mismatch` unless A is [m, r] and B [r, n]. */
   constructor(A: Tensor<'float32'>, B: Tensor<'float32'>) {
-    for (const factor of [A, B]) exportedTensor('FactoredMatrix', factor);
+    this.A = exportedTensor('FactoredMatrix', A) as Tensor<'float32'>;
+    this.B = exportedTensor('FactoredMatrix', B) as Tensor<'float32'>;
     if (A.dims.length !== 2 || B.dims.length !== 2 || A.dims[1] !== B.dims[0]) {
       throw new ClearformerError(
         'shape_mismatch',
         `FactoredMatrix: [${A.dims.join(', ')}] and [${B.dims.join(', ')}] have no product`,
       );
     }
-    this.A = A;
-    this.B = B;
   }
 
   /** [m, n]. */

@@ -138,10 +138,11 @@ export async function logit_attrs(
   options: { incorrect_tokens?: TokenChoice; pos?: Positions } = {},
 ): Promise<Tensor<'float32'>> {
   checkCall('logit_attrs', model, options, ['incorrect_tokens', 'pos']);
-  const batch = exportedTensor('logit_attrs', residual_stack).dims[1] ?? 0;
+  const stack = exportedTensor('logit_attrs', residual_stack) as Float;
+  const batch = stack.dims[1] ?? 0;
   const choice = { right: tokens, wrong: options.incorrect_tokens };
   const { directions } = await tokenDirections('logit_attrs', model, batch, choice, undefined);
-  const scaled = normalized('logit_attrs', model, cache, residual_stack, { pos: options.pos });
+  const scaled = normalized('logit_attrs', model, cache, stack, { pos: options.pos });
   const width = scaled.dims.at(-1) ?? 1;
   const perRow = scaled.size / ((scaled.dims[0] as number) * batch || 1);
   const out = new Float32Array(scaled.size / width);
@@ -174,7 +175,7 @@ function lastLayer(call: string, { cfg }: PreTrainedModel, { layer }: ResidualSt
 
 function captured(call: string, cache: ActivationCache, hook: string): Float {
   const value = (cache as Readonly<Record<string, Float>> | undefined)?.[hook];
-  if (value !== undefined) return value;
+  if (value !== undefined) return exportedTensor(call, value) as Float;
   throw new ClearformerError('invalid_argument', `${call}: the cache has no ${hook}; capture it with names_filter`);
 }
 

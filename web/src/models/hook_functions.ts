@@ -5,12 +5,14 @@ import type { ArgumentsOf, FunctionIn, TensorIn, TensorOut } from '../runtime/bo
 import type { HookName } from '../runtime/hook_names.js';
 import type { Runner } from '../runtime/paced.js';
 import { ClearformerError } from '../support/error.js';
+import { transferred } from '../tensor/data.js';
 import { largest } from '../tensor/largest.js';
 import { Tensor } from '../tensor/tensor.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
 import { toTensor } from '../tensor/tensor_output.js';
 
 type Float = Tensor<'float32'>;
+type FloatOut = TensorOut<'float32'>;
 
 /** What a hook function is given besides the activation. Tensors and plain values, in arrays and objects of any depth. */
 export type HookConstants = Readonly<Record<string, unknown>>;
@@ -68,7 +70,7 @@ export function hookCall(called: CalledFunction, name: HookName, core: Runner, f
   const context: HookContext = { name, constants: called.constants, F: mathOf(core) };
   const call: FunctionIn['call'] = (_, out) => {
     try {
-      return changed(called, toTensor(out), context);
+      return changed(called, out, context);
     } catch (thrown) {
       failed(thrown);
       return null;
@@ -77,21 +79,28 @@ export function hookCall(called: CalledFunction, name: HookName, core: Runner, f
   return call;
 }
 
-function changed({ what, change }: CalledFunction, value: Float, context: HookContext): Float32Array {
+function changed({ what, change }: CalledFunction, out: FloatOut, context: HookContext): Float32Array {
+  const value = toTensor(out);
+  const { size } = value;
   const result: unknown = change(value, context) ?? value;
   const { name } = context;
   if (!(result instanceof Tensor) || result.type !== 'float32') {
+    // What rejects later is a failure that nobody waits for, which would end the process.
+    if (typeof (result as PromiseLike<unknown>).then === 'function') Promise.resolve(result).catch(() => {});
     throw invalid(`${what} must give a float32 Tensor or nothing, at once (at ${name})`);
   }
-  if (String(result.dims) === String(value.dims)) return result.data as Float32Array;
-  const dims = `${what} gave dims [${result.dims.join(', ')}], ${name} has [${value.dims.join(', ')}]`;
-  throw new ClearformerError('shape_mismatch', dims, { option: 'fwd_hooks' });
+  if (String(result.dims) !== String(out.dims)) {
+    const dims = `${what} gave dims [${result.dims.join(', ')}], ${name} has [${out.dims.join(', ')}]`;
+    throw new ClearformerError('shape_mismatch', dims, { option: 'fwd_hooks' });
+  }
+  if (result.data.length === size) return result.data as Float32Array;
+  const found = `${result.data.length} elements for ${name}, which has ${size}${transferred}`;
+  throw new ClearformerError('shape_mismatch', `${what} gave ${found}`, { option: 'fwd_hooks' });
 }
 
 function mathOf(core: Runner): HookMath {
   type Name = 'matmul' | 'bmm' | 'softmax' | 'log_softmax';
-  const run = <N extends Name>(name: N, given: ArgumentsOf<N>) =>
-    toTensor(core.run(name, given) as TensorOut<'float32'>);
+  const run = <N extends Name>(name: N, given: ArgumentsOf<N>) => toTensor(core.run(name, given) as FloatOut);
   const product = (name: 'matmul' | 'bmm') => (input: TensorInput, other: TensorInput) =>
     run(name, { x: operand(name, input), y: operand(name, other) });
   const along =

@@ -4,6 +4,7 @@ import type { Handle, TensorIn, WeightProcessing } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
+import { listed } from '../tensor/elements.js';
 import { Tensor } from '../tensor/tensor.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
 
@@ -96,10 +97,11 @@ function valueIn(option: string, value: number | TensorInput, at: ParameterPart 
 function boundsOf(at: ParameterPart | undefined): number[] | undefined {
   return partIn(at)?.flatMap((part) => {
     const range = typeof part === 'number' ? [part, part === -1 ? null : part + 1] : (part ?? [0, null]);
-    const [start = Number.NaN, end = null] = Array.isArray(range) ? (range as number[]) : [];
+    const [start, end] = Array.isArray(range) && range.length === 2 ? range : [];
     if (Number.isSafeInteger(start) && (end === null || Number.isSafeInteger(end))) {
-      return [start, end ?? Number.MAX_SAFE_INTEGER];
+      return [start as number, (end as number | null) ?? Number.MAX_SAFE_INTEGER];
     }
-    throw new ClearformerError('invalid_argument', `at: ${textOf(part)} is no index and no [start, end]`);
+    const text = Array.isArray(part) ? `[${listed(part)}]` : textOf(part);
+    throw new ClearformerError('invalid_argument', `at: ${text} is no index and no [start, end]`);
   });
 }

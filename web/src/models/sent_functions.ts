@@ -3,6 +3,7 @@
 import { hookFunctionsUrl } from '../runtime/hook_assets.js';
 import type { SentFunction } from '../runtime/observation_request.js';
 import { ClearformerError } from '../support/error.js';
+import { checkOptions } from '../support/options.js';
 import { baseUrl } from '../support/platform.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { HookConstants, HookFunction, HookModule } from './hook_functions.js';
@@ -27,7 +28,9 @@ export async function sent(
 }
 
 /** The absolute URL of a module, and the name of the export. */
-export function located(what: string, { module, export: name = 'default' }: HookModule) {
+export function located(what: string, given: HookModule) {
+  checkOptions(what, given, ['module', 'export']);
+  const { module, export: name = 'default' } = given;
   try {
     return { module: new URL(module, baseUrl()).href, export: name };
   } catch (cause) {
@@ -35,15 +38,17 @@ export function located(what: string, { module, export: name = 'default' }: Hook
   }
 }
 
-/** A copy without Tensor's methods, which messages cannot contain. */
-function packed(path: string, value: unknown): unknown {
+/** A copy without Tensor's methods, which messages cannot contain. `within`: the objects that contain it. */
+function packed(path: string, value: unknown, within: readonly unknown[] = []): unknown {
   if (value instanceof Tensor) return { tensor: value.type, data: value.data, dims: value.dims };
   if (typeof value === 'function' || typeof value === 'symbol') {
     throw invalid(`${path} is a ${typeof value}, which cannot be sent to the worker`);
   }
-  if (Array.isArray(value)) return value.map((one, at) => packed(`${path}[${at}]`, one));
+  if (within.includes(value)) throw invalid(`${path} contains itself, and cannot be sent to the worker`);
+  const part = (key: string, one: unknown) => packed(path + key, one, [...within, value]);
+  if (Array.isArray(value)) return value.map((one, at) => part(`[${at}]`, one));
   if (!isPlain(value)) return value;
-  return { plain: Object.fromEntries(Object.entries(value).map(([key, one]) => [key, packed(`${path}.${key}`, one)])) };
+  return { plain: Object.fromEntries(Object.entries(value).map(([key, one]) => [key, part(`.${key}`, one)])) };
 }
 
 function isPlain(value: unknown): value is Record<string, unknown> {

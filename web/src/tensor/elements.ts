@@ -1,7 +1,7 @@
 // Elements of an n-dimensional array in row-major order: their number, their offsets, the largest.
 
 import type { TensorData, TensorType } from '../runtime/border.js';
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, textOf } from '../support/error.js';
 
 /** The sum of all elements, in double precision. */
 export function total(row: TensorData[TensorType]): number {
@@ -38,29 +38,70 @@ export function taken<Data extends TensorData[TensorType]>(data: Data, from: Int
   return copy as unknown as Data;
 }
 
+/** (Σ |x|^p)^(1/p), for p = ±∞ the largest and the smallest |x|, for 0 the number of those that are not 0. */
+export function normOf(row: Float32Array, p: number): number {
+  if (row.length === 0 && (p < 0 || p === Number.POSITIVE_INFINITY)) {
+    throw new ClearformerError('shape_mismatch', `Tensor.norm: there are no elements for p = ${p}`);
+  }
+  const sizes = row.map(Math.abs);
+  if (p === Number.POSITIVE_INFINITY) return sizes.reduce((most, size) => Math.max(most, size));
+  if (p === Number.NEGATIVE_INFINITY) return sizes.reduce((least, size) => Math.min(least, size));
+  if (p === 0) return sizes.filter((size) => size !== 0).length;
+  return sizes.reduce((sum, size) => sum + size ** p, 0) ** (1 / p);
+}
+
 /** Number of elements of a shape; 1 for a scalar. Throws `invalid_argument` for anything but integers >= 0. */
 export function elementCount(dims: readonly number[]): number {
+  if (typeof dims?.reduce !== 'function') {
+    throw new ClearformerError('invalid_argument', `dims must be an array of whole numbers, got ${textOf(dims)}`);
+  }
   return dims.reduce((count, extent) => {
     if (!Number.isSafeInteger(extent) || extent < 0) {
-      throw new ClearformerError('invalid_argument', `dims must be whole numbers from 0, got [${dims.join(', ')}]`);
+      throw new ClearformerError('invalid_argument', `dims must be whole numbers from 0, got [${listed(dims)}]`);
     }
     return count * extent;
   }, 1);
 }
+
+/** What the other of two operands is combined with: the elements of each, broadcast to the dims of both; null if they do not fit. */
+export function broadcast<Data extends TensorData[TensorType]>(
+  left: Elements<Data>,
+  right: Elements<Data>,
+): { dims: number[]; pair: [Data, Data] } | null {
+  const rank = Math.max(left.dims.length, right.dims.length);
+  const [a, b] = [left, right].map(({ dims }) => [...new Array<number>(rank - dims.length).fill(1), ...dims]);
+  const [own, other] = [a as number[], b as number[]];
+  const dims = own.map((extent, axis) => (extent === 1 ? (other[axis] as number) : extent));
+  if (other.some((extent, axis) => extent !== 1 && extent !== dims[axis])) return null;
+  const part = ({ data }: Elements<Data>, from: number[]) => {
+    const steps = from.map((extent, axis) => (extent === 1 ? 0 : elementCount(from.slice(axis + 1))));
+    return taken(data, offsets(dims, steps));
+  };
+  return { dims, pair: [part(left, own), part(right, other)] };
+}
+
+interface Elements<Data> {
+  data: Data;
+  dims: readonly number[];
+}
+
+/** Numbers, or what is there in their place, for a message. */
+export const listed = (given: readonly unknown[]): string => Array.from(given, String).join(', ');
 
 /** A half-open range of indices. */
 type Range = readonly [start: number, end: number];
 
 /** The range of an axis that one argument of `slice` selects. */
 export function rangeOf(part: number | readonly [number, number | null] | null, extent: number, axis: number): Range {
+  const text = Array.isArray(part) ? `[${listed(part)}]` : textOf(part);
+  if (typeof part !== 'number' && part !== null && !(Array.isArray(part) && part.length === 2)) {
+    throw new ClearformerError('invalid_argument', `Tensor.slice: ${text} is no index and no [start, end]`);
+  }
   const resolve = (index: number) => (index < 0 ? index + extent : index);
   const start = part === null ? 0 : resolve(typeof part === 'number' ? part : part[0]);
   const last = typeof part === 'number' ? start + 1 : part === null || part[1] === null ? extent : resolve(part[1]);
   if (!Number.isInteger(start) || !Number.isInteger(last) || start < 0 || last > extent || start > last) {
-    throw new ClearformerError(
-      'invalid_argument',
-      `Tensor.slice: ${JSON.stringify(part)} is outside axis ${axis} of extent ${extent}`,
-    );
+    throw new ClearformerError('invalid_argument', `Tensor.slice: ${text} is outside axis ${axis} of extent ${extent}`);
   }
   return [start, last];
 }

@@ -5,7 +5,8 @@
 
 import { ClearformerError, textOf } from '../support/error.js';
 import { expectArgument } from '../support/options.js';
-import { isTensor, Tensor } from './tensor.js';
+import { exportedTensor } from './exported_tensor.js';
+import { Tensor } from './tensor.js';
 
 /** How values between pixels are interpolated. */
 export type InterpolationMode = 'nearest' | 'bilinear' | 'bicubic';
@@ -71,11 +72,11 @@ function resized(call: string, input: Tensor, size: readonly number[], mode: Int
 
 /** Resizes an image [channel, height, width] to [height, width]. */
 export function interpolate(
-  input: Tensor,
+  image: Tensor,
   size: readonly [number, number],
   mode: InterpolationMode = 'bilinear',
 ): Tensor<'float32'> {
-  expectArgument('interpolate', isTensor(input), 'a Tensor', input);
+  const input = exportedTensor('interpolate', image);
   if (input.dims.length !== 3) {
     const message = `interpolate: needs dims [channel, height, width], got [${input.dims.join(', ')}]`;
     throw new ClearformerError('shape_mismatch', message);
@@ -92,9 +93,9 @@ export interface InterpolateOptions {
 }
 
 /** Resizes images [batch, channel, height, width]. */
-export async function interpolate_4d(input: Tensor, options: InterpolateOptions): Promise<Tensor<'float32'>> {
+export async function interpolate_4d(images: Tensor, options: InterpolateOptions): Promise<Tensor<'float32'>> {
   const { size = [], mode = 'bilinear' } = options ?? {};
-  expectArgument('interpolate_4d', isTensor(input), 'a Tensor', input);
+  const input = exportedTensor('interpolate_4d', images);
   expectArgument('interpolate_4d', Array.isArray(size), 'a size [height, width]', size);
   const leading = [...input.dims.slice(0, 4 - size.length), ...size].slice(0, 2);
   if (input.dims.length !== 4 || leading.some((extent, axis) => extent !== input.dims[axis])) {

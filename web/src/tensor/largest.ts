@@ -1,16 +1,16 @@
 // The largest values of each row, and where they are.
 
 import { ClearformerError, textOf } from '../support/error.js';
-import { expectArgument } from '../support/options.js';
 import { best } from './elements.js';
-import { isTensor, Tensor, type TensorData, type TensorType } from './tensor.js';
+import { exportedTensor } from './exported_tensor.js';
+import { Tensor, type TensorData, type TensorType } from './tensor.js';
 
 /** torch.topk along the last axis; see `topk`, which is asynchronous as in transformers.js. */
 export function largest<T extends TensorType>(
-  x: Tensor<T>,
+  given: Tensor<T>,
   k: number | null = null,
 ): [values: Tensor<T>, indices: Tensor<'int64'>] {
-  expectArgument('topk', isTensor(x), 'a Tensor', x);
+  const x = exportedTensor('topk', given) as Tensor<T>;
   const extent = x.dims.at(-1) ?? 1;
   const count = k ?? extent;
   if (!Number.isInteger(count) || count < 1 || count > extent) {

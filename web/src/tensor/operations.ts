@@ -3,24 +3,25 @@
 import { ClearformerError, textOf } from '../support/error.js';
 import { expectArgument } from '../support/options.js';
 import { elementCount } from './elements.js';
+import { exportedTensor } from './exported_tensor.js';
 import { largest } from './largest.js';
-import { type Axes, isTensor, Tensor, type TensorData, type TensorType } from './tensor.js';
+import { type Axes, Tensor, type TensorData, type TensorType } from './tensor.js';
 
-function expectTensors(call: string, given: readonly Tensor[]): void {
+function tensorsIn<T extends TensorType>(call: string, given: readonly Tensor<T>[]): Tensor<T>[] {
   expectArgument(call, Array.isArray(given), 'an array of tensors', given);
-  for (const one of given) expectArgument(call, isTensor(one), 'a Tensor', one);
+  return given.map((one) => exportedTensor(call, one) as Tensor<T>);
 }
 
 /** Concatenates tensors along `dim`. Throws `shape_mismatch` or `dtype_mismatch` if they do not fit together. */
 export function cat<T extends TensorType>(tensors: readonly Tensor<T>[], dim = 0): Tensor<T> {
-  expectTensors('cat', tensors);
-  const [first] = tensors;
+  const all = tensorsIn('cat', tensors);
+  const [first] = all;
   if (first === undefined) throw new ClearformerError('invalid_argument', 'cat: needs at least one tensor');
   const axis = dim < 0 ? dim + first.dims.length : dim;
   if (first.dims[axis] === undefined) {
     throw new ClearformerError('invalid_argument', `cat: dims [${first.dims.join(', ')}] have no axis ${textOf(dim)}`);
   }
-  for (const { type, dims } of tensors) {
+  for (const { type, dims } of all) {
     if (type !== first.type) throw new ClearformerError('dtype_mismatch', `cat: ${first.type} and ${type} do not mix`);
     if (dims.length !== first.dims.length || dims.some((extent, i) => i !== axis && extent !== first.dims[i])) {
       const message = `cat: dims [${first.dims.join(', ')}] and [${dims.join(', ')}] differ beside axis ${axis}`;
@@ -29,13 +30,13 @@ export function cat<T extends TensorType>(tensors: readonly Tensor<T>[], dim = 0
   }
   const dims = first.dims.with(
     axis,
-    tensors.reduce((sum, each) => sum + (each.dims[axis] as number), 0),
+    all.reduce((sum, each) => sum + (each.dims[axis] as number), 0),
   );
   const data = new (first.data.constructor as Float32ArrayConstructor)(elementCount(dims)) as unknown as TensorData[T];
   const inner = elementCount(dims.slice(axis + 1));
   let to = 0;
   for (let outer = 0; outer < elementCount(dims.slice(0, axis)); outer++) {
-    for (const each of tensors) {
+    for (const each of all) {
       const size = (each.dims[axis] as number) * inner;
       data.set(each.data.subarray(outer * size, (outer + 1) * size) as never, to);
       to += size;
@@ -46,24 +47,26 @@ export function cat<T extends TensorType>(tensors: readonly Tensor<T>[], dim = 0
 
 /** Stacks tensors of equal dims along a new axis `dim`. */
 export function stack<T extends TensorType>(tensors: readonly Tensor<T>[], dim = 0): Tensor<T> {
-  expectTensors('stack', tensors);
-  const at = dim < 0 ? dim + (tensors[0]?.dims.length ?? 0) + 1 : dim;
+  const all = tensorsIn('stack', tensors);
+  const rank = (all[0]?.dims.length ?? 0) + 1;
+  if (!Number.isInteger(dim) || dim < -rank || dim >= rank) {
+    throw new ClearformerError('invalid_argument', `stack: there is no axis ${textOf(dim)} of ${rank}`);
+  }
+  const at = dim < 0 ? dim + rank : dim;
   return cat(
-    tensors.map((each) => each.unsqueeze(at)),
+    all.map((each) => each.unsqueeze(at)),
     at,
   );
 }
 
 /** `tensor.permute(axes)`. */
 export function permute<T extends TensorType>(tensor: Tensor<T>, axes: readonly number[]): Tensor<T> {
-  expectTensors('permute', [tensor]);
-  return tensor.permute(axes);
+  return (exportedTensor('permute', tensor) as Tensor<T>).permute(axes);
 }
 
 /** `input.mean(dim, keepdim)`. */
 export function mean(input: Tensor, dim: Axes = null, keepdim = false): Tensor<'float32'> {
-  expectTensors('mean', [input]);
-  return input.mean(dim, keepdim);
+  return exportedTensor('mean', input).mean(dim, keepdim);
 }
 
 /** Standard deviation and mean along `dim`; null: of all. `correction` 1: of a sample, 0: of the population. */
@@ -73,10 +76,10 @@ export function std_mean(
   correction = 1,
   keepdim = false,
 ): [std: Tensor<'float32'>, mean: Tensor<'float32'>] {
-  expectTensors('std_mean', [input]);
-  const wide = input.mean(dim, true);
-  const own = (input as Tensor<'float32'>).sub(wide);
-  const count = input.size / Math.max(wide.size, 1);
+  const given = exportedTensor('std_mean', input) as Tensor<'float32'>;
+  const wide = given.mean(dim, true);
+  const own = given.sub(wide);
+  const count = given.size / Math.max(wide.size, 1);
   const squares = own.mul(own).sum(dim, keepdim) as Tensor<'float32'>;
   const std = squares.map((sum) => Math.sqrt(sum / Math.max(count - correction, 0)));
   return [std, wide.view(std.dims)];
@@ -97,9 +100,9 @@ export async function topk<T extends TensorType>(
  * attention_mask [batch, position] is 1: [batch, d_model].
  */
 export function mean_pooling(last_hidden_state: Tensor, attention_mask: Tensor): Tensor<'float32'> {
-  expectTensors('mean_pooling', [last_hidden_state, attention_mask]);
-  const mask = attention_mask.to('float32').unsqueeze(-1);
-  const sum = last_hidden_state.to('float32').mul(mask).sum(1) as Tensor<'float32'>;
+  const [states, flags] = tensorsIn('mean_pooling', [last_hidden_state, attention_mask]) as [Tensor, Tensor];
+  const mask = flags.to('float32').unsqueeze(-1);
+  const sum = states.to('float32').mul(mask).sum(1) as Tensor<'float32'>;
   return sum.div((mask.sum(1) as Tensor<'float32'>).clamp(1e-9, Number.POSITIVE_INFINITY));
 }
 
@@ -124,8 +127,7 @@ export function ones(size: readonly number[]): Tensor<'int64'> {
 }
 /** int64 ones with the dims of a tensor. */
 export function ones_like(tensor: Tensor): Tensor<'int64'> {
-  expectTensors('ones_like', [tensor]);
-  return full(tensor.dims, 1n);
+  return full(exportedTensor('ones_like', tensor).dims, 1n);
 }
 /** int64 zeros. */
 export function zeros(size: readonly number[]): Tensor<'int64'> {
@@ -133,22 +135,21 @@ export function zeros(size: readonly number[]): Tensor<'int64'> {
 }
 /** int64 zeros with the dims of a tensor. */
 export function zeros_like(tensor: Tensor): Tensor<'int64'> {
-  expectTensors('zeros_like', [tensor]);
-  return full(tensor.dims, 0n);
+  return full(exportedTensor('zeros_like', tensor).dims, 0n);
 }
 
 /** Σ aᵢ·bᵢ of two vectors of equal length. */
-export function dot(arr1: ArrayLike<number>, arr2: ArrayLike<number>): number {
+export function dot(arr1: ArrayLike<number | bigint>, arr2: ArrayLike<number | bigint>): number {
   for (const one of [arr1, arr2]) expectArgument('dot', typeof one?.length === 'number', 'vectors', one);
   if (arr1.length !== arr2.length) {
     throw new ClearformerError('shape_mismatch', `dot: vectors of ${arr1.length} and ${arr2.length} elements`);
   }
   let sum = 0;
-  for (let i = 0; i < arr1.length; i++) sum += (arr1[i] as number) * (arr2[i] as number);
+  for (let i = 0; i < arr1.length; i++) sum += Number(arr1[i]) * Number(arr2[i]);
   return sum;
 }
 
 /** The cosine of the angle between two vectors of equal length: dot(a, b) / (‖a‖·‖b‖). */
-export function cos_sim(arr1: ArrayLike<number>, arr2: ArrayLike<number>): number {
+export function cos_sim(arr1: ArrayLike<number | bigint>, arr2: ArrayLike<number | bigint>): number {
   return dot(arr1, arr2) / Math.sqrt(dot(arr1, arr1) * dot(arr2, arr2));
 }

@@ -4,7 +4,8 @@ import type { TensorData, TensorType } from '../runtime/border.js';
 import { copied } from '../support/copied.js';
 import { ClearformerError, type ErrorCode, textOf } from '../support/error.js';
 import { expectArgument } from '../support/options.js';
-import { best, elementCount, offsets, rangeOf, taken, total } from './elements.js';
+import { arrays, checkData } from './data.js';
+import { best, broadcast, elementCount, listed, normOf, offsets, rangeOf, taken, total } from './elements.js';
 
 export type { TensorData, TensorType };
 
@@ -18,14 +19,6 @@ export type Axes = number | readonly number[] | null;
 
 /** The other operand of an arithmetic operation: a number, or a tensor of the same type that broadcasts. */
 export type Operand<T extends TensorType> = number | bigint | Tensor<T>;
-
-const arrays = {
-  float32: Float32Array,
-  int32: Int32Array,
-  int64: BigInt64Array,
-  uint8: Uint8Array,
-  int8: Int8Array,
-};
 
 /**
  * An n-dimensional array. `data` is row-major and has the product of `dims` elements; `dims` of length 0 is a scalar.
@@ -44,21 +37,7 @@ export class Tensor<T extends TensorType = TensorType> {
   readonly dims: readonly number[];
 
   constructor(type: T, data: TensorData[T], dims: readonly number[]) {
-    if (!Object.hasOwn(arrays, type)) {
-      throw new ClearformerError(
-        'dtype_mismatch',
-        `Tensor: unknown type '${textOf(type)}' (known: ${Object.keys(arrays).join(', ')})`,
-      );
-    }
-    if (!(data instanceof arrays[type])) {
-      throw new ClearformerError('dtype_mismatch', `Tensor: ${type} needs a ${arrays[type].name} for its data`);
-    }
-    if (data.length !== elementCount(dims)) {
-      throw new ClearformerError(
-        'shape_mismatch',
-        `Tensor: dims [${dims.join(', ')}] need ${elementCount(dims)} elements, data has ${data.length}`,
-      );
-    }
+    checkData('Tensor', type, data, dims);
     this.type = type;
     this.data = data;
     this.dims = [...dims];
@@ -74,9 +53,15 @@ export class Tensor<T extends TensorType = TensorType> {
     return this.data.length;
   }
 
+  /** The elements, unless they went to another thread. */
+  get #elements(): TensorData[T] {
+    if (this.data.length === 0) checkData('Tensor', this.type, this.data, this.dims);
+    return this.data;
+  }
+
   /** The only element; throws `shape_mismatch` if there is more or less than one. */
   item(): TensorElement<T> {
-    const [only] = this.data;
+    const [only] = this.#elements;
     if (only === undefined || this.size !== 1) {
       throw new ClearformerError(
         'shape_mismatch',
@@ -88,9 +73,10 @@ export class Tensor<T extends TensorType = TensorType> {
 
   /** Nested arrays, as deep as `dims` is long (int64 elements are bigint). */
   tolist(): Nested<TensorElement<T>> {
+    const data = this.#elements;
     const nest = (axis: number, offset: number, stride: number): Nested<TensorElement<T>> => {
       const extent = this.dims[axis];
-      if (extent === undefined) return this.data[offset] as TensorElement<T>;
+      if (extent === undefined) return data[offset] as TensorElement<T>;
       const inner = stride / Math.max(extent, 1);
       return Array.from({ length: extent }, (_, i) => nest(axis + 1, offset + i * inner, inner));
     };
@@ -114,18 +100,18 @@ export class Tensor<T extends TensorType = TensorType> {
     const at = index < 0 ? index + extent : index;
     if (at < 0 || at >= extent) throw this.#error('invalid_argument', 'row', `there is no ${index}`);
     const size = elementCount(dims);
-    return new Tensor(this.type, this.data.subarray(at * size, (at + 1) * size) as TensorData[T], dims);
+    return new Tensor(this.type, this.#elements.subarray(at * size, (at + 1) * size) as TensorData[T], dims);
   }
 
   /** Iterates over the first axis: rows, or the elements of a tensor with one axis. */
   *[Symbol.iterator](): Generator<Tensor<T> | TensorElement<T>, void, undefined> {
-    if (this.dims.length === 1) yield* this.data as Iterable<TensorElement<T>>;
+    if (this.dims.length === 1) yield* this.#elements as Iterable<TensorElement<T>>;
     else for (let row = 0; row < (this.dims[0] ?? 0); row++) yield this.#row(row);
   }
 
   /** A copy. */
   clone(): Tensor<T> {
-    return new Tensor(this.type, copied(this.data), this.dims);
+    return new Tensor(this.type, copied(this.#elements), this.dims);
   }
 
   /** The same numbers as another type; fractions are truncated. Returns the tensor itself if it has that type. */
@@ -135,7 +121,7 @@ export class Tensor<T extends TensorType = TensorType> {
       const known = Object.keys(arrays).join(', ');
       throw this.#error('unsupported', 'to', `there is no type '${textOf(type)}' (known: ${known})`);
     }
-    const values = Array.from(this.data as ArrayLike<number | bigint>, (value) => {
+    const values = Array.from(this.#elements as ArrayLike<number | bigint>, (value) => {
       if (type !== 'int64') return Number(value);
       if (Number.isFinite(Number(value))) return typeof value === 'bigint' ? value : BigInt(Math.trunc(value));
       throw this.#error('dtype_mismatch', 'to', `${value} is no whole number`);
@@ -145,13 +131,14 @@ export class Tensor<T extends TensorType = TensorType> {
 
   /** The same data with other dims; -1, once, is inferred. */
   view(...dims: number[] | [readonly number[]]): Tensor<T> {
+    const data = this.#elements;
     const wanted = dims.flat();
     const open = wanted.indexOf(-1);
     if (open >= 0) wanted[open] = this.size / (elementCount(wanted.with(open, 1)) || 1);
     if (!wanted.every(Number.isSafeInteger) || elementCount(wanted) !== this.size) {
-      throw this.#error('shape_mismatch', 'view', `${this.size} elements do not make [${dims.flat().join(', ')}]`);
+      throw this.#error('shape_mismatch', 'view', `${this.size} elements do not make [${listed(dims.flat())}]`);
     }
-    return new Tensor(this.type, this.data, wanted);
+    return new Tensor(this.type, data, wanted);
   }
   /** The same as `view`. */
   reshape(...dims: number[] | [readonly number[]]): Tensor<T> {
@@ -188,7 +175,7 @@ export class Tensor<T extends TensorType = TensorType> {
     const strides = this.stride();
     const pick = (from: readonly number[]) => order.map((axis) => from[axis] as number);
     const dimsOut = pick(this.dims);
-    return new Tensor(this.type, taken(this.data, offsets(dimsOut, pick(strides))), dimsOut);
+    return new Tensor(this.type, taken(this.#elements, offsets(dimsOut, pick(strides))), dimsOut);
   }
   /** Swaps two axes, as in torch; or permutes all axes, as in transformers.js. */
   transpose(...dims: number[]): Tensor<T> {
@@ -214,16 +201,12 @@ export class Tensor<T extends TensorType = TensorType> {
     this.#float('mean');
     return this.#folded('mean', 'float32', dim, keepdim, (row) => total(row) / row.length);
   }
-  /** (Σ |x|^p)^(1/p) along `dim`; 'fro' is 2, Infinity the largest. float32 only. */
+  /** (Σ |x|^p)^(1/p) along `dim`; 'fro' is 2, Infinity the largest, -Infinity the smallest, 0 how many are not 0. float32 only. */
   norm(p: number | 'fro' = 'fro', dim: Axes = null, keepdim = false): Tensor<'float32'> {
     this.#float('norm');
     const power = p === 'fro' ? 2 : p;
     if (typeof power !== 'number') throw this.#error('unsupported', 'norm', `there is no '${textOf(p)}'`);
-    return this.#folded('norm', 'float32', dim, keepdim, (row) => {
-      const sizes = (row as Float32Array).map(Math.abs);
-      if (power === Number.POSITIVE_INFINITY) return sizes.reduce((most, size) => Math.max(most, size), 0);
-      return sizes.reduce((sum, size) => sum + size ** power, 0) ** (1 / power);
-    });
+    return this.#folded('norm', 'float32', dim, keepdim, (row) => normOf(row as Float32Array, power));
   }
   /**
    * The largest values along `dim`; null: of all. For their indices use `argmax`. NaN counts as both largest and
@@ -248,7 +231,7 @@ export class Tensor<T extends TensorType = TensorType> {
   /** Applies `callback` to each element, its index in `data`, and `data`. */
   map(callback: (value: TensorElement<T>, index: number, data: TensorData[T]) => TensorElement<T>): Tensor<T> {
     expectArgument('Tensor.map', typeof callback === 'function', 'a function', callback);
-    return new Tensor(this.type, this.data.map(callback as never) as TensorData[T], this.dims);
+    return new Tensor(this.type, this.#elements.map(callback as never) as TensorData[T], this.dims);
   }
   /** Elementwise; a tensor operand broadcasts. */
   add(other: Operand<T>): Tensor<T> {
@@ -260,23 +243,31 @@ export class Tensor<T extends TensorType = TensorType> {
   }
   /** Elementwise, not a matrix product; a tensor operand broadcasts. */
   mul(other: Operand<T>): Tensor<T> {
-    return this.#with('mul', other, (a, b) => a * b);
+    return this.#with('mul', other, this.type === 'int32' ? Math.imul : (a, b) => a * b);
   }
   /** Elementwise; a tensor operand broadcasts. Integers are converted to float32 first. */
   div(other: Operand<T>): Tensor<'float32'> {
-    const divisor = other instanceof Tensor ? other.to('float32') : Number(other);
-    return this.to('float32').#with('div', divisor, (a, b) => a / b);
+    const own = this.to('float32');
+    const divisor = other instanceof Tensor ? other.to('float32') : own.#scalar('div', other);
+    return own.#with('div', divisor, (a, b) => a / b);
   }
   /** -x. */
   neg(): Tensor<T> {
     return this.mul(-1);
   }
-  /** min(max(x, min), max). */
+  /** min(max(x, min), max); NaN, if a limit is. Integers have whole limits of their type, or none: ±Infinity. */
   clamp(min: number, max: number): Tensor<T> {
-    const isOpen = (value: number) => typeof value === 'number' && !Number.isFinite(value);
-    const edge = (value: number) => (isOpen(value) ? value : this.#scalar('clamp', value).item());
-    const [least, most] = [edge(min), edge(max)] as [TensorElement<T>, TensorElement<T>];
-    return this.map((value) => (value < least ? least : value > most ? most : value));
+    const edge = (value: number, open: number) => {
+      if (value === open) return value as TensorElement<T>;
+      const element = this.#scalar('clamp', value).item();
+      if (this.type === 'float32' || Number(element) === Number(value)) return element;
+      throw this.#error('invalid_argument', 'clamp', `${value} is no ${this.type}`);
+    };
+    const [least, most] = [edge(min, Number.NEGATIVE_INFINITY), edge(max, Number.POSITIVE_INFINITY)];
+    return this.map((value) => {
+      const raised = value < least || Number.isNaN(least) ? least : value;
+      return raised > most || Number.isNaN(most) ? most : raised;
+    });
   }
   /** 1 / (1 + exp(-x)). float32 only. */
   sigmoid(): Tensor<'float32'> {
@@ -341,21 +332,13 @@ export class Tensor<T extends TensorType = TensorType> {
     if (right.type !== this.type) {
       throw this.#error('dtype_mismatch', call, `the other is ${right.type}; convert one with .to('${this.type}')`);
     }
-    const rank = Math.max(this.dims.length, right.dims.length);
-    const aligned = (dims: readonly number[]) => [...new Array<number>(rank - dims.length).fill(1), ...dims];
-    const [a, b] = [aligned(this.dims), aligned(right.dims)];
-    const dims = a.map((extent, axis) => (extent === 1 ? (b[axis] as number) : extent));
-    if (b.some((extent, axis) => extent !== 1 && extent !== dims[axis])) {
+    const both = broadcast({ data: this.#elements, dims: this.dims }, { data: right.#elements, dims: right.dims });
+    if (both === null) {
       throw this.#error('shape_mismatch', call, `the other's dims [${right.dims.join(', ')}] do not broadcast to it`);
     }
-    const part = (from: Tensor<T>, own: number[]) => {
-      const strides = from.view(own).stride();
-      const steps = strides.map((stride, axis) => (own[axis] === 1 ? 0 : stride));
-      return taken(from.data, offsets(dims, steps)) as unknown as Float32Array;
-    };
-    const [left, beside] = [part(this, a), part(right, b)];
+    const [left, beside] = both.pair as unknown as [Float32Array, Float32Array];
     for (let i = 0; i < left.length; i++) left[i] = combine(left[i] as number, beside[i] as number);
-    return new Tensor(this.type, left as unknown as TensorData[T], dims);
+    return new Tensor(this.type, left as unknown as TensorData[T], both.dims);
   }
 
   #scalar(call: string, value: number | bigint): Tensor<T> {
@@ -384,7 +367,7 @@ export class Tensor<T extends TensorType = TensorType> {
     const extents = ranges.map(([start, end]) => end - start);
     const strides = this.stride();
     const first = ranges.reduce((sum, [start], axis) => sum + start * (strides[axis] as number), 0);
-    const data = taken(this.data, offsets(extents, strides, first));
+    const data = taken(this.#elements, offsets(extents, strides, first));
     const dims = extents.filter((_, axis) => typeof parts[axis] !== 'number');
     return new Tensor(this.type, data, dims);
   }

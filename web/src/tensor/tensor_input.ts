@@ -2,6 +2,7 @@
 
 import type { TensorIn } from '../runtime/border.js';
 import { ClearformerError, textOf } from '../support/error.js';
+import { transferred } from './data.js';
 import { elementCount } from './elements.js';
 import type { Tensor, TensorData, TensorType } from './tensor.js';
 
@@ -89,7 +90,7 @@ function opened(what: string, input: unknown): Opened {
   const { length } = data as TensorData[TensorType];
   const wanted = elementCount(dims);
   if (length !== wanted) {
-    const found = `data has ${length}${length === 0 ? ' (was its buffer transferred?)' : ''}`;
+    const found = `data has ${length}${length === 0 ? transferred : ''}`;
     throw new ClearformerError(
       'shape_mismatch',
       `${what}: dims [${dims.join(', ')}] need ${wanted} elements, ${found}`,

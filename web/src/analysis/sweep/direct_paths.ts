@@ -9,6 +9,7 @@ import type { ModelInputs } from '../../models/inputs.js';
 import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import type { HookName } from '../../runtime/hook_names.js';
 import { ClearformerError, textOf } from '../../support/error.js';
+import { exportedTensor } from '../../tensor/exported_tensor.js';
 import { Tensor } from '../../tensor/tensor.js';
 import { type ActivationCache, toTensor } from '../../tensor/tensor_output.js';
 import { checkCall } from '../check_call.js';
@@ -39,7 +40,7 @@ const invalid = (message: string, option: string) =>
 function capturedIn(cache: ActivationCache, name: string, option: string): Floats {
   const value = cache?.[name as HookName];
   if (value === undefined) throw invalid(`${option} has no ${name}`, option);
-  return value as Floats;
+  return exportedTensor(call, value) as Floats;
 }
 
 /** One head of x [batch, pos, head, d_head]. */

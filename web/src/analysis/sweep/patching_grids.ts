@@ -7,6 +7,7 @@ import type { ModelInputs } from '../../models/inputs.js';
 import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import type { HookName } from '../../runtime/hook_names.js';
 import { ClearformerError } from '../../support/error.js';
+import { exportedTensor } from '../../tensor/exported_tensor.js';
 import { Tensor } from '../../tensor/tensor.js';
 import type { ActivationCache } from '../../tensor/tensor_output.js';
 import { checkCall } from '../check_call.js';
@@ -49,7 +50,7 @@ function partOf(value: Floats, axes: readonly GridAxis[], indices: readonly numb
 
 function cleanValue(cache: ActivationCache, hook: HookName): Floats {
   const value = cache?.[hook];
-  if (value !== undefined) return value as Floats;
+  if (value !== undefined) return exportedTensor('clean_cache', value) as Floats;
   const message = `clean_cache: no ${hook}: capture it with run_with_cache`;
   throw new ClearformerError('invalid_argument', message, { option: 'clean_cache' });
 }

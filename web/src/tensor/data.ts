@@ -1,0 +1,31 @@
+// The typed arrays of tensors, by the type of their elements.
+
+import type { TensorData, TensorType } from '../runtime/border.js';
+import { ClearformerError, textOf } from '../support/error.js';
+import { elementCount } from './elements.js';
+
+export const arrays = {
+  float32: Float32Array,
+  int32: Int32Array,
+  int64: BigInt64Array,
+  uint8: Uint8Array,
+  int8: Int8Array,
+};
+
+/** Throws `dtype_mismatch` for data of another type, `shape_mismatch` for another number of elements, as once their buffer was transferred. */
+export function checkData(what: string, type: TensorType, data: TensorData[TensorType], dims: readonly number[]): void {
+  if (!Object.hasOwn(arrays, type)) {
+    const known = Object.keys(arrays).join(', ');
+    throw new ClearformerError('dtype_mismatch', `${what}: unknown type '${textOf(type)}' (known: ${known})`);
+  }
+  if (!(data instanceof arrays[type])) {
+    throw new ClearformerError('dtype_mismatch', `${what}: ${type} needs a ${arrays[type].name} for its data`);
+  }
+  const count = elementCount(dims);
+  if (data.length === count) return;
+  const found = `data has ${data.length}${data.length === 0 ? transferred : ''}`;
+  throw new ClearformerError('shape_mismatch', `${what}: dims [${dims.join(', ')}] need ${count} elements, ${found}`);
+}
+
+/** What is asked where elements are missing. */
+export const transferred = ' (was its buffer transferred?)';
