@@ -89,10 +89,32 @@ std::shared_ptr<OpenOptimizer> ready_optimizer_of(const Arguments& arguments) {
   return open;
 }
 
+// Throws if the adapter that is trained was released; another one of its name has other matrices.
+void expect_adapter(const OpenOptimizer& open) {
+  if (open.adapter.empty()) return;
+  const Parameters& own = open.model->model->adapters().parameters(open.adapter);
+  for (const Parameter& matrix : own.all()) {
+    if (matrix.rows == open.parameters.front().rows) return;
+  }
+  fail(ErrorCode::invalid_argument, "optimiser: the adapter \"", open.adapter,
+       "\" of which it was made was deleted");
+}
+
+void expect_adapter_in_force(const OpenOptimizer& open) {
+  expect_adapter(open);
+  for (const ActiveAdapter& active : open.model->model->adapters().active()) {
+    if (active.name == open.adapter) return;
+  }
+  if (open.adapter.empty()) return;
+  fail(ErrorCode::invalid_argument, "optimiser: the adapter \"", open.adapter,
+       "\" is not in force and has no gradients: set_adapter comes first");
+}
+
 }  // namespace
 
 OpenBackward::OpenBackward(const Arguments& arguments, OpenOptimizer& open)
     : optimizer(open), given(arguments), counted((editable(*open.model), open.model->passes)) {
+  expect_adapter_in_force(open);
   gradient.omit_logits();
   gradient.add(LabelLoss{arguments.numbers("labels"),
                          static_cast<float>(arguments.number("label_smoothing")), 1.0f});
@@ -165,6 +187,7 @@ val optimizer_clip(const Arguments& arguments) {
 val optimizer_step(const Arguments& arguments) {
   const auto open = ready_optimizer_of(arguments);
   editable(*open->model);
+  expect_adapter(*open);
   Optimizer& optimizer = *open->optimizer;
   const double rate = arguments.number("lr") * open->schedule.factor(open->steps);
   optimizer.learning_rate = rate;

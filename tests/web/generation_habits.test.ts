@@ -329,7 +329,19 @@ describe.each([
     expect(same).toBe(empty);
     expect((await empty.info()).length).toBe(inputs.input_ids.size);
     await empty.dispose();
-    await new DynamicCache().dispose();
+    const gone = new DynamicCache();
+    await gone.dispose();
+    expect(await failureOf(() => model({ input_ids: [[1]], past_key_values: gone }))).toMatchObject({
+      code: 'disposed',
+    });
+    // Calls that are not awaited: the first fills it, the others extend it.
+    const shared = new DynamicCache();
+    const parts = [[1, 2], [3], [4, 5]].map((ids) => model({ input_ids: [ids], past_key_values: shared }));
+    const [, , end] = await Promise.all(parts);
+    expect(await shared.get_seq_length()).toBe(5);
+    const whole = await model({ input_ids: [[1, 2, 3, 4, 5]] });
+    expect(end?.logits).toEqual(whole.logits.slice(null, [3, 5]));
+    await shared.dispose();
   });
 });
 

@@ -286,6 +286,10 @@ it('ends in the encoder or in the decoder of an encoder-decoder', async () => {
     message: "names_filter: this pass does not come by 'decoder.hook_embed'",
   });
   expect(Object.keys((await model.run_with_cache(source, { names_filter: '*decoder.hook_embed*' }))[1])).toEqual([]);
+  const metric = { output: 'encoder_last_hidden_state', weights: 1 };
+  const [encoded, seen] = await model.run_with_cache(source, { metric });
+  expect(encoded).toEqual((await model(source)).encoder_last_hidden_state);
+  expect(Object.keys(seen.grad).sort()).toEqual(Object.keys(seen).sort());
   await model.dispose();
 });
 
@@ -295,5 +299,17 @@ it('ends in the tower of CLIP that has inputs', async () => {
   const [, whole] = await model.run_with_cache({ input_ids });
   const text = await model.run_with_hooks({ input_ids }, { stop_at_layer: 1 });
   expect(text).toEqual(whole['text_model.blocks.1.hook_resid_pre']);
+  // With a metric, too: its hooks alone, and the same outputs.
+  const metric = { output: 'text_model_output.pooler_output', weights: 1 };
+  const [output, cache] = await model.run_with_cache({ input_ids }, { metric });
+  const names = Object.keys(whole);
+  expect([Object.keys(cache), Object.keys(cache.grad).sort()]).toEqual([names, names.toSorted()]);
+  expect(output).toEqual(await model.run_with_hooks({ input_ids }));
+  expect(await model.run_with_hooks({ input_ids }, { metric })).toEqual(output);
+  const edits = [{ hook: '*hook_z', op: 'zero' }] as const;
+  expect((await model.run_with_hooks({ input_ids }, { edits })).data).not.toEqual(output.data);
+  const named = [{ hook: ['*hook_z', 'vision_model.hook_embed'], op: 'zero' }] as const;
+  const unreached = await failureOf(() => model.run_with_hooks({ input_ids }, { edits: named }));
+  expect(unreached.message).toBe('edit: this pass has no hook point "vision_model.hook_embed"');
   await model.dispose();
 });

@@ -14,6 +14,7 @@ import {
 } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
+import { collectGarbage } from './support/garbage.js';
 import { type Case, casesOf, fixturePath, tensorsOf } from './support/references.js';
 
 const cases = casesOf('training');
@@ -183,6 +184,38 @@ describe('optimisers refuse', () => {
     expect(await failureOf(() => optimizer.step())).toMatchObject({ code: 'disposed' });
     await model({ input_ids: [[1]] });
     expect(model.info().memory.workspace).toBeLessThan(workspace);
+    const unused = new AdamW(model);
+    await unused.dispose();
+    expect(await failureOf(() => unused.backward(batch))).toMatchObject({ code: 'disposed' });
+  });
+
+  it('adapters that are not in force, or were deleted', async () => {
+    const one = cases.find(({ options }) => (options as unknown as Options).adapter !== undefined) as Case;
+    await using model = await loaded(one);
+    const batch = batchOf(one, 0);
+    const optimizer = new AdamW(model, { adapter: 'default' });
+    await model.disable_adapters();
+    const failure = await failureOf(() => optimizer.backward(batch));
+    expect(failure).toMatchObject({ code: 'invalid_argument', message: expect.stringContaining('is not in force') });
+    await model.enable_adapters();
+    await optimizer.backward(batch);
+    await model.delete_adapter('default');
+    expect(await failureOf(() => optimizer.step())).toMatchObject({ code: 'invalid_argument' });
+    await model.load_adapter(fixturePath(`adapters/${(one.options as unknown as Options).adapter}`));
+    const other = await failureOf(() => optimizer.backward(batch));
+    expect(other).toMatchObject({ code: 'invalid_argument', message: expect.stringContaining('was deleted') });
+  });
+
+  it('no memory after they are forgotten', async () => {
+    await using model = await loaded(cases[0] as Case);
+    await model({ input_ids: [[1]] });
+    const { workspace } = model.info().memory;
+    await (async () => {
+      for (let i = 0; i < 3; i++) await new AdamW(model).backward(batchOf(cases[0] as Case, 0));
+    })();
+    await collectGarbage();
+    await model({ input_ids: [[1]] });
+    expect(model.info().memory.workspace).toBeLessThan(1.5 * workspace);
   });
 
   it('a rate that is no number: the weights keep their bits', async () => {

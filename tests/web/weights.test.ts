@@ -241,6 +241,29 @@ describe('edits', () => {
   });
 });
 
+it.each([false, true])('edits and passes that are not awaited keep their order; worker: %s', async (worker) => {
+  await using model = await AutoModelForCausalLM.from_pretrained(fixturePath('models/gpt2/odd'), { worker });
+  const inputs = { input_ids: [[1, 2, 3]] };
+  const edit = { op: 'scale', value: 2 } as const;
+  const results = await Promise.all([
+    model.run_with_hooks(inputs),
+    model.edit_parameter('ln_f.weight', edit),
+    model.run_with_hooks(inputs),
+    model.undo_edits(),
+    model.run_with_hooks(inputs),
+    model.edit_parameter('ln_f.weight', edit),
+    model(inputs),
+    model.backward(inputs, { metric: { output: 'logits', weights: 1 } }),
+    model.undo_edits(),
+    model(inputs),
+  ]);
+  const [plain, one, edited, none, again, , output, { outputs }, , last] = results;
+  expect([one, none]).toEqual([1, 0]);
+  expect(edited.data).not.toEqual(plain.data);
+  expect(again).toEqual(plain);
+  expect([output.logits, outputs.logits, last.logits]).toEqual([edited, edited, plain]);
+});
+
 it('what no final norm reads is not folded, what none follows is not centred', async () => {
   const path = fixturePath('models/opt/even/config.json');
   const config = { ...JSON.parse(readFileSync(path, 'utf8')), _remove_final_layer_norm: true };

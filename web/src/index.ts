@@ -189,6 +189,7 @@ export type {
 export type { NameFilter, NamesFilter } from './models/hooks.js';
 export type { LabelInput, ModelInputs, PromptInputs } from './models/inputs.js';
 export { KeyValueCache as DynamicCache, type KeyValueCache, type KeyValueCacheInfo } from './models/key_value_cache.js';
+export type { ModelInfo } from './models/model_info.js';
 export * from './models/named_decoders.js';
 export * from './models/named_encoders.js';
 export * from './models/named_vision.js';
@@ -208,10 +209,7 @@ export type { CausalLMOutput, ModelOutput, TowerOutput } from './models/outputs.
 export type { ParameterEdit, ParameterOptions, ParameterPart } from './models/parameters.js';
 export type { ForwardOptions, RunWithCacheOptions, RunWithHooksOptions } from './models/pass_options.js';
 export type { Pooling, PoolingMode } from './models/pooling.js';
-export type {
-  ModelInfo,
-  PreTrainedModel,
-} from './models/pre_trained_model.js';
+export type { PreTrainedModel } from './models/pre_trained_model.js';
 export type { Destination, SavedFiles, SaveOptions } from './models/saving.js';
 export { AutoProcessor, Processor, type ProcessorLoadOptions } from './pipelines/auto_processor.js';
 export type {

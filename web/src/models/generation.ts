@@ -48,6 +48,8 @@ class GenerationRun {
   stopped: readonly number[] = [];
   readonly #stop = new AbortController();
   readonly #forget: () => void;
+  /** Whether the cache given is to be filled. */
+  #fills = false;
 
   private constructor(
     private readonly engine: Engine,
@@ -80,7 +82,9 @@ class GenerationRun {
       const tokenizer = stop_strings.length > 0 ? await stopTokenizer(host, request, value) : undefined;
       const stops = tokenizer && (await stopStrings(stop_strings, tokenizer, value));
       const callbacks = await followed(request, value);
-      return new GenerationRun(engine, value, request, observation, stops, callbacks, past_key_values);
+      const run = new GenerationRun(engine, value, request, observation, stops, callbacks, past_key_values);
+      run.#fills = past_key_values !== undefined && inputs.past_key_values === undefined;
+      return run;
     } catch (thrown) {
       await releaseHandle(engine, value.generation);
       throw thrown;
@@ -109,7 +113,10 @@ class GenerationRun {
     for (;;) {
       let value = await (this.#ahead ?? this.#next());
       throwIfAborted(signal); // the step may have been complete before
-      if (this.past?.isEmpty) this.past.fill(this.engine, await this.#cache());
+      if (this.#fills && this.past !== undefined) {
+        this.#fills = false;
+        this.past.fill(this.engine, await this.#cache());
+      }
       streamer?.put(Array.from(value.token_ids.data, (id) => [BigInt(id)]));
       if (await this.#endRows(value)) value = { ...value, done: true };
       const { done } = value;

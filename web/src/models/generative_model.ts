@@ -40,7 +40,8 @@ export class GenerativeModel extends PreTrainedModel<CausalLMOutput> {
     const [inputs, rest] = separated('generate', given, options);
     const own = this.withConfig('generate', rest);
     const request = sortOptions('generate', own, this.generation_config, this.#seen());
-    return generate(this.#generating(), this.#given('generate', inputs), request, own);
+    const prompt = this.#given('generate', inputs);
+    return this.inOrder(undefined, () => generate(this.#generating(), prompt, request, own));
   }
 
   /**

@@ -34,7 +34,7 @@ import { type NamesFilter, resolveHooks } from './hooks.js';
 import { forwardIn, type LabelInput, type ModelInputs } from './inputs.js';
 import { labelsIn, withDecoderInputs } from './labels.js';
 import { type EditOptions, keptIn, observe, partOf, requireCaptured, type StopOptions } from './observation.js';
-import { type ModelOutput, toOutput } from './outputs.js';
+import { type ModelOutput, mainOutput, toOutput } from './outputs.js';
 import type { ForwardOptions, RunWithCacheOptions } from './pass_options.js';
 
 /** Options of `backward`. */
@@ -92,6 +92,8 @@ export interface DifferentiableModel {
   model: Handle;
   hooks: readonly HookPoint[];
   cfg: ModelShape;
+  /** Called once the core is asked, as far as is known before: later calls may follow. */
+  issued?: () => void;
 }
 
 const known = [
@@ -113,7 +115,7 @@ const known = [
 /** @internal The gradients of a metric. */
 export async function gradients(
   call: string,
-  { engine, model, hooks, cfg }: DifferentiableModel,
+  { engine, model, hooks, cfg, issued }: DifferentiableModel,
   given: ModelInputs,
   options: BackwardOptions,
 ): Promise<Gradients> {
@@ -143,11 +145,14 @@ export async function gradients(
   const wanted = await wantedIn(call, options, reached, { engine, model, cfg, inputs, start: part.start_at_layer });
   const back = bwd_hooks && (await functionsIn(call, bwd_hooks, reached, engine, 'bwd_hooks'));
   try {
+    if (isFunction(metric)) issued?.(); // which may call the model, too
     const { terms, value: own } = isFunction(metric)
       ? await computed(call, metric, pass, reached, engine, signal)
       : { terms: termsIn(call, metric, reached), value: undefined };
     const more = { memory, ...(!return_logits && { omit_logits: true }), ...(back && { bwd_hooks: back.fwd_hooks }) };
-    const value = await engine.call('model_gradient', { ...pass, ...terms, ...wanted.request, ...more }, signal);
+    const running = engine.call('model_gradient', { ...pass, ...terms, ...wanted.request, ...more }, signal);
+    issued?.();
+    const value = await running;
     if (options.names_filter !== undefined) requireCaptured(options.names_filter, value.captured ?? {});
     return resultOf(own ?? value.value, value, wanted, cache(value));
   } catch (thrown) {
@@ -191,9 +196,8 @@ export async function observedWithGradient(
     ...(lossAsked && { metric: { labels: inputs.input_ids as IntegerInput } }),
   };
   const { outputs, activations, grad, value } = await gradients(call, model, inputs, own as BackwardOptions);
-  const logits = outputs.logits ?? (Object.values(outputs)[0] as Tensor<'float32'>);
   Object.defineProperties(activations, { grad: { value: grad }, value: { value } }); // not among the captured
-  return [lossAsked ? scalar(value) : logits, activations as DifferentiatedCache];
+  return [lossAsked ? scalar(value) : mainOutput(outputs), activations as DifferentiatedCache];
 }
 
 type ObservedOptions = Omit<BackwardOptions, 'metric'> & {

@@ -15,18 +15,28 @@ export type NameFilter =
 /** A selection of activations: one filter or several, any of which may match. */
 export type NamesFilter = NameFilter | readonly NameFilter[];
 
+/** A hook point, and whether it is in a stack that the pass leaves out. */
+export interface PassHook extends HookPoint {
+  absent?: boolean;
+}
+
 /**
  * The hook points selected by `filter`, in the order of the forward pass. Those computed on request are selected only by
  * filters that name them: filters that would not match another hook of the same scope. `option` starts the error message:
- * `invalid_argument` for a string that matches none of `hooks`.
+ * `invalid_argument` for a string that matches none of `hooks`. Of those that a pass leaves out only what is named.
  */
-export function resolveHooks(option: string, hooks: readonly HookPoint[], filter: NamesFilter): HookPoint[] {
+export function resolveHooks(option: string, hooks: readonly PassHook[], filter: NamesFilter): HookPoint[] {
   const filters: readonly NameFilter[] = Array.isArray(filter) ? filter : [filter as NameFilter];
   const tests = filters.map((one) => testOf(option, one, hooks));
-  return hooks.filter(({ name, on_request }) => {
-    const other = `${name.slice(0, name.lastIndexOf('.') + 1)}hook_`;
-    return tests.some((test) => test(name) && !(on_request && test(other as HookName)));
+  const chosen = tests.map((test) => {
+    const found = hooks.filter(({ name, on_request }) => {
+      const other = `${name.slice(0, name.lastIndexOf('.') + 1)}hook_`;
+      return test(name) && !(on_request && test(other as HookName));
+    });
+    const met = found.filter(({ absent }) => absent !== true);
+    return new Set(met.length > 0 ? met : found);
   });
+  return hooks.filter((hook) => chosen.some((some) => some.has(hook)));
 }
 
 function testOf(option: string, filter: NameFilter, hooks: readonly HookPoint[]): (name: HookName) => boolean {

@@ -6,6 +6,8 @@ import { ClearformerError } from '../support/error.js';
 import { expectArgument } from '../support/options.js';
 import { asyncDisposeSymbol, disposeSymbol, Lease } from '../support/resource.js';
 
+const what = 'this key/value cache';
+
 /** Size of a cache: sequences, positions, capacity in positions, bytes. */
 export interface KeyValueCacheInfo {
   batch: number;
@@ -27,6 +29,8 @@ export interface Held {
  */
 export class KeyValueCache {
   #held: Held | undefined;
+  #disposed = false;
+  #filling: Promise<void> | undefined;
 
   constructor();
   /** @internal */
@@ -42,10 +46,40 @@ export class KeyValueCache {
     return this.#held === undefined;
   }
 
-  /** @internal Stores the cache created by a call with an empty one. */
+  /** @internal While a call fills it: settles then. */
+  get filling(): Promise<void> | undefined {
+    return this.#filling;
+  }
+
+  /** @internal Stores what a call with an empty one creates; others wait for that. */
+  fillWith(engine: Engine, call: Promise<{ past_key_values?: Handle | undefined }>): Promise<void> {
+    const filled = async () => {
+      try {
+        const { past_key_values: handle } = await call;
+        if (handle !== undefined) this.fill(engine, handle);
+      } catch {
+        // The call rejects, and the cache is as empty as before.
+      } finally {
+        this.#filling = undefined;
+      }
+    };
+    this.#filling = filled();
+    return this.#filling;
+  }
+
+  /** @internal Stores the cache created by a call with an empty one. Throws `invalid_argument` if another call did meanwhile. */
   fill(engine: Engine, handle: Handle): void {
-    const lease = new Lease('this key/value cache', this, () => releaseHandle(engine, handle));
+    if (this.#held !== undefined) {
+      void releaseHandle(engine, handle);
+      throw new ClearformerError('invalid_argument', 'past_key_values: another call has filled this cache meanwhile');
+    }
+    const lease = new Lease(what, this, () => releaseHandle(engine, handle));
     this.#held = { engine, handle, lease };
+    if (this.#disposed) void lease.release();
+  }
+
+  #check(): void {
+    if (this.#disposed) throw new ClearformerError('disposed', `${what} was disposed`);
   }
 
   /**
@@ -53,8 +87,8 @@ export class KeyValueCache {
    * cache.
    */
   handleFor(engine: Engine): Handle | undefined {
+    this.#check();
     if (this.#held === undefined) return undefined;
-    this.#held.lease.check();
     if (engine !== this.#held.engine)
       throw new ClearformerError('invalid_argument', 'past_key_values: this cache belongs to another model');
     return this.#held.handle;
@@ -62,9 +96,9 @@ export class KeyValueCache {
 
   /** Its size. */
   async info(): Promise<KeyValueCacheInfo> {
+    this.#check();
     if (this.#held === undefined) return { batch: 0, length: 0, capacity: 0, bytes: 0 };
-    const { engine, handle, lease } = this.#held;
-    lease.check();
+    const { engine, handle } = this.#held;
     return engine.call('cache_info', { cache: handle });
   }
 
@@ -75,20 +109,21 @@ export class KeyValueCache {
 
   /** Drops all positions from `length` on. */
   async crop(length: number): Promise<void> {
+    this.#check();
     if (this.#held === undefined) return;
-    const { engine, handle, lease } = this.#held;
-    lease.check();
+    const { engine, handle } = this.#held;
     await engine.call('cache_crop', { cache: handle, length });
   }
 
   /** @internal The cache in the core's memory, undefined if it is empty. */
   get held(): Held | undefined {
-    this.#held?.lease.check();
+    this.#check();
     return this.#held;
   }
 
   /** Releases its memory in the core. */
   async dispose(): Promise<void> {
+    this.#disposed = true;
     await this.#held?.lease.release();
   }
   /** For `using`: disposes without waiting. */

@@ -7,7 +7,7 @@ import { ClearformerError, textOf } from '../support/error.js';
 import type { ActivationCache } from '../tensor/tensor_output.js';
 import { type CapturedOut, type CapturePart, capturedParts, partsIn } from './capture_parts.js';
 import { type ActivationEdit, editsIn, type ForwardHook, functionsIn } from './edits.js';
-import { type NameFilter, type NamesFilter, resolveHooks } from './hooks.js';
+import { type NameFilter, type NamesFilter, type PassHook, resolveHooks } from './hooks.js';
 import type { ModelInputs } from './inputs.js';
 
 /** Edits in a forward pass. */
@@ -102,11 +102,12 @@ export function partOf(
   hooks: readonly HookPoint[],
   cfg: ModelShape,
   inputs: ModelInputs,
-): { start_at_layer?: number | undefined; stop_at_layer?: number | undefined; reached: readonly HookPoint[] } {
-  const { first, last } = stacksOf(cfg, inputs);
+): { start_at_layer?: number | undefined; stop_at_layer?: number | undefined; reached: readonly PassHook[] } {
+  const { first, last, absent = '' } = stacksOf(cfg, inputs ?? {});
+  const run = absent === '' ? hooks : hooks.map((hook) => ({ ...hook, absent: hook.name.startsWith(absent) }));
   const start_at_layer = layerIn('start_at_layer', options.start_at_layer, first.layers);
   const stop_at_layer = layerIn('stop_at_layer', options.stop_at_layer, last.layers);
-  const reached = stop_at_layer === undefined ? hooks : hooks.slice(0, placeOf(hooks, last, stop_at_layer));
+  const reached = stop_at_layer === undefined ? run : run.slice(0, placeOf(run, last, stop_at_layer));
   if (start_at_layer === undefined) return { stop_at_layer, reached };
   const tower = first.prefix.replace('blocks.', ''); // its embedding, too, is skipped
   const skipped = reached.findIndex(({ name }) => name.startsWith(tower));
@@ -147,8 +148,8 @@ function placeOf(hooks: readonly HookPoint[], { prefix, layers }: Stack, layer: 
   return first >= 0 ? first : names.findLastIndex((name) => name.startsWith(`${prefix}${layers - 1}.`)) + 1;
 }
 
-/** The stacks that a residual stream given as input enters, and whose output is the model's. */
-function stacksOf(cfg: ModelShape, inputs: ModelInputs): { first: Stack; last: Stack } {
+/** The stacks that a residual stream given as input enters, and whose output is the model's; how names of a stack that the pass leaves out begin. */
+function stacksOf(cfg: ModelShape, inputs: ModelInputs): { first: Stack; last: Stack; absent?: string } {
   const stack = (prefix: string, shape: ModelShape): Stack => ({ prefix, layers: shape.n_layers });
   const both = (one: Stack) => ({ first: one, last: one });
   if (cfg.kind === 'encoder-decoder') {
@@ -156,12 +157,13 @@ function stacksOf(cfg: ModelShape, inputs: ModelInputs): { first: Stack; last: S
     const target = inputs.decoder_input_ids ?? inputs.decoder_inputs_embeds ?? (source && inputs.residual);
     const encoder = stack('encoder.', cfg.encoder as ModelShape);
     const last = target ? stack('decoder.', cfg) : encoder;
-    return { first: source ? last : encoder, last };
+    const encoded = inputs.past_key_values?.isEmpty === false;
+    return { first: source ? last : encoder, last, absent: encoded ? 'encoder.' : target ? '' : 'decoder.' };
   }
   if (cfg.kind !== 'dual-encoder') return both(stack('blocks.', cfg));
-  return both(
-    inputs.pixel_values === undefined
-      ? stack('text_model.blocks.', cfg)
-      : stack('vision_model.blocks.', cfg.vision as ModelShape),
-  );
+  const [text, image] = [inputs.input_ids !== undefined, inputs.pixel_values !== undefined];
+  return {
+    ...both(image ? stack('vision_model.blocks.', cfg.vision as ModelShape) : stack('text_model.blocks.', cfg)),
+    absent: text === image ? '' : text ? 'vision_model.' : 'text_model.',
+  };
 }

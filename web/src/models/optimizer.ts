@@ -87,6 +87,7 @@ export abstract class Optimizer {
   readonly #model: PreTrainedModel;
   readonly #given: Numbers;
   #opened: Promise<Opened> | undefined;
+  #disposed = false;
 
   /** @internal */
   constructor(model: PreTrainedModel, given: Numbers) {
@@ -129,7 +130,9 @@ export abstract class Optimizer {
 
   /** Releases the gradients and the optimiser's state; the weights remain as they are. */
   async dispose(): Promise<void> {
-    await (await this.#opened)?.lease.release();
+    this.#disposed = true;
+    const opened = await this.#opened?.catch(() => undefined); // the call that opened it rejects
+    await opened?.lease.release();
   }
   /** For `using`: disposes without waiting. */
   [disposeSymbol](): void {
@@ -141,10 +144,10 @@ export abstract class Optimizer {
   }
 
   async #open(): Promise<Opened> {
+    if (this.#disposed) throw new ClearformerError('disposed', 'this optimiser was disposed');
     const { engine, model } = this.#model.open();
     this.#opened ??= engine.call('optimizer_create', { model, ...this.#given }).then(({ optimizer }) => {
-      const lease = new Lease('this optimiser', this, () => releaseHandle(engine, optimizer));
-      return { engine, optimizer, lease };
+      return { engine, optimizer, lease: new Lease('this optimiser', this, releasing(engine, optimizer)) };
     });
     this.#opened.catch(() => {
       this.#opened = undefined; // the next call tries again
@@ -154,6 +157,9 @@ export abstract class Optimizer {
     return opened;
   }
 }
+
+/** Made here, where it does not hold the optimiser: one that is forgotten is released, too. */
+const releasing = (engine: Engine, optimizer: Handle) => () => releaseHandle(engine, optimizer);
 
 /** torch.optim.AdamW over a model's weights; its options have torch's defaults. */
 export class AdamW extends Optimizer {

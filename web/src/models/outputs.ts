@@ -1,7 +1,7 @@
 // The outputs of a forward pass, with Hugging Face's names.
 
 import type { ForwardValue, TensorOut } from '../runtime/border.js';
-import type { Tensor } from '../tensor/tensor.js';
+import { Tensor } from '../tensor/tensor.js';
 import { toTensor } from '../tensor/tensor_output.js';
 import type { KeyValueCache } from './key_value_cache.js';
 
@@ -76,6 +76,13 @@ export function toOutput(value: ForwardValue, past: KeyValueCache | undefined): 
   for (const [name, list] of Object.entries(value.lists ?? {})) place(output, name, toTensors(list));
   if (past !== undefined) output.past_key_values = past;
   return output;
+}
+
+/** The logits, else the first output. */
+export function mainOutput(output: ModelOutput | TowerOutput): Floats {
+  const { logits } = output as ModelOutput;
+  const [first] = logits === undefined ? Object.values(output) : [logits];
+  return first instanceof Tensor ? (first as Floats) : mainOutput(first as TowerOutput);
 }
 
 /** Converts lists of tensors, such as hidden_states. */

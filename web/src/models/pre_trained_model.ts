@@ -8,21 +8,20 @@ import type {
   ForwardValue,
   Handle,
   HookPoint,
-  MemoryUse,
   ModelShape,
   ParameterInfo,
-  TensorOut,
   WeightType,
 } from '../runtime/border.js';
-import type { BuildInfo, Variant } from '../runtime/build_info.js';
-import { type Engine, noMemory } from '../runtime/engine.js';
+import type { BuildInfo } from '../runtime/build_info.js';
+import type { Engine } from '../runtime/engine.js';
+import { CallOrder } from '../support/call_order.js';
 import { Callable } from '../support/callable.js';
 import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { loadPart } from '../support/platform.js';
 import { asyncDisposeSymbol, disposeSymbol, Lease } from '../support/resource.js';
 import type { Tensor } from '../tensor/tensor.js';
-import { type ActivationCache, toTensor } from '../tensor/tensor_output.js';
+import type { ActivationCache } from '../tensor/tensor_output.js';
 import { readTokenizer, type TokenizerLoadOptions } from '../text/auto_tokenizer.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import type { LoadAdapterOptions, SetAdapterOptions } from './adapters.js';
@@ -30,7 +29,8 @@ import type { BackwardOptions, DifferentiableModel, DifferentiatedCache, Gradien
 import type { DifferentiableMetric } from './gradient_metric.js';
 import { forwardIn, type ModelInputs } from './inputs.js';
 import { KeyValueCache } from './key_value_cache.js';
-import { type ModelOutput, toOutput } from './outputs.js';
+import { infoOf, type ModelInfo } from './model_info.js';
+import { type ModelOutput, mainOutput, toOutput } from './outputs.js';
 import type { ParameterEdit, ParameterOptions } from './parameters.js';
 import {
   type ForwardOptions,
@@ -39,34 +39,6 @@ import {
   type RunWithHooksOptions,
 } from './pass_options.js';
 import type { Destination, SavedFiles, SaveOptions } from './saving.js';
-
-/** Runtime information of a model. */
-export interface ModelInfo {
-  /** Version of the C++ core. */
-  version: string;
-  /** The WASM build in use: with or without relaxed SIMD. */
-  simd: Variant;
-  relaxed: boolean;
-  /**
-   * The width of the integers that the products of `q8` and `q4` of several rows sum: 8 with an instruction for dot
-   * products of bytes, 16 where the processor has none or the build does not use it. The results have the same bits.
-   */
-  dotBits: 8 | 16;
-  /** Number of threads, and why not more. */
-  threads: { used: number; reason: string };
-  /** Whether it runs in a worker. */
-  worker: boolean;
-  /** Size of the .wasm file, of the core's memory as of the last call, and of the weights in it. */
-  wasmBytes: number;
-  heapBytes: number;
-  weightsBytes: number;
-  /** The format of the weights of linear layers. */
-  dtype: WeightType;
-  /** The format of keys and values in the cache. */
-  cache_dtype: CacheType;
-  /** The model's part of heapBytes as of the last call, in bytes. */
-  memory: MemoryUse;
-}
 
 /** @internal A loaded model. */
 export interface LoadedModel {
@@ -121,6 +93,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   readonly unexpected_tensors: readonly string[];
   readonly #loaded: LoadedModel;
   readonly #lease: Lease;
+  readonly #order = new CallOrder();
   #tokenizer: Promise<PreTrainedTokenizer | undefined> | undefined;
 
   /** @internal */
@@ -149,9 +122,14 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
     const request = { output_attentions, output_hidden_states, use_cache };
     if (inputs?.labels !== undefined) {
       const model = this.#differentiable();
-      return (await differentiating()).outputWithLoss(model, inputs, { ...request, ...options }) as Promise<Output>;
+      return this.inOrder(this.#whole(differentiating), ({ outputWithLoss }) =>
+        outputWithLoss(model, inputs, { ...request, ...options }),
+      ) as Promise<Output>;
     }
-    const { value, past } = await this.#forward('model', inputs, request, options);
+    const prepare = options.logits_to_keep === undefined ? undefined : observing;
+    const { value, past } = await this.inOrder(prepare, (part) =>
+      this.#forward('model', inputs, request, options, part),
+    );
     return toOutput(value, past) as Output;
   }
 
@@ -201,7 +179,24 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
    */
   async backward(inputs: ModelInputs, options: BackwardOptions): Promise<Gradients> {
     const model = this.#differentiable(); // throws `disposed` at once
-    return (await differentiating()).gradients('backward', model, inputs, options);
+    return this.#order.run(this.#whole(differentiating), ({ gradients }, issued) =>
+      gradients('backward', { ...model, issued }, inputs, options),
+    );
+  }
+
+  /** Loads a part of the package, and that of the core with its functions. */
+  #whole<P>(load: () => Promise<P>): () => Promise<P> {
+    const { engine } = this.open();
+    return async () => (await Promise.all([load(), engine.whole()]))[0];
+  }
+
+  /** @internal A call in the order of calls: what `issue` asks the core for at once is asked before later calls. */
+  protected inOrder<P, R>(prepare: (() => Promise<P>) | undefined, issue: (prepared: P) => Promise<R>): Promise<R> {
+    return this.#order.run(prepare, (prepared: P, issued) => {
+      const running = issue(prepared);
+      issued();
+      return running;
+    });
   }
 
   #differentiable(): DifferentiableModel {
@@ -215,38 +210,49 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   ): Promise<[Tensor<'float32'>, ActivationCache]> {
     this.open();
     if ((options.metric ?? options.bwd_hooks ?? options.return_type) !== undefined) {
-      return (await differentiating()).observedWithGradient(call, this.#differentiable(), inputs, options);
+      return this.#order.run(this.#whole(differentiating), ({ observedWithGradient }, issued) =>
+        observedWithGradient(call, { ...this.#differentiable(), issued }, inputs, options),
+      );
     }
-    const { observe, requireCaptured, partOf } = await observing();
-    const { engine } = this.open();
-    const { reached, ...part } = partOf(options, this.#loaded.hooks, this.cfg, inputs);
-    const { request, cause, cache } = await observe(call, options, reached, engine);
-    try {
-      const { value } = await this.#forward(call, inputs, { ...request, ...part }, options);
-      const logits = value.outputs.logits ?? (Object.values(value.outputs)[0] as TensorOut<'float32'>);
-      if (options.names_filter !== undefined) requireCaptured(options.names_filter, value.captured ?? {});
-      return [toTensor(logits), cache(value)];
-    } catch (thrown) {
-      throw cause(thrown);
-    }
+    const prepare = async () => {
+      const loaded = await observing();
+      const { reached, ...part } = loaded.partOf(options, this.#loaded.hooks, this.cfg, inputs);
+      return { loaded, part, observation: await loaded.observe(call, options, reached, this.open().engine) };
+    };
+    return this.inOrder(prepare, async ({ loaded, part, observation: { request, cause, cache } }) => {
+      try {
+        const { value } = await this.#forward(call, inputs, { ...request, ...part }, options, loaded);
+        if (options.names_filter !== undefined) loaded.requireCaptured(options.names_filter, value.captured ?? {});
+        return [mainOutput(toOutput(value, undefined)), cache(value)];
+      } catch (thrown) {
+        throw cause(thrown);
+      }
+    });
   }
 
   async #forward(
     call: string,
     inputs: ModelInputs,
     request: Partial<ForwardArguments>,
-    { logits_to_keep, signal }: Pick<ForwardOptions, 'logits_to_keep' | 'signal'>,
+    options: Pick<ForwardOptions, 'logits_to_keep' | 'signal'>,
+    part: Awaited<ReturnType<typeof observing>> | undefined,
   ): Promise<{ value: ForwardValue; past: KeyValueCache | undefined }> {
     const { engine, model } = this.open();
+    const { logits_to_keep, signal } = options;
     const given = forwardIn(call, inputs, engine);
     const held = inputs?.past_key_values ?? undefined;
+    if (held?.filling !== undefined) {
+      await held.filling;
+      return this.#forward(call, inputs, request, options, part);
+    }
     const own = held?.isEmpty ? { ...request, use_cache: true } : { ...request };
-    if (logits_to_keep !== undefined) own.logits_to_keep = (await observing()).keptIn(logits_to_keep, given);
-    const value = await engine.call('model_forward', { model, ...given, ...own }, signal);
+    if (logits_to_keep !== undefined && part !== undefined) own.logits_to_keep = part.keptIn(logits_to_keep, given);
+    const running = engine.call('model_forward', { model, ...given, ...own }, signal);
+    if (held?.isEmpty) await held.fillWith(engine, running);
+    const value = await running;
     const handle = value.past_key_values;
-    if (handle === undefined) return { value, past: held };
-    if (held?.isEmpty) held.fill(engine, handle);
-    return { value, past: held ?? new KeyValueCache(engine, handle) };
+    if (handle === undefined || held !== undefined) return { value, past: held };
+    return { value, past: new KeyValueCache(engine, handle) };
   }
 
   /**
@@ -276,7 +282,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
    * `unsupported` where processing would change the model.
    */
   async parameter(name: string, options: ParameterOptions = {}): Promise<Tensor<'float32'>> {
-    return (await editing()).readParameter(this.open(), name, options);
+    return this.inOrder(this.#whole(editing), ({ readParameter }) => readParameter(this.open(), name, options));
   }
 
   /**
@@ -287,7 +293,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
    * that the model does not have, `shape_mismatch` for a value of other dims; then nothing is changed.
    */
   async edit_parameter(name: string, edit: ParameterEdit): Promise<number> {
-    return (await editing()).editParameter(this.open(), name, edit);
+    return this.inOrder(this.#whole(editing), ({ editParameter }) => editParameter(this.open(), name, edit));
   }
 
   /**
@@ -296,7 +302,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
    */
   async undo_edits(count?: number): Promise<number> {
     const { engine, model } = this.open();
-    return (await engine.call('parameter_undo', { model, count })).edits;
+    return (await this.inOrder(undefined, () => engine.call('parameter_undo', { model, count }))).edits;
   }
 
   /**
@@ -310,15 +316,15 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   }
   /** Puts the adapters of these names in force, added up, and no others; `scale` are factors of their scales. */
   async set_adapter(names: string | readonly string[], options: SetAdapterOptions = {}): Promise<void> {
-    return (await adapting()).setAdapter(this, names, options);
+    return this.inOrder(this.#whole(adapting), ({ setAdapter }) => setAdapter(this, names, options));
   }
   /** Later passes are those of the model without adapters, bit for bit, until `enable_adapters`. */
   async disable_adapters(): Promise<void> {
-    return (await adapting()).enableAdapters(this, false);
+    return this.inOrder(this.#whole(adapting), ({ enableAdapters }) => enableAdapters(this, false));
   }
   /** Puts those that were set last in force again. */
   async enable_adapters(): Promise<void> {
-    return (await adapting()).enableAdapters(this, true);
+    return this.inOrder(this.#whole(adapting), ({ enableAdapters }) => enableAdapters(this, true));
   }
   /** The names of the adapters in force. */
   async active_adapters(): Promise<string[]> {
@@ -326,7 +332,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   }
   /** Releases adapters; those in force are so no longer. */
   async delete_adapter(names: string | readonly string[]): Promise<void> {
-    return (await adapting()).deleteAdapter(this, names);
+    return this.inOrder(this.#whole(adapting), ({ deleteAdapter }) => deleteAdapter(this, names));
   }
   /** The files of an adapter, for `load_adapter` and PEFT, also written to `destination`. */
   async save_adapter(name: string, destination?: Destination): Promise<SavedFiles> {
@@ -344,22 +350,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
 
   /** Runtime information and memory use. */
   info(): ModelInfo {
-    const { engine, build, dtype, cache_dtype } = this.#loaded;
-    const memory = this.#lease.released ? noMemory : engine.memory;
-    return {
-      version: build.version,
-      simd: build.simd,
-      relaxed: build.simd === 'relaxed',
-      dotBits: build.dot_bits,
-      threads: { ...engine.threads },
-      worker: engine.remote,
-      wasmBytes: engine.wasmBytes,
-      heapBytes: this.#lease.released ? 0 : engine.heapBytes,
-      weightsBytes: memory.weights,
-      dtype,
-      cache_dtype,
-      memory: { ...memory },
-    };
+    return infoOf(this.#loaded, this.#lease.released);
   }
 
   /** Releases all memory at once; running calls reject with `disposed`. */

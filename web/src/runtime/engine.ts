@@ -19,8 +19,8 @@ export interface Engine {
   call<N extends BorderName>(name: N, given: ArgumentsOf<N>, signal?: AbortSignal): Promise<ValueOf<N>>;
   /** Adds the second file, as `call` does for calls of its functions: before `now` may call any. */
   whole(): Promise<void>;
-  /** Whether it is there, in this thread: then `call` reads the arguments before it returns. */
-  readonly isWhole?: boolean;
+  /** Whether it is there: then `call` reads the arguments before it returns. */
+  readonly isWhole: boolean;
   /** Calls the core at once, also within another call; only if it is in this thread. */
   now?<N extends BorderName>(name: N, given: ArgumentsOf<N>): ValueOf<N>;
   /** Passes the next bytes of a file. The memory of a chunk that is not `borrowed` may be transferred or used again. */

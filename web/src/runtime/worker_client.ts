@@ -26,6 +26,7 @@ interface Pending {
 /** A core in a worker of its own. Closing terminates the worker, which releases all its memory. */
 export class WorkerEngine implements Engine {
   readonly remote = true;
+  isWhole = false;
   wasmBytes = 0;
   heapBytes = 0;
   threads: Threads;
@@ -47,6 +48,7 @@ export class WorkerEngine implements Engine {
       this.#pool?.add(bytes);
       await this.#ask({ kind: 'add', part: module }, []);
       this.wasmBytes += bytes.byteLength;
+      this.isWhole = true;
     });
     this.#starting = startWorker({ heard: (reply) => this.#receive(reply as Reply), died: this.#lose });
   }
@@ -83,7 +85,7 @@ export class WorkerEngine implements Engine {
   }
 
   async call<N extends BorderName>(name: N, given: ArgumentsOf<N>, signal?: AbortSignal): Promise<ValueOf<N>> {
-    if (!callsOfFirst.test(name)) await this.whole();
+    if (!(this.isWhole || callsOfFirst.test(name))) await this.whole();
     return (await this.#ask({ kind: 'call', name, given }, [], signal)) as ValueOf<N>;
   }
 

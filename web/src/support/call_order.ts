@@ -1,0 +1,35 @@
+// Calls of one object in the order in which they were made, though some load a part of the package first.
+
+/** The calls that are being prepared. */
+export class CallOrder {
+  readonly #waiting = new Set<object>();
+  #before: Promise<void> = Promise.resolve();
+
+  /**
+   * `issue` starts a call once it is prepared and all calls before it are issued; at once, if there is nothing to wait for.
+   * Later calls wait until it calls `issued`, at the latest until it settles.
+   */
+  async run<P, R>(
+    prepare: (() => Promise<P>) | undefined,
+    issue: (prepared: P, issued: () => void) => Promise<R>,
+  ): Promise<R> {
+    if (prepare === undefined && this.#waiting.size === 0) return issue(undefined as P, () => {});
+    const [own, before] = [{}, this.#before];
+    let pass = () => {};
+    this.#waiting.add(own);
+    this.#before = new Promise((resolve) => {
+      pass = resolve;
+    });
+    const issued = () => {
+      this.#waiting.delete(own);
+      pass();
+    };
+    try {
+      const prepared = (await prepare?.()) as P;
+      await before;
+      return await issue(prepared, issued);
+    } finally {
+      issued();
+    }
+  }
+}
