@@ -279,6 +279,8 @@ describe.each(variants)('edits (%s)', (variant) => {
         expect([...(means[hook] as Float).data]).toEqual([...sums].map((sum) => Math.fround(sum / 9)));
       }
       expect(means['blocks.2.attn.hook_z']?.dims).toEqual([1, 1, 8, 8]);
+      expect(means['blocks.2.attn.o.hook_in']).toBe(means['blocks.2.attn.hook_z']);
+      expect(Object.keys(means)).toEqual(hooks);
       const batch = (await meanActivations(model, [padded], hooks)).means;
       for (const hook of hooks) expect(batch[hook]).toEqual(means[hook]);
     });

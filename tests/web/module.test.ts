@@ -1,6 +1,6 @@
 // Common behaviour of modules: loading, errors, disposal, captures.
 
-import { AutoModelForCausalLM, configure, Mask, nn, softmax } from 'clearformer';
+import { AutoModelForCausalLM, configure, d2l, full, Mask, nn, softmax } from 'clearformer';
 import * as inline from 'clearformer/inline';
 import { describe, expect, it } from 'vitest';
 import { safetensors } from './support/checkpoints.js';
@@ -171,5 +171,50 @@ describe('a module', () => {
     expect(folded.data).toEqual(apart.data);
     expect(folded.slice(1, 1, 0).tolist()).toEqual([0, 0]);
     expect(folded.slice(0, 0, 0).tolist()).toEqual([1, 0]);
+    // What torch refuses: masks that would have to be broadcast, or that fit by chance.
+    const ones = (...dims: number[]) => Mask.ignore(full(dims, false));
+    for (const dims of [[2], [1, 2], [1, 2, 2], [2, 2, 2], [1, 1, 2, 2]]) {
+      const failure = await failureOf(() => attention.forward(x, x, x, { attn_mask: ones(...dims) }));
+      expect([dims, failure.code]).toEqual([dims, 'shape_mismatch']);
+      expect(failure.message).toContain('attn_mask: needs dims [2, 2] or [4, 2, 2]');
+    }
+    for (const dims of [[2], [1, 2], [2, 1]]) {
+      const failure = await failureOf(() => attention.forward(x, x, x, { key_padding_mask: ones(...dims) }));
+      expect([dims, failure.code]).toEqual([dims, 'shape_mismatch']);
+    }
+    const alone = x[0] as number[][];
+    const [, own] = await attention.forward(alone, alone, alone, { key_padding_mask: Mask.ignore([false, true]) });
+    expect(own.slice(null, 1).tolist()).toEqual([0, 0]);
+    const batched = { key_padding_mask: Mask.ignore([[false, true]]) };
+    expect((await failureOf(() => attention.forward(alone, alone, alone, batched))).code).toBe('shape_mismatch');
+  });
+
+  it('without hooks has no options', async () => {
+    const linear = await new nn.Linear(1, 1).load_state_dict({ weight: [[2]], bias: [0] });
+    for (const options of [{ names: ['*'] }, { device: 'cpu' }]) {
+      const failure = await failureOf(() => linear.forward([[1]], options as never));
+      expect(failure).toMatchObject({ code: 'unsupported', details: { option: Object.keys(options)[0] } });
+      const backward = linear.backward([[[1]], options as never], { grad_output: [[1]] });
+      expect(await failureOf(() => backward)).toMatchObject({ code: 'unsupported' });
+    }
+    expect(await failureOf(() => linear.backward([[[1]]], undefined as never))).toMatchObject({
+      code: 'invalid_argument',
+    });
+  });
+
+  it('nn.Embedding: padding_idx is the index of a row', async () => {
+    for (const padding_idx of [4, -5, 1.5, '1' as never]) {
+      const failure = await failureOf(async () => new nn.Embedding(4, 3, { padding_idx }));
+      expect(failure).toMatchObject({ code: 'invalid_argument', details: { option: 'padding_idx' } });
+    }
+    for (const padding_idx of [3, -4, null]) expect(new nn.Embedding(4, 3, { padding_idx })).toBeDefined();
+  });
+
+  it('d2l.DotProductAttention does not broadcast batches, as torch.bmm', async () => {
+    const [two, one] = [full([2, 2, 3], 1), full([1, 2, 3], 1)];
+    const attention = new d2l.DotProductAttention();
+    expect((await failureOf(() => attention.forward(two, one, one))).code).toBe('shape_mismatch');
+    const options = { grad_output: two };
+    expect((await failureOf(() => attention.backward([two, one, one], options))).code).toBe('shape_mismatch');
   });
 });

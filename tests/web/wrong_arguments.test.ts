@@ -164,6 +164,39 @@ it('methods, and objects that are called', async () => {
 
 const one = { input_ids: [[1, 403]] };
 const metric = { labels: one.input_ids };
+
+it('arguments behind others, and options of analyses', async () => {
+  const linear = await new clearformer.nn.Linear(2, 1).load_state_dict({ weight: [[1, 2]], bias: [0] });
+  const two = float([1, 2], 1, 2);
+  const data = new Float32Array(2);
+  await expectTyped(
+    [
+      ['new Tensor', (...given) => new Tensor('float32', data, ...(given as [number[]]))],
+      ['slice', (given) => two.slice(given as number)],
+      ['slice of two', (...given) => two.slice(given as never)],
+      ['backward', (...given) => linear.backward([two], ...(given as [never]))],
+      ['forward', (...given) => linear.forward(two, ...(given as [never]))],
+      ['at', (at) => clearformer.integratedGradients(model, one, { metric, steps: 1, at: at as never })],
+      [
+        'at, patterns',
+        (leaf) => clearformer.integratedGradients(model, one, { metric, at: `blocks.*.${leaf}` as never }),
+      ],
+      ['hook of saliency', (hook) => clearformer.tokenSaliency(model, one, { metric, hook: hook as never })],
+      ['hook of probes', (hook) => clearformer.LinearProbe.fit(model, [one, one], [0, 1], { hook: hook as never })],
+      ['hook of heads', (hook) => clearformer.detectHeads(model, { inputs: one, hook: hook as never })],
+    ],
+    60,
+  );
+  for (const hook of ['blocks.*.hook_resid_pre', 'hook_*'] as never[]) {
+    const calls: Calls = [
+      ['at', () => clearformer.integratedGradients(model, one, { metric, at: hook })],
+      ['saliency', () => clearformer.tokenSaliency(model, one, { metric, hook })],
+    ];
+    for (const [name, call] of calls) {
+      expect([name, await ended(call, [])]).toEqual([name, expect.objectContaining({ code: 'invalid_argument' })]);
+    }
+  }
+}, 60_000);
 const embedding = `./${models}/bert-tiny-fill`;
 const flagged: Readonly<Record<string, { call: (options: object) => unknown; flags: string[]; others?: string[] }>> = {
   model: {

@@ -61,6 +61,14 @@ describe('a language model', async () => {
     expect(scores).toEqual(alone.scores);
   });
 
+  it('of one layer has the index of that layer', async () => {
+    const options = { threshold: 0.3 };
+    const all = await detectHeads(model, options);
+    const one = await detectHeads(model, { ...options, hook: 'blocks.3.attn.hook_pattern' });
+    expect(one.heads).toEqual(all.heads.filter(({ layer }) => layer === 3));
+    expect(one.heads.length).toBeGreaterThan(0);
+  });
+
   it('refuses what it cannot do', async () => {
     const controller = new AbortController();
     controller.abort(new Error('enough'));

@@ -303,6 +303,7 @@ describe('linear probes', () => {
         'invalid_argument',
       ],
       [() => LinearProbe.fit(model, inputs, [0, 1], { hook: 'nothing' as never }), 'invalid_argument'],
+      [() => LinearProbe.fit(model, inputs, [0, 1], { hook: 'blocks.*.hook_resid_post' as never }), 'invalid_argument'],
       [() => LinearProbe.fit(model, inputs, [0, 1], { hook, kind: 'svm' as never }), 'unsupported'],
       [() => LinearProbe.fit(model, inputs, [0, 1], { hook, C: 0 }), 'invalid_argument'],
       [() => LinearProbe.fit(model, ['text'], [0], { hook, kind: 'ridge' }), 'unsupported'],

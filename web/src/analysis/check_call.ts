@@ -1,6 +1,7 @@
 // What the functions that take a model check first.
 
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
+import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions, expectArgument } from '../support/options.js';
 
 /** Throws `invalid_argument` for what is no model. */
@@ -9,7 +10,17 @@ export function expectModel(call: string, model: unknown): void {
   expectArgument(call, typeof run_with_cache === 'function', 'a model', model);
 }
 
-/** The same, and `checkOptions` for the options. */
+/** Throws `invalid_argument` for what is not the name of one hook point: no pattern. */
+export function expectHook(call: string, option: string, hook: unknown): void {
+  const isOne = typeof hook === 'string' && !hook.includes('*');
+  if (isOne) return;
+  const given = typeof hook === 'string' ? `'${hook}'` : textOf(hook);
+  throw new ClearformerError('invalid_argument', `${call}: ${option} is ${given}, not the name of one hook`, {
+    option,
+  });
+}
+
+/** `expectModel`, and `checkOptions` for the options. */
 export function checkCall(call: string, model: unknown, options: unknown, known: readonly string[]): void {
   expectModel(call, model);
   checkOptions(call, options, known);

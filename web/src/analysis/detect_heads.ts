@@ -34,7 +34,7 @@ export interface DetectedHead {
 
 /** The result of detectHeads. */
 export interface DetectedHeads {
-  /** [n_layers, n_heads] for each kind. */
+  /** [n_layers, n_heads] for each kind; of one layer, if `hook` is of one. */
   scores: HeadScores;
   /** Heads with a score of at least the threshold, in descending order. */
   heads: DetectedHead[];
@@ -56,7 +56,7 @@ export async function detectHeads(model: PreTrainedModel, options: DetectHeadsOp
   const { threshold = 0.5, hook = defaultHook(model, 'attn.hook_pattern'), signal } = options;
   expectArgument('detectHeads', threshold === Number(threshold), 'a number as threshold', threshold);
   const names = layerHooks(model, hook);
-  requireTokens(model, hook);
+  requireTokens(model, String(hook));
   const decoder = hook.startsWith('decoder.');
   const inputs = options.inputs ?? repeatedTokens('detectHeads', model, options);
   const tokens = decoder ? inputs.decoder_input_ids : inputs.input_ids;
@@ -71,7 +71,8 @@ export async function detectHeads(model: PreTrainedModel, options: DetectHeadsOp
     tokens,
     mask,
   );
-  return { scores, heads: highest(scores, threshold), inputs };
+  const layers = names.map((name) => Number(/\d+/.exec(name)));
+  return { scores, heads: highest(scores, threshold, layers), inputs };
 }
 
 function requireTokens(model: PreTrainedModel, hook: string): void {
@@ -89,11 +90,12 @@ function requireTokens(model: PreTrainedModel, hook: string): void {
   throw new ClearformerError('unsupported', `detectHeads: ${hook} of ${model_type}: ${reason}`, { option: 'hook' });
 }
 
-function highest(scores: HeadScores, threshold: number): DetectedHead[] {
+/** The heads of these layers, which are the rows of the scores. */
+function highest(scores: HeadScores, threshold: number, layers: readonly number[]): DetectedHead[] {
   const all = headKinds.flatMap((kind) => {
     const [, heads = 1] = scores[kind].dims;
     return Array.from(scores[kind].data, (score, at) => {
-      return { kind, layer: Math.floor(at / heads), head: at % heads, score };
+      return { kind, layer: layers[Math.floor(at / heads)] as number, head: at % heads, score };
     });
   });
   return all.filter(({ score }) => score >= threshold).sort((a, b) => b.score - a.score);

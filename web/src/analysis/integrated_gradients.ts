@@ -9,10 +9,9 @@ import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { HookName } from '../runtime/hook_names.js';
 import { ClearformerError } from '../support/error.js';
-import { expectArgument } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
-import { checkCall } from './check_call.js';
+import { checkCall, expectHook } from './check_call.js';
 import type { SweepProgress } from './sweep/sweep.js';
 import { embeddingHook } from './token_saliency.js';
 
@@ -68,7 +67,7 @@ export async function integratedGradients(
       option: 'steps',
     });
   }
-  expectArgument(call, typeof at === 'string', 'a hook or an input', at);
+  expectHook(call, 'at', at);
   const place = placeOf(model, inputs, at, options);
   const x = await place.value();
   const start = baselineOf(baseline, x);

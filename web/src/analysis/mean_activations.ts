@@ -12,7 +12,7 @@ import { checkOptions } from '../support/options.js';
 import { elementCount } from '../tensor/elements.js';
 import { integerMatrix } from '../tensor/integer_input.js';
 import { Tensor } from '../tensor/tensor.js';
-import { type ActivationCache, toModuleCache } from '../tensor/tensor_output.js';
+import { type ActivationCache, toCache } from '../tensor/tensor_output.js';
 import { checkCall } from './check_call.js';
 import type { SweepProgress } from './sweep/sweep.js';
 
@@ -78,7 +78,7 @@ export async function meanActivations(
     progress?.({ done: done + 1, total: inputs.length });
   }
   const means = Object.fromEntries([...sums].map(([name, sum]) => [name, meanOf(name, sum)]));
-  return { means: toModuleCache(means) as ActivationCache, edits: (selection) => editsOf(means, points, selection) };
+  return { means: toCache(means), edits: (selection) => editsOf(means, points, selection) };
 }
 
 /** The sums with the activations of another pass. */

@@ -9,7 +9,7 @@ import type { HookName } from '../runtime/hook_names.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { Tensor } from '../tensor/tensor.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
-import { checkCall } from './check_call.js';
+import { checkCall, expectHook } from './check_call.js';
 
 /** Options of tokenSaliency and patchSaliency. */
 export interface SaliencyOptions {
@@ -72,6 +72,7 @@ async function saliency(call: string, model: PreTrainedModel, inputs: ModelInput
     const message = `${call}: unknown method '${textOf(method)}' (known: gradient, gradient_x_input)`;
     throw new ClearformerError('unsupported', message, { option: 'method' });
   }
+  expectHook(call, 'hook', hook);
   const found = await model.backward(inputs, { metric, names_filter: hook, with_respect_to: { hooks: hook }, signal });
   const [x, gradient] = [found.activations[hook], found.grad[hook]] as [Tensor<'float32'>, Tensor<'float32'>];
   const width = x.dims.at(-1) ?? 1;

@@ -21,7 +21,7 @@ export interface CapturePart extends EditSelection {
    */
   reduction?: 'mean' | 'max' | 'norm' | undefined;
   /**
-   * The largest numbers along the one axis `over`, in descending order. Their indices in the whole activation, for
+   * The largest numbers along the one axis `over`, in descending order; all, if there are fewer. Their indices in the whole activation, for
    * positions in the whole sequence, are `capturedIndices(cache, name)`.
    */
   top_k?: number | undefined;

@@ -41,7 +41,7 @@ export class GenerativeModel extends PreTrainedModel<CausalLMOutput> {
     const own = this.withConfig('generate', rest);
     const request = sortOptions('generate', own, this.generation_config, this.#seen());
     const prompt = this.#given('generate', inputs);
-    return this.inOrder(undefined, () => generate(this.#generating(), prompt, request, own));
+    return this.calls.ask(undefined, () => generate(this.#generating(), prompt, request, own));
   }
 
   /**

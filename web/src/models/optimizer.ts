@@ -91,6 +91,8 @@ export abstract class Optimizer {
 
   /** @internal */
   constructor(model: PreTrainedModel, given: Numbers) {
+    const { open } = (model ?? {}) as Partial<PreTrainedModel>;
+    expectArgument(`new ${given.kind}`, typeof open === 'function', 'a model', model);
     this.#model = model;
     this.#given = given;
     this.lr = given.lr;

@@ -122,12 +122,12 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
     const request = { output_attentions, output_hidden_states, use_cache };
     if (inputs?.labels !== undefined) {
       const model = this.#differentiable();
-      return this.inOrder(this.#whole(differentiating), ({ outputWithLoss }) =>
+      return this.#order.ask(this.#whole(differentiating), ({ outputWithLoss }) =>
         outputWithLoss(model, inputs, { ...request, ...options }),
       ) as Promise<Output>;
     }
     const prepare = options.logits_to_keep === undefined ? undefined : observing;
-    const { value, past } = await this.inOrder(prepare, (part) =>
+    const { value, past } = await this.#order.ask(prepare, (part) =>
       this.#forward('model', inputs, request, options, part),
     );
     return toOutput(value, past) as Output;
@@ -190,15 +190,6 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
     return async () => (await Promise.all([load(), engine.whole()]))[0];
   }
 
-  /** @internal A call in the order of calls: what `issue` asks the core for at once is asked before later calls. */
-  protected inOrder<P, R>(prepare: (() => Promise<P>) | undefined, issue: (prepared: P) => Promise<R>): Promise<R> {
-    return this.#order.run(prepare, (prepared: P, issued) => {
-      const running = issue(prepared);
-      issued();
-      return running;
-    });
-  }
-
   #differentiable(): DifferentiableModel {
     return { ...this.open(), hooks: this.#loaded.hooks, cfg: this.cfg };
   }
@@ -219,7 +210,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
       const { reached, ...part } = loaded.partOf(options, this.#loaded.hooks, this.cfg, inputs);
       return { loaded, part, observation: await loaded.observe(call, options, reached, this.open().engine) };
     };
-    return this.inOrder(prepare, async ({ loaded, part, observation: { request, cause, cache } }) => {
+    return this.#order.ask(prepare, async ({ loaded, part, observation: { request, cause, cache } }) => {
       try {
         const { value } = await this.#forward(call, inputs, { ...request, ...part }, options, loaded);
         if (options.names_filter !== undefined) loaded.requireCaptured(options.names_filter, value.captured ?? {});
@@ -282,7 +273,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
    * `unsupported` where processing would change the model.
    */
   async parameter(name: string, options: ParameterOptions = {}): Promise<Tensor<'float32'>> {
-    return this.inOrder(this.#whole(editing), ({ readParameter }) => readParameter(this.open(), name, options));
+    return this.#order.ask(this.#whole(editing), ({ readParameter }) => readParameter(this.open(), name, options));
   }
 
   /**
@@ -293,7 +284,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
    * that the model does not have, `shape_mismatch` for a value of other dims; then nothing is changed.
    */
   async edit_parameter(name: string, edit: ParameterEdit): Promise<number> {
-    return this.inOrder(this.#whole(editing), ({ editParameter }) => editParameter(this.open(), name, edit));
+    return this.#order.ask(this.#whole(editing), ({ editParameter }) => editParameter(this.open(), name, edit));
   }
 
   /**
@@ -302,7 +293,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
    */
   async undo_edits(count?: number): Promise<number> {
     const { engine, model } = this.open();
-    return (await this.inOrder(undefined, () => engine.call('parameter_undo', { model, count }))).edits;
+    return (await this.#order.ask(undefined, () => engine.call('parameter_undo', { model, count }))).edits;
   }
 
   /**
@@ -316,15 +307,15 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   }
   /** Puts the adapters of these names in force, added up, and no others; `scale` are factors of their scales. */
   async set_adapter(names: string | readonly string[], options: SetAdapterOptions = {}): Promise<void> {
-    return this.inOrder(this.#whole(adapting), ({ setAdapter }) => setAdapter(this, names, options));
+    return this.#order.ask(this.#whole(adapting), ({ setAdapter }) => setAdapter(this, names, options));
   }
   /** Later passes are those of the model without adapters, bit for bit, until `enable_adapters`. */
   async disable_adapters(): Promise<void> {
-    return this.inOrder(this.#whole(adapting), ({ enableAdapters }) => enableAdapters(this, false));
+    return this.#order.ask(this.#whole(adapting), ({ enableAdapters }) => enableAdapters(this, false));
   }
   /** Puts those that were set last in force again. */
   async enable_adapters(): Promise<void> {
-    return this.inOrder(this.#whole(adapting), ({ enableAdapters }) => enableAdapters(this, true));
+    return this.#order.ask(this.#whole(adapting), ({ enableAdapters }) => enableAdapters(this, true));
   }
   /** The names of the adapters in force. */
   async active_adapters(): Promise<string[]> {
@@ -332,7 +323,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   }
   /** Releases adapters; those in force are so no longer. */
   async delete_adapter(names: string | readonly string[]): Promise<void> {
-    return this.inOrder(this.#whole(adapting), ({ deleteAdapter }) => deleteAdapter(this, names));
+    return this.#order.ask(this.#whole(adapting), ({ deleteAdapter }) => deleteAdapter(this, names));
   }
   /** The files of an adapter, for `load_adapter` and PEFT, also written to `destination`. */
   async save_adapter(name: string, destination?: Destination): Promise<SavedFiles> {
@@ -370,6 +361,11 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   get files(): { folder: Folder; options: TokenizerLoadOptions; texts: LoadedModel['texts'] } {
     const { folder, fileOptions: options, texts } = this.#loaded;
     return { folder, options, texts };
+  }
+
+  /** @internal The order of its calls. */
+  get calls(): CallOrder {
+    return this.#order;
   }
 
   /** @internal The engine and the model's handle in it; throws `disposed`. */

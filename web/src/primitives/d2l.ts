@@ -3,9 +3,10 @@
 // the weights.
 
 import type { MaskTerm, TensorIn } from '../runtime/border.js';
+import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import type { Tensor } from '../tensor/tensor.js';
-import type { TensorInput } from '../tensor/tensor_input.js';
+import { floats, type TensorInput } from '../tensor/tensor_input.js';
 import { flagged } from './arguments.js';
 import {
   type AttentionPoolingGradients,
@@ -13,7 +14,7 @@ import {
   scaled_dot_product_attention,
 } from './attention.js';
 import { Mask } from './mask.js';
-import { type ForwardOptions, type HookNames, hookNames, Module, type Traced } from './module.js';
+import { type ForwardOptions, type HookNames, hookNames, Module, type NoOptions, type Traced } from './module.js';
 import { normalizedAxes } from './normalized_axes.js';
 
 /** The number of keys to attend to: n per sequence [batch], or per query [batch, query]. */
@@ -51,7 +52,8 @@ export class DotProductAttention {
     valid_lens?: ValidLens,
   ): Promise<Weights> {
     const options = { ...masked(valid_lens), need_weights: true } as const;
-    const [output, weights] = await scaled_dot_product_attention(queries, keys, values, options);
+    const { query, key, value } = ofOneBatch(queries, keys, values);
+    const [output, weights] = await scaled_dot_product_attention(query, key, value, options);
     this.#weights = weights;
     return output;
   }
@@ -66,10 +68,24 @@ export class DotProductAttention {
   ): Promise<{ inputs: Record<'queries' | 'keys' | 'values', Weights> }> {
     checkOptions('d2l.DotProductAttention.backward', options, ['grad_output']);
     const given = { ...masked(valid_lens), grad_output: options.grad_output } as const;
-    const found: AttentionPoolingGradients = await attention_pooling_backward(queries, keys, values, given);
-    const { query, key, value } = found;
-    return { inputs: { queries: query, keys: key, values: value } };
+    const { query, key, value } = ofOneBatch(queries, keys, values);
+    const found: AttentionPoolingGradients = await attention_pooling_backward(query, key, value, given);
+    return { inputs: { queries: found.query, keys: found.key, values: found.value } };
   }
+}
+
+/** The operands of torch.bmm, which does not broadcast. */
+function ofOneBatch(queries: TensorInput, keys: TensorInput, values: TensorInput) {
+  const kind = 'd2l.DotProductAttention';
+  const [query, key, value] = [
+    floats(`${kind}: queries`, queries),
+    floats(`${kind}: keys`, keys),
+    floats(`${kind}: values`, values),
+  ];
+  const batches = [query, key, value].map(({ dims }) => dims.slice(0, -2));
+  if (batches.every((batch) => String(batch) === String(batches[0]))) return { query, key, value };
+  const text = batches.map((batch) => `[${batch.join(', ')}]`).join(', ');
+  throw new ClearformerError('shape_mismatch', `${kind}: queries, keys and values of different batches: ${text}`);
 }
 
 const masked = (valid_lens: ValidLens) => ({ mask: new Mask(lensTerms(valid_lens)), empty_row: 'uniform' }) as const;
@@ -199,8 +215,8 @@ export class PositionalEncoding extends Module {
   }
 
   /** X [batch, T, num_hiddens], T up to max_len -> the same dims. */
-  async forward(X: TensorInput): Promise<Weights> {
-    return this.output({ X: this.floats('X', X) });
+  async forward(X: TensorInput, options: NoOptions = {}): Promise<Weights> {
+    return this.output({ X: this.floats('X', X) }, options);
   }
 }
 
@@ -226,8 +242,8 @@ export class PatchEmbedding extends Module {
   }
 
   /** X [batch, channels, height, width] -> [batch, patches, num_hiddens]; partial patches at the edges are dropped. */
-  async forward(X: TensorInput): Promise<Weights> {
-    return this.output({ X: this.floats('X', X) });
+  async forward(X: TensorInput, options: NoOptions = {}): Promise<Weights> {
+    return this.output({ X: this.floats('X', X) }, options);
   }
 }
 

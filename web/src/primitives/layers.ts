@@ -1,8 +1,9 @@
 // torch.nn's layers other than attention: Linear, Embedding, LayerNorm, RMSNorm.
 
+import { ClearformerError, textOf } from '../support/error.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { integers, type TensorInput } from '../tensor/tensor_input.js';
-import { type ForwardOptions, type HookNames, Module, type Traced } from './module.js';
+import { type ForwardOptions, type HookNames, Module, type NoOptions, type Traced } from './module.js';
 import { normalizedAxes } from './normalized_axes.js';
 
 /** Options of `Linear`. */
@@ -17,8 +18,8 @@ export class Linear extends Module {
   }
 
   /** [..., in_features] -> [..., out_features]. */
-  async forward(input: TensorInput): Promise<Tensor<'float32'>> {
-    return this.output({ input: this.floats('input', input) });
+  async forward(input: TensorInput, options: NoOptions = {}): Promise<Tensor<'float32'>> {
+    return this.output({ input: this.floats('input', input) }, options);
   }
 }
 
@@ -32,11 +33,16 @@ export interface EmbeddingOptions {
 export class Embedding extends Module {
   constructor(num_embeddings: number, embedding_dim: number, options: EmbeddingOptions = {}) {
     super('nn.Embedding', { num_embeddings, embedding_dim }, options, ['padding_idx']);
+    const { padding_idx = null } = options;
+    if (padding_idx === null) return;
+    if (Number.isInteger(padding_idx) && padding_idx >= -num_embeddings && padding_idx < num_embeddings) return;
+    const message = `nn.Embedding: padding_idx is ${textOf(padding_idx)}, no index of ${textOf(num_embeddings)} rows`;
+    throw new ClearformerError('invalid_argument', message, { option: 'padding_idx' });
   }
 
   /** Integers [...] -> [..., embedding_dim]. `invalid_argument` for an index outside the table. */
-  async forward(input: TensorInput): Promise<Tensor<'float32'>> {
-    return this.output({ input: integers('nn.Embedding: input', input) });
+  async forward(input: TensorInput, options: NoOptions = {}): Promise<Tensor<'float32'>> {
+    return this.output({ input: integers('nn.Embedding: input', input) }, options);
   }
 }
 

@@ -71,22 +71,42 @@ export function termsOf(what: string, mask: Mask | null | undefined): readonly M
   throw refused(what, 'needs a Mask (Mask.allow, ignore, additive, causal or valid_lens says what its values mean)');
 }
 
-/** A key padding mask: dims [batch, key] apply to every head and query, as [batch, 1, 1, key]. */
-export function overKeys(what: string, terms: readonly MaskTerm[]): MaskTerm[] {
+/** The sizes of an attention; without a batch, `batch` is null. */
+export interface AttentionSize {
+  batch: number | null;
+  heads: number;
+  queries: number;
+  keys: number;
+}
+
+/** A key padding mask: dims [batch, key], or [key] without a batch, apply to every head and query, as [batch, 1, 1, key]. */
+export function overKeys(what: string, terms: readonly MaskTerm[], { batch, keys }: AttentionSize): MaskTerm[] {
   return terms.map((term) => {
-    if (term.kind === 'causal' || term.kind === 'valid_lens' || term.dims.length === 1) return term;
-    const [batch, keys] = term.dims;
-    if (term.dims.length === 2) return { ...term, dims: [batch as number, 1, 1, keys as number] };
-    throw new ClearformerError('shape_mismatch', `${what}: needs dims [batch, key], got [${term.dims.join(', ')}]`);
+    if (term.kind === 'causal' || term.kind === 'valid_lens') return term;
+    expectDims(what, term.dims, [batch === null ? [keys] : [batch, keys]]);
+    return { ...term, dims: [batch ?? 1, 1, 1, keys] };
   });
 }
 
-/** Reshapes torch's [batch · head, query, key] to [batch, head, query, key]. */
-export function overHeads(terms: readonly MaskTerm[], batch: number, heads: number): MaskTerm[] {
+/** torch's masks [query, key] and [batch · head, query, key], and those of the core, [batch, head, query, key]. */
+export function overHeads(what: string, terms: readonly MaskTerm[], size: AttentionSize): MaskTerm[] {
+  const { heads, queries, keys } = size;
+  const batch = size.batch ?? 1;
   return terms.map((term) => {
-    if (term.kind === 'causal' || term.dims.length !== 3 || term.dims[0] !== batch * heads) return term;
-    return { ...term, dims: [batch, heads, ...term.dims.slice(1)] };
+    if (term.kind === 'causal' || term.kind === 'valid_lens') return term;
+    expectDims(what, term.dims, [
+      [queries, keys],
+      [batch * heads, queries, keys],
+      [batch, heads, queries, keys],
+    ]);
+    return term.dims.length !== 3 ? term : { ...term, dims: [batch, heads, queries, keys] };
   });
+}
+
+function expectDims(what: string, dims: readonly number[], known: readonly (readonly number[])[]): void {
+  if (known.some((one) => String(one) === String(dims))) return;
+  const wanted = known.map((one) => `[${one.join(', ')}]`).join(' or ');
+  throw new ClearformerError('shape_mismatch', `${what}: needs dims ${wanted}, got [${dims.join(', ')}]`);
 }
 
 function refused(what: string, rule: string): ClearformerError {

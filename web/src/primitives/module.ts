@@ -57,6 +57,9 @@ export interface ForwardOptions<N extends HookNames> extends ModuleEdits {
   names?: N;
 }
 
+/** Options of `forward` for modules without hooks: there are none. */
+export type NoOptions = Readonly<Record<string, never>>;
+
 type Tensors = Record<string, TensorIn>;
 type Masks = Record<string, MaskTerm[]>;
 type Captured = [output: Tensor<'float32'>, cache: ModuleCache];
@@ -159,8 +162,9 @@ export abstract class Module {
     return [toTensor(value.output), cache];
   }
 
-  /** @internal The output of a block without hooks. */
-  protected async output(tensors: Tensors): Promise<Tensor<'float32'>> {
+  /** @internal The output of a block without hooks, and so without options. */
+  protected async output(tensors: Tensors, options: NoOptions): Promise<Tensor<'float32'>> {
+    checkOptions(`${this.kind}.forward`, options, []);
     return (await this.run(tensors, {}, []))[0];
   }
 

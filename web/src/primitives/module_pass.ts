@@ -123,10 +123,10 @@ export async function backward(
 ): Promise<Differentiated> {
   const { kind, engine, call } = pass;
   const what = `${kind}.backward`;
-  checkOptions(what, options ?? {}, ['grad_output', 'with_respect_to', 'bwd_hooks']);
+  checkOptions(what, options ?? null, ['grad_output', 'with_respect_to', 'bwd_hooks']);
   const wish = options.with_respect_to ?? { inputs: trainable(call), ...(!weightless && { weights: '*' }) };
   checkOptions(`${what}: with_respect_to`, wish, ['inputs', 'weights', 'hooks', 'edits']);
-  const grad_output = floats(`${what}: grad_output`, options.grad_output);
+  const grad_output = floats(`${what}: grad_output`, options?.grad_output);
   const inputs = inputsWanted(what, wish, call);
   const hooks = await hooksOf(pass, [...Object.values(pass.edits), options.bwd_hooks, wish.hooks]);
   const { request, cause, cache } = await observed(pass, hooks);

@@ -6,7 +6,7 @@ import { Tensor } from '../tensor/tensor.js';
 import type { TensorInput } from '../tensor/tensor_input.js';
 import type { ModuleCache } from '../tensor/tensor_output.js';
 import { flagged } from './arguments.js';
-import { type Mask, overHeads, overKeys, termsOf } from './mask.js';
+import { type AttentionSize, type Mask, overHeads, overKeys, termsOf } from './mask.js';
 import { type ForwardOptions, type HookNames, hookNames, type InferenceOptions, Module } from './module.js';
 
 /** Options of `MultiheadAttention`. */
@@ -73,7 +73,7 @@ export class MultiheadAttention extends Module {
       key: this.floats('key', key),
       value: this.floats('value', value),
     };
-    const size = [batchOf(this.kind, tensors), this.options.num_heads as number] as const;
+    const size = sizeOf(this.kind, tensors, this.options.num_heads as number, [tensors.query, tensors.key]);
     const masks = { mask: restrictions(this.kind, options, maskNames, size) };
     const all = wanted ? [...(names ?? []), pattern] : (names ?? []);
     const [output, cache] = await this.run(tensors, masks, all, options);
@@ -82,13 +82,17 @@ export class MultiheadAttention extends Module {
   }
 }
 
-/**
- * The batch size of operands [batch, position, features]; 1 if unbatched. `shape_mismatch` if only some have a batch
- * axis.
- */
-export function batchOf(kind: string, tensors: Record<string, TensorIn>): number {
+/** The sizes of an attention of operands [batch, position, features]. `shape_mismatch` if only some have a batch axis. */
+export function sizeOf(
+  kind: string,
+  tensors: Record<string, TensorIn>,
+  heads: number,
+  of: readonly [query: TensorIn, key: TensorIn],
+): AttentionSize {
   const [first = [], ...others] = Object.values(tensors).map(({ dims }) => dims);
-  if (others.every((dims) => dims.length === first.length)) return first.length === 3 ? (first[0] as number) : 1;
+  const [queries = 0, keys = 0] = of.map(({ dims }) => dims.at(-2));
+  const batch = first.length === 3 ? (first[0] as number) : null;
+  if (others.every((dims) => dims.length === first.length)) return { batch, heads, queries, keys };
   const names = Object.entries(tensors).map(([name, { dims }]) => `${name} [${dims.join(', ')}]`);
   throw new ClearformerError('shape_mismatch', `${kind}: all or none may have a batch: ${names.join(', ')}`);
 }
@@ -98,12 +102,12 @@ export function restrictions(
   kind: string,
   options: object,
   [mask, padding, causal]: readonly [string, string, string],
-  [batch, heads]: readonly [number, number],
+  size: AttentionSize,
 ): MaskTerm[] {
   const given = options as Record<string, Mask | undefined>;
   const terms = [
-    ...overHeads(termsOf(`${kind}: ${mask}`, given[mask]), batch, heads),
-    ...overKeys(`${kind}: ${padding}`, termsOf(`${kind}: ${padding}`, given[padding])),
+    ...overHeads(`${kind}: ${mask}`, termsOf(`${kind}: ${mask}`, given[mask]), size),
+    ...overKeys(`${kind}: ${padding}`, termsOf(`${kind}: ${padding}`, given[padding]), size),
   ];
   if (flagged(kind, causal, given[causal])) terms.push({ kind: 'causal', past: 0 });
   return terms;

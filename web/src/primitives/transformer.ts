@@ -1,13 +1,13 @@
 // torch.nn's blocks and stacks: TransformerEncoderLayer, TransformerDecoderLayer, TransformerEncoder, TransformerDecoder,
 // Transformer (Vaswani et al. 2017, arXiv 1706.03762, section 3).
 
-import type { PlainOptions } from '../runtime/border.js';
+import type { PlainOptions, TensorIn } from '../runtime/border.js';
 import { ClearformerError } from '../support/error.js';
 import type { TensorInput } from '../tensor/tensor_input.js';
 import type { LayerNorm, RMSNorm } from './layers.js';
 import type { Mask } from './mask.js';
 import { type ForwardOptions, type HookNames, type InferenceOptions, Module, type Traced } from './module.js';
-import { batchOf, restrictions } from './multihead_attention.js';
+import { restrictions, sizeOf } from './multihead_attention.js';
 
 /** Options of the blocks. */
 export interface TransformerLayerOptions extends InferenceOptions {
@@ -81,11 +81,13 @@ abstract class Layer extends Module {
     attentions: Attentions,
   ): Promise<Traced<N>> {
     const tensors = Object.fromEntries(Object.entries(given).map(([name, input]) => [name, this.floats(name, input)]));
-    const size = [batchOf(this.kind, tensors), this.options.nhead as number] as const;
-    const masks = Object.entries(attentions).map(([name, names]) => [
-      name,
-      restrictions(this.kind, options, names, size),
-    ]);
+    const { src, tgt, memory: read = src } = tensors;
+    const masks = Object.entries(attentions).map(([name, names]) => {
+      const query = name in target || name in memory ? tgt : src;
+      const operands = [query, name in memory ? read : query] as [TensorIn, TensorIn];
+      const size = sizeOf(this.kind, tensors, this.options.nhead as number, operands);
+      return [name, restrictions(this.kind, options, names, size)];
+    });
     return this.traced(tensors, Object.fromEntries(masks), options, Object.values(attentions).flat());
   }
 }

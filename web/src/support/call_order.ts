@@ -32,4 +32,13 @@ export class CallOrder {
       issued();
     }
   }
+
+  /** The same for a call that does at once what has its place in the order. */
+  ask<P, R>(prepare: (() => Promise<P>) | undefined, issue: (prepared: P) => Promise<R>): Promise<R> {
+    return this.run(prepare, (prepared: P, issued) => {
+      const running = issue(prepared);
+      issued();
+      return running;
+    });
+  }
 }

@@ -13,6 +13,7 @@ import { ClearformerError, textOf } from '../../support/error.js';
 import { checkOptions } from '../../support/options.js';
 import { loadPart } from '../../support/platform.js';
 import { Tensor } from '../../tensor/tensor.js';
+import { expectHook } from '../check_call.js';
 import type { SweepProgress } from '../sweep/sweep.js';
 import { type FeatureRows, featuresAt, type ProbedInput, type ProbeScore, vector } from './features.js';
 
@@ -182,7 +183,7 @@ const unit = (w: Tensor<'float32'>) => w.div(w.norm().item());
 function checked(options: LinearProbeOptions): LinearProbeOptions {
   checkOptions(call, options ?? null, ['hook', 'pos', 'head', 'kind', 'C', 'alpha', 'signal', 'progress']);
   const { kind = 'logistic', C = 1, alpha = 1, pos = -1 } = options;
-  if (typeof options.hook !== 'string') throw refused('hook', `hook is ${textOf(options.hook)}, not the name of one`);
+  expectHook(call, 'hook', options.hook);
   if (kind !== 'logistic' && kind !== 'softmax' && kind !== 'ridge') {
     const known = `unknown kind ${textOf(kind)} (known: logistic, softmax, ridge)`;
     throw new ClearformerError('unsupported', `${call}: ${known}`, { option: 'kind' });
