@@ -134,8 +134,12 @@ Region region_of(const Selection& selection, const Offered& offered, const EditA
 
 Region region_of(const Edit& edit, const Offered& offered, const EditAxes& axes,
                  std::size_t prompts) {
-  const Selection selection{edit.rows,          edit.heads,    edit.positions,
-                            edit.key_positions, edit.features, described(edit, offered.name),
+  const Selection selection{edit.rows,
+                            edit.heads,
+                            edit.positions,
+                            edit.key_positions,
+                            edit.features,
+                            described(edit, offered.name),
                             true};
   return region_of(selection, offered, axes, prompts);
 }

@@ -195,7 +195,7 @@ class TowerRun {
   StackState state_;
   RotaryTable rotary_, local_rotary_;
   RelativePositions relative_;
-  std::size_t first_ = 0;     // the step that embeds, or takes the residual stream given
+  std::size_t first_ = 0;      // the step that embeds, or takes the residual stream given
   std::size_t next_ = first_;  // 0: the embedding, i + 1: layer i
   MutableTensorView d_, d_positions_;
   std::size_t from_ = 0;                // the lowest step that is differentiated

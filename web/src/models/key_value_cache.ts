@@ -53,18 +53,16 @@ export class KeyValueCache {
 
   /** @internal Stores what a call with an empty one creates; others wait for that. */
   fillWith(engine: Engine, call: Promise<{ past_key_values?: Handle | undefined }>): Promise<void> {
-    const filled = async () => {
-      try {
-        const { past_key_values: handle } = await call;
-        if (handle !== undefined) this.fill(engine, handle);
-      } catch {
-        // The call rejects, and the cache is as empty as before.
-      } finally {
+    const filled = call
+      .then(
+        ({ past_key_values: handle }) => void (handle && this.fill(engine, handle)),
+        () => {}, // the call itself rejects, and the cache is as empty as before
+      )
+      .finally(() => {
         this.#filling = undefined;
-      }
-    };
-    this.#filling = filled();
-    return this.#filling;
+      });
+    this.#filling = filled;
+    return filled;
   }
 
   /** @internal Stores the cache created by a call with an empty one. Throws `invalid_argument` if another call did meanwhile. */

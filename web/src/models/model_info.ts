@@ -1,9 +1,8 @@
 // What a model runs on, and the memory it uses.
 
 import type { CacheType, MemoryUse, WeightType } from '../runtime/border.js';
-import type { Variant } from '../runtime/build_info.js';
-import { noMemory } from '../runtime/engine.js';
-import type { LoadedModel } from './pre_trained_model.js';
+import type { BuildInfo, Variant } from '../runtime/build_info.js';
+import { type Engine, noMemory } from '../runtime/engine.js';
 
 /** Runtime information of a model. */
 export interface ModelInfo {
@@ -33,8 +32,15 @@ export interface ModelInfo {
   memory: MemoryUse;
 }
 
+interface RunningModel {
+  engine: Engine;
+  build: BuildInfo;
+  dtype: WeightType;
+  cache_dtype: CacheType;
+}
+
 /** @internal That of a model, which may have been released. */
-export function infoOf({ engine, build, dtype, cache_dtype }: LoadedModel, released: boolean): ModelInfo {
+export function infoOf({ engine, build, dtype, cache_dtype }: RunningModel, released: boolean): ModelInfo {
   const memory = released ? noMemory : engine.memory;
   return {
     version: build.version,

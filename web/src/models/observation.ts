@@ -1,14 +1,23 @@
 // Captures and edits requested by a call, for a forward pass.
 
-import type { HookPoint, ModelShape, ObservationRequest, RunInputs } from '../runtime/border.js';
+import type {
+  ForwardArguments,
+  ForwardValue,
+  HookPoint,
+  ModelShape,
+  ObservationRequest,
+  RunInputs,
+} from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
 import { ourName } from '../runtime/hook_names.js';
 import { ClearformerError, textOf } from '../support/error.js';
+import type { Tensor } from '../tensor/tensor.js';
 import type { ActivationCache } from '../tensor/tensor_output.js';
 import { type CapturedOut, type CapturePart, capturedParts, partsIn } from './capture_parts.js';
 import { type ActivationEdit, editsIn, type ForwardHook, functionsIn } from './edits.js';
 import { type NameFilter, type NamesFilter, type PassHook, resolveHooks } from './hooks.js';
 import type { ModelInputs } from './inputs.js';
+import { mainOutput, toOutput } from './outputs.js';
 
 /** Edits in a forward pass. */
 export interface EditOptions {
@@ -73,6 +82,27 @@ export async function observe(
     request,
     cause: (thrown) => functions?.failure()?.thrown ?? thrown,
     cache: (value) => capturedParts(value, parts),
+  };
+}
+
+/** A forward pass of a model with what is captured and edited; the function that it resolves to makes it by `forward`. */
+export async function observedPass(
+  call: string,
+  { engine, hooks, cfg }: { engine: Engine; hooks: readonly HookPoint[]; cfg: ModelShape },
+  inputs: ModelInputs,
+  options: Wanted & StopOptions,
+) {
+  const { reached, ...part } = partOf(options, hooks, cfg, inputs);
+  const { request, cause, cache } = await observe(call, options, reached, engine);
+  type Forward = (given: Partial<ForwardArguments>, kept: typeof keptIn) => Promise<{ value: ForwardValue }>;
+  return async (forward: Forward): Promise<[Tensor<'float32'>, ActivationCache]> => {
+    try {
+      const { value } = await forward({ ...request, ...part }, keptIn);
+      if (options.names_filter !== undefined) requireCaptured(options.names_filter, value.captured ?? {});
+      return [mainOutput(toOutput(value, undefined)), cache(value)];
+    } catch (thrown) {
+      throw cause(thrown);
+    }
   };
 }
 

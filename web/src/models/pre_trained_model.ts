@@ -30,7 +30,7 @@ import type { DifferentiableMetric } from './gradient_metric.js';
 import { forwardIn, type ModelInputs } from './inputs.js';
 import { KeyValueCache } from './key_value_cache.js';
 import { infoOf, type ModelInfo } from './model_info.js';
-import { type ModelOutput, mainOutput, toOutput } from './outputs.js';
+import { type ModelOutput, toOutput } from './outputs.js';
 import type { ParameterEdit, ParameterOptions } from './parameters.js';
 import {
   type ForwardOptions,
@@ -128,7 +128,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
     }
     const prepare = options.logits_to_keep === undefined ? undefined : observing;
     const { value, past } = await this.#order.ask(prepare, (part) =>
-      this.#forward('model', inputs, request, options, part),
+      this.#forward('model', inputs, options, request, part?.keptIn),
     );
     return toOutput(value, past) as Output;
   }
@@ -205,28 +205,16 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
         observedWithGradient(call, { ...this.#differentiable(), issued }, inputs, options),
       );
     }
-    const prepare = async () => {
-      const loaded = await observing();
-      const { reached, ...part } = loaded.partOf(options, this.#loaded.hooks, this.cfg, inputs);
-      return { loaded, part, observation: await loaded.observe(call, options, reached, this.open().engine) };
-    };
-    return this.#order.ask(prepare, async ({ loaded, part, observation: { request, cause, cache } }) => {
-      try {
-        const { value } = await this.#forward(call, inputs, { ...request, ...part }, options, loaded);
-        if (options.names_filter !== undefined) loaded.requireCaptured(options.names_filter, value.captured ?? {});
-        return [mainOutput(toOutput(value, undefined)), cache(value)];
-      } catch (thrown) {
-        throw cause(thrown);
-      }
-    });
+    const prepare = async () => (await observing()).observedPass(call, this.#differentiable(), inputs, options);
+    return this.#order.ask(prepare, (pass) => pass((...given) => this.#forward(call, inputs, options, ...given)));
   }
 
   async #forward(
     call: string,
     inputs: ModelInputs,
-    request: Partial<ForwardArguments>,
     options: Pick<ForwardOptions, 'logits_to_keep' | 'signal'>,
-    part: Awaited<ReturnType<typeof observing>> | undefined,
+    request: Partial<ForwardArguments>,
+    keptIn: typeof import('./observation.js').keptIn | undefined,
   ): Promise<{ value: ForwardValue; past: KeyValueCache | undefined }> {
     const { engine, model } = this.open();
     const { logits_to_keep, signal } = options;
@@ -234,10 +222,10 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
     const held = inputs?.past_key_values ?? undefined;
     if (held?.filling !== undefined) {
       await held.filling;
-      return this.#forward(call, inputs, request, options, part);
+      return this.#forward(call, inputs, options, request, keptIn);
     }
     const own = held?.isEmpty ? { ...request, use_cache: true } : { ...request };
-    if (logits_to_keep !== undefined && part !== undefined) own.logits_to_keep = part.keptIn(logits_to_keep, given);
+    if (logits_to_keep !== undefined && keptIn) own.logits_to_keep = keptIn(logits_to_keep, given);
     const running = engine.call('model_forward', { model, ...given, ...own }, signal);
     if (held?.isEmpty) await held.fillWith(engine, running);
     const value = await running;
