@@ -16,6 +16,7 @@ import tokenizer_folders  # its RobertaProcessing has the names of tokenizers 0.
 from common import FIXTURES, Group, arguments
 from pipelines_random import draw_text
 
+FIRST = 60
 FAST = "PreTrainedTokenizerFast"
 BERT, ROBERTA = ["BertTokenizer", "BertTokenizerFast", "DistilBertTokenizer"], ["RobertaTokenizer", "RobertaTokenizerFast", "BartTokenizer"]
 # The folders (or a tokenizer.json), and the classes that their files may name: those whose steps are the ones of tokenizer.json, which transformers 5 replaces by the class's.
@@ -91,6 +92,31 @@ def draw_files(rng, folder):
     return {name: value if value is None else json.dumps(value) for name, value in changed.items()}
 
 
+def draw_more(rng, folder, changed):
+    """Keys that cases beyond the first FIRST have as well: the model's own tokens, objects among the additional ones, old names."""
+    config = json.loads(changed["tokenizer_config.json"])
+    tokens = ["<new3>", "of", {**added(rng, "<new3>"), "__type": "AddedToken"}, {"content": "<new4>", "__type": "AddedToken"}]
+    if rng.random() < 0.5:
+        config[rng.choice(["image_token", "boi_token", "a_token"])] = rng.choice(tokens)
+    if folder != "tokenizer_folders/whisper" and rng.random() < 0.6:
+        config.pop("additional_special_tokens", None)
+        config["extra_special_tokens"] = rng.choice([{"image": "<new1>"}, {"image_token": "<new2>", "b": "the"}, ["<new1>", added_object(rng)], [added_object(rng)]])
+    if rng.random() < 0.3:
+        config.pop("model_max_length", None)
+        config["max_len"] = rng.choice([4, 7, 10**30])
+    changed["tokenizer_config.json"] = json.dumps(config)
+    held = changed.get("special_tokens_map.json")
+    if held is not None and rng.random() < 0.7:
+        more = rng.choice([["<s1>"], ["<new1>", "<s1>"], [{**added(rng, "<s2>"), "special": False}], {"c": "<s1>"}])
+        changed["special_tokens_map.json"] = json.dumps(json.loads(held) | {"extra_special_tokens": more} | rng.choice([{}, {"audio_token": "<s3>"}]))
+    return changed
+
+
+def added_object(rng):
+    drawn = {**added(rng, rng.choice(["<new1>", "<new4>"])), "__type": "AddedToken"}
+    return {key: value for key, value in drawn.items() if key != "special" or rng.random() < 0.6}
+
+
 def read(folder):
     path, found = os.path.join(FIXTURES, folder), {}
     names = {"tokenizer.json": path} if os.path.isfile(path) else {name: os.path.join(path, name) for name in os.listdir(path)}
@@ -109,6 +135,12 @@ def opened(folder, changed):
         return AutoTokenizer.from_pretrained(path)
 
 
+def plain_ids(tokenizer):
+    """Ids of additional tokens that the files call plain ones: no `skip_special_tokens` omits them."""
+    named = set(tokenizer.special_tokens_map.values())
+    return {i for i, token in tokenizer.added_tokens_decoder.items() if not token.special and token.content not in named}
+
+
 def results(tokenizer, text):
     call = tokenizer(text)
     ids = call.input_ids
@@ -121,7 +153,7 @@ def results(tokenizer, text):
 
 
 def main():
-    args = arguments(__doc__, count=60, seed="")
+    args = arguments(__doc__, count=FIRST + 40, seed="")
     transformers.logging.set_verbosity_error()
     group = Group(args, "tokenizer_configs_random", "tokenizer_configs_random.py", ["transformers", "tokenizers"])
     for number in range(args.count):
@@ -129,15 +161,20 @@ def main():
         rng = random.Random(name)
         folder = rng.choice(list(FOLDERS))
         changed = draw_files(rng, folder)
+        if args.seed or number >= FIRST:
+            changed = draw_more(rng, folder, changed)
         texts = [draw_text(rng, 0, 8), draw_text(rng, 0, 8), "the <new1> <x><y> the<s1> of<z>", "a [MASK]</s> <mask><|endoftext|>"]
+        if args.seed or number >= FIRST:
+            texts = [texts[0], "the <new1> <new2><x><y> the<s1> of<z>  <new3> <s2> <new4><s3>[MASK]</s>"]
         try:
             tokenizer = opened(folder, changed)
             limit = tokenizer.model_max_length
             group.add({
                 "name": f"{folder}_{name}", "op": "tokenizer_config", "folder": folder, "changed": changed, "class": type(tokenizer).__name__,
                 "texts": [results(tokenizer, text) for text in texts], "special_ids": {role: getattr(tokenizer, f"{role}_id") for role in ROLES},
-                "all_special_ids": sorted(set(tokenizer.all_special_ids)), "model_max_length": limit if limit < 1e9 else None,
-                "sides": [tokenizer.padding_side, tokenizer.truncation_side]})
+                "all_special_ids": sorted(set(tokenizer.all_special_ids) - plain_ids(tokenizer)), "model_max_length": limit if limit < 1e9 else None,
+                "sides": [tokenizer.padding_side, tokenizer.truncation_side],
+                **({"special_tokens_map": tokenizer.special_tokens_map} if args.seed or number >= FIRST else {})})
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # not loaded there: nothing to compare

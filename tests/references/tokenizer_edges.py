@@ -1,12 +1,17 @@
 """Edge cases of tokenizers: which of two equally long texts loses the odd token, padding to multiples, words of exactly the
-maximum length, added tokens with common prefixes, overlaps and shared spaces; vocabularies with missing tokens; decoders.
+maximum length, added tokens with common prefixes, overlaps and shared spaces; vocabularies with missing tokens; decoders; chains of
+post-processors; ids of added tokens; entries that a vocabulary has twice; word characters of patterns; the side that each class pads.
 """
 
 import itertools
 import json
+import os
+import tempfile
 
+import transformers
 from tokenizers import Tokenizer, decoders
-from transformers import PreTrainedTokenizerFast
+from transformers import AutoTokenizer, PreTrainedTokenizerFast
+from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES
 
 from common import Group, arguments, random_state
 from tokenizer_offsets import utf16_offsets
@@ -131,6 +136,132 @@ def decoding(group):
         group.add({"name": f"decoder_{at:02}_{step['type']}", "op": "decode", "json": file, "cases": cases})
 
 
+def word_level(vocab, **more):
+    return whole({"type": "WordLevel", "vocab": vocab, "unk_token": "?"}, pre_tokenizer={"type": "WhitespaceSplit"}, **more)
+
+
+CHAIN_VOCAB = {"a": 0, "b": 1, "?": 2, "<s>": 3, "</s>": 4, "[SEP]": 5, "[CLS]": 6, "\u0120a": 7}
+
+
+def template(random):
+    def special():
+        return {"SpecialToken": {"id": ["<s>", "X", "</s>"][random.randint(3)], "type_id": random.randint(3)}}
+
+    def around(*texts):
+        pieces = [{"Sequence": {"id": text, "type_id": random.randint(2)}} for text in texts]
+        for _ in range(random.randint(4) if random.rand() < 0.6 else 0):
+            pieces.insert(random.randint(len(pieces) + 1), special())
+        return pieces
+
+    ids = {"<s>": ["<s>"], "</s>": ["</s>"], "X": ["[SEP]", "[CLS]"]}
+    tokens = {name: {"id": name, "ids": [CHAIN_VOCAB[one] for one in held], "tokens": held} for name, held in ids.items()}
+    return {"type": "TemplateProcessing", "single": around("A"), "pair": around(*"AB"), "special_tokens": tokens}
+
+
+def post_processor(random, depth=0):
+    kind = ["template", "template", "bytes", "bert", "roberta", "sequence"][random.randint(6 if depth < 2 else 5)]
+    if kind == "template":
+        return template(random)
+    if kind == "bytes":
+        return {"type": "ByteLevel", "add_prefix_space": bool(random.rand() < 0.5), "trim_offsets": bool(random.rand() < 0.6), "use_regex": True}
+    if kind == "bert":
+        return {"type": "BertProcessing", "sep": ["[SEP]", 5], "cls": ["[CLS]", 6]}
+    if kind == "roberta":
+        return {"type": "RobertaProcessing", "sep": ["</s>", 4], "cls": ["<s>", 3], "trim_offsets": bool(random.rand() < 0.5), "add_prefix_space": True}
+    return chain(random, depth + 1)
+
+
+def chain(random, depth=0):
+    return {"type": "Sequence", "processors": [post_processor(random, depth) for _ in range(random.randint(3) if depth else 2 + random.randint(2))]}
+
+
+def attempted(function):
+    try:
+        return function()
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a panic: the template takes one part or two
+        return None
+
+
+def chains(group):
+    """Several post-processors, most of which add tokens."""
+    for at in range(16):
+        random = random_state(f"edges/chains/{at}")
+        file = word_level(CHAIN_VOCAB, post_processor=chain(random))
+        file["pre_tokenizer"] = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True} if at % 3 == 0 else file["pre_tokenizer"]
+        tokenizer = Tokenizer.from_str(json.dumps(file))
+        cases = []
+        for text, pair, special in (("a b a", None, True), ("a b", "b a b", True), ("a b", None, False), ("a b", "b a b", False)):
+            found = attempted(lambda: tokenizer.encode(text, pair, add_special_tokens=special))
+            held = found and {"ids": found.ids, "types": found.type_ids, "offsets": [list(span) for span in found.offsets],
+                              "sequences": found.sequence_ids, "special": found.special_tokens_mask}
+            cases.append([text, pair, special, held])
+        group.add({"name": f"chain_{at:02}", "op": "post_process", "json": file, "cases": cases,
+                   "added": [tokenizer.num_special_tokens_to_add(pair) for pair in (False, True)]})
+
+
+def added_ids(group):
+    """The crate gives added tokens ids of its own: the vocabulary's, or the next free ones."""
+    known, gaps = {"a": 0, "b": 1, "?": 2}, {"a": 0, "b": 3, "?": 6}
+    ways = {"gap": (known, [(5, "<x>"), (7, "<y>")]), "known": (known, [(9, "a")]), "order": (known, [(4, "<y>"), (3, "<x>")]),
+            "holes": (gaps, [(7, "<x>")]), "holes_free": ({"a": 0, "b": 4, "?": 6}, [(3, "<x>")]), "inside": ({"a": 0, "b": 2, "?": 3}, [(1, "<x>")]),
+            "twice": (known, [(3, "<x>"), (4, "<x>")]), "empty": (known, [(3, ""), (4, "<x>")]), "known_last": (gaps, [(6, "?"), (9, "<x>"), (10, "<y>")])}
+    for name, (vocab, held) in ways.items():
+        plain = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+        file = word_level(vocab, added_tokens=[{"id": i, "content": content} | plain for i, content in held])
+        text = "a <x> b <y>"
+        tokenizer = Tokenizer.from_str(json.dumps(file))
+        ids = tokenizer.encode(text).ids
+        group.add({"name": f"added_ids_{name}", "op": "encode", "json": file, "cases": [[text, {"ids": ids}]]})
+        group.add({"name": f"added_ids_{name}_decoded", "op": "decode", "json": file, "cases": [[ids, tokenizer.decode(ids, skip_special_tokens=False)]]})
+
+
+def doubled(group):
+    """A vocabulary with an entry twice: every id keeps its spelling, and a new token has the id behind all entries."""
+    vocab = [["<unk>", 0.0], ["<pad>", 0.0], ["a", -1.0], ["b", -2.0], ["ab", -1.5], ["<pad>", -3.0], ["a", -4.0]]
+    new = {"id": 7, "content": "<x>", "single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+    for name, held in (("", []), ("_pad", [new | {"content": "<pad>", "id": 5}, new]), ("_new", [new])):
+        file = whole({"type": "Unigram", "unk_id": 0, "vocab": vocab, "byte_fallback": False}, added_tokens=held)
+        tokenizer = Tokenizer.from_str(json.dumps(file))
+        texts = [[text, encoded(file, text)] for text in ("abab", "ab<x>a", "<pad>b")]
+        group.add({"name": f"doubled{name}", "op": "encode", "json": file, "cases": texts})
+        sequences = [[i] for i in range(8)] + [[1, 5, 2, 6]]
+        group.add({"name": f"doubled{name}_decoded", "op": "decode", "json": file, "size": tokenizer.get_vocab_size(),
+                   "cases": [[ids, tokenizer.decode(ids, skip_special_tokens=False)] for ids in sequences]})
+
+
+def words(group):
+    """\\w and \\p{Word} have some numbers of Latin-1, but not in classes."""
+    text = "a\u00b2\u00b3 \u00b9b\u00bc\u00bd-\u00be_\u0663\u00e9\u2460\u0301 \u00aa\u00b5\u2160"
+    patterns = (r"\w", r"\W", r"[\w]", r"[^\w]", r"[\W]", r"[\w-]", r"[\w&&[^a]]", r"\p{Word}", r"\P{Word}", r"\p{^Word}", r"[\p{Word}]", r"[\P{Word}]",
+                r"[[:word:]]", r"[[:^word:]]", r"(?i)\w", r"(?i)[\w]", r".\b")
+    for at, pattern in enumerate(patterns):
+        file = word_level({"?": 0}) | {"pre_tokenizer": {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Removed", "invert": True}}
+        group.add({"name": f"words_{at:02}", "op": "encode", "json": file, "cases": [[text, encoded(file, text)]]})
+
+
+def padding_sides(group):
+    """The sides that transformers' classes pad, by the class that the files name and the kind of model."""
+    transformers.logging.set_verbosity_error()
+    vocab = {token: at for at, token in enumerate(["<unk>", "<s>", "</s>", "<pad>", "a", "b", "ab"])}
+    file = whole(byte_pairs(vocab, [["a", "b"]], unk_token="<unk>"))
+    types = sorted({*TOKENIZER_MAPPING_NAMES, "llama", "smollm3"})
+    for name in ("LlamaTokenizer", "GemmaTokenizerFast", "CohereTokenizerFast", "PreTrainedTokenizerFast", None):
+        sides = {}
+        for kind in [None, *(types if name in ("LlamaTokenizer", None) else ["llama", "gemma2", "mistral", "qwen2", "olmo2"])]:
+            with tempfile.TemporaryDirectory() as path:
+                files = {"tokenizer.json": file, "tokenizer_config.json": {"tokenizer_class": name} if name else {}} | ({"config.json": {"model_type": kind}} if kind else {})
+                for own, value in files.items():
+                    with open(os.path.join(path, own), "w", encoding="utf-8") as out:
+                        json.dump(value, out)
+                tokenizer = attempted(lambda: AutoTokenizer.from_pretrained(path))
+            if tokenizer is not None:
+                sides[kind or ""] = tokenizer.padding_side
+        sided = {side: [kind for kind, own in sides.items() if own == side] for side in ("left", "right")}
+        group.add({"name": f"padding_sides_{name}", "op": "padding_side", "json": file, "class": name, "cases": [sided]})
+
+
 def main():
     args = arguments(__doc__)
     group = Group(args, "tokenizer_edges", "tokenizer_edges.py", ["transformers", "tokenizers"])
@@ -138,7 +269,7 @@ def main():
     truncations(group)
     for case in group.cases:
         case["json"] = group.files_json[case.pop("file")]
-    for make in (long_words, added, merges, decoding):
+    for make in (long_words, added, merges, decoding, chains, added_ids, doubled, words, padding_sides):
         make(group)
     group.save()
 

@@ -7,7 +7,7 @@ import {
   type Message,
   read_chat_template,
 } from 'clearformer/chat_template';
-import { ClearformerError, PreTrainedTokenizer } from 'clearformer/tokenizer';
+import { AutoTokenizer, ClearformerError, PreTrainedTokenizer } from 'clearformer/tokenizer';
 import { describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
 import { fixturePath } from './support/references.js';
@@ -88,6 +88,41 @@ describe('templates', () => {
       code: 'file_not_found',
       details: { file: 'chat_template.jinja' },
     });
+  });
+
+  it('of a file of its own come before the one of tokenizer_config.json, and chat_template.json is for processors', async () => {
+    const bytes = (value: object | string) =>
+      new TextEncoder().encode(typeof value === 'string' ? value : JSON.stringify(value));
+    const told = async (files: Record<string, object | string>) => {
+      const all = Object.entries({ 'tokenizer.json': json, ...files }).map(([name, held]) => [name, bytes(held)]);
+      const own = await AutoTokenizer.from_pretrained(Object.fromEntries(all));
+      return own.chat_template && own.apply_chat_template(hello, { tokenize: false });
+    };
+    const config = { 'tokenizer_config.json': { chat_template: 'old' } };
+    const several = { 'tokenizer_config.json': { chat_template: [{ name: 'default', template: 'old' }] } };
+    expect(await told(config)).toBe('old');
+    expect(await told({ ...config, 'chat_template.jinja': 'new' })).toBe('new');
+    expect(await told({ ...several, 'chat_template.jinja': 'new' })).toBe('new');
+    expect(await told({ 'chat_template.jinja': '{{ messages[0].content }}' })).toBe('Hello');
+    expect(await told({ ...config, 'chat_template.json': { chat_template: 'json' } })).toBe('old');
+    expect(await told({ 'chat_template.json': { chat_template: 'json' } })).toBeNull();
+  });
+
+  it('know the special tokens of the model by name', async () => {
+    const chat_template = '{{ image_token }}|{{ boi }}|{{ bos_token }}';
+    const extra_special_tokens = { boi: '<boi>' };
+    const own = new PreTrainedTokenizer(json, {
+      ...special,
+      image_token: '<image>',
+      extra_special_tokens,
+      chat_template,
+    });
+    expect(await own.apply_chat_template(hello, { tokenize: false })).toBe('<image>|<boi>|<s>');
+    expect(own.special_tokens_map).toMatchObject({ image_token: '<image>', boi: '<boi>' });
+    const [image = -1, boi = -1] = own.convert_tokens_to_ids(['<image>', '<boi>']).map(Number);
+    expect(own.all_special_ids).toEqual(expect.arrayContaining([image, boi]));
+    expect(own.encode('a<image>', { add_special_tokens: false }).at(-1)).toBe(image);
+    expect(own.decode([image, boi], { skip_special_tokens: true })).toBe('');
   });
 
   it('refuse what cannot be', async () => {

@@ -31,6 +31,7 @@ interface ConfigCase {
   all_special_ids: number[];
   model_max_length: number | null;
   sides: string[];
+  special_tokens_map?: Record<string, string>;
 }
 const cases = casesOf(
   randomGroup('tokenizer_configs_random', 'CLEARFORMER_TOKENIZER_CONFIG_CASES'),
@@ -65,6 +66,7 @@ describe('files beside the tokenizer equal transformers', () => {
       model_max_length: one.model_max_length,
       sides: one.sides,
     });
+    if (one.special_tokens_map) expect(tokenizer.special_tokens_map).toEqual(one.special_tokens_map);
     const lists = { return_tensor: false } as const;
     for (const wanted of one.texts) {
       const call = tokenizer(wanted.text, lists);

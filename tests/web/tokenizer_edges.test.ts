@@ -1,6 +1,7 @@
-// Ties, exact lengths, overlapping tokens, merges with missing tokens, decoders: equal to the `tokenizers` crate.
+// Ties, exact lengths, overlapping tokens, merges with missing tokens, decoders, chains of post-processors, ids of added tokens: equal
+// to the `tokenizers` crate; and the side that transformers' classes pad.
 
-import { PreTrainedTokenizer } from 'clearformer/tokenizer';
+import { AutoTokenizer, PreTrainedTokenizer } from 'clearformer/tokenizer';
 import { describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
 import { casesOf } from './support/references.js';
@@ -11,6 +12,11 @@ interface EdgeCase {
   json: object;
   side: 'left' | 'right';
   cases: unknown[];
+  /** Of the vocabulary. */
+  size?: number;
+  /** The numbers of special tokens added to a text and to a pair. */
+  added: number[];
+  class: string | null;
 }
 const all = casesOf('tokenizer_edges') as unknown as EdgeCase[];
 const of = (op: string) => all.filter((one) => one.op === op);
@@ -61,10 +67,70 @@ describe('encoding', () => {
 });
 
 describe('decoding', () => {
-  it.each(of('decode'))('$name', ({ json, cases }) => {
+  it.each(of('decode'))('$name', ({ json, cases, size }) => {
     const tokenizer = new PreTrainedTokenizer(json);
     const options = { clean_up_tokenization_spaces: false };
     expect((cases as [number[], string][]).map(([ids]) => [ids, tokenizer.decode(ids, options)])).toEqual(cases);
+    if (size !== undefined) expect(tokenizer.vocab_size).toBe(size);
+  });
+});
+
+type Processed = {
+  ids: number[];
+  types: number[];
+  offsets: number[][];
+  sequences: (number | null)[];
+  special: number[];
+};
+
+describe('post-processors behind one another', () => {
+  it.each(of('post_process'))('$name', async ({ json, cases, added }) => {
+    const tokenizer = new PreTrainedTokenizer(json);
+    const call = (text: string, text_pair: string | undefined, add_special_tokens: boolean): Processed => {
+      const options = { return_offsets_mapping: true, return_special_tokens_mask: true, return_token_type_ids: true };
+      const found = tokenizer(text, { ...options, text_pair, add_special_tokens, return_tensor: false });
+      const { input_ids: ids, token_type_ids: types = [], offset_mapping: offsets = [], special_tokens_mask } = found;
+      return { ids, types, offsets, sequences: found.sequence_ids(), special: special_tokens_mask ?? [] };
+    };
+    expect([tokenizer.num_special_tokens_to_add(), tokenizer.num_special_tokens_to_add('pair')]).toEqual(added);
+    for (const [text, pair, special, expected] of cases as [string, string | null, boolean, Processed | null][]) {
+      const encode = () => call(text, pair ?? undefined, special);
+      if (expected !== null) expect(encode()).toEqual(expected);
+      else expect(await failureOf(encode)).toMatchObject({ code: 'malformed_config' }); // the crate panics
+    }
+  });
+});
+
+describe('the side that is padded', () => {
+  it.each(of('padding_side'))('$name', async ({ json, class: tokenizer_class, cases }) => {
+    const bytes = (value: object) => new TextEncoder().encode(JSON.stringify(value));
+    const files = { 'tokenizer.json': bytes(json), 'tokenizer_config.json': bytes({ tokenizer_class }) };
+    const sideOf = async (model_type: string) => {
+      const config = model_type === '' ? {} : { 'config.json': bytes({ model_type }) };
+      return (await AutoTokenizer.from_pretrained({ ...files, ...config })).padding_side;
+    };
+    const [{ left, right }] = cases as [{ left: string[]; right: string[] }];
+    const found = await Promise.all([...left, ...right].map(async (kind) => [kind, await sideOf(kind)]));
+    expect(found).toEqual([...left.map((kind) => [kind, 'left']), ...right.map((kind) => [kind, 'right'])]);
+  });
+
+  it('is the one that a file names, whatever the class', () => {
+    const json = of('padding_side')[0]?.json ?? {};
+    const sideOf = (config: object, padding?: object) =>
+      new PreTrainedTokenizer({ ...json, padding }, config).padding_side;
+    const tokenizer_class = 'LlamaTokenizer';
+    expect(sideOf({ tokenizer_class })).toBe('left');
+    expect(sideOf({ tokenizer_class, padding_side: 'right' })).toBe('right');
+    expect(sideOf({ tokenizer_class }, { direction: 'Right' })).toBe('right');
+    expect(sideOf({ tokenizer_class, padding_side: 'left' }, { direction: 'Right' })).toBe('left');
+  });
+
+  it('and the truncated one are checked where they are used', async () => {
+    const tokenizer = new PreTrainedTokenizer(of('padding_side')[0]?.json ?? {}, { pad_token: '<pad>' });
+    Object.assign(tokenizer, { padding_side: 'top', truncation_side: 'end' });
+    const failure = (options: object) => failureOf(() => tokenizer(['a', 'ab ab'], options));
+    expect((await failure({ padding: true })).message).toContain("padding_side must be 'left' or 'right', not top");
+    expect((await failure({ truncation: true, max_length: 1 })).message).toContain('truncation_side');
   });
 });
 

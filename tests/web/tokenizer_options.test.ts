@@ -95,6 +95,34 @@ describe('padding and truncation that tokenizer.json holds', () => {
   });
 });
 
+describe('settings under other names', () => {
+  it('the padding token of tokenizer.json is a special one, if no other file and no class names one', async () => {
+    const padding = { strategy: 'BatchLongest', direction: 'Right', pad_id: 9, pad_type_id: 0, pad_token: '<none>' };
+    const tokenizer = new PreTrainedTokenizer({ ...uncased, padding });
+    expect([tokenizer.pad_token, tokenizer.pad_token_id]).toEqual(['<none>', 2000]);
+    expect(tokenizer.decode(tokenizer.encode('of <none>'), { skip_special_tokens: true })).toBe('of');
+    expect(new PreTrainedTokenizer({ ...uncased, padding }, { pad_token: null }).pad_token).toBeNull();
+    const ofClass = new PreTrainedTokenizer({ ...uncased, padding }, { tokenizer_class: 'BertTokenizer' });
+    expect(ofClass.pad_token).toBe('[PAD]');
+  });
+
+  it('max_len is the old name of model_max_length, and pad_token_type_id is not read, as in transformers', () => {
+    expect(new PreTrainedTokenizer(uncased, { max_len: 7 }).model_max_length).toBe(7);
+    expect(new PreTrainedTokenizer(uncased, { max_len: 7, model_max_length: 9 }).model_max_length).toBe(9);
+    const tokenizer = new PreTrainedTokenizer(uncased, { pad_token: '[PAD]', pad_token_type_id: 3 });
+    const options = { padding: true, return_tensor: false, return_token_type_ids: true } as const;
+    expect(tokenizer(['of', 'of the'], options).token_type_ids?.[0]?.at(-1)).toBe(0);
+  });
+
+  it('merges.txt may have the ends of lines of Windows', async () => {
+    const vocab = { a: 0, b: 1, ab: 2, '<|endoftext|>': 3 };
+    const merges = new TextEncoder().encode('#version: 0.2\r\na b\r\n');
+    const files = { 'vocab.json': bytes(vocab), 'tokenizer_config.json': bytes({ tokenizer_class: 'GPT2Tokenizer' }) };
+    const tokenizer = await AutoTokenizer.from_pretrained({ ...files, 'merges.txt': merges });
+    expect(tokenizer.encode('ab')).toEqual([2]);
+  });
+});
+
 describe('output', () => {
   it('comes as tensors of what was asked for', () => {
     const found = bert([text, 'of'], {

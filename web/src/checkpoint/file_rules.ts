@@ -40,7 +40,10 @@ const kinds = {
   size: ['a whole number from 1 to 2147483647', (value: unknown) => isWhole(value, 1, 2 ** 31 - 1)],
   positive: ['a number above 0', (value: unknown) => typeof value === 'number' && value > 0],
   token: ['a text, or an object with its content', isToken],
-  tokens: ['a list of tokens', (value: unknown) => (Array.isArray(value) ? value.every(isToken) : isObject(value))],
+  tokens: [
+    'a list of tokens, or an object of them',
+    (value: unknown) => typeof value === 'object' && value !== null && Object.values(value).every(isToken),
+  ],
   module: [
     'an object with a type, a text, and a path of plain names',
     (value: unknown) => {
@@ -68,6 +71,7 @@ const roles: Table = {
   mask_token: 'token',
   additional_special_tokens: 'tokens',
   extra_special_tokens: 'tokens',
+  model_specific_special_tokens: 'tokens',
 };
 const addedToken: Table = {
   content: 'text',
@@ -86,6 +90,7 @@ const tables: Readonly<Record<string, Table>> = {
     ...roles,
     added_tokens_decoder: { each: addedToken },
     model_max_length: 'positive',
+    max_len: 'positive',
     padding_side: side,
     truncation_side: side,
     pad_token_type_id: 'id',

@@ -59,7 +59,6 @@ const knownOptions = [
 /** Files that tokenizers, processors and pipelines read later. */
 const companionFiles = [
   ...tokenizerFiles,
-  'chat_template.jinja',
   'chat_template.json',
   'preprocessor_config.json',
   'processor_config.json',

@@ -1,10 +1,7 @@
 // Conversations as a model's input. The template interpreter is loaded with the first one.
 
-import { type ReadOptions, readOptional } from '../checkpoint/files.js';
-import type { Folder } from '../checkpoint/folder.js';
 import type { PacedCallOptions, TokenizerOutput } from '../text/batch.js';
 import type { Message } from '../text/chat_template.js';
-import { readPlain } from '../text/plain_text.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 
 /** Options for conversations only. */
@@ -49,13 +46,4 @@ export async function chatInputs(
     });
   });
   return tokenizer.paced(texts, { ...call, add_special_tokens: false });
-}
-
-/** The template of a folder that stores it in a separate file. */
-export async function readTemplate(folder: Folder, options: ReadOptions): Promise<string | undefined> {
-  const plain = await readPlain(folder, 'chat_template.jinja', options);
-  if (plain !== undefined) return plain.text;
-  const json = await readOptional(folder, 'chat_template.json', options);
-  const held: unknown = json === undefined ? undefined : JSON.parse(json.text).chat_template;
-  return typeof held === 'string' ? held : undefined;
 }

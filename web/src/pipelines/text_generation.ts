@@ -7,9 +7,10 @@ import { ClearformerError } from '../support/error.js';
 import { readTokenizer } from '../text/auto_tokenizer.js';
 import type { TokenizerOutput } from '../text/batch.js';
 import type { Message } from '../text/chat_template.js';
+import { readOldTemplate } from '../text/template_files.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { Pipeline } from './base_pipeline.js';
-import { type ChatOptions, chatInputs, chatOptions, isChat, readTemplate } from './chat_inputs.js';
+import { type ChatOptions, chatInputs, chatOptions, isChat } from './chat_inputs.js';
 import { type GenerationCallOptions, generationDefaults, splitOptions, type TextOptions } from './generation_call.js';
 import { loader } from './load_pipeline.js';
 import { inTextBatches } from './texts.js';
@@ -66,7 +67,7 @@ export class TextGenerationPipeline extends Pipeline<
   GenerativeModel
 > {
   readonly tokenizer: PreTrainedTokenizer;
-  /** The template, if it is in a separate file; it takes precedence over that of tokenizer_config.json. */
+  /** The template of chat_template.json, if the tokenizer has none. */
   readonly #template: string | undefined;
 
   /** @internal */
@@ -167,8 +168,8 @@ interface Beside {
 }
 
 async function read(folder: Folder, options: ReadOptions): Promise<Beside> {
-  const [tokenizer, template] = await Promise.all([readTokenizer(folder, options), readTemplate(folder, options)]);
-  return { tokenizer, template };
+  const tokenizer = await readTokenizer(folder, options);
+  return { tokenizer, template: tokenizer.chat_template === null ? await readOldTemplate(folder, options) : undefined };
 }
 
 /** @internal */

@@ -9,7 +9,10 @@ import { ClearformerError } from '../support/error.js';
 import { checkOptions, ownOptions } from '../support/options.js';
 import { loadPart } from '../support/platform.js';
 import { missingPart } from './encoder.js';
-import { classNameOf, sentencePieces, type TokenizerConfig } from './special_tokens.js';
+import { usualPaddingSide } from './padding_sides.js';
+import { readPlain } from './plain_text.js';
+import { classNameOf, mayChat, sentencePieces, type TokenizerConfig, withMap } from './special_tokens.js';
+import { templateFile } from './template_names.js';
 import { PreTrainedTokenizer } from './tokenizer.js';
 import { useParts } from './unicode.js';
 
@@ -32,6 +35,7 @@ export const tokenizerFiles: readonly string[] = [
   'vocab.json',
   'merges.txt',
   'added_tokens.json',
+  templateFile,
   ...sentencePieces,
 ];
 
@@ -40,7 +44,7 @@ export const AutoTokenizer = {
   /**
    * Loads tokenizer.json, or without it vocab.txt (BERT) or vocab.json and merges.txt (GPT-2, RoBERTa, CLIP,
    * Whisper); also tokenizer_config.json and its complements (special_tokens_map.json, added_tokens.json,
-   * `model_type` of config.json). Rejects with `file_not_found`, `network_error`, `malformed_config`,
+   * `model_type` of config.json, and chat_template.jinja, which comes before tokenizer_config.json's). Rejects with `file_not_found`, `network_error`, `malformed_config`,
    * `integrity_mismatch`, `unsupported` for folders with SentencePiece files only, or the abort signal's reason.
    */
   async from_pretrained(source: Source, given: TokenizerLoadOptions = {}): Promise<PreTrainedTokenizer> {
@@ -54,11 +58,6 @@ export const AutoTokenizer = {
 /** Reads a tokenizer from an open folder. */
 export async function readTokenizer(folder: Folder, options: TokenizerLoadOptions): Promise<PreTrainedTokenizer> {
   const texts: TextFile[] = [];
-  const parsed = (text: TextFile | undefined): TokenizerConfig => {
-    if (text === undefined) return {};
-    texts.push(text);
-    return ruled(text);
-  };
   const [given, json] = await Promise.all([
     readOptional(folder, 'tokenizer_config.json', options),
     readRequired(folder, main, options).catch((thrown: unknown) => {
@@ -66,8 +65,8 @@ export async function readTokenizer(folder: Folder, options: TokenizerLoadOption
       throw thrown;
     }),
   ]);
-  const held = json instanceof ClearformerError ? undefined : parsed(json);
-  const config = await completed(parsed(given), folder, options, parsed);
+  const held = json instanceof ClearformerError ? undefined : parsed(json, texts);
+  const config = await completed(parsed(given, texts), folder, options, texts);
   const tokenizerJson = held ?? (await (await otherFiles()).fromOtherFiles(folder, options, config, texts));
   if (tokenizerJson === undefined) throw json;
   const sizes = new Map(texts.map((text) => [text.name, text.bytes]));
@@ -86,6 +85,13 @@ export async function readTokenizer(folder: Folder, options: TokenizerLoadOption
   return tokenizer;
 }
 
+/** The object of a file, which is added to the `texts` read. */
+function parsed(text: TextFile | undefined, texts: TextFile[]): TokenizerConfig {
+  if (text === undefined) return {};
+  texts.push(text);
+  return ruled(text);
+}
+
 /** Creates the tokenizer; errors in a vocabulary converted to the form of tokenizer.json name its own file. */
 function made(json: object, config: TokenizerConfig, texts: readonly TextFile[] | undefined): PreTrainedTokenizer {
   try {
@@ -98,23 +104,28 @@ function made(json: object, config: TokenizerConfig, texts: readonly TextFile[] 
   }
 }
 
-/** tokenizer_config.json completed from older files: the special tokens, and the class implied by the kind of model. */
+/**
+ * tokenizer_config.json completed from other files: the special tokens, the kind of model, which implies a class or makes
+ * transformers ignore it, and the chat template.
+ */
 async function completed(
   config: TokenizerConfig,
   folder: Folder,
   options: TokenizerLoadOptions,
-  parsed: (text: TextFile | undefined) => TokenizerConfig,
+  texts: TextFile[],
 ): Promise<TokenizerConfig> {
   // transformers reads the map of folders without `added_tokens_decoder`, and since version 5, which names a backend, writes none.
   const wantsMap = config.added_tokens_decoder === undefined && !config.backend;
   const wantsClass = typeof config.tokenizer_class !== 'string';
-  const [map, model] = await Promise.all([
+  const wantsSide = usualPaddingSide(config) === 'left' && !config.padding_side;
+  const [map, model, template] = await Promise.all([
     wantsMap ? readOptional(folder, 'special_tokens_map.json', options) : undefined,
-    wantsClass ? readOptional(folder, 'config.json', options) : undefined,
+    wantsClass || wantsSide ? readOptional(folder, 'config.json', options) : undefined,
+    mayChat(config) ? readPlain(folder, templateFile, options) : undefined,
   ]);
-  const { additional_special_tokens, extra_special_tokens = additional_special_tokens, ...others } = config;
-  const whole = { ...others, extra_special_tokens, ...parsed(map) };
+  if (template !== undefined) texts.push(template);
+  const whole = { ...withMap(config, parsed(map, texts)), ...(template && { chat_template: template.text }) };
   if (model === undefined) return whole;
-  const { tokenizer_class, model_type } = parsed(model);
-  return { ...whole, tokenizer_class: tokenizer_class ?? model_type };
+  const { tokenizer_class, model_type } = parsed(model, texts);
+  return { ...whole, model_type, ...(wantsClass && { tokenizer_class: tokenizer_class ?? model_type }) };
 }

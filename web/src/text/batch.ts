@@ -5,7 +5,8 @@ import { mapped, type Steps } from '../support/steps.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { Token } from './encoder.js';
 import { invalid } from './invalid.js';
-import type { TruncationStrategy } from './truncation.js';
+import type { Side } from './padding_sides.js';
+import type { Truncation, TruncationStrategy } from './truncation.js';
 
 /** Options of `tokenizer(text, options)`, with Hugging Face's names. */
 export interface TokenizerCallOptions {
@@ -14,7 +15,7 @@ export interface TokenizerCallOptions {
   /** true or 'longest': pad to the longest of the batch; 'max_length': to `max_length`. Default false. */
   padding?: boolean | 'longest' | 'max_length' | 'do_not_pad' | undefined;
   /** Default: the tokenizer's own `padding_side`. */
-  padding_side?: 'left' | 'right' | undefined;
+  padding_side?: Side | undefined;
   /** Round the padded length up to a multiple of this; needs `padding`. */
   pad_to_multiple_of?: number | undefined;
   /**
@@ -23,7 +24,7 @@ export interface TokenizerCallOptions {
    */
   truncation?: boolean | TruncationStrategy | 'do_not_truncate' | undefined;
   /** Default: the tokenizer's own `truncation_side`. */
-  truncation_side?: 'left' | 'right' | undefined;
+  truncation_side?: Side | undefined;
   max_length?: number | undefined;
   /** With `return_overflowing_tokens`: the number of tokens that two rows of one text share. Default 0. */
   stride?: number | undefined;
@@ -97,7 +98,7 @@ export interface Row {
 /** Padding of short rows: with `token`, to `length` (undefined: none). */
 export interface Padding {
   length: number | undefined;
-  side: 'left' | 'right';
+  side: Side;
   token: Token;
 }
 
@@ -128,15 +129,48 @@ const strategies: Readonly<Record<string, TruncationStrategy>> = {
   only_second: 'only_second',
 };
 
+/** What calls take from their tokenizer. */
+interface Defaults {
+  readonly padding_side: Side;
+  readonly truncation_side: Side;
+  readonly model_max_length: number;
+}
+
+/** The truncation of a call that adds special tokens; undefined: none. */
+export function truncationOf(options: TokenizerCallOptions, added: number, own: Defaults): Truncation | undefined {
+  const strategy = truncationStrategy(options);
+  if (strategy === undefined) return undefined;
+  const limit = truncationLimit(options, own.model_max_length);
+  if (limit < added) throw invalid('max_length', `max_length ${limit} has no room for ${added} special tokens`);
+  const { stride = 0, truncation_side = own.truncation_side } = options;
+  return { strategy, room: limit - added, stride, side: checkedSide('truncation_side', truncation_side) };
+}
+
+/** The padding of a call's rows; `filling` returns the token, if one is needed. */
+export function paddingOf(
+  rows: readonly Row[],
+  options: TokenizerCallOptions,
+  own: Defaults,
+  filling: () => Pick<Token, 'id' | 'type'>,
+): Padding {
+  const longest = rows.reduce((most, { tokens }) => Math.max(most, tokens.length), 0);
+  const length = paddedLength(longest, options, own.model_max_length);
+  const needed = length !== undefined && rows.some(({ tokens }) => tokens.length < length);
+  const { id, type } = needed ? filling() : { id: 0, type: 0 };
+  const token: Token = { id, start: 0, end: 0, word: null, sequence: null, special: true, type };
+  const { padding_side = own.padding_side } = options;
+  return { length, side: needed ? checkedSide('padding_side', padding_side) : own.padding_side, token };
+}
+
 /** The truncation strategy; undefined: none. Throws `invalid_argument` for contradictory options. */
-export function truncationStrategy(options: TokenizerCallOptions): TruncationStrategy | undefined {
+function truncationStrategy(options: TokenizerCallOptions): TruncationStrategy | undefined {
   const { truncation = false, stride, truncation_side } = options;
   const known = Object.hasOwn(strategies, textOf(truncation));
   if (!isOff(truncation, 'do_not_truncate') && !known) {
     throw invalid('truncation', `truncation '${textOf(truncation)}' is not known`);
   }
   const strategy = known ? strategies[textOf(truncation)] : undefined;
-  checkSide('truncation_side', truncation_side);
+  if (truncation_side !== undefined) checkedSide('truncation_side', truncation_side);
   if (stride !== undefined && strategy === undefined) throw invalid('stride', 'stride needs truncation');
   if (stride !== undefined && !isCount(stride)) throw invalid('stride', 'stride must be a whole number from 0 up');
   if (options.max_length !== undefined && strategy === undefined && options.padding !== 'max_length') {
@@ -146,7 +180,7 @@ export function truncationStrategy(options: TokenizerCallOptions): TruncationStr
 }
 
 /** The maximum number of tokens per row; throws `invalid_argument` if it is not given anywhere. */
-export function truncationLimit(options: TokenizerCallOptions, model_max_length: number): number {
+function truncationLimit(options: TokenizerCallOptions, model_max_length: number): number {
   const limit = options.max_length ?? model_max_length;
   const multiple = options.pad_to_multiple_of;
   if (!isCount(limit)) {
@@ -159,13 +193,9 @@ export function truncationLimit(options: TokenizerCallOptions, model_max_length:
 }
 
 /** The length that rows are padded to; undefined: none. */
-export function paddedLength(
-  longest: number,
-  options: TokenizerCallOptions,
-  model_max_length: number,
-): number | undefined {
+function paddedLength(longest: number, options: TokenizerCallOptions, model_max_length: number): number | undefined {
   const { padding = false, max_length, padding_side, pad_to_multiple_of: multiple } = options;
-  checkSide('padding_side', padding_side);
+  if (padding_side !== undefined) checkedSide('padding_side', padding_side);
   if (multiple !== undefined && (!isCount(multiple) || multiple === 0 || isOff(padding, 'do_not_pad'))) {
     throw invalid('pad_to_multiple_of', 'pad_to_multiple_of must be a whole number from 1 up, and needs padding');
   }
@@ -189,8 +219,9 @@ function isCount(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 0;
 }
 
-function checkSide(option: string, side: unknown): void {
-  if (side === undefined || side === 'left' || side === 'right') return;
+/** A side, given in a call or set on the tokenizer. Throws `invalid_argument` for what is none. */
+function checkedSide(option: string, side: unknown): Side {
+  if (side === 'left' || side === 'right') return side;
   throw invalid(option, `${option} must be 'left' or 'right', not ${textOf(side)}`);
 }
 
@@ -208,7 +239,7 @@ class BatchInfo implements TokenInfo {
   }
 
   sequence_ids(row = 0): (0 | 1 | null)[] {
-    return this.#row(row).map(({ sequence }) => sequence);
+    return this.#row(row).map(({ sequence }) => sequence as 0 | 1 | null);
   }
 
   tokens(row = 0): string[] {
@@ -236,7 +267,7 @@ export function* layOut(
     ['input_ids', ({ id }) => id],
     ['attention_mask', (token) => (token === padding.token ? 0 : 1)],
     ['token_type_ids', ({ type }) => type],
-    ['special_tokens_mask', ({ sequence }) => (sequence === null ? 1 : 0)],
+    ['special_tokens_mask', ({ special }) => (special ? 1 : 0)],
     ['offset_mapping', ({ start, end }) => [start, end], 'return_offsets_mapping'],
   ];
   const wanted = options as Readonly<Record<string, unknown>>;

@@ -1,13 +1,14 @@
 // Chat templates: renders a conversation with the tokenizer's Jinja template, as transformers does.
 
-import type { ReadOptions } from '../checkpoint/files.js';
-import { readOptional } from '../checkpoint/files.js';
+import { notFound, type ReadOptions } from '../checkpoint/files.js';
 import { openSource, type Source, type SourceOptions, sourceOptions } from '../checkpoint/source.js';
 import { ClearformerError, messageOf } from '../support/error.js';
 import { checkOptions, expectArgument } from '../support/options.js';
 import type { TokenizerCallOptions, TokenizerOutput } from './batch.js';
 import { type BoundedTemplate, boundedTemplate } from './bounded_template.js';
 import { readPlain } from './plain_text.js';
+import { readOldTemplate } from './template_files.js';
+import { templateFile } from './template_names.js';
 
 /** A message of a conversation. Templates may use more fields. */
 export interface Message {
@@ -102,21 +103,15 @@ export function apply_chat_template(
 }
 
 /**
- * The template of a folder that stores it in a separate file: chat_template.jinja, or chat_template.json. To be passed
- * as `chat_template`. Rejects with `file_not_found` if the folder has neither.
+ * The template of a folder that stores it in a separate file: chat_template.jinja, which AutoTokenizer reads as well, or
+ * chat_template.json. To be passed as `chat_template`. Rejects with `file_not_found` if the folder has neither.
  */
 export async function read_chat_template(source: Source, options: SourceOptions & ReadOptions = {}): Promise<string> {
   checkOptions('read_chat_template', options, [...sourceOptions, 'signal', 'integrity']);
   const folder = openSource(source, options);
-  const plain = await readPlain(folder, 'chat_template.jinja', options);
-  if (plain !== undefined) return plain.text;
-  const json = await readOptional(folder, 'chat_template.json', options);
-  const held = json === undefined ? undefined : JSON.parse(json.text).chat_template;
-  if (typeof held === 'string') return held;
-  throw new ClearformerError('file_not_found', `chat_template.jinja is not in ${folder.where}`, {
-    file: 'chat_template.jinja',
-    where: folder.where,
-  });
+  const template = (await readPlain(folder, templateFile, options))?.text ?? (await readOldTemplate(folder, options));
+  if (template !== undefined) return template;
+  throw notFound(folder, templateFile);
 }
 
 function refusal(option: string, why: string): ClearformerError {

@@ -5,7 +5,7 @@ import type { SpelledToken } from './added_tokens.js';
 import { bytesOf } from './byte_level.js';
 import { patternOf } from './patterns.js';
 import { asStep, characterOf, countOf, flagOf, type Step, stepsOf, textOf, unknownStep } from './step.js';
-import { spellings } from './token_lists.js';
+import { spellings, type Vocabulary } from './token_lists.js';
 import { textOfUtf8 } from './utf8.js';
 
 type Decode = (texts: readonly string[]) => readonly string[];
@@ -21,12 +21,12 @@ export class TokenDecoder {
   /** `wordEnd` is the suffix of words that becomes a space, as in transformers' class of CLIP's tokenizers only. */
   constructor(
     step: unknown,
-    ids: ReadonlyMap<string, number>,
+    vocabulary: Vocabulary,
     added: readonly SpelledToken[],
     private readonly wordEnd: string | null | undefined,
   ) {
     this.#texts = spellings(
-      ids,
+      vocabulary,
       added.map(([spelling, { id }]) => [spelling, id]),
     );
     const contents = new Set<string | undefined>(

@@ -15,6 +15,7 @@ import type { Model, WordPart } from './model_parts.js';
 import { hasScores } from './models.js';
 import { normalizerOf } from './normalizers.js';
 import { needsSpans, type PreTokenize, preTokenizerOf } from './pre_tokenizers.js';
+import type { StoredSettings } from './settings.js';
 import { settled, type TokenizerConfig } from './special_tokens.js';
 import { NotLoaded, needed, onDemand } from './unicode.js';
 import { BytePlaces } from './utf8.js';
@@ -27,9 +28,11 @@ export interface Token {
   end: number;
   /** The index of its word; null for tokens without text. */
   word: number | null;
-  /** 0 the text, 1 its pair; null for tokens without text. */
-  sequence: 0 | 1 | null;
+  /** 0 the text, 1 its pair (others only with several steps that add tokens); null for tokens without text. */
+  sequence: number | null;
   type: number;
+  /** Whether it is not of a text. */
+  special?: boolean;
   /** Its text, if it differs from the vocabulary's entry. */
   value?: string | undefined;
 }
@@ -42,12 +45,10 @@ export interface TokenizerJson {
 }
 
 /** All parts of tokenizer.json that are used. */
-export interface WholeJson extends TokenizerJson {
+export interface WholeJson extends TokenizerJson, StoredSettings {
   model: { end_of_word_suffix?: string | null };
   post_processor?: unknown;
   decoder?: unknown;
-  padding?: { direction?: string; pad_type_id?: number; pad_token?: string } | null;
-  truncation?: { direction?: string } | null;
 }
 
 /** A part that a tokenizer needs and that has not been loaded, if any. */

@@ -3,6 +3,7 @@
 import { ClearformerError } from '../support/error.js';
 import type { Steps } from '../support/steps.js';
 import { flagOf, type Step, unsupported } from './step.js';
+import type { Vocabulary } from './token_lists.js';
 import { utf8Of } from './utf8.js';
 
 /** A token of a word: its id and the UTF-16 code units [from, to) of the word. */
@@ -29,9 +30,8 @@ export function tooLongToken(type: string, length: number): ClearformerError {
 export const longWord = 2 ** 12;
 
 /** A vocabulary and a function that splits words into tokens. */
-export interface Model {
+export interface Model extends Vocabulary {
   readonly kind: 'BPE' | 'WordPiece' | 'Unigram' | 'WordLevel';
-  readonly ids: ReadonlyMap<string, number>;
   tokenize(word: string): WordParts | Steps<WordParts>;
 }
 

@@ -33,7 +33,8 @@ export function modelOf(held: unknown): Model {
   if (step.type === 'WordLevel') return { kind: 'WordLevel', ids, tokenize: (word) => [wholeWord(parts, word)] };
   if (step.type !== 'Unigram') throw unknownStep('model', step.type);
   if (scored === undefined) throw malformed('Unigram: vocab must be a list of tokens and scores');
-  return { kind: 'Unigram', ids, tokenize: needed('pieces').unigram(parts, scored) };
+  const list = scored.map(([token]) => token);
+  return { kind: 'Unigram', ids, list, tokenize: needed('pieces').unigram(parts, scored) };
 }
 
 /** Whether a model's vocabulary has scores, as Unigram's. */

@@ -5,14 +5,7 @@ import { type ReadOptions, readOptional, type TextFile } from '../checkpoint/fil
 import type { Folder } from '../checkpoint/folder.js';
 import { ClearformerError } from '../support/error.js';
 import { readPlain } from './plain_text.js';
-import {
-  extraTokens,
-  familyOf,
-  sentencePieces,
-  specialNames,
-  type TokenizerConfig,
-  tokenText,
-} from './special_tokens.js';
+import { familyOf, sentencePieces, specialInLists, type TokenizerConfig, tokenText } from './special_tokens.js';
 import { fromVocabAndMerges, fromVocabTxt } from './vocabulary_files.js';
 
 /** Converts the other files of a folder to the form of tokenizer.json; undefined if they are no tokenizer either. */
@@ -40,7 +33,7 @@ export async function fromOtherFiles(
 
 /** added_tokens.json maps tokens to ids; the other files say which of them are special. */
 function legacyTokens(ids: Record<string, number>, config: TokenizerConfig): Record<number, object> {
-  const special = new Set([...specialNames.map((name) => config[name]), ...extraTokens(config)].map(tokenText));
+  const special = new Set(specialInLists(config).map(tokenText));
   const tokens = Object.entries(ids).map(([content, id]) => {
     return [id, { content, special: special.has(content), normalized: !special.has(content) }];
   });

@@ -14,7 +14,7 @@ export interface Reader {
 }
 
 const hexDigits = codePointsOf('0123456789ABCDEFabcdef');
-/** \w: the word characters, and those of Latin-1 that are numbers. */
+/** \w and \p{Word} outside of classes: the word characters, and those of Latin-1 that are numbers. */
 export const word = once(() => union(posixWord(), codePointsOf('\u00b2\u00b3\u00b9\u00bc\u00bd\u00be')));
 const posixWord = once(() => union(alphabetic(), category('M'), category('Nd'), category('Pc')));
 const assigned = () => complement(category('Cn'));
@@ -60,8 +60,9 @@ const categories = once(() => {
 });
 
 /** \p{name}: case, spaces, - and _ in names are ignored. */
-function property(name: string): CodePoints {
+function property(name: string, isInClass: boolean): CodePoints {
   const plain = name.toLowerCase().replace(/[-_ ]/g, '');
+  if (plain === 'word' && !isInClass) return word();
   const short = categories().get(plain);
   const found = short === undefined ? properties[plain]?.() : category(short);
   return found ?? script(name);
@@ -97,12 +98,12 @@ const escapedSets: Readonly<Record<string, () => CodePoints>> = {
 const escapedCodes: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, r: 13, a: 7, e: 27 };
 
 /** The set of the escape (\d, \p{L}, \x41, \-) at the reader's position; for a single character its `code`. */
-export function readEscape(reader: Reader): { set: CodePoints; code?: number } {
+export function readEscape(reader: Reader, isInClass = false): { set: CodePoints; code?: number } {
   const rest = reader.source.slice(reader.at);
   const named = /^\\([pP])\{(\^?)([^{}]*)\}/.exec(rest);
   if (named !== null) {
     reader.at += named[0].length;
-    const set = property(named[3] ?? '');
+    const set = property(named[3] ?? '', isInClass);
     return { set: (named[1] === 'P') !== (named[2] === '^') ? complement(set) : set };
   }
   const coded = /^\\(?:x\{([0-9A-Fa-f]+)\}|x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{4}))/.exec(rest);
@@ -113,7 +114,8 @@ export function readEscape(reader: Reader): { set: CodePoints; code?: number } {
   const digits = coded?.[1] ?? coded?.[2] ?? coded?.[3];
   if (digits !== undefined) return single(Number.parseInt(digits, 16), reader);
   if (octal !== null) return single(Number.parseInt(octal[1] ?? '', 8), reader);
-  const known = escapedSets[character.toLowerCase()]?.();
+  const kind = character.toLowerCase();
+  const known = (kind === 'w' && isInClass ? posixWord : escapedSets[kind])?.();
   if (known !== undefined) return { set: /[A-Z]/.test(character) ? complement(known) : known };
   // Letters and digits with unsupported meanings: anchors, backreferences, control characters.
   if (/[1-9ABCGKMNORXZbcgkuxyzB]/.test(character))
@@ -182,7 +184,7 @@ function readOne(reader: Reader): { set: CodePoints; code?: number } {
     reader.at += code > 0xffff ? 2 : 1;
     return { set: [code, code], code };
   }
-  if (!reader.source.startsWith('\\b', reader.at)) return readEscape(reader);
+  if (!reader.source.startsWith('\\b', reader.at)) return readEscape(reader, true);
   reader.at += 2;
   return { set: [8, 8], code: 8 }; // a backspace, within a class
 }

@@ -10,46 +10,51 @@ import { whiteSpace } from './unicode.js';
 /** A row of tokens, followed by rows of overflowing tokens. */
 export type Rows = readonly (readonly Token[])[];
 
-/** A special token, or one of the texts (0 the first, 1 its pair), and its token type (undefined: unchanged). */
-type Slot = { readonly special: readonly number[]; readonly type: number } | TextSlot;
-interface TextSlot {
-  readonly text: 0 | 1;
-  readonly type: number | undefined;
+/** A row under way, and the places [from, to) of its texts by their numbers. */
+interface Row {
+  readonly tokens: readonly Token[];
+  readonly places: ReadonlyMap<number, readonly [from: number, to: number]>;
+}
+
+/** A text or special tokens between texts: the main row, followed by overflowing ones. */
+type Part = readonly Row[];
+
+/** What a call's steps share: the texts of tokens with spans, and the vocabulary's entries. */
+interface Context {
+  readonly withSpecial: boolean;
+  readonly originals: readonly string[] | undefined;
+  readonly spelling: (id: number) => string | undefined;
+}
+
+/** One step: it adds tokens to parts, or makes parts of them, which are joined after the last step. */
+interface Stage {
+  /** The ids it adds to a text, or a pair. */
+  added(pair: boolean): readonly number[];
+  run(parts: readonly Part[], context: Context): Steps<readonly Part[]>;
 }
 
 export class PostProcessor {
-  readonly #single: readonly Slot[];
-  readonly #pair: readonly Slot[];
-  readonly #trim: ((row: readonly Token[], text: string) => Steps<Token[]>) | undefined;
+  readonly #stages: readonly Stage[];
+  readonly #spelling: (id: number) => string | undefined;
 
   /**
    * `spelling` returns the vocabulary's entry for an id, if there is one. Throws `unsupported` for a step of an unknown
    * type, `malformed_config` for an id without a token.
    */
   constructor(held: unknown, spelling: (id: number) => string | undefined) {
-    const steps = flat(held);
-    const unknown = steps.find(({ type }) => !Object.hasOwn(templates, type));
-    if (unknown !== undefined) throw unknownStep('post-processor', unknown.type);
-    const template = steps.find(({ type }) => type !== 'ByteLevel');
-    [this.#single, this.#pair] = templates[template?.type ?? 'ByteLevel']?.(template ?? { type: '' }) ?? bare;
-    for (const slot of [...this.#single, ...this.#pair]) {
-      const stranger = 'special' in slot ? slot.special.find((id) => spelling(id) === undefined) : undefined;
-      if (stranger !== undefined) throw malformed(`${template?.type}: no token has the id ${stranger}`);
-    }
-    const trims = steps.find(
-      ({ type, trim_offsets }) => type !== 'BertProcessing' && (trim_offsets ?? type === 'ByteLevel'),
-    );
-    if (trims === undefined) return;
-    const prefixed = trims.add_prefix_space !== false;
-    this.#trim = (row, text) =>
-      mapped(row, (token, i) =>
-        trimmed(token, spelling(token.id) ?? '', text, prefixed && (i === 0 || token.start === 0)),
-      );
+    this.#spelling = spelling;
+    this.#stages = flat(held).map((step) => {
+      if (!Object.hasOwn(stages, step.type)) throw unknownStep('post-processor', step.type);
+      const stage = stages[step.type]?.(step) as Stage;
+      const stranger = [...stage.added(false), ...stage.added(true)].find((id) => spelling(id) === undefined);
+      if (stranger !== undefined) throw malformed(`${step.type}: no token has the id ${stranger}`);
+      return stage;
+    });
   }
 
   /** The number of special tokens added to a text or a pair. */
   added(pair: boolean): number {
-    return this.#slots(pair).reduce((sum, slot) => sum + ('special' in slot ? slot.special.length : 0), 0);
+    return this.#stages.reduce((sum, stage) => sum + stage.added(pair).length, 0);
   }
 
   /**
@@ -57,60 +62,150 @@ export class PostProcessor {
    * `originals` are the texts themselves, for tokens with spans.
    */
   *process(texts: readonly Rows[], withSpecial: boolean, originals: readonly string[] | undefined): Steps<Rows> {
-    const sources: Rows[] = [];
-    for (const [i, rows] of texts.entries()) {
-      const original = originals?.[i];
-      const done: (readonly Token[])[] = [];
-      for (const row of rows) {
-        done.push(original === undefined || this.#trim === undefined ? row : yield* this.#trim(row, original));
-      }
-      sources.push(done);
-    }
-    let all: Rows = [[]];
-    for (const slot of this.#slots(texts.length > 1)) {
-      if (withSpecial || !('special' in slot)) all = joined(all, yield* rowsOf(slot, sources));
-    }
+    const context = { withSpecial, originals, spelling: this.#spelling };
+    let parts: readonly Part[] = texts.map((rows, i) => rows.map((tokens) => placed({ tokens, places: new Map() }, i)));
+    for (const stage of this.#stages) parts = yield* stage.run(parts, context);
+    const all: (readonly Token[])[] = [];
+    for (const row of parts.reduce(joined, [nothing])) all.push(yield* numbered(row));
     return all;
-  }
-
-  #slots(pair: boolean): readonly Slot[] {
-    return pair ? this.#pair : this.#single;
   }
 }
 
-type Template = readonly [single: readonly Slot[], pair: readonly Slot[]];
-const bare: Template = [
-  [{ text: 0, type: undefined }],
-  [0, 1].map((text) => ({ text: text as 0 | 1, type: undefined })),
-];
+const nothing: Row = { tokens: [], places: new Map() };
+
+/** The row as the text of a number. */
+function placed({ tokens, places }: Row, i: number): Row {
+  return { tokens, places: new Map(places).set(i, [0, tokens.length]) };
+}
+
+/** The tokens with the numbers of their texts. As in the crate, texts without a place are everywhere. */
+function* numbered({ tokens, places }: Row): Steps<readonly Token[]> {
+  const numbers = new Array<number | null>(tokens.length).fill(null);
+  for (let i = 0; i < Math.max(places.size, 1); i++) numbers.fill(i, ...(places.get(i) ?? []));
+  return yield* mapped(tokens, (token, i) => {
+    const sequence = numbers[i] ?? null;
+    return sequence === token.sequence ? token : { ...token, sequence };
+  });
+}
+
+/** Every combination of two parts' rows: the main ones first. */
+function joined(left: Part, right: Part): Part {
+  const [main = nothing, ...leftOver] = left;
+  const [next = nothing, ...nextOver] = right;
+  return [
+    together(main, next),
+    ...leftOver.flatMap((row) => right.map((other) => together(row, other))),
+    ...nextOver.map((other) => together(main, other)),
+  ];
+}
+
+function together(left: Row, right: Row): Row {
+  const { length } = left.tokens;
+  const moved = Array.from(right.places, ([i, [from, to]]) => [i, [from + length, to + length]] as const);
+  return { tokens: [...left.tokens, ...right.tokens], places: new Map([...left.places, ...moved]) };
+}
 
 /** cls and sep are pairs of a token and its id. */
-function idIn(step: Step, key: 'cls' | 'sep'): number[] {
+function idIn(step: Step, key: 'cls' | 'sep'): number {
   const pair = step[key];
-  if (Array.isArray(pair) && isId(pair[1])) return [pair[1]];
+  if (Array.isArray(pair) && isId(pair[1])) return pair[1];
   throw mustBe(step, key, 'a token and its id');
 }
 
-const templates: Readonly<Record<string, (step: Step) => Template>> = {
-  ByteLevel: () => bare,
+const stages: Readonly<Record<string, (step: Step) => Stage>> = {
+  ByteLevel: (step) => ({
+    added: () => [],
+    *run(parts, context) {
+      const done = yield* withoutSpaces(parts, step, context);
+      return done.map((part, i) => part.map((row, r) => (r === 0 ? placed(row, i) : row)));
+    },
+  }),
   BertProcessing: (step) => {
-    const end: Slot = { special: idIn(step, 'sep'), type: 0 };
-    const single: Slot[] = [{ special: idIn(step, 'cls'), type: 0 }, { text: 0, type: 0 }, end];
-    return [single, [...single, { text: 1, type: 1 }, { ...end, type: 1 }]];
+    const [cls, sep] = [idIn(step, 'cls'), idIn(step, 'sep')];
+    return {
+      added: (pair) => (pair ? [cls, sep, sep] : [cls, sep]),
+      *run(parts, { withSpecial }) {
+        if (!withSpecial) return parts;
+        const done: Part[] = [];
+        for (const part of parts) done.push(yield* framed(part, done.length === 0 ? [cls] : [], sep, done.length));
+        return done;
+      },
+    };
   },
   RobertaProcessing: (step) => {
-    const end: Slot = { special: idIn(step, 'sep'), type: 0 };
-    const single: Slot[] = [{ special: idIn(step, 'cls'), type: 0 }, { text: 0, type: 0 }, end];
-    return [single, [...single, end, { text: 1, type: 0 }, end]];
+    const [cls, sep] = [idIn(step, 'cls'), idIn(step, 'sep')];
+    return {
+      added: (pair) => (pair ? [cls, sep, sep, sep] : [cls, sep]),
+      *run(parts, context) {
+        const done: Part[] = [];
+        for (const part of yield* withoutSpaces(parts, step, context)) {
+          const before = done.length === 0 ? cls : sep;
+          if (context.withSpecial) done.push(yield* framed(part, [before], sep, done.length, 0));
+          else done.push(yield* typed(part, 0));
+        }
+        return done;
+      },
+    };
   },
   TemplateProcessing: (step) => {
     const slotsOf = (pieces: unknown, key: string) => {
       if (Array.isArray(pieces)) return pieces.map((piece) => slotOf(piece, step.special_tokens));
       throw mustBe(step, key, 'a list');
     };
-    return [slotsOf(step.single, 'single'), slotsOf(step.pair, 'pair')];
+    const templates = [slotsOf(step.single, 'single'), slotsOf(step.pair, 'pair')] as const;
+    return {
+      added: (pair) => templates[pair ? 1 : 0].flatMap((slot) => ('special' in slot ? slot.special : [])),
+      *run(parts, { withSpecial }) {
+        const slots = templates[parts.length - 1];
+        if (slots === undefined)
+          throw malformed(`TemplateProcessing: ${parts.length} parts come from the steps before it`);
+        const texts = [...parts];
+        const done: Part[] = [];
+        for (const slot of slots) {
+          if ('text' in slot) {
+            const [main = nothing, ...over] = yield* typed(texts[slot.text] ?? [], slot.type);
+            const part = [placed(main, slot.text), ...over];
+            texts[slot.text] = part;
+            done.push(part);
+          } else if (withSpecial)
+            done.push([{ tokens: slot.special.map((id) => specialToken(id, slot.type)), places: new Map() }]);
+        }
+        return done;
+      },
+    };
   },
 };
+
+function specialToken(id: number, type: number): Token {
+  return { id, start: 0, end: 0, word: null, sequence: null, special: true, type };
+}
+
+/** A part with another type. As in the crate, overflowing rows keep theirs. */
+function* typed([main, ...over]: Part, type: number): Steps<Part> {
+  if (main === undefined) return [];
+  return [{ ...main, tokens: yield* mapped(main.tokens, (token) => ({ ...token, type })) }, ...over];
+}
+
+/**
+ * The part of a number with special tokens around each row, the first or a further text; what is between them is a text. `type`: of all
+ * tokens, else they keep theirs.
+ */
+function* framed(part: Part, before: readonly number[], after: number, number: number, type?: number): Steps<Part> {
+  const i = Math.min(number, 1);
+  const special = (id: number) => specialToken(id, type ?? i);
+  const framedRows: Row[] = [];
+  for (const row of part) {
+    const inner = yield* mapped(row.tokens, (token) => ({ ...token, special: false, type: type ?? token.type }));
+    const tokens = [...before.map(special), ...inner, special(after)];
+    framedRows.push({ tokens, places: new Map([[i, [before.length, tokens.length - 1]]]) });
+  }
+  return framedRows;
+}
+
+/** A special token, or one of the texts (0 the first, 1 its pair), and its token type. */
+type Slot =
+  | { readonly special: readonly number[]; readonly type: number }
+  | { readonly text: 0 | 1; readonly type: number };
 
 function slotOf(piece: unknown, tokens: unknown): Slot {
   const { Sequence: text, SpecialToken: token } = isObject(piece) ? piece : {};
@@ -143,24 +238,24 @@ function flat(held: unknown): Step[] {
   return step.type === 'Sequence' ? stepsOf(step, 'processors').flatMap(flat) : [step];
 }
 
-// As in the crate, the template's types apply to the main row only; overflowing rows keep their text's own.
-function* rowsOf(slot: Slot, texts: readonly Rows[]): Steps<Rows> {
-  if ('special' in slot) {
-    return [slot.special.map((id) => ({ id, start: 0, end: 0, word: null, sequence: null, type: slot.type }))];
+/** The parts with spans that exclude spaces, if the step says so. */
+function* withoutSpaces(parts: readonly Part[], step: Step, context: Context): Steps<readonly Part[]> {
+  const { originals, spelling } = context;
+  if (originals === undefined || !(step.trim_offsets ?? step.type === 'ByteLevel')) return parts;
+  const prefixed = step.add_prefix_space !== false;
+  const done: Part[] = [];
+  for (const part of parts) {
+    const rows: Row[] = [];
+    for (const { tokens, places } of part) {
+      const trim = (token: Token, i: number) => {
+        const text = originals[token.sequence ?? 0] ?? '';
+        return trimmed(token, spelling(token.id) ?? '', text, prefixed && (i === 0 || token.start === 0));
+      };
+      rows.push({ tokens: yield* mapped(tokens, trim), places });
+    }
+    done.push(rows);
   }
-  const { type } = slot;
-  const [main = [], ...rest] = texts[slot.text] ?? [];
-  return [type === undefined ? main : yield* mapped(main, (token) => ({ ...token, type })), ...rest];
-}
-
-function joined(left: Rows, right: Rows): Rows {
-  const [main = [], ...leftOver] = left;
-  const [next = [], ...nextOver] = right;
-  return [
-    [...main, ...next],
-    ...leftOver.flatMap((row) => right.map((other) => [...row, ...other])),
-    ...nextOver.map((other) => [...main, ...other]),
-  ];
+  return done;
 }
 
 // In the byte-level alphabet a space is Ġ.

@@ -3,6 +3,7 @@
 import { textOf } from '../support/error.js';
 import type { AddedToken } from './added_tokens.js';
 import { isObject, type Step } from './step.js';
+import { sizeOf, type Vocabulary } from './token_lists.js';
 
 /** tokenizer_config.json, merged with special_tokens_map.json if that is read. */
 export type TokenizerConfig = Readonly<Record<string, unknown>>;
@@ -80,6 +81,12 @@ export function familyOf(config: TokenizerConfig): Family | undefined {
   return Object.hasOwn(familyNames, name) ? familyNames[name] : undefined;
 }
 
+/** Whether models with such a tokenizer may have a chat template: those of encoders and translators have none. */
+export function mayChat(config: TokenizerConfig): boolean {
+  const family = familyOf(config);
+  return family === undefined || family === 'gpt2';
+}
+
 /** BERT's normalizer as tokenizer_config.json describes it. */
 export function bertNormalizer(config: TokenizerConfig): Step {
   return {
@@ -112,6 +119,12 @@ export function tokenText(token: unknown): string | null {
   return typeof content === 'string' ? content : null;
 }
 
+/** Whether the class has a default for a role. */
+export function hasUsualToken(config: TokenizerConfig, name: SpecialName): boolean {
+  const family = familyOf(config);
+  return family !== undefined && byFamily[family][name] !== undefined;
+}
+
 /** The special tokens by role: named by the files, otherwise the class's defaults if `has` returns true for them. */
 export function specialTokensOf(
   config: TokenizerConfig,
@@ -126,44 +139,102 @@ export function specialTokensOf(
   return Object.fromEntries(entries);
 }
 
-/** The special tokens without a role: a list, or tokens by names of the model's own. */
-export function extraTokens({
-  extra_special_tokens: extra,
-  additional_special_tokens: more,
-}: TokenizerConfig): unknown[] {
-  if (Array.isArray(extra)) return extra;
-  return [...(isObject(extra) ? Object.values(extra) : []), ...(Array.isArray(more) ? more : [])];
+const isOwnName = (key: string) => key.endsWith('_token') && !specialNames.some((name) => name === key);
+
+/** The entries of an object; none for anything else. */
+const entriesOf = (value: unknown) => (isObject(value) ? Object.entries(value) : []);
+
+/**
+ * The model's own special tokens by name: other keys such as `image_token`, and those of a dictionary of additional tokens.
+ */
+function modelTokens(config: TokenizerConfig): Readonly<Record<string, unknown>> {
+  const { additional_special_tokens, extra_special_tokens: extra = additional_special_tokens } = config;
+  const keys = Object.entries(config).filter(([key, value]) => isOwnName(key) && tokenText(value) !== null);
+  return Object.fromEntries([...keys, ...entriesOf(config.model_specific_special_tokens), ...entriesOf(extra)]);
+}
+
+/** The texts of the model's own special tokens by name. */
+export function modelTokenTexts(config: TokenizerConfig): Readonly<Record<string, string>> {
+  const texts = Object.entries(modelTokens(config)).map(([name, token]) => [name, tokenText(token)] as const);
+  return Object.fromEntries(texts.filter((entry): entry is readonly [string, string] => entry[1] !== null));
+}
+
+const listed = (tokens: unknown): readonly unknown[] => (Array.isArray(tokens) ? tokens : []);
+
+/** The special tokens without a role or name. */
+function extraTokens({ extra_special_tokens: extra, additional_special_tokens: more }: TokenizerConfig) {
+  return listed(Array.isArray(extra) ? extra : more);
+}
+
+/** The tokens that are special in added_tokens.json: those with roles, and texts among the additional ones. */
+export function specialInLists(config: TokenizerConfig): unknown[] {
+  const texts = extraTokens(config).filter((token) => typeof token === 'string');
+  return [...specialNames.map((name) => config[name]), ...texts];
+}
+
+/**
+ * tokenizer_config.json with special_tokens_map.json, whose list of additional tokens continues its own. As in transformers,
+ * the map's tokens of the model come before tokenizer_config.json's texts.
+ */
+export function withMap(config: TokenizerConfig, map: TokenizerConfig): TokenizerConfig {
+  const { additional_special_tokens, extra_special_tokens: extra = additional_special_tokens, ...others } = config;
+  const { extra_special_tokens: more } = map;
+  const isText = ([key, value]: readonly [string, unknown]) => isOwnName(key) && typeof value === 'string';
+  const named = [...Object.entries(others).filter(isText), ...entriesOf(extra)];
+  const specific = named.length > 0 ? named : entriesOf(others.model_specific_special_tokens);
+  const asSpecial = (token: unknown) => (isObject(token) ? { ...token, special: true } : token);
+  return {
+    ...Object.fromEntries(Object.entries(others).filter((entry) => !isText(entry))),
+    ...map,
+    model_specific_special_tokens: Object.fromEntries([...specific, ...entriesOf(more)]),
+    extra_special_tokens: Array.isArray(more)
+      ? [...listed(extra), ...more.filter((token) => !listed(extra).includes(token)).map(asSpecial)]
+      : (more ?? extra),
+  };
 }
 
 /**
  * All added tokens: tokenizer.json's, then as in transformers those of tokenizer_config.json that it lacks or has with
- * other properties, and named special tokens that are not among them. Tokens missing in the vocabulary get the next
- * free id.
+ * other properties, and named special tokens that are not among them. Their ids are the vocabulary's or, whatever the files say, the
+ * next free ones.
  */
 export function addedTokensOf(
   own: readonly AddedToken[],
-  vocabulary: ReadonlyMap<string, number>,
+  vocabulary: Vocabulary,
   config: TokenizerConfig,
 ): AddedToken[] {
-  const tokens = new Map(own.map((token) => [token.content, token]));
-  let next = own.reduce((least, { id }) => Math.max(least, id + 1), vocabulary.size);
-  const add = (token: Omit<AddedToken, 'id'>) => {
-    const id = tokens.get(token.content)?.id ?? vocabulary.get(token.content) ?? next++;
-    tokens.set(token.content, { ...token, id });
+  const tokens = new Map<string, AddedToken>();
+  const add = (several: readonly Omit<AddedToken, 'id'>[]) => {
+    let next = Array.from(tokens.values()).reduce((least, { id }) => Math.max(least, id + 1), sizeOf(vocabulary));
+    for (const token of several) {
+      if (token.content === '') continue;
+      const id = tokens.get(token.content)?.id ?? vocabulary.ids.get(token.content) ?? next++;
+      const special = token.special === true || tokens.get(token.content)?.special === true; // what was special stays it
+      tokens.set(token.content, { ...token, special, normalized: token.normalized ?? !token.special, id });
+    }
   };
-  const isKnown = (token: string) => tokens.has(token) || vocabulary.has(token);
+  add(own);
+  const isKnown = (token: string) => tokens.has(token) || vocabulary.ids.has(token);
   const listed = Object.values(config.added_tokens_decoder ?? {}) as AddedToken[];
   const inFiles = (token: string) => isKnown(token) || listed.some(({ content }) => content === token);
-  const named = Object.values(specialTokensOf(config, inFiles));
-  for (const token of listed) add({ ...token, special: Boolean(token.special) || named.includes(token.content) });
-  const special = [
-    ...named.map((token, i) => (token === null ? null : (config[specialNames[i] as SpecialName] ?? token))),
-    ...extraTokens(config),
-  ];
-  for (const token of special) {
-    const content = tokenText(token);
-    if (content === null || content === '' || tokens.has(content)) continue;
-    add({ normalized: false, ...(typeof token === 'object' ? token : undefined), content, special: true });
-  }
+  const roles = Object.entries(specialTokensOf(config, inFiles)).map(
+    ([name, token]) => token && (config[name] ?? token),
+  );
+  const named = [...roles, ...Object.values(modelTokens(config))];
+  const texts = new Set(named.map(tokenText));
+  const asSpecial = (token: unknown) => ({ ...asToken(token), special: true });
+  const others = [...named.map(asSpecial), ...extraTokens(config).map(asToken)].filter(
+    ({ content }) => !tokens.has(content) && !listed.some((one) => one.content === content),
+  );
+  add([
+    ...listed.map((token) => ({ ...token, special: Boolean(token.special) || texts.has(token.content) })),
+    ...others,
+  ]);
   return [...tokens.values()];
+}
+
+/** A token of a file: a text is a special one, an object says itself whether it is. */
+function asToken(token: unknown): Omit<AddedToken, 'id'> {
+  const content = tokenText(token) ?? '';
+  return isObject(token) ? { ...token, content, special: token.special === true } : { content, special: true };
 }

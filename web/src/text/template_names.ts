@@ -1,4 +1,7 @@
-// Chat templates as tokenizer_config.json contains them.
+// Where chat templates are, and those of tokenizer_config.json.
+
+/** The file of a template of its own, which transformers prefers to tokenizer_config.json's. */
+export const templateFile = 'chat_template.jinja';
 
 /** One template, or a list of named ones; checkpoint/file_rules.ts refuses other values. */
 export type StoredTemplates =

@@ -7,10 +7,20 @@ import { isTensor, type Tensor } from '../tensor/tensor.js';
 /** Token ids of one text. */
 export type TokenIds = readonly number[] | readonly bigint[] | Int32Array | BigInt64Array | Tensor;
 
+/** A model's vocabulary. */
+export interface Vocabulary {
+  readonly ids: ReadonlyMap<string, number>;
+  /** All entries by id, if it is a list, which may have one twice. */
+  readonly list?: readonly string[] | undefined;
+}
+
+/** The number of a vocabulary's entries. */
+export const sizeOf = ({ ids, list }: Vocabulary): number => list?.length ?? ids.size;
+
 /** The spellings of all tokens by their ids. */
-export function spellings(...vocabularies: readonly Iterable<readonly [string, number]>[]): string[] {
-  const tokens: string[] = [];
-  for (const ids of vocabularies) for (const [token, id] of ids) tokens[id] = token;
+export function spellings({ ids, list }: Vocabulary, added: Iterable<readonly [string, number]>): string[] {
+  const tokens = [...(list ?? [])];
+  for (const some of [list === undefined ? ids : [], added]) for (const [token, id] of some) tokens[id] = token;
   return tokens;
 }
 

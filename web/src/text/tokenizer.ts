@@ -11,14 +11,12 @@ import {
   callOptions,
   layOut,
   type PacedCallOptions,
-  type Padding,
-  paddedLength,
+  paddingOf,
   type Row,
   type TokenizerCallOptions,
   type TokenizerLists,
   type TokenizerOutput,
-  truncationLimit,
-  truncationStrategy,
+  truncationOf,
 } from './batch.js';
 import type { ChatPromptOptions, Chats, Conversation } from './chat_prompt.js';
 import { cleanedUp, TokenDecoder } from './decoder.js';
@@ -26,18 +24,20 @@ import { Encoder, type Token, type WholeJson } from './encoder.js';
 import { invalid } from './invalid.js';
 import type { Model } from './model_parts.js';
 import { modelOf } from './models.js';
+import type { Side } from './padding_sides.js';
 import { PostProcessor, type Rows } from './post_processor.js';
+import { settingsOf, withStored } from './settings.js';
 import {
   addedTokensOf,
   classNameOf,
   modelInputNames,
+  modelTokenTexts,
   specialNames,
   specialTokensOf,
   type TokenizerConfig,
 } from './special_tokens.js';
-import { type StoredTemplates, templatesOf } from './template_names.js';
 import { expectTexts, idList, spellings, type TokenIds } from './token_lists.js';
-import { type Truncation, truncated } from './truncation.js';
+import { truncated } from './truncation.js';
 
 /** Options of decoding. */
 export interface DecodeOptions {
@@ -71,9 +71,9 @@ export class PreTrainedTokenizer extends Callable<
   TokenizerOutput | TokenizerLists<number[] | number[][]>
 > {
   /** The side that is padded; generation needs `left`. */
-  padding_side: 'left' | 'right';
+  padding_side: Side;
   /** The side that tokens are truncated from. */
-  truncation_side: 'left' | 'right';
+  truncation_side: Side;
   // The special tokens by role; null if the tokenizer has none. `pad_token` is used for padding.
   bos_token: string | null;
   eos_token: string | null;
@@ -84,7 +84,7 @@ export class PreTrainedTokenizer extends Callable<
   mask_token: string | null;
   /** The model's maximum input length; Infinity if the files do not give it. */
   readonly model_max_length: number;
-  /** The Jinja chat template, or several by name; null if tokenizer_config.json has none. */
+  /** The Jinja chat template, or several by name: chat_template.jinja's or tokenizer_config.json's; null if there is none. */
   readonly chat_template: string | Readonly<Record<string, string>> | null;
   /** The texts' language, with NLLB, mBART and M2M100 only; one without a token throws `invalid_argument`. */
   declare src_lang?: string | undefined;
@@ -98,6 +98,7 @@ export class PreTrainedTokenizer extends Callable<
   readonly #config: TokenizerConfig;
   readonly #addedIds: ReadonlyMap<string, number>;
   readonly #padType: number;
+  readonly #modelTokens: Readonly<Record<string, string>>;
 
   /**
    * `tokenizerJson` and `config` are the parsed files. Throws `malformed_config` for invalid ones, `unsupported` for
@@ -105,18 +106,18 @@ export class PreTrainedTokenizer extends Callable<
    */
   constructor(tokenizerJson: object, config: object = {}) {
     super();
-    this.#config = config as TokenizerConfig;
     const json = tokenizerJson as WholeJson;
     try {
       expectNone(brokenTokenizerRules(tokenizerJson, config));
+      this.#config = withStored(config as TokenizerConfig, json);
       this.model_input_names = modelInputNames(this.#config);
       this.#model = modelOf(json.model);
-      const added_tokens = addedTokensOf(readAddedTokens(json.added_tokens), this.#model.ids, this.#config);
+      const added_tokens = addedTokensOf(readAddedTokens(json.added_tokens), this.#model, this.#config);
       this.#addedIds = new Map(added_tokens.map(({ content, id }) => [content, id]));
-      this.#tokens = spellings(this.#model.ids, this.#addedIds);
+      this.#tokens = spellings(this.#model, this.#addedIds);
       this.#encoder = new Encoder({ ...json, added_tokens }, this.#model, this.#config);
       const wordEnd = classNameOf(this.#config) === 'clip' ? json.model.end_of_word_suffix : undefined;
-      this.#decoder = new TokenDecoder(json.decoder, this.#model.ids, this.#encoder.added, wordEnd);
+      this.#decoder = new TokenDecoder(json.decoder, this.#model, this.#encoder.added, wordEnd);
       this.#postProcessor = new PostProcessor(json.post_processor, (id) => this.#tokens[id]);
     } catch (cause) {
       if (cause instanceof ClearformerError) throw cause;
@@ -127,24 +128,21 @@ export class PreTrainedTokenizer extends Callable<
         cause,
       );
     }
-    const stored = { padding: json.padding ?? {}, truncation: json.truncation ?? {} };
-    const { padding_side, truncation_side, model_max_length, pad_token_type_id, chat_template } = this.#config;
-    this.padding_side = (padding_side ?? stored.padding.direction?.toLowerCase()) === 'left' ? 'left' : 'right';
-    this.truncation_side =
-      (truncation_side ?? stored.truncation.direction?.toLowerCase()) === 'left' ? 'left' : 'right';
-    this.#padType = Number(pad_token_type_id ?? stored.padding.pad_type_id ?? 0);
+    const settings = settingsOf(this.#config, json);
+    this.padding_side = settings.padding_side;
+    this.truncation_side = settings.truncation_side;
+    this.model_max_length = settings.model_max_length;
+    this.chat_template = settings.chat_template;
+    this.#padType = settings.pad_type;
+    this.#modelTokens = modelTokenTexts(this.#config);
     const special = specialTokensOf(this.#config, (token) => this.#idOf(token) !== null);
     this.bos_token = special.bos_token;
     this.eos_token = special.eos_token;
     this.unk_token = special.unk_token;
     this.sep_token = special.sep_token;
-    this.pad_token = special.pad_token ?? stored.padding.pad_token ?? null;
+    this.pad_token = special.pad_token;
     this.cls_token = special.cls_token;
     this.mask_token = special.mask_token;
-    // Files without a limit contain a number of thirty digits.
-    this.model_max_length =
-      typeof model_max_length === 'number' && model_max_length < 1e9 ? model_max_length : Number.POSITIVE_INFINITY;
-    this.chat_template = templatesOf(chat_template as StoredTemplates);
   }
 
   /** Ids of the special tokens; null if the tokenizer has none. */
@@ -180,15 +178,16 @@ export class PreTrainedTokenizer extends Callable<
     this.#postProcessor = new PostProcessor(step, (id) => this.#tokens[id]);
   }
 
-  /** Special tokens by role, without unused roles. */
+  /** Special tokens by role, without unused roles, and the model's own by name (`image_token`). */
   get special_tokens_map(): Record<string, string> {
     const held = specialNames.map((name) => [name, this[name]] as const).filter(([, token]) => token !== null);
-    return Object.fromEntries(held) as Record<string, string>;
+    return { ...(Object.fromEntries(held) as Record<string, string>), ...this.#modelTokens };
   }
 
   /** Number of tokens. */
   get vocab_size(): number {
-    return this.#tokens.reduce((count, token) => count + Number(token !== undefined), 0);
+    const { ids } = this.#model;
+    return ids.size + Array.from(this.#addedIds.keys()).filter((token) => !ids.has(token)).length;
   }
 
   /** @internal The highest token id. */
@@ -314,7 +313,7 @@ export class PreTrainedTokenizer extends Callable<
   ): Steps<TokenizerOutput | TokenizerLists<number[] | number[][]>> {
     checkOptions('tokenizer', options, callOptions);
     const rows = yield* this.#encodeAll(text, options);
-    const padding = this.#padding(rows, options);
+    const padding = paddingOf(rows, options, this, () => this.#padding());
     const spelling = (id: number) => this.#tokenAt(id);
     const how = { single: typeof text === 'string', spelling, inputs: this.model_input_names };
     return yield* layOut(rows, padding, options, how);
@@ -330,7 +329,7 @@ export class PreTrainedTokenizer extends Callable<
     }
     const special = options.add_special_tokens ?? true;
     const postProcessor = this.#postProcessor; // src_lang may be set while this call is suspended
-    const truncation = this.#truncation(options, special ? postProcessor.added(pairs !== undefined) : 0);
+    const truncation = truncationOf(options, special ? postProcessor.added(pairs !== undefined) : 0, this);
     const withOffsets = options.return_offsets_mapping ?? false;
     const all: Row[] = [];
     for (const [sample, one] of texts.entries()) {
@@ -355,26 +354,8 @@ export class PreTrainedTokenizer extends Callable<
     return (yield* this.#postProcessor.process(parts, special, undefined))[0] ?? [];
   }
 
-  #truncation(options: TokenizerCallOptions, added: number): Truncation | undefined {
-    const strategy = truncationStrategy(options);
-    if (strategy === undefined) return undefined;
-    const limit = truncationLimit(options, this.model_max_length);
-    if (limit < added) throw invalid('max_length', `max_length ${limit} has no room for ${added} special tokens`);
-    const { stride = 0, truncation_side: side = this.truncation_side } = options;
-    return { strategy, room: limit - added, stride, side };
-  }
-
-  #padding(rows: readonly Row[], options: TokenizerCallOptions): Padding {
-    const longest = rows.reduce((most, { tokens }) => Math.max(most, tokens.length), 0);
-    const length = paddedLength(longest, options, this.model_max_length);
-    const needed = length !== undefined && rows.some(({ tokens }) => tokens.length < length);
-    const id = needed ? this.#padId() : 0;
-    const token: Token = { id, start: 0, end: 0, word: null, sequence: null, type: this.#padType };
-    return { length, side: options.padding_side ?? this.padding_side, token };
-  }
-
-  #padId(): number {
-    if (this.pad_token_id !== null) return this.pad_token_id;
+  #padding(): Pick<Token, 'id' | 'type'> {
+    if (this.pad_token_id !== null) return { id: this.pad_token_id, type: this.#padType };
     throw invalid('padding', 'it has no padding token; set tokenizer.pad_token to one of its tokens');
   }
 

@@ -59,7 +59,7 @@ export function fromVocabAndMerges(vocab: Vocab, merges: string, config: Tokeniz
       unk_token: isClip ? special.unk_token?.content : null,
       end_of_word_suffix: isClip ? '</w>' : '',
       vocab,
-      merges: merges.split('\n').filter((line) => line !== '' && !line.startsWith('#version')),
+      merges: merges.split(/\r?\n/).filter((line) => line !== '' && !line.startsWith('#version')),
     },
   };
 }
@@ -67,7 +67,7 @@ export function fromVocabAndMerges(vocab: Vocab, merges: string, config: Tokeniz
 type Special = Record<string, { content: string; id: number } | undefined>;
 
 function specialOf(vocab: Vocab, config: TokenizerConfig) {
-  const added_tokens = addedTokensOf([], new Map(Object.entries(vocab)), config);
+  const added_tokens = addedTokensOf([], { ids: new Map(Object.entries(vocab)) }, config);
   const ids = new Map(added_tokens.map(({ content, id }) => [content, id]));
   const named = Object.entries(specialTokensOf(config, (token) => ids.has(token)));
   const entries = named.map(([name, content]) => [

@@ -44,7 +44,7 @@ export class Conversation extends EventTarget {
   #controller: AbortController | undefined;
   #running: Promise<void> | undefined;
 
-  /** `template` is the one of a separate file, which takes precedence over the tokenizer's. */
+  /** `template` is one of a separate file, where the tokenizer has none. */
   constructor(model: GenerativeModel, tokenizer: PreTrainedTokenizer, template: string | undefined) {
     super();
     this.#model = model;

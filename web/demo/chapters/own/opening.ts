@@ -131,13 +131,13 @@ async function conversationWith(
   signal: AbortSignal,
 ): Promise<Conversation | undefined> {
   if (task !== 'text-generation' || tokenizer === undefined) return undefined;
+  if (tokenizer.chat_template !== null) return new Conversation(model as GenerativeModel, tokenizer, undefined);
   const { read_chat_template } = await import('clearformer/chat_template');
   const template = await read_chat_template(source, { signal }).catch((thrown: unknown) => {
     if (thrown instanceof ClearformerError && thrown.code === 'file_not_found') return undefined;
     throw thrown;
   });
-  if (template === undefined && tokenizer.chat_template === null) return undefined;
-  return new Conversation(model as GenerativeModel, tokenizer, template);
+  return template === undefined ? undefined : new Conversation(model as GenerativeModel, tokenizer, template);
 }
 
 function shelved({ model, tokenizer, processor, task }: OpenForm) {
