@@ -1,10 +1,12 @@
 // Tokenizers against transformers: ids, tokens, decoding, streaming; padding, truncation, pairs.
 
+import { readFileSync } from 'node:fs';
 import { Tensor as TensorOfAnotherCopy } from 'clearformer/inline';
 import { AutoTokenizer, IncrementalDecoder, PreTrainedTokenizer, TextStreamer } from 'clearformer/tokenizer';
+import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
-import { casesOf, storiesPath } from './support/references.js';
+import { casesOf, fixturePath, storiesPath } from './support/references.js';
 
 let tokenizer: PreTrainedTokenizer;
 const load = () => AutoTokenizer.from_pretrained(storiesPath);
@@ -65,6 +67,34 @@ describe('text that streams', () => {
       expect(pieces.join('') + decoder.end()).toBe(tokenizer.decode(ids, { skip_special_tokens: true }));
       if (!text.includes('\uFFFD')) expect(pieces.join('')).not.toContain('\uFFFD');
     }
+  });
+
+  it.each([
+    ['bpe_metaspace', 'Strip'],
+    ['unigram_nfkc', 'Metaspace'],
+    ['wordpiece_cased', 'WordPiece'],
+    ['byte_level_gpt2', 'ByteLevel'],
+  ])('joins to the text of the whole for any ids, also beyond the vocabulary: %s', async (name, kind) => {
+    const json = JSON.parse(readFileSync(fixturePath(`tokenizer_sample/${name}.json`), 'utf8'));
+    expect(JSON.stringify(json.decoder)).toContain(kind);
+    const own = new PreTrainedTokenizer(json);
+    const isByte = (id: number) => id <= own.largest_id && /^<0x/.test(own.convert_ids_to_tokens(id)); // a later one can make a run invalid
+    const id = fc.oneof(
+      { weight: 9, arbitrary: fc.nat(own.largest_id) },
+      { weight: 2, arbitrary: fc.nat(2 * own.largest_id) },
+    );
+    const ids = fc.array(
+      id.filter((one) => !isByte(one)),
+      { maxLength: 20 },
+    );
+    fc.assert(
+      fc.property(ids, fc.boolean(), (all, skip_special_tokens) => {
+        const decoder = new IncrementalDecoder(own, { skip_special_tokens });
+        const pieces = all.map((one) => decoder.push(one)).join('') + decoder.end();
+        expect(pieces).toBe(own.decode(all, { skip_special_tokens, clean_up_tokenization_spaces: false }));
+      }),
+      { numRuns: 300, seed: 1 },
+    );
   });
 
   it('continues its context: the first word keeps its space', () => {

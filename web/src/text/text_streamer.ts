@@ -32,14 +32,14 @@ export class IncrementalDecoder {
 
   /** Sets the tokens before the first one, which give no text. */
   begin(context: TokenIds): void {
-    const ids = Array.from(isTensor(context) ? context.data : context, Number).filter((id) => !this.#skip.has(id));
-    this.#window = ids.slice(-contextTokens);
+    const ids = Array.from(isTensor(context) ? context.data : context, Number);
+    this.#window = ids.filter((id) => this.#hasText(id)).slice(-contextTokens);
     this.#shown = this.#window.length;
   }
 
   /** The text completed by this token; '' while a character is incomplete. */
   push(id: number): string {
-    if (this.#skip.has(id)) return '';
+    if (!this.#hasText(id)) return '';
     this.#window.push(id);
     const text = this.#text(this.#window);
     return text.endsWith(replacement) ? '' : this.#emit(text);
@@ -48,6 +48,11 @@ export class IncrementalDecoder {
   /** The rest at the end: an incomplete character as U+FFFD, or ''. */
   end(): string {
     return this.#emit(this.#text(this.#window));
+  }
+
+  /** Whether decoding takes notice of an id: as context, others would be the start of a text. */
+  #hasText(id: number): boolean {
+    return !this.#skip.has(id) && this.#tokenizer.has_id(id);
   }
 
   #emit(text: string): string {

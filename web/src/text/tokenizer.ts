@@ -195,6 +195,11 @@ export class PreTrainedTokenizer extends Callable<
     return this.#tokens.length - 1;
   }
 
+  /** @internal Whether there is a token of this id. */
+  has_id(id: number): boolean {
+    return this.#tokens[id] !== undefined;
+  }
+
   /** The number of special tokens added to a text, or a pair. */
   num_special_tokens_to_add(pair: 'single' | 'pair' = 'single'): number {
     return this.#postProcessor.added(pair === 'pair');
