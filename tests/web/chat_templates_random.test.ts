@@ -3,7 +3,7 @@
 
 import { apply_chat_template, type Message } from 'clearformer/chat_template';
 import { PreTrainedTokenizer } from 'clearformer/tokenizer';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { casesOf, randomGroup } from './support/references.js';
 
 interface TemplateCase {
@@ -102,8 +102,42 @@ describe('templates are Python’s', () => {
       '{{ ", ".join(["a", "b"]) }} {{ "banana".count("an") }} {{ "ab".find("b") }} {{ "😀" | length }} {{ "x" | int(7) }}',
       'a, b 2 1 1 7',
     ],
+    [
+      '{% for m in messages %}{{ loop.depth }}{% for n in "ab" %}{{ loop.depth }}{{ loop.depth0 }}{% endfor %}{% endfor %}',
+      '110101101011010',
+    ],
+    [
+      '{{ [[1, 2], [3, 4]] | map(attribute=0) | list }} {{ [{"a": [5, 6]}] | map(attribute="a.1") | list }} {{ [[0, 1], [2, 3]] | selectattr(0) | list }}',
+      '[1, 3] [6] [[2, 3]]',
+    ],
   ])('%s', (template, text) => {
     expect(rendered(template, messages)).toBe(text);
+  });
+
+  // Python 3.14's results in the C locale.
+  it.each([
+    [
+      new Date(2026, 0, 4, 0, 5, 9),
+      'Sun Sunday Jan January Sun Jan  4 00:05:09 2026|20 04 01/04/26  4|2026-01-04 26 2026 Jan 00 12 004  0 12|01 05 AM am 12:05:09 AM|00:05 09 00:05:09 7 01 01 0 00|01/04/26 00:05:09 26 2026 000000|4 4 JAN 04  4',
+    ],
+    [
+      new Date(2024, 11, 30, 12, 0, 0),
+      'Mon Monday Dec December Mon Dec 30 12:00:00 2024|20 30 12/30/24 30|2024-12-30 25 2025 Dec 12 12 365 12 12|12 00 PM pm 12:00:00 PM|12:00 00 12:00:00 1 52 01 1 53|12/30/24 12:00:00 24 2024 000000|30 365 DEC 30 30',
+    ],
+    [
+      new Date(2021, 0, 1, 23, 59, 59),
+      'Fri Friday Jan January Fri Jan  1 23:59:59 2021|20 01 01/01/21  1|2021-01-01 20 2020 Jan 23 11 001 23 11|01 59 PM pm 11:59:59 PM|23:59 59 23:59:59 5 00 53 5 00|01/01/21 23:59:59 21 2021 000000|1 1 JAN 01  1',
+    ],
+  ])('formats dates as strftime: %s', (date, text) => {
+    const format =
+      '%a %A %b %B %c|%C %d %D %e|%F %g %G %h %H %I %j %k %l|%m %M %p %P %r|%R %S %T %u %U %V %w %W|%x %X %y %Y %f|%-d %-j %^b %0e %_d';
+    vi.useFakeTimers({ now: date, toFake: ['Date'] });
+    try {
+      expect(rendered(`{{ strftime_now("${format}") }}`, messages)).toBe(text);
+      expect(rendered('{{ strftime_now("%z%Z%n%t%%%q%Q% ") }}', messages)).toBe('\n\t%%q%Q% ');
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('has dates in English', () => {
@@ -123,6 +157,12 @@ describe('templates are Python’s', () => {
     ["{{ 'a'.count() }}", 'count: 0 arguments'],
     ["{{ 'a'.strip('a', 'b') }}", 'strip: 2 arguments'],
     ['{% break %}', 'are for loops'],
+    ['{{ 1 / 0 }}', 'division by zero'],
+    ['{{ 1.5 // 0 }}', 'division by zero'],
+    ['{{ 7 % 0 }}', 'division by zero'],
+    ['{{ strftime_now("%10d") }}', 'strftime_now: %10d is not supported'],
+    ['{{ strftime_now("%Y %Ey") }}', 'strftime_now: %Ey is not supported'],
+    ['{{ strftime_now("%:z") }}', 'strftime_now: %:z is not supported'],
     ['{{ messages[0].name.first }}', 'name is undefined'],
     ['{{ missing["a"] }}', 'missing is undefined'],
   ])('%s is refused', (template, why) => {

@@ -3,7 +3,7 @@
 
 import { type Environment, type Interpreter, parse, tokenize } from '@huggingface/jinja';
 import { ClearformerError } from '../support/error.js';
-import { dated } from './python_builtins.js';
+import { dated } from './python_dates.js';
 import { markPrints, PythonInterpreter, type Value } from './python_template.js';
 
 const longestSource = 2 ** 18; // characters; published templates have some ten thousand

@@ -1,4 +1,4 @@
-// Methods and filters of Python's Jinja that the interpreter lacks.
+// Methods and filters of Python's Jinja that the interpreter lacks, and tests that it answers otherwise.
 
 import { entriesOf, isDefined, isList, isText, itemsOf, made, nameOf, type Value, wordsOf } from './python_values.js';
 
@@ -69,23 +69,20 @@ export const textFilters: Readonly<Record<string, (text: string, ...given: Value
   trim: stripped(true, true),
 };
 
-/** A local date as Python's `strftime` formats it, in English. */
-export function dated(format: string, date: Date): string {
-  const [month, day] = (['month', 'weekday'] as const).map((part) => date.toLocaleString('en-US', { [part]: 'long' }));
-  const parts: Readonly<Record<string, unknown>> = {
-    Y: date.getFullYear(),
-    m: date.getMonth() + 1,
-    d: date.getDate(),
-    H: date.getHours(),
-    M: date.getMinutes(),
-    S: date.getSeconds(),
-    B: month,
-    b: month?.slice(0, 3),
-    A: day,
-    a: day?.slice(0, 3),
-    '%': '%',
-  };
-  return format.replace(/%(-?)([\w%])/g, (found, plain, letter) =>
-    String(parts[letter] ?? found).replace(/^\d$/, plain ? '$&' : '0$&'),
-  );
-}
+/** Operators that compare. */
+export const compared = ['==', '!=', 'in', 'not in'];
+/** Tests that compare. */
+export const operators: Readonly<Record<string, string>> = {
+  equalto: '==',
+  eq: '==',
+  '==': '==',
+  ne: '!=',
+  '!=': '!=',
+  in: 'in',
+};
+/** Tests that the interpreter answers otherwise, and the values for which they are true. */
+export const typesOfTests: Readonly<Record<string, RegExp>> = {
+  iterable: /^(String|Array|Tuple|Object|Undefined)/,
+  number: /^(Integer|Float|Boolean)/,
+  float: /^Float/,
+};

@@ -2,7 +2,7 @@
 // added, where variables are seen, loops over texts and over what is undefined, and what the interpreter lacks.
 
 import { type Environment, Interpreter } from '@huggingface/jinja';
-import { expectRoom, listOf, textFilters, textMethods } from './python_builtins.js';
+import { compared, expectRoom, listOf, operators, textFilters, textMethods, typesOfTests } from './python_builtins.js';
 import {
   entriesOf,
   equal,
@@ -75,26 +75,12 @@ export function markPrints(program: Statement): void {
   else if (iterable) node.iterable = marked('Items', iterable);
 }
 
+/** What only loops that call themselves change. */
+const [depth, depth0] = [made(1), made(0)];
 const marked = (type: 'Print' | 'Items', expression: Node): Node => ({ type, expression });
 /** An expression that has been evaluated. */
 const held = (value: Value): Node => ({ type: 'Held', value });
 
-const compared = ['==', '!=', 'in', 'not in'];
-/** Tests that compare. */
-const operators: Readonly<Record<string, string>> = {
-  equalto: '==',
-  eq: '==',
-  '==': '==',
-  ne: '!=',
-  '!=': '!=',
-  in: 'in',
-};
-/** Tests that the interpreter answers otherwise, and the values for which they are true. */
-const typesOfTests: Readonly<Record<string, RegExp>> = {
-  iterable: /^(String|Array|Tuple|Object|Undefined)/,
-  number: /^(Integer|Float|Boolean)/,
-  float: /^Float/,
-};
 /** Filters that read any value as text. */
 const readText = ['string', 'trim', 'upper', 'lower', 'title', 'capitalize', 'replace'];
 
@@ -232,6 +218,8 @@ export class PythonInterpreter extends Interpreter {
   /** One turn of the innermost loop. */
   #turn(node: Node, environment: Environment): Value {
     if (this.#loops.at(-1)?.isOver) return super.evaluate({ type: 'Break' } as Statement, environment);
+    const loop = environment.lookupVariable('loop').value;
+    if (loop instanceof Map && loop.has('previtem')) loop.set('depth', depth).set('depth0', depth0);
     try {
       return this.#block(node, environment);
     } catch (thrown) {
@@ -266,6 +254,9 @@ export class PythonInterpreter extends Interpreter {
       const times = Math.max(0, Number(right.value));
       expectRoom(wordsOf(left), times);
       return made(wordsOf(left).repeat(times));
+    }
+    if (/^[/%]/.test(operator) && isNumber(left) && isNumber(right) && Number(right.value) === 0) {
+      throw new Error('division by zero');
     }
     const found = super.evaluate({ ...node, left: held(left), right: held(right) } as Statement, environment);
     // The sign of a remainder is the divisor's.
@@ -363,10 +354,12 @@ export class PythonInterpreter extends Interpreter {
     return names.map((name, i) => this.evaluate(placed[i] ?? called(name), environment));
   }
 
-  /** An attribute, or one of an attribute, as `a.b`. */
+  /** An attribute, or one of an attribute, as `a.b`; digits are the place of an item. */
   #attribute(item: Value, path: string): Value {
-    const inside = (object: Value, name: string) =>
-      this.#member({ type: '', object: held(object), property: held(made(name)), computed: true }, this.global);
+    const inside = (object: Value, name: string) => {
+      const key = /^\d+$/.test(name) ? Number(name) : name;
+      return this.#member({ type: '', object: held(object), property: held(made(key)), computed: true }, this.global);
+    };
     return path.split('.').reduce(inside, item);
   }
 
@@ -380,9 +373,9 @@ export class PythonInterpreter extends Interpreter {
 
   /** Whether an item has the attribute, or has it as the named test says; one that is missing is undefined. */
   #kept([name, ...test]: readonly Value[], environment: Environment): (item: Value) => boolean {
-    if (name === undefined || !isText(name)) throw new Error('an attribute must be a string');
+    if (name === undefined || !(isText(name) || isNumber(name))) throw new Error('an attribute must be a string');
     const passes = this.#tested(test, environment);
-    return (item) => passes(this.#attribute(item, wordsOf(name)));
+    return (item) => passes(this.#attribute(item, textOf(name)));
   }
 
   /** Whether a value is as the named test says; without one whether it is true. */
