@@ -48,6 +48,17 @@ describe('files of every kind have the pixels of Pillow', () => {
   }
 });
 
+test('a JPEG with more bytes before a marker is read as by Pillow, which decoders only warn of; a cut one is not', async () => {
+  const bytes = readFileSync(pathOf('RGB.jpg'));
+  const scan = bytes.indexOf(Buffer.from([0xff, 0xda]));
+  const more = Buffer.concat([bytes.subarray(0, scan), Buffer.from([0, 1, 2]), bytes.subarray(scan)]);
+  expect(await pixelsOf(new Uint8Array(more))).toEqual(await pixelsOf(new Uint8Array(bytes)));
+  for (const left of [3, 10, 200]) {
+    const cut = new Uint8Array(bytes.subarray(0, bytes.length - left));
+    await expect(plain([cut])).rejects.toMatchObject({ code: 'invalid_argument' });
+  }
+});
+
 test('a path, a file URL, a web URL, a Blob and the contents are the same image', async () => {
   const path = pathOf('RGBA.png');
   const contents = readFileSync(path);

@@ -74,6 +74,10 @@ describe('templates', () => {
     ]);
     expect(plain(several)).toBe('plain');
     expect(plain(several, { tools: [{}] })).toBe('tools');
+    expect(plain(several, { tools: [] })).toBe('tools');
+    expect(plain(several, { tools: null as never })).toBe('plain');
+    expect(plain(several, { chat_template: 'constructor' })).toBe('constructor');
+    expect(plain(several, { chat_template: null as never })).toBe('plain');
     expect(plain(several, { chat_template: 'default', tools: [{}] })).toBe('plain');
     expect((await failureOf(() => plain(tokenizer))).message).toContain('chatml, gemma');
     expect((await failureOf(() => plain(of(undefined)))).message).toContain('read_chat_template');
@@ -131,8 +135,23 @@ describe('templates', () => {
     const both = { chat_template: 'chatml', add_generation_prompt: true, continue_final_message: true };
     expect(await call(both)).toMatchObject({ code: 'invalid_argument', details: { option: 'continue_final_message' } });
     expect((await call({ chat_template: 'chatml', continue_final_message: 'thinking' })).message).toContain('thinking');
+    expect((await call({ chat_template: 5 })).message).toContain('chat_template: needs a text, got 5');
+    const special_twice = { chat_template: 'chatml', tokenizer_kwargs: { add_special_tokens: true } };
+    expect(await call(special_twice)).toMatchObject({
+      code: 'invalid_argument',
+      details: { option: 'tokenizer_kwargs' },
+    });
     const silent = { chat_template: 'content {{ messages | length }}', continue_final_message: true };
     expect((await call(silent)).message).toContain('does not appear');
     expect(await call(silent)).toBeInstanceOf(ClearformerError);
+    const going = (content: unknown) =>
+      failureOf(() =>
+        apply_chat_template(tokenizer, [{ role: 'assistant', content, more: () => 1 }], {
+          chat_template: '{{ messages[0].content }}',
+          continue_final_message: true,
+        }),
+      );
+    expect((await going(['a', 1])).message).toContain('the last message has no content');
+    expect((await going(() => 1)).message).toContain('the last message has no content');
   });
 });

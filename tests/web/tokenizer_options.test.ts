@@ -213,12 +213,34 @@ describe('output', () => {
     [{ pad_to_multiple_of: 4 }, 'padding'],
     [{ padding: true, pad_to_multiple_of: 0 }, 'pad_to_multiple_of'],
     [{ padding: true, pad_to_multiple_of: 4, truncation: true, max_length: 6 }, 'no multiple'],
+    [{ truncation: true, max_length: '3' }, 'max_length must be a whole number from 0 up, not "3"'],
+    [{ truncation: true, max_length: 3.5 }, 'not 3.5'],
+    [{ truncation: true, max_length: -1 }, 'not -1'],
+    [{ padding: 'max_length', max_length: '3' }, 'not "3"'],
     [{ truncation: 'only_second', max_length: 6 }, 'text_pair'],
     [{ truncation: 'only_first', max_length: 4, text_pair: text }, 'only_first'],
   ])('is refused with %j', async (options, words) => {
     const failure = await failureOf(() => bert(text, options as never));
     expect(failure.code).toBe('invalid_argument');
     expect(failure.message).toContain(words);
+  });
+
+  it.each([
+    [() => bert.encode(null as never), 'tokenizer: needs a text, got null'],
+    [() => bert.tokenize('of', { text_pair: 5 as never }), 'text_pair: needs a text, got 5'],
+    [() => bert(['of', null as never]), 'text 1: needs a text, got null'],
+    [() => bert.decode([null as never]), 'null is no token id'],
+    [() => bert.decode(['1' as never]), '"1" is no token id'],
+    [() => bert.decode([[1] as never]), 'is no token id'],
+    [() => bert.num_special_tokens_to_add('both' as never), "'single' or 'pair'"],
+  ])('%s is refused', async (call, words) => {
+    const failure = await failureOf(call);
+    expect(failure.code).toBe('invalid_argument');
+    expect(failure.message).toContain(words);
+  });
+
+  it('leaves room for the special tokens of a text or a pair, which transformers asks for with a flag', () => {
+    expect([true, false].map((pair) => bert.num_special_tokens_to_add(pair))).toEqual([3, 2]);
   });
 
   it('knows its rows', async () => {

@@ -38,7 +38,7 @@ export async function decodeWithSharp(call: string, bytes: Uint8Array): Promise<
     const message = `${call}: the image cannot be read (${messageOf(cause)})`;
     return Promise.reject(new ClearformerError('invalid_argument', message, {}, cause));
   };
-  const options = { ignoreIcc: true, failOn: 'warning' } as const;
+  const options = { ignoreIcc: true, failOn: 'error' } as const; // as Pillow, which reads on where decoders only warn
   const read = async () => make(bytes, options).metadata();
   const { format = '', space, width = 0, height = 0 } = await read().catch(unreadable);
   if (!formats.includes(format)) {

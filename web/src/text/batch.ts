@@ -173,7 +173,12 @@ function truncationStrategy(options: TokenizerCallOptions): TruncationStrategy |
   if (truncation_side !== undefined) checkedSide('truncation_side', truncation_side);
   if (stride !== undefined && strategy === undefined) throw invalid('stride', 'stride needs truncation');
   if (stride !== undefined && !isCount(stride)) throw invalid('stride', 'stride must be a whole number from 0 up');
-  if (options.max_length !== undefined && strategy === undefined && options.padding !== 'max_length') {
+  const { max_length } = options;
+  if (max_length !== undefined && max_length !== null && !isCount(max_length)) {
+    const given = typeof max_length === 'string' ? JSON.stringify(max_length) : textOf(max_length);
+    throw invalid('max_length', `max_length must be a whole number from 0 up, not ${given}`);
+  }
+  if (max_length !== undefined && strategy === undefined && options.padding !== 'max_length') {
     throw invalid('max_length', "max_length needs truncation: true or padding: 'max_length'");
   }
   return strategy;

@@ -1,5 +1,6 @@
 // Chat templates: renders a conversation with the tokenizer's Jinja template, as transformers does.
 
+import { isObject } from '../checkpoint/file_rules.js';
 import { notFound, type ReadOptions } from '../checkpoint/files.js';
 import { openSource, type Source, type SourceOptions, sourceOptions } from '../checkpoint/source.js';
 import { ClearformerError, messageOf } from '../support/error.js';
@@ -99,6 +100,9 @@ export function apply_chat_template(
   const texts = conversations.map((each) => render(template, source, each, tokenizer, options));
   const given = isBatch ? texts : (texts[0] ?? '');
   if (options.tokenize === false) return given;
+  if (options.tokenizer_kwargs?.add_special_tokens) {
+    throw refusal('tokenizer_kwargs', "add_special_tokens is not for conversations: special tokens are the template's");
+  }
   return tokenizer(given, { ...options.tokenizer_kwargs, add_special_tokens: false });
 }
 
@@ -118,7 +122,10 @@ function refusal(option: string, why: string): ClearformerError {
   return new ClearformerError('invalid_argument', `apply_chat_template: ${why}`, { option });
 }
 
-function templateOf({ chat_template: own }: ChatTokenizer, { chat_template, tools }: ChatTemplateOptions): string {
+function templateOf({ chat_template: own }: ChatTokenizer, options: ChatTemplateOptions): string {
+  const chat_template = options.chat_template ?? undefined;
+  const isText = chat_template === undefined || typeof chat_template === 'string';
+  expectArgument('apply_chat_template: chat_template', isText, 'a text', chat_template);
   if (own === null || typeof own === 'string') {
     const text = chat_template ?? own;
     if (text !== null) return text;
@@ -127,8 +134,9 @@ function templateOf({ chat_template: own }: ChatTokenizer, { chat_template, tool
       'the tokenizer has no chat_template: pass one (read_chat_template finds it in a file)',
     );
   }
-  if (chat_template !== undefined) return own[chat_template] ?? chat_template;
-  const usual = (tools !== undefined ? own.tool_use : undefined) ?? own.default;
+  if (chat_template !== undefined)
+    return (Object.hasOwn(own, chat_template) ? own[chat_template] : undefined) ?? chat_template;
+  const usual = (options.tools ? own.tool_use : undefined) ?? own.default;
   if (usual !== undefined) return usual;
   throw refusal('chat_template', `it takes the name of one of the templates ${Object.keys(own).sort().join(', ')}`);
 }
@@ -179,17 +187,16 @@ function render(
 
 /** The conversation with a marker at the end of its last text, and that text. */
 function opened(conversation: Conversation, field: string, source: string): { messages: Message[]; text: string } {
-  const messages = structuredClone(conversation) as Message[];
-  const message = messages.at(-1);
+  const message = conversation.at(-1);
   const value = message?.[field];
-  const blocks = Array.isArray(value) ? (value as Record<string, unknown>[]) : [];
-  const [holder, key] = Array.isArray(value) ? [blocks.findLast((block) => 'text' in block), 'text'] : [message, field];
-  const text = holder?.[key];
-  if (holder === undefined || typeof text !== 'string' || !source.includes(field)) {
+  const at = Array.isArray(value) ? value.findLastIndex((block) => isObject(block) && 'text' in block) : -1;
+  const text = Array.isArray(value) ? value[at]?.text : value;
+  if (message === undefined || typeof text !== 'string' || !source.includes(field)) {
     throw refusal('continue_final_message', `the last message has no ${field} that the template reads`);
   }
-  holder[key] = text + openEnd;
-  return { messages, text };
+  const marked = text + openEnd;
+  const whole = Array.isArray(value) ? value.with(at, { ...value[at], text: marked }) : marked;
+  return { messages: [...conversation.slice(0, -1), { ...message, [field]: whole }], text };
 }
 
 function cutOpen(rendered: string, text: string): string {

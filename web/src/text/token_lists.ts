@@ -26,8 +26,8 @@ export function spellings({ ids, list }: Vocabulary, added: Iterable<readonly [s
 
 /** Throws `invalid_argument` for what is no list of texts. */
 export function expectTexts(call: string, given: unknown): asserts given is readonly string[] {
-  const areTexts = Array.isArray(given) && given.every((one) => typeof one === 'string');
-  expectArgument(call, areTexts, 'a text or an array of texts', given);
+  expectArgument(call, Array.isArray(given), 'a text or an array of texts', given);
+  for (const [i, one] of given.entries()) expectArgument(`${call}: text ${i}`, typeof one === 'string', 'a text', one);
 }
 
 /** Ids, or one, as numbers; throws for what is none. */
@@ -43,7 +43,10 @@ export function idList(given: TokenIds | number | bigint): number[] {
   }
   return Array.from((isTensor(ids) ? ids.data : ids) as ArrayLike<number | bigint>, (one) => {
     const id = Number(one);
-    if (Number.isSafeInteger(id) && id >= 0) return id;
-    throw new ClearformerError('invalid_argument', `${textOf(one)} is no token id`);
+    if (/^(number|bigint)$/.test(typeof one) && Number.isSafeInteger(id) && id >= 0) return id;
+    throw new ClearformerError(
+      'invalid_argument',
+      `${typeof one === 'string' ? JSON.stringify(one) : textOf(one)} is no token id`,
+    );
   });
 }

@@ -200,9 +200,11 @@ export class PreTrainedTokenizer extends Callable<
     return this.#tokens[id] !== undefined;
   }
 
-  /** The number of special tokens added to a text, or a pair. */
-  num_special_tokens_to_add(pair: 'single' | 'pair' = 'single'): number {
-    return this.#postProcessor.added(pair === 'pair');
+  /** The number of special tokens added to a text, or a pair (`'pair'`, or true as in transformers). */
+  num_special_tokens_to_add(pair: 'single' | 'pair' | boolean = 'single'): number {
+    const isKnown = typeof pair === 'boolean' || pair === 'single' || pair === 'pair';
+    expectArgument('num_special_tokens_to_add', isKnown, "'single' or 'pair', or whether it is a pair", pair);
+    return this.#postProcessor.added(pair === true || pair === 'pair');
   }
 
   /** The tokens of a text, as in the vocabulary. */
@@ -354,7 +356,8 @@ export class PreTrainedTokenizer extends Callable<
   }
 
   *#encodeWhole(text: string, pair: string | undefined, special: boolean): Steps<readonly Token[]> {
-    expectTexts('tokenizer', pair === undefined ? [text] : [text, pair]);
+    expectArgument('tokenizer', typeof text === 'string', 'a text', text);
+    expectArgument('tokenizer: text_pair', pair === undefined || typeof pair === 'string', 'a text', pair);
     const parts: Rows[] = (yield* this.#parts(text, pair, false)).map((part) => [part]);
     return (yield* this.#postProcessor.process(parts, special, undefined))[0] ?? [];
   }
