@@ -1,5 +1,5 @@
 // npm run check: formats and lint, types, import directions, file lengths, unresolved conflicts, the package's exports
-// and their comments, licences, links of packed pages, download sizes.
+// and their comments, licences, links of packed pages, what is packed, download sizes.
 // With "-- --fix" formats are corrected first.
 
 import { steps } from './build.js';
@@ -11,6 +11,7 @@ import { checkImports } from './check/imports.js';
 import { checkLengths } from './check/lengths.js';
 import { checkLicences } from './check/licences.js';
 import { checkLinks } from './check/links.js';
+import { checkPackage } from './check/packed.js';
 import { checkSizes } from './check/sizes.js';
 import { checkTypes } from './check/types.js';
 import { commandOf } from './main.js';
@@ -27,6 +28,7 @@ const checks: Readonly<Record<string, () => Promise<string>>> = {
   documentation: checkDocumented,
   licences: checkLicences,
   'links of packed pages': checkLinks,
+  'contents of the package': checkPackage,
   sizes: checkSizes,
 };
 
