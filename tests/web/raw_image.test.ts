@@ -1,11 +1,13 @@
 // RawImage: reading, changing and writing images, in Node.
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ImageProcessor, load_audio, load_image, RawImage, Tensor } from 'clearformer';
+import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
+import { folderOf } from './support/command.js';
 import { failureOf } from './support/failures.js';
 import { png } from './support/media_files.js';
 import { casesOf, fixturePath } from './support/references.js';
@@ -44,6 +46,38 @@ describe('RawImage', () => {
     expect(await RawImage.read(own)).toBe(own);
     expect((await failureOf(() => RawImage.read('./there/is/none.png'))).code).toBe('file_not_found');
     expect((await failureOf(() => RawImage.read(5 as never))).code).toBe('invalid_argument');
+  });
+
+  it.each(['bmp', 'tiff', 'avif', 'svg', 'xyz', 'constructor'])('is not saved as .%s', async (ending) => {
+    const folder = folderOf(undefined, {});
+    const { code, message } = await failureOf(() => colours().save(join(folder, `own.${ending}`)));
+    expect([code, message]).toEqual(['unsupported', expect.stringContaining(`image/${ending} is not written`)]);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it.each([
+    ['own', 'png'],
+    ['own.PNG', 'png'],
+    ['folder.webp/own', 'png'],
+    ['own.jpg', 'jpeg'],
+    ['own.jpeg', 'jpeg'],
+    ['own.WebP', 'webp'],
+    ['own.gif', 'gif'],
+  ])('is saved as the extension of %s says', async (name, format) => {
+    const folder = folderOf(undefined, { 'folder.webp/other': '' });
+    await colours().save(join(folder, name));
+    expect((await sharp(join(folder, name)).metadata()).format).toBe(format);
+  });
+
+  it('tells why it was not written', async () => {
+    const folder = folderOf(undefined, {});
+    for (const path of [join(folder, 'none', 'own.png'), `${folder}/`]) {
+      const { code, message } = await failureOf(() => colours().save(path));
+      expect([code, message]).toEqual([
+        'invalid_argument',
+        expect.stringMatching(/^RawImage.save: could not write \(E/),
+      ]);
+    }
   });
 
   it('becomes a tensor and comes back', async () => {

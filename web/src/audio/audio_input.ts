@@ -45,11 +45,10 @@ function* atRate({ channels, sampling_rate: from }: Sound, to: number): Steps<Fl
 
 async function soundOf(source: AudioInput, rate: number): Promise<Sound> {
   if (source instanceof Float32Array) return { channels: [source], sampling_rate: rate };
-  if (typeof source === 'string' || source instanceof URL) {
-    const { readNamed } = await import('../support/media_file.js'); // rarely needed
-    return fileOf(await readNamed('read_audio', source), rate);
+  if (typeof source === 'string' || source instanceof URL || source instanceof Blob) {
+    const { readMedia } = await import('../support/media_file.js'); // rarely needed
+    return fileOf(await readMedia('read_audio', source), rate);
   }
-  if (source instanceof Blob) return fileOf(new Uint8Array(await source.arrayBuffer()), rate);
   if (source instanceof ArrayBuffer) return fileOf(new Uint8Array(source), rate);
   if (source instanceof Uint8Array) return fileOf(source, rate);
   if (typeof AudioBuffer === 'function' && source instanceof AudioBuffer) return bufferOf(source);

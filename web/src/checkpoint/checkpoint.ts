@@ -4,7 +4,7 @@ import type { ArgumentsOf, Handle, WeightType } from '../runtime/border.js';
 import type { BuildInfo } from '../runtime/build_info.js';
 import type { Engine } from '../runtime/engine.js';
 import { releaseSpareMemory } from '../support/chunk_memory.js';
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, isMissing } from '../support/error.js';
 import { loadPart } from '../support/platform.js';
 import {
   checkIntegrity,
@@ -122,8 +122,7 @@ async function readConfig(
   }
 }
 
-const isWithoutConfig = (error: unknown): boolean =>
-  error instanceof ClearformerError && error.code === 'file_not_found' && error.details.file === 'config.json';
+const isWithoutConfig = (error: unknown): boolean => isMissing(error) && error.details.file === 'config.json';
 
 const otherFormats = () => loadPart(() => import('./other_formats.js'));
 

@@ -1,6 +1,6 @@
 // A folder of the local disk (Node).
 
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, unreadable } from '../support/error.js';
 import { nodeModule } from '../support/platform.js';
 import type { Folder, SourceFile } from './folder.js';
 
@@ -12,8 +12,7 @@ async function statOf(path: string, details: { file?: string } = {}) {
     .stat(path)
     .catch((cause: NodeJS.ErrnoException) => {
       if (cause.code === 'ENOENT' || cause.code === 'ENOTDIR') return undefined;
-      const message = `${path} could not be read (${cause.message})`;
-      throw new ClearformerError('file_not_found', message, { ...details, where: path }, cause);
+      throw unreadable(path, { ...details, where: path }, cause);
     });
 }
 
@@ -26,7 +25,7 @@ export class DiskFolder implements Folder {
     const found = await statOf(path, { file: name });
     if (found === undefined) await this.#explain(name, path);
     if (!found?.isFile()) return undefined;
-    return { name, where: path, size: found.size, borrowed: true, html: false, chunks: () => diskParts(path) };
+    return { name, where: path, size: found.size, borrowed: true, html: false, chunks: () => diskParts(name, path) };
   }
 
   async list(): Promise<string[]> {
@@ -63,10 +62,13 @@ export class DiskFolder implements Folder {
 }
 
 // The next part is read while the caller takes the last one, into two buffers in turn.
-async function* diskParts(path: string): AsyncIterable<Uint8Array> {
-  const file = await nodeModule('node:fs/promises').open(path);
+async function* diskParts(name: string, path: string): AsyncIterable<Uint8Array> {
+  const refuse = (cause: unknown) => {
+    throw unreadable(path, { file: name, where: path }, cause);
+  };
+  const file = await nodeModule('node:fs/promises').open(path).catch(refuse);
   const read = async (buffer: ArrayBuffer) => {
-    const { bytesRead } = await file.read(new Uint8Array(buffer), 0, partBytes);
+    const { bytesRead } = await file.read(new Uint8Array(buffer), 0, partBytes).catch(refuse);
     return new Uint8Array(buffer, 0, bytesRead);
   };
   let other = new ArrayBuffer(partBytes);

@@ -1,6 +1,6 @@
 // What to load instead of a model of an unsupported kind, or of a folder that is none. Loaded when one is refused.
 
-import { ClearformerError, textOf } from '../support/error.js';
+import { ClearformerError, isMissing, textOf } from '../support/error.js';
 import { throwIfAborted } from '../support/options.js';
 import { readOptional } from './files.js';
 import type { Folder } from './folder.js';
@@ -154,7 +154,7 @@ export async function explained(
 ): Promise<unknown> {
   if (!(error instanceof ClearformerError)) return error;
   const { code, message, details, cause } = error;
-  if (code === 'file_not_found' && details.file === 'config.json') {
+  if (isMissing(error) && details.file === 'config.json') {
     const better = await refusedFolder(folder, signal).catch(() => undefined);
     throwIfAborted(signal);
     return better ?? error;

@@ -2,7 +2,7 @@
 
 import '../support/browser_types.js'; // for the declarations
 import { remoteHost } from '../support/config.js';
-import { ClearformerError, messageOf, textOf } from '../support/error.js';
+import { ClearformerError, textOf, unreadable } from '../support/error.js';
 import { baseUrl, environment, isNode, loadPart, pathOf } from '../support/platform.js';
 import type { Folder, SourceFile } from './folder.js';
 import type { CacheLike } from './response_store.js';
@@ -228,13 +228,22 @@ async function* parts(bytes: Uint8Array): AsyncIterable<Uint8Array> {
 }
 
 function blobFile(name: string, where: string, blob: Blob): SourceFile {
-  return { name, where, size: blob.size, borrowed: false, html: false, chunks: () => blobParts(blob) };
+  return { name, where, size: blob.size, borrowed: false, html: false, chunks: () => blobParts(name, where, blob) };
 }
 
-async function* blobParts(blob: Blob): AsyncIterable<Uint8Array> {
+async function* blobParts(name: string, where: string, blob: Blob): AsyncIterable<Uint8Array> {
+  const refuse = (cause: unknown) => {
+    throw unreadIn(where, name, cause);
+  };
   for (let start = 0; start < blob.size; start += partBytes) {
-    yield new Uint8Array(await blob.slice(start, start + partBytes).arrayBuffer());
+    const part = blob.slice(start, start + partBytes);
+    yield new Uint8Array(await part.arrayBuffer().catch(refuse));
   }
+}
+
+/** The error for a file that the browser has and does not read, as one that has changed since it was picked. */
+function unreadIn(where: string, file: string, cause: unknown): ClearformerError {
+  return unreadable(`${file} in ${where}`, { file, where }, cause);
 }
 
 class HandleFolder implements Folder {
@@ -252,12 +261,7 @@ class HandleFolder implements Folder {
       return blobFile(name, this.where, file);
     } catch (cause) {
       if (cause instanceof DOMException && cause.name === 'NotFoundError') return undefined;
-      throw new ClearformerError(
-        'file_not_found',
-        `${name} in ${this.where} could not be read (${messageOf(cause)})`,
-        { file: name, where: this.where },
-        cause,
-      );
+      throw unreadIn(this.where, name, cause);
     }
   }
 

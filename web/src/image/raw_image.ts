@@ -1,7 +1,7 @@
 // RawImage: an image in memory, with transformers.js' methods. Resizing, grey and crops give Pillow's results.
 
 import { copied } from '../support/copied.js';
-import { ClearformerError, textOf } from '../support/error.js';
+import { ClearformerError, messageOf, textOf } from '../support/error.js';
 import { checkOptions, expectArgument } from '../support/options.js';
 import { isNode, nodeModule } from '../support/platform.js';
 import { atOnce, inSlices } from '../support/steps.js';
@@ -18,7 +18,6 @@ export type Resample = 0 | 1 | 2 | 3 | 4 | 5 | 'nearest' | 'lanczos' | 'bilinear
 
 type Bytes = Uint8Array | Uint8ClampedArray;
 const names = ['nearest', 'lanczos', 'bilinear', 'bicubic', 'box', 'hamming'];
-const types: Readonly<Record<string, string>> = { jpg: 'jpeg', jpeg: 'jpeg', webp: 'webp', gif: 'gif' };
 
 /**
  * An image of bytes: rows from top to bottom, pixels from left to right, interleaved channels. Methods that change it
@@ -223,22 +222,19 @@ export class RawImage implements ImagePixels {
   }
   /**
    * Writes an image file (Node), or has the browser download one named after the last part of the path; the format follows
-   * the extension, PNG by default. Throws `unsupported` for a format that cannot be encoded here, and in workers.
+   * the extension, PNG without one. Throws `unsupported` for a format that cannot be encoded here, and in workers,
+   * `invalid_argument` for a path that cannot be written.
    */
   async save(path: string): Promise<void> {
     expectArgument('RawImage.save', typeof path === 'string' && path, 'a path', path);
     const name = path.split(/[\\/]/).pop() ?? '';
-    const ending = name.split('.').pop()?.toLowerCase() ?? '';
+    const [, ending = 'png'] = /\.([^.]+)$/.exec(name.toLowerCase()) ?? [];
     if (!isNode() && typeof document === 'undefined') {
       const instead = 'send what toBlob() gives to the page';
       throw new ClearformerError('unsupported', `RawImage.save: a worker cannot save; ${instead}`);
     }
-    const blob = await this.toBlob(`image/${types[ending] ?? 'png'}`);
-    if (isNode()) {
-      await nodeModule('node:fs/promises').writeFile(path, new Uint8Array(await blob.arrayBuffer()));
-      return;
-    }
-
+    const blob = await this.toBlob(`image/${ending === 'jpg' ? 'jpeg' : ending}`);
+    if (isNode()) return write(path, blob);
     const link = document.createElement('a');
     link.href = URL.createObjectURL(blob);
     link.download = name;
@@ -267,6 +263,16 @@ export class RawImage implements ImagePixels {
   #become({ data, width, height, channels }: Pixels): this {
     return Object.assign(this, { data, width, height, channels });
   }
+}
+
+async function write(path: string, blob: Blob): Promise<void> {
+  const bytes = new Uint8Array(await blob.arrayBuffer());
+  await nodeModule('node:fs/promises')
+    .writeFile(path, bytes)
+    .catch((cause: unknown) => {
+      const message = `RawImage.save: could not write (${messageOf(cause)})`;
+      throw new ClearformerError('invalid_argument', message, {}, cause);
+    });
 }
 
 function made({ data, width, height, channels }: Pixels): RawImage {

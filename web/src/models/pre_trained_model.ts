@@ -16,7 +16,7 @@ import type { BuildInfo } from '../runtime/build_info.js';
 import type { Engine } from '../runtime/engine.js';
 import { CallOrder } from '../support/call_order.js';
 import { Callable } from '../support/callable.js';
-import { ClearformerError } from '../support/error.js';
+import { isMissing } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { loadPart } from '../support/platform.js';
 import { asyncDisposeSymbol, disposeSymbol, Lease } from '../support/resource.js';
@@ -366,7 +366,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   ownTokenizer(): Promise<PreTrainedTokenizer | undefined> {
     const { folder, fileOptions } = this.#loaded;
     this.#tokenizer ??= readTokenizer(folder, fileOptions).catch((thrown: unknown) => {
-      if (thrown instanceof ClearformerError && thrown.code === 'file_not_found') return undefined;
+      if (isMissing(thrown)) return undefined;
       this.#tokenizer = undefined; // the next call retries
       throw thrown;
     });

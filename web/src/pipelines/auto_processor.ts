@@ -18,7 +18,7 @@ import {
   readImageProcessor,
 } from '../image/image_processor.js';
 import { Callable } from '../support/callable.js';
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, isMissing } from '../support/error.js';
 import { checkOptions, ownOptions } from '../support/options.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { readTokenizer } from '../text/auto_tokenizer.js';
@@ -116,7 +116,7 @@ async function present<Part>(reading: Promise<Part>, others: readonly string[]):
   return reading.catch((thrown: unknown) => {
     if (!(thrown instanceof ClearformerError)) throw thrown;
     const { code, details } = thrown; // without a folder no file is named
-    if (others.includes(code) || (code === 'file_not_found' && details.file !== undefined)) return undefined;
+    if (others.includes(code) || (isMissing(thrown) && details.file !== undefined)) return undefined;
     throw thrown;
   });
 }

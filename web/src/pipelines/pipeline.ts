@@ -7,7 +7,7 @@ import { openSource, type Source } from '../checkpoint/source.js';
 import type { Inspection } from '../inspection/inspection.js';
 import { type LoadOptions, ownLoadOptions } from '../models/auto_models.js';
 import type { PipelineName } from '../runtime/border.js';
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, isMissing } from '../support/error.js';
 import { loadPart } from '../support/platform.js';
 import type { AutomaticSpeechRecognitionPipeline } from './automatic_speech_recognition.js';
 import type { FeatureExtractionPipeline } from './feature_extraction.js';
@@ -136,8 +136,7 @@ async function madeForOthers(
   thrown: unknown,
   signal: AbortSignal | undefined,
 ): Promise<ClearformerError | undefined> {
-  if (!(thrown instanceof ClearformerError) || !['file_not_found', 'unsupported'].includes(thrown.code))
-    return undefined;
+  if (!isMissing(thrown) && !(thrown instanceof ClearformerError && thrown.code === 'unsupported')) return undefined;
   const { inspectFolder } = await import('../inspection/inspect_folder.js');
   const found = await inspectFolder(folder, { signal }).catch((why: unknown) =>
     why instanceof ClearformerError && why.code === 'file_not_found' ? why : undefined,
@@ -145,7 +144,7 @@ async function madeForOthers(
   if (found === undefined || found instanceof ClearformerError) return found;
   const { inspection } = found;
   const { architectures, model_type, pipelines } = inspection;
-  if (thrown.code === 'file_not_found' && !isOfModel(String(thrown.details.file))) {
+  if (isMissing(thrown) && !isOfModel(String(thrown.details.file))) {
     const fault = faultOf(inspection, folder);
     if (fault !== undefined) return fault;
   }

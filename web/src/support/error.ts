@@ -50,6 +50,16 @@ export class ClearformerError extends Error {
   }
 }
 
+/** The error for a file that exists and could not be read. */
+export function unreadable(what: string, details: ErrorDetails, cause: unknown): ClearformerError {
+  return new ClearformerError('file_not_found', `${what} could not be read (${messageOf(cause)})`, details, cause);
+}
+
+/** Whether an error says that a file does not exist; that of one that could not be read has a cause. */
+export function isMissing(thrown: unknown): thrown is ClearformerError {
+  return thrown instanceof ClearformerError && thrown.code === 'file_not_found' && thrown.cause === undefined;
+}
+
 /** The message of anything that was thrown. */
 export function messageOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);

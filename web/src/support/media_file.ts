@@ -1,14 +1,28 @@
-// Image and audio files given by name: URLs everywhere, paths in Node.
+// Image and audio files: Blobs and URLs everywhere, paths in Node.
 
 import { configuration } from './config.js';
-import { ClearformerError, messageOf } from './error.js';
+import { ClearformerError, messageOf, unreadable } from './error.js';
 import { baseUrl, isNode, nodeModule, pathOf } from './platform.js';
 
 /**
- * The bytes at a URL (http, https, data, blob, and with Node file) or, with Node, a path. Elsewhere a string without a
- * scheme is a URL relative to the page. Rejects with `file_not_found`, `network_error`, or `invalid_argument`.
+ * The bytes of a Blob, at a URL (http, https, data, blob, and with Node file) or, with Node, a path. Elsewhere a string without
+ * a scheme is a URL relative to the page. Rejects with `file_not_found`, `network_error`, or `invalid_argument`.
  */
-export async function readNamed(call: string, name: string | URL): Promise<Uint8Array> {
+export async function readMedia(call: string, file: string | URL | Blob): Promise<Uint8Array> {
+  return file instanceof Blob ? fromBlob(call, file) : readNamed(call, file);
+}
+
+/** A file that has changed since it was picked is not read. */
+async function fromBlob(call: string, blob: Blob): Promise<Uint8Array> {
+  const { name } = blob as Partial<File>;
+  try {
+    return new Uint8Array(await blob.arrayBuffer());
+  } catch (cause) {
+    throw unreadable(`${call}: ${name || 'the Blob'}`, name ? { file: name } : {}, cause);
+  }
+}
+
+async function readNamed(call: string, name: string | URL): Promise<Uint8Array> {
   const hasScheme = name instanceof URL || /^[a-z][a-z0-9+.-]+:/i.test(name);
   if (isNode() && !(hasScheme && !/^[a-z]:[\\/]/i.test(String(name)))) return fromDisk(call, String(name));
   let url: URL;
@@ -25,8 +39,7 @@ async function fromDisk(call: string, path: string): Promise<Uint8Array> {
   try {
     return new Uint8Array(await nodeModule('node:fs/promises').readFile(path));
   } catch (cause) {
-    const message = `${call}: ${path} could not be read (${messageOf(cause)})`;
-    throw new ClearformerError('file_not_found', message, { file: path, where: path }, cause);
+    throw unreadable(`${call}: ${path}`, { file: path, where: path }, cause);
   }
 }
 

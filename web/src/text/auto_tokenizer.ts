@@ -5,7 +5,7 @@ import { type ReadOptions, readOptional, readRequired, type TextFile } from '../
 import type { Folder } from '../checkpoint/folder.js';
 import { Progress, type ProgressCallback } from '../checkpoint/progress.js';
 import { openSource, type Source, type SourceOptions, sourceOptions } from '../checkpoint/source.js';
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, isMissing } from '../support/error.js';
 import { checkOptions, ownOptions } from '../support/options.js';
 import { loadPart } from '../support/platform.js';
 import { missingPart } from './encoder.js';
@@ -61,7 +61,7 @@ export async function readTokenizer(folder: Folder, options: TokenizerLoadOption
   const [given, json] = await Promise.all([
     readOptional(folder, 'tokenizer_config.json', options),
     readRequired(folder, main, options).catch((thrown: unknown) => {
-      if (thrown instanceof ClearformerError && thrown.code === 'file_not_found') return thrown;
+      if (isMissing(thrown)) return thrown;
       throw thrown;
     }),
   ]);
