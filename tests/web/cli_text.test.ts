@@ -1,6 +1,6 @@
 // The text commands: generate, chat, translate, tokenize, on the bundled models.
 
-import { pipeline } from 'clearformer';
+import { AutoTokenizer, pipeline } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 
 import { bundledModel, folderOf, json, numberedText, numberedWords, run, runProcess } from './support/command.js';
@@ -233,6 +233,17 @@ describe('tokenize', { timeout }, () => {
     expect((await json([...words, '--truncation', '--max-length', '3']))[0].input_ids).toEqual([1, 403, 407]);
     expect((await json([...words.slice(0, 2), '-'], { stdin: `${prompt}\r\nOnce` })).length).toBe(2);
   });
+
+  it.each(['--my_tag', '--json', '--do_sample=false', '--', '--text_pair'])(
+    'the value %s of an option stays what it is',
+    async (pair) => {
+      const [made] = await json(['tokenize', stories, 'a', '--text_pair', pair]);
+      const tokenizer = await AutoTokenizer.from_pretrained(stories);
+      expect(made.input_ids).toEqual([...tokenizer('a', { text_pair: pair, return_tensor: false }).input_ids]);
+      const { out } = await run(['tokenize', stories, '--json', '--text-pair', pair, '--', 'a']);
+      expect(JSON.parse(out)).toEqual([made]);
+    },
+  );
 
   it('makes text of ids', async () => {
     const words = ['tokenize', stories, '--decode'];

@@ -282,8 +282,13 @@ describe('from_pretrained refuses', () => {
     ['http://127.0.0.1/x/config.json', {}, 'invalid_argument', 'config.json is a file: load the folder it is in'],
     ['https://huggingface.co/org/x/blob/main/model.safetensors', {}, 'invalid_argument', 'is a file'],
     ['http://127.0.0.1/x', { revision: 'main' }, 'unsupported', 'revision'],
+    [storiesPath, { revision: 'main' }, 'unsupported', 'revision: only a Hub id has revisions'],
+    [pathToFileURL(storiesPath), { revision: 'v2' }, 'unsupported', 'revision: only a Hub id has revisions'],
+    [files, { revision: 'v2' }, 'unsupported', 'revision: only a Hub id has revisions'],
+    [fileList(files), { revision: 'v2' }, 'unsupported', 'revision: only a Hub id has revisions'],
+    [directory(files), { revision: 'v2' }, 'unsupported', 'revision: only a Hub id has revisions'],
     ['http://127.0.0.1/x', { cache: 'always' }, 'invalid_argument', 'always'],
-  ])('%j with %j', async (source, options, code, word) => {
+  ])('%s with %j', async (source, options, code, word) => {
     const failure = await failureOf(() => AutoModelForCausalLM.from_pretrained(source as never, options as never));
     expect(failure.message).toContain(word);
     expect(failure.code).toBe(code);

@@ -71,6 +71,8 @@ describe('a server', () => {
     expect(server.requests).toContain('GET /gpt2/resolve/refs%2Fpr%2F1/model.safetensors');
     await AutoTokenizer.from_pretrained('someone/stories', { revision: 'v2' });
     expect(server.requests).toContain('GET /someone/stories/resolve/v2/tokenizer.json');
+    await AutoTokenizer.from_pretrained('stories', { revision: null as never, local_files_only: null as never });
+    expect(server.requests).toContain('GET /stories/resolve/main/tokenizer.json');
   });
 
   it('is reached through the fetch that was configured', async () => {

@@ -23,7 +23,7 @@ export type Source =
 
 /** How a source is read. */
 export interface SourceOptions {
-  /** Branch, tag or commit of a Hub repository (default `main`). */
+  /** Branch, tag or commit of a Hub repository (default `main`); other sources have none, which is an error. */
   revision?: string | undefined;
   /** Only cached or local files; nothing is downloaded. With Node `HF_HUB_OFFLINE` has the same effect on Hub ids. */
   local_files_only?: boolean | undefined;
@@ -59,6 +59,7 @@ export function openSource(source: Source, options: SourceOptions): Folder {
   if (typeof source === 'string') return openString(source, options);
   if (source instanceof URL) return openUrl(source, options);
   if (typeof source !== 'object' || source === null) throw notASource();
+  expectNoRevision(options);
   if ('getFileHandle' in source && typeof source.getFileHandle === 'function') {
     return new HandleFolder(source as FileSystemDirectoryHandle);
   }
@@ -87,6 +88,12 @@ function checkSourceOptions({ cache = 'auto', cache_dir, token, remote_host }: S
   if (remote_host !== undefined && !/^https?:\/\//.test(remote_host)) refuse('remote_host', 'must be an http(s) URL');
 }
 
+/** Folders and files have none, as only ids of the Hub. */
+function expectNoRevision({ revision }: SourceOptions): void {
+  if (revision === undefined || revision === null) return;
+  throw new ClearformerError('unsupported', 'revision: only a Hub id has revisions', { option: 'revision' });
+}
+
 function notASource(): ClearformerError {
   return new ClearformerError(
     'invalid_argument',
@@ -97,7 +104,7 @@ function notASource(): ClearformerError {
 function openString(source: string, options: SourceOptions): Folder {
   if (/^[a-z][a-z0-9+.-]+:/i.test(source) && !/^[a-z]:[\\/]/i.test(source)) return openUrl(new URL(source), options);
   if (/^(\.{0,2}[\\/]|\.{1,2}$|[a-z]:[\\/])/i.test(source)) {
-    return isNode() ? openPath(source) : openUrl(new URL(source, baseUrl()), options);
+    return isNode() ? openPath(source, options) : openUrl(new URL(source, baseUrl()), options);
   }
   if (!/^[\w-][\w.-]*(\/[\w-][\w.-]*)?$/.test(source)) {
     throw new ClearformerError(
@@ -105,7 +112,8 @@ function openString(source: string, options: SourceOptions): Folder {
       `'${source}' is neither a Hub id (org/name), nor a URL, nor a path that starts with './' or '/'`,
     );
   }
-  const { revision = 'main', local_files_only = isOffline() } = options;
+  const revision = options.revision ?? 'main';
+  const local_files_only = options.local_files_only ?? isOffline();
   const host = (options.remote_host ?? remoteHost()).replace(/\/+$/, '');
   const base = new URL(`${source}/resolve/${encodeURIComponent(revision)}/`, `${host}/`);
   return openWeb(base, { id: source, revision }, host, { ...options, local_files_only });
@@ -124,16 +132,14 @@ function openUrl(url: URL, options: SourceOptions): Folder {
   const [, id, shown] = hubPage.exec(url.origin + url.pathname) ?? [];
   if (id !== undefined)
     return openString(id, { ...options, revision: options.revision ?? (shown && decodeURIComponent(shown)) });
-  if (url.protocol === 'file:') return openPath(pathOf(url));
+  if (url.protocol === 'file:') return openPath(pathOf(url), options);
   // An extension's own files have a protocol of their own.
   if (!['http:', 'https:', new URL(baseUrl()).protocol].includes(url.protocol)) {
     throw new ClearformerError('invalid_argument', `${url.href}: a source's URL must be http, https or (Node) file`);
   }
   if (/\.(json|safetensors|bin|gguf|onnx)$/.test(url.pathname))
     throw new ClearformerError('invalid_argument', `${url.href} is a file: load the folder it is in`);
-  if (options.revision !== undefined) {
-    throw new ClearformerError('unsupported', 'revision: only a Hub id has revisions', { option: 'revision' });
-  }
+  expectNoRevision(options);
   const folder = new URL(url);
   if (!folder.pathname.endsWith('/')) folder.pathname += '/';
   return openWeb(folder, undefined, options.remote_host ?? remoteHost(), options);
@@ -164,7 +170,8 @@ class LaterFolder implements Folder {
 }
 
 function openWeb(base: URL, hub: WebFolderOptions['hub'], host: string, options: SourceOptions): Folder {
-  const { cache = 'auto', cache_dir, local_files_only = false, token } = options;
+  const { cache = 'auto', cache_dir, token } = options;
+  const local_files_only = options.local_files_only ?? false;
   const where = local_files_only ? `the cache of ${base.href} (local_files_only)` : base.href;
   const given = { base, hub, host, cache, cache_dir, local_files_only, token };
   // In the next microtask: the caller first asks for the larger files, the worker's script and the WebAssembly.
@@ -173,7 +180,8 @@ function openWeb(base: URL, hub: WebFolderOptions['hub'], host: string, options:
   return new LaterFolder(where, folder, 'not listed');
 }
 
-function openPath(path: string): Folder {
+function openPath(path: string, options: SourceOptions): Folder {
+  expectNoRevision(options);
   const folder = import('./disk_folder.js').then(({ DiskFolder }) => new DiskFolder(path));
   return new LaterFolder(path, folder, 'listed');
 }

@@ -1,7 +1,7 @@
 // The program: its commands, and usage errors.
 
 import { description, version } from 'built:package';
-import { Command } from 'commander';
+import { Command, type Option } from 'commander';
 import { addChat } from './commands/chat.js';
 import { addClassify } from './commands/classify.js';
 import { addEmbed } from './commands/embed.js';
@@ -55,16 +55,27 @@ export function makeProgram(context: Context): Command {
   return program;
 }
 
-/** Normalises the arguments for the parser: names with dashes, and `--do-sample=false` as `--no-do-sample`. */
-export function prepared(words: readonly string[]): string[] {
-  const end = words.indexOf('--');
-  return words.map((word, i) => {
-    const [, name, value] = /^--([\w-]+)(=.*)?$/s.exec(word) ?? [];
-    if (name === undefined || (end >= 0 && i >= end)) return word;
-    const dashed = name.replaceAll('_', '-');
-    if (!booleanOptions.has(dashed) || value === undefined) return `--${dashed}${value ?? ''}`;
-    if (value === '=true') return `--${dashed}`;
-    if (value === '=false') return `--no-${dashed}`;
-    return `--${dashed}${value}`;
+/** Normalises the options among the arguments for the parser. What an option takes, and all after `--`, stays as it is. */
+export function prepared(program: Command, words: readonly string[]): string[] {
+  const command = program.commands.find((each) => each.name() === words[0]);
+  let [isValue, isOver] = [false, false];
+  return words.map((word) => {
+    isOver ||= word === '--' && !isValue;
+    const given = isValue || isOver ? word : normalized(word);
+    isValue = !isValue && !isOver && command?.options.some(takes(given)) === true;
+    return given;
   });
+}
+
+const takes = (name: string) => (option: Option) => option.required && [option.long, option.short].includes(name);
+
+/** An option's name with dashes, and `--do-sample=false` as `--no-do-sample`. */
+function normalized(word: string): string {
+  const [, name, value] = /^--([\w-]+)(=.*)?$/s.exec(word) ?? [];
+  if (name === undefined) return word;
+  const dashed = name.replaceAll('_', '-');
+  if (!booleanOptions.has(dashed) || value === undefined) return `--${dashed}${value ?? ''}`;
+  if (value === '=true') return `--${dashed}`;
+  if (value === '=false') return `--no-${dashed}`;
+  return `--${dashed}${value}`;
 }

@@ -20,7 +20,8 @@ export async function run(words: readonly string[]): Promise<number> {
   const note = (line: string) => void process.stderr.write(`${line}\n`);
   const context: Context = { output, progress, signal: stop.signal, note };
   try {
-    await makeProgram(context).parseAsync(prepared(words), { from: 'user' });
+    const program = makeProgram(context);
+    await program.parseAsync(prepared(program, words), { from: 'user' });
     await output.flushed();
     stop.signal.throwIfAborted();
     return exitCodes.done;

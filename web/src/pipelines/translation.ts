@@ -14,7 +14,8 @@ import {
 export interface TranslationOptions extends TextToTextOptions {
   /**
    * Languages, by the model's names. NLLB (`eng_Latn`), mBART (`en_XX`) and M2M100 (`en`) need both, as options or in the
-   * task `translation_en_to_fr`. Otherwise `tgt_lang` is one that config.json has settings for (T5's
+   * task `translation_en_to_fr`. Of other models that task's name only selects settings of config.json, as in transformers: a
+   * model of one pair of languages translates that pair whatever the task is called. Otherwise `tgt_lang` is one that config.json has settings for (T5's
    * `translation_en_to_fr`; with `src_lang`), or that the tokenizer has a token for (`>>fra<<` of an opus-mt model with
    * several targets).
    */
@@ -50,21 +51,24 @@ export class TranslationPipeline extends TextToTextPipeline<Translation> {
       return { ...super.settings(options), forced_bos_token_id };
     }
     if (src_lang === undefined && tgt_lang === undefined) return super.settings(options);
+    if (tgt_lang === undefined) throw this.#refused('src_lang', 'without tgt_lang it names no translation');
     const { config } = this.model;
-    const task = `translation_${src_lang}_to_${tgt_lang}`;
-    if (Object.hasOwn(Object(config.task_specific_params), task)) return taskSettings(config, task);
+    const task = src_lang === undefined ? undefined : `translation_${src_lang}_to_${tgt_lang}`;
+    if (task !== undefined && Object.hasOwn(Object(config.task_specific_params), task))
+      return taskSettings(config, task);
     const token = `>>${tgt_lang}<<`;
     const [id] = this.tokenizer.convert_tokens_to_ids([token]);
     if (id !== null && id !== undefined && id !== this.tokenizer.unk_token_id) {
       const { prefix, ...others } = super.settings(options);
       return { ...others, prefix: `${prefix}${token} ` };
     }
-    const option = tgt_lang === undefined ? 'src_lang' : 'tgt_lang';
-    throw new ClearformerError(
-      'unsupported',
-      `${this.task}: src_lang and tgt_lang: config.json has no ${task} and the tokenizer no ${token}; leave them out where a model has one pair of languages`,
-      { option },
-    );
+    const lacks = task === undefined ? 'the tokenizer has no' : `config.json has no ${task} and the tokenizer no`;
+    throw this.#refused('tgt_lang', `${lacks} ${token}`);
+  }
+
+  #refused(option: 'src_lang' | 'tgt_lang', why: string): ClearformerError {
+    const message = `${this.task}: ${option}: ${why}; leave languages out where a model has one pair of them`;
+    return new ClearformerError('unsupported', message, { option });
   }
 
   /** @internal */

@@ -31,7 +31,12 @@ export function addTranslate(program: Command, context: Context): void {
     .description('Translates each text, with an encoder-decoder such as Marian, T5 or NLLB; a line for each.')
     .argument('<source>', 'folder, Hub id or URL of a model')
     .argument('<texts...>', 'the texts; - for the lines of standard input')
-    .option('--task <name>', 'for models of several, such as translation_en_to_de', taskOf, 'translation')
+    .option(
+      '--task <name>',
+      'for models of several pairs of languages, such as translation_en_to_de; others have one whatever the name says',
+      taskOf,
+      'translation',
+    )
     .option('--src-lang <name>', 'language of the texts, by the name that the model has for it (NLLB, mBART, M2M100)')
     .option('--tgt-lang <name>', 'language of the translations (also of opus-mt models with several targets)')
     .option('--json', 'print a list of { text, translation_text } as JSON');
