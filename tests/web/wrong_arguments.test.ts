@@ -1,5 +1,6 @@
-// Arguments that no function takes, as JavaScript without types passes them: every function, constructor and method of
-// the package takes them or throws its own error, which tells what is needed.
+// Arguments that no function takes, as JavaScript without types passes them: the package takes them or throws its own error,
+// which tells what is needed. Every function, constructor and method, with arguments of which all may be wrong; and valid
+// calls, with one wrong argument or member of one, which the checks of those before it do not hide.
 
 import * as clearformer from 'clearformer';
 import {
@@ -19,7 +20,15 @@ import * as chatTemplate from 'clearformer/chat_template';
 import * as tokenizerPart from 'clearformer/tokenizer';
 import { describe, expect, it } from 'vitest';
 import { Draw } from './corpus/folders.js';
+import { filesOf, pipelineCase } from './support/pipeline_cases.js';
 import { storiesPath } from './support/references.js';
+import {
+  callsOfModels,
+  callsOfPipelines,
+  callsOfTexts,
+  callsOfValues,
+  type ValidCalls,
+} from './support/valid_calls.js';
 
 const models = 'web/demo/public/models';
 const float = (values: number[], ...dims: number[]) => new Tensor('float32', Float32Array.from(values), dims);
@@ -162,6 +171,48 @@ it('methods, and objects that are called', async () => {
   await expectTyped(calls, 60);
 }, 120_000);
 
+const wrong: readonly unknown[] = [undefined, null, 3, -1.5, 'x', '', {}, [], [null], [undefined], true, () => 1];
+
+const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+
+/** A value, with each wrong one in place of it or of one of its members. */
+function* changes(value: unknown, at: string): Generator<readonly [place: string, value: unknown]> {
+  for (const other of wrong) yield [at, other];
+  if (Array.isArray(value)) {
+    for (const [i, member] of value.entries())
+      for (const [place, other] of changes(member, `${at}[${i}]`)) yield [place, value.with(i, other)];
+  } else if (isPlain(value) && Object.keys(value).length < 12) {
+    // A cache has more members.
+    for (const [key, member] of Object.entries(value))
+      for (const [place, other] of changes(member, `${at}.${key}`)) yield [place, { ...value, [key]: other }];
+  }
+}
+
+it.each<[string, () => ValidCalls | Promise<ValidCalls>]>([
+  ['models', callsOfModels],
+  ['texts', callsOfTexts],
+  ['values', callsOfValues],
+  ['pipelines', callsOfPipelines],
+])(
+  'valid calls of %s, with one wrong argument or member of one',
+  async (_, made) => {
+    const others: string[] = [];
+    for (const [name, [call, given]] of Object.entries(await made())) {
+      expect([name, await ended(call as Call, given)]).toEqual([name, undefined]);
+      for (const [index, argument] of given.entries()) {
+        for (const [place, other] of changes(argument, `argument ${index}`)) {
+          const thrown = await ended(call as Call, given.with(index, other));
+          if (thrown !== undefined && !(thrown instanceof ClearformerError))
+            others.push(`${name}, ${place}: ${thrown}`);
+        }
+      }
+    }
+    expect([...new Set(others)]).toEqual([]);
+  },
+  120_000,
+);
+
 const one = { input_ids: [[1, 403]] };
 const metric = { labels: one.input_ids };
 
@@ -284,4 +335,68 @@ it.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])('%s is no na
     const thrown = await ended(call, []);
     expect([what, thrown instanceof ClearformerError]).toEqual([what, true]);
   }
+});
+
+describe('what would give a wrong result is refused', () => {
+  const ids = (dims: number[], ...values: number[]) => new Tensor('int64', BigInt64Array.from(values, BigInt), dims);
+  const probe = new clearformer.LinearProbe({ hook: 'blocks.0.hook_resid_post' }, float(new Array(64).fill(1), 64));
+  it.each<[string, Call, string]>([
+    ['to_str_tokens of an object', () => clearformer.to_str_tokens(model, {} as never), 'token ids'],
+    ['to_str_tokens of floats', () => clearformer.to_str_tokens(model, float([1, 2], 2)), 'float32'],
+    ['to_str_tokens of rows', () => clearformer.to_str_tokens(model, ids([2, 1], 1, 2)), '[2, 1]'],
+    ['resample_audio of a text', () => clearformer.resample_audio('abcd' as never, 16000, 8000), 'Float32Array'],
+    ['resample_audio of an object', () => clearformer.resample_audio({} as never, 16000, 8000), 'Float32Array'],
+    ['probe.edits', () => probe.edits({ op: 'projekt_out' as never }), 'projekt_out (known: add, project_out)'],
+    ['probe.edits: strength', () => probe.edits({ strength: '2' as never }), 'strength is 2'],
+    ['MaxLengthCriteria', () => new clearformer.MaxLengthCriteria('x' as never), 'needs a number, got x'],
+    ['EosTokenCriteria', () => new clearformer.EosTokenCriteria({} as never), 'needs token ids'],
+    ['clearCache', () => clearformer.clearCache({ source: 3 as never }), 'source is 3'],
+    ['listCache', () => clearformer.listCache({ cache_dir: '' }), 'cache_dir'],
+    ['FactoredMatrix', () => new FactoredMatrix(ids([1, 1], 2) as never, ids([1, 1], 2) as never), 'int64'],
+    ['apply_chat_template', () => tokenizer.apply_chat_template([], { return_dict: 'no' as never }), 'return_dict'],
+    ['configure: onWarning', () => clearformer.configure({ onWarning: 3 as never }), 'onWarning is 3, not a function'],
+  ])('%s', async (_, call, words) => {
+    const thrown = (await ended(call, [])) as Error;
+    expect(thrown).toBeInstanceOf(ClearformerError);
+    expect(thrown.message).toContain(words);
+  });
+
+  it('ids of a row have their texts', async () => {
+    const wanted = await clearformer.to_str_tokens(model, [1, 403]);
+    expect(await clearformer.to_str_tokens(model, ids([1, 2], 1, 403))).toEqual(wanted);
+    expect(await clearformer.to_str_tokens(model, ids([2], 1, 403))).toEqual(wanted);
+  });
+
+  it('a fetch that gives no Response is named', async () => {
+    clearformer.configure({ fetch: (async () => ({})) as never });
+    for (const read of [
+      () => AutoTokenizer.from_pretrained('http://127.0.0.1/x', { cache: 'none' }),
+      () => RawImage.read('http://127.0.0.1/x.png'),
+    ]) {
+      const { code, message } = (await ended(read, [])) as ClearformerError;
+      expect([code, message]).toEqual(['invalid_argument', expect.stringContaining('fetch must give a Response')]);
+    }
+    clearformer.configure({ fetch: undefined });
+  });
+
+  it('null is as not given', async () => {
+    const entities = await pipeline('token-classification', filesOf(pipelineCase('entities')));
+    const speech = await pipeline('automatic-speech-recognition', filesOf(pipelineCase('speech')));
+    const text = 'the man is in rome';
+    const sound = new Float32Array(1600);
+    expect(await entities(text, { ignore_labels: null as never })).toEqual(await entities(text));
+    expect((await ended(() => entities(text, { ignore_labels: 'O' as never }), [])) as Error).toMatchObject({
+      message: 'token-classification: ignore_labels: needs an array of labels, got O',
+    });
+    const chunked = { max_new_tokens: 2, chunk_length_s: 1 };
+    const nulls = { stride_length_s: null as never };
+    expect(await speech(sound, { ...chunked, ...nulls })).toEqual(await speech(sound, chunked));
+    expect(await speech(sound, { max_new_tokens: 2, chunk_length_s: null as never, ...nulls })).toEqual(
+      await speech(sound, { max_new_tokens: 2 }),
+    );
+    for (const stride_length_s of [['', null], [0.1], [0.1, 0.1, 0.1], '0.1', true])
+      expect(await ended(() => speech(sound, { ...chunked, stride_length_s } as never), [])).toMatchObject({
+        code: 'invalid_argument',
+      });
+  });
 });

@@ -17,10 +17,14 @@ export class FactoredMatrix {
   readonly A: Tensor<'float32'>;
   readonly B: Tensor<'float32'>;
 
-  /** Throws `shape_mismatch` unless A is [m, r] and B [r, n]. */
+  /** Throws `shape_mismatch` unless A is [m, r] and B [r, n], `dtype_mismatch` for other types. */
   constructor(A: Tensor<'float32'>, B: Tensor<'float32'>) {
     this.A = exportedTensor('FactoredMatrix', A) as Tensor<'float32'>;
     this.B = exportedTensor('FactoredMatrix', B) as Tensor<'float32'>;
+    for (const { type } of [this.A, this.B]) {
+      if (type !== 'float32')
+        throw new ClearformerError('dtype_mismatch', `FactoredMatrix: needs float32, got ${type}`);
+    }
     if (A.dims.length !== 2 || B.dims.length !== 2 || A.dims[1] !== B.dims[0]) {
       throw new ClearformerError(
         'shape_mismatch',

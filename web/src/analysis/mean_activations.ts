@@ -147,9 +147,10 @@ type Means = Record<string, { data: Float32Array; dims: number[] }>;
 function editsOf(
   means: Means,
   points: readonly HookPoint[],
-  { hook = '*', ...selection }: EditSelection & { hook?: NamesFilter | undefined } = {},
+  selected: EditSelection & { hook?: NamesFilter | undefined } = {},
 ): ActivationEdit[] {
-  checkOptions(`${call}: edits`, selection, ['hook', ...selections.map(([name]) => name)]);
+  checkOptions(`${call}: edits`, selected, ['hook', ...selections.map(([name]) => name)]);
+  const { hook = '*', ...selection } = selected;
   return resolveHooks('hook', [...points], hook).map(({ name, axes }) => {
     const { data, dims } = means[name] as Means[string];
     let value = new Tensor('float32', data, dims);
@@ -175,6 +176,11 @@ function taken(value: Tensor<'float32'>, axis: number, given: EditIndices, what:
     throw new ClearformerError('invalid_argument', `${what} ${index} of ${extent} at ${name}`, { option: 'edits' });
   };
   if (typeof given === 'number') return value.slice(...before, at(given));
+  if (!Array.isArray(given)) {
+    throw new ClearformerError('invalid_argument', `${what}: ${textOf(given)} is no index, nor a list`, {
+      option: 'edits',
+    });
+  }
   if (extent === 1) return value;
   const step = elementCount(value.dims.slice(axis + 1));
   const dims = value.dims.map((size, of) => (of === axis ? given.length : size));

@@ -2,7 +2,8 @@
 
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import { ClearformerError } from '../support/error.js';
-import { Tensor } from '../tensor/tensor.js';
+import { isTensor, Tensor } from '../tensor/tensor.js';
+import { idList, type TokenIds } from '../text/token_lists.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { checkCall } from './check_call.js';
 
@@ -42,8 +43,18 @@ export async function to_str_tokens(
   const ids =
     typeof input === 'string'
       ? idsOf(model, tokenizer, input, options.prepend_bos ?? true)
-      : Array.from((input instanceof Tensor ? input.data : input) as ArrayLike<number | bigint>, Number);
+      : idList(rowOf(input), 'to_str_tokens');
   return ids.map((id) => tokenizer.decode([id], { clean_up_tokenization_spaces: false }));
+}
+
+/** The ids of a tensor of one row, [pos] or [1, pos]; others as they are. */
+function rowOf(input: Tensor | readonly number[]): TokenIds {
+  if (!isTensor(input)) return input;
+  const { type, data, dims, size } = input;
+  if (!/^u?int/.test(type))
+    throw new ClearformerError('dtype_mismatch', `to_str_tokens: ids are integers, not ${type}`);
+  if (size === dims.at(-1)) return Array.from(data as ArrayLike<number | bigint>, Number);
+  throw new ClearformerError('shape_mismatch', `to_str_tokens: needs dims [pos] or [1, pos], got [${dims.join(', ')}]`);
 }
 
 async function tokenizerOf(

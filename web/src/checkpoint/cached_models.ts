@@ -1,7 +1,7 @@
 // Cached downloads: listCache() lists them, clearCache() removes them. Their code is loaded on the first call.
 
 import { remoteHost } from '../support/config.js';
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { isNode } from '../support/platform.js';
 import type { CachedModel } from './store.js';
@@ -52,6 +52,11 @@ export async function clearCache(options: CacheClearOptions = {}): Promise<numbe
 
 function checked(call: string, options: CacheClearOptions, known: readonly string[]): string | undefined {
   checkOptions(call, options, known);
+  for (const option of ['cache_dir', 'source'] as const) {
+    const value = options[option];
+    if (value === undefined || (typeof value === 'string' && value !== '')) continue;
+    throw new ClearformerError('invalid_argument', `${call}: ${option} is ${textOf(value)}, no text`, { option });
+  }
   const { cache_dir } = options;
   if (cache_dir === undefined || isNode()) return cache_dir;
   const message = `${call}: cache_dir: a browser has no folders, but one cache for each site`;

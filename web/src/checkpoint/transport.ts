@@ -2,7 +2,7 @@
 // its own host only, and every failure says whether a retry may help.
 
 import { noteOwn, roomForChunk } from '../support/chunk_memory.js';
-import { configuration } from '../support/config.js';
+import { configuration, send } from '../support/config.js';
 import { ClearformerError, messageOf } from '../support/error.js';
 import { abortable, onAbort } from '../support/options.js';
 import { isNode } from '../support/platform.js';
@@ -83,6 +83,7 @@ export async function askOnce(call: Call): Promise<Answer> {
   const watch = new Watch(call);
   const response = await watch.over(follow(call, watch.signal), 'did not answer').catch((cause: unknown) => {
     watch.end();
+    if (cause instanceof ClearformerError && cause.code === 'invalid_argument') throw cause;
     // Browsers hide the cause, which may be a policy of their own that no retry changes.
     throw failed(call, 'could not be fetched', cause, isLasting(cause) ? 0 : isNode() ? undefined : 2);
   });
@@ -100,7 +101,6 @@ const mostRedirects = 10;
  * on another host are used instead of that host's. Browsers themselves keep tokens from other hosts.
  */
 async function follow(call: Call, signal: AbortSignal): Promise<Response> {
-  const send = configuration.fetch ?? fetch;
   const byHand = isNode();
   let { href } = call;
   for (let redirects = 0; ; redirects++) {

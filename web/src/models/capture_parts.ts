@@ -47,7 +47,7 @@ export function partsIn(
   if (points.length === 0 && [given].flat().length > 0) throw invalid(`${call}: select, but nothing is captured`);
   for (const [index, part] of ([given].flat() as CapturePart[]).entries()) {
     const what = Array.isArray(given) ? `select[${index}]` : 'select';
-    checkOptions(`${call}: ${what}`, part, known);
+    checkOptions(`${call}: ${what}`, part ?? null, known);
     const { hook = '*', reduction, top_k, over } = part;
     if (reduction !== undefined && top_k !== undefined) throw invalid(`${what}: either reduction or top_k`);
     if (top_k !== undefined && !(Number.isSafeInteger(top_k) && top_k > 0)) {

@@ -2,6 +2,7 @@
 
 import { ourName } from '../runtime/hook_names.js';
 import { ClearformerError } from '../support/error.js';
+import { expectArgument } from '../support/options.js';
 import type { Tensor } from '../tensor/tensor.js';
 import type { ActivationCache, ModuleCache } from '../tensor/tensor_output.js';
 
@@ -26,6 +27,7 @@ export function capturedIndices<C extends ActivationCache | ModuleCache>(
   cache: C,
   hook: keyof C & string,
 ): Tensor<'int64'> {
+  expectArgument('capturedIndices', typeof hook === 'string', 'the name of a hook', hook);
   const found = indices.get(cache)?.[ourName(hook)];
   if (found !== undefined) return found;
   throw new ClearformerError('invalid_argument', `capturedIndices: '${hook}' was not captured with top_k`);

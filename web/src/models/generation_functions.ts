@@ -3,7 +3,9 @@
 
 import { Callable } from '../support/callable.js';
 import { ClearformerError } from '../support/error.js';
+import { expectArgument } from '../support/options.js';
 import type { Tensor } from '../tensor/tensor.js';
+import { idList } from '../text/token_lists.js';
 
 /** Returns whether each sequence (its ids so far, including the prompt) ends, or one answer for all. */
 export type StoppingCriterion = (input_ids: bigint[][]) => Answer | Promise<Answer>;
@@ -67,6 +69,7 @@ export class MaxLengthCriteria extends StoppingCriteria {
 
   constructor(max_length: number) {
     super();
+    expectArgument('MaxLengthCriteria', typeof max_length === 'number' && max_length >= 0, 'a number', max_length);
     this.max_length = max_length;
   }
   /** @internal */
@@ -81,7 +84,7 @@ export class EosTokenCriteria extends StoppingCriteria {
 
   constructor(eos_token_id: number | readonly number[]) {
     super();
-    this.eos_token_id = [eos_token_id].flat();
+    this.eos_token_id = idList(eos_token_id, 'EosTokenCriteria');
   }
   /** @internal */
   override _call(input_ids: bigint[][]): readonly boolean[] {

@@ -193,7 +193,7 @@ export async function observedWithGradient(
   const own = {
     ...options,
     ...(hooks !== undefined && metric !== undefined && { with_respect_to: { hooks } }),
-    ...(lossAsked && { metric: { labels: inputs.input_ids as IntegerInput } }),
+    ...(lossAsked && { metric: { labels: inputs?.input_ids as IntegerInput } }),
   };
   const { outputs, activations, grad, value } = await gradients(call, model, inputs, own as BackwardOptions);
   Object.defineProperties(activations, { grad: { value: grad }, value: { value } }); // not among the captured

@@ -185,7 +185,7 @@ function lossIn({ labels, label_smoothing = 0, weight = 1 }: LossTerm): NonNulla
 function checkedLogits(what: string, logits: readonly LogitTerm[]): readonly LogitTerm[] {
   if (!Array.isArray(logits)) throw invalid(`${what}: logits must be a list of { token, row, pos, weight }`);
   for (const logit of logits) {
-    checkOptions(`${what}: logits`, logit, ['row', 'pos', 'token', 'weight']);
+    checkOptions(`${what}: logits`, logit ?? null, ['row', 'pos', 'token', 'weight']);
     const { row = 0, pos = -1, token, weight = 1 } = logit as LogitTerm;
     if (typeof weight !== 'number') throw invalid(`${what}: weight ${textOf(weight)} is no number`);
     // All of them are sent as int32.

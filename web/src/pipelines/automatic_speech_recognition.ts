@@ -111,10 +111,10 @@ export class AutomaticSpeechRecognitionPipeline extends Pipeline<
     called: SpeechRecognitionOptions = {},
   ): Promise<RecognizedSpeech | RecognizedSpeech[]> {
     const options = this.model.withConfig(this.task, called);
-    const { signal } = options;
     const list = Array.isArray(audio) ? (audio as readonly AudioInput[]) : [audio as AudioInput];
     const { generate } = splitOptions(this.task, options as GenerationCallOptions, ownOptions, list.length);
     this.#refuse(options);
+    const { signal } = options;
     const times = this.#times(options);
     const results: RecognizedSpeech[] = [];
     for (const one of list) {
@@ -164,10 +164,8 @@ export class AutomaticSpeechRecognitionPipeline extends Pipeline<
   #chunks(samples: Float32Array, options: SpeechRecognitionOptions, times: Times): Chunk[] {
     const { chunk_length_s, stride_length_s } = options;
     const { sampling_rate: rate, chunk_length: most } = this.processor.features;
-    if (chunk_length_s !== undefined && chunk_length_s !== 0) {
-      return chunksOf(samples, chunkingOf(chunk_length_s, stride_length_s, { rate, most }));
-    }
-    if (stride_length_s !== undefined) {
+    if (isChunked(options)) return chunksOf(samples, chunkingOf(chunk_length_s, stride_length_s, { rate, most }));
+    if (stride_length_s !== undefined && stride_length_s !== null) {
       throw new ClearformerError('invalid_argument', `${this.task}: stride_length_s needs chunk_length_s`, {
         option: 'stride_length_s',
       });
@@ -216,7 +214,6 @@ export class AutomaticSpeechRecognitionPipeline extends Pipeline<
       times,
       precision: this.#precision,
     });
-    const isChunked = options.chunk_length_s !== undefined && options.chunk_length_s !== 0;
     return found.map((one, i) => {
       const { samples, left, right } = chunks[i] as Chunk;
       const stride = { length: samples.length / rate, left: left / rate, right: right / rate };
@@ -224,13 +221,15 @@ export class AutomaticSpeechRecognitionPipeline extends Pipeline<
         ids: one.ids,
         ...(times === 'words' && { times: one.times }),
         language: languages[i],
-        ...(isChunked && { stride }),
+        ...(isChunked(options) && { stride }),
       };
     });
   }
 }
 
 type Times = SpokenOptions['times'];
+
+const isChunked = ({ chunk_length_s }: SpeechRecognitionOptions) => (chunk_length_s ?? 0) !== 0;
 
 /** Unsupported options of transformers and transformers.js. */
 const refused: Readonly<Record<string, string>> = {

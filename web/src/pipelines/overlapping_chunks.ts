@@ -11,30 +11,38 @@ export interface Chunking {
   right: number;
 }
 
+const isNumber = (value: unknown): value is number => typeof value === 'number';
+
 /**
  * Converts seconds to samples. Throws `invalid_argument` if chunks would not advance, or are longer than `most`
  * seconds.
  */
 export function chunkingOf(
-  seconds: number,
-  stride: number | readonly [number, number] | undefined,
+  seconds: number | undefined,
+  stride: number | readonly [number, number] | null | undefined,
   { rate, most }: { rate: number; most: number },
 ): Chunking {
-  const [left, right] = typeof stride === 'object' ? stride : [stride ?? seconds / 6, stride ?? seconds / 6];
-  const refuse = (option: string, rule: string) => {
-    throw new ClearformerError('invalid_argument', `${option} ${rule}`, { option });
-  };
-  if (!(seconds > 0 && seconds <= most)) refuse('chunk_length_s', `must be above 0 and at most ${most} seconds`);
-  if (!(left >= 0 && right >= 0)) refuse('stride_length_s', 'must be one or two numbers of seconds from 0 up');
+  if (!(isNumber(seconds) && seconds > 0 && seconds <= most)) {
+    throw refused('chunk_length_s', `must be above 0 and at most ${most} seconds`);
+  }
+  const given = stride ?? seconds / 6;
+  const [left, right, ...others] = Array.isArray(given) ? given : [given, given];
+  if (others.length > 0 || !(isNumber(left) && isNumber(right) && left >= 0 && right >= 0)) {
+    throw refused('stride_length_s', 'must be one or two numbers of seconds from 0 up');
+  }
   const chunking = {
     length: Math.round(seconds * rate),
     left: Math.round(left * rate),
     right: Math.round(right * rate),
   };
   if (chunking.length <= chunking.left + chunking.right) {
-    refuse('stride_length_s', 'must leave something of a chunk that no other chunk has');
+    throw refused('stride_length_s', 'must leave something of a chunk that no other chunk has');
   }
   return chunking;
+}
+
+function refused(option: string, rule: string): ClearformerError {
+  return new ClearformerError('invalid_argument', `${option} ${rule}`, { option });
 }
 
 /** A part of the audio (a view), with its overlaps. */

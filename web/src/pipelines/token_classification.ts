@@ -2,9 +2,10 @@
 
 import { PreTrainedModel } from '../models/pre_trained_model.js';
 import { ClearformerError } from '../support/error.js';
-import { checkOptions } from '../support/options.js';
+import { checkOptions, expectArgument } from '../support/options.js';
 import { readTokenizer } from '../text/auto_tokenizer.js';
 import type { PacedCallOptions, TokenizerOutput } from '../text/batch.js';
+import { isListOfTexts } from '../text/token_lists.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { type LogitsModel, Pipeline } from './base_pipeline.js';
 import {
@@ -79,7 +80,9 @@ export class TokenClassificationPipeline extends Pipeline<
     options: TokenClassificationOptions = {},
   ): Promise<Entities | Entities[]> {
     checkOptions(this.task, options, [...textCallOptions, 'aggregation_strategy', 'ignore_labels', 'stride']);
-    const { aggregation_strategy: strategy = 'none', ignore_labels = ['O'], signal } = options;
+    const { aggregation_strategy: strategy = 'none', signal } = options;
+    const ignored = options.ignore_labels ?? ['O'];
+    expectArgument(`${this.task}: ignore_labels`, isListOfTexts(ignored), 'an array of labels', ignored);
     checkChoice('aggregation_strategy', strategy, ['none', 'simple', 'first', 'average', 'max']);
     const list = textList(this.task, texts);
     const results = await inTextBatches(list, this.tokenizer, options, async (part) => {
@@ -90,7 +93,7 @@ export class TokenClassificationPipeline extends Pipeline<
       for (let row = 0; row < (logits.dims[0] ?? 0); row++) {
         const sample = Number(samples?.[row] ?? row);
         const tokens = this.#scored(encoded, row, rowOf(logits, row), part[sample] as string);
-        found[sample]?.push(this.#entities(tokens, strategy, ignore_labels));
+        found[sample]?.push(this.#entities(tokens, strategy, ignored));
       }
       return found.map((rows) => (rows.length > 1 ? withoutOverlaps(rows.flat() as EntityGroup[]) : (rows[0] ?? [])));
     });

@@ -82,6 +82,14 @@ export function remoteHost(): string {
   return (configuration.remoteHost ?? environment('HF_ENDPOINT') ?? 'https://huggingface.co').replace(/\/+$/, '');
 }
 
+/** Requests with the configured `fetch`, or the global one. Throws `invalid_argument` for an answer that is no Response. */
+export async function send(href: string, init?: RequestInit): Promise<Response> {
+  const answer = await (configuration.fetch ?? fetch)(href, init);
+  if (typeof answer?.headers?.get === 'function') return answer;
+  const message = `configure: fetch must give a Response, not ${textOf(answer)}`;
+  throw new ClearformerError('invalid_argument', message, { option: 'fetch' });
+}
+
 /** Changes the given settings for all later calls. An unknown setting throws `unsupported`. */
 export function configure(settings: Configuration): void {
   checkOptions('configure', settings ?? null, known);

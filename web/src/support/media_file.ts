@@ -1,6 +1,6 @@
 // Image and audio files: Blobs and URLs everywhere, paths in Node.
 
-import { configuration } from './config.js';
+import { send } from './config.js';
 import { ClearformerError, messageOf, unreadable } from './error.js';
 import { baseUrl, isNode, nodeModule, pathOf } from './platform.js';
 
@@ -46,7 +46,7 @@ async function fromDisk(call: string, path: string): Promise<Uint8Array> {
 async function fromWeb(call: string, href: string): Promise<Uint8Array> {
   const where = href.length > 200 ? `${href.slice(0, 100)}…` : href; // a data URL contains the file itself
   try {
-    const answer = await (configuration.fetch ?? fetch)(href);
+    const answer = await send(href);
     if (answer.ok) return new Uint8Array(await answer.arrayBuffer());
     const code = answer.status === 404 || answer.status === 410 ? 'file_not_found' : 'network_error';
     throw new ClearformerError(code, `${call}: ${where} answers HTTP ${answer.status}`, {

@@ -16,6 +16,7 @@ const isFlag = (value: unknown) => value === null || typeof value === 'boolean';
 const isList = (value: unknown) => value === null || Array.isArray(value);
 const isFunction = (value: unknown) => typeof value === 'function';
 const isObject = (value: unknown) => typeof value === 'object';
+const callbacks = 'callback_function token_callback_function on_chunk_start on_chunk_end on_finalize';
 const flags =
   'add_generation_prompt add_special_tokens apply_ln center_writing_weights clean_up_tokenization_spaces continue_final_message dequantize deterministic enable_thinking fold_ln incl_embeds incl_mid incl_remainder interpolate_pos_encoding local_files_only mlp_input multi_label nesterov normalize on_request output_attentions output_hidden_states output_logits output_scores prepend_bos quantize return_attention_mask return_dict return_dict_in_generate return_documents return_full_text return_length return_logits return_offsets_mapping return_overflowing_tokens return_special_tokens_mask return_tensor return_token_type_ids skip_prompt skip_special_tokens tokenize use_cache worker';
 
@@ -24,7 +25,8 @@ const kinds = new Map(
   (
     [
       ['signal', isSignal, 'an AbortSignal'],
-      ['progress progress_callback onResult', isFunction, 'a function'],
+      ['progress progress_callback onResult fetch onWarning', isFunction, 'a function'],
+      [callbacks, (value: unknown) => value === null || isFunction(value), 'a function'],
       ['edits fwd_hooks bwd_hooks receivers', isList, 'an array'],
       ['integrity select', isObject, 'an object'],
       ['revision', (value: unknown) => value === null || typeof value === 'string', 'a text'],

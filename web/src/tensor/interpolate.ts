@@ -77,6 +77,7 @@ export function interpolate(
   mode: InterpolationMode = 'bilinear',
 ): Tensor<'float32'> {
   const input = exportedTensor('interpolate', image);
+  expectArgument('interpolate', Array.isArray(size), 'a size [height, width]', size);
   if (input.dims.length !== 3) {
     const message = `interpolate: needs dims [channel, height, width], got [${input.dims.join(', ')}]`;
     throw new ClearformerError('shape_mismatch', message);

@@ -1,7 +1,14 @@
 // `tokenizer.apply_chat_template` with transformers.js' interface. Loaded on the first call.
 
+import { checkOptions } from '../support/options.js';
 import type { TokenizerCallOptions, TokenizerOutput } from './batch.js';
-import { apply_chat_template, type ChatTemplateOptions, type ChatTokenizer, type Message } from './chat_template.js';
+import {
+  apply_chat_template,
+  type ChatTemplateOptions,
+  type ChatTokenizer,
+  type Message,
+  templateOptions,
+} from './chat_template.js';
 
 /** Options of `tokenizer.apply_chat_template`: those of `clearformer/chat_template` and of the tokenizer. */
 export interface ChatPromptOptions extends Omit<ChatTemplateOptions, 'tokenize'> {
@@ -21,12 +28,16 @@ export type Conversation = readonly Message[];
 /** A conversation, or several. */
 export type Chats = Conversation | readonly Conversation[];
 
+const ownOptions = ['return_dict', 'padding', 'truncation', 'max_length', 'enable_thinking'];
+
 /** The prompt for a conversation, or for several. */
 export async function chatPrompt(
   tokenizer: ChatTokenizer,
   conversation: Chats,
-  { return_dict = true, padding, truncation, max_length, enable_thinking, ...options }: ChatPromptOptions,
+  given: ChatPromptOptions,
 ): Promise<string | string[] | TokenizerOutput | TokenizerOutput['input_ids']> {
+  checkOptions('apply_chat_template', given, [...templateOptions, ...ownOptions]);
+  const { return_dict = true, padding, truncation, max_length, enable_thinking, ...options } = given;
   const beside = Object.entries({ padding, truncation, max_length }).filter(([, value]) => value !== undefined);
   const own = {
     ...options,

@@ -49,7 +49,7 @@ export interface ChatTemplateOptions {
   tokenizer_kwargs?: (Omit<TokenizerCallOptions, 'return_tensor'> & { return_tensor?: true | undefined }) | undefined;
 }
 
-const knownOptions = [
+export const templateOptions: readonly string[] = [
   'chat_template',
   'add_generation_prompt',
   'continue_final_message',
@@ -87,7 +87,7 @@ export function apply_chat_template(
   conversation: Conversation | readonly Conversation[],
   options: ChatTemplateOptions = {},
 ): TokenizerOutput | string | string[] {
-  checkOptions('apply_chat_template', options, knownOptions);
+  checkOptions('apply_chat_template', options, templateOptions);
   if (options.continue_final_message && options.add_generation_prompt) {
     throw refusal('continue_final_message', 'the last message cannot go on and be followed by a new one');
   }
@@ -103,6 +103,7 @@ export function apply_chat_template(
   if (options.tokenizer_kwargs?.add_special_tokens) {
     throw refusal('tokenizer_kwargs', "add_special_tokens is not for conversations: special tokens are the template's");
   }
+  expectArgument('apply_chat_template', typeof tokenizer === 'function', 'a tokenizer, to tokenize', tokenizer);
   return tokenizer(given, { ...options.tokenizer_kwargs, add_special_tokens: false });
 }
 

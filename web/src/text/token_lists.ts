@@ -24,6 +24,9 @@ export function spellings({ ids, list }: Vocabulary, added: Iterable<readonly [s
   return tokens;
 }
 
+export const isListOfTexts = (given: unknown): boolean =>
+  Array.isArray(given) && given.every((one) => typeof one === 'string');
+
 /** Throws `invalid_argument` for what is no list of texts. */
 export function expectTexts(call: string, given: unknown): asserts given is readonly string[] {
   expectArgument(call, Array.isArray(given), 'a text or an array of texts', given);
@@ -31,10 +34,10 @@ export function expectTexts(call: string, given: unknown): asserts given is read
 }
 
 /** Ids, or one, as numbers; throws for what is none. */
-export function idList(given: TokenIds | number | bigint): number[] {
+export function idList(given: TokenIds | number | bigint, call = 'tokenizer'): number[] {
   const ids = typeof given === 'number' || typeof given === 'bigint' ? [given] : given;
   const isList = isTensor(ids) || Array.isArray(ids) || ArrayBuffer.isView(ids);
-  expectArgument('tokenizer', isList, 'token ids', ids);
+  expectArgument(call, isList, 'token ids', ids);
   if (isTensor(ids) && ids.dims.length !== 1) {
     throw new ClearformerError(
       'shape_mismatch',

@@ -1,5 +1,6 @@
 // Streams Whisper's text and the timestamps between its pieces.
 
+import { checkOptions } from '../support/options.js';
 import { TextStreamer, type TextStreamerOptions } from './text_streamer.js';
 import type { PreTrainedTokenizer } from './tokenizer.js';
 
@@ -23,6 +24,8 @@ export class WhisperTextStreamer extends TextStreamer {
 
   constructor(tokenizer: PreTrainedTokenizer, options: WhisperTextStreamerOptions = {}) {
     const { on_chunk_start, on_chunk_end, on_finalize, time_precision, ...own } = options ?? {};
+    const calls = { on_chunk_start, on_chunk_end, on_finalize };
+    checkOptions('WhisperTextStreamer', calls, Object.keys(calls));
     super(tokenizer, own);
     this.#options = options;
     // The ids of timestamp tokens are above all others.

@@ -10,6 +10,7 @@ import { loadPart } from '../../support/platform.js';
 import { exportedTensor } from '../../tensor/exported_tensor.js';
 import { toSafetensors } from '../../tensor/safetensors.js';
 import type { Tensor } from '../../tensor/tensor.js';
+import { checkCall } from '../check_call.js';
 import { inLayer } from '../layer_hooks.js';
 import type { SweepProgress } from '../sweep/sweep.js';
 import { type FeatureRows, featuresAt, type ProbedInput, vector } from './features.js';
@@ -77,7 +78,7 @@ export class ControlVector {
     dataset: readonly ContrastPair[],
     options: ControlVectorOptions = {},
   ): Promise<ControlVector> {
-    checkOptions(`${call}.train`, options, ['method', 'hidden_layers', 'signal', 'progress']);
+    checkCall(`${call}.train`, model, options, ['method', 'hidden_layers', 'signal', 'progress']);
     const { method = 'pca_diff', signal, progress } = options;
     if (!['pca_diff', 'pca_center', 'mean_diff'].includes(method)) {
       const known = `unknown method ${textOf(method)} (known: pca_diff, pca_center, mean_diff)`;
@@ -112,7 +113,7 @@ export class ControlVector {
    * model of another width, `invalid_argument` for layers that it does not have.
    */
   edits(model: PreTrainedModel, options: ControlOptions = {}): ActivationEdit[] {
-    checkOptions(`${call}.edits`, options, ['strength', 'pos']);
+    checkCall(`${call}.edits`, model, options, ['strength', 'pos']);
     const { strength = 1, pos } = options;
     if (!Number.isFinite(strength)) throw refused('strength', `strength is ${textOf(strength)}, no number`);
     return [...this.directions].map(([layer, direction]) => {

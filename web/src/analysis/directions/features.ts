@@ -7,6 +7,7 @@ import type { RunInputs } from '../../runtime/border.js';
 import type { HookName } from '../../runtime/hook_names.js';
 import { ClearformerError } from '../../support/error.js';
 import { Tensor } from '../../tensor/tensor.js';
+import { expectModel } from '../check_call.js';
 
 /** Rows of numbers: the features of one sequence each. */
 export interface FeatureRows {
@@ -43,6 +44,7 @@ export async function featuresAt(
   inputs: readonly ProbedInput[],
   { hooks, pos, head, signal, progress }: Reading,
 ): Promise<Map<string, FeatureRows>> {
+  expectModel(call, model);
   if (!Array.isArray(inputs) || inputs.length === 0) {
     throw new ClearformerError('invalid_argument', `${call}: needs a list of texts or inputs`, { option: 'inputs' });
   }

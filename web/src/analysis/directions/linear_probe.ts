@@ -10,7 +10,7 @@ import type { ReadOutTerm } from '../../models/gradient_metric.js';
 import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import type { HookName } from '../../runtime/hook_names.js';
 import { ClearformerError, textOf } from '../../support/error.js';
-import { checkOptions } from '../../support/options.js';
+import { checkOptions, expectArgument } from '../../support/options.js';
 import { loadPart } from '../../support/platform.js';
 import { Tensor } from '../../tensor/tensor.js';
 import { expectHook } from '../check_call.js';
@@ -78,6 +78,7 @@ export class LinearProbe {
     options: LinearProbeOptions,
   ): Promise<LinearProbe> {
     const given = checked(options);
+    expectLabels(labels);
     const data = await featuresOf(model, inputs, labels, given);
     const { fitted } = await fitting();
     const { kind = 'logistic', alpha = 1, C = 1 } = given;
@@ -99,6 +100,7 @@ export class LinearProbe {
     inputs: readonly ProbedInput[],
     labels: readonly number[],
   ): Promise<ProbeScore> {
+    expectLabels(labels);
     const found = await this.#read(await featuresOf(model, inputs, labels, this.options));
     return (await fitting()).scored(this.options.kind ?? 'logistic', found, labels, this.#outputs);
   }
@@ -122,6 +124,11 @@ export class LinearProbe {
   edits(options: ProbeEditOptions = {}): ActivationEdit[] {
     checkOptions(`${call}.edits`, options, ['op', 'strength', 'pos', 'label']);
     const { op = 'add', strength = 1, pos, label } = options;
+    if (op !== 'add' && op !== 'project_out') {
+      const known = `unknown op ${textOf(op)} (known: add, project_out)`;
+      throw new ClearformerError('unsupported', `${call}.edits: ${known}`, { option: 'op' });
+    }
+    if (!Number.isFinite(strength)) throw refused('strength', `strength is ${textOf(strength)}, no number`);
     const { hook, head, kind } = this.options;
     const all = kind === 'softmax' && op === 'project_out' && label === undefined;
     // The weights of all classes sum to 0: the last ones follow from the others.
@@ -192,6 +199,10 @@ function checked(options: LinearProbeOptions): LinearProbeOptions {
   if (!(alpha >= 0) || !Number.isFinite(alpha)) throw refused('alpha', `alpha is ${textOf(alpha)}, not 0 or above`);
   if (!Number.isInteger(pos)) throw refused('pos', `pos is ${textOf(pos)}, no position`);
   return { ...options, kind, pos };
+}
+
+function expectLabels(labels: readonly number[]): void {
+  expectArgument(call, typeof labels?.find === 'function', 'a list of labels', labels);
 }
 
 /** More labels of classes are numbers of something else. */

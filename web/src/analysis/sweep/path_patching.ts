@@ -100,7 +100,7 @@ export async function pathPatching(model: PreTrainedModel, options: PathPatching
 }
 
 function checked(model: PreTrainedModel, receiver: PathReceiver): PathReceiver {
-  checkOptions(`${call}: receivers`, receiver, ['part', 'layer', 'head']);
+  checkOptions(`${call}: receivers`, receiver ?? null, ['part', 'layer', 'head']);
   const { part, layer, head } = receiver;
   const { n_layers, n_heads, n_key_value_heads } = model.cfg;
   const heads = part === 'q' ? n_heads : (n_key_value_heads as number);

@@ -162,7 +162,11 @@ async function opened(models: SweepModels, workers: number) {
     if (!Number.isSafeInteger(workers) || workers < 1 || workers > mostWorkers) {
       throw invalid('workers', `workers: ${workers}, not 1 to ${mostWorkers}`);
     }
-    const loading = Array.from({ length: workers }, () => models());
+    const loading = Array.from({ length: workers }, async () => {
+      const model = await models();
+      expectModel('sweep', model);
+      return model;
+    });
     const loaded = await Promise.allSettled(loading);
     const all = loaded.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
     const release = async () => void (await Promise.all(all.map((model) => model.dispose())));
