@@ -1,8 +1,9 @@
 // The package's declarations compile as they are published, without skipLibCheck: in TypeScript's module resolutions, with
-// the library dom and, on servers, without it.
+// the library dom and, on servers, without it. So do calls whose options and inputs have the package's own types, and
+// README.md's first example.
 
 import { execFile } from 'node:child_process';
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, expect, it } from 'vitest';
@@ -33,6 +34,9 @@ beforeAll(() => {
   mkdirSync(`${folder}node_modules`, { recursive: true });
   symlinkSync(project, `${folder}node_modules/clearformer`);
   writeFileSync(`${folder}package.json`, '{ "type": "module" }');
+  copyFileSync(`${project}tests/web/support/typed_calls.ts`, `${folder}typed_calls.ts`);
+  const [, example = ''] = /```js\n([\s\S]*?)```/.exec(readFileSync(`${project}README.md`, 'utf8')) ?? [];
+  writeFileSync(`${folder}example.ts`, example);
 });
 
 it.each([
@@ -40,9 +44,13 @@ it.each([
   ['bundler', 'esnext', ['ES2022', 'DOM', 'DOM.Iterable'], []],
   ['nodenext', 'nodenext', ['ES2022'], ['node']],
 ] as const)('%s, module %s, lib %s, types %s', async (moduleResolution, module, lib, types) => {
+  const more = types.length > 0 ? [] : ['typed_calls.ts']; // without the library dom images are of any type
   writeFileSync(`${folder}use.ts`, types.length > 0 ? server : page);
   const compilerOptions = { moduleResolution, module, lib, types, target: 'es2022', strict: true, noEmit: true };
-  const settings = { compilerOptions: { ...compilerOptions, skipLibCheck: false }, files: ['use.ts'] };
+  const settings = {
+    compilerOptions: { ...compilerOptions, skipLibCheck: false },
+    files: ['use.ts', 'example.ts', ...more],
+  };
   writeFileSync(`${folder}tsconfig.json`, JSON.stringify(settings));
   const tsc = `${project}node_modules/typescript/bin/tsc`;
   const { stdout } = await promisify(execFile)(process.execPath, [tsc, '-p', folder]).catch((error) => error);

@@ -44,7 +44,7 @@ const stackOptions = ['layer', 'apply_ln', 'pos'];
 export async function accumulated_resid(
   model: PreTrainedModel,
   cache: ActivationCache,
-  options: ResidualStackOptions & { incl_mid?: boolean; mlp_input?: boolean } = {},
+  options: ResidualStackOptions & { incl_mid?: boolean | undefined; mlp_input?: boolean | undefined } = {},
 ): Promise<ResidualStack> {
   checkCall('accumulated_resid', model, options, [...stackOptions, 'incl_mid', 'mlp_input']);
   const { incl_mid = false, mlp_input = false } = options;
@@ -71,7 +71,11 @@ export async function accumulated_resid(
 export async function decompose_resid(
   model: PreTrainedModel,
   cache: ActivationCache,
-  options: ResidualStackOptions & { mode?: 'all' | 'attn' | 'mlp'; mlp_input?: boolean; incl_embeds?: boolean } = {},
+  options: ResidualStackOptions & {
+    mode?: 'all' | 'attn' | 'mlp' | undefined;
+    mlp_input?: boolean | undefined;
+    incl_embeds?: boolean | undefined;
+  } = {},
 ): Promise<ResidualStack> {
   checkCall('decompose_resid', model, options, [...stackOptions, 'mode', 'mlp_input', 'incl_embeds']);
   const { mode = 'all', mlp_input = false, incl_embeds = true } = options;
@@ -99,7 +103,7 @@ export async function decompose_resid(
 export async function stack_head_results(
   model: PreTrainedModel,
   cache: ActivationCache,
-  options: ResidualStackOptions & { incl_remainder?: boolean } = {},
+  options: ResidualStackOptions & { incl_remainder?: boolean | undefined } = {},
 ): Promise<ResidualStack> {
   checkCall('stack_head_results', model, options, [...stackOptions, 'incl_remainder']);
   const last = lastLayer('stack_head_results', model, options);
@@ -135,7 +139,7 @@ export async function logit_attrs(
   cache: ActivationCache,
   residual_stack: Tensor<'float32'>,
   tokens: TokenChoice,
-  options: { incorrect_tokens?: TokenChoice; pos?: Positions } = {},
+  options: { incorrect_tokens?: TokenChoice | undefined; pos?: Positions | undefined } = {},
 ): Promise<Tensor<'float32'>> {
   checkCall('logit_attrs', model, options, ['incorrect_tokens', 'pos']);
   const stack = exportedTensor('logit_attrs', residual_stack) as Float;
@@ -193,7 +197,7 @@ function finished(
   model: PreTrainedModel,
   cache: ActivationCache,
   { labels, components }: Collected,
-  options: ResidualStackOptions & { mlp_input?: boolean },
+  options: ResidualStackOptions & { mlp_input?: boolean | undefined },
 ): ResidualStack {
   const { pos } = options;
   const taken = components.map((value) => atPositions(call, value, pos));
@@ -215,7 +219,7 @@ function normalized(
   model: PreTrainedModel,
   cache: ActivationCache,
   all: Float,
-  options: ResidualStackOptions & { mlp_input?: boolean },
+  options: ResidualStackOptions & { mlp_input?: boolean | undefined },
 ): Float {
   const last = lastLayer(call, model, options);
   const top = stackPrefix(model);

@@ -76,6 +76,11 @@ export interface AutomaticSpeechRecognitionPipeline {
   (audio: AudioInput, options?: SpeechRecognitionOptions): Promise<RecognizedSpeech>;
   /** The same for several sounds. */
   (audio: readonly AudioInput[], options?: SpeechRecognitionOptions): Promise<RecognizedSpeech[]>;
+  /** One of both, as the sounds are. */
+  (
+    audio: AudioInput | readonly AudioInput[],
+    options?: SpeechRecognitionOptions,
+  ): Promise<RecognizedSpeech | RecognizedSpeech[]>;
 }
 
 const ownOptions = [

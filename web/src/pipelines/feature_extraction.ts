@@ -81,6 +81,8 @@ export interface FeatureExtractionPipeline {
   ): Promise<Tensor<'int8'>>;
   /** The same as unsigned bytes. */
   (texts: string | readonly string[], options: Quantized & { precision: 'ubinary' }): Promise<Tensor<'uint8'>>;
+  /** One of these, as `quantize` and `precision` are. */
+  (texts: string | readonly string[], options?: FeatureExtractionOptions): Promise<Features>;
 }
 
 const vectorOptions = [...textCallOptions, 'pooling', 'prompt', 'prompt_name'];

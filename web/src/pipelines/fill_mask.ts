@@ -35,6 +35,8 @@ export interface FillMaskPipeline {
   (text: string, options?: FillMaskOptions): Promise<FilledMask[]>;
   /** The same for several texts. */
   (texts: readonly string[], options?: FillMaskOptions): Promise<FilledMask[][]>;
+  /** One of both, as the texts are. */
+  (texts: string | readonly string[], options?: FillMaskOptions): Promise<FilledMask[] | FilledMask[][]>;
 }
 
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable

@@ -29,6 +29,11 @@ export interface ImageClassificationPipeline {
   (image: ImageInput, options?: ImageClassificationOptions): Promise<LabelScore[]>;
   /** The same for several images. */
   (images: readonly ImageInput[], options?: ImageClassificationOptions): Promise<LabelScore[][]>;
+  /** One of both, as the images are. */
+  (
+    images: ImageInput | readonly ImageInput[],
+    options?: ImageClassificationOptions,
+  ): Promise<LabelScore[] | LabelScore[][]>;
 }
 
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable

@@ -54,10 +54,26 @@ export interface QuestionAnsweringPipeline {
   (question: string, context: string, options?: One): Promise<Answer>;
   /** The best answer for each question and context. */
   (questions: readonly string[], contexts: readonly string[], options?: One): Promise<Answer[]>;
-  /** The best answers. */
-  (question: string, context: string, options: QuestionAnsweringOptions): Promise<Answer[]>;
-  /** The best answers for each question and context. */
-  (questions: readonly string[], contexts: readonly string[], options: QuestionAnsweringOptions): Promise<Answer[][]>;
+  /** The best answers; of a number that is not known, or one. */
+  <K extends number>(
+    question: string,
+    context: string,
+    options: QuestionAnsweringOptions & { top_k: K },
+  ): Promise<number extends K ? Answer | Answer[] : Answer[]>;
+  /** The best answers for each question and context; of a number that is not known, or one for each. */
+  <K extends number>(
+    questions: readonly string[],
+    contexts: readonly string[],
+    options: QuestionAnsweringOptions & { top_k: K },
+  ): Promise<number extends K ? Answer[] | Answer[][] : Answer[][]>;
+  /** One of these, as the options are. */
+  (question: string, context: string, options?: QuestionAnsweringOptions): Promise<Answer | Answer[]>;
+  /** The same for each question and context. */
+  (
+    questions: readonly string[],
+    contexts: readonly string[],
+    options?: QuestionAnsweringOptions,
+  ): Promise<Answer[] | Answer[][]>;
 }
 
 type Texts = string | readonly string[];

@@ -35,9 +35,17 @@ export interface TextClassificationPipeline {
     options?: TextClassificationOptions & { top_k?: 1 | undefined },
   ): Promise<LabelScore[]>;
   /** The best classes of a text. */
-  (texts: ClassifiedText, options: TextClassificationOptions): Promise<LabelScore[]>;
-  /** The best classes of each text. */
-  (texts: readonly ClassifiedText[], options: TextClassificationOptions): Promise<LabelScore[][]>;
+  (texts: ClassifiedText, options?: TextClassificationOptions): Promise<LabelScore[]>;
+  /** The best classes of each text; of a number that is not known, one of both. */
+  <K extends number | null>(
+    texts: readonly ClassifiedText[],
+    options: TextClassificationOptions & { top_k: K },
+  ): Promise<number extends K ? LabelScore[] | LabelScore[][] : LabelScore[][]>;
+  /** One of both, as texts and options are. */
+  (
+    texts: ClassifiedText | readonly ClassifiedText[],
+    options?: TextClassificationOptions,
+  ): Promise<LabelScore[] | LabelScore[][]>;
 }
 
 type Texts = ClassifiedText | readonly ClassifiedText[];

@@ -35,6 +35,7 @@ export interface GeneratedChat {
   generated_text: Message[];
 }
 
+type WithPrompt = TextGenerationOptions & { return_full_text?: true | undefined };
 type WithoutPrompt = TextGenerationOptions & { return_full_text: false };
 
 /** Continues texts and conversations. */
@@ -52,9 +53,18 @@ export interface TextGenerationPipeline {
   /** The answers only, as texts. */
   (chats: readonly Chat[], options: WithoutPrompt): Promise<GeneratedText[][]>;
   /** A conversation with the answer. */
-  (chat: Chat, options?: TextGenerationOptions): Promise<GeneratedChat[]>;
+  (chat: Chat, options?: WithPrompt): Promise<GeneratedChat[]>;
   /** Conversations with their answers. */
-  (chats: readonly Chat[], options?: TextGenerationOptions): Promise<GeneratedChat[][]>;
+  (chats: readonly Chat[], options?: WithPrompt): Promise<GeneratedChat[][]>;
+  /** One of both, as `return_full_text` is. */
+  (chat: Chat, options?: TextGenerationOptions): Promise<GeneratedText[] | GeneratedChat[]>;
+  /** The same for several conversations. */
+  (chats: readonly Chat[], options?: TextGenerationOptions): Promise<GeneratedText[][] | GeneratedChat[][]>;
+  /** One of these, as the prompts are. */
+  (
+    prompts: string | Chat | readonly string[] | readonly Chat[],
+    options?: TextGenerationOptions,
+  ): Promise<GeneratedText[] | GeneratedChat[] | GeneratedText[][] | GeneratedChat[][]>;
 }
 
 type Generated = (GeneratedText | GeneratedChat)[];

@@ -39,6 +39,12 @@ export interface TextRankingPipeline {
   (query: string, documents: readonly string[], options?: TextRankingOptions): Promise<RankedText[]>;
   /** The same for several queries. */
   (queries: readonly string[], documents: readonly string[], options?: TextRankingOptions): Promise<RankedText[][]>;
+  /** One of both, as the queries are. */
+  (
+    queries: string | readonly string[],
+    documents: readonly string[],
+    options?: TextRankingOptions,
+  ): Promise<RankedText[] | RankedText[][]>;
 }
 
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable

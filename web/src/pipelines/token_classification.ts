@@ -51,6 +51,12 @@ export interface TokenClassificationPipeline {
   (text: string, options: Grouped): Promise<EntityGroup[]>;
   /** The same for several texts. */
   (texts: readonly string[], options: Grouped): Promise<EntityGroup[][]>;
+  /** One of both, as `aggregation_strategy` is. */
+  (text: string, options?: TokenClassificationOptions): Promise<Entities>;
+  /** The same for several texts. */
+  (texts: readonly string[], options?: TokenClassificationOptions): Promise<Entities[]>;
+  /** One of these, as the texts are. */
+  (texts: string | readonly string[], options?: TokenClassificationOptions): Promise<Entities | Entities[]>;
 }
 
 type Entities = TokenEntity[] | EntityGroup[];

@@ -46,6 +46,12 @@ export interface ZeroShotClassificationPipeline {
     candidate_labels: string | readonly string[],
     options?: ZeroShotClassificationOptions,
   ): Promise<ZeroShotClassification[]>;
+  /** One of both, as the texts are. */
+  (
+    texts: string | readonly string[],
+    candidate_labels: string | readonly string[],
+    options?: ZeroShotClassificationOptions,
+  ): Promise<ZeroShotClassification | ZeroShotClassification[]>;
 }
 
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable

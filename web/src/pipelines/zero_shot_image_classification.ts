@@ -39,6 +39,12 @@ export interface ZeroShotImageClassificationPipeline {
     candidate_labels: readonly string[],
     options?: ZeroShotImageClassificationOptions,
   ): Promise<LabelScore[][]>;
+  /** One of both, as the images are. */
+  (
+    images: ImageInput | readonly ImageInput[],
+    candidate_labels: readonly string[],
+    options?: ZeroShotImageClassificationOptions,
+  ): Promise<LabelScore[] | LabelScore[][]>;
 }
 
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable

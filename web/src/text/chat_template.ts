@@ -85,6 +85,11 @@ export function apply_chat_template(
 export function apply_chat_template(
   tokenizer: ChatTokenizer,
   conversation: Conversation | readonly Conversation[],
+  options?: ChatTemplateOptions,
+): TokenizerOutput | string | string[];
+export function apply_chat_template(
+  tokenizer: ChatTokenizer,
+  conversation: Conversation | readonly Conversation[],
   options: ChatTemplateOptions = {},
 ): TokenizerOutput | string | string[] {
   checkOptions('apply_chat_template', options, templateOptions);

@@ -62,6 +62,10 @@ export interface PreTrainedTokenizer {
   ): TokenizerLists<number[][]>;
   (text: string, options: TokenizerCallOptions & { return_tensor: false }): TokenizerLists<number[]>;
   (text: readonly string[], options: TokenizerCallOptions & { return_tensor: false }): TokenizerLists<number[][]>;
+  (
+    text: string | readonly string[],
+    options?: TokenizerCallOptions,
+  ): TokenizerOutput | TokenizerLists<number[]> | TokenizerLists<number[][]>;
 }
 
 /** A tokenizer made from tokenizer.json and tokenizer_config.json. Instances are callable: `tokenizer('some text')`. */
@@ -260,13 +264,21 @@ export class PreTrainedTokenizer extends Callable<
    */
   apply_chat_template(conversation: Conversation, options: ChatPromptOptions & { tokenize: false }): Promise<string>;
   apply_chat_template(
+    conversations: readonly Conversation[],
+    options: ChatPromptOptions & { tokenize: false },
+  ): Promise<string[]>;
+  apply_chat_template(
     conversation: Chats,
-    options: ChatPromptOptions & { return_dict: false },
+    options: ChatPromptOptions & { tokenize?: true | undefined; return_dict: false },
   ): Promise<Tensor<'int64'>>;
   apply_chat_template(
     conversation: Chats,
-    options?: ChatPromptOptions & { tokenize?: true | undefined },
+    options?: ChatPromptOptions & { tokenize?: true | undefined; return_dict?: true | undefined },
   ): Promise<TokenizerOutput>;
+  apply_chat_template(
+    conversation: Chats,
+    options?: ChatPromptOptions,
+  ): Promise<string | string[] | TokenizerOutput | Tensor<'int64'>>;
   async apply_chat_template(
     conversation: Chats,
     options: ChatPromptOptions = {},

@@ -10,7 +10,7 @@ import { checkOptions } from '../../support/options.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import { expectModel } from '../check_call.js';
 import { type Metric, measured } from '../metric.js';
-import type { Interventions } from './intervention.js';
+import type { Intervention, Interventions } from './intervention.js';
 import { scheduled } from './schedule.js';
 
 /** Progress: completed runs and their total. */
@@ -43,7 +43,7 @@ export interface SweepCallOptions extends SweepOptions {
   /** The inputs of all runs. */
   base: ModelInputs;
   /** An edit, or a list of edits in force together, for each run: an array, or `{ length, at(index) }`. */
-  interventions: Interventions;
+  interventions: readonly Intervention[] | Interventions;
   /** Edits in force in all runs, before those of the intervention. */
   edits?: readonly ActivationEdit[] | undefined;
   /** The positions whose logits the metric receives. Default: those that `logitDifference` reads, else all. */

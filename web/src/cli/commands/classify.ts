@@ -120,6 +120,6 @@ function classesOf({ signal }: Context, inputs: readonly string[], options: Opti
     const texts = inputs.map((text) => (textPair === undefined ? text : { text, text_pair: textPair }));
     // With top_k 1 the pipeline returns a single list for all texts: 2 keeps the result's shape the same.
     const made = classifier(texts, { ...scored, top_k: Math.max(top_k, 2) });
-    return made.finally(() => classifier.dispose());
+    return made.finally(() => classifier.dispose()) as Promise<LabelScore[][]>;
   };
 }
