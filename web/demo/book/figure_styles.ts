@@ -1,6 +1,20 @@
-// Styles shared by the figures: labels, controls, read-outs, visually hidden text.
+// Styles shared by the figures: labels, controls, read-outs, visually hidden text, the colours of the reader's system.
 
 import { css } from 'lit';
+
+/** Where the reader's system sets the colours there are no backgrounds and shadows: pictures keep theirs, a choice has an outline. */
+export const forcedColours = css`
+  @media (forced-colors: active) {
+    canvas, .legend :is(i, span), .bands, .tall, .track, .samples { forced-color-adjust: none; }
+    :where(button[aria-pressed='true']) { outline: 2px solid Highlight; }
+    :is(.seg button, .chip, .box, .name)[aria-pressed='true'] { forced-color-adjust: none; background: Highlight; color: HighlightText; }
+    .primary { border: 1px solid; }
+    .switch input { forced-color-adjust: none; background: Canvas; box-shadow: inset 0 0 0 1.5px CanvasText; }
+    .switch input::after { background: CanvasText; }
+    .switch input:checked { background: Highlight; }
+    .switch input:checked::after { background: HighlightText; }
+  }
+`;
 
 export const figureStyles = css`
   :host { display: block; font: max(15px, var(--cf-min-font-size)) / 1.45 var(--cf-sans); color: var(--cf-ink); }
@@ -23,6 +37,7 @@ export const figureStyles = css`
   .seg button:hover { color: var(--cf-ink); }
   .seg button[aria-pressed='true'] { background: var(--cf-ink); color: var(--cf-paper); }
   .chip { border: 1px solid var(--cf-line-strong); background: none; border-radius: 999px; padding: 4px 12px; cursor: pointer; min-height: 30px; }
+  a.chip { display: inline-block; color: inherit; text-decoration: none; }
   .chip:hover { background: var(--cf-sunken); }
   .chip[aria-pressed='true'] { background: var(--cf-ink); color: var(--cf-paper); border-color: var(--cf-ink); }
   .plain { border: 0; background: none; padding: 5px 9px; border-radius: 7px; cursor: pointer; color: var(--cf-accent); min-height: 30px; }
@@ -50,4 +65,5 @@ export const figureStyles = css`
   :focus-visible { outline: 2px solid var(--cf-accent); outline-offset: 2px; border-radius: 4px; }
   .sr-only { position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
   @media (prefers-reduced-motion: no-preference) { .switch input { transition: background 0.2s; } .switch input::after { transition: left 0.2s; } }
+  ${forcedColours}
 `;

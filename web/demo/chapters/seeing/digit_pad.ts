@@ -3,6 +3,7 @@
 
 import { css, html, LitElement, type PropertyDeclarations, type TemplateResult } from 'lit';
 import { ThemeColours } from '../../book/controllers.js';
+import { forcedColours } from '../../book/figure_styles.js';
 import { theme } from '../../book/theme.js';
 import { vars } from '../../book/vars.js';
 import { blackCanvas, canvasSide } from './frame.js';
@@ -42,6 +43,7 @@ class DigitPad extends LitElement {
     .drawn { opacity: 1; outline: 1px solid var(--cf-line); }
     canvas:focus-visible { outline: 2px solid var(--cf-accent); outline-offset: 2px; opacity: 1; }
     i { position: absolute; width: 14px; height: 14px; margin: -8px; border: 2px solid var(--cf-accent); border-radius: 50%; pointer-events: none; left: var(--x); top: var(--y); }
+    ${forcedColours}
     .under { position: absolute; inset: 0; pointer-events: none; }
     p { position: absolute; inset: auto 6px 5px; margin: 0; text-align: center; color: var(--cf-muted); font-size: max(13px, var(--cf-min-font-size)); pointer-events: none; }
   `;

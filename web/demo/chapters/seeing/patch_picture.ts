@@ -3,6 +3,7 @@
 import type { Drawn, Numbers } from 'clearformer/elements';
 import { css, html, LitElement, type PropertyDeclarations, type TemplateResult } from 'lit';
 import { ThemeColours } from '../../book/controllers.js';
+import { forcedColours } from '../../book/figure_styles.js';
 import { rove } from '../../book/roving.js';
 import { vars } from '../../book/vars.js';
 import { digits, type Geometry } from './geometry.js';
@@ -66,6 +67,7 @@ class PatchPicture extends LitElement implements Drawn {
     button[aria-pressed='true'] { box-shadow: inset 0 0 0 2.6px var(--cf-ink); }
     button.carried { box-shadow: inset 0 0 0 3px var(--cf-accent); }
     button:focus-visible { outline: 2px solid var(--cf-accent); outline-offset: 1px; z-index: 1; }
+    ${forcedColours}
     ::slotted(*) { position: absolute; inset: 0; pointer-events: none; }
   `;
 

@@ -3,6 +3,7 @@
 import { type Drawn, type Numbers, signed } from 'clearformer/elements';
 import { css, html, LitElement, type PropertyDeclarations, type TemplateResult } from 'lit';
 import { ThemeColours } from '../../book/controllers.js';
+import { forcedColours } from '../../book/figure_styles.js';
 import { rove } from '../../book/roving.js';
 import { theme } from '../../book/theme.js';
 import { vars } from '../../book/vars.js';
@@ -40,6 +41,7 @@ class TileGrid extends LitElement implements Drawn {
     button { margin: 1px; padding: 0; border: 0; background: none; cursor: pointer; border-radius: 2px; min-width: 0; min-height: 0; }
     button:hover { box-shadow: 0 0 0 1.5px var(--cf-line-strong); }
     button[aria-pressed='true'] { box-shadow: 0 0 0 2.4px var(--cf-ink); }
+    ${forcedColours}
     button:focus-visible { outline: 2px solid var(--cf-accent); outline-offset: 2px; z-index: 1; }
   `;
 

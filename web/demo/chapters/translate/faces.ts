@@ -51,6 +51,7 @@ class TextFaces extends LitElement implements Drawn {
     button { border: 0; cursor: pointer; border-bottom: 3px solid transparent; border-radius: 0; }
     button:hover { border-color: var(--cf-line-strong); }
     button[aria-pressed='true'] { border-color: var(--cf-q); }
+    @media (forced-colors: active) { .line > button { border-color: Canvas; } .line > button[aria-pressed='true'] { border-color: Highlight; } }
     button:focus-visible { outline: 2px solid var(--cf-accent); outline-offset: 2px; }
     @media (max-width: 900px) { .line { gap: 2px 3px; } .line > * { font-size: 18px; padding: 1px 3px 2px; } .gap { height: 46px; } }
     .sr-only { position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip-path: inset(50%); }
