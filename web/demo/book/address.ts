@@ -121,8 +121,14 @@ export class Address extends EventTarget {
   }
 }
 
+/** `head?step=2`: what is before the first question mark and after it; there may be more of them in a text. */
+export function splitTarget(target: string): { path: string; query: string } {
+  const [path = ''] = target.split('?', 1);
+  return { path, query: target.slice(path.length + 1) };
+}
+
 function placeOf(hash: string): Place {
-  const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2);
+  const { path, query } = splitTarget(hash.replace(/^#\/?/, ''));
   return { chapter: path, params: new URLSearchParams(query) };
 }
 

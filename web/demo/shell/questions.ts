@@ -3,10 +3,30 @@
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
 import type { Chapter, ChapterWords, Question, Verdict } from '../book/chapter.js';
 import { errorText } from '../book/error_text.js';
-import { markup } from '../book/markup.js';
+import { markup, plain } from '../book/markup.js';
 import { ShellElement } from './shell_element.js';
 
-type Outcome = Verdict | { failure: unknown };
+type Outcome = (Verdict | { failure: unknown }) & {
+  /** What was asked: the outcome is shown while this is still so. */
+  readonly asked: string;
+};
+
+/**
+ * A number as it is typed: "33024", "33,024", "33 024", "33.024", "98.6 %". Where a separator may be the decimal point
+ * or one of thousands both are meant.
+ */
+function readings(text: string): string[] {
+  const bare = text.replace(/[\s'’%]/g, '').replace('−', '-');
+  const marks = bare.match(/[.,]/g) ?? [];
+  const last = marks.at(-1);
+  const whole = bare.replace(/[.,]/g, '');
+  if (last === undefined) return [whole];
+  const at = bare.lastIndexOf(last);
+  const decimal = `${bare.slice(0, at).replace(/[.,]/g, '')}.${bare.slice(at + 1)}`;
+  const isGrouped = /^[-+]?[1-9]\d{0,2}([.,]\d{3})+$/.test(bare);
+  if (marks.length > 1 && marks.every((mark) => mark === last)) return isGrouped ? [whole] : [bare];
+  return isGrouped ? [decimal, whole] : [decimal];
+}
 
 class BookQuestions extends ShellElement {
   static override properties: PropertyDeclarations = {
@@ -71,18 +91,24 @@ class BookQuestions extends ShellElement {
   #question(question: Question): TemplateResult {
     const { id } = question;
     const texts = this.chapterWords.questions[id];
+    const asked = this.#askedNow(question);
     return html`<div class="question" data-question=${id}>
       <div class="prose">${markup(texts?.ask ?? '', this.values, this.book.address)}</div>
-      <form @submit=${(event: Event) => this.#submit(event, question)}>${this.#answer(question)}</form>
-      ${this.#verdict(id)}
+      <form @submit=${(event: Event) => this.#submit(event, question)}>${this.#answer(question, asked)}</form>
+      ${this.outcomes[id]?.asked === asked ? this.#verdict(id) : nothing}
     </div>`;
   }
 
-  #answer({ id, kind }: Question): TemplateResult {
+  /** The question with its values, and what else its answer depends on. */
+  #askedNow({ id }: Question): string {
+    return `${this.#state}\n${plain(this.chapterWords.questions[id]?.ask ?? '', this.values)}`;
+  }
+
+  #answer({ id, kind }: Question, asked: string): TemplateResult {
     if (kind === 'choice') {
       return html`${(this.options[id] ?? []).map(
         (option) =>
-          html`<button class="chip" name="answer" value=${option} aria-pressed=${this.#chosen[id] === option}>${option}</button>`,
+          html`<button class="chip" name="answer" value=${option} aria-pressed=${this.#chosen[id] === option && this.outcomes[id]?.asked === asked}>${option}</button>`,
       )}`;
     }
     const field = html`<input type="text" inputmode="decimal" name="answer" aria-label=${this.words.answer} autocomplete="off" />`;
@@ -105,16 +131,19 @@ class BookQuestions extends ShellElement {
     event.preventDefault();
     const { submitter, target } = event as SubmitEvent;
     const data = new FormData(target as HTMLFormElement, submitter);
-    const answer =
-      question.kind === 'state'
-        ? this.book.address.link()
-        : String(data.get('answer') ?? '')
-            .trim()
-            .replace('−', '-')
-            .replace(',', '.');
-    this.#chosen[question.id] = answer;
-    const outcome = await question.check(this.book, answer).catch((failure: unknown) => ({ failure }));
-    this.outcomes = { ...this.outcomes, [question.id]: outcome };
+    const given = question.kind === 'state' ? this.book.address.link() : String(data.get('answer') ?? '');
+    this.#chosen[question.id] = given;
+    const asked = this.#askedNow(question);
+    const outcome = await this.#check(question, given).catch((failure: unknown) => ({ failure }));
+    this.outcomes = { ...this.outcomes, [question.id]: { ...outcome, asked } };
+  }
+
+  /** An answer that is right in one of its readings is right. */
+  async #check(question: Question, given: string): Promise<Verdict> {
+    const answers = question.kind === 'number' ? readings(given) : [given];
+    const verdicts: Verdict[] = [];
+    for (const answer of answers) verdicts.push(await question.check(this.book, answer));
+    return verdicts.find(({ right }) => right) ?? (verdicts[0] as Verdict);
   }
 }
 

@@ -105,20 +105,23 @@ class BookSentence extends ShellElement {
     this.querySelector('textarea')?.select();
   };
 
-  #leave = (): void => {
+  /** Closes the field; the focus goes back to its button. */
+  #leave = async (): Promise<void> => {
     this.editing = false;
+    await this.updateComplete;
+    this.querySelector<HTMLElement>('button.icon')?.focus();
   };
 
   #keys = (event: KeyboardEvent): void => {
     event.stopPropagation();
-    if (event.key === 'Escape') this.#leave();
+    if (event.key === 'Escape') void this.#leave();
     if (event.key === 'Enter' && !event.shiftKey) this.#submit(event);
   };
 
   #submit = (event: Event): void => {
     event.preventDefault();
     const text = this.querySelector('textarea')?.value ?? '';
-    this.editing = false;
+    void this.#leave();
     this.book.address.set({ t: text, q: undefined, edit: undefined }, 'push');
   };
 }

@@ -5,8 +5,9 @@
 import { readFileSync } from 'node:fs';
 import { AutoModelForCausalLM } from 'clearformer';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { Run } from '../../../../web/demo/chapters/heads/training/run.js';
+import { Trainer } from '../../../../web/demo/chapters/heads/training/trainer.js';
 import { Site, settled } from '../site.js';
 import { drawn, numbersOf } from './reader.js';
 
@@ -146,4 +147,30 @@ it('stops while the page is hidden, keeps the model at other steps, and frees it
   await site.go(page, 'set');
   await expect.poll(() => page.workers().length).toBe(workers - 2); // one for each setting
   await page.context().close();
+});
+
+it('lets go of no model that is shown', async () => {
+  vi.stubGlobal('document', Object.assign(new EventTarget(), { hidden: false }));
+  const trainer = new Trainer();
+  const wasShown: boolean[] = [];
+  const { dispose } = Run.prototype;
+  vi.spyOn(Run.prototype, 'dispose').mockImplementation(function (this: Run) {
+    wasShown.push(this === trainer.run);
+    return dispose.call(this);
+  });
+  for (const [seed, steps] of [
+    [1, 0],
+    [2, 0],
+    [1, 0],
+    [3, 1],
+    [3, 0],
+  ] as const) {
+    trainer.aim({ settings: { layers: 1, lr: 0.004, seed }, steps, off: [] });
+    await trainer.done();
+    expect(trainer.failure).toBeUndefined();
+  }
+  expect(wasShown).toEqual([false, false]);
+  await trainer.dispose();
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
 });

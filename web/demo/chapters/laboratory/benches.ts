@@ -16,7 +16,7 @@ import type { EditSpec } from '../../book/edits.js';
 import { filled } from '../../book/markup.js';
 import { activation } from '../../book/shelf.js';
 import type { Piece } from '../../book/token_texts.js';
-import { editForm } from './edit_form.js';
+import { editForm, isHook, valid } from './edit_form.js';
 import type { FigureLaboratory } from './figure.js';
 import type { Answer, Subject } from './subject.js';
 import type { Result, View } from './views.js';
@@ -87,8 +87,11 @@ function editCell(
 
 function hookField(figure: FigureLaboratory, model: PreTrainedModel, hook: string): TemplateResult {
   const { labels } = figure.words;
-  const choose = (event: Event): void => figure.choose({ hook: (event.target as HTMLInputElement).value.trim() });
-  return html`<label class="row">${labels.hookName}<input class="wide" type="text" list="hooks" .value=${hook} @change=${choose} /></label>
+  const choose = ({ target }: Event): void => {
+    const field = target as HTMLInputElement;
+    if (isHook(field, model, labels.noHook)) figure.choose({ hook: field.value.trim() });
+  };
+  return html`<label class="row">${labels.hookName}<input class="wide" type="text" list="hooks" .value=${hook} @change=${choose} @input=${valid} /></label>
     <datalist id="hooks">${model.hooks().map(({ name, dims }) => html`<option value=${name}>[${dims.join(', ')}]</option>`)}</datalist>`;
 }
 

@@ -63,6 +63,7 @@ export const words: typeof english = {
     compare: 'Bits',
     export: 'Export',
     window: 'Die Werkbänke lesen die ersten {read} von {of} Tokens.',
+    noHook: 'Dieses Modell hat keinen Messpunkt „{hook}“: Wähle einen aus der Liste.',
     hookName: 'Messpunkt',
     head: 'Kopf',
     pos: 'Position',

@@ -61,6 +61,7 @@ export const words = {
     compare: 'Bits',
     export: 'Export',
     window: 'The benches read the first {read} of {of} tokens.',
+    noHook: 'This model has no hook “{hook}”: choose one of the list.',
     hookName: 'Hook',
     head: 'Head',
     pos: 'Position',

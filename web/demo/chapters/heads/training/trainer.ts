@@ -108,14 +108,14 @@ export class Trainer extends EventTarget {
   }
 
   async #begin(settings: Settings): Promise<void> {
+    const begun = await Run.start(settings);
     const key = keyOf(settings);
-    const [oldest] = this.#runs.keys();
-    const left = this.#runs.has(key) ? key : this.#runs.size >= kept ? oldest : undefined;
-    if (left !== undefined) {
-      await this.#runs.get(left)?.dispose();
-      this.#runs.delete(left);
-    }
-    this.#runs.set(key, await Run.start(settings));
+    const other = [...this.#runs.values()].find((run) => run !== this.run);
+    const left = this.#runs.get(key) ?? (this.#runs.size < kept ? undefined : other);
+    if (left) this.#runs.delete(keyOf(left.settings));
+    this.#runs.set(key, begun);
+    if (left && left === this.run) this.#show(begun); // none that is shown is let go
+    await left?.dispose();
   }
 
   #show(run: Run): void {
