@@ -29,7 +29,7 @@ interface Passes {
 }
 
 const firstSentence = 'Lily went to the park.';
-const firstModel = 'stories260K';
+export const firstModel = 'stories260K';
 
 export class Book extends EventTarget {
   readonly address = new Address();

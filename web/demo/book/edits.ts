@@ -64,6 +64,14 @@ export function withEdit(specs: readonly EditSpec[], added: EditSpec): EditSpec[
   return [...specs.filter((each) => place(each) !== place(added)), added];
 }
 
+/** Edits of the book in a model of fewer blocks or heads: those of its last. */
+export const fitted = (specs: readonly EditSpec[], layers: number, heads: number): EditSpec[] =>
+  specs.map(({ hook, head, ...rest }) => ({
+    ...rest,
+    hook: hook.replace(/\.(\d+)\./, (_, layer) => `.${Math.min(Number(layer), layers - 1)}.`),
+    ...(head !== undefined && { head: Math.min(head, heads - 1) }),
+  }));
+
 /** Reads a hook's activation in a pass with these edits. */
 type Reader = (hook: string, edits: readonly ActivationEdit[]) => Promise<Tensor<'float32'>>;
 

@@ -5,10 +5,11 @@ import type { Drawn } from 'clearformer/elements';
 import { html, LitElement, type PropertyDeclarations, type TemplateResult } from 'lit';
 import type { ShellWords } from '../words/en/shell.js';
 import type { Changes } from './address.js';
-import type { Book } from './book.js';
+import { type Book, firstModel } from './book.js';
 import type { Chapter, ChapterWords, Step } from './chapter.js';
 import { minFontSizeOf, stageHeight } from './class_mode.js';
 import { ThemeColours } from './controllers.js';
+import { type EditSpec, fitted, parseEdits } from './edits.js';
 import { errorText } from './error_text.js';
 import { figureStyles } from './figure_styles.js';
 import type { PassInputs } from './shelf.js';
@@ -69,18 +70,48 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
     return {};
   }
 
-  /** The values computed at a step; empty until the reader has visited it. */
-  valuesAt(step: string): Readonly<Record<string, string>> {
-    return step === this.step?.id ? this.values : (this.#valuesOfSteps.get(step) ?? {});
+  /** Empty values, each of which keeps those sentences of the prose that are true of a choice (see markup.ts). */
+  protected conditions(_value: (key: string) => string): Record<string, string> {
+    return {};
   }
 
-  /** The edits of the address, parsed. */
+  /** The values computed at a step, once the reader has visited it, and its conditions. */
+  valuesAt(id: string): Readonly<Record<string, string>> {
+    const isHere = id === this.step?.id;
+    if (isHere && this.data !== undefined) return this.values;
+    const step = this.chapter?.steps.find((one) => one.id === id);
+    const known = isHere ? undefined : this.#valuesOfSteps.get(id);
+    return { ...known, ...(step && this.conditions((key) => this.#valueAt(step, key))) };
+  }
+
   value(key: string): string {
-    return this.book.address.get(key) ?? this.step.defaults?.[key] ?? this.chapter.defaults[key] ?? '';
+    return this.#valueAt(this.step, key);
+  }
+
+  #valueAt({ defaults }: Step, key: string): string {
+    return this.book.address.get(key) ?? defaults?.[key] ?? this.chapter.defaults[key] ?? '';
   }
 
   number(key: string): number {
     return Number(this.value(key));
+  }
+
+  /** A choice among these; the first for any other. */
+  protected oneOf<Option extends string>(key: string, options: readonly [Option, ...Option[]]): Option {
+    return options.find((option) => option === this.value(key)) ?? options[0];
+  }
+
+  /** The edits of the address, else those of the step, in the last block and head where the model has fewer. */
+  protected specsIn(layers = Number.POSITIVE_INFINITY, heads = Number.POSITIVE_INFINITY): EditSpec[] {
+    const specs = parseEdits(this.value('edit'));
+    return this.book.address.get('edit') === undefined ? fitted(specs, layers, heads) : specs;
+  }
+
+  /** The name of the model that reads the sentence, among the choices: `stories` is the book's. */
+  carried(stories: string): string {
+    const { modelName } = this.book;
+    if (modelName === 'own') return this.shell.ownModel;
+    return modelName === firstModel ? stories : modelName;
   }
 
   /** A choice with a history entry, which Back undoes. */
@@ -160,8 +191,9 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
       if (controller.signal.aborted) return;
       this.data = data;
       this.failure = undefined;
-      this.values = this.valuesOf(data);
-      this.#valuesOfSteps.set(this.step.id, this.values);
+      const values = this.valuesOf(data);
+      this.#valuesOfSteps.set(this.step.id, values);
+      this.values = { ...values, ...this.conditions((key) => this.value(key)) };
     } catch (error) {
       if (controller.signal.aborted) return;
       this.data = undefined;
@@ -195,9 +227,21 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
     return html`<div class="failed" role="alert">
       <p><b>${title}</b></p>
       <p>${message}</p>
-      ${advice ? html`<p>${advice}</p>` : ''}
+      ${advice ? html`<p>${advice}</p>` : ''}${this.#otherModels()}
       <p>${code ? html`<code>${code}</code> ` : ''}<button type="button" class="plain" @click=${this.#retry}>${this.shell.retry}</button></p>
     </div>`;
+  }
+
+  /** For an address with a model of the reader's choice: where it can be opened again, and the book's model instead. */
+  #otherModels(): TemplateResult | string {
+    const { address, shelf } = this.book;
+    const choices = this.chapter.spine === 'figure' ? { of: 'own' } : { m: address.get('m') };
+    const chosen = Object.entries(choices).filter(([key, name]) => name !== undefined && address.get(key) === name);
+    if (chosen.length === 0) return '';
+    const cleared = Object.fromEntries(chosen.map(([key]) => [key, undefined]));
+    const { openAgain, bookModel } = this.shell;
+    const again = chosen.some(([, name]) => name === 'own') && !shelf.has('own');
+    return html`<p>${again ? html`<a class="chip" href=${address.href('own')}>${openAgain}</a> ` : ''}<a class="chip" href=${address.href(this.chapter.id, cleared)}>${bookModel}</a></p>`;
   }
 
   #redraw = (): void => this.requestUpdate();

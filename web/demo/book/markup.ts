@@ -1,10 +1,11 @@
 // The markup of the catalogue's strings:
 //   *italic*  **bold**  `code`  {q|Q}  coloured: q k v s (stream) a (accent)
 //   [text](?key=value)  sets a parameter   [text](#/masks?key=value)  opens a chapter   [text](https://…)  external
-//   {name}  a value computed by the figure
+//   {name}  a value computed by the figure; a sentence with one that is not there is left out, so that an empty value
+//           ({isTurned}) keeps a sentence for those models that it is true of
 
 import { html, type TemplateResult } from 'lit';
-import type { Address, Changes } from './address.js';
+import { type Address, type Changes, splitTarget } from './address.js';
 
 type Values = Readonly<Record<string, string>>;
 type Rendered = string | TemplateResult;
@@ -40,8 +41,8 @@ function link(text: Rendered[], target: string, address: Address): TemplateResul
     return html`<button class="ask" type="button" @click=${() => address.set(cleared(changes), 'push')}>${text}</button>`;
   }
   if (target.startsWith('#/')) {
-    const [chapter = '', query = ''] = target.slice(2).split('?', 2);
-    return html`<a href=${address.href(chapter, Object.fromEntries(new URLSearchParams(query)))}>${text}</a>`;
+    const { path, query } = splitTarget(target.slice(2));
+    return html`<a href=${address.href(path, Object.fromEntries(new URLSearchParams(query)))}>${text}</a>`;
   }
   return html`<a href=${target} rel="noopener">${text}</a>`;
 }

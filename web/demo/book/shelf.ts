@@ -95,7 +95,9 @@ export class Shelf extends EventTarget {
     if (known) return known;
     if (!isBundled(name)) {
       const message =
-        name === 'own' ? 'no model of your own has been opened yet' : `there is no bundled model '${name}'`;
+        name === 'own'
+          ? 'no model of your own has been opened yet, or not since the page was loaded: its files are not kept'
+          : `there is no bundled model '${name}'`;
       return Promise.reject(new ClearformerError('invalid_argument', message));
     }
     const loaded = this.#load(name);

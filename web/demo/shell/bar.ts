@@ -1,6 +1,7 @@
 // The bar: the chapter, the sentence, undo, the figure's menu, class mode, language, colour scheme.
 
 import { html, nothing, type TemplateResult } from 'lit';
+import { isBundled } from '../book/bundled.js';
 import { chapterIds } from '../book/chapter.js';
 import { chapters, type Language } from '../book/chapters.js';
 import { plain } from '../book/markup.js';
@@ -15,9 +16,10 @@ const forth = html`<svg viewBox="0 0 18 18" aria-hidden="true"><path d="M14 7H7a
 export function bar(app: BookApp, open: Open): TemplateResult {
   const { shell, chapter, figure } = open;
   const whole = chapter.spine === 'figure' ? figure.value('t') || app.book.text : undefined;
-  const { address } = app.book;
+  const { address, shelf, modelName } = app.book;
+  const isOpen = isBundled(modelName) || shelf.has(modelName);
   return html`<header class="bar">
-    <a class="mark" href=${address.href('next')} aria-label=${shell.home}>clearformer</a>
+    <a class="mark" href=${address.href('next', isOpen ? {} : { m: undefined })} aria-label=${shell.home}>clearformer</a>
     ${contents(app, open)}
     <book-sentence .book=${app.book} .words=${shell} .whole=${whole}></book-sentence>
     <div class="tools">

@@ -1,7 +1,7 @@
 // Chapter 7: a transformer block: the residual stream, its norms and its feed-forward network.
 
 import { percent } from 'clearformer/elements';
-import type { Book } from '../../book/book.js';
+import { type Book, firstModel } from '../../book/book.js';
 import type { Chapter, Question } from '../../book/chapter.js';
 import { parseEdits } from '../../book/edits.js';
 import { leaders } from '../../book/odds.js';
@@ -39,7 +39,7 @@ const weights: Question = {
   id: 'weights',
   kind: 'number',
   async check(book, answer) {
-    const { shape } = await subject(book);
+    const { shape } = await subjectOf(book, firstModel, '');
     const count = (shape.gated ? 3 : 2) * shape.model * shape.hidden;
     const values = {
       matrices: String(shape.gated ? 3 : 2),

@@ -2,12 +2,13 @@
 // blocks, a norm, the feed-forward network's neurons, pre-norm and post-norm, or the model without a box.
 
 import { html, type TemplateResult } from 'lit';
-import { type EditSpec, formatEdits, parseEdits, withEdit } from '../../book/edits.js';
+import { type EditSpec, formatEdits, withEdit } from '../../book/edits.js';
 import type { FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { filled } from '../../book/markup.js';
 import { MeasuredFigure } from '../../book/measured_figure.js';
 import { oddsBars } from '../../book/odds.js';
+import { within } from '../../book/within.js';
 import type { words } from '../../words/en/block.js';
 import { blockStyles } from './block_styles.js';
 import { diagram, nameOf } from './diagram.js';
@@ -48,7 +49,7 @@ export class FigureBlock extends MeasuredFigure<Data, typeof words> {
 
   /** The edits of the address, else of the step. */
   get specs(): EditSpec[] {
-    return parseEdits(this.value('edit'));
+    return this.specsIn(this.data?.reading.shape.layers);
   }
 
   override get blocks(): readonly number[] {
@@ -75,8 +76,9 @@ export class FigureBlock extends MeasuredFigure<Data, typeof words> {
   protected override async compute(signal: AbortSignal): Promise<Data> {
     const { book, view } = this;
     const subject = await subjectOf(book, this.who, this.value('letters'));
-    const layer = Math.max(0, Math.min(subject.shape.layers - 1, this.number('l') || 0));
-    const specs = this.specs.filter(({ hook }) => hook.startsWith(`${subject.stack}.`));
+    const { layers } = subject.shape;
+    const layer = within(this.number('l'), layers);
+    const specs = this.specsIn(layers).filter(({ hook }) => hook.startsWith(`${subject.stack}.`));
     const reading = await read(book, subject, layer, specs);
     return {
       reading,
@@ -111,7 +113,7 @@ export class FigureBlock extends MeasuredFigure<Data, typeof words> {
   #controls(reading: Reading): TemplateResult {
     const { labels } = this.words;
     const models = [
-      [this.book.modelName, labels.carried],
+      [this.book.modelName, this.carried(labels.carried)],
       [sorter, labels.sorter],
       [`${translator}.encoder`, labels.encoder],
       [`${translator}.decoder`, labels.decoder],

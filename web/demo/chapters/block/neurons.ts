@@ -9,6 +9,10 @@ type Row = Tensor<'float32'>;
 export const curves = ['relu', 'gelu', 'silu'] as const;
 export type Curve = (typeof curves)[number];
 
+export const curveNames: Readonly<Record<Curve, string>> = { relu: 'ReLU', gelu: 'GELU', silu: 'SiLU' };
+/** A gated network's name, by its activation. */
+export const gateNames: Readonly<Record<Curve, string>> = { relu: 'ReGLU', gelu: 'GEGLU', silu: 'SwiGLU' };
+
 const functions: Readonly<Record<Curve, (x: Row) => Promise<Row>>> = {
   relu: (x) => relu(x),
   gelu: (x) => gelu(x),

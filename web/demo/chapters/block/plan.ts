@@ -51,3 +51,10 @@ export function planOf(names: ReadonlySet<string>, block: string): Plan {
   if (postNorm) parts.push({ id: 'hook_normalized_resid_post', kind: 'stream', at: ++at, beside: false });
   return { parts, sums, length: at, postNorm };
 }
+
+/**
+ * Whether the plan is that of the model's blocks: attention adds to the stream before the feed-forward network reads it,
+ * each behind a norm. Blocks whose boxes read the stream at once, or with norms behind the boxes only, have other hooks.
+ */
+export const isPlanned = (names: ReadonlySet<string>, block: string): boolean =>
+  planOf(names, block).parts.every(({ id }) => names.has(`${block}.${id}`));

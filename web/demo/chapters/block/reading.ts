@@ -1,12 +1,12 @@
 // What chapter 7 shows: the residual stream before and after every sublayer, without edits and with sublayers ablated.
 
-import type { PreTrainedModel, Tensor } from 'clearformer';
+import { ClearformerError, type PreTrainedModel, type Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
 import type { EditSpec } from '../../book/edits.js';
 import { type Odds, oddsOf } from '../../book/odds.js';
 import { activation, type Pass, type PassInputs } from '../../book/shelf.js';
 import type { Piece } from '../../book/token_texts.js';
-import { type Part, type Plan, planOf } from './plan.js';
+import { isPlanned, type Part, type Plan, planOf } from './plan.js';
 
 export const sorter = 'gpt-nano-sort';
 export const translator = 'marian-tiny-en-fr';
@@ -120,9 +120,13 @@ function depthsOf({ stack, shape, hooks }: Subject): Depth[] {
   return depths;
 }
 
+const otherBlocks =
+  'the diagram is of blocks in which attention adds to the stream before the feed-forward network reads it, each behind a norm; this model’s read the stream at once, or have their norms elsewhere';
+
 export async function read(book: Book, subject: Subject, layer: number, specs: readonly EditSpec[]): Promise<Reading> {
   const { given, stack, tokens, focus, hooks } = subject;
   const block = `${stack}.${layer}`;
+  if (!isPlanned(hooks, block)) throw new ClearformerError('unsupported', otherBlocks);
   const plan = planOf(hooks, block);
   const depths = depthsOf(subject);
   const leaves = plan.parts.flatMap(({ id, kind }) =>

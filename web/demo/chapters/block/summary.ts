@@ -4,7 +4,8 @@ import { decimals, percent, spoken, two } from 'clearformer/elements';
 import { leaders } from '../../book/odds.js';
 import { activation } from '../../book/shelf.js';
 import type { Data } from './figure.js';
-import { lengthOf } from './reading.js';
+import { curveNames, gateNames } from './neurons.js';
+import { lengthOf, takesOut } from './reading.js';
 
 export function summary({ reading, neurons, order, missing }: Data): Record<string, string> {
   const { shape, layer, tokens, focus, depths, now, odds, stack } = reading;
@@ -22,11 +23,16 @@ export function summary({ reading, neurons, order, missing }: Data): Record<stri
     ...{ answer: before?.piece.label ?? '', before: percent(before?.before ?? 0), now: percent(before?.now ?? 0) },
     ...{ saysNow: then?.piece.label ?? '', saysShare: percent(then?.now ?? 0) },
   };
+  const out = Array.from({ length: shape.layers }, (_, at) => at).filter((at) =>
+    reading.specs.some((spec) => takesOut(spec, `${stack}.${at}.hook_attn_out`)),
+  );
+  if (out.length > 0) values.out = out.map((at) => at + 1).join(', ');
   const written = activation(now, `${stack}.${layer}.hook_attn_out`).slice(0, focus).data;
   values.read = two(lengthOf(written));
   if (neurons) {
     const on = neurons.pre.data.filter((x) => x > 0).length;
-    Object.assign(values, { on: String(on), neurons: String(neurons.pre.size) });
+    Object.assign(values, { on: String(on), neurons: String(neurons.pre.size), curve: curveNames[neurons.curve] });
+    if (neurons.linear) Object.assign(values, { gated: curveNames[neurons.own], gate: gateNames[neurons.own] });
   }
   if (order) {
     const { post, pre } = order.lengths;

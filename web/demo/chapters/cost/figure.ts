@@ -9,6 +9,7 @@ import { figureStyles } from '../../book/figure_styles.js';
 import { grouped } from '../../book/grouped.js';
 import { filled } from '../../book/markup.js';
 import { MeasuredFigure } from '../../book/measured_figure.js';
+import { within } from '../../book/within.js';
 import type { words } from '../../words/en/cost.js';
 import { kinds, works } from './counting.js';
 import './plot.js';
@@ -46,6 +47,12 @@ class FigureCost extends MeasuredFigure<Data, typeof words> {
   ];
   #turn = 0;
 
+  /** As far as they can be measured, too. */
+  get #sizes(): Readonly<Record<'n' | 'd' | 'k', number>> {
+    const size = (key: string, least: number): number => least + within(this.number(key) - least, 4097 - least);
+    return { n: size('n', 1), d: Math.min(1024, size('d', 1)), k: Math.min(63, size('k', 2)) };
+  }
+
   #view(): View {
     return views.find((view) => view === this.value('view')) ?? 'work';
   }
@@ -69,7 +76,7 @@ class FigureCost extends MeasuredFigure<Data, typeof words> {
   }
 
   protected override async compute(signal: AbortSignal): Promise<Data> {
-    const [n, d, k] = [this.number('n'), this.number('d'), this.number('k')];
+    const { n, d, k } = this.#sizes;
     const view = this.#view();
     const counted = await works(n, d, k);
     if (view === 'time') {
@@ -93,16 +100,22 @@ class FigureCost extends MeasuredFigure<Data, typeof words> {
     const [attention, recurrent] = counted;
     const q8 = dtypes?.find(({ dtype }) => dtype === 'q8');
     const fp32 = dtypes?.find(({ dtype }) => dtype === 'fp32');
+    const { n, d, k } = this.#sizes;
+    const work = (attention?.multiply_adds ?? 0) / (recurrent?.multiply_adds ?? 1);
+    const gain = cache ? cache.without.milliseconds / cache.kept.milliseconds : Number.NaN;
     const last = times?.series[0]?.points.at(-1);
     return {
-      n: this.value('n'),
-      d: this.value('d'),
-      pairs: grouped(this.number('n') ** 2),
+      n: String(n),
+      d: String(d),
+      k: String(k),
+      pairs: grouped(n ** 2),
       attention: millions(attention),
       recurrent: millions(recurrent),
-      ratio: decimals((attention?.multiply_adds ?? 0) / (recurrent?.multiply_adds ?? 1), 2),
+      [work < 1 ? 'ratio' : 'times']: decimals(work, 2),
+      handed: grouped(n - 1),
+      layers: grouped(Math.ceil((n - 1) / (k - 1))),
       path: String(counted[2]?.maximum_path_length ?? ''),
-      ...(cache && { faster: decimals(cache.without.milliseconds / cache.kept.milliseconds, 1) }),
+      ...(cache && (gain > 1.05 ? { faster: decimals(gain, 1) } : { slower: decimals(1 / gain, 1) })),
       ...(last && { longest: String(last.n), ms: decimals(last.milliseconds, 2) }),
       ...(q8 && fp32 && { smaller: decimals(fp32.bytes / q8.bytes, 1) }),
     };
@@ -183,7 +196,7 @@ class FigureCost extends MeasuredFigure<Data, typeof words> {
   }
 
   #bars(data: Data, field: string, of: (one: Complexity) => number, note: (one: Complexity) => string): TemplateResult {
-    const sizes = `{ sequence_length: ${this.value('n')}, d_model: ${this.value('d')} }`;
+    const sizes = `{ sequence_length: ${this.#sizes.n}, d_model: ${this.#sizes.d} }`;
     const items: Bar[] = data.counted.map((one, i) => ({
       label:
         this.words.labels[(kinds[i] as Exclude<(typeof kinds)[number], 'dilated_convolutional'>) ?? 'self_attention'] ??
@@ -240,11 +253,11 @@ class FigureCost extends MeasuredFigure<Data, typeof words> {
     const steps = key === 'k' ? [3, 5, 7, 9, 11, 13, 15] : powers(low, high);
     const at = Math.max(
       0,
-      steps.findIndex((step) => step >= this.number(key)),
+      steps.findIndex((step) => step >= this.#sizes[key]),
     );
     const set = (event: Event): void =>
       this.slide({ [key]: String(steps[(event.target as HTMLInputElement).valueAsNumber]) });
-    return html`<label class="slider"><i class="serif">${key}</i><input type="range" min="0" max=${steps.length - 1} .valueAsNumber=${at} aria-label="${this.words.labels[`${key}Name`]}" aria-valuetext=${this.value(key)} @input=${set} /><span class="number">${this.value(key)}</span></label>`;
+    return html`<label class="slider"><i class="serif">${key}</i><input type="range" min="0" max=${steps.length - 1} .valueAsNumber=${at} aria-label="${this.words.labels[`${key}Name`]}" aria-valuetext=${this.#sizes[key]} @input=${set} /><span class="number">${this.#sizes[key]}</span></label>`;
   }
 
   #again = (): void => {
@@ -253,10 +266,10 @@ class FigureCost extends MeasuredFigure<Data, typeof words> {
   };
 
   override code(): FigureCode {
-    const sizes = `{ sequence_length: ${this.value('n')}, d_model: ${this.value('d')} }`;
+    const sizes = `{ sequence_length: ${this.#sizes.n}, d_model: ${this.#sizes.d} }`;
     return {
       js: `const { multiply_adds, maximum_path_length } = await complexity('self_attention', ${sizes});\nconst begun = performance.now();\nawait scaled_dot_product_attention(q, k, v);\nconsole.log(performance.now() - begun, 'ms');`,
-      cpp: `const Complexity cost = complexity(LayerKind::self_attention, {.sequence_length = ${this.value('n')}, .d_model = ${this.value('d')}});\ncost.multiply_adds;`,
+      cpp: `const Complexity cost = complexity(LayerKind::self_attention, {.sequence_length = ${this.#sizes.n}, .d_model = ${this.#sizes.d}});\ncost.multiply_adds;`,
     };
   }
 }

@@ -7,6 +7,7 @@ import type { FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { filled } from '../../book/markup.js';
 import { MeasuredFigure } from '../../book/measured_figure.js';
+import { within } from '../../book/within.js';
 import type { words } from '../../words/en/head.js';
 import { type BatchData, batchData, batchStyles, batchView } from './batch.js';
 import './canvas.js';
@@ -19,13 +20,15 @@ import { narrow, narrowEdited, narrowStyles } from './narrow.js';
 import { matrixText, ownText, parseOwn } from './own_matrices.js';
 import { ownPanel, ownStyles } from './own_panel.js';
 import { type Projections, readProjections } from './read_weights.js';
-import { type RootData, rootData, rootStyles, rootView, spreadValues } from './root.js';
+import { type RootData, rootData, rootStyles, rootView, sizes, spreadValues } from './root.js';
 import { type ScoresData, scoresData, scoresStyles, scoresView } from './scores.js';
 import { ofKeys, type Selected, selectionOf, selectionText } from './selection.js';
 import { headValues } from './values.js';
 import { editedHook } from './views.js';
 
-export type View = 'head' | 'root' | 'scores' | 'batch';
+const views = ['head', 'root', 'scores', 'batch'] as const;
+export type View = (typeof views)[number];
+const stages = ['masked', 'scaled', 'raw'] as const satisfies readonly Stage[];
 
 export interface Shown {
   readonly head: HeadData;
@@ -64,6 +67,7 @@ class FigureHead extends MeasuredFigure<Shown, typeof words> {
   declare private projections: Projections | undefined;
   #projectionsOf = '';
   #reading: Promise<void> | undefined;
+  #spread: Readonly<Record<string, string>> = {};
   #all: Readonly<Record<string, string>> = {};
 
   static override styles = [
@@ -93,17 +97,21 @@ class FigureHead extends MeasuredFigure<Shown, typeof words> {
     return this.value('qkv') !== '';
   }
   get #view(): View {
-    return this.value('view') as View;
+    return this.oneOf('view', views);
   }
   get #stage(): Stage {
-    return this.value('s') as Stage;
+    return this.oneOf('s', stages);
+  }
+
+  get #size(): number {
+    return sizes.find((size) => size === this.number('d')) ?? 64;
   }
 
   protected override key(): string {
     const { address, modelName, text } = this.book;
-    const extra =
-      { head: [], root: [this.value('d')], scores: [this.value('norm'), this.value('gen')], batch: [] }[this.#view] ??
-      [];
+    const extra = { head: [], root: [this.#size], scores: [this.value('norm'), this.value('gen')], batch: [] }[
+      this.#view
+    ];
     const keys = ['l', 'h', 'qkv', 'was', 'causal', 'view'].map((key) => this.value(key));
     return [modelName, text, address.get('edit'), address.get('q'), ...keys, ...extra].join('\n');
   }
@@ -119,7 +127,7 @@ class FigureHead extends MeasuredFigure<Shown, typeof words> {
       focus: this.value('q'),
     });
     this.#readWeights(head);
-    if (view === 'root') return { head, view, root: await rootData(this.number('d')) };
+    if (view === 'root') return { head, view, root: await rootData(this.#size) };
     if (view === 'scores') {
       const scores = await scoresData(head, {
         equalNorms: this.value('norm') === '1',
@@ -152,9 +160,9 @@ class FigureHead extends MeasuredFigure<Shown, typeof words> {
   }
 
   protected override valuesOf({ head, root }: Shown): Record<string, string> {
-    const values = { ...headValues(head, this.words.labels), ...(root && spreadValues(root)) };
-    this.#all = { ...this.#all, ...values };
-    return values;
+    if (root) this.#spread = spreadValues(root);
+    this.#all = { ...this.#spread, ...headValues(head, this.words.labels) };
+    return this.#all;
   }
 
   override valuesAt(): Readonly<Record<string, string>> {
@@ -162,7 +170,7 @@ class FigureHead extends MeasuredFigure<Shown, typeof words> {
   }
 
   override get blocks(): readonly number[] {
-    return this.#own ? [] : [this.number('l') + 1];
+    return this.#own ? [] : [(this.data?.head.hooks?.layer ?? this.number('l')) + 1];
   }
 
   protected override draw(data: Shown): TemplateResult {
@@ -231,7 +239,7 @@ class FigureHead extends MeasuredFigure<Shown, typeof words> {
           data: batch,
           labels,
           width,
-          head: Number(this.value('b') || this.value('h')),
+          head: within(Number(this.value('b') || (head.hooks?.head ?? 0)), head.hooks?.heads ?? 1),
           choose: (b) => this.choose({ b: String(b) }),
         })
       : html``;
@@ -327,15 +335,16 @@ class FigureHead extends MeasuredFigure<Shown, typeof words> {
 
   override code(): FigureCode {
     const own = this.#own ? parseOwn(this.value('qkv')) : undefined;
+    const hooks = this.data?.head.hooks;
     const texts = own && { Q: matrixText(own.Q, '], ['), K: matrixText(own.K, '], ['), V: matrixText(own.V, '], [') };
     return headCode({
       view: this.#view,
       text: this.book.text,
-      layer: this.number('l'),
-      head: this.number('h'),
+      layer: hooks?.layer ?? this.number('l'),
+      head: hooks?.head ?? this.number('h'),
       own: texts,
       edits: this.book.editSpecs,
-      d: this.number('d'),
+      d: this.#size,
       causal: this.value('causal') === '1',
     });
   }

@@ -26,6 +26,8 @@ export interface HeadData {
   readonly before: HeadNumbers;
   /** The same object as `before` without edits. */
   readonly now: HeadNumbers;
+  /** By how much the products are divided for the scores; NaN where they are no multiple of them (a bias, a cap). */
+  readonly divisor: number;
   readonly queries: readonly string[];
   readonly keys: readonly string[];
   readonly focus: number;
@@ -56,6 +58,20 @@ export const at = ({ dims, data }: Float, row: number, column: number): number =
 
 export const rowOf = (tensor: Float, row: number): Float32Array => tensor.slice(row).data;
 
+function divisorOf({ raw, scaled }: HeadNumbers): number {
+  const most = largestAt(raw.data.map(Math.abs));
+  const [product, score] = [raw.data[most] ?? 0, scaled.data[most] ?? 0];
+  const divisor = product / score;
+  const bound = 1e-4 * Math.abs(score);
+  return raw.data.every((value, i) => Math.abs(value / divisor - (scaled.data[i] ?? 0)) <= bound)
+    ? divisor
+    : Number.NaN;
+}
+
+/** Whether the scores are the products divided by √d. */
+export const byRoot = ({ divisor, now }: HeadData): boolean =>
+  Math.abs(divisor / Math.sqrt(now.Q.dims[1] ?? 1) - 1) < 1e-3;
+
 /** The argmax of a row. */
 export function largestAt(row: ArrayLike<number>): number {
   let best = 0;
@@ -77,11 +93,11 @@ export async function headData(book: Book, wanted: Wanted): Promise<HeadData> {
   return wanted.own === '' ? modelHead(book, wanted) : ownHead(wanted);
 }
 
-async function modelHead(book: Book, { layer, head }: Wanted): Promise<HeadData> {
+async function modelHead(book: Book, wanted: Wanted): Promise<HeadData> {
   const shelved = await book.shelf.model(book.modelName);
-  const hooks = headHooks(shelved.model, layer, head);
+  const hooks = headHooks(shelved.model, wanted.layer, wanted.head);
   const { inputs, tokens, focus, of } = await book.sentence();
-  const { q, k, v, raw, scores, pattern, z, input, plain } = hooks;
+  const { head, q, k, v, raw, scores, pattern, z, input, plain } = hooks;
   const names = [...new Set([q, k, v, raw, scores, pattern, z, input, plain.Q, plain.K])];
   const { clean, now } = await book.passes(inputs, names);
   const before = await numbersOf(clean, hooks);
@@ -89,6 +105,7 @@ async function modelHead(book: Book, { layer, head }: Wanted): Promise<HeadData>
   return {
     before,
     now: now === clean ? before : await numbersOf(now, hooks),
+    divisor: divisorOf(before),
     queries: labels,
     keys: labels,
     focus,
@@ -163,6 +180,7 @@ async function ownHead({ own, ownBefore, causal, focus }: Wanted): Promise<HeadD
   return {
     before: ownBefore === '' ? now : await ownNumbers(parseOwn(ownBefore), causal),
     now,
+    divisor: Math.sqrt(now.Q.dims[1] ?? 1),
     queries: names(rows, 'q'),
     keys: names(keys, 'k'),
     focus: Number.isInteger(chosen) && chosen >= 0 && chosen < rows ? chosen : rows - 1,

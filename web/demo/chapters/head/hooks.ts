@@ -1,6 +1,7 @@
 // The hooks of one head.
 
 import { ClearformerError, type PreTrainedModel } from 'clearformer';
+import { within } from '../../book/within.js';
 
 export interface HeadHooks {
   readonly layer: number;
@@ -25,18 +26,18 @@ export interface HeadHooks {
   readonly plain: Readonly<Record<'Q' | 'K' | 'V', string>>;
 }
 
-/** Throws `invalid_argument` if the model has no such layer or head. */
-export function headHooks(model: Pick<PreTrainedModel, 'cfg' | 'hooks'>, layer: number, head: number): HeadHooks {
+/** Of the layer and head asked for, or of the nearest that the model has: the book's are those of its story model. */
+export function headHooks(
+  model: Pick<PreTrainedModel, 'cfg' | 'hooks'>,
+  askedLayer: number,
+  askedHead: number,
+): HeadHooks {
   const { cfg } = model;
   const names = model.hooks().map(({ name }) => name as string);
-  const stack = ['blocks', 'encoder', 'decoder'].find((one) => names.includes(`${one}.${layer}.attn.hook_pattern`));
   const [layers, heads] = [cfg.n_layers, cfg.n_heads];
-  if (stack === undefined || head < 0 || head >= heads || !Number.isInteger(head)) {
-    throw new ClearformerError(
-      'invalid_argument',
-      `the model has ${layers} layers of ${heads} heads, counted from 0; the address asks for layer ${layer}, head ${head}`,
-    );
-  }
+  const [layer, head] = [within(askedLayer, layers), within(askedHead, heads)];
+  const stack = ['blocks', 'encoder', 'decoder'].find((one) => names.includes(`${one}.${layer}.attn.hook_pattern`));
+  if (stack === undefined) throw new ClearformerError('unsupported', `layer ${layer} of this model has no attention`);
   const of = (name: string): string => `${stack}.${layer}.${name}`;
   const attn = (name: string): string => of(`attn.hook_${name}`);
   const turned = names.includes(attn('rot_q'));

@@ -4,7 +4,7 @@ import { type CellEdit, cssColour, decimals, four, two, weight } from 'clearform
 import { css, html, nothing, svg, type TemplateResult } from 'lit';
 import { theme } from '../../book/theme.js';
 import { windowAround } from '../../book/window.js';
-import { at, type HeadData, type MatrixName, rowOf, type Stage } from './head_numbers.js';
+import { at, byRoot, type HeadData, type MatrixName, rowOf, type Stage } from './head_numbers.js';
 import type { Selected } from './selection.js';
 import { boundOf, editedHook } from './views.js';
 
@@ -106,7 +106,7 @@ function scoreLines(request: NarrowRequest, key: number): TemplateResult {
   const share = decimals(at(now.A, focus, key), 4);
   const weighed =
     stage === 'masked' && !hiding ? html` → ${hidden ? '−∞ → ' : ''}${labels.weight} <b>${share}</b>` : nothing;
-  const root = html` ÷ √${now.Q.dims[1]} = ${two(at(now.scaled, focus, key))}`;
+  const root = html` ${byRoot(data) ? `÷ √${now.Q.dims[1]} =` : '→'} ${two(at(now.scaled, focus, key))}`;
   return html`${line(request, 'Q', focus, html`q`)}${line(request, 'K', key, html`k`)}${productLine(request, key)}
     <p class="row-chain">${labels.sum} ${two(at(now.raw, focus, key))}${stage === 'raw' ? nothing : root}${weighed}</p>`;
 }

@@ -5,7 +5,7 @@ import { css, html, nothing, svg, type TemplateResult } from 'lit';
 import { filled } from '../../book/markup.js';
 import { theme } from '../../book/theme.js';
 import { vars } from '../../book/vars.js';
-import { at, type Float, rowOf } from './head_numbers.js';
+import { at, byRoot, type Float, rowOf } from './head_numbers.js';
 import type { DrawingContext } from './overlay.js';
 import type { Projections } from './read_weights.js';
 
@@ -129,7 +129,7 @@ function score(context: ReadoutContext): TemplateResult {
   const raw = four(at(now.raw, row, column));
   return html`<h3><span class="q">${data.queries[row]}</span><span class="muted"> · </span><span class="k">${data.keys[column]}</span></h3>
     ${terms(context, products, ['q', 'k'])}
-    <p class="chain">${labels.sum} ${stage === 'raw' ? html`<b>${raw}</b>` : html`<span>${raw}</span> ÷ √${now.Q.dims[1]} = ${hidden ? html`<span>${four(scaled)}</span> → <b>−∞</b>` : html`<b>${four(scaled)}</b>`}`}</p>`;
+    <p class="chain">${labels.sum} ${stage === 'raw' ? html`<b>${raw}</b>` : html`<span>${raw}</span> ${byRoot(data) ? `÷ √${now.Q.dims[1]} =` : '→'} ${hidden ? html`<span>${four(scaled)}</span> → <b>−∞</b>` : html`<b>${four(scaled)}</b>`}`}</p>`;
 }
 
 function weights(context: ReadoutContext): TemplateResult {

@@ -7,7 +7,8 @@ import { css, html, type TemplateResult } from 'lit';
 import { normal } from '../../book/random.js';
 import type { Float } from './head_numbers.js';
 
-const sizes = [4, 8, 16, 32, 64, 128, 256, 512, 1024] as const;
+/** The sizes of queries and keys that are compared. */
+export const sizes = [4, 8, 16, 32, 64, 128, 256, 512, 1024] as const;
 /** Enough for a variance estimate within a few per cent. */
 const [queries, keys] = [64, 64];
 const [shownQueries, shownKeys] = [8, 12];

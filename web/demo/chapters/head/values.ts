@@ -1,12 +1,10 @@
 // Values for the chapter's prose.
 
 import { decimals, short, two } from 'clearformer/elements';
-import { at, type HeadData, largestAt, rowOf } from './head_numbers.js';
+import { at, byRoot, type HeadData, largestAt, rowOf } from './head_numbers.js';
 
-export function headValues(
-  { before, now, queries, keys, focus, hooks, input }: HeadData,
-  labels: Readonly<Record<string, string>>,
-): Record<string, string> {
+export function headValues(data: HeadData, labels: Readonly<Record<string, string>>): Record<string, string> {
+  const { before, now, divisor, queries, keys, focus, hooks, input } = data;
   const weights = rowOf(before.A, focus);
   const best = largestAt(weights);
   const other = largestAt(Array.from(weights, (share, key) => (key === best ? -1 : share)));
@@ -17,7 +15,6 @@ export function headValues(
     layer: String((hooks?.layer ?? 0) + 1),
     head: String((hooks?.head ?? 0) + 1),
     heads: String(hooks?.heads ?? 1),
-    kvHeads: String(hooks?.kvHeads ?? 1),
     kvHead: String((hooks?.kvHead ?? 0) + 1),
     width: String(input?.dims[1] ?? d),
     d: String(d),
@@ -27,11 +24,22 @@ export function headValues(
     second: keys[other] ?? '',
     secondWeight: decimals(weights[other] ?? 0, 2),
     product: two(at(before.raw, focus, best)),
-    scaled: two(at(before.scaled, focus, best)),
+    [scalingOf(data)]: two(at(before.scaled, focus, best)),
+    divisor: short(divisor),
+    ...(hooks && hooks.kvHeads < hooks.heads && { sharedHeads: String(hooks.kvHeads) }),
+    ...((!hooks || hooks.q !== hooks.plain.Q) && { isTurned: '' }),
     spread: short(Math.max(...rowOf(before.raw, focus).map(Math.abs))),
     target: keys[target] ?? '',
     task: share > 0.5 ? `${labels.done} ${decimals(share, 2)}.` : `${labels.now} ${decimals(share, 2)}.`,
   };
+}
+
+/** The name of the value that a sentence about the scores has, by how they come from the products. */
+function scalingOf(data: HeadData): string {
+  if (byRoot(data)) return 'scaled';
+  const { divisor } = data;
+  if (Number.isNaN(divisor)) return 'compared';
+  return Math.abs(divisor - 1) < 1e-3 ? 'undivided' : 'divided';
 }
 
 /** The key of the task "let it spend more than half its weight there": the first word of the text. */

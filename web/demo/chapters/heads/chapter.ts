@@ -1,6 +1,6 @@
 // Chapter 6: multiple heads, their outputs concatenated and projected into the stream.
 
-import type { Book } from '../../book/book.js';
+import { type Book, firstModel } from '../../book/book.js';
 import type { Chapter, Defaults, Question, Verdict } from '../../book/chapter.js';
 import { parseEdits } from '../../book/edits.js';
 import { largest } from '../../book/largest.js';
@@ -49,7 +49,7 @@ const weights: Question = {
   id: 'weights',
   kind: 'number',
   async check(book, answer) {
-    const { heads, width, model } = await subject(book);
+    const { heads, width, model } = await subjectOf(book, firstModel, '');
     return {
       right: Number(answer) === width * model,
       values: { width: String(width), model: String(model), heads: String(heads), count: String(width * model) },

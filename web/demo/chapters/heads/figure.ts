@@ -3,11 +3,12 @@
 
 import type { DetectedHeads } from 'clearformer';
 import { html, type PropertyDeclarations, type TemplateResult } from 'lit';
-import { type EditSpec, formatEdits, parseEdits, withEdit } from '../../book/edits.js';
+import { type EditSpec, formatEdits, withEdit } from '../../book/edits.js';
 import type { FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { filled } from '../../book/markup.js';
 import { MeasuredFigure } from '../../book/measured_figure.js';
+import { within } from '../../book/within.js';
 import type { words } from '../../words/en/heads.js';
 import { findView, needView } from './find_view.js';
 import { habits, type Need, need } from './habits.js';
@@ -71,7 +72,8 @@ export class FigureHeads extends MeasuredFigure<Data | TrainingData, typeof word
 
   /** The edits of the address, else of the step. */
   get specs(): EditSpec[] {
-    return parseEdits(this.value('edit'));
+    const { data } = this;
+    return data && 'reading' in data ? this.specsIn(data.reading.layers, data.reading.heads) : this.specsIn();
   }
 
   protected override key(): string {
@@ -89,8 +91,13 @@ export class FigureHeads extends MeasuredFigure<Data | TrainingData, typeof word
     if (view === 'train') return this.#train();
     void this.#live?.then((live) => live.stop());
     const subject = await subjectOf(book, this.who, this.value('letters'));
-    const layer = Math.max(0, Math.min(subject.layers - 1, this.number('l') || 0));
-    const reading = await read(book, subject, layer, fitting(this.specs, subject.stack));
+    const { layers, heads, stack } = subject;
+    const reading = await read(
+      book,
+      subject,
+      within(this.number('l'), layers),
+      fitting(this.specsIn(layers, heads), stack),
+    );
     return {
       reading,
       view,
@@ -128,7 +135,7 @@ export class FigureHeads extends MeasuredFigure<Data | TrainingData, typeof word
 
   /** The chosen head. */
   headOf({ heads }: Reading): number {
-    return Math.max(0, Math.min(heads - 1, this.number('h') || 0));
+    return within(this.number('h'), heads);
   }
 
   protected override draw(data: Data | TrainingData): TemplateResult {
@@ -155,7 +162,7 @@ export class FigureHeads extends MeasuredFigure<Data | TrainingData, typeof word
   #controls(reading: Reading): TemplateResult {
     const { labels } = this.words;
     const models = [
-      [this.book.modelName, labels.carried],
+      [this.book.modelName, this.carried(labels.carried)],
       [sorter, labels.sorter],
       [translator, labels.translator],
     ] as const;

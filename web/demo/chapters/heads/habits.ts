@@ -21,6 +21,9 @@ export const kinds = [
   'induction',
 ] as const satisfies readonly HeadKind[];
 
+/** A head whose score is lower has no such habit. */
+export const habitFrom = 0.4;
+
 const found = new Map<string, Promise<DetectedHeads>>();
 
 /** Scores of all heads on a random token sequence repeated once, with a fixed seed. */

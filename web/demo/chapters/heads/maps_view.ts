@@ -6,7 +6,7 @@ import { filled } from '../../book/markup.js';
 import { oddsBars } from '../../book/odds.js';
 import { vars } from '../../book/vars.js';
 import type { Data, FigureHeads } from './figure.js';
-import { kinds } from './habits.js';
+import { habitFrom, kinds } from './habits.js';
 import type { Reading } from './reading.js';
 
 interface CellEvent extends CustomEvent<{ row: number; column: number } | null> {}
@@ -86,7 +86,7 @@ function habitOf(figure: FigureHeads, { habits, reading }: Data, head: number): 
     kind,
     score: habits?.scores[kind].data[reading.layer * reading.heads + head] ?? Number.NaN,
   }));
-  const best = scored.filter(({ score }) => score >= 0.4).sort((a, b) => b.score - a.score)[0];
+  const best = scored.filter(({ score }) => score >= habitFrom).sort((a, b) => b.score - a.score)[0];
   return best ? `${figure.words.labels[best.kind]} ${two(best.score)}` : '\u00A0';
 }
 

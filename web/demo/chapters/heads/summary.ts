@@ -5,7 +5,7 @@ import { four, percent, spoken, two } from 'clearformer/elements';
 import { largest } from '../../book/largest.js';
 import { leaders } from '../../book/odds.js';
 import type { Data } from './figure.js';
-import { kinds } from './habits.js';
+import { habitFrom, kinds } from './habits.js';
 
 export function summary({ reading, split, mixing, habits, need }: Data): Record<string, string> {
   const { layer, heads, width, model, odds, tokens, focus, off } = reading;
@@ -13,8 +13,10 @@ export function summary({ reading, split, mixing, habits, need }: Data): Record<
   const values: Record<string, string> = {
     ...{ layer: String(layer + 1), heads: String(heads), width: String(width), model: String(model) },
     token: tokens[focus]?.label ?? '',
-    off: off.flatMap((one, head) => (one ? [head + 1] : [])).join(', '),
   };
+  values[heads * width === model ? 'sameWidth' : 'otherWidth'] = String(heads * width);
+  const silent = off.flatMap((one, head) => (one ? [head + 1] : []));
+  if (silent.length > 0) values.off = silent.join(', ');
   if (before && now) {
     Object.assign(values, { answer: before.piece.label, before: percent(before.before), now: percent(before.now) });
     Object.assign(values, { saysNow: now.piece.label, saysShare: percent(now.now) });
@@ -28,7 +30,12 @@ export function summary({ reading, split, mixing, habits, need }: Data): Record<
       loud: two(mixing.norms[most] ?? 0),
     });
   }
-  if (habits) for (const kind of kinds) Object.assign(values, bestOf(habits.scores[kind], kind));
+  if (habits) {
+    for (const kind of kinds) Object.assign(values, bestOf(habits.scores[kind], kind));
+    // Of the two sentences about induction that with a value is shown.
+    const [best = Number.NaN] = largest(habits.scores.induction.data, 1).map((at) => habits.scores.induction.data[at]);
+    values[best >= habitFrom ? 'inductionFound' : 'inductionMissed'] = two(best);
+  }
   if (need) {
     const { data, dims } = need.ablation.changes;
     const [at = 0] = largest(

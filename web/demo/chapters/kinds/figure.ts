@@ -13,7 +13,8 @@ import { change, decoderName, encoderName, type Filled, headOf, type Kinds, read
 import { usesTable } from './uses.js';
 
 export type Kind = 'decoder' | 'encoder' | 'both';
-export type View = 'masks' | 'uses' | 'fill';
+const views = ['masks', 'uses', 'fill'] as const;
+export type View = (typeof views)[number];
 
 /** At most this many tokens of a matrix are shown. */
 const most = 10;
@@ -112,7 +113,7 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
   }
 
   get view(): View {
-    return this.value('v') as View;
+    return this.oneOf('v', views);
   }
 
   protected override valuesOf({ kinds }: Shown): Record<string, string> {
@@ -140,18 +141,17 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
 
   protected override draw({ kinds }: Shown): TemplateResult {
     const { labels } = this.words;
-    const views: Readonly<Record<View, (kinds: Kinds) => TemplateResult>> = {
+    const parts: Readonly<Record<View, (kinds: Kinds) => TemplateResult>> = {
       masks: (one) => this.#masks(one),
       uses: (one) => usesTable(this, one),
       fill: (one) => this.#fill(one),
     };
-    const view = views[this.view] ?? views.masks;
     return html`<div class="view-${this.view} ${this.inClass ? 'large' : ''}">
       <form class="given" @submit=${this.#submit}>
         <textarea name="t" rows="1" lang="en" aria-label=${labels.field} .value=${this.value('t')} @keydown=${this.#keys}></textarea>
         <button class="primary">${this.shell.readIt}</button>
       </form>
-      ${kinds ? html`${this.#told(kinds)}${view(kinds)}` : html`<p class="told" role="alert">${labels.empty}</p>`}
+      ${kinds ? html`${this.#told(kinds)}${parts[this.view](kinds)}` : html`<p class="told" role="alert">${labels.empty}</p>`}
     </div>`;
   }
 

@@ -18,7 +18,8 @@ import { emptyView, librariesView, mistakeView, type ViewContext } from './views
 /** Up to `whole` tokens are all drawn; of more, a window of `part`. */
 const shownTokens = { usual: { whole: 12, part: 12 }, wall: { whole: 10, part: 9 } };
 
-type View = 'paint' | 'empty' | 'mistake' | 'libraries';
+const views = ['paint', 'empty', 'mistake', 'libraries'] as const;
+type View = (typeof views)[number];
 
 interface Shown {
   readonly mask: MaskData;
@@ -29,7 +30,8 @@ interface Shown {
 }
 
 class FigureMasks extends MeasuredFigure<Shown, typeof words> {
-  #all: Readonly<Record<string, string>> = {};
+  /** Values that are the same at all steps. */
+  #anyMask: Readonly<Record<string, string>> = {};
 
   static override styles = [
     figureStyles,
@@ -50,6 +52,10 @@ class FigureMasks extends MeasuredFigure<Shown, typeof words> {
     `,
   ];
 
+  get #preset(): Preset {
+    return presets.find((one) => one === this.value('mask')) ?? 'causal';
+  }
+
   protected override key(): string {
     const { address, modelName, text } = this.book;
     const keys = ['l', 'h', 'mask', 'len', 'pre', 'key', 'rows', 'where', 'view'].map((key) => this.value(key));
@@ -57,8 +63,8 @@ class FigureMasks extends MeasuredFigure<Shown, typeof words> {
   }
 
   protected override async compute(): Promise<Shown> {
-    const view = this.value('view') as View;
-    const preset = presets.find((one) => one === this.value('mask')) ?? 'causal';
+    const view = this.oneOf('view', views);
+    const preset = this.#preset;
     const wanted = {
       preset,
       length: this.number('len'),
@@ -79,32 +85,41 @@ class FigureMasks extends MeasuredFigure<Shown, typeof words> {
       [...odds].sort((a, b) => b.before - a.before)[0],
       [...odds].sort((a, b) => b.now - a.now)[0],
     ];
-    const values = {
+    this.#anyMask = {
       row: labels[sentence.focus] ?? '',
       n: String(labels.length),
       length: String(request.length),
       prefix: String(request.prefix),
       secret: labels[request.without] ?? '',
       last: labels.at(-1) ?? '',
-      hidden: String(allowed.flat().filter((sees) => !sees).length),
       layer: String(hooks.layer + 1),
       head: String(hooks.head + 1),
+    };
+    return {
+      ...this.#anyMask,
+      hidden: String(allowed.flat().filter((sees) => !sees).length),
       before: before?.label ?? '',
       beforeOdds: percent(before?.before ?? 0),
       now: now?.label ?? '',
       nowOdds: percent(now?.now ?? 0),
       ...(wrong && { broken: String(wrong.broken) }),
     };
-    this.#all = { ...this.#all, ...values };
-    return values;
+  }
+
+  protected override conditions(value: (key: string) => string): Record<string, string> {
+    const preset = value('mask');
+    return {
+      [`is${preset.charAt(0).toUpperCase()}${preset.slice(1)}`]: '',
+      [value('where') === 'all' ? 'isEverywhere' : 'isHere']: '',
+    };
   }
 
   override valuesAt(step: string): Readonly<Record<string, string>> {
-    return { ...this.#all, ...super.valuesAt(step) };
+    return { ...this.#anyMask, ...super.valuesAt(step) };
   }
 
   override get blocks(): readonly number[] {
-    return [this.number('l') + 1];
+    return [(this.data?.mask.hooks.layer ?? this.number('l')) + 1];
   }
 
   protected override draw(data: Shown): TemplateResult {
@@ -158,7 +173,7 @@ class FigureMasks extends MeasuredFigure<Shown, typeof words> {
       ${preset === 'padding' || preset === 'both' ? slider('len', labels.length, length) : nothing}
       ${preset === 'prefix' ? slider('pre', labels.prefixLength, prefix) : nothing}
       ${preset === 'without' ? this.#which(mask, without) : nothing}
-      ${this.value('view') === 'paint' ? where : nothing}
+      ${this.oneOf('view', views) === 'paint' ? where : nothing}
     </div>`;
   }
 
@@ -212,8 +227,7 @@ class FigureMasks extends MeasuredFigure<Shown, typeof words> {
   #paint({ row: r, column: c, sees, begins }: Painted, mask: MaskData, from: number): void {
     const [row, column] = [from + r, from + c];
     // A stroke may be faster than the computation: the address is the state, not the last result.
-    const preset = this.value('mask') as Preset;
-    const before = { ...mask.request, preset, rows: this.value('rows') };
+    const before = { ...mask.request, preset: this.#preset, rows: this.value('rows') };
     const rows = paintedRows(before, mask.labels.length, { row, column, sees });
     this[begins ? 'choose' : 'slide']({ mask: 'painted', rows });
     const { labels } = this.words;
@@ -239,8 +253,7 @@ class FigureMasks extends MeasuredFigure<Shown, typeof words> {
   }
 
   override code(): FigureCode {
-    const layer = this.number('l');
-    const head = this.number('h');
+    const { layer, head } = this.data?.mask.hooks ?? { layer: this.number('l'), head: this.number('h') };
     const call = this.data?.mask.call ?? 'Mask.causal()';
     const shown = call === 'null' ? 'null' : call;
     const plus = call.includes('.and(') ? 'Mask::causal() & Mask::valid_lens(lengths)' : { n: 'Mask()' }[call[0] ?? ''];

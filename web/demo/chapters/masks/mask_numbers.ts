@@ -3,6 +3,7 @@
 import { type ActivationEdit, type HookName, Mask, scaled_dot_product_attention, softmax, Tensor } from 'clearformer';
 import type { Book, Sentence } from '../../book/book.js';
 import { activation, type PreparedEdits, type Shelved } from '../../book/shelf.js';
+import { within } from '../../book/within.js';
 import type { Float } from '../head/head_numbers.js';
 import { type HeadHooks, headHooks } from '../head/hooks.js';
 
@@ -164,18 +165,26 @@ interface HeadOf {
 
 export async function maskData(
   book: Book,
-  { layer, head, where }: HeadOf,
+  { where, ...asked }: HeadOf,
   wanted: Omit<MaskRequest, 'emptyRow'>,
 ): Promise<MaskData> {
   const shelved = await book.shelf.model(book.modelName);
-  const hooks = headHooks(shelved.model, layer, head);
+  const hooks = headHooks(shelved.model, asked.layer, asked.head);
+  const { layer, head } = hooks;
   const sentence = await book.sentence(book.modelName);
   const clean = await book.shelf.pass(sentence.inputs, { names: [hooks.q, hooks.k, hooks.v] });
   const q = activation(clean, hooks.q).slice(0, null, head);
   const k = activation(clean, hooks.k).slice(0, null, hooks.kvHead);
   const v = activation(clean, hooks.v).slice(0, null, hooks.kvHead);
-  const request = { ...wanted, emptyRow: sentence.focus };
-  const allowed = allowedOf(request, sentence.ids.length);
+  const n = sentence.ids.length;
+  const request = {
+    ...wanted,
+    length: within(wanted.length, n + 1),
+    prefix: within(wanted.prefix, n + 1),
+    without: within(wanted.without, n),
+    emptyRow: sentence.focus,
+  };
+  const allowed = allowedOf(request, n);
   const { mask, call } = maskOf(request, allowed);
   const nothing = new Tensor('float32', new Float32Array(q.data.length), q.dims);
   const [, added] = await scaled_dot_product_attention(nothing, nothing, nothing, { mask, need_scores: 'masked' });

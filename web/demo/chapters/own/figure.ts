@@ -11,8 +11,10 @@ import { figureStyles } from '../../book/figure_styles.js';
 import { grouped } from '../../book/grouped.js';
 import { filled } from '../../book/markup.js';
 import type { words } from '../../words/en/own.js';
+import { isPlanned } from '../block/plan.js';
 import './chat.js';
 import './file_pick.js';
+import type { OpenForm } from './forms.js';
 import { type Dtype, dtypes, opening } from './opening.js';
 import './task_form.js';
 
@@ -24,6 +26,12 @@ const runsIn: Readonly<Record<string, readonly ChapterId[]>> = {
   'fill-mask': ['laboratory'],
   'image-classification': ['seeing'],
 };
+
+/** Chapter 7 draws the blocks of most models, not of all. */
+function chaptersFor({ task, model }: OpenForm): readonly ChapterId[] {
+  const hooks = new Set<string>(model.hooks().map(({ name }) => name));
+  return (runsIn[task] ?? []).filter((id) => id !== 'block' || isPlanned(hooks, 'blocks.0'));
+}
 
 /** The parameter that gives a chapter the own model: the one of images is no choice for the chapters of texts. */
 const choiceOf = (id: ChapterId): Changes => (id === 'seeing' ? { of: 'own' } : { m: 'own' });
@@ -60,14 +68,21 @@ class FigureOwn extends Figure<number, typeof words> {
   override connectedCallback(): void {
     super.connectedCallback();
     opening.addEventListener('change', this.#changed);
-    const id = this.book.address.get('id');
-    if (id && opening.label !== id && !opening.busy) void opening.inspect(id, id);
+    this.book.address.addEventListener('change', this.#follow);
+    this.#follow();
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     opening.removeEventListener('change', this.#changed);
+    this.book.address.removeEventListener('change', this.#follow);
   }
+
+  /** Back, or a link, may name another model. */
+  #follow = (): void => {
+    const { address } = this.book;
+    if (address.chapter === 'own') opening.follow(address.get('id') || undefined);
+  };
 
   #changed = (): void => this.requestUpdate();
 
@@ -154,11 +169,12 @@ class FigureOwn extends Figure<number, typeof words> {
     const { labels } = this.words;
     const { form } = opening;
     if (!form) return nothing;
-    const chapters = runsIn[form.task] ?? [];
+    const chapters = chaptersFor(form);
     const fields = html`<task-form .open=${form} .labels=${labels} .shell=${this.shell}></task-form>`;
     const continues = form.task === 'text-generation' ? html`<p class="muted">${labels.noTemplate}</p>` : nothing;
     const { conversation } = opening;
-    return html`<h3>${conversation ? labels.chat : labels.runs}</h3>${
+    const name = opening.loaded === opening.label ? '' : ` (${opening.loaded})`;
+    return html`<h3>${conversation ? labels.chat : labels.runs}${name}</h3>${
       conversation
         ? html`<own-chat .conversation=${conversation} .labels=${labels} .shell=${this.shell}></own-chat>
           <details class="continue"><summary>${labels.continueText}</summary>${fields}</details>`
@@ -174,16 +190,16 @@ class FigureOwn extends Figure<number, typeof words> {
 
   #onFiles = ({ detail }: CustomEvent<File[]>): void => {
     const [folder, inside] = detail[0]?.webkitRelativePath.split('/') ?? [];
-    this.choose({ id: undefined });
     void opening.inspect(detail, folder && inside ? folder : this.words.labels.yourFiles);
+    this.choose({ id: undefined });
   };
 
   #onHub = (event: Event): void => {
     event.preventDefault();
     const id = String(new FormData(event.target as HTMLFormElement).get('id') ?? '').trim();
     if (id === '') return;
+    void opening.inspect(id, id, id);
     this.choose({ id });
-    void opening.inspect(id, id);
   };
 
   override code(): FigureCode {

@@ -27,6 +27,10 @@ interface Loading {
 
 class Opening extends EventTarget {
   label = '';
+  /** The repository's name; undefined for files of the device. */
+  id: string | undefined;
+  /** The label of the model that is loaded. */
+  loaded = '';
   inspection: Inspection | undefined;
   form: OpenForm | undefined;
   /** With a model that has a chat template. */
@@ -40,10 +44,22 @@ class Opening extends EventTarget {
   #source: Source | undefined;
   #controller: AbortController | undefined;
 
+  /** Shows what the address names: looks at that repository, or at nothing; the loaded model is kept. */
+  follow(id: string | undefined): void {
+    if (id === this.id) return;
+    if (id !== undefined) {
+      void this.inspect(id, id, id);
+      return;
+    }
+    this.cancel();
+    [this.id, this.label, this.inspection, this.failure] = [undefined, '', undefined, undefined];
+  }
+
   /** Inspects a folder without reading its weights. */
-  async inspect(source: Source, label: string): Promise<void> {
+  async inspect(source: Source, label: string, id?: string): Promise<void> {
     const signal = this.#begin('inspecting');
     this.label = label;
+    this.id = id;
     this.#source = source;
     this.inspection = undefined;
     await this.#end(signal, async () => {
@@ -84,6 +100,7 @@ class Opening extends EventTarget {
       const conversation = await conversationWith(form, source, signal);
       void this.conversation?.dispose();
       this.form = form;
+      this.loaded = this.label;
       this.conversation = conversation;
       shelf.adopt(shelved(form));
     });

@@ -7,7 +7,8 @@ import type { Data } from './figure.js';
 export function summary({ odds, prompt, settings, draws, beams, lens, attribution }: Data): Record<string, string> {
   const [best = 0, second = 0] = odds.ranked;
   const name = (id: number): string => pieceOf(prompt.shelved, id).label;
-  const share = (stage: number, id: number): string => percent(odds.stages[stage]?.odds.data[id] ?? 0);
+  const chance = (stage: number, id: number): number => odds.stages[stage]?.odds.data[id] ?? 0;
+  const share = (stage: number, id: number): string => percent(chance(stage, id));
   const left = odds.stages.map(({ scores }) =>
     String(scores.data.filter((score) => score > Number.NEGATIVE_INFINITY).length),
   );
@@ -15,8 +16,11 @@ export function summary({ odds, prompt, settings, draws, beams, lens, attributio
     ...{ answer: name(best), second: name(second), vocabulary: String(odds.logits.size) },
     ...{ logit: two(odds.logits.data[best] ?? 0), secondLogit: two(odds.logits.data[second] ?? 0) },
     ...{ share: share(0, best), secondShare: share(0, second), warm: share(1, best), secondWarm: share(1, second) },
+    restShare: percent(Math.max(0, 1 - chance(0, best) - chance(0, second))),
+    ...(prompt.shelved.model.cfg.tie_word_embeddings === true && { isTied: '' }),
     ...{ final: share(3, best), afterK: left[2] ?? '', left: left[3] ?? '' },
-    ...{ temperature: String(settings.temperature), topK: String(settings.top_k), topP: String(settings.top_p) },
+    ...{ temperature: String(settings.temperature), topP: String(settings.top_p) },
+    ...(settings.top_k > 0 && { topK: String(settings.top_k) }),
     difference: odds.unembedding ? spoken(odds.unembedding.difference) : '',
   };
   const drawn = draws?.tokens.find(({ piece }) => piece.id === best);

@@ -19,7 +19,8 @@ import { seeingStyles } from './seeing_styles.js';
 import { attended, stageOf } from './stages.js';
 
 type SeeingWords = typeof words;
-export type View = 'picture' | 'patches' | 'kernels' | 'positions' | 'similar' | 'heads' | 'rollout' | 'hide' | 'order';
+const views = ['picture', 'patches', 'kernels', 'positions', 'similar', 'heads', 'rollout', 'hide', 'order'] as const;
+export type View = (typeof views)[number];
 
 /** The bars shown of a model with more classes; in class mode those that its columns have room for. */
 const mostClasses = 10;
@@ -71,7 +72,7 @@ export class FigureSeeing extends Figure<Seen, SeeingWords> {
   }
 
   get view(): View {
-    return this.value('v') as View;
+    return this.oneOf('v', views);
   }
 
   /** The chosen patch position. */
@@ -95,6 +96,7 @@ export class FigureSeeing extends Figure<Seen, SeeingWords> {
       best: classes[best] ?? '',
       share: percent(probabilities.data[best] ?? 0),
       was: classes[before.best] ?? '',
+      [best === before.best ? 'kept' : 'turned']: classes[best] ?? '',
       wasShare: percent(before.probabilities.data[before.best] ?? 0),
       wasNow: percent(probabilities.data[before.best] ?? 0),
       hidden: String(hidden.length),
@@ -112,6 +114,10 @@ export class FigureSeeing extends Figure<Seen, SeeingWords> {
       difference: four(this.#difference(seen)),
       silenced: String(this.book.editSpecs.length),
     };
+  }
+
+  protected override conditions(value: (key: string) => string): Record<string, string> {
+    return value('pos') === 'along' ? { isAlong: '' } : { isStay: '' };
   }
 
   /** The largest absolute difference of a logit from those of the original picture. */

@@ -14,7 +14,7 @@ import './tile_grid.js';
 
 type Stage = (figure: FigureSeeing, seen: Seen) => TemplateResult;
 
-export const stageOf: Stage = (figure, seen) => (stages[figure.view] ?? stages.picture)(figure, seen);
+export const stageOf: Stage = (figure, seen) => stages[figure.view](figure, seen);
 
 /** Weights over the patches, drawn on the picture, with their source expression. */
 interface Attended {

@@ -58,9 +58,20 @@ class FigureSet extends Figure<SetData, typeof words> {
   protected override valuesOf({ view, moved }: SetData): Record<string, string> {
     const common = { difference: three(moved.difference), exact: spoken(moved.difference) };
     if (view === 'story') {
-      return { ...common, read: moved.read, was: moved.written[0]?.label ?? '', is: moved.guesses[0]?.label ?? '' };
+      const [was = '', is = ''] = [moved.written[0]?.label, moved.guesses[0]?.label];
+      return { ...common, read: moved.read, ...(was === is ? { same: is } : { was, is }) };
     }
-    return { ...common, n: String(moved.labels.length), twins: moved.twins === undefined ? '–' : three(moved.twins) };
+    return { ...common, ...(moved.twins !== undefined && { twins: three(moved.twins) }) };
+  }
+
+  protected override conditions(value: (key: string) => string): Record<string, string> {
+    if (value('v') === 'story') return {};
+    const [placed, masked] = [value('pos') === '1', value('mask') === '1'];
+    return {
+      [placed || masked ? 'isOrdered' : 'isStill']: '',
+      [placed ? 'isPlaced' : 'isUnplaced']: '',
+      [masked ? 'isMasked' : 'isUnmasked']: '',
+    };
   }
 
   protected override draw(data: SetData): TemplateResult {
@@ -73,7 +84,7 @@ class FigureSet extends Figure<SetData, typeof words> {
         ${view === 'letters' ? this.#switches() : nothing}
       </div>
       <div class="controls">
-        ${view === 'letters' ? html`<label class="field"><input type="text" aria-label=${labels.field} .value=${lettersOf(this.#text)} @input=${(event: Event) => this.slide({ letters: lettersOf((event.target as HTMLInputElement).value) })} /></label>` : nothing}
+        ${view === 'letters' ? html`<label class="field"><input type="text" aria-label=${labels.field} .value=${lettersOf(this.#text)} @input=${this.#type} /></label>` : nothing}
         <button type="button" class="chip" @click=${() => this.#shuffle(moved.order.length)}>${labels.shuffle}</button>
         <button type="button" class="chip" @click=${() => this.#reorder(moved.order.toReversed())}>${labels.reverse}</button>
         <button type="button" class="chip" ?disabled=${moved.order.every((token, place) => token === place)} @click=${() => this.#reorder(moved.order.toSorted((a, b) => a - b))}>${labels.asItWas}</button>
@@ -127,6 +138,15 @@ class FigureSet extends Figure<SetData, typeof words> {
       html`<div><h3>${title}</h3><cf-bars readonly source=${source} label=${title} max="1" .items=${list.map(({ label, probability }) => ({ label, value: probability }))}></cf-bars></div>`;
     return html`<div class="answers">${bars(written, labels.afterWritten, 'softmax(logits[0, -1]), as written')}${bars(guesses, filled(labels.afterMoved, { read }), 'softmax(logits[0, -1]), as moved')}</div>`;
   }
+
+  /** Other characters vanish as they are typed; the caret stays where it is. */
+  #type = ({ target }: Event): void => {
+    const field = target as HTMLInputElement;
+    const caret = lettersOf(field.value.slice(0, field.selectionStart ?? 0)).length;
+    field.value = lettersOf(field.value);
+    field.setSelectionRange(caret, caret);
+    this.slide({ letters: field.value });
+  };
 
   #ordered = (event: CustomEvent<{ order: readonly number[]; first: boolean }>): void => {
     const { order, first } = event.detail;

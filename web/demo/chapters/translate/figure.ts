@@ -12,7 +12,8 @@ import { panelOf, panelValues } from './panels.js';
 import { type Empty, rowsOf, type Told, tell, weightsOf } from './reading.js';
 import { translateStyles } from './translate_styles.js';
 
-export type View = 'faces' | 'read' | 'write' | 'cross' | 'map' | 'beams';
+const views = ['faces', 'read', 'write', 'cross', 'map', 'beams'] as const;
+export type View = (typeof views)[number];
 
 export interface Shown {
   readonly told: Told | Empty;
@@ -48,7 +49,7 @@ export class FigureTranslate extends Figure<Shown, typeof words> {
   }
 
   get view(): View {
-    return this.value('v') as View;
+    return this.oneOf('v', views);
   }
 
   /** The chosen decoder block and head, clamped to the model's. */

@@ -11,7 +11,7 @@ import { type Empty, rowsOf, type Told, weightsOf } from './reading.js';
 type Panel = (figure: FigureTranslate, told: Told, shown: Shown) => TemplateResult;
 
 export const panelOf = (figure: FigureTranslate, shown: Shown, told: Told): TemplateResult =>
-  (panels[figure.view] ?? panels.faces)(figure, told, shown);
+  panels[figure.view](figure, told, shown);
 
 export function panelValues(_figure: FigureTranslate, told: Told, other: Told | Empty): Record<string, string> {
   return {

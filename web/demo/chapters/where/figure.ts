@@ -157,12 +157,17 @@ export class WhereFigure extends Figure<WhereData, typeof words> {
       i: String(all.i),
       delta: String(all.delta),
       distinct: grouped(distinct.count),
+      [distinct.count === distinct.of ? 'allDiffer' : 'fewer']: grouped(distinct.count),
       counted: grouped(distinct.of),
       ...(typeof all.stepped !== 'string' && {
-        most: spoken(all.stepped.most),
+        ...(!all.misprint && { rounding: spoken(all.stepped.most) }),
         difference: two(all.stepped.difference),
       }),
     };
+  }
+
+  protected override conditions(value: (key: string) => string): Record<string, string> {
+    return value('misprint') === '1' ? { isMisprint: '' } : {};
   }
 
   protected override draw(data: WhereData): TemplateResult {

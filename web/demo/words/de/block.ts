@@ -25,7 +25,7 @@ export const words: typeof english = {
     },
     bend: {
       title: 'Ohne den Knick wäre es eine Matrix',
-      text: 'Zwei Matrizen hintereinander sind eine Matrix. Erst der Knick dazwischen (*Aktivierung*) macht eine zweite Schicht lohnend. *ReLU* schneidet bei null ab, *GELU* und *SiLU* tun es sanft. Dieses Modell multipliziert, was SiLU durchlässt, mit einer zweiten eigenen Zahl (*SwiGLU*): größere Punkte, größere zweite Zahl. Hier liegen seine Neuronen auf der Kurve von ReLU.',
+      text: 'Zwei Matrizen hintereinander sind eine Matrix. Erst der Knick dazwischen (*Aktivierung*) macht eine zweite Schicht lohnend. *ReLU* schneidet bei null ab, *GELU* und *SiLU* tun es sanft. Dieses Modell multipliziert, was {gated} durchlässt, mit einer zweiten eigenen Zahl (*{gate}*): größere Punkte, größere zweite Zahl. Hier liegen die Neuronen des Modells auf der Kurve von {curve}.',
     },
     order: {
       title: 'Norm davor oder danach',
@@ -34,11 +34,11 @@ export const words: typeof english = {
     },
     decoder: {
       title: 'Ein Decoder hat einen dritten Kasten',
-      text: 'Ein Block, der eine Übersetzung schreibt, hat einen Kasten mehr. Die *Cross-Attention* steht zwischen den beiden anderen: Ihre Anfragen kommen von den Wörtern, die er geschrieben hat, Schlüssel und Werte aus dem Satz, den er liest. Die Zeilen hier sind französisch. [Sieh den Encoder an](?who=marian-tiny-en-fr.encoder&box=hook_attn_out).',
+      text: 'Ein Block, der eine Übersetzung schreibt, hat einen Kasten mehr. Die *Cross-Attention* steht zwischen den beiden anderen: Ihre Anfragen kommen von den Wörtern, die er geschrieben hat, Schlüssel und Werte aus dem Satz, den er liest. Die Zeilen des Decoders sind französisch. [Sieh den Encoder an](?who=marian-tiny-en-fr.encoder&box=hook_attn_out).',
     },
     without: {
       title: 'Nimm einen Kasten heraus',
-      text: 'Hier addiert die Attention von Block 5 nichts; alles dahinter wird neu gerechnet. „{answer}“ hatte {before} und hat {now}. Die Tabelle tut das mit jedem Kasten einmal: Was würde das Modell ohne ihn sagen?',
+      text: 'Hier addiert die Attention in Block {out} nichts; alles dahinter wird neu gerechnet. „{answer}“ hatte {before} und hat {now}. Die Tabelle tut das mit jedem Kasten einmal: Was würde das Modell ohne ihn sagen?',
       ask: 'Auf welchen Kasten welches Blocks könnte das Modell am leichtesten verzichten, auf welchen gar nicht?',
     },
   },

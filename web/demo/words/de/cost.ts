@@ -12,20 +12,20 @@ export const words: typeof english = {
     },
     measured: {
       title: 'Hier gemessen',
-      text: 'Punkte sind Millisekunden auf diesem Gerät, gestrichelte Linien so steil, wie es die Zahl der Multiplikationen sagt. Bei {longest} Tokens braucht Attention {ms} ms. Die rekurrente Schicht multipliziert weniger, kann aber keinen Schritt beginnen, bevor der vorige fertig ist.',
+      text: 'Punkte sind Millisekunden auf diesem Gerät, gestrichelte Linien so steil, wie es die Zahl der Multiplikationen sagt. Bei {longest} Tokens braucht Attention {ms} ms. Die rekurrente Schicht kann keinen Schritt beginnen, bevor der vorige fertig ist.',
       ask: 'Rate zuerst. Von 16 bis 512 Tokens: welche der drei Schichten wächst am schnellsten? Und welche ist am Anfang die langsamste?',
     },
     short: {
       title: 'Kurze Texte sind billig',
-      text: 'Mit *n* = {n} unter *d* = {d} braucht Attention nur das {ratio}-Fache der Multiplikationen einer rekurrenten Schicht. Sätze sind kurz und Vektoren lang: hier hat der Transformer angefangen.',
+      text: 'Mit *n* = {n} unter *d* = {d} braucht Attention nur das {ratio}-Fache der Multiplikationen einer rekurrenten Schicht. Mit *n* = {n} und *d* = {d} braucht sie das {times}-Fache einer rekurrenten Schicht: Der Text ist nicht mehr kurz. Sätze sind kurz und Vektoren lang: hier hat der Transformer angefangen.',
     },
     path: {
       title: 'Wie weit ist es vom ersten Wort zum letzten?',
-      text: 'In einer Schicht Attention liest jedes Token jedes andere: ein Schritt. Eine rekurrente Schicht reicht das erste Wort {n}-mal weiter. Ein Stapel von Faltungen braucht {path} Schichten, bis sich beide Enden treffen.',
+      text: 'In einer Schicht Attention liest jedes Token jedes andere: ein Schritt. Eine rekurrente Schicht reicht das erste Wort {handed}-mal weiter. Die Balken zählen wie die Tabelle in „Attention Is All You Need“: *n* / *k*, hier {path} Schichten, für einen Stapel von Faltungen. Jede davon reicht *k* − 1 Tokens weiter, sodass sich beide Enden nach {layers} treffen.',
     },
     cache: {
       title: 'Schreiben liest alles noch einmal, oder merkt es sich',
-      text: 'Ein neues Token braucht die Schlüssel und Werte aller früheren. In einem Cache werden sie nur einmal berechnet: auf diesem Gerät ist das Schreiben {faster}-mal so schnell. Der Preis ist Speicher, der mit dem Text wächst.',
+      text: 'Ein neues Token braucht die Schlüssel und Werte aller früheren. In einem Cache werden sie nur einmal berechnet. Auf diesem Gerät ist das Schreiben damit {faster}-mal so schnell. Für einen so kurzen Text lohnt es sich auf diesem Gerät nicht: Mit dem Cache dauerte das Schreiben {slower}-mal so lang. Der Preis ist Speicher, der mit dem Text wächst.',
     },
     dtypes: {
       title: 'Kleinere Zahlen',
@@ -39,7 +39,7 @@ export const words: typeof english = {
   questions: {
     crossing: {
       ask: 'Bei welcher Länge *n* braucht Self-Attention so viele Multiplikationen wie eine rekurrente Schicht mit *d* = {d}?',
-      right: 'Ja. Bei *n* = {n} brauchen beide {attention}: n²·d = n·d², wenn n = d.',
+      right: 'Ja. Bei *n* = {n} brauchen beide {attention}: 2·n²·d = 2·n·d², wenn n = d.',
       wrong: 'Bei *n* = {n} braucht Attention {attention}, eine rekurrente Schicht {recurrent}.',
     },
     doubling: {

@@ -8,7 +8,7 @@ export const words: typeof english = {
   steps: {
     views: {
       title: 'Drei Blicke auf ein Token',
-      text: 'Die {width} Zahlen jedes Tokens werden mit drei gelernten Matrizen multipliziert. {q|**Q**} ist, was ein Token sucht, {k|**K**}, worauf es antwortet, {v|**V**}, was es weitergibt: Anfrage, Schlüssel, Wert (query, key, value). Zeig auf eine Zelle, um ihre {width} Produkte zu sehen und die Drehung, die sagt, wo das Token steht.',
+      text: 'Die {width} Zahlen jedes Tokens werden mit drei gelernten Matrizen multipliziert. {q|**Q**} ist, was ein Token sucht, {k|**K**}, worauf es antwortet, {v|**V**}, was es weitergibt: Anfrage, Schlüssel, Wert (query, key, value). Zeig auf eine Zelle, um ihre {width} Produkte zu sehen. {isTurned}Darunter steht die Drehung, die sagt, wo das Token ist.',
     },
     meet: {
       title: 'Zeile trifft Spalte',
@@ -16,7 +16,7 @@ export const words: typeof english = {
     },
     divide: {
       title: 'Durch √d teilen',
-      text: 'Eine Summe von {d} Produkten ist größer als ein Produkt. Geteilt durch √{d} haben die Punktzahlen wieder eine Größenordnung: Aus {product} wird {scaled}. Die Reihenfolge bleibt.',
+      text: 'Eine Summe von {d} Produkten ist größer als ein Produkt. Geteilt durch √{d} haben die Punktzahlen wieder eine Größenordnung: Aus {product} wird {scaled}, und die Reihenfolge bleibt. Dieses Modell teilt durch {divisor} statt durch √{d}: Aus {product} wird {divided}, und die Reihenfolge bleibt. Dieses Modell teilt nicht, {product} bleibt {undivided}: Seine Gewichte haben gelernt, die Punktzahlen klein zu halten. Die Punktzahlen dieses Modells sind mehr als Produkte, geteilt durch √{d}, es addiert etwas oder begrenzt sie: Aus {product} wird {compared}.',
     },
     root: {
       title: 'Warum die Wurzel aus d',
@@ -29,12 +29,12 @@ export const words: typeof english = {
     },
     spend: {
       title: 'Ein Gewicht von eins zu vergeben',
-      text: 'Softmax macht jede Zeile positiv und lässt sie zu 1 summieren. *{row}* gibt {weight} an *{best}* und {secondWeight} an *{second}*. Ein Gewicht sagt, wo ein Kopf liest, noch nicht, warum.',
-      ask: 'Rate zuerst. Das sind die Punktzahlen von *{row}*. Welches Token liest es am meisten, und mit wie viel von seiner 1?',
+      text: 'Softmax macht jede Zeile positiv und lässt sie zu 1 summieren. *{row}* gibt {weight} an *{best}* und an *{second}* {secondWeight}. Ein Gewicht sagt, wo ein Kopf liest, noch nicht, warum.',
+      ask: 'Rate zuerst. Hier stehen die Punktzahlen von *{row}*, noch ohne Softmax. Welches Token liest es am meisten, und mit wie viel von seiner 1?',
     },
     carry: {
       title: 'Die Werte mitnehmen',
-      text: 'Die Gewichte einer Zeile treffen eine Spalte von {v|**V**}. Heraus kommt vor allem, was *{best}* weitergibt, geschrieben in *{row}*.',
+      text: 'Die Gewichte einer Zeile treffen eine Spalte von {v|**V**}. Der größte Teil davon ist, was *{best}* weitergibt, und *{row}* nimmt es mit.',
     },
     change: {
       title: 'Eine Zahl ändern',
@@ -46,7 +46,7 @@ export const words: typeof english = {
     },
     batch: {
       title: 'Alle Köpfe auf einmal',
-      text: '`bmm` multipliziert einen Stapel von Matrizen, jede mit ihrer Partnerin: Die Formen sagen es. Von {heads} Köpfen bekommt Kopf {head} die Zahlen, die du gesehen hast. In diesem Modell haben {kvHeads} Köpfe Schlüssel und Werte, Nachbarn teilen sie sich (gruppierte Anfragen).',
+      text: '`bmm` multipliziert einen Stapel von Matrizen, jede mit ihrer Partnerin: Die Formen sagen es. Von {heads} Köpfen bekommt Kopf {head} die Zahlen, die du gesehen hast. Schlüssel und Werte hat dieses Modell nur {sharedHeads}-mal, Nachbarn teilen sie sich (gruppierte Anfragen).',
     },
   },
   questions: {

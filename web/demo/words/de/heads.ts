@@ -7,17 +7,17 @@ export const words: typeof english = {
   lead: 'Ein Kopf liest auf eine Art. Darum hat eine Schicht mehrere, jeder mit eigenem kleinen {q|Q}, {k|K} und {v|V}. Sie lesen denselben Satz zur gleichen Zeit, und was sie mitnehmen, wird zusammengefügt.',
   steps: {
     several: {
-      title: 'Acht Leser zugleich',
+      title: 'Viele Leser zugleich',
       text: 'Jede Karte ist ein Kopf (*attention head*): eine Zeile je Token, dunkel, wohin es schaut. Unter jeder Karte steht, was dieser Kopf mitnimmt. In Block {layer} sind das {width} Zahlen je Token, und die {heads} Zeilen unten sind die Wahl von „{token}“: Die Köpfe sind sich nicht einig, und gerade das nützt.',
     },
     split: {
-      title: 'Eine breite Matrix oder acht schmale',
+      title: 'Eine breite Matrix oder viele schmale',
       text: 'Zerschneide {q|W} in Streifen, einen je Kopf, und multipliziere mit jedem einzeln; oder multipliziere einmal und zerschneide das Ergebnis. Die Zahlen sind dieselben: Der größte Unterschied ist {splitDifference}. Viele Köpfe kosten also nicht mehr als einer, der so breit ist wie alle zusammen.',
       ask: 'Einmal mit der breiten Matrix multipliziert oder mit einer schmalen je Kopf: Wie sehr unterscheiden sich die Ergebnisse?',
     },
     join: {
       title: 'Wieder nebeneinander',
-      text: 'Was die Köpfe mitnehmen, wird nebeneinandergelegt (*konkateniert*): {heads} mal {width} Zahlen sind {model}, so breit wie der Strom. Bis hierher weiß kein Kopf vom anderen. Zeig auf {s|Z}: Jede Farbe ist ein Kopf.',
+      text: 'Was die Köpfe mitnehmen, wird nebeneinandergelegt (*konkateniert*): {heads} mal {width} Zahlen sind {sameWidth}, so breit wie der Strom. {heads} mal {width} Zahlen sind {otherWidth}, und der Strom hat {model}. Bis hierher weiß kein Kopf vom anderen. Zeig auf {s|Z}: Jede Farbe ist ein Kopf.',
     },
     mix: {
       title: 'Mischen und zum Strom dazu',
@@ -25,12 +25,12 @@ export const words: typeof english = {
     },
     silence: {
       title: 'Schalte einen aus',
-      text: 'Hier schweigt Kopf 3 von Block 5: Er gibt Nullen weiter. Alles nach ihm wird sofort neu gerechnet. „{answer}“ hatte {before} und hat {now}. Schalte auch andere aus, mit dem Schalter über jeder Karte.',
-      ask: 'Kopf 3 von Block 5 ist ausgeschaltet. Sagt das Modell noch dasselbe, und wie sicher ist es sich?',
+      text: 'Stumme Köpfe in Block {layer}: {off}. Ein stummer Kopf gibt Nullen weiter. Alles nach ihm wird sofort neu gerechnet. „{answer}“ hatte {before} und hat {now}. Schalte auch andere aus, mit dem Schalter über jeder Karte.',
+      ask: 'Ein Kopf ist ausgeschaltet. Sagt das Modell noch dasselbe, und wie sicher ist es sich?',
     },
     find: {
       title: 'Finde den Kopf',
-      text: 'Manche Köpfe haben eine Gewohnheit. Lies zufällige Tokens zweimal hintereinander und miss: Wer schaut auf das Token davor (*previous-token head*), auf das erste, auf eine frühere Kopie seiner selbst (*duplicate*) oder auf das, was jener Kopie folgte (*induction*)? In diesem Modell gibt Block {previous_tokenLayer}, Kopf {previous_tokenHead} dem Token davor {previous_tokenScore} seines Gewichts. Sein bester Wert für Induktion ist {inductionScore}: So einen Kopf hat es nicht gelernt. Klick auf eine Zelle öffnet ihren Kopf.',
+      text: 'Manche Köpfe haben eine Gewohnheit. Lies zufällige Tokens zweimal hintereinander und miss: Wer schaut auf das Token davor (*previous-token head*), auf das erste, auf eine frühere Kopie seiner selbst (*duplicate*) oder auf das, was jener Kopie folgte (*induction*)? In diesem Modell gibt Block {previous_tokenLayer}, Kopf {previous_tokenHead} dem Token davor {previous_tokenScore} seines Gewichts. Sein bester Wert für Induktion ist {inductionMissed}: So einen Kopf hat es nicht gelernt. Block {inductionLayer}, Kopf {inductionHead} hat für Induktion {inductionFound}: Das ist so ein Kopf. Klick auf eine Zelle öffnet ihren Kopf.',
     },
     train: {
       title: 'Sieh einem beim Entstehen zu',
@@ -48,7 +48,7 @@ export const words: typeof english = {
     },
     sorter: {
       title: 'Drei Köpfe, die sortieren',
-      text: 'Dasselbe in einem Modell mit drei Köpfen, das Buchstaben sortiert: Es hat *CBABBC* gelesen und schreibt gleich den ersten Buchstaben der Ordnung. Tipp andere Buchstaben, oder lass den [Übersetzer](?who=marian-tiny-en-fr&l=0) deinen Satz mit seinen vieren lesen.',
+      text: 'Dasselbe in einem Modell mit drei Köpfen, das Buchstaben sortiert: Es liest Buchstaben wie *CBABBC* und schreibt dann gleich den ersten der Ordnung. Tipp andere Buchstaben, oder lass den [Übersetzer](?who=marian-tiny-en-fr&l=0) deinen Satz mit seinen vieren lesen.',
     },
   },
   questions: {

@@ -8,27 +8,27 @@ export const words: typeof english = {
   steps: {
     causal: {
       title: 'Kein Blick voraus',
-      text: 'Eine Zeile ist ein Token, das liest, eine Spalte eines, das gelesen wird. Ein Modell, das schreibt, darf nur lesen, was schon da ist; alles rechts der Diagonale ist schraffiert: {hidden} Zellen, die *kausale* Maske. Drück auf eine Zelle, zieh über mehrere, oder nimm Pfeiltasten und Enter: Die Gewichte werden neu gerechnet.',
+      text: 'Eine Zeile ist ein Token, das liest, eine Spalte eines, das gelesen wird. Ein Modell, das schreibt, darf nur lesen, was schon da ist (die *kausale* Maske). {isCausal}Alles rechts der Diagonale ist also schraffiert: {hidden} Zellen. Drück auf eine Zelle, zieh über mehrere, oder nimm Pfeiltasten und Enter: Die Gewichte werden neu gerechnet.',
     },
     without: {
       title: 'Ein Wort vor allen verstecken',
-      text: 'Jetzt darf niemand *{secret}* lesen, in allen Köpfen aller Schichten. Vorher ging es mit „{before}“ weiter ({beforeOdds}), jetzt mit „{now}“ ({nowOdds}). Was das Modell von diesem Wort wusste, musste durch die Aufmerksamkeit kommen.',
+      text: '{isWithout}{isEverywhere}Jetzt darf niemand sonst *{secret}* lesen, in allen Köpfen aller Schichten. {isWithout}{isHere}Jetzt darf in diesem Kopf niemand sonst *{secret}* lesen. Vorher ging es mit „{before}“ weiter ({beforeOdds}), jetzt mit „{now}“ ({nowOdds}). Was das Modell von diesem Wort wusste, musste durch die Aufmerksamkeit kommen.',
     },
     padding: {
       title: 'Kurze Texte im Stapel',
-      text: 'Texte eines Stapels werden auf eine Länge aufgefüllt. Die Füllung darf nicht gelesen werden: `valid_lens` zählt, wie viele Schlüssel Text sind, hier {length}. Sonst ist nichts verdeckt, jedes Token liest den Text in beide Richtungen.',
+      text: 'Texte eines Stapels werden auf eine Länge aufgefüllt. Die Füllung darf nicht gelesen werden: `valid_lens` zählt, wie viele Schlüssel Text sind, hier {length}. {isPadding}Sonst ist nichts verdeckt, jedes Token liest den Text in beide Richtungen.',
     },
     both: {
       title: 'Beides zugleich',
-      text: 'Zwei Masken sind zwei Summen: −∞ plus irgendetwas bleibt −∞. Was eine von beiden verdeckt, ist verdeckt: {hidden} Zellen.',
+      text: 'Zwei Masken sind zwei Summen: −∞ plus irgendetwas bleibt −∞. {isBoth}Was eine von beiden verdeckt, ist verdeckt: {hidden} Zellen.',
     },
     prefix: {
       title: 'Erst lesen, dann schreiben',
-      text: 'Die ersten {prefix} Tokens sehen einander ganz, wie beim Lesen; von da an sieht jedes nur, was vor ihm kam, wie beim Schreiben. Das ist ein *Präfix-Sprachmodell*.',
+      text: '{isPrefix}Die ersten {prefix} Tokens sehen einander ganz, wie beim Lesen; von da an sieht jedes nur, was vor ihm kam, wie beim Schreiben. Ein Modell, das so liest, ist ein *Präfix-Sprachmodell*.',
     },
     empty: {
       title: 'Eine Zeile, die nichts sieht',
-      text: 'Alle Punktzahlen von *{row}* sind −∞. Wohin mit dem Gewicht von eins? Clearformer und `scaled_dot_product_attention` von torch sagen 0; `torch.nn.MultiheadAttention` teilt nichts durch nichts und sagt NaN, das sich durch alles Folgende zieht; d2l.ai maskiert mit −10⁶ und bekommt gleiche Gewichte, einen Mittelwert des Verbotenen.',
+      text: '{isEmpty}Alle Punktzahlen von *{row}* sind −∞. Wohin dann mit dem Gewicht von eins? Clearformer und `scaled_dot_product_attention` von torch sagen 0; `torch.nn.MultiheadAttention` teilt nichts durch nichts und sagt NaN, das sich durch alles Folgende zieht; d2l.ai maskiert mit −10⁶ und bekommt gleiche Gewichte, einen Mittelwert des Verbotenen.',
       ask: 'Rate zuerst. Alle Punktzahlen von *{row}* sind −∞. Welche Gewichte kommen aus Softmax?',
     },
     mistake: {

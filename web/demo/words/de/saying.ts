@@ -8,15 +8,15 @@ export const words: typeof english = {
   steps: {
     score: {
       title: 'Eine Punktzahl für jedes Token',
-      text: 'Die letzte Zeile des {s|Stroms} trifft auf eine Spalte von *W* für jedes von {vocabulary} Tokens, und jedes Treffen gibt eine Zahl (*Logit*). Die Spalten sind die eigenen Vektoren der Tokens, gefragt wird also: Auf wessen Vektor zeigt der Strom? „{answer}“ bekommt {logit}, „{second}“ {secondLogit}. Wähl eine Spalte und sieh ihre Zahlen.',
+      text: 'Die letzte Zeile des {s|Stroms} trifft auf eine Spalte von *W* für jedes von {vocabulary} Tokens, und jedes Treffen gibt eine Zahl (*Logit*). {isTied}Die Spalten sind die eigenen Vektoren der Tokens, gefragt wird also: Auf wessen Vektor zeigt der Strom? „{answer}“ bekommt {logit}, „{second}“ {secondLogit}. Wähl eine Spalte und sieh ihre Zahlen.',
     },
     odds: {
       title: 'Aus Punkten werden Chancen',
-      text: 'Softmax macht sie positiv, und zusammen sind sie 1. „{answer}“ bekommt {share}, „{second}“ {secondShare}, der Rest fast nichts. Hier stehen alle {vocabulary} nach ihrer Nummer, in der Ordnung des Wortschatzes; keines hat genau null.',
+      text: 'Softmax macht sie positiv, und zusammen sind sie 1. „{answer}“ bekommt {share}, „{second}“ {secondShare}, alle anderen zusammen {restShare}. Hier stehen alle {vocabulary} nach ihrer Nummer, in der Ordnung des Wortschatzes; keines hat genau null.',
     },
     temperature: {
       title: 'Temperatur',
-      text: 'Teile die Punkte vor dem Softmax durch eine Zahl. Über 1 (*heiß*) rücken die Chancen zusammen, unter 1 (*kalt*) nimmt das erste fast alles. Bei {temperature} hat „{answer}“ {warm} statt {share}, und „{second}“ {secondWarm}. Die Reihenfolge ändert sich nie. Schieb den Regler.',
+      text: 'Teile die Punkte vor dem Softmax durch eine Zahl. Über 1 (*heiß*) rücken die Chancen zusammen, unter 1 (*kalt*) nimmt das erste immer mehr. Bei {temperature} hat „{answer}“ {warm} statt {share}, und „{second}“ {secondWarm}. Die Reihenfolge ändert sich nie. Schieb den Regler.',
       ask: 'Die Punkte werden durch 2 geteilt. Was wird aus den {share} des wahrscheinlichsten Tokens?',
     },
     cut: {

@@ -35,9 +35,9 @@ export const words: typeof english = {
       text: 'Multipliziere die Gewichte der Blöcke, wobei die Hälfte jeweils auf dem Strom vorbeiläuft (**Attention Rollout**): wie viel von jedem Ausschnitt beim Klassen-Token angekommen ist. Der größte Anteil ist {most}; gleichmäßig verteilt wären es {even}. Er folgt der Tinte.',
     },
     hide: {
-      title: 'Zwei Ausschnitte machen eine Fünf',
-      text: 'Lass Ausschnitte leer, und es muss ohne sie auskommen. Ohne {hidden} von 49 ist die {was} eine {best}, {share}, und der {was} bleiben {wasNow}. Klicke auf Ausschnitte, um sie zu verbergen und zu zeigen: Welche braucht es?',
-      ask: 'Zwei Ausschnitte des oberen Balkens sind leer. Was sagt das Modell jetzt?',
+      title: 'Worauf kann es verzichten?',
+      text: 'Lass Ausschnitte leer, und es muss ohne sie auskommen. Ohne {hidden} von 49 ist die {was} eine {turned}, {share}, und der {was} bleiben {wasNow}. Ohne {hidden} von 49 sagt es noch {kept}, {share}. Klicke auf Ausschnitte, um sie zu verbergen und zu zeigen: Welche braucht es?',
+      ask: 'Einige seiner Ausschnitte sind leer. Was sagt das Modell jetzt?',
     },
     shuffle: {
       title: 'Dieselben Ausschnitte, anderswo',
@@ -46,7 +46,7 @@ export const words: typeof english = {
     },
     along: {
       title: 'Die Positionen kommen mit',
-      text: 'Dieselbe Unordnung, aber jeder Ausschnitt behält den Positionsvektor, den er hatte. Die Werte sind die des geordneten Bildes: Der größte Unterschied ist {difference}. Aufmerksamkeit sieht eine Menge; nur die addierten Vektoren sagen, wo. [Ganz ohne Positionen](?pos=none) bedeutet die Ordnung auch nichts.',
+      text: '{isAlong}Dieselbe Unordnung, aber jeder Ausschnitt behält den Positionsvektor, den er hatte. {isAlong}Die Werte sind die des geordneten Bildes: Der größte Unterschied ist {difference}. {isStay}Lass jeden Ausschnitt [den Positionsvektor behalten, den er hatte](?pos=along), und die Werte sind die des geordneten Bildes. Aufmerksamkeit sieht eine Menge; nur die addierten Vektoren sagen, wo. [Ganz ohne Positionen](?pos=none) bedeutet die Ordnung auch nichts.',
       ask: 'Jeder Ausschnitt nimmt jetzt seinen Positionsvektor mit. Wie weit sind die Werte von denen des geordneten Bildes entfernt?',
     },
   },

@@ -8,33 +8,33 @@ export const words: typeof english = {
   steps: {
     layer: {
       title: 'Eine Aufmerksamkeitsschicht für sich',
-      text: 'Sechs Buchstaben gehen durch die erste Aufmerksamkeit des Sortierers, mit seinen trainierten Gewichten, aber ohne Positionen und ohne Maske. Ein Streifen ist, was für einen Buchstaben herauskommt: 48 Zahlen, Rosa über null, Blau darunter. Rechts davon: wen jeder Buchstabe liest, und wie sehr.',
+      text: 'Buchstaben gehen durch die erste Aufmerksamkeit des Sortierers, mit seinen trainierten Gewichten. {isStill}Positionen gibt es hier nicht, und keine Maske. Ein Streifen ist, was für einen Buchstaben herauskommt: 48 Zahlen, Rosa über null, Blau darunter. Rechts davon: wen jeder Buchstabe liest, und wie sehr.',
     },
     move: {
       title: 'Beweg einen Buchstaben, und seine Ausgabe kommt mit',
-      text: 'Zieh die Buchstaben (oder nimm die Pfeiltasten). Jeder Streifen folgt seinem Buchstaben, und keine einzige Zahl ändert sich: Der größte Unterschied ist **{difference}**. Als Formel: Vertausche die Zeilen der Eingabe, und die Zeilen der Ausgabe sind vertauscht, sonst nichts (Aufmerksamkeit ist äquivariant).',
+      text: 'Zieh die Buchstaben (oder nimm die Pfeiltasten). {isStill}Jeder Streifen folgt seinem Buchstaben, und keine einzige Zahl ändert sich: Der größte Unterschied ist **{difference}**. {isOrdered}Mit Positionen oder einer Maske ändern sich die Zahlen: Der größte Unterschied ist **{difference}**. Als Formel: Vertausche die Zeilen der Eingabe, und die Zeilen der Ausgabe sind vertauscht, sonst nichts (Aufmerksamkeit ist äquivariant).',
       ask: 'Rate zuerst. Dieselben Buchstaben stehen in einer anderen Reihenfolge. Was wird aus dem, was für jeden herauskommt?',
     },
     why: {
       title: 'Weil es eine gewichtete Summe ist',
-      text: 'Sieh dir die Gewichte an: Ihre Zeilen und Spalten haben die Plätze getauscht wie die Buchstaben. Jeder Buchstabe gibt jedem anderen noch dasselbe Gewicht und zählt dieselben Werte zusammen, nur in anderer Reihenfolge. Was davon bleibt, ist Rundung, {exact}.',
+      text: '{isStill}Sieh dir die Gewichte an: Ihre Zeilen und Spalten haben die Plätze getauscht wie die Buchstaben. {isStill}Jeder Buchstabe gibt jedem anderen noch dasselbe Gewicht und zählt dieselben Werte zusammen, nur in anderer Reihenfolge. {isStill}Was davon bleibt, ist Rundung, {exact}. {isOrdered}Mit Positionen oder einer Maske sind die Gewichte andere. {isOrdered}[Ohne sie](?pos=0&mask=0)',
     },
     twins: {
       title: 'Nicht einmal Zwillinge hält sie auseinander',
-      text: 'Zwei gleiche Buchstaben fragen dasselbe, also bekommen sie dasselbe: Die Ausgaben gleicher Buchstaben unterscheiden sich um **{twins}**. Für die Schicht gibt es kein erstes C und kein letztes. Zum Sortieren, zum Zählen, zum Lesen ist das zu wenig.',
+      text: '{isStill}Zwei gleiche Buchstaben fragen dasselbe, also bekommen sie dasselbe: Die Ausgaben gleicher Buchstaben unterscheiden sich um **{twins}**. {isStill}Für die Schicht gibt es kein erstes C und kein letztes. {isStill}Zum Sortieren, zum Zählen, zum Lesen ist das zu wenig. {isOrdered}Mit Positionen oder einer Maske unterscheiden sich die Ausgaben gleicher Buchstaben um **{twins}**. {isOrdered}[Ohne sie](?pos=0&mask=0) nicht.',
     },
     places: {
       title: 'Mit Positionen springt es',
-      text: 'Jetzt nimmt jeder Buchstabe seinen Platz mit: Vor der Schicht wird eine Zeile der Positionstabelle addiert. In der neuen Reihenfolge stehen die Buchstaben anderswo, die Summen sind andere, und der Zeiger springt auf **{difference}**. [Ohne Positionen](?pos=0) fällt er auf null zurück.',
+      text: '{isPlaced}Jetzt nimmt jeder Buchstabe seinen Platz mit: Vor der Schicht wird eine Zeile der Positionstabelle addiert. {isPlaced}In anderer Reihenfolge stehen die Buchstaben anderswo, die Summen sind andere, und der Zeiger springt: Jetzt zeigt er **{difference}**. {isPlaced}[Ohne Positionen](?pos=0&mask=0) fällt er auf null zurück. {isUnplaced}Lass jeden Buchstaben [seinen Platz mitnehmen](?pos=1), und in anderer Reihenfolge springt der Zeiger.',
       ask: 'Rate zuerst. Jetzt trägt jeder Buchstabe seinen Platz bei sich. Die Buchstaben bewegen sich wie vorhin. Was zeigt der Zeiger?',
     },
     mask: {
       title: 'Auch eine Maske gibt eine Reihenfolge',
-      text: 'Hier gibt es keine Positionen, aber ein Buchstabe sieht nur sich selbst und was vor ihm steht (eine kausale Maske). Wer der letzte ist, sieht alle, wer der erste ist, sieht niemand sonst. So zeigt sich die Reihenfolge: **{difference}**. Darum kommt ein Decoder zur Not ganz ohne Positionen aus.',
+      text: '{isMasked}Ein Buchstabe sieht nur sich selbst und was vor ihm steht (eine kausale Maske). {isMasked}Wer der letzte ist, sieht alle, wer der erste ist, sieht niemand sonst. {isMasked}So zeigt sich eine andere Reihenfolge: **{difference}**. {isUnmasked}Lass einen Buchstaben nur sich selbst sehen und was vor ihm steht ([eine kausale Maske](?mask=1&pos=0)), und eine andere Reihenfolge zeigt sich. Darum kommt ein Decoder zur Not ganz ohne Positionen aus.',
     },
     story: {
       title: 'Ein ganzes Modell hat beides',
-      text: 'Das Geschichtenmodell hat eine Maske und dreht seine Anfragen und Schlüssel. In dieser Reihenfolge gelesen, „{read}“, geht der Satz mit „{is}“ weiter und nicht mit „{was}“. Auch [Ausschnitte eines Bilds](#/seeing?v=order) lassen sich mischen.',
+      text: 'Das Geschichtenmodell hat eine Maske und dreht seine Anfragen und Schlüssel. In dieser Reihenfolge gelesen, „{read}“, geht der Satz mit „{is}“ weiter und nicht mit „{was}“. In dieser Reihenfolge gelesen, „{read}“, geht er noch immer mit „{same}“ weiter. Auch [Ausschnitte eines Bilds](#/seeing?v=order) lassen sich mischen.',
     },
   },
   questions: {

@@ -12,7 +12,7 @@ export const words: typeof english = {
     },
     others: {
       title: 'Jedes Modell schneidet auf seine Art',
-      text: 'Die Liste gehört zum Modell. Die des Übersetzers ist länger, darum gibt derselbe Text weniger Stücke. Der Sortierer kennt drei Buchstaben und sonst nichts. Graue Stücke sind Zeichen, die in keinem Text stehen (besondere Tokens): wo ein Text anfängt oder endet.',
+      text: 'Die Liste gehört zum Modell. Die des Übersetzers ist länger, darum gibt derselbe Text meist weniger Stücke. Der Sortierer kennt drei Buchstaben und sonst nichts. Graue Stücke sind Zeichen, die in keinem Text stehen (besondere Tokens): wo ein Text anfängt oder endet.',
     },
     bytes: {
       title: 'Was in keiner Liste steht',

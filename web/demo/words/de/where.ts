@@ -16,16 +16,16 @@ export const words: typeof english = {
     },
     step: {
       title: 'Ein Schritt dreht jeden Zeiger',
-      text: 'Geh von *i* nach {a|*i + δ*}. Jeder Zeiger dreht sich um {a|*δω*}, egal wie groß *i* war. Das macht eine einzige 2 × 2-Matrix (eine Drehung), und in der kommt *i* nicht vor: Das Modell kann „{delta} Tokens zurück“ einmal lernen, für alle Plätze. Über alle Paare verfehlt das Produkt die Tabelle um höchstens {most}: die letzte Stelle der Zahlen.',
+      text: 'Geh von *i* nach {a|*i + δ*}. Jeder Zeiger dreht sich um {a|*δω*}, egal wie groß *i* war. Das macht eine einzige 2 × 2-Matrix (eine Drehung), und in der kommt *i* nicht vor: Das Modell kann „{delta} Tokens zurück“ einmal lernen, für alle Plätze. Über alle Paare verfehlt das Produkt die Tabelle um höchstens {rounding}: die letzte Stelle der Zahlen. {isMisprint}Mit dem Druckfehler verfehlt das Produkt die Tabelle. {isMisprint}[Verbessere sie](?misprint=0)',
       ask: 'Rate zuerst. Der schwarze Zeiger steht bei *i*. Wenn wir fünf Tokens später im Text beginnen: Wird die Drehung von *i* nach *i + δ* größer, kleiner oder bleibt sie gleich?',
     },
     sines: {
       title: 'Warum Sinus und Kosinus',
-      text: 'Nimm die Kosinusse weg. Von einem Zeiger bleibt nur sein Schatten, und zwei Zeiger werfen denselben. Keine einzelne Zahl führt für jedes *i* vom Schatten bei *i* zum Schatten bei {a|*i + δ*}. [Mit den Kosinussen](?sines=0)',
+      text: 'Nimm die Kosinusse weg, und von einem Zeiger bleibt nur sein Schatten: Zwei Zeiger werfen denselben. Keine einzelne Zahl führt für jedes *i* vom Schatten bei *i* zum Schatten bei {a|*i + δ*}. [Mit den Kosinussen](?sines=0)',
     },
     few: {
       title: 'Zu wenige Uhren',
-      text: 'Mit zwei Spalten gibt es eine Uhr, und immer wieder zeigt sie fast dieselbe Zeit: Zeilen, die wie Zeile {i} aussehen, sind markiert ({twins}). Ganz gleich sind sie nie: Von {counted} Plätzen sind {distinct} verschieden. Mit [einer Spalte](?d=1) hört auch das auf. Mehr Uhren, und die Zwillinge trennen sich: [4](?d=4) [8](?d=8) [16](?d=16).',
+      text: 'Mit zwei Spalten gibt es eine Uhr, und immer wieder zeigt sie fast dieselbe Zeit. Bei *d* = {d} sehen diese Zeilen wie Zeile {i} aus und sind markiert: {twins}. Ganz gleich sind sie nie: Von {counted} Plätzen sind {allDiffer} verschieden. Manche sind ganz gleich: Von {counted} Plätzen sind nur {fewer} verschieden. Mit [einer Spalte](?d=1) hört auch das auf. Mehr Uhren, und die Zwillinge trennen sich: [4](?d=4) [8](?d=8) [16](?d=16).',
     },
     misprint: {
       title: 'Ein häufiger Druckfehler',

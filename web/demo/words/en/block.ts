@@ -23,7 +23,7 @@ export const words = {
     },
     bend: {
       title: 'Without the bend it would be one matrix',
-      text: 'Two matrices in a row are one matrix. Only the bend between them (*activation*) makes a second layer worth having. *ReLU* cuts off at zero, *GELU* and *SiLU* do so gently. This model multiplies what SiLU lets through with a second number of its own (*SwiGLU*): larger dots, larger second number. Here are its neurons on ReLU’s curve.',
+      text: 'Two matrices in a row are one matrix. Only the bend between them (*activation*) makes a second layer worth having. *ReLU* cuts off at zero, *GELU* and *SiLU* do so gently. This model multiplies what {gated} lets through with a second number of its own (*{gate}*): larger dots, larger second number. Here are the model’s neurons on the curve of {curve}.',
     },
     order: {
       title: 'Norm before or after',
@@ -32,11 +32,11 @@ export const words = {
     },
     decoder: {
       title: 'A decoder has a third box',
-      text: 'A block that writes a translation has one box more. *Cross-attention* stands between the other two: its queries come from the words it has written, keys and values from the sentence it reads. The rows here are French. [Look at the encoder](?who=marian-tiny-en-fr.encoder&box=hook_attn_out).',
+      text: 'A block that writes a translation has one box more. *Cross-attention* stands between the other two: its queries come from the words it has written, keys and values from the sentence it reads. The decoder’s rows are French. [Look at the encoder](?who=marian-tiny-en-fr.encoder&box=hook_attn_out).',
     },
     without: {
       title: 'Take a box out',
-      text: 'Here the attention of block 5 adds nothing; everything behind it is computed again. “{answer}” had {before} and has {now}. The table does so for each box in turn: what would the model say without it?',
+      text: 'Here the attention adds nothing in block {out}; everything behind it is computed again. “{answer}” had {before} and has {now}. The table does so for each box in turn: what would the model say without it?',
       ask: 'Which box of which block could the model do without most easily, and which not at all?',
     },
   },

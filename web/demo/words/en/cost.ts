@@ -10,20 +10,20 @@ export const words = {
     },
     measured: {
       title: 'Measured here',
-      text: 'Dots are milliseconds on this device, dashed lines as steep as the count of multiplications says. At {longest} tokens attention takes {ms} ms. The recurrent layer multiplies less but cannot start a step before the last one ended.',
+      text: 'Dots are milliseconds on this device, dashed lines as steep as the count of multiplications says. At {longest} tokens attention takes {ms} ms. The recurrent layer cannot start a step before the last one ended.',
       ask: 'Guess first. From 16 to 512 tokens, which of the three layers grows fastest? And which is slowest at the start?',
     },
     short: {
       title: 'Short texts are cheap',
-      text: 'With *n* = {n} below *d* = {d}, attention needs only {ratio} of the multiplications of a recurrent layer. Sentences are short and vectors are long: this is where the transformer began.',
+      text: 'With *n* = {n} below *d* = {d}, attention needs only {ratio} of the multiplications of a recurrent layer. With *n* = {n} and *d* = {d} it needs {times} times as many as a recurrent layer: the text is no longer short. Sentences are short and vectors are long: this is where the transformer began.',
     },
     path: {
       title: 'How far is it from the first word to the last?',
-      text: 'In one layer of attention every token reads every other: one step. A recurrent layer hands the first word on {n} times. A stack of convolutions needs {path} layers before both ends meet.',
+      text: 'In one layer of attention every token reads every other: one step. A recurrent layer hands the first word on {handed} times. The bars count as the table of “Attention Is All You Need” does: *n* / *k*, here {path} layers, for a stack of convolutions. Each of them reaches *k* − 1 tokens further, so that both ends meet after {layers}.',
     },
     cache: {
       title: 'Writing reads everything again, or remembers',
-      text: 'A new token needs the keys and values of all earlier ones. Kept in a cache, they are computed once: on this device writing is {faster} times as fast. The price is memory that grows with the text.',
+      text: 'A new token needs the keys and values of all earlier ones. Kept in a cache, they are computed once. On this device writing is {faster} times as fast. For so short a text that does not pay on this device: with the cache writing took {slower} times as long. The price is memory that grows with the text.',
     },
     dtypes: {
       title: 'Smaller numbers',
@@ -37,7 +37,7 @@ export const words = {
   questions: {
     crossing: {
       ask: 'At which length *n* does self-attention need as many multiplications as a recurrent layer with *d* = {d}?',
-      right: 'Yes. At *n* = {n} both take {attention}: n²·d = n·d² where n = d.',
+      right: 'Yes. At *n* = {n} both take {attention}: 2·n²·d = 2·n·d² where n = d.',
       wrong: 'At *n* = {n} attention takes {attention}, a recurrent layer {recurrent}.',
     },
     doubling: {

@@ -6,7 +6,7 @@ export const words = {
   steps: {
     views: {
       title: 'Three views of a token',
-      text: 'The {width} numbers of each token are multiplied by three learned matrices. {q|**Q**} is what a token looks for, {k|**K**} what it answers to, {v|**V**} what it hands over: query, key, value. Point at a cell to see its {width} products, and the turn that says where the token stands.',
+      text: 'The {width} numbers of each token are multiplied by three learned matrices. {q|**Q**} is what a token looks for, {k|**K**} what it answers to, {v|**V**} what it hands over: query, key, value. Point at a cell to see its {width} products. {isTurned}Below them stands the turn that says where the token is.',
     },
     meet: {
       title: 'Row meets column',
@@ -14,7 +14,7 @@ export const words = {
     },
     divide: {
       title: 'Divide by √d',
-      text: 'A sum of {d} products is larger than one product. Dividing by √{d} brings the scores back to one size: {product} becomes {scaled}. Nothing changes places.',
+      text: 'A sum of {d} products is larger than one product. Dividing by √{d} brings the scores back to one size: {product} becomes {scaled}, and nothing changes places. This model divides by {divisor} instead of √{d}: {product} becomes {divided}, and nothing changes places. This model does not divide, {product} stays {undivided}: its weights have learned to keep the scores small. This model’s scores are more than its products divided by √{d}, it adds something or caps them: {product} becomes {compared}.',
     },
     root: {
       title: 'Why the root of d',
@@ -27,16 +27,16 @@ export const words = {
     },
     spend: {
       title: 'A weight of one to spend',
-      text: 'Softmax makes each row positive and lets it sum to 1. *{row}* spends {weight} on *{best}* and {secondWeight} on *{second}*. A weight says where a head reads, not yet why.',
-      ask: 'Guess first. These are the scores of *{row}*. Which token will it read most, and with how much of its 1?',
+      text: 'Softmax makes each row positive and lets it sum to 1. *{row}* spends {weight} on *{best}* and on *{second}* {secondWeight}. A weight says where a head reads, not yet why.',
+      ask: 'Guess first. Here are the scores of *{row}*, before softmax. Which token will it read most, and with how much of its 1?',
     },
     carry: {
       title: 'Carry the values',
-      text: 'The weights of a row meet a column of {v|**V**}. What comes out is mostly what *{best}* hands over, written into *{row}*.',
+      text: 'The weights of a row meet a column of {v|**V**}. The largest part of what comes out is what *{best}* hands over, and *{row}* takes it along.',
     },
     change: {
       title: 'Change a number',
-      text: 'Choose a cell of {q|Q}, {k|K}, {v|V}, of the scores or the weights and type. Everything to the right is computed again, and so are the blocks behind: the edge of the page shows what it reaches. Try this: let *{row}* spend more than half its weight on *{target}*. {a|{task}}',
+      text: 'Choose a cell of {q|Q}, {k|K}, {v|V}, of the scores or the weights and type. Everything to the right is computed again, and so are the blocks behind: the edge of the page shows what it reaches. Try this: let *{row}* give *{target}* more than half its weight. {a|{task}}',
     },
     scores: {
       title: 'Other ways to compare',
@@ -44,7 +44,7 @@ export const words = {
     },
     batch: {
       title: 'All heads at once',
-      text: '`bmm` multiplies a stack of matrices, each by its partner: the shapes say it. Of {heads} heads, head {head} gets the numbers that you have seen. Of this model {kvHeads} heads hold keys and values, so neighbours share them (grouped queries).',
+      text: '`bmm` multiplies a stack of matrices, each by its partner: the shapes say it. Of {heads} heads, head {head} gets the numbers that you have seen. Of keys and values this model has only {sharedHeads}, so neighbours share them (grouped queries).',
     },
   },
   questions: {

@@ -5,17 +5,17 @@ export const words = {
   lead: 'One head reads in one way. So a layer has several, each with its own small {q|Q}, {k|K} and {v|V}. They read the same sentence at the same time, and what they take along is joined.',
   steps: {
     several: {
-      title: 'Eight readers at once',
+      title: 'Many readers at once',
       text: 'Each map is one head (*attention head*): a row for each token, dark where it reads. Below each map is what that head takes along. In block {layer} that is {width} numbers for each token, and the {heads} rows at the bottom are the choices of “{token}”: the heads do not agree, and that is their use.',
     },
     split: {
-      title: 'One wide matrix or eight narrow ones',
+      title: 'One wide matrix or many narrow ones',
       text: 'Cut {q|W} into strips, one for each head, and multiply by each alone; or multiply once and cut the result. The numbers are the same: the largest difference is {splitDifference}. So many heads cost no more than one that is as wide as all of them.',
       ask: 'Multiply once by the wide matrix, or by one narrow matrix for each head: how much do the results differ?',
     },
     join: {
       title: 'Side by side again',
-      text: 'What the heads take along is laid side by side (*concatenated*): {heads} times {width} numbers are {model}, as wide as the stream. So far no head knows of another. Point at {s|Z}: each colour is one head.',
+      text: 'What the heads take along is laid side by side (*concatenated*): {heads} times {width} numbers are {sameWidth}, as wide as the stream. {heads} times {width} numbers are {otherWidth}, and the stream has {model}. So far no head knows of another. Point at {s|Z}: each colour is one head.',
     },
     mix: {
       title: 'Mix, and add to the stream',
@@ -23,12 +23,12 @@ export const words = {
     },
     silence: {
       title: 'Switch one off',
-      text: 'Here head 3 of block 5 is silent: it hands over zeros. Everything after it is computed again at once. “{answer}” had {before} and has {now}. Switch others off, too, with the switch over each map.',
-      ask: 'Head 3 of block 5 is switched off. Will the model still say the same, and how sure will it be?',
+      text: 'Heads silent in block {layer}: {off}. A silent head hands over zeros. Everything after it is computed again at once. “{answer}” had {before} and has {now}. Switch others off, too, with the switch over each map.',
+      ask: 'One head is switched off. Will the model still say the same, and how sure will it be?',
     },
     find: {
       title: 'Find the head',
-      text: 'Some heads have a habit. Read random tokens twice in a row and measure: who reads the token before (*previous-token head*), the first token, an earlier copy of itself (*duplicate*), or what followed that copy (*induction*)? In this model block {previous_tokenLayer}, head {previous_tokenHead} reads the token before with {previous_tokenScore} of its weight. Its best score for induction is {inductionScore}: it has learned no such head. Click a cell to open its head.',
+      text: 'Some heads have a habit. Read random tokens twice in a row and measure: who reads the token before (*previous-token head*), the first token, an earlier copy of itself (*duplicate*), or what followed that copy (*induction*)? In this model block {previous_tokenLayer}, head {previous_tokenHead} reads the token before with {previous_tokenScore} of its weight. Its best score for induction is {inductionMissed}: it has learned no such head. Block {inductionLayer}, head {inductionHead} scores {inductionFound} for induction: it is such a head. Click a cell to open its head.',
     },
     train: {
       title: 'Watch one form',
@@ -46,7 +46,7 @@ export const words = {
     },
     sorter: {
       title: 'Three heads that sort',
-      text: 'The same in a model of three heads that sorts letters: it has read *CBABBC* and is about to write the first letter in order. Type other letters, or let the [translator](?who=marian-tiny-en-fr&l=0) read your sentence with its four.',
+      text: 'The same in a model of three heads that sorts letters: it reads letters such as *CBABBC* and is then about to write the first of them in order. Type other letters, or let the [translator](?who=marian-tiny-en-fr&l=0) read your sentence with its four.',
     },
   },
   questions: {

@@ -6,27 +6,27 @@ export const words = {
   steps: {
     causal: {
       title: 'No looking ahead',
-      text: 'A row is a token that reads, a column one that is read. A model that writes may read only what is there already, so everything right of the diagonal is hatched: {hidden} cells, *causal* mask. Press a cell, drag across several, or use arrow keys and Enter: the weights are computed again.',
+      text: 'A row is a token that reads, a column one that is read. A model that writes may read only what is there already (*causal* mask). {isCausal}So everything right of the diagonal is hatched: {hidden} cells. Press a cell, drag across several, or use arrow keys and Enter: the weights are computed again.',
     },
     without: {
       title: 'Hide a word from everybody',
-      text: 'Now nobody may read *{secret}*, in all heads of all layers. Before, the model went on with “{before}” ({beforeOdds}), now with “{now}” ({nowOdds}). What it knew of that word had to come through attention.',
+      text: '{isWithout}{isEverywhere}Now nobody else may read *{secret}*, in all heads of all layers. {isWithout}{isHere}Now nobody else may read *{secret}* in this head. Before, the model went on with “{before}” ({beforeOdds}), now with “{now}” ({nowOdds}). What it knew of that word had to come through attention.',
     },
     padding: {
       title: 'Short texts in a batch',
-      text: 'Texts of a batch are filled up to one length. The filling must not be read: `valid_lens` counts how many keys are text, here {length}. Nothing else is hidden, so every token reads the text in both directions.',
+      text: 'Texts of a batch are filled up to one length. The filling must not be read: `valid_lens` counts how many keys are text, here {length}. {isPadding}Nothing else is hidden, so every token reads the text in both directions.',
     },
     both: {
       title: 'Both at once',
-      text: 'Two masks are two sums: −∞ plus anything stays −∞. What either hides is hidden: {hidden} cells.',
+      text: 'Two masks are two sums: −∞ plus anything stays −∞. {isBoth}What either hides is hidden: {hidden} cells.',
     },
     prefix: {
       title: 'Read first, then write',
-      text: 'The first {prefix} tokens see each other whole, as a reader does; from there on each sees only what came before, as a writer does. This is a *prefix language model*.',
+      text: '{isPrefix}The first {prefix} tokens see each other whole, as a reader does; from there on each sees only what came before, as a writer does. A model that reads so is a *prefix language model*.',
     },
     empty: {
       title: 'A row that sees nothing',
-      text: 'All of *{row}*’s scores are −∞. What is a weight of one to do? Clearformer and torch’s `scaled_dot_product_attention` say 0; `torch.nn.MultiheadAttention` divides nothing by nothing and says NaN, which spreads through everything that follows; d2l.ai masks with −10⁶ and gets equal weights, a mean of what was forbidden.',
+      text: '{isEmpty}All of *{row}*’s scores are −∞. What is a weight of one to do then? Clearformer and torch’s `scaled_dot_product_attention` say 0; `torch.nn.MultiheadAttention` divides nothing by nothing and says NaN, which spreads through everything that follows; d2l.ai masks with −10⁶ and gets equal weights, a mean of what was forbidden.',
       ask: 'Guess first. All scores of *{row}* are −∞. Which weights come out of softmax?',
     },
     mistake: {

@@ -6,15 +6,15 @@ export const words = {
   steps: {
     score: {
       title: 'A score for every token',
-      text: 'The last row of the {s|stream} meets a column of *W* for each of {vocabulary} tokens, and each meeting gives a number (*logit*). The columns are the tokens’ own vectors, so this asks: whose vector does the stream point at? “{answer}” gets {logit}, “{second}” {secondLogit}. Choose a column and see its numbers.',
+      text: 'The last row of the {s|stream} meets a column of *W* for each of {vocabulary} tokens, and each meeting gives a number (*logit*). {isTied}The columns are the tokens’ own vectors, so this asks: whose vector does the stream point at? “{answer}” gets {logit}, “{second}” {secondLogit}. Choose a column and see its numbers.',
     },
     odds: {
       title: 'Scores become odds',
-      text: 'Softmax makes them positive, and together they are 1. “{answer}” gets {share}, “{second}” {secondShare}, the rest nearly nothing. Here all {vocabulary} stand by their number, in the order of the vocabulary; no token has exactly zero.',
+      text: 'Softmax makes them positive, and together they are 1. “{answer}” gets {share}, “{second}” {secondShare}, all others together {restShare}. Here all {vocabulary} stand by their number, in the order of the vocabulary; no token has exactly zero.',
     },
     temperature: {
       title: 'Temperature',
-      text: 'Divide the scores by a number before the softmax. Above 1 (*hot*) the odds come nearer to each other, below 1 (*cold*) the first takes nearly all. At {temperature}, “{answer}” has {warm} in place of {share}, and “{second}” {secondWarm}. The order never changes. Move the slider.',
+      text: 'Divide the scores by a number before the softmax. Above 1 (*hot*) the odds come nearer to each other, below 1 (*cold*) the first takes ever more. At {temperature}, “{answer}” has {warm} in place of {share}, and “{second}” {secondWarm}. The order never changes. Move the slider.',
       ask: 'The scores are divided by 2. What becomes of the likeliest token’s {share}?',
     },
     cut: {

@@ -33,9 +33,9 @@ export const words = {
       text: 'Multiply the weights of the blocks, half of each passing by on the stream (**attention rollout**): how much of each patch has come to the class token. The largest has {most}; an even spread would be {even}. It follows the ink.',
     },
     hide: {
-      title: 'Two patches make a five',
-      text: 'Leave patches blank and it has to do without. Without {hidden} of 49 the {was} is a {best}, {share}, and {was} has {wasNow} left. Click patches to hide and show them: which ones does it need?',
-      ask: 'Two patches of the upper bar are blank. What will the model say now?',
+      title: 'What can it do without?',
+      text: 'Leave patches blank and it has to do without. Without {hidden} of 49 the {was} is a {turned}, {share}, and {was} has {wasNow} left. Without {hidden} of 49 it still says {kept}, {share}. Click patches to hide and show them: which ones does it need?',
+      ask: 'Some of its patches are blank. What will the model say now?',
     },
     shuffle: {
       title: 'The same patches, elsewhere',
@@ -44,7 +44,7 @@ export const words = {
     },
     along: {
       title: 'Let the positions come along',
-      text: 'The same disorder, but every patch keeps the position vector it had. The scores are those of the picture in order: the largest difference is {difference}. Attention sees a set; only the added vectors say where. [With no positions at all](?pos=none) order means nothing either.',
+      text: '{isAlong}The same disorder, but every patch keeps the position vector it had. {isAlong}The scores are those of the picture in order: the largest difference is {difference}. {isStay}Let every patch [keep the position vector it had](?pos=along), and the scores are those of the picture in order. Attention sees a set; only the added vectors say where. [With no positions at all](?pos=none) order means nothing either.',
       ask: 'Each patch now takes its position vector along. How far will the scores be from those of the picture in order?',
     },
   },

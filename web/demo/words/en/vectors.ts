@@ -10,7 +10,7 @@ export const words = {
     },
     others: {
       title: 'Every model cuts in its own way',
-      text: 'The list belongs to the model. The translator’s is longer, so the same text makes fewer pieces. The sorter knows three letters and nothing else. Grey pieces are marks that no text contains (special tokens): where a text begins or ends.',
+      text: 'The list belongs to the model. The translator’s is longer, so the same text mostly makes fewer pieces. The sorter knows three letters and nothing else. Grey pieces are marks that no text contains (special tokens): where a text begins or ends.',
     },
     bytes: {
       title: 'What no list contains',

@@ -14,16 +14,16 @@ export const words = {
     },
     step: {
       title: 'A step turns every hand',
-      text: 'Go from *i* to {a|*i + δ*}. Every hand turns by {a|*δω*}, whatever *i* was. So one 2 × 2 matrix does it (a rotation), and that matrix does not contain *i*: the model can learn “{delta} tokens back” once, for all places. Over all pairs the product misses the table by {most} at most: the last digit of the numbers.',
+      text: 'Go from *i* to {a|*i + δ*}. Every hand turns by {a|*δω*}, whatever *i* was. So one 2 × 2 matrix does it (a rotation), and that matrix does not contain *i*: the model can learn “{delta} tokens back” once, for all places. Over all pairs the product misses the table by {rounding} at most: the last digit of the numbers. {isMisprint}With the misprint the product misses the table. {isMisprint}[Mend it](?misprint=0)',
       ask: 'Guess first. The black hand stands at *i*. If we start five tokens later in the text, does the turn from *i* to *i + δ* grow, shrink or stay?',
     },
     sines: {
       title: 'Why both sine and cosine',
-      text: 'Take the cosines away. A hand is now only its shadow, and two hands throw the same one. No single number carries the shadow at *i* to the shadow at {a|*i + δ*} for every *i*. [With the cosines](?sines=0)',
+      text: 'Take the cosines away, and a hand is only its shadow: two hands throw the same one. No single number carries the shadow at *i* to the shadow at {a|*i + δ*} for every *i*. [With the cosines](?sines=0)',
     },
     few: {
       title: 'Too few clocks',
-      text: 'With two columns there is one clock, and every so often it shows almost the same time again: rows that look like row {i} are marked ({twins}). Exactly the same they never are: of {counted} places {distinct} differ. With [one column](?d=1) even that ends. Add clocks and the twins part: [4](?d=4) [8](?d=8) [16](?d=16).',
+      text: 'With two columns there is one clock, and every so often it shows almost the same time again. With *d* = {d} these rows look like row {i} and are marked: {twins}. Exactly the same they never are: of {counted} places {allDiffer} differ. Some are exactly the same: of {counted} places only {fewer} differ. With [one column](?d=1) even that ends. Add clocks and the twins part: [4](?d=4) [8](?d=8) [16](?d=16).',
     },
     misprint: {
       title: 'A common misprint',

@@ -1,0 +1,105 @@
+// Typing, addresses that no reader types, colours of the reader's system.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Site, settled } from '../site.js';
+import { drawn, shownText } from './reader.js';
+
+let site: Site;
+beforeAll(async () => {
+  site = await Site.start();
+});
+afterAll(() => site.stop());
+
+it('a text in the address may have question marks', async () => {
+  const { page } = await site.visit('vectors?t=Is it you? Yes?');
+  expect(await shownText(page)).toContain('“Is it you? Yes?”');
+});
+
+it('the caret stays where letters are typed', async () => {
+  const { page } = await site.visit('set');
+  const field = page.getByRole('textbox', { name: 'Letters: A, B and C' });
+  await field.fill('ABCABC');
+  await field.evaluate((node: HTMLInputElement) => node.setSelectionRange(2, 2));
+  await field.press('b');
+  await field.press('x');
+  expect(await field.evaluate((node: HTMLInputElement) => [node.value, node.selectionStart])).toEqual(['ABBCABC', 3]);
+});
+
+it.each(['Enter', 'Escape'])('the focus goes back to the pencil after %s in the sentence', async (key) => {
+  const { page } = await site.visit('vectors');
+  const pencil = page.getByRole('button', { name: 'Change the sentence' });
+  await pencil.click();
+  await page.locator('book-sentence textarea').press(key);
+  await settled(page);
+  expect(await pencil.evaluate((node) => node === document.activeElement)).toBe(true);
+});
+
+it('a mistyped hook leaves the bench as it is', async () => {
+  const { page } = await site.visit('laboratory?hook=blocks.1.hook_resid_post');
+  const field = page.locator('figure-laboratory input.wide');
+  await field.fill('blocks.9.nothing');
+  await field.press('Enter');
+  await settled(page);
+  expect(await field.evaluate((node: HTMLInputElement) => node.validationMessage)).toContain(
+    'no hook “blocks.9.nothing”',
+  );
+  expect(await page.getByRole('alert').count()).toBe(0);
+  expect(page.url()).not.toContain('blocks.9');
+  await field.fill('blocks.0.attn.hook_q');
+  await field.press('Enter');
+  await settled(page);
+  expect(page.url()).toContain('hook=blocks.0.attn.hook_q');
+});
+
+describe('names of Object.prototype and numbers beyond all sense', () => {
+  it.each([
+    ...['v', 'b'].map((key) => `translate?${key}=constructor`),
+    ...['v', 'pos', 'who'].map((key) => `seeing?${key}=toString`),
+    ...['view', 's', 'at', 'd', 'gen'].map((key) => `head?${key}=constructor`),
+    ...['mask', 'view', 'where', 'rows'].map((key) => `masks?${key}=constructor`),
+    'kinds?v=constructor',
+    'head?view=root&d=1e9',
+    'masks?step=2&len=1e9',
+    'cost?n=1e9&d=1e9&k=1e9',
+    'head?l=99&h=-3',
+    'heads?l=1e9&h=NaN',
+  ])('%s', async (address) => {
+    const { page, complaints } = await site.visit(address);
+    expect(await page.getByRole('alert').count()).toBe(0);
+    expect((await drawn(page)).length).toBeGreaterThan(0);
+    expect(complaints).toEqual([]);
+  });
+});
+
+it('choices, switches and pictures are seen in the colours of the system', async () => {
+  const { page } = await site.open({ forcedColors: 'active', colorScheme: 'dark' }, 'where');
+  const highlight = await page.evaluate(() => {
+    document.body.style.backgroundColor = 'Highlight';
+    return getComputedStyle(document.body).backgroundColor;
+  });
+  const pressed = page.getByRole('button', { pressed: true, name: 'clocks' });
+  expect(await pressed.evaluate((node) => getComputedStyle(node).backgroundColor)).toBe(highlight);
+  const other = page.getByRole('button', { pressed: false, name: 'tables' });
+  expect(await other.evaluate((node) => getComputedStyle(node).backgroundColor)).not.toBe(highlight);
+  const knob = (index: number) =>
+    page
+      .locator('figure-where .switch input')
+      .nth(index)
+      .evaluate((node) => getComputedStyle(node).backgroundColor);
+  expect(await knob(0)).not.toBe(highlight);
+  await page
+    .getByRole('checkbox', { name: 'only sines' })
+    .or(page.getByRole('switch', { name: 'only sines' }))
+    .click();
+  await settled(page);
+  expect(await knob(0)).toBe(highlight);
+  await site.go(page, 'seeing');
+  const colours = await page.evaluate(() => {
+    const picture = document.querySelector('figure-seeing')?.shadowRoot?.querySelector('patch-picture')?.shadowRoot;
+    const canvas = picture?.querySelector('canvas') as HTMLCanvasElement;
+    const context = canvas.getContext('2d') as CanvasRenderingContext2D;
+    const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+    return new Set(new Uint32Array(data.buffer)).size;
+  });
+  expect(colours).toBeGreaterThan(2);
+});

@@ -1,0 +1,164 @@
+// Chapters with models of the reader's own that differ from the book's: fewer blocks and heads, another kind of block, an
+// induction head; and what is left of such a model after a reload or Back.
+
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type OpenPage, Site, settled } from '../site.js';
+import { shownText } from './reader.js';
+
+let site: Site;
+let open: OpenPage;
+beforeAll(async () => {
+  site = await Site.start();
+  open = await site.open({}, 'own');
+});
+afterAll(() => site.stop());
+
+/** A tokenizer of whole words, the first of them those of the sentence. */
+function tokenizerOf(count: number): string {
+  const known = ['<s>', 'Lily', 'went', 'to', 'the', 'park', '.'];
+  const words = Array.from({ length: count }, (_, id) => known[id] ?? `x${id}`);
+  return JSON.stringify({
+    version: '1.0',
+    added_tokens: [],
+    pre_tokenizer: { type: 'Whitespace' },
+    model: { type: 'WordLevel', vocab: Object.fromEntries(words.map((word, id) => [word, id])), unk_token: '<s>' },
+  });
+}
+
+/** Loads the folder in chapter 14; returns the chapters that are offered for it. */
+async function load(folder: string): Promise<string[]> {
+  const { page } = open;
+  await site.go(page, 'own');
+  const config = readFileSync(`./tests/fixtures/${folder}/config.json`);
+  const files = {
+    'config.json': config,
+    'model.safetensors': readFileSync(`./tests/fixtures/${folder}/model.safetensors`),
+    'tokenizer.json': Buffer.from(tokenizerOf(JSON.parse(config.toString()).vocab_size)),
+    'tokenizer_config.json': Buffer.from('{"tokenizer_class": "PreTrainedTokenizerFast"}'),
+  };
+  const list = Object.entries(files).map(([name, buffer]) => ({ name, mimeType: 'application/octet-stream', buffer }));
+  await page.setInputFiles('figure-own file-pick #files', list);
+  await page.getByRole('button', { name: /^Load in fp32/ }).click();
+  const { model_type } = JSON.parse(config.toString());
+  await expect.poll(() => page.evaluate(ownType)).toBe(model_type);
+  return page.locator('figure-own a.chip').allInnerTexts();
+}
+
+/** The type of the reader's own model; undefined until it is loaded and shown. Serialised for the browser. */
+async function ownType(): Promise<string | undefined> {
+  interface App extends Element {
+    book: { shelf: { model(name: 'own'): Promise<{ model: { cfg: { model_type: string } } }> } };
+  }
+  const { shelf } = (document.querySelector('book-app') as App).book;
+  const own = await shelf.model('own').catch(() => undefined);
+  return document.querySelector('figure-own')?.shadowRoot?.querySelector('a.chip')
+    ? own?.model.cfg.model_type
+    : undefined;
+}
+
+const step = (page: OpenPage['page']): Promise<string> => page.locator('.step.on').innerText();
+const alerts = (page: OpenPage['page']): Promise<number> => page.getByRole('alert').count();
+
+describe.each(['models/gptj/even', 'models/olmo2/even'])('%s', (folder) => {
+  it('is not offered the chapter whose diagram is not that of its blocks, and is refused there in words', async () => {
+    const chapters = await load(folder);
+    expect(chapters).toContain('Many heads');
+    expect(chapters).not.toContain('A block');
+    const { page } = open;
+    await site.go(page, 'block?m=own');
+    expect(await page.getByRole('alert').innerText()).toMatch(
+      /diagram is of blocks in which attention adds[\s\S]*unsupported/,
+    );
+    await page.getByRole('link', { name: 'Go on with the book’s own model' }).click();
+    await settled(page);
+    expect(page.url()).not.toContain('m=own');
+    expect(await alerts(page)).toBe(0);
+    await site.go(page, 'own?m=own');
+  });
+});
+
+describe('a model with an induction head, of fewer blocks and heads than the book’s', () => {
+  it('runs in every chapter that is offered, at every step that multiplies with no weights', async () => {
+    const chapters = await load('induction/model');
+    expect(chapters).toContain('A block');
+    const { page } = open;
+    for (const address of [
+      'head?step=0',
+      'head?step=9',
+      'masks?step=0',
+      'heads?step=4',
+      'block?step=7',
+      'saying?step=0',
+    ]) {
+      await site.go(page, `${address}&m=own`);
+      expect(await alerts(page), address).toBe(0);
+    }
+    expect(open.complaints).toEqual([]);
+  });
+
+  it('is said to have one, and by its own name', async () => {
+    const { page } = open;
+    await site.go(page, 'heads?step=5&m=own');
+    expect(await step(page)).toMatch(/Block 2, head \d scores 0\.9\d for induction: it is such a head\./);
+    expect(await step(page)).not.toContain('has learned no such head');
+    await page.getByRole('button', { name: 'your model', pressed: true }).waitFor();
+    await site.go(page, 'heads?step=5&m=stories260K');
+    expect(await step(page)).toContain('it has learned no such head.');
+  });
+
+  it('is not said to have a gate, a turn, shared keys or tied vectors, which it has not', async () => {
+    const { page } = open;
+    await site.go(page, 'block?step=4&m=own');
+    expect(await step(page)).not.toContain('second number of its own');
+    expect(await step(page)).toContain('Here are the model’s neurons on the curve of ReLU.');
+    await site.go(page, 'head?step=0&m=own');
+    expect(await step(page)).not.toContain('the turn');
+    await site.go(page, 'head?step=9&m=own');
+    expect(await step(page)).not.toContain('share');
+    await site.go(page, 'saying?step=0&m=own');
+    expect(await step(page)).not.toContain('own vectors');
+    await site.go(page, 'block?step=7&m=own');
+    expect(await step(page)).toContain('the attention adds nothing in block 2;');
+  });
+
+  it('can be opened again after a reload, or left behind', async () => {
+    const { page } = await site.open({}, 'head?m=own');
+    expect(await shownText(page)).toContain('no model of your own has been opened yet');
+    expect(await page.locator('.mark').getAttribute('href')).not.toContain('m=own');
+    expect(await page.getByRole('link', { name: 'Open your model again' }).getAttribute('href')).toMatch(/^#\/own/);
+    await page.getByRole('link', { name: 'Go on with the book’s own model' }).click();
+    await settled(page);
+    expect(await alerts(page)).toBe(0);
+  });
+});
+
+it.each([
+  ['gpt_neo', 'This model does not divide, '],
+  ['gemma2', 'This model divides by 2.6 instead of √10'],
+  ['mistral', 'Dividing by √10 brings the scores back to one size'],
+])('says how %s comes from products to scores', async (name, says) => {
+  await load(`models/${name}/odd`);
+  await site.go(open.page, 'head?step=2&m=own');
+  expect(await step(open.page)).toContain(says);
+  const equation = await open.page.evaluate(
+    () => document.querySelector('figure-head')?.shadowRoot?.querySelector('head-canvas')?.shadowRoot?.textContent,
+  );
+  expect(/÷ √10 =/.test(equation ?? '')).toBe(name === 'mistral');
+});
+
+it('shows the model of the address after Back in chapter 14', async () => {
+  const { page } = await site.open({}, 'own');
+  const look = async (id: string, architecture: string): Promise<void> => {
+    await page.getByRole('textbox', { name: 'owner/name on the Hub' }).fill(id);
+    await page.getByRole('button', { name: 'Look', exact: true }).click();
+    await page.getByText(architecture).waitFor();
+  };
+  await look('./models/stories260K', 'LlamaForCausalLM');
+  await look('./models/vit-mnist', 'ViTForImageClassification');
+  await page.goBack();
+  await page.getByText('LlamaForCausalLM').waitFor();
+  expect(await page.getByText('ViTForImageClassification').count()).toBe(0);
+  await page.goBack();
+  await page.getByText('LlamaForCausalLM').waitFor({ state: 'detached' });
+});

@@ -1,0 +1,75 @@
+// The prose holds for every value of the controls: a sentence that is true of some values only is there with these only.
+
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Site } from '../site.js';
+import { shownText } from './reader.js';
+
+let site: Site;
+beforeAll(async () => {
+  site = await Site.start();
+});
+afterAll(() => site.stop());
+
+const step = (page: Page): Promise<string> => page.locator('.step.on').innerText();
+
+describe.each([
+  ['set?step=1', ['not one number changes'], []],
+  ['set?step=1&pos=1', ['With positions or a mask the numbers change'], ['not one number changes']],
+  ['set?step=2&mask=1', ['the weights are others'], ['What is left of that is rounding']],
+  ['set?step=4', ['the meter jumps: now it shows'], []],
+  ['set?step=4&pos=0', ['take its place along'], ['now it shows']],
+  ['set?step=5&mask=0', ['a causal mask'], ['So another order shows']],
+  ['set?step=6&o=0.1.2.3.4.5.6.7.8', ['it still goes on with “She”'], ['and not with']],
+  ['where?step=2', ['the last digit of the numbers'], []],
+  ['where?step=2&misprint=1', ['With the misprint the product misses the table'], ['the last digit']],
+  ['where?step=4', ['Exactly the same they never are'], ['Some are exactly the same']],
+  ['where?step=4&d=1', ['Some are exactly the same'], ['never are']],
+  ['cost?step=2', ['needs only 0.25 of the multiplications'], ['no longer short']],
+  ['cost?step=2&n=256', ['With n = 256 and d = 64 it needs 4.00 times as many'], ['needs only', 'below d']],
+  ['cost?step=3', ['hands the first word on 127 times', 'n / k, here 43 layers', 'both ends meet after 64'], []],
+  ['masks?step=0', ['So everything right of the diagonal is hatched: 45 cells'], []],
+  ['masks?step=0&mask=none', ['may read only what is there already'], ['is hatched']],
+  ['masks?step=1', ['in all heads of all layers'], ['in this head']],
+  ['masks?step=1&where=head', ['in this head'], ['in all heads of all layers']],
+  ['masks?step=2&mask=both', ['valid_lens counts how many keys'], ['Nothing else is hidden']],
+  ['masks?step=2&t=Lily.', ['here 3'], []],
+  ['saying?step=1', ['all others together 18.9 %'], ['nearly nothing']],
+  ['saying?step=3&k=0', ['Top-p keeps the fewest'], ['Top-k keeps']],
+  ['heads?step=4', ['Heads silent in block 5: 3.'], []],
+  ['heads?step=4&edit=', [], ['Heads silent']],
+  ['block?step=4&act=gelu', ['neurons on the curve of GELU', 'what SiLU lets through'], []],
+  ['block?step=7&edit=', [], ['adds nothing in block']],
+  ['seeing?step=7', ['the 5 is a', 'left'], ['it still says']],
+  ['seeing?step=7&hide=none', ['it still says 5'], ['is a']],
+  ['seeing?step=9', ['The scores are those of the picture in order'], []],
+  ['seeing?step=9&pos=stay', ['keep the position vector it had'], ['The scores are those']],
+  ['head?step=6', ['The largest part of what comes out'], ['..']],
+] as const)('%s', (address, says, saysNot) => {
+  it('says what holds there', async () => {
+    const { page, complaints } = await site.visit(address);
+    const text = (await step(page)).replace(/\s+/g, ' ');
+    for (const part of says) expect(text).toContain(part);
+    for (const part of saysNot) expect(text).not.toContain(part);
+    expect(text).not.toContain('…');
+    expect(complaints).toEqual([]);
+  });
+});
+
+it('a mask names no more keys than there are', async () => {
+  const { page } = await site.visit('masks?step=2&t=Lily.');
+  expect(await shownText(page)).toContain('Mask.valid_lens([3])');
+});
+
+it('steps that were not visited yet have their sentences', async () => {
+  const { page } = await site.visit('set');
+  expect(await page.locator('[data-step="why"]').innerText()).toContain('changed places just as the letters have');
+  expect(await page.locator('[data-step="mask"]').innerText()).toContain('Who is last sees all');
+});
+
+it('breaks a text without blanks', async () => {
+  const { page } = await site.visit(`vectors?t=${'A'.repeat(300)}`);
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  const prose = await page.locator('.step.on .prose').evaluate((node) => node.scrollWidth - node.clientWidth);
+  expect([wide, prose].every((more) => more <= 0)).toBe(true);
+});

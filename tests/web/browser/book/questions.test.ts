@@ -1,0 +1,45 @@
+// Answers as they are typed, and verdicts that belong to what is asked.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Site, settled } from '../site.js';
+import { answerQuestion } from './answers.js';
+
+let site: Site;
+beforeAll(async () => {
+  site = await Site.start();
+});
+afterAll(() => site.stop());
+
+describe('a number', () => {
+  it.each([
+    ['block', 'weights', ['33024', '33,024', '33.024', '33 024', '33’024', '33 024'], ['33,025', '33.02', '330,24']],
+    ['where', 'turn', ['19.9', '19,9', ' 19.87 '], ['199', '1,99', '']],
+  ])('of %s, %s may be written with any mark of thousands and of decimals', async (chapter, id, right, wrong) => {
+    const { page } = await site.visit(chapter);
+    for (const answer of right) await answerQuestion(page, id, answer, 'right');
+    for (const answer of wrong) await answerQuestion(page, id, answer, 'wrong');
+  });
+
+  it('of per cent may have its sign', async () => {
+    const { page } = await site.visit('saying');
+    await answerQuestion(page, 'colder', '98.6 %', 'right');
+    await answerQuestion(page, 'colder', '98,6', 'right');
+    await answerQuestion(page, 'colder', '9.86 %', 'wrong');
+  });
+});
+
+it('a verdict goes when another sentence is asked about', async () => {
+  const { page } = await site.visit('saying');
+  const verdict = page.locator('[data-question="colder"] .verdict');
+  await answerQuestion(page, 'colder', '98.6', 'right');
+  await site.go(page, 'saying?t=Once+upon+a+time');
+  expect(await verdict.count()).toBe(0);
+  await page.goBack();
+  await settled(page);
+  expect(await verdict.count()).toBe(1);
+});
+
+it('asks about the story model’s weights whatever model is carried', async () => {
+  const { page } = await site.visit('block?m=gpt-nano-sort&t=CAB');
+  await answerQuestion(page, 'weights', '33024', 'right');
+});
