@@ -8,7 +8,7 @@ declare module 'built:generation_options' {
     /** Its TypeScript type without `undefined`: `number | null` */
     type: string;
     description: string;
-    /** The group it belongs to: `How long` */
+    /** The group it belongs to: `Length` */
     group: string;
   }[];
   export default options;

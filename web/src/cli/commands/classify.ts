@@ -42,7 +42,10 @@ export function addClassify(program: Command, context: Context): void {
       'labels to choose from, with commas (images: CLIP; texts: NLI)',
       labelsOf,
     )
-    .option('--hypothesis-template <text>', 'sentence around a label, with {} for it (default: This is a photo of {}.)')
+    .option(
+      '--hypothesis-template <text>',
+      'sentence around a label, with {} for it (default: This is a photo of {}., of texts This example is {}.)',
+    )
     .option('--multi-label', 'any number of the labels may fit a text')
     .option('--text-pair <text>', 'the second text of a pair')
     .option('--top-k <n>', 'how many labels', positive, 5)
