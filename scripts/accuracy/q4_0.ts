@@ -24,7 +24,7 @@ function halfValue(bits: number): number {
 }
 
 /** Rounds a block of `numbers` in place. */
-export function roundBlock(numbers: Float32Array): void {
+function roundBlock(numbers: Float32Array): void {
   let extreme = 0;
   for (const number of numbers) if (Math.abs(number) > Math.abs(extreme)) extreme = number;
   const scale = Math.fround(extreme / -8);

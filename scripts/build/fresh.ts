@@ -6,7 +6,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** This file is two folders below the root, and so is the bundle that scripts/run.mjs makes of it. */
-export const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
+const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
 export const inProject = (...parts: readonly string[]): string => join(projectRoot, ...parts);
 
 function filesUnder(path: string): string[] {

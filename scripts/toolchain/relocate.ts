@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { inParallel, run, SetupError, step } from './progress.js';
 
 /** The loader and the shared libraries of an unpacked `root`, relative to it; any architecture. */
-export function runtimeOf(root: string): { libraries: string; loader: string } {
+function runtimeOf(root: string): { libraries: string; loader: string } {
   const folders = readdirSync(join(root, 'usr/lib')).map((name) => join('usr/lib', name));
   const libraries = folders.find((folder) => existsSync(join(root, folder, 'libc.so.6')));
   const loader = ['usr/lib64', 'usr/lib', 'lib64', 'lib']

@@ -155,7 +155,7 @@ function baselineOf(given: number | TensorInput, x: Tensor<'float32'>): Tensor<'
 }
 
 /** The sums over the last axis. */
-export function lastAxisSums({ data, dims }: Tensor<'float32'>): Tensor<'float32'> {
+function lastAxisSums({ data, dims }: Tensor<'float32'>): Tensor<'float32'> {
   const width = dims.at(-1) ?? 1;
   const sums = Float32Array.from({ length: data.length / width }, (_, row) => {
     let sum = 0;

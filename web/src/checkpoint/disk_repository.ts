@@ -138,7 +138,7 @@ function digestOf(text: string): string {
 export const unique = (): string => nodeModule('node:crypto').randomUUID().slice(0, 8);
 
 /** Writes a small file atomically: concurrent readers see the old contents or the new. */
-export async function writeWhole(path: string, text: string): Promise<void> {
+async function writeWhole(path: string, text: string): Promise<void> {
   const { mkdir, rename, writeFile } = nodeModule('node:fs/promises');
   await mkdir(nodeModule('node:path').dirname(path), { recursive: true });
   const made = `${path}.${unique()}.tmp`;

@@ -65,7 +65,7 @@ const refused: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 /** What a model type needs and its nearest supported relative, in words; undefined for one that is not known. */
-export function nearestTo(type: string): string | undefined {
+function nearestTo(type: string): string | undefined {
   for (const [needs, relatives] of Object.entries(refused)) {
     for (const [near, types] of Object.entries(relatives)) {
       if (types.split(' ').includes(type)) return `it needs ${needs}; the nearest supported model_type is "${near}"`;

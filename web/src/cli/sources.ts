@@ -44,7 +44,7 @@ function threadCount(word: string): number | 'auto' {
 const isUrl = (word: string) => /^[a-z][a-z0-9+.-]+:\/\//i.test(word);
 
 /** The source for an argument: an existing folder takes precedence over a Hub id of the same name. */
-export function sourceOf(word: string): string {
+function sourceOf(word: string): string {
   if (isUrl(word)) return word;
   if (existsSync(word)) {
     if (statSync(word).isDirectory()) return resolve(word);

@@ -6,7 +6,7 @@ import { cssColour, signed } from './colours.js';
 import { decimals, percent } from './formats.js';
 import { ModelTask } from './model_task.js';
 import { type Drawn, faultOf, largest, type Numbers } from './numbers.js';
-import { listKey, listStyles } from './option_list.js';
+import { answerKey, listStyles } from './option_list.js';
 import { visibleToken } from './token_pieces.js';
 import { words } from './words.js';
 
@@ -237,11 +237,7 @@ export class CfBars extends ElementBase implements Drawn {
   }
 
   #key(event: KeyboardEvent): void {
-    const key = listKey(event, this.active, this.items.length);
-    if (key === undefined) return;
-    event.preventDefault();
-    if (key === 'choose') this.#choose(this.active);
-    else this.active = key.to;
+    answerKey(event, this, this.items.length, (index) => this.#choose(index));
   }
 }
 

@@ -3,9 +3,9 @@
 import { type CSSResult, css } from 'lit';
 
 /** The effect of a key in a list: move to an option, select the current one, or nothing. */
-export type ListKey = { readonly to: number } | 'choose' | undefined;
+type ListKey = { readonly to: number } | 'choose' | undefined;
 
-export function listKey(event: KeyboardEvent, at: number, count: number): ListKey {
+function listKey(event: KeyboardEvent, at: number, count: number): ListKey {
   if (event.ctrlKey || event.metaKey || event.altKey) return undefined;
   const moves: Readonly<Record<string, number>> = {
     ArrowLeft: at - 1,
@@ -18,6 +18,20 @@ export function listKey(event: KeyboardEvent, at: number, count: number): ListKe
   const to = moves[event.key];
   if (to !== undefined) return { to: Math.max(0, Math.min(count - 1, to)) };
   return event.key === 'Enter' || event.key === ' ' ? 'choose' : undefined;
+}
+
+/** Answers a key in a list of `count` options: moves to one, or has the current one chosen. */
+export function answerKey(
+  event: KeyboardEvent,
+  list: { active: number },
+  count: number,
+  choose: (index: number) => void,
+): void {
+  const key = listKey(event, list.active, count);
+  if (key === undefined) return;
+  event.preventDefault();
+  if (key === 'choose') choose(list.active);
+  else list.active = key.to;
 }
 
 /** @internal */

@@ -7,7 +7,7 @@ import { spoken } from './formats.js';
 import { type Hue, hueColour } from './matrix/view.js';
 import { ModelTask } from './model_task.js';
 import { type Drawn, faultOf, largest, type Numbers } from './numbers.js';
-import { listKey, listStyles } from './option_list.js';
+import { answerKey, listStyles } from './option_list.js';
 import { type Token, visibleToken } from './token_pieces.js';
 import { words } from './words.js';
 
@@ -203,11 +203,7 @@ export class CfTokens extends ElementBase implements Drawn {
   }
 
   #key(event: KeyboardEvent): void {
-    const key = listKey(event, this.active, this.tokens.length);
-    if (key === undefined) return;
-    event.preventDefault();
-    if (key === 'choose') this.#choose(this.active);
-    else this.active = key.to;
+    answerKey(event, this, this.tokens.length, (index) => this.#choose(index));
   }
 }
 

@@ -87,7 +87,7 @@ const defaults: Readonly<Record<string, ImageProcessorOptions>> = {
 };
 
 /** The supported types. */
-export const imageProcessorTypes: readonly string[] = Object.keys(defaults);
+const imageProcessorTypes: readonly string[] = Object.keys(defaults);
 
 /** The options that callers and files set. */
 export const imageProcessorOptions: readonly (keyof ImageProcessorOptions)[] = [

@@ -86,6 +86,6 @@ export function mainOutput(output: ModelOutput | TowerOutput): Floats {
 }
 
 /** Converts lists of tensors, such as hidden_states. */
-export function toTensors(list: readonly TensorOut<'float32'>[]): Floats[] {
+function toTensors(list: readonly TensorOut<'float32'>[]): Floats[] {
   return list.map((tensor) => toTensor(tensor));
 }

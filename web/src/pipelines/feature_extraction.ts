@@ -114,6 +114,11 @@ export class FeatureExtractionPipeline extends Pipeline<
     return quantize ? quantized(this.task, vectors, precision) : vectors;
   }
 
+  /** @internal Whether a call without `pooling` gives one vector per text. */
+  get givesVectors(): boolean {
+    return this.#defaults.pooling.length > 0 || this.model.cfg.kind === 'dual-encoder';
+  }
+
   /** @internal One vector of unit length per text, for comparisons. */
   unitVectors(texts: readonly string[], options: FeatureExtractionOptions): Promise<Tensor<'float32'>> {
     checkOptions(this.task, options, vectorOptions);

@@ -104,8 +104,7 @@ export function classesOf(
   { top_k, apply }: { top_k: number | null; apply: ScoreFunction },
 ): LabelScore[] {
   const values = Array.from(logits);
-  const scores =
-    apply === 'softmax' ? softmax(values) : apply === 'sigmoid' ? values.map((x) => 1 / (1 + Math.exp(-x))) : values;
+  const scores = apply === 'softmax' ? softmax(values) : apply === 'sigmoid' ? sigmoid(values) : values;
   return topIndices(scores, top_k).map((id) => ({ label: labelOf(config, id), score: scores[id] as number }));
 }
 

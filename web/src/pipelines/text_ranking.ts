@@ -8,7 +8,7 @@ import { readTokenizer } from '../text/auto_tokenizer.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { type LogitsModel, Pipeline } from './base_pipeline.js';
 import { loader } from './load_pipeline.js';
-import { checkChoice, checkCount, topIndices } from './scores.js';
+import { checkChoice, checkCount, sigmoid, topIndices } from './scores.js';
 import { checkTexts, logitsOfPairs } from './text_pairs.js';
 import { type TextCallOptions, textCallOptions, textList } from './texts.js';
 
@@ -78,7 +78,7 @@ export class TextRankingPipeline extends Pipeline<
     const logits = (await logitsOfPairs(this, pairs, options, 'longest_first')).map((row) => this.#only(row));
     const results = list.map((_, query) => {
       const own = logits.slice(query * documents.length, (query + 1) * documents.length);
-      const scores = apply === 'none' ? own : own.map((x) => 1 / (1 + Math.exp(-x)));
+      const scores = apply === 'none' ? own : sigmoid(own);
       return topIndices(own, top_k).map((corpus_id) => {
         const text = return_documents ? { text: documents[corpus_id] as string } : {};
         return { corpus_id, score: scores[corpus_id] as number, ...text };

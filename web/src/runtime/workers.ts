@@ -25,7 +25,7 @@ function trusted(script: string): string {
 }
 
 /** A browser's worker. A script of another host is imported by a script of our own, which pages may start. */
-export function startBrowserWorker(url: string | URL, name = ''): Worker {
+function startBrowserWorker(url: string | URL, name = ''): Worker {
   const script = new URL(url, baseUrl()).href;
   const options: WorkerOptions = { type: 'module', name };
   try {

@@ -51,7 +51,7 @@ export function textOf(value: Value): string {
 }
 
 /** Python's `repr()`. */
-export function representationOf(value: Value): string {
+function representationOf(value: Value): string {
   switch (value.type) {
     case 'StringValue':
       return quoted(wordsOf(value));

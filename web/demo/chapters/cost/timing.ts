@@ -6,7 +6,7 @@ import { uniform } from '../../book/random.js';
 import type { Onnxruntime, PreparedAttention } from './onnxruntime.js';
 
 export const lengths: readonly number[] = [16, 32, 64, 128, 256, 512];
-export const layerNames = ['self_attention', 'recurrent', 'convolutional'] as const;
+const layerNames = ['self_attention', 'recurrent', 'convolutional'] as const;
 /** The layers, and the attention of onnxruntime-web. */
 export type Timed = (typeof layerNames)[number] | 'onnxruntime';
 

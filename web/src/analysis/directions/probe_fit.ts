@@ -123,10 +123,96 @@ function ridge(data: FeatureRows, labels: readonly number[], alpha: number): Fit
 
 const mostSteps = 100;
 
-/**
- * Newton's method, halved where the loss would rise, with steps that conjugate gradients find: products with the Hessian
- * take no memory, whatever the number of features and classes. The biases of several classes sum to 0, as the weights do.
- */
+/** The loss of classes: the bias of one is against class 0; the biases of several sum to 0, as the weights do. */
+class ClassLoss {
+  readonly #data: FeatureRows;
+  readonly #labels: readonly number[];
+  readonly #C: number;
+  readonly #classes: number;
+
+  constructor(data: FeatureRows, labels: readonly number[], C: number, classes: number) {
+    this.#data = data;
+    this.#labels = labels;
+    this.#C = C;
+    this.#classes = classes;
+  }
+
+  /** How many weights and biases there are. */
+  get size(): number {
+    return this.#classes * (this.#data.width + 1);
+  }
+
+  /** The weights, and behind them the biases. */
+  parts(p: Float64Array): ReadOuts {
+    const weights = this.#classes * this.#data.width;
+    return { weights: p.subarray(0, weights), biases: p.subarray(weights) };
+  }
+
+  /** The loss of parameters, and the probability of each class [row, class]. */
+  at(p: Float64Array): LossAt {
+    const classes = this.#classes;
+    const probabilities = readOuts(this.#data, this.parts(p));
+    let loss = dot(p, 0, this.parts(p).weights) / 2;
+    this.#labels.forEach((label, row) => {
+      const own = probabilities.subarray(row * classes, (row + 1) * classes);
+      const total = totalOf(own);
+      loss += this.#C * (total - scoreOf(own, label));
+      for (let k = 0; k < classes; k++) own[k] = Math.exp((own[k] as number) - total);
+    });
+    return { p, loss, probabilities };
+  }
+
+  gradient({ p, probabilities }: LossAt): Float64Array {
+    const classes = this.#classes;
+    const right = (at: number) =>
+      (this.#labels[Math.floor(at / classes)] as number) === (classes === 1 ? 1 : at % classes);
+    return this.#collected(
+      probabilities.map((value, at) => value - Number(right(at))),
+      p,
+    );
+  }
+
+  /** The product of the Hessian with a vector. */
+  curved({ probabilities }: LossAt, v: Float64Array): Float64Array {
+    const change = readOuts(this.#data, this.parts(v));
+    for (let row = 0; row < this.#data.count; row++) {
+      const [from, to] = [row * this.#classes, (row + 1) * this.#classes];
+      const middle = dot(change, from, probabilities.subarray(from, to));
+      for (let at = from; at < to; at++) change[at] = (probabilities[at] as number) * ((change[at] as number) - middle);
+    }
+    return this.#collected(change, v);
+  }
+
+  /**
+   * The rows and a column of ones, transposed, times `d` [row, class]; plus the weights of `p`, and the sum of its biases,
+   * which the loss of several classes does not depend on: that of ½(Σ b)² is held at 0.
+   */
+  #collected(d: Float64Array, p: Float64Array): Float64Array {
+    const { rows, count, width } = this.#data;
+    const classes = this.#classes;
+    const size = classes * width;
+    const sum = p.subarray(size).reduce((total, b) => total + b, 0);
+    const all = p.map((value, at) => (at < size ? value : classes === 1 ? 0 : sum));
+    for (let row = 0; row < count; row++) {
+      for (let k = 0; k < classes; k++) {
+        const share = this.#C * (d[row * classes + k] as number);
+        all[size + k] = (all[size + k] as number) + share;
+        for (let i = 0; i < width; i++) {
+          const at = k * width + i;
+          all[at] = (all[at] as number) + share * (rows[row * width + i] as number);
+        }
+      }
+    }
+    return all;
+  }
+}
+
+interface LossAt {
+  p: Float64Array;
+  loss: number;
+  probabilities: Float64Array;
+}
+
 function classified(
   { rows, count, width }: FeatureRows,
   labels: readonly number[],
@@ -136,73 +222,36 @@ function classified(
   const all = labels.reduce((most, label) => Math.max(most, label), 1) + 1;
   const missing = Array.from({ length: all }, (_, k) => k).find((k) => !labels.includes(k));
   if (missing !== undefined) throw refused('labels', `labels of all classes from 0 on are needed, none is ${missing}`);
-  const classes = isOne ? 1 : all;
   const mean = meanRow(rows, count, width);
   const data = { rows: rows.map((value, at) => value - (mean[at % width] as number)), count, width };
-  const size = classes * width;
-  const parts = (p: Float64Array): ReadOuts => ({ weights: p.subarray(0, size), biases: p.subarray(size) });
-  /**
-   * The rows and a column of ones, transposed, times `d` [row, class]; plus the weights of `p`, and the sum of its biases,
-   * which the loss does not depend on: that of ½(Σ b)² is held at 0.
-   */
-  const collected = (d: Float64Array, p: Float64Array): Float64Array => {
-    const sum = p.subarray(size).reduce((total, b) => total + b, 0);
-    const all = p.map((value, at) => (at < size ? value : isOne ? 0 : sum));
-    for (let row = 0; row < count; row++) {
-      for (let k = 0; k < classes; k++) {
-        const share = C * (d[row * classes + k] as number);
-        all[size + k] = (all[size + k] as number) + share;
-        for (let i = 0; i < width; i++) {
-          const at = k * width + i;
-          all[at] = (all[at] as number) + share * (data.rows[row * width + i] as number);
-        }
-      }
-    }
-    return all;
-  };
-  const state = (p: Float64Array) => {
-    const scores = readOuts(data, parts(p));
-    let loss = dot(p, 0, p.subarray(0, size)) / 2;
-    const probabilities = scores.slice();
-    labels.forEach((label, row) => {
-      const own = scores.subarray(row * classes, (row + 1) * classes);
-      const total = totalOf(own);
-      loss += C * (total - scoreOf(own, label));
-      for (let k = 0; k < classes; k++) probabilities[row * classes + k] = Math.exp((own[k] as number) - total);
-    });
-    return { p, loss, probabilities };
-  };
-  let now = state(new Float64Array(size + classes));
+  const loss = new ClassLoss(data, labels, C, isOne ? 1 : all);
+  const { weights, biases } = loss.parts(minimum(loss));
+  return { weights, biases: biases.map((b, k) => b - dot(mean, 0, weights.subarray(k * width, (k + 1) * width))) };
+}
+
+/**
+ * Newton's method, halved where the loss would rise, with steps that conjugate gradients find: products with the Hessian
+ * take no memory, whatever the number of features and classes.
+ */
+function minimum(of: ClassLoss): Float64Array {
+  let now = of.at(new Float64Array(of.size));
   let first = 0;
   for (let step = 0; step < mostSteps; step++) {
-    const { p, probabilities, loss } = now;
-    const right = (at: number) => (labels[Math.floor(at / classes)] as number) === (isOne ? 1 : at % classes);
-    const wrong = probabilities.map((value, at) => value - Number(right(at)));
-    const gradient = collected(wrong, p);
-    const curved = (v: Float64Array) => {
-      const change = readOuts(data, parts(v));
-      for (let row = 0; row < count; row++) {
-        const [from, to] = [row * classes, (row + 1) * classes];
-        const middle = dot(change, from, probabilities.subarray(from, to));
-        for (let at = from; at < to; at++) {
-          change[at] = (probabilities[at] as number) * ((change[at] as number) - middle);
-        }
-      }
-      return collected(change, v);
-    };
+    const { p, loss } = now;
+    const gradient = of.gradient(now);
     const norm = Math.sqrt(dot(gradient, 0, gradient));
     first ||= norm;
-    const change = conjugateGradients(curved, gradient, Math.min(0.1, norm / first));
+    const here = now;
+    const change = conjugateGradients((v) => of.curved(here, v), gradient, Math.min(0.1, norm / first));
     let next = now;
     for (let scale = 1; scale > 2 ** -30; scale /= 2) {
-      next = state(p.map((value, at) => value - scale * (change[at] as number)));
+      next = of.at(p.map((value, at) => value - scale * (change[at] as number)));
       if (next.loss <= loss) break;
     }
     if (next.loss <= loss) now = next;
     if (!(next.loss < loss - Math.abs(loss) * 2 ** -52)) break;
   }
-  const { weights, biases } = parts(now.p);
-  return { weights, biases: biases.map((b, k) => b - dot(mean, 0, weights.subarray(k * width, (k + 1) * width))) };
+  return now.p;
 }
 
 /** x with A·x = b for a positive semidefinite A, until the residual is `tolerance` of b. */

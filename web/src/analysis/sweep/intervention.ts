@@ -73,7 +73,7 @@ export function expanded(what: string, given: Intervention, extent: Extent): Act
 }
 
 /** The first position that an edit changes: 0 unless it selects some. */
-export function firstPosition({ pos }: ActivationEdit): number {
+function firstPosition({ pos }: ActivationEdit): number {
   const positions = [pos ?? 0].flat().map((one) => (Number.isInteger(one) ? one : 0)); // the pass rejects others
   return Math.max(0, Math.min(...positions));
 }

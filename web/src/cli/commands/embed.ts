@@ -95,9 +95,7 @@ function textVectors({ signal }: Context, texts: readonly string[], options: Opt
     try {
       const { pooling, normalize, maxLength: max_length, batchSize: batch_size, prompt, promptName } = options;
       const asked = { normalize, max_length, batch_size, prompt, prompt_name: promptName, signal };
-      // Without a configured pooling the result has a vector per token, as the first text shows.
-      const first = pooling ?? (await extractor(texts[0] as string, asked)).dims.length === 3;
-      const used = first === true ? 'mean' : first === false ? undefined : first;
+      const used = pooling ?? (extractor.givesVectors ? undefined : 'mean');
       return rowsOf(await extractor(texts, { ...asked, pooling: used }));
     } finally {
       await extractor.dispose();

@@ -16,7 +16,7 @@ export interface Edit {
 }
 
 /** Parses a number as people write it: 1.5, −1,5, 2e3, −∞. undefined for anything else. */
-export function readNumber(text: string): number | undefined {
+function readNumber(text: string): number | undefined {
   const plain = text.trim().replaceAll('−', '-').replace(',', '.').toLowerCase();
   if (/^[+]?(∞|inf|infinity)$/.test(plain)) return Infinity;
   if (/^-(∞|inf|infinity)$/.test(plain)) return -Infinity;
