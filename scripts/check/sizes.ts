@@ -23,9 +23,10 @@ const secondFile = 'second.js';
 // which values of Python in chat templates and the relatives of refused model types are 2.5 kB, labels, new models and
 // their distributions 6 kB, metrics of embeddings, parts of captures, probes of several classes and shared encoders of
 // sweeps 2 kB; half a kB rounds weights in vectorised loops as they load, as much names folders of other libraries,
-// and 1 kB checks arguments and options of the wrong type; 2 kB keep calls in their order, empty caches for several calls,
-// and tell tensors without methods or buffer, masks, patterns and ranges of other kinds.
-const inlineBrotliLimit = 320_200;
+// and 1 kB checks arguments and options of the wrong type, 0.4 kB members of them and files that cannot be read; 2 kB keep
+// calls in their order, empty caches for several calls, and tell tensors without methods or buffer, masks, patterns and
+// ranges of other kinds.
+const inlineBrotliLimit = 320_600;
 
 interface Page {
   name: string;
@@ -44,9 +45,9 @@ interface Page {
 // is built on them, which nothing imports by itself, are 7 kB of everything, edits and gradients of modules 1 kB, probes
 // and control vectors 6 kB, metrics of embeddings 0.7 kB (a page that imports none of them has none of it); adding the
 // WASM's second file is 0.7 kB of all, addresses of pages on the Hub 0.1 kB, files that are none (Git LFS, a path of a file)
-// 0.2 kB, arguments and options of the wrong type 0.7 kB of a language model's and 1.4 kB of everything; the order of calls,
-// caches that several calls fill, and Tensor's limits, norms and missing buffers 0.7 kB, with masks, pass parts and messages
-// of modules and analyses 1.9 kB.
+// 0.2 kB, arguments and options of the wrong type 0.7 kB of a language model's and 1.4 kB of everything, members of
+// them and files that cannot be read 0.2 kB and 0.4 kB; the order of calls, caches that several calls fill, and Tensor's
+// limits, norms and missing buffers 0.7 kB, with masks, pass parts and messages of modules and analyses 1.9 kB.
 const pages: readonly Page[] = [
   { name: 'a language model and its tokenizer', imports: ['AutoModelForCausalLM', 'AutoTokenizer'], limit: 44_300 },
   {
@@ -55,7 +56,7 @@ const pages: readonly Page[] = [
     later: /^(web_folder|sha256)/,
     limit: 52_600,
   },
-  { name: 'everything the package exports', imports: ['*'], limit: 113_300 },
+  { name: 'everything the package exports', imports: ['*'], limit: 113_800 },
 ];
 
 const brotli = (data: Buffer): number =>

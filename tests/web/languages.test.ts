@@ -12,6 +12,7 @@ import {
 } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
+import { filesOf, pipelineCase } from './support/pipeline_cases.js';
 import { fixturePath } from './support/references.js';
 import { wordTokenizer } from './support/word_tokenizer.js';
 
@@ -106,6 +107,16 @@ describe('translation between named languages', () => {
     const named = await pipeline('translation_en_XX_to_ro_RO', blobs(files), here);
     expect(await named('the cat', options)).toHaveLength(1);
     await named.dispose();
+  });
+
+  it('a model of one pair of languages names those that were given', async () => {
+    await using translate = await pipeline('translation', filesOf(pipelineCase('translation')), here);
+    for (const [languages, words] of [
+      [{ src_lang: 'en' }, 'src_lang: without tgt_lang'],
+      [{ tgt_lang: 'fr' }, 'tgt_lang: the tokenizer has no >>fr<<'],
+      [{ src_lang: 'en', tgt_lang: 'fr' }, 'config.json has no translation_en_to_fr and the tokenizer no >>fr<<'],
+    ] as const)
+      expect((await failureOf(() => translate('a', languages))).message).toContain(words);
   });
 });
 

@@ -319,8 +319,6 @@ describe('what is refused', () => {
     ['texts', [[['a']]], {}, 'invalid_argument', 'conversation'],
     ['texts', [['a', [{ role: 'user' }]]], {}, 'invalid_argument', 'conversation'],
     ['translation', ['a'], { src_lang: 'en' }, 'unsupported', 'src_lang: without tgt_lang'],
-    ['translation', ['a'], { tgt_lang: 'fr' }, 'unsupported', 'tgt_lang: the tokenizer has no >>fr<<'],
-    ['translation', ['a'], { src_lang: 'en', tgt_lang: 'fr' }, 'unsupported', 'no translation_en_to_fr and the'],
     ['summarization', [null], {}, 'invalid_argument', 'text'],
     ['image_classes', ['cat.png'], {}, 'file_not_found', 'cat.png'],
     ['image_features', [[]], {}, 'invalid_argument', 'at least one'],

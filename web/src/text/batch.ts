@@ -89,6 +89,28 @@ export interface TokenizerLists<L extends number[] | number[][]> extends TokenIn
   overflow_to_sample_mapping?: number[];
 }
 
+/** Tokenizers as functions. */
+export interface TokenizerCall {
+  /**
+   * Token ids of a text or a batch of texts, or of pairs of them. Rows of different lengths without `padding` throw
+   * `shape_mismatch`. Padding and truncation configured in tokenizer.json apply only on request, as in transformers.
+   */
+  (
+    text: string | readonly string[],
+    options?: TokenizerCallOptions & { return_tensor?: true | undefined },
+  ): TokenizerOutput;
+  (
+    text: string | readonly string[],
+    options: TokenizerCallOptions & { return_tensor: false; return_overflowing_tokens: true },
+  ): TokenizerLists<number[][]>;
+  (text: string, options: TokenizerCallOptions & { return_tensor: false }): TokenizerLists<number[]>;
+  (text: readonly string[], options: TokenizerCallOptions & { return_tensor: false }): TokenizerLists<number[][]>;
+  (
+    text: string | readonly string[],
+    options?: TokenizerCallOptions,
+  ): TokenizerOutput | TokenizerLists<number[]> | TokenizerLists<number[][]>;
+}
+
 /** The tokens of one row, and the index of its text. */
 export interface Row {
   tokens: readonly Token[];

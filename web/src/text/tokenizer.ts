@@ -13,6 +13,7 @@ import {
   type PacedCallOptions,
   paddingOf,
   type Row,
+  type TokenizerCall,
   type TokenizerCallOptions,
   type TokenizerLists,
   type TokenizerOutput,
@@ -47,26 +48,7 @@ export interface DecodeOptions {
   clean_up_tokenization_spaces?: boolean | undefined;
 }
 
-export interface PreTrainedTokenizer {
-  /**
-   * Token ids of a text or a batch of texts, or of pairs of them. Rows of different lengths without `padding` throw
-   * `shape_mismatch`. Padding and truncation configured in tokenizer.json apply only on request, as in transformers.
-   */
-  (
-    text: string | readonly string[],
-    options?: TokenizerCallOptions & { return_tensor?: true | undefined },
-  ): TokenizerOutput;
-  (
-    text: string | readonly string[],
-    options: TokenizerCallOptions & { return_tensor: false; return_overflowing_tokens: true },
-  ): TokenizerLists<number[][]>;
-  (text: string, options: TokenizerCallOptions & { return_tensor: false }): TokenizerLists<number[]>;
-  (text: readonly string[], options: TokenizerCallOptions & { return_tensor: false }): TokenizerLists<number[][]>;
-  (
-    text: string | readonly string[],
-    options?: TokenizerCallOptions,
-  ): TokenizerOutput | TokenizerLists<number[]> | TokenizerLists<number[][]>;
-}
+export interface PreTrainedTokenizer extends TokenizerCall {}
 
 /** A tokenizer made from tokenizer.json and tokenizer_config.json. Instances are callable: `tokenizer('some text')`. */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
