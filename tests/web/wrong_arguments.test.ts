@@ -382,21 +382,19 @@ describe('what would give a wrong result is refused', () => {
   it('null is as not given', async () => {
     const entities = await pipeline('token-classification', filesOf(pipelineCase('entities')));
     const speech = await pipeline('automatic-speech-recognition', filesOf(pipelineCase('speech')));
-    const text = 'the man is in rome';
-    const sound = new Float32Array(1600);
+    const [text, sound] = ['the man is in rome', new Float32Array(1600)];
     expect(await entities(text, { ignore_labels: null as never })).toEqual(await entities(text));
-    expect((await ended(() => entities(text, { ignore_labels: 'O' as never }), [])) as Error).toMatchObject({
-      message: 'token-classification: ignore_labels: needs an array of labels, got O',
-    });
+    const wrong = await ended(() => entities(text, { ignore_labels: 'O' as never }), []);
+    expect(String(wrong)).toContain('token-classification: ignore_labels: needs an array of labels, got O');
     const chunked = { max_new_tokens: 2, chunk_length_s: 1 };
     const nulls = { stride_length_s: null as never };
     expect(await speech(sound, { ...chunked, ...nulls })).toEqual(await speech(sound, chunked));
     expect(await speech(sound, { max_new_tokens: 2, chunk_length_s: null as never, ...nulls })).toEqual(
       await speech(sound, { max_new_tokens: 2 }),
     );
-    for (const stride_length_s of [['', null], [0.1], [0.1, 0.1, 0.1], '0.1', true])
-      expect(await ended(() => speech(sound, { ...chunked, stride_length_s } as never), [])).toMatchObject({
-        code: 'invalid_argument',
-      });
+    for (const stride_length_s of [['', null], [0.1], [0.1, 0.1, 0.1], '0.1', true]) {
+      const failure = await ended(() => speech(sound, { ...chunked, stride_length_s } as never), []);
+      expect(failure).toHaveProperty('code', 'invalid_argument');
+    }
   });
 });

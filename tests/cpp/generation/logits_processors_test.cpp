@@ -106,8 +106,7 @@ TEST(LogitsProcessors, TokensCanBeForcedByPosition) {
 
 // As in Whisper after the tokens of a previous text: the prompt already has what is forced.
 TEST(LogitsProcessors, TheTextBeginsAfterThePrompt) {
-  const char* json =
-      R"({"forced_decoder_ids": [[1, null], [2, 0]], "begin_suppress_tokens": [1]})";
+  const char* json = R"({"forced_decoder_ids": [[1, null], [2, 0]], "begin_suppress_tokens": [1]})";
   EXPECT_EQ(processed(json, {1, 2, 3}, {9, 9, 9, 9}, {}, 4),
             (std::vector<float>{1, kMinusInfinity, 3}));
 }
