@@ -6,8 +6,6 @@ import { ClearformerError } from '../support/error.js';
 import { expectArgument } from '../support/options.js';
 import { asyncDisposeSymbol, disposeSymbol, Lease } from '../support/resource.js';
 
-const what = 'this key/value cache';
-
 /** Size of a cache: sequences, positions, capacity in positions, bytes. */
 export interface KeyValueCacheInfo {
   batch: number;
@@ -20,7 +18,6 @@ export interface KeyValueCacheInfo {
 export interface Held {
   engine: Engine;
   handle: Handle;
-  lease: Lease;
 }
 
 /**
@@ -28,9 +25,10 @@ export interface Held {
  * `new`, is filled by the first call it is passed to.
  */
 export class KeyValueCache {
-  #held: Held | undefined;
-  #disposed = false;
-  #filling: Promise<void> | undefined;
+  readonly #place: { held?: Held } = {};
+  readonly #lease = new Lease('this key/value cache', this, releasing(this.#place));
+  /** @internal While a call fills it: settles then. */
+  filling: Promise<void> | undefined;
 
   constructor();
   /** @internal */
@@ -43,12 +41,7 @@ export class KeyValueCache {
 
   /** @internal Whether it is still empty. */
   get isEmpty(): boolean {
-    return this.#held === undefined;
-  }
-
-  /** @internal While a call fills it: settles then. */
-  get filling(): Promise<void> | undefined {
-    return this.#filling;
+    return this.#place.held === undefined;
   }
 
   /** @internal Stores what a call with an empty one creates; others wait for that. */
@@ -59,25 +52,17 @@ export class KeyValueCache {
         () => {}, // the call itself rejects, and the cache is as empty as before
       )
       .finally(() => {
-        this.#filling = undefined;
+        this.filling = undefined;
       });
-    this.#filling = filled;
+    this.filling = filled;
     return filled;
   }
 
   /** @internal Stores the cache created by a call with an empty one. Throws `invalid_argument` if another call did meanwhile. */
   fill(engine: Engine, handle: Handle): void {
-    if (this.#held !== undefined) {
-      void releaseHandle(engine, handle);
-      throw new ClearformerError('invalid_argument', 'past_key_values: another call has filled this cache meanwhile');
-    }
-    const lease = new Lease(what, this, () => releaseHandle(engine, handle));
-    this.#held = { engine, handle, lease };
-    if (this.#disposed) void lease.release();
-  }
-
-  #check(): void {
-    if (this.#disposed) throw new ClearformerError('disposed', `${what} was disposed`);
+    if (!this.isEmpty || this.#lease.released) void releaseHandle(engine, handle);
+    if (!this.isEmpty) throw refused('another call has filled this cache meanwhile');
+    this.#place.held = { engine, handle };
   }
 
   /**
@@ -85,19 +70,16 @@ export class KeyValueCache {
    * cache.
    */
   handleFor(engine: Engine): Handle | undefined {
-    this.#check();
-    if (this.#held === undefined) return undefined;
-    if (engine !== this.#held.engine)
-      throw new ClearformerError('invalid_argument', 'past_key_values: this cache belongs to another model');
-    return this.#held.handle;
+    const { held } = this;
+    if (held !== undefined && engine !== held.engine) throw refused('this cache belongs to another model');
+    return held?.handle;
   }
 
   /** Its size. */
   async info(): Promise<KeyValueCacheInfo> {
-    this.#check();
-    if (this.#held === undefined) return { batch: 0, length: 0, capacity: 0, bytes: 0 };
-    const { engine, handle } = this.#held;
-    return engine.call('cache_info', { cache: handle });
+    const { held } = this;
+    if (held === undefined) return { batch: 0, length: 0, capacity: 0, bytes: 0 };
+    return held.engine.call('cache_info', { cache: held.handle });
   }
 
   /** Number of positions. */
@@ -107,22 +89,19 @@ export class KeyValueCache {
 
   /** Drops all positions from `length` on. */
   async crop(length: number): Promise<void> {
-    this.#check();
-    if (this.#held === undefined) return;
-    const { engine, handle } = this.#held;
-    await engine.call('cache_crop', { cache: handle, length });
+    const { held } = this;
+    await held?.engine.call('cache_crop', { cache: held.handle, length });
   }
 
   /** @internal The cache in the core's memory, undefined if it is empty. */
   get held(): Held | undefined {
-    this.#check();
-    return this.#held;
+    this.#lease.check();
+    return this.#place.held;
   }
 
   /** Releases its memory in the core. */
-  async dispose(): Promise<void> {
-    this.#disposed = true;
-    await this.#held?.lease.release();
+  dispose(): Promise<void> {
+    return this.#lease.release();
   }
   /** For `using`: disposes without waiting. */
   [disposeSymbol](): void {
@@ -133,3 +112,10 @@ export class KeyValueCache {
     return this.dispose();
   }
 }
+
+/** Made here, where it does not hold the cache: one that is forgotten is released, too. */
+const releasing = (place: { held?: Held }) => async () => {
+  if (place.held) await releaseHandle(place.held.engine, place.held.handle);
+};
+
+const refused = (why: string) => new ClearformerError('invalid_argument', `past_key_values: ${why}`);

@@ -101,7 +101,6 @@ function boundsOf(at: ParameterPart | undefined): number[] | undefined {
     if (Number.isSafeInteger(start) && (end === null || Number.isSafeInteger(end))) {
       return [start as number, (end as number | null) ?? Number.MAX_SAFE_INTEGER];
     }
-    const text = Array.isArray(part) ? `[${listed(part)}]` : textOf(part);
-    throw new ClearformerError('invalid_argument', `at: ${text} is no index and no [start, end]`);
+    throw new ClearformerError('invalid_argument', `at: ${listed(part)} is no index and no [start, end]`);
   });
 }

@@ -184,6 +184,10 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
     );
   }
 
+  #with<P, R>(load: () => Promise<P>, use: (part: P) => Promise<R>): Promise<R> {
+    return this.#order.ask(this.#whole(load), use);
+  }
+
   /** Loads a part of the package, and that of the core with its functions. */
   #whole<P>(load: () => Promise<P>): () => Promise<P> {
     const { engine } = this.open();
@@ -261,7 +265,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
    * `unsupported` where processing would change the model.
    */
   async parameter(name: string, options: ParameterOptions = {}): Promise<Tensor<'float32'>> {
-    return this.#order.ask(this.#whole(editing), ({ readParameter }) => readParameter(this.open(), name, options));
+    return this.#with(editing, ({ readParameter }) => readParameter(this.open(), name, options));
   }
 
   /**
@@ -272,7 +276,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
    * that the model does not have, `shape_mismatch` for a value of other dims; then nothing is changed.
    */
   async edit_parameter(name: string, edit: ParameterEdit): Promise<number> {
-    return this.#order.ask(this.#whole(editing), ({ editParameter }) => editParameter(this.open(), name, edit));
+    return this.#with(editing, ({ editParameter }) => editParameter(this.open(), name, edit));
   }
 
   /**
@@ -295,15 +299,15 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   }
   /** Puts the adapters of these names in force, added up, and no others; `scale` are factors of their scales. */
   async set_adapter(names: string | readonly string[], options: SetAdapterOptions = {}): Promise<void> {
-    return this.#order.ask(this.#whole(adapting), ({ setAdapter }) => setAdapter(this, names, options));
+    return this.#with(adapting, ({ setAdapter }) => setAdapter(this, names, options));
   }
   /** Later passes are those of the model without adapters, bit for bit, until `enable_adapters`. */
   async disable_adapters(): Promise<void> {
-    return this.#order.ask(this.#whole(adapting), ({ enableAdapters }) => enableAdapters(this, false));
+    return this.#with(adapting, ({ enableAdapters }) => enableAdapters(this, false));
   }
   /** Puts those that were set last in force again. */
   async enable_adapters(): Promise<void> {
-    return this.#order.ask(this.#whole(adapting), ({ enableAdapters }) => enableAdapters(this, true));
+    return this.#with(adapting, ({ enableAdapters }) => enableAdapters(this, true));
   }
   /** The names of the adapters in force. */
   async active_adapters(): Promise<string[]> {
@@ -311,7 +315,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   }
   /** Releases adapters; those in force are so no longer. */
   async delete_adapter(names: string | readonly string[]): Promise<void> {
-    return this.#order.ask(this.#whole(adapting), ({ deleteAdapter }) => deleteAdapter(this, names));
+    return this.#with(adapting, ({ deleteAdapter }) => deleteAdapter(this, names));
   }
   /** The files of an adapter, for `load_adapter` and PEFT, also written to `destination`. */
   async save_adapter(name: string, destination?: Destination): Promise<SavedFiles> {

@@ -2,7 +2,7 @@
 
 /** The calls that are being prepared. */
 export class CallOrder {
-  readonly #waiting = new Set<object>();
+  #waiting = 0;
   #before: Promise<void> = Promise.resolve();
 
   /**
@@ -13,17 +13,15 @@ export class CallOrder {
     prepare: (() => Promise<P>) | undefined,
     issue: (prepared: P, issued: () => void) => Promise<R>,
   ): Promise<R> {
-    if (prepare === undefined && this.#waiting.size === 0) return issue(undefined as P, () => {});
-    const [own, before] = [{}, this.#before];
-    let pass = () => {};
-    this.#waiting.add(own);
-    this.#before = new Promise((resolve) => {
-      pass = resolve;
+    if (prepare === undefined && this.#waiting === 0) return issue(undefined as P, () => {});
+    const before = this.#before;
+    let issued = () => {};
+    this.#waiting++;
+    this.#before = new Promise<void>((resolve) => {
+      issued = resolve;
+    }).then(() => {
+      this.#waiting--;
     });
-    const issued = () => {
-      this.#waiting.delete(own);
-      pass();
-    };
     try {
       const prepared = (await prepare?.()) as P;
       await before;

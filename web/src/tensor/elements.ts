@@ -40,27 +40,16 @@ export function taken<Data extends TensorData[TensorType]>(data: Data, from: Int
 
 /** (Σ |x|^p)^(1/p), for p = ±∞ the largest and the smallest |x|, for 0 the number of those that are not 0. */
 export function normOf(row: Float32Array, p: number): number {
-  if (row.length === 0 && (p < 0 || p === Number.POSITIVE_INFINITY)) {
-    throw new ClearformerError('shape_mismatch', `Tensor.norm: there are no elements for p = ${p}`);
-  }
   const sizes = row.map(Math.abs);
-  if (p === Number.POSITIVE_INFINITY) return sizes.reduce((most, size) => Math.max(most, size));
-  if (p === Number.NEGATIVE_INFINITY) return sizes.reduce((least, size) => Math.min(least, size));
+  if (Math.abs(p) === Number.POSITIVE_INFINITY) return sizes[best('norm', sizes, p > 0 ? 1 : -1)] as number;
   if (p === 0) return sizes.filter((size) => size !== 0).length;
   return sizes.reduce((sum, size) => sum + size ** p, 0) ** (1 / p);
 }
 
 /** Number of elements of a shape; 1 for a scalar. Throws `invalid_argument` for anything but integers >= 0. */
 export function elementCount(dims: readonly number[]): number {
-  if (typeof dims?.reduce !== 'function') {
-    throw new ClearformerError('invalid_argument', `dims must be an array of whole numbers, got ${textOf(dims)}`);
-  }
-  return dims.reduce((count, extent) => {
-    if (!Number.isSafeInteger(extent) || extent < 0) {
-      throw new ClearformerError('invalid_argument', `dims must be whole numbers from 0, got [${listed(dims)}]`);
-    }
-    return count * extent;
-  }, 1);
+  if (dims?.every?.((extent) => Number.isSafeInteger(extent) && extent >= 0)) return dims.reduce((a, b) => a * b, 1);
+  throw new ClearformerError('invalid_argument', `dims must be whole numbers from 0, got ${listed(dims)}`);
 }
 
 /** What the other of two operands is combined with: the elements of each, broadcast to the dims of both; null if they do not fit. */
@@ -85,23 +74,23 @@ interface Elements<Data> {
   dims: readonly number[];
 }
 
-/** Numbers, or what is there in their place, for a message. */
-export const listed = (given: readonly unknown[]): string => Array.from(given, String).join(', ');
+/** A list, or what is there in its place, for a message. */
+export const listed = (given: unknown): string =>
+  Array.isArray(given) ? `[${given.map(String).join(', ')}]` : textOf(given);
 
 /** A half-open range of indices. */
 type Range = readonly [start: number, end: number];
 
 /** The range of an axis that one argument of `slice` selects. */
 export function rangeOf(part: number | readonly [number, number | null] | null, extent: number, axis: number): Range {
-  const text = Array.isArray(part) ? `[${listed(part)}]` : textOf(part);
-  if (typeof part !== 'number' && part !== null && !(Array.isArray(part) && part.length === 2)) {
-    throw new ClearformerError('invalid_argument', `Tensor.slice: ${text} is no index and no [start, end]`);
-  }
+  const isRange = Array.isArray(part) && part.length === 2;
   const resolve = (index: number) => (index < 0 ? index + extent : index);
-  const start = part === null ? 0 : resolve(typeof part === 'number' ? part : part[0]);
+  const start = part === null ? 0 : resolve(typeof part === 'number' ? part : isRange ? part[0] : Number.NaN);
   const last = typeof part === 'number' ? start + 1 : part === null || part[1] === null ? extent : resolve(part[1]);
   if (!Number.isInteger(start) || !Number.isInteger(last) || start < 0 || last > extent || start > last) {
-    throw new ClearformerError('invalid_argument', `Tensor.slice: ${text} is outside axis ${axis} of extent ${extent}`);
+    const why =
+      isRange || typeof part === 'number' ? `outside axis ${axis} of extent ${extent}` : 'no index and no range';
+    throw new ClearformerError('invalid_argument', `Tensor.slice: ${listed(part)} is ${why}`);
   }
   return [start, last];
 }

@@ -136,7 +136,7 @@ export class Tensor<T extends TensorType = TensorType> {
     const open = wanted.indexOf(-1);
     if (open >= 0) wanted[open] = this.size / (elementCount(wanted.with(open, 1)) || 1);
     if (!wanted.every(Number.isSafeInteger) || elementCount(wanted) !== this.size) {
-      throw this.#error('shape_mismatch', 'view', `${this.size} elements do not make [${listed(dims.flat())}]`);
+      throw this.#error('shape_mismatch', 'view', `${this.size} elements do not make ${listed(dims.flat())}`);
     }
     return new Tensor(this.type, data, wanted);
   }
