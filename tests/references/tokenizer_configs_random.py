@@ -100,7 +100,7 @@ def draw_more(rng, folder, changed):
         config[rng.choice(["image_token", "boi_token", "a_token"])] = rng.choice(tokens)
     if folder != "tokenizer_folders/whisper" and rng.random() < 0.6:
         config.pop("additional_special_tokens", None)
-        config["extra_special_tokens"] = rng.choice([{"image": "<new1>"}, {"image_token": "<new2>", "b": "the"}, ["<new1>", added_object(rng)], [added_object(rng)]])
+        config["extra_special_tokens"] = rng.choice([{"image": "<new1>"}, {"image_token": "<new2>", "b": "the"}, ["<new1>", added_object(rng, "<new4>")], [added_object(rng, "<new1>")]])
     if rng.random() < 0.3:
         config.pop("model_max_length", None)
         config["max_len"] = rng.choice([4, 7, 10**30])
@@ -112,8 +112,8 @@ def draw_more(rng, folder, changed):
     return changed
 
 
-def added_object(rng):
-    drawn = {**added(rng, rng.choice(["<new1>", "<new4>"])), "__type": "AddedToken"}
+def added_object(rng, content):
+    drawn = {**added(rng, content), "__type": "AddedToken"}
     return {key: value for key, value in drawn.items() if key != "special" or rng.random() < 0.6}
 
 

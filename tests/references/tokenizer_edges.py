@@ -195,7 +195,7 @@ def chains(group):
         for text, pair, special in (("a b a", None, True), ("a b", "b a b", True), ("a b", None, False), ("a b", "b a b", False)):
             found = attempted(lambda: tokenizer.encode(text, pair, add_special_tokens=special))
             held = found and {"ids": found.ids, "types": found.type_ids, "offsets": [list(span) for span in found.offsets],
-                              "sequences": found.sequence_ids, "special": found.special_tokens_mask}
+                              "special": found.special_tokens_mask}
             cases.append([text, pair, special, held])
         group.add({"name": f"chain_{at:02}", "op": "post_process", "json": file, "cases": cases,
                    "added": [tokenizer.num_special_tokens_to_add(pair) for pair in (False, True)]})

@@ -228,11 +228,11 @@ describe('output', () => {
   it.each([
     [() => bert.encode(null as never), 'tokenizer: needs a text, got null'],
     [() => bert.tokenize('of', { text_pair: 5 as never }), 'text_pair: needs a text, got 5'],
-    [() => bert(['of', null as never]), 'text 1: needs a text, got null'],
+    [() => bert(['of', null as never]), 'an array of texts, got null'],
     [() => bert.decode([null as never]), 'null is no token id'],
     [() => bert.decode(['1' as never]), '"1" is no token id'],
     [() => bert.decode([[1] as never]), 'is no token id'],
-    [() => bert.num_special_tokens_to_add('both' as never), "'single' or 'pair'"],
+    [() => bert.num_special_tokens_to_add('both' as never), "'single', 'pair'"],
   ])('%s is refused', async (call, words) => {
     const failure = await failureOf(call);
     expect(failure.code).toBe('invalid_argument');

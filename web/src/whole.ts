@@ -25,6 +25,8 @@ import './models/stop_strings.js';
 import './runtime/core.js';
 import './text/chat_prompt.js';
 import './text/languages.js';
+import './text/special_tokens_map.js';
+import './text/tokenizer_classes.js';
 import * as tables from './text/on_demand.js';
 import * as pieces from './text/sentence_pieces.js';
 import { useParts } from './text/unicode.js';

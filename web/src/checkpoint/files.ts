@@ -100,6 +100,12 @@ export async function* readChunks(file: SourceFile, options: ReadOptions): Async
 /** Reads a JSON object, or undefined if there is no file (an HTML page in its place counts as none). */
 export async function readOptional(folder: Folder, name: string, options: ReadOptions): Promise<TextFile | undefined> {
   const file = await folder.find(name, options.signal, 'read at once');
+  return file === undefined || file.html ? undefined : readJson(file, options);
+}
+
+/** Reads a UTF-8 text file, or undefined if there is none (an HTML page in its place counts as none). */
+export async function readPlain(folder: Folder, name: string, options: ReadOptions): Promise<TextFile | undefined> {
+  const file = await folder.find(name, options.signal, 'read at once');
   return file === undefined || file.html ? undefined : readText(file, options);
 }
 
@@ -109,7 +115,7 @@ export async function readOptional(folder: Folder, name: string, options: ReadOp
 export async function readRequired(folder: Folder, name: string, options: ReadOptions): Promise<TextFile> {
   const file = await folder.find(name, options.signal, 'read at once');
   if (file === undefined) throw notFound(folder, name);
-  return readText(file, options);
+  return readJson(file, options);
 }
 
 export function notFound(folder: Folder, name: string): ClearformerError {
@@ -132,8 +138,13 @@ async function readText(file: SourceFile, options: ReadOptions): Promise<TextFil
   } catch (thrown) {
     throw thrown instanceof TypeError ? malformed(file, 'is not UTF-8') : thrown;
   }
-  checkJson(file, text);
   return { name: file.name, text, bytes };
+}
+
+async function readJson(file: SourceFile, options: ReadOptions): Promise<TextFile> {
+  const read = await readText(file, options);
+  checkJson(file, read.text);
+  return read;
 }
 
 function checkJson(file: SourceFile, text: string): void {

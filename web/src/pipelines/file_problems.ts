@@ -2,11 +2,10 @@
 // addition to what prevents a tokenizer, a processor or an embedding from being created.
 
 import { brokenRules, brokenTokenizerRules } from '../checkpoint/file_rules.js';
-import { readOptional } from '../checkpoint/files.js';
+import { readOptional, readPlain } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import type { Problem } from '../inspection/inspection.js';
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
-import { readPlain } from '../text/plain_text.js';
 import { promptFile, promptProblems } from './sentence_transformers.js';
 
 type Values = Readonly<Record<string, unknown>>;

@@ -1,11 +1,10 @@
 // The layout of sentence-transformers: modules.json lists the steps from a text to its embedding, each with a folder.
 
 import { brokenRules, expectNone, isObject } from '../checkpoint/file_rules.js';
-import { type ReadOptions, readOptional, readRequired } from '../checkpoint/files.js';
+import { type ReadOptions, readOptional, readPlain, readRequired } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import { type PoolingMode, poolingModes } from '../models/pooling.js';
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
-import { readPlain } from '../text/plain_text.js';
 import type { DenseLayer } from './dense.js';
 
 /** The embedding settings of a folder. */

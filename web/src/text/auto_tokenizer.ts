@@ -1,7 +1,7 @@
 // AutoTokenizer: loads a tokenizer from the source of a model, with the same options.
 
 import { ruled } from '../checkpoint/file_rules.js';
-import { type ReadOptions, readOptional, readRequired, type TextFile } from '../checkpoint/files.js';
+import { type ReadOptions, readOptional, readPlain, readRequired, type TextFile } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import { Progress, type ProgressCallback } from '../checkpoint/progress.js';
 import { openSource, type Source, type SourceOptions, sourceOptions } from '../checkpoint/source.js';
@@ -9,9 +9,8 @@ import { ClearformerError, isMissing } from '../support/error.js';
 import { checkOptions, ownOptions } from '../support/options.js';
 import { loadPart } from '../support/platform.js';
 import { missingPart } from './encoder.js';
-import { usualPaddingSide } from './padding_sides.js';
-import { readPlain } from './plain_text.js';
-import { classNameOf, mayChat, sentencePieces, type TokenizerConfig, withMap } from './special_tokens.js';
+import { padsLeft } from './settings.js';
+import { classNameOf, familyOf, isOwnName, sentencePieces, type TokenizerConfig } from './special_tokens.js';
 import { templateFile } from './template_names.js';
 import { PreTrainedTokenizer } from './tokenizer.js';
 import { useParts } from './unicode.js';
@@ -23,6 +22,8 @@ export interface TokenizerLoadOptions extends SourceOptions, ReadOptions {
 
 const knownOptions = [...sourceOptions, 'signal', 'integrity', 'progress_callback'];
 const main = 'tokenizer.json';
+const classesPart = () => loadPart(() => import('./tokenizer_classes.js'));
+const mapPart = () => loadPart(() => import('./special_tokens_map.js'));
 const otherFiles = () => loadPart(() => import('./other_files.js')); // rarely needed
 
 /** All files of a folder that a tokenizer may be read from. */
@@ -116,16 +117,24 @@ async function completed(
 ): Promise<TokenizerConfig> {
   // transformers reads the map of folders without `added_tokens_decoder`, and since version 5, which names a backend, writes none.
   const wantsMap = config.added_tokens_decoder === undefined && !config.backend;
-  const wantsClass = typeof config.tokenizer_class !== 'string';
-  const wantsSide = usualPaddingSide(config) === 'left' && !config.padding_side;
+  const { tokenizer_class, padding_side } = config;
+  const wantsModel = !tokenizer_class || (!padding_side && padsLeft(config));
+  const mayChat = [undefined, 'gpt2'].includes(familyOf(config)); // encoders and translators have no templates
   const [map, model, template] = await Promise.all([
     wantsMap ? readOptional(folder, 'special_tokens_map.json', options) : undefined,
-    wantsClass || wantsSide ? readOptional(folder, 'config.json', options) : undefined,
-    mayChat(config) ? readPlain(folder, templateFile, options) : undefined,
+    wantsModel ? readOptional(folder, 'config.json', options) : undefined,
+    mayChat ? readPlain(folder, templateFile, options) : undefined,
   ]);
-  if (template !== undefined) texts.push(template);
-  const whole = { ...withMap(config, parsed(map, texts)), ...(template && { chat_template: template.text }) };
-  if (model === undefined) return whole;
-  const { tokenizer_class, model_type } = parsed(model, texts);
-  return { ...whole, model_type, ...(wantsClass && { tokenizer_class: tokenizer_class ?? model_type }) };
+  const { additional_special_tokens, extra_special_tokens = additional_special_tokens, ...others } = config;
+  const plain = { ...others, extra_special_tokens, ...(template && { chat_template: template.text }) };
+  if (template) texts.push(template);
+  const tokens = parsed(map, texts);
+  const isWhole = Object.keys(tokens).some((key) => /^extra/.test(key) || isOwnName(key));
+  const whole = isWhole ? (await mapPart()).withMap(plain, tokens) : { ...plain, ...tokens };
+  if (!model) return whole;
+  const { tokenizer_class: own, model_type } = parsed(model, texts);
+  const named = tokenizer_class || own;
+  const usual = { ...whole, tokenizer_class: named ?? model_type };
+  if (familyOf(usual)) return usual;
+  return { ...usual, tokenizer_class: (await classesPart()).classFor(named, model_type) };
 }

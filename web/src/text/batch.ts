@@ -4,8 +4,8 @@ import { ClearformerError, textOf } from '../support/error.js';
 import { mapped, type Steps } from '../support/steps.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { Token } from './encoder.js';
-import { invalid } from './invalid.js';
-import type { Side } from './padding_sides.js';
+import { invalid, shown } from './invalid.js';
+import type { Side } from './settings.js';
 import type { Truncation, TruncationStrategy } from './truncation.js';
 
 /** Options of `tokenizer(text, options)`, with Hugging Face's names. */
@@ -156,6 +156,7 @@ interface Defaults {
   readonly padding_side: Side;
   readonly truncation_side: Side;
   readonly model_max_length: number;
+  readonly pad_token_id: number | null;
 }
 
 /** The truncation of a call that adds special tokens; undefined: none. */
@@ -168,17 +169,13 @@ export function truncationOf(options: TokenizerCallOptions, added: number, own: 
   return { strategy, room: limit - added, stride, side: checkedSide('truncation_side', truncation_side) };
 }
 
-/** The padding of a call's rows; `filling` returns the token, if one is needed. */
-export function paddingOf(
-  rows: readonly Row[],
-  options: TokenizerCallOptions,
-  own: Defaults,
-  filling: () => Pick<Token, 'id' | 'type'>,
-): Padding {
+/** The padding of a call's rows, with tokens of a type. */
+export function paddingOf(rows: readonly Row[], options: TokenizerCallOptions, own: Defaults, type: number): Padding {
   const longest = rows.reduce((most, { tokens }) => Math.max(most, tokens.length), 0);
   const length = paddedLength(longest, options, own.model_max_length);
   const needed = length !== undefined && rows.some(({ tokens }) => tokens.length < length);
-  const { id, type } = needed ? filling() : { id: 0, type: 0 };
+  const id = needed ? own.pad_token_id : 0;
+  if (id === null) throw invalid('padding', 'it has no padding token; set tokenizer.pad_token to one of its tokens');
   const token: Token = { id, start: 0, end: 0, word: null, sequence: null, special: true, type };
   const { padding_side = own.padding_side } = options;
   return { length, side: needed ? checkedSide('padding_side', padding_side) : own.padding_side, token };
@@ -197,8 +194,7 @@ function truncationStrategy(options: TokenizerCallOptions): TruncationStrategy |
   if (stride !== undefined && !isCount(stride)) throw invalid('stride', 'stride must be a whole number from 0 up');
   const { max_length } = options;
   if (max_length !== undefined && max_length !== null && !isCount(max_length)) {
-    const given = typeof max_length === 'string' ? JSON.stringify(max_length) : textOf(max_length);
-    throw invalid('max_length', `max_length must be a whole number from 0 up, not ${given}`);
+    throw invalid('max_length', `max_length must be a whole number from 0 up, not ${shown(max_length)}`);
   }
   if (max_length !== undefined && strategy === undefined && options.padding !== 'max_length') {
     throw invalid('max_length', "max_length needs truncation: true or padding: 'max_length'");
@@ -266,7 +262,7 @@ class BatchInfo implements TokenInfo {
   }
 
   sequence_ids(row = 0): (0 | 1 | null)[] {
-    return this.#row(row).map(({ sequence }) => sequence as 0 | 1 | null);
+    return this.#row(row).map(({ sequence }) => sequence);
   }
 
   tokens(row = 0): string[] {

@@ -1,13 +1,12 @@
 // Chat templates: renders a conversation with the tokenizer's Jinja template, as transformers does.
 
 import { isObject } from '../checkpoint/file_rules.js';
-import { notFound, type ReadOptions } from '../checkpoint/files.js';
+import { notFound, type ReadOptions, readPlain } from '../checkpoint/files.js';
 import { openSource, type Source, type SourceOptions, sourceOptions } from '../checkpoint/source.js';
 import { ClearformerError, messageOf } from '../support/error.js';
 import { checkOptions, expectArgument } from '../support/options.js';
 import type { TokenizerCallOptions, TokenizerOutput } from './batch.js';
 import { type BoundedTemplate, boundedTemplate } from './bounded_template.js';
-import { readPlain } from './plain_text.js';
 import { readOldTemplate } from './template_files.js';
 import { templateFile } from './template_names.js';
 

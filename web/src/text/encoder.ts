@@ -28,8 +28,8 @@ export interface Token {
   end: number;
   /** The index of its word; null for tokens without text. */
   word: number | null;
-  /** 0 the text, 1 its pair (others only with several steps that add tokens); null for tokens without text. */
-  sequence: number | null;
+  /** 0 the text, 1 its pair; null for tokens without text. */
+  sequence: 0 | 1 | null;
   type: number;
   /** Whether it is not of a text. */
   special?: boolean;

@@ -1,11 +1,17 @@
 // Folders without tokenizer.json: which of their files are read instead.
 
 import { ruled } from '../checkpoint/file_rules.js';
-import { type ReadOptions, readOptional, type TextFile } from '../checkpoint/files.js';
+import { type ReadOptions, readOptional, readPlain, type TextFile } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import { ClearformerError } from '../support/error.js';
-import { readPlain } from './plain_text.js';
-import { familyOf, sentencePieces, specialInLists, type TokenizerConfig, tokenText } from './special_tokens.js';
+import {
+  extraTokens,
+  familyOf,
+  sentencePieces,
+  specialNames,
+  type TokenizerConfig,
+  tokenText,
+} from './special_tokens.js';
 import { fromVocabAndMerges, fromVocabTxt } from './vocabulary_files.js';
 
 /** Converts the other files of a folder to the form of tokenizer.json; undefined if they are no tokenizer either. */
@@ -33,7 +39,8 @@ export async function fromOtherFiles(
 
 /** added_tokens.json maps tokens to ids; the other files say which of them are special. */
 function legacyTokens(ids: Record<string, number>, config: TokenizerConfig): Record<number, object> {
-  const special = new Set(specialInLists(config).map(tokenText));
+  const texts = extraTokens(config).filter((token) => typeof token === 'string');
+  const special = new Set([...specialNames.map((name) => config[name]), ...texts].map(tokenText));
   const tokens = Object.entries(ids).map(([content, id]) => {
     return [id, { content, special: special.has(content), normalized: !special.has(content) }];
   });

@@ -7,17 +7,8 @@ import type { Token } from './encoder.js';
 import { asStep, isObject, lastId, malformed, mustBe, type Step, stepsOf, unknownStep } from './step.js';
 import { whiteSpace } from './unicode.js';
 
-/** A row of tokens, followed by rows of overflowing tokens. */
+/** Rows of tokens of a text, or of special tokens beside it: the main one, followed by those of overflowing tokens. */
 export type Rows = readonly (readonly Token[])[];
-
-/** A row under way, and the places [from, to) of its texts by their numbers. */
-interface Row {
-  readonly tokens: readonly Token[];
-  readonly places: ReadonlyMap<number, readonly [from: number, to: number]>;
-}
-
-/** A text or special tokens between texts: the main row, followed by overflowing ones. */
-type Part = readonly Row[];
 
 /** What a call's steps share: the texts of tokens with spans, and the vocabulary's entries. */
 interface Context {
@@ -30,7 +21,7 @@ interface Context {
 interface Stage {
   /** The ids it adds to a text, or a pair. */
   added(pair: boolean): readonly number[];
-  run(parts: readonly Part[], context: Context): Steps<readonly Part[]>;
+  run(parts: readonly Rows[], context: Context): Steps<readonly Rows[]>;
 }
 
 export class PostProcessor {
@@ -63,46 +54,21 @@ export class PostProcessor {
    */
   *process(texts: readonly Rows[], withSpecial: boolean, originals: readonly string[] | undefined): Steps<Rows> {
     const context = { withSpecial, originals, spelling: this.#spelling };
-    let parts: readonly Part[] = texts.map((rows, i) => rows.map((tokens) => placed({ tokens, places: new Map() }, i)));
+    let parts = texts;
     for (const stage of this.#stages) parts = yield* stage.run(parts, context);
-    const all: (readonly Token[])[] = [];
-    for (const row of parts.reduce(joined, [nothing])) all.push(yield* numbered(row));
-    return all;
+    return parts.reduce(joined, [[]]);
   }
 }
 
-const nothing: Row = { tokens: [], places: new Map() };
-
-/** The row as the text of a number. */
-function placed({ tokens, places }: Row, i: number): Row {
-  return { tokens, places: new Map(places).set(i, [0, tokens.length]) };
-}
-
-/** The tokens with the numbers of their texts. As in the crate, texts without a place are everywhere. */
-function* numbered({ tokens, places }: Row): Steps<readonly Token[]> {
-  const numbers = new Array<number | null>(tokens.length).fill(null);
-  for (let i = 0; i < Math.max(places.size, 1); i++) numbers.fill(i, ...(places.get(i) ?? []));
-  return yield* mapped(tokens, (token, i) => {
-    const sequence = numbers[i] ?? null;
-    return sequence === token.sequence ? token : { ...token, sequence };
-  });
-}
-
 /** Every combination of two parts' rows: the main ones first. */
-function joined(left: Part, right: Part): Part {
-  const [main = nothing, ...leftOver] = left;
-  const [next = nothing, ...nextOver] = right;
+function joined(left: Rows, right: Rows): Rows {
+  const [main = [], ...leftOver] = left;
+  const [next = [], ...nextOver] = right;
   return [
-    together(main, next),
-    ...leftOver.flatMap((row) => right.map((other) => together(row, other))),
-    ...nextOver.map((other) => together(main, other)),
+    [...main, ...next],
+    ...leftOver.flatMap((row) => right.map((other) => [...row, ...other])),
+    ...nextOver.map((other) => [...main, ...other]),
   ];
-}
-
-function together(left: Row, right: Row): Row {
-  const { length } = left.tokens;
-  const moved = Array.from(right.places, ([i, [from, to]]) => [i, [from + length, to + length]] as const);
-  return { tokens: [...left.tokens, ...right.tokens], places: new Map([...left.places, ...moved]) };
 }
 
 /** cls and sep are pairs of a token and its id. */
@@ -113,40 +79,9 @@ function idIn(step: Step, key: 'cls' | 'sep'): number {
 }
 
 const stages: Readonly<Record<string, (step: Step) => Stage>> = {
-  ByteLevel: (step) => ({
-    added: () => [],
-    *run(parts, context) {
-      const done = yield* withoutSpaces(parts, step, context);
-      return done.map((part, i) => part.map((row, r) => (r === 0 ? placed(row, i) : row)));
-    },
-  }),
-  BertProcessing: (step) => {
-    const [cls, sep] = [idIn(step, 'cls'), idIn(step, 'sep')];
-    return {
-      added: (pair) => (pair ? [cls, sep, sep] : [cls, sep]),
-      *run(parts, { withSpecial }) {
-        if (!withSpecial) return parts;
-        const done: Part[] = [];
-        for (const part of parts) done.push(yield* framed(part, done.length === 0 ? [cls] : [], sep, done.length));
-        return done;
-      },
-    };
-  },
-  RobertaProcessing: (step) => {
-    const [cls, sep] = [idIn(step, 'cls'), idIn(step, 'sep')];
-    return {
-      added: (pair) => (pair ? [cls, sep, sep, sep] : [cls, sep]),
-      *run(parts, context) {
-        const done: Part[] = [];
-        for (const part of yield* withoutSpaces(parts, step, context)) {
-          const before = done.length === 0 ? cls : sep;
-          if (context.withSpecial) done.push(yield* framed(part, [before], sep, done.length, 0));
-          else done.push(yield* typed(part, 0));
-        }
-        return done;
-      },
-    };
-  },
+  ByteLevel: (step) => ({ added: () => [], run: (parts, context) => withoutSpaces(parts, step, context) }),
+  BertProcessing: (step) => framing(step, []),
+  RobertaProcessing: (step) => framing(step, [idIn(step, 'sep')], 0),
   TemplateProcessing: (step) => {
     const slotsOf = (pieces: unknown, key: string) => {
       if (Array.isArray(pieces)) return pieces.map((piece) => slotOf(piece, step.special_tokens));
@@ -159,16 +94,10 @@ const stages: Readonly<Record<string, (step: Step) => Stage>> = {
         const slots = templates[parts.length - 1];
         if (slots === undefined)
           throw malformed(`TemplateProcessing: ${parts.length} parts come from the steps before it`);
-        const texts = [...parts];
-        const done: Part[] = [];
+        const done: Rows[] = [];
         for (const slot of slots) {
-          if ('text' in slot) {
-            const [main = nothing, ...over] = yield* typed(texts[slot.text] ?? [], slot.type);
-            const part = [placed(main, slot.text), ...over];
-            texts[slot.text] = part;
-            done.push(part);
-          } else if (withSpecial)
-            done.push([{ tokens: slot.special.map((id) => specialToken(id, slot.type)), places: new Map() }]);
+          if ('text' in slot) done.push(yield* typed(parts[slot.text] ?? [], slot.type));
+          else if (withSpecial) done.push([slot.special.map((id) => specialToken(id, slot.type))]);
         }
         return done;
       },
@@ -180,26 +109,35 @@ function specialToken(id: number, type: number): Token {
   return { id, start: 0, end: 0, word: null, sequence: null, special: true, type };
 }
 
-/** A part with another type. As in the crate, overflowing rows keep theirs. */
-function* typed([main, ...over]: Part, type: number): Steps<Part> {
-  if (main === undefined) return [];
-  return [{ ...main, tokens: yield* mapped(main.tokens, (token) => ({ ...token, type })) }, ...over];
+/** Rows with another type. As in the crate, overflowing ones keep theirs. */
+function* typed([main, ...over]: Rows, type: number): Steps<Rows> {
+  return main === undefined ? [] : [yield* mapped(main, (token) => ({ ...token, type })), ...over];
 }
 
 /**
- * The part of a number with special tokens around each row, the first or a further text; what is between them is a text. `type`: of all
- * tokens, else they keep theirs.
+ * Special tokens around the first text, and `before` and behind further ones: what is between them is no special token any
+ * more. `type`: of all tokens, else they keep theirs.
  */
-function* framed(part: Part, before: readonly number[], after: number, number: number, type?: number): Steps<Part> {
-  const i = Math.min(number, 1);
-  const special = (id: number) => specialToken(id, type ?? i);
-  const framedRows: Row[] = [];
-  for (const row of part) {
-    const inner = yield* mapped(row.tokens, (token) => ({ ...token, special: false, type: type ?? token.type }));
-    const tokens = [...before.map(special), ...inner, special(after)];
-    framedRows.push({ tokens, places: new Map([[i, [before.length, tokens.length - 1]]]) });
-  }
-  return framedRows;
+function framing(step: Step, before: readonly number[], type?: number): Stage {
+  const [cls, sep] = [idIn(step, 'cls'), idIn(step, 'sep')];
+  return {
+    added: (pair) => (pair ? [cls, sep, ...before, sep] : [cls, sep]),
+    *run(given, context) {
+      const parts = type === undefined ? given : yield* withoutSpaces(given, step, context);
+      const done: Rows[] = [];
+      for (const [i, part] of parts.entries()) {
+        const special = (id: number) => specialToken(id, type ?? Math.min(i, 1));
+        const rows: Token[][] = [];
+        for (const row of context.withSpecial ? part : []) {
+          const inner = yield* mapped(row, (token) => ({ ...token, special: false, type: type ?? token.type }));
+          rows.push([...(i === 0 ? [cls] : before).map(special), ...inner, special(sep)]);
+        }
+        if (context.withSpecial) done.push(rows);
+        else done.push(type === undefined ? part : yield* typed(part, type));
+      }
+      return done;
+    },
+  };
 }
 
 /** A special token, or one of the texts (0 the first, 1 its pair), and its token type. */
@@ -239,20 +177,18 @@ function flat(held: unknown): Step[] {
 }
 
 /** The parts with spans that exclude spaces, if the step says so. */
-function* withoutSpaces(parts: readonly Part[], step: Step, context: Context): Steps<readonly Part[]> {
+function* withoutSpaces(parts: readonly Rows[], step: Step, context: Context): Steps<readonly Rows[]> {
   const { originals, spelling } = context;
   if (originals === undefined || !(step.trim_offsets ?? step.type === 'ByteLevel')) return parts;
   const prefixed = step.add_prefix_space !== false;
-  const done: Part[] = [];
+  const trim = (token: Token, i: number) => {
+    const text = originals[token.sequence ?? 0] ?? '';
+    return trimmed(token, spelling(token.id) ?? '', text, prefixed && (i === 0 || token.start === 0));
+  };
+  const done: Rows[] = [];
   for (const part of parts) {
-    const rows: Row[] = [];
-    for (const { tokens, places } of part) {
-      const trim = (token: Token, i: number) => {
-        const text = originals[token.sequence ?? 0] ?? '';
-        return trimmed(token, spelling(token.id) ?? '', text, prefixed && (i === 0 || token.start === 0));
-      };
-      rows.push({ tokens: yield* mapped(tokens, trim), places });
-    }
+    const rows: Token[][] = [];
+    for (const row of part) rows.push(yield* mapped(row, trim));
     done.push(rows);
   }
   return done;

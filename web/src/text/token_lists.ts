@@ -1,8 +1,9 @@
 // What a caller's texts and ids, and a file's vocabularies, are as lists.
 
-import { ClearformerError, textOf } from '../support/error.js';
+import { ClearformerError } from '../support/error.js';
 import { expectArgument } from '../support/options.js';
 import { isTensor, type Tensor } from '../tensor/tensor.js';
+import { shown } from './invalid.js';
 
 /** Token ids of one text. */
 export type TokenIds = readonly number[] | readonly bigint[] | Int32Array | BigInt64Array | Tensor;
@@ -27,10 +28,10 @@ export function spellings({ ids, list }: Vocabulary, added: Iterable<readonly [s
 export const isListOfTexts = (given: unknown): boolean =>
   Array.isArray(given) && given.every((one) => typeof one === 'string');
 
-/** Throws `invalid_argument` for what is no list of texts. */
+/** Throws `invalid_argument` for what is no list of texts, which it names. */
 export function expectTexts(call: string, given: unknown): asserts given is readonly string[] {
-  expectArgument(call, Array.isArray(given), 'a text or an array of texts', given);
-  for (const [i, one] of given.entries()) expectArgument(`${call}: text ${i}`, typeof one === 'string', 'a text', one);
+  const others = Array.isArray(given) ? given.filter((one) => typeof one !== 'string') : [given];
+  expectArgument(call, others.length === 0, 'a text or an array of texts', others[0]);
 }
 
 /** Ids, or one, as numbers; throws for what is none. */
@@ -47,9 +48,6 @@ export function idList(given: TokenIds | number | bigint, call = 'tokenizer'): n
   return Array.from((isTensor(ids) ? ids.data : ids) as ArrayLike<number | bigint>, (one) => {
     const id = Number(one);
     if (/^(number|bigint)$/.test(typeof one) && Number.isSafeInteger(id) && id >= 0) return id;
-    throw new ClearformerError(
-      'invalid_argument',
-      `${typeof one === 'string' ? JSON.stringify(one) : textOf(one)} is no token id`,
-    );
+    throw new ClearformerError('invalid_argument', `${shown(one)} is no token id`);
   });
 }

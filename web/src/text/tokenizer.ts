@@ -22,12 +22,10 @@ import {
 import type { ChatPromptOptions, Chats, Conversation } from './chat_prompt.js';
 import { cleanedUp, TokenDecoder } from './decoder.js';
 import { Encoder, type Token, type WholeJson } from './encoder.js';
-import { invalid } from './invalid.js';
 import type { Model } from './model_parts.js';
 import { modelOf } from './models.js';
-import type { Side } from './padding_sides.js';
 import { PostProcessor, type Rows } from './post_processor.js';
-import { settingsOf, withStored } from './settings.js';
+import { type Side, settingsOf, withStored } from './settings.js';
 import {
   addedTokensOf,
   classNameOf,
@@ -57,21 +55,21 @@ export class PreTrainedTokenizer extends Callable<
   TokenizerOutput | TokenizerLists<number[] | number[][]>
 > {
   /** The side that is padded; generation needs `left`. */
-  padding_side: Side;
+  declare padding_side: Side;
   /** The side that tokens are truncated from. */
-  truncation_side: Side;
+  declare truncation_side: Side;
   // The special tokens by role; null if the tokenizer has none. `pad_token` is used for padding.
-  bos_token: string | null;
-  eos_token: string | null;
-  unk_token: string | null;
-  sep_token: string | null;
-  pad_token: string | null;
-  cls_token: string | null;
-  mask_token: string | null;
+  declare bos_token: string | null;
+  declare eos_token: string | null;
+  declare unk_token: string | null;
+  declare sep_token: string | null;
+  declare pad_token: string | null;
+  declare cls_token: string | null;
+  declare mask_token: string | null;
   /** The model's maximum input length; Infinity if the files do not give it. */
-  readonly model_max_length: number;
+  declare readonly model_max_length: number;
   /** The Jinja chat template, or several by name: chat_template.jinja's or tokenizer_config.json's; null if there is none. */
-  readonly chat_template: string | Readonly<Record<string, string>> | null;
+  declare readonly chat_template: string | Readonly<Record<string, string>> | null;
   /** The texts' language, with NLLB, mBART and M2M100 only; one without a token throws `invalid_argument`. */
   declare src_lang?: string | undefined;
   /** The model's inputs: without `attention_mask` it was trained without one. */
@@ -84,7 +82,6 @@ export class PreTrainedTokenizer extends Callable<
   readonly #config: TokenizerConfig;
   readonly #addedIds: ReadonlyMap<string, number>;
   readonly #padType: number;
-  readonly #modelTokens: Readonly<Record<string, string>>;
 
   /**
    * `tokenizerJson` and `config` are the parsed files. Throws `malformed_config` for invalid ones, `unsupported` for
@@ -114,21 +111,13 @@ export class PreTrainedTokenizer extends Callable<
         cause,
       );
     }
-    const settings = settingsOf(this.#config, json);
-    this.padding_side = settings.padding_side;
-    this.truncation_side = settings.truncation_side;
-    this.model_max_length = settings.model_max_length;
-    this.chat_template = settings.chat_template;
-    this.#padType = settings.pad_type;
-    this.#modelTokens = modelTokenTexts(this.#config);
-    const special = specialTokensOf(this.#config, (token) => this.#idOf(token) !== null);
-    this.bos_token = special.bos_token;
-    this.eos_token = special.eos_token;
-    this.unk_token = special.unk_token;
-    this.sep_token = special.sep_token;
-    this.pad_token = special.pad_token;
-    this.cls_token = special.cls_token;
-    this.mask_token = special.mask_token;
+    const { pad_type, ...settings } = settingsOf(this.#config, json);
+    this.#padType = pad_type;
+    Object.assign(
+      this,
+      settings,
+      specialTokensOf(this.#config, (token) => this.#idOf(token) !== null),
+    );
   }
 
   /** Ids of the special tokens; null if the tokenizer has none. */
@@ -167,7 +156,7 @@ export class PreTrainedTokenizer extends Callable<
   /** Special tokens by role, without unused roles, and the model's own by name (`image_token`). */
   get special_tokens_map(): Record<string, string> {
     const held = specialNames.map((name) => [name, this[name]] as const).filter(([, token]) => token !== null);
-    return { ...(Object.fromEntries(held) as Record<string, string>), ...this.#modelTokens };
+    return { ...(Object.fromEntries(held) as Record<string, string>), ...modelTokenTexts(this.#config) };
   }
 
   /** Number of tokens. */
@@ -188,8 +177,8 @@ export class PreTrainedTokenizer extends Callable<
 
   /** The number of special tokens added to a text, or a pair (`'pair'`, or true as in transformers). */
   num_special_tokens_to_add(pair: 'single' | 'pair' | boolean = 'single'): number {
-    const isKnown = typeof pair === 'boolean' || pair === 'single' || pair === 'pair';
-    expectArgument('num_special_tokens_to_add', isKnown, "'single' or 'pair', or whether it is a pair", pair);
+    const known = ['single', 'pair', true, false];
+    expectArgument('num_special_tokens_to_add', known.includes(pair), "'single', 'pair', true or false", pair);
     return this.#postProcessor.added(pair === true || pair === 'pair');
   }
 
@@ -314,7 +303,7 @@ export class PreTrainedTokenizer extends Callable<
   ): Steps<TokenizerOutput | TokenizerLists<number[] | number[][]>> {
     checkOptions('tokenizer', options, callOptions);
     const rows = yield* this.#encodeAll(text, options);
-    const padding = paddingOf(rows, options, this, () => this.#padding());
+    const padding = paddingOf(rows, options, this, this.#padType);
     const spelling = (id: number) => this.#tokenAt(id);
     const how = { single: typeof text === 'string', spelling, inputs: this.model_input_names };
     return yield* layOut(rows, padding, options, how);
@@ -354,11 +343,6 @@ export class PreTrainedTokenizer extends Callable<
     expectArgument('tokenizer: text_pair', pair === undefined || typeof pair === 'string', 'a text', pair);
     const parts: Rows[] = (yield* this.#parts(text, pair, false)).map((part) => [part]);
     return (yield* this.#postProcessor.process(parts, special, undefined))[0] ?? [];
-  }
-
-  #padding(): Pick<Token, 'id' | 'type'> {
-    if (this.pad_token_id !== null) return { id: this.pad_token_id, type: this.#padType };
-    throw invalid('padding', 'it has no padding token; set tokenizer.pad_token to one of its tokens');
   }
 
   #namedSpecial(): number[] {
