@@ -27,7 +27,7 @@ const secondFile = 'second.js';
 // calls in their order, empty caches for several calls, and tell tensors without methods or buffer, masks, patterns and
 // ranges of other kinds; 1.6 kB are post-processors behind one another, tokens of a model's own, classes that pad on the
 // left and dates in templates, 0.4 kB changes of generation_config.
-const inlineBrotliLimit = 322_600;
+const inlineBrotliLimit = 322_700;
 
 interface Page {
   name: string;
@@ -52,14 +52,14 @@ interface Page {
 // post-processors behind one another, tokens of a model's own, sides of classes and chat_template.jinja 0.8 kB, changes of
 // generation_config 0.3 kB of all.
 const pages: readonly Page[] = [
-  { name: 'a language model and its tokenizer', imports: ['AutoModelForCausalLM', 'AutoTokenizer'], limit: 44_300 },
+  { name: 'a language model and its tokenizer', imports: ['AutoModelForCausalLM', 'AutoTokenizer'], limit: 45_000 },
   {
     name: 'a language model and its tokenizer from a server',
     imports: ['AutoModelForCausalLM', 'AutoTokenizer'],
     later: /^(web_folder|sha256)/,
-    limit: 52_600,
+    limit: 53_200,
   },
-  { name: 'everything the package exports', imports: ['*'], limit: 114_600 },
+  { name: 'everything the package exports', imports: ['*'], limit: 114_900 },
 ];
 
 const brotli = (data: Buffer): number =>

@@ -1,4 +1,4 @@
-// The rules of a model's JSON files, one table per file: the valid values of each key. Loading rejects with the first
+// The rules of a tokenizer's JSON files, one table per file (pipelines/sentence_rules.ts has those of embeddings): the valid values of each key. Loading rejects with the first
 // violation, `validate` lists all. Null counts as absent; keys not in a table are ignored.
 // (config.json, generation_config.json, the index and the headers of weights are checked by the core.)
 
@@ -7,10 +7,17 @@ import { ClearformerError } from '../support/error.js';
 type Values = Readonly<Record<string, unknown>>;
 type Kind = keyof typeof kinds;
 /**
- * The rule of a key (`*`: any key): a kind, one of several strings, or a rule for every member of an object or list.
+ * The rule of a key (`*`: any key): a kind, one of several strings, a rule for every member of an object or list, or one of
+ * its own.
  */
-type Rule = Kind | readonly string[] | { readonly each: Rule | Table };
+type Rule = Kind | readonly string[] | { readonly each: Rule | Table } | Own;
+interface Own {
+  readonly must: string;
+  fits(value: unknown): boolean;
+}
 type Table = Readonly<Record<string, Rule>>;
+/** Tables by file. */
+export type Tables = Readonly<Record<string, Table>>;
 
 /** Pairs of ids are encoded in one double (tokenizer.json's merges): left · (the highest + 1) + right. */
 export const lastId = 2 ** 26 - 1;
@@ -26,7 +33,7 @@ export function isDeeper(value: unknown, levels = deepest): boolean {
   return levels === 0 || Object.values(value).some((one) => isDeeper(one, levels - 1));
 }
 
-const isText = (value: unknown): value is string => typeof value === 'string';
+export const isText = (value: unknown): value is string => typeof value === 'string';
 const isWhole = (value: unknown, least: number, most: number) =>
   Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
 const isToken = (value: unknown): boolean => isText(value) || (isObject(value) && isText(value.content));
@@ -43,13 +50,6 @@ const kinds = {
   tokens: [
     'a list of tokens, or an object of them',
     (value: unknown) => typeof value === 'object' && value !== null && Object.values(value).every(isToken),
-  ],
-  module: [
-    'an object with a type, a text, and a path of plain names',
-    (value: unknown) => {
-      const { type, path = '' } = isObject(value) ? value : {};
-      return isText(type) && isText(path) && !/(^|\/)\.*(\/|$)|[\\?#]/.test(path || 'x');
-    },
   ],
   template: [
     'a text, or a list of names and templates',
@@ -82,7 +82,7 @@ const addedToken: Table = {
   normalized: 'flag',
 };
 
-const tables: Readonly<Record<string, Table>> = {
+const tables: Tables = {
   'tokenizer.json': { added_tokens: { each: addedToken } },
   'tokenizer.json: padding': { direction, pad_id: 'id', pad_type_id: 'id', pad_token: 'text' },
   'tokenizer.json: truncation': { direction, max_length: 'count', stride: 'count' },
@@ -106,29 +106,10 @@ const tables: Readonly<Record<string, Table>> = {
   'special_tokens_map.json': roles,
   'added_tokens.json': { '*': 'id' },
   'vocab.json': { '*': 'id' },
-  'modules.json': { '*': 'module' },
-  'sentence_bert_config.json': { max_seq_length: 'size', do_lower_case: 'flag' },
-  'Pooling/config.json': {
-    word_embedding_dimension: 'size',
-    embedding_dimension: 'size',
-    include_prompt: 'flag',
-    pooling_mode_cls_token: 'flag',
-    pooling_mode_mean_tokens: 'flag',
-    pooling_mode_max_tokens: 'flag',
-    pooling_mode_mean_sqrt_len_tokens: 'flag',
-    pooling_mode_weightedmean_tokens: 'flag',
-    pooling_mode_lasttoken: 'flag',
-  },
-  'Dense/config.json': { in_features: 'size', out_features: 'size', bias: 'flag', activation_function: 'text' },
-  'config_sentence_transformers.json': {
-    prompts: { each: 'text' },
-    default_prompt_name: 'text',
-    similarity_fn_name: ['cosine', 'dot', 'euclidean', 'manhattan'],
-  },
 };
 
-/** All rules violated by the values of `file`; `name` is its path if it is in a subfolder. */
-export function brokenRules(file: string, values: Values, name = file): ClearformerError[] {
+/** All rules of `from` violated by the values of `file`; `name` is its path if it is in a subfolder. */
+export function brokenRules(file: string, values: Values, name = file, from = tables): ClearformerError[] {
   const broken: ClearformerError[] = [];
   const [main = name] = name.split(': ');
   const refuse = (key: string, rule: string, value: unknown) => {
@@ -141,6 +122,8 @@ export function brokenRules(file: string, values: Values, name = file): Clearfor
     } else if (typeof rule === 'string') {
       const [what, fits] = kinds[rule as Kind];
       if (!fits(value)) refuse(key, what, value);
+    } else if ('fits' in rule) {
+      if (!(rule as Own).fits(value)) refuse(key, (rule as Own).must, value);
     } else if ('each' in rule) {
       if (typeof value !== 'object') refuse(key, 'an object or a list', value);
       else every(value as Values, rule.each as Rule, (own) => `${key}[${own}]`);
@@ -157,7 +140,7 @@ export function brokenRules(file: string, values: Values, name = file): Clearfor
       if (value !== undefined && value !== null) check(start + key, rule, value);
     }
   };
-  const { '*': any, ...table } = tables[file] ?? {};
+  const { '*': any, ...table } = from[file] ?? {};
   if (any !== undefined) every(values, any, (own) => own);
   keyed(values, table, '');
   return broken;

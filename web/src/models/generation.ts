@@ -22,7 +22,7 @@ import {
 import { rowsOf } from './inputs.js';
 import { KeyValueCache } from './key_value_cache.js';
 import type { Observation } from './observation.js';
-import { RowDecoders } from './row_decoders.js';
+import type { RowDecoders } from './row_decoders.js';
 import type { StopStrings } from './stop_strings.js';
 
 /** The model that generates. */
@@ -214,6 +214,16 @@ async function stopStrings(
   return new StopStrings(strings, tokenizer, promptRows(value), [...value.eos_token_ids]);
 }
 
+/** Decoders of the rows of a stream. */
+async function rowDecoders(
+  tokenizer: PreTrainedTokenizer,
+  { prompt, ends }: GenerationRun,
+  skip_special_tokens: boolean,
+): Promise<RowDecoders> {
+  const { RowDecoders } = await loadPart(() => import('./row_decoders.js'));
+  return new RowDecoders(tokenizer, prompt, ends, skip_special_tokens);
+}
+
 async function stopTokenizer(
   host: GeneratingModel,
   { call, tokenizer }: GenerationRequest,
@@ -260,7 +270,7 @@ export async function* generateStream(
   try {
     const texted = tokenizer !== undefined && !run.beams;
     const skip = options.skip_special_tokens ?? true;
-    const decoders = texted ? new RowDecoders(tokenizer, run.prompt, run.ends, skip) : undefined;
+    const decoders = texted ? await rowDecoders(tokenizer, run, skip) : undefined;
     for await (const value of run.steps()) {
       const token_ids = [...value.token_ids.data];
       const texts = decoders?.push(token_ids, value.done, run.stopped);

@@ -1,7 +1,7 @@
 // Dense layers of sentence-transformers, which map pooled vectors: y = act(x Wᵀ + b). The core computes them
 // (cpp/clearformer/modules/sentence_transformers.cpp).
 
-import { brokenRules, expectNone } from '../checkpoint/file_rules.js';
+import { expectNone } from '../checkpoint/file_rules.js';
 import { notFound, type ReadOptions, readChunks, readRequired } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import { tensorIn } from '../models/pooling.js';
@@ -12,6 +12,7 @@ import { copied } from '../support/copied.js';
 import { ClearformerError } from '../support/error.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { toTensor } from '../tensor/tensor_output.js';
+import { brokenSentenceRules } from './sentence_rules.js';
 
 /** A layer: its options and, until the core has them, its weights as a safetensors file. */
 export interface DenseLayer {
@@ -24,7 +25,7 @@ export interface DenseLayer {
 export async function readDense(folder: Folder, path: string, options: ReadOptions): Promise<DenseLayer> {
   const name = `${path}config.json`;
   const values = JSON.parse((await readRequired(folder, name, options)).text);
-  expectNone(brokenRules('Dense/config.json', values, name));
+  expectNone(brokenSentenceRules('Dense/config.json', values, name));
   const { in_features, out_features, bias = true, activation_function } = values;
   const told = { in_features, out_features, bias, ...(activation_function && { activation_function }) };
   return { options: told, weights: await readWeights(folder, path, options), module: undefined };

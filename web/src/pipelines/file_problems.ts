@@ -6,6 +6,7 @@ import { readOptional, readPlain } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import type { Problem } from '../inspection/inspection.js';
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
+import { brokenSentenceRules } from './sentence_rules.js';
 import { promptFile, promptProblems } from './sentence_transformers.js';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -44,10 +45,10 @@ export async function fileProblems(
     await attempt(async () => {
       if (kind === 'Transformer') {
         const name = `${path}sentence_bert_config.json`;
-        return brokenRules('sentence_bert_config.json', (await read(name)) ?? {}, name);
+        return brokenSentenceRules('sentence_bert_config.json', (await read(name)) ?? {}, name);
       }
       const name = `${path}config.json`;
-      if (kind === 'Dense') return brokenRules('Dense/config.json', (await read(name)) ?? {}, name);
+      if (kind === 'Dense') return brokenSentenceRules('Dense/config.json', (await read(name)) ?? {}, name);
       return poolingProblems((await read(name)) ?? {}, name, d_model);
     });
   }
@@ -71,7 +72,7 @@ async function modules(
       return []; // reported by its reader
     }
     if (!Array.isArray(held)) return [];
-    const broken = brokenRules(list, held as unknown as Values);
+    const broken = brokenSentenceRules(list, held as unknown as Values);
     for (const { type, path } of broken.length > 0 ? [] : held) {
       const kind = type.split('.').at(-1);
       if (['Transformer', 'Pooling', 'Dense'].includes(kind)) steps.push({ kind, path: path ? `${path}/` : '' });
@@ -82,7 +83,7 @@ async function modules(
 }
 
 function poolingProblems(values: Values, name: string, d_model: number | undefined): ClearformerError[] {
-  const broken = brokenRules('Pooling/config.json', values, name);
+  const broken = brokenSentenceRules('Pooling/config.json', values, name);
   const width = values.word_embedding_dimension ?? values.embedding_dimension ?? d_model;
   if (broken.length > 0 || d_model === undefined || width === d_model) return broken;
   return [refusal(name, `word_embedding_dimension is ${textOf(width)}, and the model has ${d_model} dimensions`)];

@@ -1,11 +1,12 @@
 // The layout of sentence-transformers: modules.json lists the steps from a text to its embedding, each with a folder.
 
-import { brokenRules, expectNone, isObject } from '../checkpoint/file_rules.js';
+import { expectNone, isObject } from '../checkpoint/file_rules.js';
 import { type ReadOptions, readOptional, readPlain, readRequired } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import { type PoolingMode, poolingModes } from '../models/pooling.js';
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
 import type { DenseLayer } from './dense.js';
+import { brokenSentenceRules } from './sentence_rules.js';
 
 /** The embedding settings of a folder. */
 export interface EmbeddingDefaults {
@@ -61,7 +62,7 @@ export async function readEmbeddingDefaults(folder: Folder, options: ReadOptions
     else if (kind === 'Pooling') {
       const name = `${own}config.json`;
       const config = JSON.parse((await readRequired(folder, name, options)).text);
-      expectNone(brokenRules('Pooling/config.json', config, name));
+      expectNone(brokenSentenceRules('Pooling/config.json', config, name));
       defaults.pooling = modesOf(config, name);
       defaults.include_prompt = config.include_prompt ?? true;
     } else {
@@ -85,7 +86,7 @@ async function readModules(folder: Folder, options: ReadOptions): Promise<Module
     throw malformed(folder, list, `is not JSON (${messageOf(cause)})`);
   }
   if (!Array.isArray(modules)) throw malformed(folder, list, 'is not a JSON array');
-  expectNone(brokenRules(list, modules as unknown as Record<string, unknown>));
+  expectNone(brokenSentenceRules(list, modules as unknown as Record<string, unknown>));
   return modules.map(({ type, path }) => ({ type, path: path ?? '' }));
 }
 
@@ -94,7 +95,7 @@ async function readTransformer(folder: Folder, own: string, options: ReadOptions
   const file = await readOptional(folder, name, options);
   if (file === undefined) return {};
   const values = JSON.parse(file.text);
-  expectNone(brokenRules('sentence_bert_config.json', values, name));
+  expectNone(brokenSentenceRules('sentence_bert_config.json', values, name));
   const { max_seq_length, do_lower_case } = values as {
     max_seq_length?: number | null;
     do_lower_case?: boolean | null;
@@ -112,7 +113,7 @@ async function readPrompts(folder: Folder, options: ReadOptions): Promise<Partia
 
 /** What is wrong in the file of prompts. */
 export function promptProblems(values: Readonly<Record<string, unknown>>): ClearformerError[] {
-  const broken = brokenRules(promptFile, values);
+  const broken = brokenSentenceRules(promptFile, values);
   const { default_prompt_name: name, prompts: known } = values;
   if (broken.length > 0 || typeof name !== 'string' || (isObject(known) && Object.hasOwn(known, name))) return broken;
   const message = `${promptFile}: default_prompt_name ${textOf(name)} is none of its prompts`;

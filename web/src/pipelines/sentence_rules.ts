@@ -1,0 +1,41 @@
+// The rules of the JSON files of sentence-transformers, one table per file.
+
+import { brokenRules, isObject, isText, type Tables } from '../checkpoint/file_rules.js';
+import type { ClearformerError } from '../support/error.js';
+
+const module = {
+  must: 'an object with a type, a text, and a path of plain names',
+  fits(value: unknown): boolean {
+    const { type, path = '' } = isObject(value) ? value : {};
+    return isText(type) && isText(path) && !/(^|\/)\.*(\/|$)|[\\?#]/.test(path || 'x');
+  },
+};
+
+const tables: Tables = {
+  'modules.json': { '*': module },
+  'sentence_bert_config.json': { max_seq_length: 'size', do_lower_case: 'flag' },
+  'Pooling/config.json': {
+    word_embedding_dimension: 'size',
+    embedding_dimension: 'size',
+    include_prompt: 'flag',
+    pooling_mode_cls_token: 'flag',
+    pooling_mode_mean_tokens: 'flag',
+    pooling_mode_max_tokens: 'flag',
+    pooling_mode_mean_sqrt_len_tokens: 'flag',
+    pooling_mode_weightedmean_tokens: 'flag',
+    pooling_mode_lasttoken: 'flag',
+  },
+  'Dense/config.json': { in_features: 'size', out_features: 'size', bias: 'flag', activation_function: 'text' },
+  'config_sentence_transformers.json': {
+    prompts: { each: 'text' },
+    default_prompt_name: 'text',
+    similarity_fn_name: ['cosine', 'dot', 'euclidean', 'manhattan'],
+  },
+};
+
+/** All rules violated by the values of `file`; `name` is its path if it is in a subfolder. */
+export const brokenSentenceRules = (
+  file: string,
+  values: Readonly<Record<string, unknown>>,
+  name = file,
+): ClearformerError[] => brokenRules(file, values, name, tables);
