@@ -121,9 +121,6 @@ PoolingOptions pooling_options(const Arguments& arguments) {
   PoolingOptions options;
   options.mask = arguments.mask("mask");
   options.softcap = static_cast<float>(arguments.optional_number("softcap").value_or(0.0));
-  if (!(options.softcap >= 0.0f)) {
-    fail(ErrorCode::invalid_argument, "attention: softcap must be >= 0, it is ", options.softcap);
-  }
   options.empty_row = empty_row_of(arguments);
   if (arguments.flag("enable_gqa")) options.groups = PoolingOptions::Groups::grouped;
   options.keep = keep_of(arguments);

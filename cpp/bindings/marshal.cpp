@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <new>
+#include <stdexcept>
 
 namespace clearformer::bindings {
 
@@ -331,6 +332,8 @@ val failure(const char* code, const char* message) {
   put(result, "error", error);
   return result;
 }
+
+val out_of_memory() { return failure(to_string(ErrorCode::out_of_memory).data(), "out of memory"); }
 }  // namespace
 
 val answer(BorderFunction function, val&& object) {
@@ -342,7 +345,9 @@ val answer(BorderFunction function, val&& object) {
   } catch (const Error& error) {
     return failure(to_string(error.code()).data(), error.what());  // a literal
   } catch (const std::bad_alloc&) {
-    return failure(to_string(ErrorCode::out_of_memory).data(), "out of memory");
+    return out_of_memory();
+  } catch (const std::length_error&) {  // of a container larger than any memory
+    return out_of_memory();
   } catch (const std::exception& error) {
     return failure("internal", error.what());
   }

@@ -145,6 +145,26 @@ describe.each([
     expect(list(await model.generate({ ...inputs, max_new_tokens }))).toEqual(plain);
   });
 
+  it('leaves a cache as it was where a processor throws or the signal aborts in it', async () => {
+    const first = { input_ids: [[1, 403]] };
+    const abort = new AbortController();
+    const processors: (() => void)[] = [
+      () => {
+        throw new Error('of the caller');
+      },
+      () => abort.abort(),
+    ];
+    for (const logits_processor of processors) {
+      const past_key_values = (await model(first, { use_cache: true })).past_key_values as DynamicCache;
+      const given = { input_ids: [[1, 403, 407]], past_key_values, max_new_tokens: 3 };
+      await expect(model.generate({ ...given, logits_processor, signal: abort.signal })).rejects.toThrow();
+      expect(await past_key_values.get_seq_length()).toBe(2);
+      expect(list(await model.generate(given))).toEqual(
+        list(await model.generate({ ...given, past_key_values: null })),
+      );
+    }
+  });
+
   it('stops where criteria say so', async () => {
     const length = (count: number) => async (given: GenerateInputs) =>
       expect(list(await model.generate(given)).length).toBe(count);

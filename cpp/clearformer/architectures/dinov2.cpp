@@ -46,7 +46,8 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   ModelConfig model = read_image_encoder(config, task);
   TowerConfig& tower = model.tower;
   BlockConfig& block = tower.stack.block;
-  const std::size_t d_model = tower.d_model(), hidden = d_model * config.size("mlp_ratio");
+  const std::size_t d_model = tower.d_model(),
+                    hidden = config.product("mlp_ratio", d_model, config.size("mlp_ratio"));
   block.layer_scale = LayerScale::present;
   if (config.flag("use_swiglu_ffn")) {
     model.activation = "silu";

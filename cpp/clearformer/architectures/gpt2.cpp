@@ -52,7 +52,8 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 ModelConfig read_gpt_like(const ConfigReader& config, Task task, const GptKeys& keys) {
   ModelConfig model = language_model(config, task);
-  const std::size_t d_model = config.size(keys.d_model), wide = 4 * d_model;
+  const std::size_t d_model = config.size(keys.d_model),
+                    wide = config.product(keys.d_model, 4, d_model);
   TowerConfig& tower = model.tower;
   if (!keys.positions.empty()) tower.max_positions = config.size(keys.positions);
   tower.stack.layers = read_layers(config, keys.layers);

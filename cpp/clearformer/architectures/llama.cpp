@@ -51,6 +51,9 @@ AttentionConfig read_attention(const ConfigReader& config, std::size_t d_model) 
   if (attention.d_head % 2 != 0) {
     config.refuse_value("head_dim", "must be even for rotary positions, it is ", attention.d_head);
   }
+  config.product("num_attention_heads",
+                 attention.num_heads + 2 * std::uint64_t{attention.num_key_value_heads},
+                 attention.d_head);
   attention.bias = optional_bias(config, "attention_bias");
   return attention;
 }

@@ -57,7 +57,8 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   block.norm = layer_norm(d_model, read_epsilon(config, "layer_norm_epsilon"));
   block.attention = read_heads(config, "n_head", d_model);
   block.attention.bias = Bias::present;
-  block.feed_forward = {d_model, 4 * d_model, read_function(config, model)};
+  block.feed_forward = {d_model, config.product("n_embd", 4, d_model),
+                        read_function(config, model)};
   tower.text = read_learned_text(config, d_model, tower.max_positions);
   model.output = {d_model, tower.text->vocabulary};
   return model;

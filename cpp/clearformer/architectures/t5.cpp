@@ -100,6 +100,7 @@ TowerConfig read_tower(const ConfigReader& config, ModelConfig& model) {
   attention.d_model = d_model;
   attention.num_heads = attention.num_key_value_heads = config.size("num_heads");
   attention.d_head = config.size("d_kv");
+  config.product("num_heads", 3 * std::uint64_t{attention.num_heads}, attention.d_head);
   attention.scale = 1.0;
   read_feed_forward(config, d_model, model, block.feed_forward);
   RelativeBuckets relative;

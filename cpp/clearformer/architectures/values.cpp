@@ -57,6 +57,7 @@ AttentionConfig read_heads(const ConfigReader& config, std::string_view heads,
                         ", the size of the model");
   }
   attention.d_head = d_model / attention.num_heads;
+  config.product(heads, 3, d_model);  // queries, keys and values
   return attention;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "clearformer/models/cost.h"
 #include "clearformer/tensor/memory_budget.h"
@@ -120,7 +121,7 @@ Generation::Generation(Model& model, const ModelInputs& inputs, GenerationConfig
     source_inputs_.*name.member = source_.back().view();
   }
   source_inputs_.cache = cache_;
-} catch (const std::bad_alloc&) {
+} catch (...) {
   typed_memory([] { throw; });
 }
 
@@ -213,16 +214,43 @@ bool Generation::compute_layer(Trace* trace) {
   try {
     complete();
   } catch (...) {  // no token can be chosen: the generation cannot continue
-    cache_->crop(past_);
     done_ = true;
+    undo_step();
     throw;
   }
   return true;
 }
 
 Generation::Step Generation::next(Trace* trace) {
-  while (!advance(trace)) continue;
-  return std::move(step_);
+  while (!advance(trace) || held_) continue;
+  return std::exchange(step_, {});
+}
+
+void Generation::abandon() {
+  pass_.reset();
+  if (held_) typed_memory([this] { undo_step(); });
+}
+
+Generation::~Generation() {
+  try {
+    abandon();
+  } catch (const Error&) {
+    // no memory for the rows of the prompts: the cache keeps those of the sequences
+  }
+}
+
+// Takes back what a step whose pass is complete has done before it chose tokens.
+void Generation::undo_step() {
+  held_ = false;
+  cache_->crop(past_);
+  if (made_ != 0 || samplers_.empty()) return;
+  samplers_.clear();
+  ended_.clear();
+  if (branches_ == 1) return;
+  std::vector<std::size_t> firsts;
+  for (std::size_t row = 0; row < prompt_.tokens.size(); ++row) firsts.push_back(row * branches_);
+  rows_ = prompt_.tokens;
+  cache_->select(firsts);
 }
 
 void Generation::complete() {
@@ -238,7 +266,9 @@ void Generation::complete() {
   } else {
     choose();
   }
-  if (!prompt_.mask.empty()) prompt_.mask = grown(prompt_.mask);
+  if (!prompt_.mask.empty()) {
+    prompt_.mask = grown(made_ == 0 ? repeated(prompt_.mask, branches_) : std::move(prompt_.mask));
+  }
   read_ = past_ + input_.dim(1);
   ++made_;
   step_.done = done_;
@@ -259,7 +289,6 @@ void Generation::branch() {
   cache_->select(origin);
   rows_ = std::move(rows);
   step_.logits = repeated(step_.logits, branches_);
-  if (!prompt_.mask.empty()) prompt_.mask = repeated(prompt_.mask, branches_);
 }
 
 Scores Generation::scores_of(std::size_t row) {

@@ -17,6 +17,8 @@ class Generation {
   /// must outlive this object. Throws invalid_argument if prompt and new tokens would exceed the model's positions,
   /// and for contradictory options.
   Generation(Model& model, const ModelInputs& inputs, GenerationConfig config);
+  /// Abandons a step that is not complete.
+  ~Generation();
   Generation(const Generation&) = delete;
   Generation& operator=(const Generation&) = delete;
 
@@ -41,11 +43,11 @@ class Generation {
   /// step().scores may be changed, and the next call of advance() chooses the tokens.
   void hold_scores() { holds_ = true; }
   bool held() const { return held_; }
-  /// Abandons the current step; the next call of advance() restarts it.
-  void abandon() { pass_.reset(); }
-  /// The last completed step.
+  /// Abandons the current step, also one that is held; the next call of advance() restarts it.
+  void abandon();
+  /// The last completed step, or the one that is held; empty once next() has returned it.
   Step& step() { return step_; }
-  /// Computes the next token of every sequence.
+  /// Computes the next token of every sequence, without pausing.
   Step next(Trace* trace = nullptr);
 
   /// Marks a sequence as finished, for instance at a stop string that only a tokenizer can detect. Throws
@@ -73,6 +75,7 @@ class Generation {
   void begin(Trace* trace);
   void complete();
   void branch();
+  void undo_step();
   void choose();
   void choose_beams();
   void process();

@@ -1,85 +1,15 @@
 #include "clearformer/generation/generation_config.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include "clearformer/generation/option_table.h"
 
 namespace clearformer {
 
 namespace {
 
 using Config = GenerationConfig;
-
-enum class Kind { flag, count, limit, number, optional_number, token, tokens };
-enum class Range { any, positive, from_zero, fraction };
-
-// An option: its key and the member it sets.
-struct Option {
-  constexpr Option(std::string_view name, bool Config::* to)
-      : key(name), kind(Kind::flag), flag(to) {}
-  constexpr Option(std::string_view name, std::size_t Config::* to, std::size_t least = 0)
-      : key(name), kind(Kind::count), minimum(least), count(to) {}
-  constexpr Option(std::string_view name, std::optional<std::size_t> Config::* to)
-      : key(name), kind(Kind::limit), limit(to) {}
-  constexpr Option(std::string_view name, double Config::* to, Range allowed)
-      : key(name), kind(Kind::number), range(allowed), number(to) {}
-  constexpr Option(std::string_view name, std::optional<double> Config::* to, Range allowed)
-      : key(name), kind(Kind::optional_number), range(allowed), optional_number(to) {}
-  constexpr Option(std::string_view name, std::optional<std::int32_t> Config::* to)
-      : key(name), kind(Kind::token), token(to) {}
-  constexpr Option(std::string_view name, TokenIds Config::* to)
-      : key(name), kind(Kind::tokens), tokens(to) {}
-
-  std::string_view key;
-  Kind kind;
-  Range range = Range::any;
-  std::size_t minimum = 0;
-  union {
-    bool Config::* flag;
-    std::size_t Config::* count;
-    std::optional<std::size_t> Config::* limit;
-    double Config::* number;
-    std::optional<double> Config::* optional_number;
-    std::optional<std::int32_t> Config::* token;
-    TokenIds Config::* tokens;
-  };
-};
-
-constexpr Option kOptions[] = {
-    {"max_new_tokens", &Config::max_new_tokens},
-    {"max_length", &Config::max_length},
-    {"min_length", &Config::min_length},
-    {"min_new_tokens", &Config::min_new_tokens},
-    {"max_time", &Config::max_time, Range::any},
-    {"do_sample", &Config::do_sample},
-    {"num_beams", &Config::num_beams, 1},
-    {"num_return_sequences", &Config::num_return_sequences, 1},
-    {"length_penalty", &Config::length_penalty, Range::any},
-    {"repetition_penalty", &Config::repetition_penalty, Range::positive},
-    {"encoder_repetition_penalty", &Config::encoder_repetition_penalty, Range::positive},
-    {"no_repeat_ngram_size", &Config::no_repeat_ngram_size},
-    {"encoder_no_repeat_ngram_size", &Config::encoder_no_repeat_ngram_size},
-    {"forced_bos_token_id", &Config::forced_bos_token_id},
-    {"forced_eos_token_id", &Config::forced_eos_token_id},
-    {"suppress_tokens", &Config::suppress_tokens},
-    {"begin_suppress_tokens", &Config::begin_suppress_tokens},
-    {"remove_invalid_values", &Config::remove_invalid_values},
-    {"renormalize_logits", &Config::renormalize_logits},
-    {"return_timestamps", &Config::return_timestamps},
-    {"no_timestamps_token_id", &Config::no_timestamps_token_id},
-    {"max_initial_timestamp_index", &Config::max_initial_timestamp_index},
-    {"temperature", &Config::temperature, Range::positive},
-    {"top_k", &Config::top_k},
-    {"top_p", &Config::top_p, Range::fraction},
-    {"min_p", &Config::min_p, Range::from_zero},
-    {"typical_p", &Config::typical_p, Range::fraction},
-    {"top_h", &Config::top_h, Range::fraction},
-    {"epsilon_cutoff", &Config::epsilon_cutoff, Range::from_zero},
-    {"eta_cutoff", &Config::eta_cutoff, Range::from_zero},
-    {"eos_token_id", &Config::eos_token_ids},
-    {"pad_token_id", &Config::pad_token_id},
-    {"bos_token_id", &Config::bos_token_id},
-    {"decoder_start_token_id", &Config::decoder_start_token_id},
-};
+using namespace option_table;
 
 // Options of upstream's generate() that change the result and are not implemented, with their neutral number (null
 // and false are neutral as well).
@@ -113,27 +43,15 @@ constexpr std::string_view kWithoutEffect[] = {"use_cache",         "return_dict
 std::size_t whole_number(const ConfigReader& options, std::string_view key, const Json& value,
                          std::size_t least = 0) {
   const auto number = value.unsigned_integer();
-  if (!number || *number < least || *number > 0x7fffffff) {
-    options.refuse_must(key, "be a whole number from ", least, " to 2147483647");
+  if (!number || *number < least || *number > kMostCount) {
+    options.refuse_must(key, "be a whole number from ", least, " to ", kMostCount);
   }
   return static_cast<std::size_t>(*number);
 }
 
-double number_in(const ConfigReader& options, std::string_view key, Range range) {
-  const double value = options.number(key, range == Range::from_zero ? 0.0 : 1.0);
-  // Scores multiplied or divided by more would overflow. The bounds allow for rounding in the JSON number.
-  const bool sane = value >= 0.999e-30 && value <= 1.001e30;
-  if (range == Range::positive && !sane) {
-    options.refuse_must(
-        key, "be > 0 (from 1e-30 to 1e30",
-        key == "temperature" ? "; for the most probable token use do_sample: false)" : ")");
-  }
-  if (range == Range::fraction && !(value > 0.0 && value <= 1.0)) {
-    options.refuse_must(key, "be in (0, 1]");
-  }
-  if (range == Range::from_zero && !(value >= 0.0 && value <= 1.0)) {
-    options.refuse_must(key, "be in [0, 1]");
-  }
+double number_in(const ConfigReader& options, const Option& option) {
+  const double value = options.number(option.key, option.range == Range::from_zero ? 0.0 : 1.0);
+  if (const char* rule = broken(option, value)) options.refuse_must(option.key, rule);
   return value;
 }
 
@@ -150,10 +68,10 @@ void read(Config& config, const Option& option, const ConfigReader& options, con
       (config.*option.limit).reset();
       if (!none) config.*option.limit = whole_number(options, option.key, value);
       break;
-    case Kind::number: config.*option.number = number_in(options, option.key, option.range); break;
+    case Kind::number: config.*option.number = number_in(options, option); break;
     case Kind::optional_number:
       (config.*option.optional_number).reset();
-      if (!none) config.*option.optional_number = number_in(options, option.key, option.range);
+      if (!none) config.*option.optional_number = number_in(options, option);
       break;
     case Kind::token: config.*option.token = options.token(option.key); break;
     case Kind::tokens: config.*option.tokens = options.tokens(option.key); break;
@@ -331,26 +249,6 @@ std::optional<std::int32_t> GenerationConfig::largest_token() const {
   for (const SequenceBias& entry : sequence_bias) add(entry.sequence);
   for (const ForcedToken& entry : forced_decoder_ids) add({entry.token});
   return largest < 0 ? std::nullopt : std::optional<std::int32_t>(largest);
-}
-
-void GenerationConfig::check() const {
-  if (num_beams > 1 && num_return_sequences > num_beams) {
-    fail(ErrorCode::invalid_argument, "generate: num_return_sequences (", num_return_sequences,
-         ") must be at most num_beams (", num_beams, ")");
-  }
-  if (num_beams == 1 && !do_sample && num_return_sequences > 1) {
-    fail(ErrorCode::invalid_argument, "generate: num_return_sequences of ", num_return_sequences,
-         " needs num_beams or do_sample, one greedy continuation is like the other");
-  }
-  if (return_timestamps && (!no_timestamps_token_id || eos_token_ids.empty())) {
-    fail(ErrorCode::invalid_argument,
-         "generate: return_timestamps needs no_timestamps_token_id and eos_token_id, which a "
-         "Whisper's generation_config.json names");
-  }
-  if (!stop_strings.empty()) {
-    fail(ErrorCode::unsupported,
-         "generate: \"stop_strings\" needs a tokenizer, which the model does not have");
-  }
 }
 
 }  // namespace clearformer

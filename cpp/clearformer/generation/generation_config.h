@@ -98,7 +98,7 @@ struct GenerationConfig {
   enum class Unknown { refuse, ignore, ignore_of_caller };
   void update(const ConfigReader& options, Unknown unknown);
 
-  /// Throws invalid_argument for contradictory options.
+  /// Throws invalid_argument for values outside their ranges, empty sequences and contradictory options.
   void check() const;
   /// The highest token id among the options, if any.
   std::optional<std::int32_t> largest_token() const;

@@ -149,6 +149,12 @@ Prompt read_prompt(const Model& model, const ModelInputs& inputs, const Generati
   if (inputs.position_ids || inputs.decoder_position_ids) {
     fail(ErrorCode::unsupported, "generate: takes no position_ids, it counts positions itself");
   }
+  if (inputs.decoder_inputs_embeds || inputs.residual || inputs.start_at_layer ||
+      inputs.stop_at_layer || !inputs.logits_to_keep.empty() || inputs.interpolate_pos_encoding) {
+    fail(ErrorCode::unsupported,
+         "generate: takes no decoder_inputs_embeds, residual, start_at_layer, stop_at_layer, "
+         "logits_to_keep and interpolate_pos_encoding");
+  }
   if (model.config().kind == ModelKind::encoder_decoder) {
     return encoder_decoder_prompt(model, inputs, config);
   }

@@ -27,7 +27,7 @@ struct Prompt {
 ///   warning;
 /// - encoder-decoder: the decoder's start token followed by decoder_input_ids, if any.
 /// Throws shape_mismatch, dtype_mismatch, or invalid_argument for missing inputs, for a mask with padding on the
-/// right, and for positions, which generation computes itself.
+/// right; unsupported for positions, which generation computes itself, and for what only a single pass takes.
 Prompt read_prompt(const Model& model, const ModelInputs& inputs, const GenerationConfig& config);
 
 /// Positions of the tokens from `first` on, as upstream: those of the prompt, the first `prompt` tokens, count what is

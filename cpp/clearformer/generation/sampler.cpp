@@ -190,6 +190,7 @@ std::vector<std::size_t> best(std::span<const float> scores, std::size_t count) 
 }
 
 std::int32_t largest(std::span<const float> scores) {
+  if (scores.empty()) fail(ErrorCode::invalid_argument, "generate: there are no scores");
   const std::size_t index = best(scores, 1).front();
   check_finite(scores[index]);
   return static_cast<std::int32_t>(index);

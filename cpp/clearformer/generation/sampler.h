@@ -33,7 +33,7 @@ void apply_top_h(Scores scores, double share);
 /// Applies all filters requested by the config, in upstream's order. At least `tokens_to_keep` tokens remain.
 void narrow(Scores scores, const GenerationConfig& config, std::size_t tokens_to_keep);
 
-/// Index of the largest score; ties go to the first. Throws invalid_argument if all are NaN.
+/// Index of the largest score; ties go to the first. Throws invalid_argument if there is none or all are NaN.
 std::int32_t largest(std::span<const float> scores);
 /// Throws invalid_argument if the best score is NaN.
 void check_finite(float best_score);

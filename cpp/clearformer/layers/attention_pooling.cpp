@@ -101,6 +101,9 @@ AttentionOptions compared(Operands& all, PreparedScoring& prepared, const Poolin
     fail(ErrorCode::shape_mismatch, kName, ": queries have ", all.queries.dim(3),
          " features, keys have ", all.keys.dim(3));
   }
+  if (!(options.softcap >= 0.0f)) {
+    fail(ErrorCode::invalid_argument, kName, ": softcap must be >= 0, it is ", options.softcap);
+  }
   AttentionOptions core;
   core.score = prepared.spec;
   core.softcap = options.softcap;

@@ -1,6 +1,7 @@
 #include "clearformer/layers/functional.h"
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "clearformer/kernels/elementwise.h"
@@ -10,6 +11,7 @@
 #include "clearformer/kernels/packed_matrix.h"
 #include "clearformer/kernels/softmax.h"
 #include "clearformer/layers/convolution.h"
+#include "clearformer/tensor/memory_budget.h"
 #include "clearformer/tensor/portable_math.h"
 
 namespace clearformer {
@@ -44,23 +46,23 @@ void multiply(const float* x, const float* y, float* out, std::size_t m, std::si
   kernels::matmul(args);
 }
 
-// Number of elements in the last `axes` axes.
-std::size_t inner_elements(std::string_view operation, const Shape& shape, std::size_t axes) {
+// The last `axes` axes.
+Shape inner_axes(std::string_view operation, const Shape& shape, std::size_t axes) {
   if (axes == 0 || axes > shape.rank()) {
     fail(ErrorCode::shape_mismatch, operation, ": cannot normalize ", axes, " axes of shape ",
          shape.text());
   }
-  std::size_t count = 1;
-  for (std::size_t axis = 0; axis < axes; ++axis) count *= shape.back(axis);
-  return count;
+  Shape inner;
+  for (std::size_t axis = axes; axis-- > 0;) inner.append(shape.back(axis));
+  return inner;
 }
 
 const float* affine(std::string_view operation, std::string_view what, const TensorView* values,
-                    std::size_t features) {
+                    const Shape& expected) {
   if (values == nullptr) return nullptr;
-  if (values->elements() != features) {
+  if (!(values->shape() == expected)) {
     fail(ErrorCode::shape_mismatch, operation, ": ", what, " of shape ", values->shape().text(),
-         ", the normalized axes have ", features, " elements");
+         ", expected ", expected.text());
   }
   return values->f32();
 }
@@ -179,9 +181,10 @@ Tensor bmm(const TensorView& x, const TensorView& y) {
 
 Tensor layer_norm(const TensorView& x, std::size_t axes, const TensorView* weight,
                   const TensorView* bias, float eps) {
-  const std::size_t features = inner_elements("layer_norm", x.shape(), axes);
-  const float* factor = affine("layer_norm", "weight", weight, features);
-  const float* shift = affine("layer_norm", "bias", bias, features);
+  const Shape inner = inner_axes("layer_norm", x.shape(), axes);
+  const float* factor = affine("layer_norm", "weight", weight, inner);
+  const float* shift = affine("layer_norm", "bias", bias, inner);
+  const std::size_t features = inner.elements();
   Tensor result(x.shape());
   const std::size_t rows = x.shape().outer(axes);
   std::vector<float> scale(rows);
@@ -192,8 +195,9 @@ Tensor layer_norm(const TensorView& x, std::size_t axes, const TensorView* weigh
 }
 
 Tensor rms_norm(const TensorView& x, std::size_t axes, const TensorView* weight, float eps) {
-  const std::size_t features = inner_elements("rms_norm", x.shape(), axes);
-  const float* factor = affine("rms_norm", "weight", weight, features);
+  const Shape inner = inner_axes("rms_norm", x.shape(), axes);
+  const float* factor = affine("rms_norm", "weight", weight, inner);
+  const std::size_t features = inner.elements();
   Tensor result(x.shape());
   const std::size_t rows = x.shape().outer(axes);
   std::vector<float> scale(rows);
@@ -251,13 +255,15 @@ Tensor conv1d(const TensorView& x, const TensorView& weight, const TensorView* b
   }
   const std::size_t outputs = kernel[0] / groups, frames = input.back(0),
                     width = kernel[1] * kernel[2];
-  const std::size_t reach = (kernel[2] - 1) * options.dilation + 1;
-  const std::size_t padded = frames + options.padding + options.padding_behind;
-  if (options.stride == 0 || options.dilation == 0 || padded < reach) {
+  constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max() / 2;
+  const std::uint64_t reach = bounded_sum(bounded_product(kernel[2] - 1, options.dilation), 1);
+  const std::uint64_t added_frames = bounded_sum(options.padding, options.padding_behind);
+  const std::uint64_t padded = bounded_sum(frames, added_frames);
+  if (options.stride == 0 || options.dilation == 0 || padded < reach || padded > kMost) {
     fail(ErrorCode::shape_mismatch, "conv1d: ", kernel[2], " taps over ", padded, " frames");
   }
-  const float* added = affine("conv1d", "bias", bias, kernel[0]);
-  const std::size_t steps = (padded - reach) / options.stride + 1;
+  const float* added = affine("conv1d", "bias", bias, {kernel[0]});
+  const auto steps = static_cast<std::size_t>((padded - reach) / options.stride + 1);
   Shape shape = input;
   shape[shape.rank() - 2] = kernel[0];
   shape[shape.rank() - 1] = steps;

@@ -101,6 +101,32 @@ void KeyValueCache::forget_memory() {
   memory_mask = Tensor();
 }
 
+Shape KeyValueCache::memory_shape() const {
+  if (!memory_states.empty()) return {memory_states.dim(0), memory_states.dim(1)};
+  if (memory_.empty()) return {0, 0};
+  const PackedKeyValues& last = memory_.back().store;
+  return {last.sizes().batch, last.length()};
+}
+
+bool KeyValueCache::fits(std::size_t layers, std::size_t heads, std::size_t width,
+                         std::size_t first_layer) const {
+  if (layers_.size() != layers) return false;
+  if (!memory_states.empty() && memory_states.shape().rank() != 3) return false;
+  const Shape memory = memory_shape();
+  if (!memory_mask.empty() && !(memory_mask.shape() == memory)) return false;
+  const auto holds = [&](const Layer& layer, std::size_t length, std::size_t batch) {
+    return layer.store.length() == length &&
+           (length == 0 ||
+            layer.store.sizes() == PackedKeyValues::Sizes{batch, heads, width, width});
+  };
+  for (std::size_t layer = first_layer; layer < layers; ++layer) {
+    const bool fits = holds(layers_[layer], length(), batch()) &&
+                      holds(memory_[layer], memory_.back().store.length(), memory[0]);
+    if (!fits) return false;
+  }
+  return true;
+}
+
 void KeyValueCache::expect(std::span<const std::size_t> rows, std::size_t length) const {
   if (length > this->length()) {
     fail(ErrorCode::invalid_argument, "key/value cache: there are no ", length,
@@ -116,7 +142,7 @@ void KeyValueCache::expect(std::span<const std::size_t> rows, std::size_t length
 
 void KeyValueCache::crop(std::size_t length) {
   expect({}, length);
-  for (Layer& layer : layers_) layer.store.crop(length);
+  for (Layer& layer : layers_) layer.store.crop(std::min(length, layer.store.length()));
 }
 
 void KeyValueCache::select(Layer& layer, std::span<const std::size_t> rows) const {
@@ -160,6 +186,7 @@ KeyValueCache KeyValueCache::copy(const Part& part, std::size_t more) const {
     fail(ErrorCode::invalid_argument, "key/value cache: there is no layer ", part.first_layer);
   }
   KeyValueCache result(layers_.size(), max_positions_, format_);
+  more = std::min(more, max_positions_ - part.length);
   const auto take = [&](const Layer& from, Layer& to, std::size_t length, std::size_t room) {
     if (from.store.length() == 0) return;
     PackedKeyValues::Sizes sizes = from.store.sizes();

@@ -25,6 +25,13 @@ class KeyValueCache {
   std::size_t capacity() const;
   std::size_t bytes() const;
 
+  /// (B, S) of the memory.
+  Shape memory_shape() const;
+  /// Whether it is that of a model with these sizes, and of a pass that begins at `first_layer`: from there on all layers
+  /// hold the same positions.
+  bool fits(std::size_t layers, std::size_t heads, std::size_t width,
+            std::size_t first_layer) const;
+
   /// The store of a layer with room for `more` positions, reallocated if necessary.
   PackedKeyValues& reserve(std::size_t layer, const PackedKeyValues::Sizes& sizes,
                            std::size_t more);
@@ -55,7 +62,8 @@ class KeyValueCache {
     std::size_t length = 0;
     std::size_t first_layer = 0;
   };
-  /// A part of it with room for `more` positions. Throws invalid_argument for what it does not hold.
+  /// A part of it with room for `more` positions, at most those of the model. Throws invalid_argument for what it does
+  /// not hold.
   KeyValueCache copy(const Part& part, std::size_t more) const;
 
  private:

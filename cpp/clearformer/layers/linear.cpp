@@ -49,13 +49,21 @@ void Linear::check(const TensorView& x, const char* what, std::size_t width) con
        x.shape().rank() == 0 ? 0 : x.shape().back(0), ", the weight takes ", width);
 }
 
+void Linear::check(const TensorView& x, const TensorView& y) const {
+  check(x, "input", in_features());
+  if (y.elements() == std::uint64_t{x.shape().outer(1)} * out_features()) return;
+  fail(ErrorCode::shape_mismatch, "linear: output of shape ", y.shape().text(), " for ",
+       out_features(), " outputs of an input of shape ", x.shape().text());
+}
+
 void Linear::multiply(const TensorView& x, const MutableTensorView& y) const {
+  check(x, y);
   weight_->multiply(x.f32(), y.f32(), x.shape().outer(1), {});
 }
 
 void Linear::multiply(const TensorView& x, const MutableTensorView& y,
                       const kernels::Epilogue& epilogue) const {
-  check(x, "input", in_features());
+  check(x, y);
   kernels::Epilogue with_bias = epilogue;
   if (!bias_.empty()) with_bias.bias = bias_.f32();
   weight_->multiply(x.f32(), y.f32(), x.shape().outer(1), with_bias);

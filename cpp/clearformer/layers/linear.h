@@ -65,6 +65,7 @@ class Linear {
 
  private:
   void check(const TensorView& x, const char* what, std::size_t width) const;
+  void check(const TensorView& x, const TensorView& y) const;
   void multiply(const TensorView& x, const MutableTensorView& y,
                 const kernels::Epilogue& epilogue) const;
 

@@ -127,20 +127,24 @@ void LogMelSpectrogram::add_frame() {
     const auto value =
         static_cast<float>(portable_log(std::max(mels[m + 1], kFloor)) * std::numbers::log10e);
     spectrogram_.f32()[m * frames_ + t] = value;
-    loudest_ = std::max(loudest_, value);
+    if (value > loudest_ || std::isnan(value)) loudest_ = value;
   }
 }
 
 bool LogMelSpectrogram::step() {
+  if (spectrogram_.empty()) {
+    fail(ErrorCode::invalid_argument, "log-mel spectrogram: its result has been taken");
+  }
   if (next_frame_ < frames_) {
     add_frame();
     return true;
   }
-  // Clamps to the top 8 decades and rescales to about [-1, 1].
+  if (next_frame_++ > frames_) return false;
+  // Clamps to the top 8 decades and rescales to about [-1, 1]. If one number is NaN, all become NaN.
   const float least = loudest_ - kRange;
   float* values = spectrogram_.f32();
   for (std::size_t i = 0; i < spectrogram_.elements(); ++i) {
-    values[i] = (std::max(values[i], least) + 4.0f) / 4.0f;
+    values[i] = (std::max(least, values[i]) + 4.0f) / 4.0f;
   }
   return false;
 }

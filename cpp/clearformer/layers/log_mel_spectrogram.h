@@ -49,7 +49,8 @@ class LogMelSpectrogram {
   /// than a hop or than reflection needs (n/2 + 1), shape_mismatch for samples of another rank.
   LogMelSpectrogram(const TensorView& samples, const LogMelConfig& config);
 
-  /// Computes the next frame or, after the last, rescales all: then false.
+  /// Computes the next frame or, after the last, rescales all: then false, also in later calls. Throws invalid_argument
+  /// once the result has been taken.
   bool step();
   /// (M, T), once step() has returned false.
   Tensor result() { return std::move(spectrogram_); }

@@ -9,7 +9,13 @@ namespace clearformer {
 
 namespace {
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+
+// A number of positions; beyond any sequence's it makes no difference.
+std::int64_t positions(std::size_t count) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 60;
+  return static_cast<std::int64_t>(std::min<std::uint64_t>(count, kMost));
 }
+}  // namespace
 
 Mask Mask::of(Kind kind, Tensor values, DType dtype) {
   if (values.dtype() != dtype) {
@@ -27,14 +33,14 @@ Mask Mask::additive(Tensor values) { return of(Kind::additive, std::move(values)
 
 Mask Mask::causal(std::size_t past) {
   Mask mask;
-  mask.upper_ = static_cast<std::int64_t>(past);
+  mask.upper_ = positions(past);
   return mask;
 }
 
 Mask Mask::window(std::size_t past, std::size_t before, std::size_t after) {
   Mask mask;
-  mask.lower_ = static_cast<std::int64_t>(past) - static_cast<std::int64_t>(before);
-  mask.upper_ = static_cast<std::int64_t>(past + after);
+  mask.lower_ = positions(past) - positions(before);
+  mask.upper_ = positions(past) + positions(after);
   return mask;
 }
 

@@ -43,8 +43,8 @@ class Normalization {
     TensorView scale;       // (…, 1), before edits
     TensorView used_scale;  // after edits
     TensorView used;        // normalized after edits, which the weight multiplied
-    Kept(const TensorView& normalized, const TensorView& scale)
-        : normalized(normalized), scale(scale), used_scale(scale), used(normalized) {}
+    Kept(const TensorView& n, const TensorView& s)
+        : normalized(n), scale(s), used_scale(s), used(n) {}
   };
   /// From dout (…, D): dx, and onto `gradients`, which may be null, those of weight and bias that are wanted. It is the
   /// three following functions, between which gradients of hook_normalized and of hook_scale are read and changed. Of

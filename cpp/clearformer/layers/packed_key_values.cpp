@@ -27,7 +27,7 @@ std::size_t element_size(CacheFormat format) {
 // Of a whole store, whose rows have `width` numbers in the panels' layout.
 std::size_t all_bytes(const PackedKeyValues::Sizes& sizes, CacheFormat format, std::size_t capacity,
                       std::size_t width) {
-  return sizes.batch * sizes.heads * capacity * bytes_of(format, width);
+  return Shape{sizes.batch, sizes.heads, capacity, bytes_of(format, width)}.elements();
 }
 
 const void* element_at(const void* first, std::size_t index, CacheFormat format) {

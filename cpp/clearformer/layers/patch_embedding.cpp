@@ -91,6 +91,13 @@ void PatchEmbedding::backward(const TensorView& images, const TensorView& d_patc
                               Arena& arena) const {
   const Grid cut = grid(images.shape());
   const std::size_t patches = cut.patches(), batch = images.dim(0);
+  const bool fits = d_patches.shape() == Shape{batch, patches, config_.d_model} &&
+                    (d_images.data() == nullptr || d_images.shape() == images.shape());
+  if (!fits) {
+    fail(ErrorCode::shape_mismatch, "patch embedding: gradients of shapes ",
+         d_patches.shape().text(), " and ", d_images.shape().text(), " of images ",
+         images.shape().text());
+  }
   const std::size_t pixels = images.elements() / std::max<std::size_t>(1, batch);
   const std::size_t bytes = config_.patch_width * sizeof(float);
   Arena::Frame frame(arena);

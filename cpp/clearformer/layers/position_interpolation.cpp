@@ -66,6 +66,7 @@ std::vector<AxisTaps> taps_of(std::size_t from, std::size_t to, Antialias antial
 // in (h, w, D) -> out (h', w', D); neither grid is empty.
 void resize(const float* in, Grid from, float* out, Grid to, std::size_t width,
             Antialias antialias) {
+  if (width == 0) return;
   const std::vector<AxisTaps> rows = taps_of(from.rows, to.rows, antialias);
   const std::vector<AxisTaps> columns = taps_of(from.columns, to.columns, antialias);
   std::vector<double> sum(width);

@@ -20,7 +20,8 @@ struct Grid {
   std::size_t rows = 0;
   std::size_t columns = 0;
 
-  std::size_t patches() const { return rows * columns; }
+  /// Throws out_of_memory if it does not fit size_t.
+  std::size_t patches() const { return Shape{rows, columns}.elements(); }
   bool operator==(const Grid&) const = default;
 };
 

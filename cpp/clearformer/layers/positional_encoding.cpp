@@ -22,6 +22,7 @@ class Sinusoid {
     const auto d_model = static_cast<double>(config.d_model);
     const bool whisper = config.layout == SinusoidLayout::whisper;
     const std::size_t pairs = config.d_model / 2;
+    frequencies_.reserve(sines());
     for (std::size_t pair = 0; pair < sines(); ++pair) {
       const auto j = static_cast<double>(pair);
       const double exponent = whisper ? j / (static_cast<double>(pairs) - 1.0) : 2.0 * j / d_model;
@@ -82,9 +83,9 @@ Shape rows_of(const Shape& positions, std::size_t columns) {
 }  // namespace
 
 Tensor sinusoidal_encoding(const TensorView& positions, const SinusoidConfig& config) {
+  Tensor encoding(rows_of(positions.shape(), config.d_model));  // (…, D)
   const Sinusoid sinusoid(config);
   const std::int32_t* position = positions.as<std::int32_t>();
-  Tensor encoding(rows_of(positions.shape(), config.d_model));  // (…, D)
   for (std::size_t row = 0; row < positions.elements(); ++row) {
     sinusoid.write(position[row], encoding.f32() + row * config.d_model);
   }
@@ -92,8 +93,8 @@ Tensor sinusoidal_encoding(const TensorView& positions, const SinusoidConfig& co
 }
 
 Tensor sinusoidal_table(std::int32_t first, std::size_t count, const SinusoidConfig& config) {
-  const Sinusoid sinusoid(config);
   Tensor table({count, config.d_model});
+  const Sinusoid sinusoid(config);
   for (std::size_t row = 0; row < count; ++row) {
     sinusoid.write(static_cast<double>(first) + static_cast<double>(row),
                    table.f32() + row * config.d_model);

@@ -16,6 +16,7 @@ std::vector<double> slopes(std::size_t num_heads) {
   if (num_heads == 0) fail(ErrorCode::invalid_argument, "alibi: the number of heads must be > 0");
   const std::size_t power = std::bit_floor(num_heads);
   std::vector<double> slope;
+  slope.reserve(num_heads);
   for (std::size_t head = 0; head < num_heads; ++head) {
     const bool own = head < power;
     const auto step = static_cast<double>(own ? head + 1 : 2 * (head - power) + 1);
@@ -74,7 +75,7 @@ class BucketRows {
  public:
   BucketRows(const Buckets& bucket, const RelativeSpan& span)
       : nearest_(-static_cast<std::int64_t>(span.query_offset + span.queries) + 1),
-        rows_(span.queries == 0 ? 0 : span.queries + span.keys - 1) {
+        rows_(span.queries == 0 || span.keys == 0 ? 0 : span.queries + span.keys - 1) {
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       rows_[i] = static_cast<std::size_t>(bucket.of(nearest_ + static_cast<std::int64_t>(i)));
     }
@@ -88,20 +89,23 @@ class BucketRows {
   std::vector<std::size_t> rows_;
 };
 
+// For (1, H, T, S); allocated first, so that absurd sizes end here.
+Tensor bias_for(std::size_t num_heads, const RelativeSpan& span) {
+  return Tensor({1, num_heads, span.queries, span.keys});
+}
+
 // Fills (1, H, T, S) with value(head, s - p_t).
 template <class Value>
-Tensor bias_of(std::size_t num_heads, const RelativeSpan& span, Value value) {
-  Tensor bias({1, num_heads, span.queries, span.keys});
+void fill(Tensor& bias, const RelativeSpan& span, Value value) {
+  if (bias.elements() == 0) return;
   float* to = bias.f32();
-  for (std::size_t head = 0; head < num_heads; ++head) {
-    for (std::size_t query = 0; query < span.queries; ++query) {
-      const auto position = static_cast<std::int64_t>(query + span.query_offset);
-      for (std::size_t key = 0; key < span.keys; ++key) {
-        *to++ = value(head, static_cast<std::int64_t>(key) - position);
-      }
+  for (std::size_t row = 0; row < bias.dim(1) * span.queries; ++row) {
+    const std::size_t head = row / span.queries;
+    const auto position = static_cast<std::int64_t>(row % span.queries + span.query_offset);
+    for (std::size_t key = 0; key < span.keys; ++key) {
+      *to++ = value(head, static_cast<std::int64_t>(key) - position);
     }
   }
-  return bias;
 }
 
 }  // namespace
@@ -114,15 +118,21 @@ Tensor alibi_slopes(std::size_t num_heads) {
 }
 
 Tensor alibi_bias(std::size_t num_heads, const RelativeSpan& span) {
+  Tensor bias = bias_for(num_heads, span);
   const std::vector<double> slope = slopes(num_heads);
-  return bias_of(num_heads, span, [&](std::size_t head, std::int64_t relative) {
+  fill(bias, span, [&](std::size_t head, std::int64_t relative) {
     return static_cast<float>(-slope[head] * std::abs(static_cast<double>(relative)));
   });
+  return bias;
 }
 
 Tensor alibi_key_bias(const AlibiConfig& config, std::size_t num_heads, std::size_t keys,
                       const TensorView* mask) {
   const bool counts_tokens = config.counts == AlibiConfig::Counts::tokens && mask != nullptr;
+  if (counts_tokens && (mask->shape().rank() != 2 || mask->dim(1) != keys)) {
+    fail(ErrorCode::shape_mismatch, "alibi: mask of shape ", mask->shape().text(),
+         ", expected [batch, ", keys, "]");
+  }
   const std::size_t batch = counts_tokens ? mask->dim(0) : 1;
   const auto rounded = [&](float value) {
     return config.bfloat16 ? float_from_bf16(bf16_from_float(value)) : value;
@@ -165,16 +175,22 @@ Tensor relative_position_bias(const TensorView& table, const RelativeBuckets& bu
   }
   const float* const rows = table.f32();
   const std::size_t num_heads = table.dim(1);
+  Tensor bias = bias_for(num_heads, span);
   const BucketRows row(bucket, span);
-  return bias_of(num_heads, span, [&](std::size_t head, std::int64_t relative) {
+  fill(bias, span, [&](std::size_t head, std::int64_t relative) {
     return rows[row.of(relative) * num_heads + head];
   });
+  return bias;
 }
 
 void relative_position_bias_backward(const TensorView& d, const RelativeBuckets& buckets,
                                      const RelativeSpan& span, float* d_table) {
+  const std::size_t num_heads = d.shape().rank() == 4 ? d.dim(1) : 0;
+  if (!(d.shape() == Shape{1, num_heads, span.queries, span.keys})) {
+    fail(ErrorCode::shape_mismatch, "relative positions: gradient of shape ", d.shape().text(),
+         ", expected [1, heads, ", span.queries, ", ", span.keys, "]");
+  }
   const BucketRows row(Buckets(buckets), span);
-  const std::size_t num_heads = d.dim(1);
   std::vector<double> sums(buckets.num_buckets * num_heads);
   const float* from = d.f32();
   for (std::size_t i = 0; i < num_heads * span.queries * span.keys; ++i) {

@@ -33,6 +33,7 @@ std::vector<std::string_view> axes_of(std::string_view legend) {
 }
 
 void Trace::edit(std::string pattern, Function function, Function backward) {
+  if (!function) fail(ErrorCode::invalid_argument, "edit: ", pattern, " has no function");
   changes_.push_back({std::move(pattern), nullptr, std::move(function), std::move(backward)});
 }
 

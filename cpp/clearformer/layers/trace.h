@@ -121,10 +121,10 @@ class Trace {
         {};  // int32, of top_k: in the whole activation, positions in the whole sequence
     bool selected = false;  // by a Capture
   };
-  /// In the order they were computed.
+  /// In the order they were computed; those of another pass are appended.
   std::vector<Captured>& captured() { return captured_; }
   const std::vector<Captured>& captured() const { return captured_; }
-  /// The captured tensor of that name; throws invalid_argument if there is none.
+  /// The captured tensor of that name, of the first pass that has one; throws invalid_argument if there is none.
   const Tensor& at(std::string_view name) const;
 
   /// The following pass is differentiated, see gradient.h; null: it is not.

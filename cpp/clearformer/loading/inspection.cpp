@@ -33,6 +33,7 @@ class Inspector {
 
   Inspection run() {
     found_.problems = folder_.problems;
+    if (folder_.dtype) found_.problems.collect({}, [&] { expect_dtype(); });
     for (const InspectedFolder::File& file : folder_.files) {
       found_.problems.collect(file.name, [&] { read_header(file); });
     }
@@ -47,6 +48,11 @@ class Inspector {
   }
 
  private:
+  void expect_dtype() const {
+    if (matrix_format_named(*folder_.dtype)) return;
+    fail(ErrorCode::unsupported, "dtype \"", *folder_.dtype, "\" is none of fp32, fp16, q8 and q4");
+  }
+
   void read_index() {
     const ShardIndex index = ShardIndex::parse(*folder_.index, kIndex);
     files_ = index.files.size();

@@ -94,6 +94,7 @@ std::vector<Weights::Needed> needed_tensors(std::string_view config_text, std::o
 
 MatrixPlan plan_matrices(std::string_view config_text, std::optional<Task> task,
                          const MatrixPolicy& policy, std::string config_file) {
+  if (!policy) fail(ErrorCode::invalid_argument, "plan_matrices: there is no policy");
   const ConfigReader reader(config_text, std::move(config_file));
   ModelConfig config = read_model_config(reader, task);
   std::vector<MatrixRequest> matrices;

@@ -91,8 +91,7 @@ class EncoderDecoderModel::Pass : public ForwardPass {
   // The metric's gradient of what leaves the towers.
   void seed() {
     const Arena::Frame frame(context_.arena);
-    Gradient& gradient = *context_.trace.gradient();
-    expect_metric(gradient, outputs_);
+    Gradient& gradient = expect_metric(context_.trace.gradient(), outputs_);
     const TowerRun& last = decoder_ ? *decoder_ : *encoder_;
     for (const auto& [name, output] : outputs_.tensors) {
       const MutableTensorView d = name == "encoder_last_hidden_state" ? encoder_->d() : last.d();
@@ -205,8 +204,9 @@ void EncoderDecoderModel::check(const ModelInputs& inputs) const {
                    "decoder_position_ids"});
   }
   const bool encodes = inputs.cache == nullptr || !inputs.cache->has_memory();
-  if (!inputs.has_target() || !encodes) return;
-  const std::size_t sources = encoder_.output_shape(source(inputs))[0];
+  if (!inputs.has_target()) return;
+  const std::size_t sources =
+      encodes ? encoder_.output_shape(source(inputs))[0] : inputs.cache->memory_shape()[0];
   const std::size_t targets = decoder_.output_shape(target(inputs))[0];
   if (sources != targets) {
     fail(ErrorCode::shape_mismatch, "forward: ", sources, " sequences in input_ids, ", targets,

@@ -159,11 +159,16 @@ TensorView rows_of(const TensorView& x, std::span<const std::size_t> rows, Arena
 
 }  // namespace
 
-void expect_metric(const Gradient& gradient, ModelOutputs& outputs) {
-  for (const ReadOut& term : gradient.outputs()) outputs.at(term.name);
+Gradient& expect_metric(Gradient* gradient, ModelOutputs& outputs) {
+  if (gradient == nullptr || outputs.tensors.empty()) {
+    fail(kInvalid, "gradient: this pass is not differentiated, or not complete");
+  }
+  for (const ReadOut& term : gradient->outputs()) outputs.at(term.name);
   const bool predicts = outputs.find("logits") != nullptr;
-  if (!gradient.logits().empty() && !predicts) outputs.at("logits");
-  if (gradient.losses().empty() || predicts || outputs.find("start_logits") != nullptr) return;
+  if (!gradient->logits().empty() && !predicts) outputs.at("logits");
+  if (gradient->losses().empty() || predicts || outputs.find("start_logits") != nullptr) {
+    return *gradient;
+  }
   fail(kInvalid, "loss: this pass has no logits; stop_at_layer ends a pass before them");
 }
 

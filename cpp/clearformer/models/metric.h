@@ -13,8 +13,9 @@
 
 namespace clearformer {
 
-/// Throws invalid_argument for a term of the metric whose output the pass does not have.
-void expect_metric(const Gradient& gradient, ModelOutputs& outputs);
+/// The gradient of a pass; throws invalid_argument without one, before the pass is complete, and for a term of the metric
+/// whose output it does not have.
+Gradient& expect_metric(Gradient* gradient, ModelOutputs& outputs);
 
 /// An output of a model.
 struct OutputValue {

@@ -247,11 +247,24 @@ void Model::expect_inputs(const ModelInputs& inputs, std::initializer_list<std::
   if (inputs.interpolate_pos_encoding && !inputs.pixel_values) {
     fail(ErrorCode::invalid_argument, "forward: interpolate_pos_encoding needs pixel_values");
   }
-  const bool generates =
-      config_.kind == ModelKind::decoder_only || config_.kind == ModelKind::encoder_decoder;
-  if (inputs.cache != nullptr && !generates) {
+  if (inputs.cache != nullptr) expect_cache(inputs);
+}
+
+void Model::expect_cache(const ModelInputs& inputs) const {
+  const bool encodes = config_.kind == ModelKind::encoder_decoder;
+  if (config_.kind != ModelKind::decoder_only && !encodes) {
     fail(ErrorCode::unsupported, "forward: ", config_.model_type, " keeps no keys and values");
   }
+  const KeyValueCache& cache = *inputs.cache;
+  const AttentionConfig& attention = config_.main().stack.block.attention;
+  const std::size_t groups = attention.num_key_value_heads;
+  const bool is_like = cache.has_memory() ? encodes : !encodes || cache.length() == 0;
+  if (is_like && cache.fits(config_.n_layers(), groups == 0 ? attention.num_heads : groups,
+                            attention.d_head, inputs.start_at_layer.value_or(0))) {
+    return;
+  }
+  fail(ErrorCode::invalid_argument,
+       "forward: past_key_values are not those of this model, or of a pass from another layer on");
 }
 
 }  // namespace clearformer

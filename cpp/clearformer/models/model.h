@@ -102,7 +102,8 @@ class ForwardPass {
   /// Computes the next layer; false after the last step, when the outputs are complete.
   virtual bool step() = 0;
   /// Of a differentiated pass, after its last step: computes the gradients of the next part, from the outputs to the
-  /// inputs, a layer a call; false once all that is sought is found. Throws unsupported for a model without gradients.
+  /// inputs, a layer a call; false once all that is sought is found. Throws unsupported for a model without gradients,
+  /// invalid_argument for another pass or before its last step.
   virtual bool step_back();
   ModelOutputs& outputs() { return outputs_; }
 
@@ -242,12 +243,13 @@ class Model {
   virtual WordOutput word_output() const { return {}; }
   [[noreturn]] void refuse_words() const;
   void expect_logits(const ModelInputs& inputs) const;
+  void expect_cache(const ModelInputs& inputs) const;
   /// The size of each stack's pass over these inputs.
   virtual std::vector<PassSize> sizes(const ModelInputs& inputs) const = 0;
   /// Throws unsupported for an input that is given but neither `needed` nor `optional`, nor in place of such a one, and
   /// for a cache where none is used; invalid_argument for a missing needed input, for one that qualifies an absent
-  /// input, for two of which one takes the other's place and for logits_to_keep where none are computed; dtype_mismatch
-  /// for a wrong dtype.
+  /// input, for two of which one takes the other's place, for logits_to_keep where none are computed and for another
+  /// model's cache; dtype_mismatch for a wrong dtype.
   void expect_inputs(const ModelInputs& inputs, std::initializer_list<std::string_view> needed,
                      std::initializer_list<std::string_view> optional) const;
 

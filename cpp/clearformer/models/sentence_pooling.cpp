@@ -14,6 +14,11 @@ constexpr double kLeastLength = 1e-12;
 
 constexpr float kPadding = -1e9f;  // upstream's, among the numbers of which the largest is taken
 
+// As torch.max has it: a NaN exceeds all numbers.
+bool exceeds(float value, float most) {
+  return value > most || (std::isnan(value) && !std::isnan(most));
+}
+
 // Of one dimension of a text's token vectors x_t, `width` floats apart: the weights with which the tokens whose flag is set
 // are summed, and what the sum is divided by. A single token has the weight 1.
 double weigh(const float* x, std::size_t width, std::size_t length, const std::uint8_t* flags,
@@ -28,7 +33,7 @@ double weigh(const float* x, std::size_t width, std::size_t length, const std::u
     if (sums) {
       weights[t] = mode == PoolingMode::weighted_mean ? static_cast<double>(t + 1) : 1.0;
       total += weights[t];
-    } else if (mode == PoolingMode::last_token || x[t * width] > most) {
+    } else if (mode == PoolingMode::last_token || exceeds(x[t * width], most)) {
       most = x[t * width];
       one = weights + t;
     }

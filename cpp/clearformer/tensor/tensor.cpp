@@ -95,6 +95,14 @@ Tensor::Tensor(Shape shape, DType dtype, std::size_t spare) : dtype_(dtype), sha
   owners(memory_.get()) = 1;
 }
 
+Tensor& Tensor::operator=(Tensor&& other) noexcept {
+  memory_ = std::move(other.memory_);
+  dtype_ = other.dtype_;
+  shape_ = std::exchange(other.shape_, Shape{0});
+  capacity_ = std::exchange(other.capacity_, 0);
+  return *this;
+}
+
 Tensor Tensor::zeros(Shape shape, DType dtype) {
   Tensor tensor(shape, dtype);
   std::memset(tensor.data(), 0, tensor.elements() * size_of(dtype));

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <utility>
 
 #include "clearformer/tensor/dtype.h"
 #include "clearformer/tensor/shape.h"
@@ -67,6 +68,10 @@ class Tensor {
   Tensor() = default;
   /// Allocates `spare` elements after the last one, free for the owner's use.
   explicit Tensor(Shape shape, DType dtype = DType::f32, std::size_t spare = 0);
+
+  /// What has been moved from is empty, as Tensor().
+  Tensor(Tensor&& other) noexcept { *this = std::move(other); }
+  Tensor& operator=(Tensor&& other) noexcept;
 
   static Tensor zeros(Shape shape, DType dtype = DType::f32);
   Tensor clone() const;

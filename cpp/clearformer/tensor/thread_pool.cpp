@@ -17,6 +17,7 @@ void set_num_threads(std::size_t) {}
 #else
 
 #include "clearformer/tensor/atomic_wait.h"
+#include "clearformer/tensor/error.h"
 
 #if !defined(__wasm_atomics__)
 #include <system_error>
@@ -221,6 +222,7 @@ void detail::share_tasks(std::size_t tasks, Turn turn, const void* body) {
 
 void detail::share_ranges(std::size_t count, std::size_t work, std::size_t grain, Turn turn,
                           const void* body) {
+  if (grain == 0) fail(ErrorCode::invalid_argument, "parallel_ranges: the grain is 0");
   if (count > 0) share_out(Loop::of_ranges(count, work, grain, num_threads(), turn, body));
 }
 

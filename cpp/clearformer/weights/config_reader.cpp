@@ -54,6 +54,13 @@ std::size_t ConfigReader::size(std::string_view key) const {
   return static_cast<std::size_t>(*value);
 }
 
+std::size_t ConfigReader::product(std::string_view key, std::uint64_t a, std::uint64_t b) const {
+  if (a * b > kMaxInt) {
+    refuse_value(key, "and the sizes it multiplies make ", a * b, ", more than ", kMaxInt);
+  }
+  return static_cast<std::size_t>(a * b);
+}
+
 std::size_t ConfigReader::size(std::string_view key, std::size_t fallback) const {
   return find_set(key) == nullptr ? fallback : size(key);
 }

@@ -11,6 +11,10 @@ InputFile open_file(const std::string& path) {
   errno = 0;
   InputFile file(std::fopen(path.c_str(), "rb"), &std::fclose);
   if (!file && errno == ENOMEM) throw std::bad_alloc();
+  if (!file) return file;
+  const int first = std::getc(file.get());  // a directory opens, but cannot be read
+  if (first != EOF) std::ungetc(first, file.get());
+  if (errno == EISDIR) fail(ErrorCode::invalid_argument, path, " is a directory, not a file");
   return file;
 }
 

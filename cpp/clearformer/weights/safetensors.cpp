@@ -104,6 +104,7 @@ void check_place(const StoredTensor& tensor, std::uint64_t position, std::string
 }
 
 void read_metadata(const Json& value, std::string_view file, SafetensorsHeader& header) {
+  if (value.is_null()) return;  // none, as in the safetensors library
   if (!value.is_object()) refuse(file, "__metadata__ must map strings to strings");
   for (const auto& [key, text] : value.object()) {
     if (!text.is_string()) refuse(file, "__metadata__: \"", key, "\" is not a string");

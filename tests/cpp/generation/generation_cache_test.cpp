@@ -111,5 +111,53 @@ TEST_F(GenerationOf, BeamsGoOnInACacheAsWithoutOne) {
   EXPECT_EQ(cache.batch(), 3u);
 }
 
+// Paused before its tokens are chosen, with rows for several sequences of a prompt.
+TEST_F(GenerationOf, AHeldStepThatIsAbandonedLeavesTheCacheAsItWas) {
+  const std::string json =
+      R"({"max_new_tokens": 4, "do_sample": true, "num_return_sequences": 3, "seed": 5})";
+  const std::vector<TokenIds> expected = generated(prompt, json);
+  for (const std::size_t known : {0u, 3u}) {
+    KeyValueCache cache = model.make_cache();
+    if (known != 0) forward(model, columns(prompt, 0, 0, known), cache);
+    ModelInputs inputs = inputs_of(prompt);
+    inputs.cache = &cache;
+    {
+      Generation paused(model, inputs, options(json));
+      paused.hold_scores();
+      while (!paused.advance()) continue;
+      EXPECT_TRUE(paused.held());
+      EXPECT_EQ(cache.length(), 5u);
+      paused.abandon();
+      EXPECT_FALSE(paused.held());
+      EXPECT_EQ(cache.length(), known);
+      while (!paused.advance()) continue;  // again, and its end abandons it
+    }
+    EXPECT_EQ(cache.length(), known);
+    Generation generation(model, inputs, options(json));
+    EXPECT_EQ(run(generation), expected);
+  }
+}
+
+TEST_F(GenerationOf, AnAbandonedStepIsRepeated) {
+  const std::string json = R"({"max_new_tokens": 5, "num_beams": 3})";
+  Generation usual(model, inputs_of(prompt), options(json));
+  run(usual);
+  Generation paused(model, inputs_of(prompt), options(json));
+  paused.hold_scores();
+  while (!paused.done()) {
+    while (!paused.advance()) continue;
+    paused.abandon();
+    paused.next();
+  }
+  expect_same_bits("scores", paused.sequences_scores(), usual.sequences_scores());
+}
+
+TEST_F(GenerationOf, TheStepThatNextReturnsIsItsCallers) {
+  Generation generation(model, inputs_of(prompt), options(R"({"max_new_tokens": 3})"));
+  EXPECT_EQ(generation.next().tokens.size(), 1u);
+  EXPECT_TRUE(generation.step().tokens.empty());
+  EXPECT_TRUE(generation.step().logits.empty());
+}
+
 }  // namespace
 }  // namespace clearformer::test

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "support/expect_error.h"
 #include "support/generation_options.h"
 #include "support/mutation.h"
@@ -263,6 +265,44 @@ TEST(MutatedOptions, GiveATypedErrorOrAConfig) {
     }
   }
   EXPECT_GT(accepted, 50u);
+}
+
+constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+// What JSON text is refused for is refused in a config that a program fills in, too.
+TEST(GenerationConfig, ValuesOutsideTheirRangesAreRefused) {
+  using Config = GenerationConfig;
+  const std::pair<const char*, void (*)(Config&)> wrong[] = {
+      {"num_beams", [](Config& config) { config.num_beams = 0; }},
+      {"num_return_sequences", [](Config& config) { config.num_return_sequences = 0; }},
+      {"no_repeat_ngram_size", [](Config& config) { config.no_repeat_ngram_size = kMost; }},
+      {"min_new_tokens", [](Config& config) { config.min_new_tokens = kMost; }},
+      {"max_new_tokens", [](Config& config) { config.max_new_tokens = kMost; }},
+      {"temperature", [](Config& config) { config.temperature = 0.0; }},
+      {"temperature", [](Config& config) { config.temperature = kNan; }},
+      {"top_p", [](Config& config) { config.top_p = 2.0; }},
+      {"min_p", [](Config& config) { config.min_p = -0.1; }},
+      {"top_h", [](Config& config) { config.top_h = 5.0; }},
+      {"max_time", [](Config& config) { config.max_time = kNan; }},
+      {"repetition_penalty", [](Config& config) { config.repetition_penalty = -1.0; }},
+      {"eos_token_id", [](Config& config) { config.eos_token_ids = {-1}; }},
+      {"pad_token_id", [](Config& config) { config.pad_token_id = -1; }},
+      {"bad_words_ids", [](Config& config) { config.bad_words_ids = {{}}; }},
+      {"bad_words_ids", [](Config& config) { config.bad_words_ids = {{-1}}; }},
+      {"sequence_bias", [](Config& config) { config.sequence_bias = {{{}, 1.0f}}; }},
+      {"sequence_bias",
+       [](Config& config) { config.sequence_bias = {{{5}, static_cast<float>(kNan)}}; }},
+      {"forced_decoder_ids", [](Config& config) { config.forced_decoder_ids = {{kMost, 5}}; }},
+      {"exponential_decay_length_penalty",
+       [](Config& config) { config.exponential_decay_length_penalty = {kMost, 2.0}; }}};
+  Config().check();
+  for (const auto& [key, change] : wrong) {
+    Config config;
+    change(config);
+    expect_error(ErrorCode::invalid_argument, {"generate", concat("\"", key, "\" must")},
+                 [&config = config] { config.check(); });
+  }
 }
 
 }  // namespace

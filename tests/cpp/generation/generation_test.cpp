@@ -333,5 +333,21 @@ TEST_F(GenerationOf, TimeThatIsUpEndsIt) {
   EXPECT_EQ(beams.sequences().shape(), (Shape{1, 6}));
 }
 
+TEST_F(GenerationOf, WhatASinglePassTakesIsRefused) {
+  const Tensor embeds({1, 2, 64});
+  const auto refuse = [&](const auto& change) {
+    ModelInputs inputs = inputs_of(prompt);
+    change(inputs);
+    expect_error(ErrorCode::unsupported, {"generate: takes no"},
+                 [&] { Generation(model, inputs, options("{}")); });
+  };
+  refuse([](ModelInputs& inputs) { inputs.stop_at_layer = 1; });
+  refuse([](ModelInputs& inputs) { inputs.start_at_layer = 1; });
+  refuse([](ModelInputs& inputs) { inputs.logits_to_keep = {0}; });
+  refuse([](ModelInputs& inputs) { inputs.interpolate_pos_encoding = true; });
+  refuse([&](ModelInputs& inputs) { inputs.residual = embeds.view(); });
+  refuse([&](ModelInputs& inputs) { inputs.decoder_inputs_embeds = embeds.view(); });
+}
+
 }  // namespace
 }  // namespace clearformer::test

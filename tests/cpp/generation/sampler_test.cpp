@@ -224,5 +224,9 @@ TEST(Narrowing, StandsNaN) {
   }
 }
 
+TEST(Sampler, WithoutScoresThereIsNoLargest) {
+  expect_error(ErrorCode::invalid_argument, {"no scores"}, [] { largest({}); });
+}
+
 }  // namespace
 }  // namespace clearformer::test

@@ -187,5 +187,22 @@ TEST(Functional, InfinityStaysWhereItIs) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(std::isinf(out.f32()[i]), i == 2);
 }
 
+// As torch, which takes a bias of one axis, and weights of the shape of the normalized axes.
+TEST(Functional, WeightsOfAnotherShapeAreRefusedEvenWithAsManyElements) {
+  const auto shape = ErrorCode::shape_mismatch;
+  const Tensor x = Tensor::zeros({2, 2, 3}), turned = Tensor::zeros({3, 2}),
+               flat = Tensor::zeros({6});
+  for (const Tensor* weight : {&turned, &flat}) {
+    const TensorView view = weight->view();
+    const std::vector<std::string> parts = {"weight", view.shape().text(), "[2, 3]"};
+    expect_error(shape, parts, [&] { layer_norm(x, 2, &view, nullptr, 1e-5f); });
+    expect_error(shape, parts, [&] { rms_norm(x, 2, &view, 1e-5f); });
+  }
+  const Tensor bias = Tensor::zeros({1, 1});
+  const TensorView view = bias.view();
+  expect_error(shape, {"conv1d", "bias", "[1, 1]", "[1]"},
+               [&] { conv1d(Tensor::zeros({1, 1, 4}), Tensor::zeros({1, 1, 3}), &view, {}); });
+}
+
 }  // namespace
 }  // namespace clearformer::test

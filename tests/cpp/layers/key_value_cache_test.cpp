@@ -309,5 +309,26 @@ TEST(KeyValueCache, StartsEmpty) {
   EXPECT_EQ(cache.bytes(), 0u);
 }
 
+// A copy that begins at a layer has nothing below, also once it has been cropped.
+TEST(KeyValueCache, FitsItsModelAndTheLayersItHolds) {
+  KeyValueCache cache(2, 100);
+  const StoreSizes sizes{1, 2, 4, 4};
+  const Positions positions(sizes, 5, 1);
+  for (std::size_t layer = 0; layer < 2; ++layer) {
+    positions.append_to(cache.reserve(layer, sizes, 5), 0, 5);
+  }
+  EXPECT_TRUE(cache.fits(2, 2, 4, 0));
+  EXPECT_FALSE(cache.fits(3, 2, 4, 0));
+  EXPECT_FALSE(cache.fits(2, 1, 4, 0));
+  EXPECT_FALSE(cache.fits(2, 2, 8, 0));
+  KeyValueCache upper = cache.copy({{0}, 5, 1}, 0);
+  upper.crop(3);
+  EXPECT_EQ(upper.length(), 3u);
+  EXPECT_TRUE(upper.fits(2, 2, 4, 1));
+  EXPECT_FALSE(upper.fits(2, 2, 4, 0));
+  cache.memory_mask = Tensor({1, 3}, DType::u8);  // of a memory that there is not
+  EXPECT_FALSE(cache.fits(2, 2, 4, 0));
+}
+
 }  // namespace
 }  // namespace clearformer::test

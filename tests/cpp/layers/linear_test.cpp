@@ -55,5 +55,19 @@ TEST(Linear, WeightsOfTheWrongShapeAreReported) {
                [&] { weights.check(); });
 }
 
+TEST(Linear, OutputsOfTheWrongSizeAreRefused) {
+  LayerWeights weights;
+  weights.add("weight", {3, 7});
+  const Linear linear(weights.scope(), 7, 3, Bias::none);
+  const Tensor x = Tensor::zeros({2, 7});
+  for (const Shape& shape : {Shape{1, 3}, Shape{2, 4}, Shape{7}}) {
+    Tensor y(shape);
+    expect_error(ErrorCode::shape_mismatch, {"linear", shape.text(), "3 outputs", "[2, 7]"},
+                 [&] { linear.forward(x, y); });
+    expect_error(ErrorCode::shape_mismatch, {"linear", shape.text()},
+                 [&] { linear.multiply(x, y); });
+  }
+}
+
 }  // namespace
 }  // namespace clearformer::test

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "support/closeness.h"
 #include "support/expect_error.h"
@@ -126,6 +127,30 @@ TEST(LogMelSpectrogram, WhatCannotBeIsRefused) {
   config.num_samples = 299;
   expect_error(kInvalid, {"299 samples, at least 300"},
                [&] { log_mel_spectrogram(sound, config); });
+}
+
+// As torch's maximum: one NaN makes the loudest number, and with it all of them, NaN.
+TEST(LogMelSpectrogram, ANaNIsEverywhere) {
+  LogMelConfig config;
+  config.num_samples.reset();
+  Tensor sound = Random(8).tensor({1600});
+  sound.f32()[200] = std::numeric_limits<float>::quiet_NaN();
+  const Tensor spectrogram = log_mel_spectrogram(sound, config);
+  for (std::size_t i = 0; i < spectrogram.elements(); ++i) {
+    ASSERT_TRUE(std::isnan(spectrogram.f32()[i])) << i;
+  }
+}
+
+TEST(LogMelSpectrogram, FurtherStepsChangeNothing) {
+  LogMelConfig config;
+  config.num_samples.reset();
+  const Tensor sound = Random(9).tensor({1600});
+  LogMelSpectrogram steps(sound, config);
+  while (steps.step()) continue;
+  EXPECT_FALSE(steps.step());
+  const Tensor result = steps.result();
+  expect_same_bits("result", result, log_mel_spectrogram(sound, config));
+  expect_error(ErrorCode::invalid_argument, {"has been taken"}, [&] { steps.step(); });
 }
 
 }  // namespace

@@ -236,5 +236,15 @@ TEST(Mask, WrongElementTypesAreRefused) {
                [] { Mask::valid_lens(Tensor::zeros({2})); });
 }
 
+TEST(Mask, WindowsAreAsWideAsAnyNumber) {
+  for (const std::size_t wide : {std::size_t{1} << 31, std::numeric_limits<std::size_t>::max() / 2,
+                                 std::numeric_limits<std::size_t>::max()}) {
+    expect_mask(Mask::causal(wide), nullptr);
+    expect_mask(Mask::window(0, wide, wide), nullptr);
+    expect_mask(Mask::window(wide, wide, 0), [](const Index& at) { return at[3] >= at[2]; });
+    expect_mask(Mask::window(0, 0, wide), [](const Index& at) { return at[3] >= at[2]; });
+  }
+}
+
 }  // namespace
 }  // namespace clearformer::test

@@ -207,6 +207,15 @@ TEST(PatchEmbedding, RefusalsNameTheRuleAndTheShapes) {
     Tensor output({1, 3, 5});
     embedding.forward(Tensor::zeros({1, 3, 6, 8}), output, arena);
   });
+  for (const auto& [patches, pixels] :
+       {std::pair<Shape, Shape>{{1, 3, 5}, {1, 3, 6, 8}}, {{1, 4, 5}, {1, 3, 6, 7}}}) {
+    expect_error(shape, {"gradients", patches.text(), pixels.text()}, [&] {
+      Arena arena;
+      Tensor d_images(pixels);
+      embedding.backward(Tensor::zeros({1, 3, 6, 8}), Tensor::zeros(patches), d_images, nullptr,
+                         arena);
+    });
+  }
   expect_error(shape, {"[5, 3, 3, 4]", "[6, 3, 3, 4]"}, [&] { make({3, 3, 4, 6}); });
   expect_error(ErrorCode::invalid_argument, {"3 x 0"}, [&] { make({3, 3, 0, 5}); });
   expect_error(ErrorCode::invalid_argument, {"dimension 0"}, [&] { make({3, 3, 4, 0}); });

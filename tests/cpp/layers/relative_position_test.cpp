@@ -233,5 +233,22 @@ TEST(RelativePosition, RefusalsNameTheRuleAndTheValue) {
                [] { relative_position_bias(Tensor({8}), {8, 20}, {2, 2, 0}); });
 }
 
+TEST(RelativePosition, MasksAndGradientsThatDoNotFitAreRefused) {
+  AlibiConfig counting;
+  counting.counts = AlibiConfig::Counts::tokens;
+  for (const Shape& shape : {Shape{1, 3}, Shape{5}, Shape{}}) {
+    const Tensor mask = Tensor::zeros(shape, DType::u8);
+    const TensorView view = mask.view();
+    expect_error(ErrorCode::shape_mismatch, {"alibi", shape.text(), "[batch, 5]"},
+                 [&] { alibi_key_bias(counting, 2, 5, &view); });
+  }
+  float d_table[64] = {};
+  for (const Shape& shape : {Shape{1, 2, 1, 1}, Shape{2, 2, 4, 3}, Shape{2, 4, 3}}) {
+    expect_error(ErrorCode::shape_mismatch, {"gradient", shape.text(), "[1, heads, 4, 3]"}, [&] {
+      relative_position_bias_backward(Tensor::zeros(shape), {}, {4, 3, 0}, d_table);
+    });
+  }
+}
+
 }  // namespace
 }  // namespace clearformer::test

@@ -100,5 +100,11 @@ TEST(TraceScope, WithoutATraceNothingIsWanted) {
   EXPECT_EQ(value.f32()[0], 0.0f);
 }
 
+TEST(Trace, AnEditWithoutAFunctionIsRefused) {
+  Trace trace;
+  expect_error(ErrorCode::invalid_argument, {"hook_pattern", "no function"},
+               [&] { trace.edit("hook_pattern", Trace::Function()); });
+}
+
 }  // namespace
 }  // namespace clearformer::test

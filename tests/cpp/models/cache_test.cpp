@@ -7,6 +7,7 @@
 #include "support/checkpoint.h"
 #include "support/closeness.h"
 #include "support/expect_error.h"
+#include "support/files.h"
 #include "support/model_runs.h"
 #include "support/rounded_rows.h"
 
@@ -216,6 +217,59 @@ TEST(CacheFormats, AreRefusedWhereNothingIsKept) {
                           format);
         });
   }
+}
+
+// Of other sizes, of an encoder-decoder or of a decoder alone, and of a pass that began at another layer.
+TEST(Caches, OfAnotherModelAreRefused) {
+  const auto expect_refused = [](Model& model, const ModelInputs& inputs) {
+    expect_error(ErrorCode::invalid_argument, {"past_key_values are not those of this model"},
+                 [&] { model.forward(inputs); });
+  };
+  const auto odd = load_tiny("odd"), stories = from_pretrained(bundled_model("stories260K"));
+  const auto translator = from_pretrained(fixture_path("models/t5/even"));
+  const Tensor ids = tokens({3, 4, 5}), one = tokens({3});
+  for (const auto& [from, to] : {std::pair(odd.get(), stories.get()), {stories.get(), odd.get()}}) {
+    KeyValueCache cache = from->make_cache();
+    forward(*from, ids, cache);
+    ModelInputs inputs = inputs_of(one);
+    inputs.cache = &cache;
+    expect_refused(*to, inputs);
+    EXPECT_EQ(cache.length(), 3u);
+  }
+  KeyValueCache none(0, 10), source = translator->make_cache();
+  ModelInputs inputs = inputs_of(one);
+  inputs.cache = &none;
+  expect_refused(*odd, inputs);
+  inputs.cache = &source;
+  inputs.decoder_input_ids = one.view();
+  translator->forward(inputs);
+  inputs.decoder_input_ids.reset();
+  expect_refused(*odd, inputs);
+
+  KeyValueCache cache = odd->make_cache();
+  forward(*odd, ids, cache);
+  KeyValueCache upper = cache.copy({{0}, 3, 1}, 2);
+  inputs.cache = &upper;
+  expect_refused(*odd, inputs);
+}
+
+// The memory's sequences are those of the target; a mask that does not fit it is refused.
+TEST(Caches, OfAnEncoderDecoderHoldTheTargetsSequences) {
+  const auto model = from_pretrained(fixture_path("models/t5/even"));
+  const Tensor ids = tokens({3, 4, 5}), two = random_ids(1, 2, 1, model->config().d_vocab());
+  KeyValueCache cache = model->make_cache();
+  ModelInputs inputs = inputs_of(ids);
+  inputs.decoder_input_ids = ids.view();
+  inputs.cache = &cache;
+  model->forward(inputs);
+  cache.crop(0);
+  inputs.input_ids.reset();
+  inputs.decoder_input_ids = two.view();
+  expect_error(ErrorCode::shape_mismatch, {"1 sequences in input_ids", "2"},
+               [&] { model->forward(inputs); });
+  inputs.decoder_input_ids = ids.view();
+  cache.memory_mask = Tensor::zeros({1, 1}, DType::u8);
+  expect_error(ErrorCode::invalid_argument, {"past_key_values"}, [&] { model->forward(inputs); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Checkpoints, Cache, ::testing::Values("odd", "tied", "rope_llama3"),

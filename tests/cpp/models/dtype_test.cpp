@@ -229,5 +229,10 @@ TEST(MatrixPolicy, RoundsLessWhereItCostsLittleOrShowsMuch) {
   EXPECT_EQ(kept(projection, 4, 4, f32), f32);
 }
 
+TEST(MatrixPolicies, ThereMustBeOne) {
+  expect_error(ErrorCode::invalid_argument, {"no policy"},
+               [] { plan_matrices(R"({"model_type": "gpt2"})", std::nullopt, MatrixPolicy()); });
+}
+
 }  // namespace
 }  // namespace clearformer::test

@@ -363,5 +363,20 @@ TEST_F(Gradients, OfAResidualThatAPassEndsWith) {
   }
 }
 
+TEST_F(Gradients, OnlyACompletePassThatIsDifferentiatedGoesBack) {
+  const auto refused_back = [](ForwardPass& pass) {
+    expect_error(ErrorCode::invalid_argument, {"not differentiated, or not complete"},
+                 [&] { pass.step_back(); });
+  };
+  const auto plain = model->start(inputs, nullptr);
+  while (plain->step()) continue;
+  refused_back(*plain);
+  Trace trace;
+  Gradient gradient;
+  gradient.add(loss());
+  gradient.want(kMiddle);
+  refused_back(*model->start_gradient(inputs, trace, gradient));
+}
+
 }  // namespace
 }  // namespace clearformer::test

@@ -346,5 +346,11 @@ TEST(Inspection, HostileTextsEndInProblemsAndAsJson) {
   }
 }
 
+TEST(Inspection, NamesADtypeThatThereIsNot) {
+  InspectedFolder folder = stories();
+  folder.dtype = "q17";
+  expect_problem(inspect(folder), ErrorCode::unsupported, "dtype \"q17\"");
+}
+
 }  // namespace
 }  // namespace clearformer::test

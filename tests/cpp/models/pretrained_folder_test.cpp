@@ -47,5 +47,18 @@ TEST(PretrainedFolder, AFolderThatIsNotThereIsNamed) {
                [] { PretrainedFolder::read("no/such/folder"); });
 }
 
+TEST(PretrainedFolder, ADirectoryInPlaceOfAFileIsNamed) {
+  for (const char* name : {"config.json", "generation_config.json", "model.safetensors"}) {
+    const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "directory";
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directories(folder / name);
+    if (!std::filesystem::exists(folder / "config.json")) {
+      std::ofstream(folder / "config.json") << "{}";
+    }
+    expect_error(ErrorCode::invalid_argument, {name, "is a directory, not a file"},
+                 [&] { PretrainedFolder::read(folder.string()); });
+  }
+}
+
 }  // namespace
 }  // namespace clearformer::test

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "clearformer/loading/load_model.h"
 #include "clearformer/models/model.h"
@@ -278,6 +279,19 @@ TEST(SentencePooling, ConstantsHaveNoGradient) {
   const Tensor dx = sentence_pooling_backward(x, std::nullopt, {&most, 1}, d);
   EXPECT_EQ(dx.f32()[0], 1.0f);
   EXPECT_EQ(dx.f32()[1], 0.0f);
+}
+
+// As torch.max; the gradient is the first NaN's.
+TEST(SentencePooling, ANaNIsTheLargestNumber) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float values[] = {7, nan, 3, nan};
+  const TensorView x(values, DType::f32, {1, 4, 1});
+  const PoolingMode most = PoolingMode::max;
+  EXPECT_TRUE(std::isnan(sentence_pooling(x, std::nullopt, {&most, 1}).f32()[0]));
+  Tensor d = Tensor::zeros({1, 1});
+  d.f32()[0] = 1.0f;
+  const Tensor dx = sentence_pooling_backward(x, std::nullopt, {&most, 1}, d);
+  EXPECT_EQ((List{dx.f32(), dx.f32() + 4}), (List{0, 1, 0, 0}));
 }
 
 }  // namespace

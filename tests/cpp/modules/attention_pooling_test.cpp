@@ -315,5 +315,15 @@ TEST(AttentionPooling, RefusesAGradientOfAnotherShape) {
                [&] { attention_pooling_backward(x, x, x, {}, Tensor::zeros({3, 4})); });
 }
 
+TEST(AttentionPooling, ASoftcapIsNoNegativeNumber) {
+  const Tensor x = Tensor::zeros({1, 2, 3});
+  for (const float softcap : {-1.0f, std::numeric_limits<float>::quiet_NaN()}) {
+    PoolingOptions options;
+    options.softcap = softcap;
+    expect_error(ErrorCode::invalid_argument, {"softcap must be >= 0"},
+                 [&] { attention_pooling(x, x, x, options); });
+  }
+}
+
 }  // namespace
 }  // namespace clearformer::test

@@ -112,5 +112,13 @@ TEST(TensorView, ReadsWhatItBorrows) {
   EXPECT_EQ(TensorView().elements(), 0u);
 }
 
+TEST(Tensor, WhatHasBeenMovedFromIsEmpty) {
+  Tensor source = Random(1).tensor({2, 3});
+  const Tensor moved(std::move(source));
+  EXPECT_TRUE(source.empty());
+  EXPECT_EQ(source.elements(), 0u);
+  EXPECT_EQ(source.capacity(), 0u);
+}
+
 }  // namespace
 }  // namespace clearformer::test

@@ -8,6 +8,8 @@
 #include <numeric>
 #include <vector>
 
+#include "support/expect_error.h"
+
 #if !defined(__EMSCRIPTEN__)
 #include <map>
 #include <mutex>
@@ -214,6 +216,11 @@ TEST(ThreadPool, ChangesItsSizeWhileOthersCall) {
 }
 
 #endif
+
+TEST(ThreadPool, RefusesAGrainOfNothing) {
+  test::expect_error(ErrorCode::invalid_argument, {"grain"},
+                     [] { parallel_ranges(100, 1, 0, [](std::size_t, std::size_t) {}); });
+}
 
 }  // namespace
 }  // namespace clearformer

@@ -292,6 +292,11 @@ TEST(SafetensorsHeader, OrdersTensorsByTheirData) {
   EXPECT_EQ(header.metadata[0], (std::pair<std::string, std::string>("format", "pt")));
 }
 
+// As in the safetensors library, where the metadata are optional.
+TEST(SafetensorsHeader, MetadataMayBeNull) {
+  EXPECT_TRUE(parse_header(R"({"__metadata__": null})", 0).metadata.empty());
+}
+
 TEST(SafetensorsHeader, ScalarsAndEmptyFilesAreFine) {
   EXPECT_TRUE(parse_header("{}", 0).tensors.empty());
   EXPECT_TRUE(parse_header("{}      ", 0).tensors.empty());

@@ -223,5 +223,15 @@ TEST(WeightScope, WalksTheTreeOfNames) {
                [&] { weights.check(kKeep); });
 }
 
+// A config with more key/value heads than the file: each part is there, together they are too many.
+TEST(Weights, AStackedTensorWithFewerRowsThanThePartsHaveIsRefused) {
+  Weights weights = with("qkv", Tensor::zeros({6, 2}));
+  for (const std::size_t part : {0u, 1u, 2u}) {
+    weights.take({"qkv", part, 0}, {part == 0 ? 4u : 2u, 2});
+  }
+  expect_error(ErrorCode::shape_mismatch, {"\"qkv\"", "6 outputs", "expected 8"},
+               [&] { weights.check(kKeep); });
+}
+
 }  // namespace
 }  // namespace clearformer::test

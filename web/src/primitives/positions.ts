@@ -55,7 +55,11 @@ function expectTable(what: string, ...sides: readonly number[]): void {
 
 /** `width`: the number of values per position. */
 function positionsOf(what: string, positions: TensorInput | number, width: number) {
-  if (typeof positions !== 'number') return integers(what, positions);
+  if (typeof positions !== 'number') {
+    const given = integers(what, positions);
+    expectTable(what, ...given.dims, width);
+    return given;
+  }
   const count = whole(what, 'their number', positions, 0);
   expectTable(what, count, width);
   return { data: Int32Array.from({ length: count }, (_, i) => i), dims: [count] };
@@ -79,7 +83,9 @@ export async function distinct_encodings(
   options: SinusoidOptions = {},
 ): Promise<number> {
   const config = sinusoid('distinct_encodings', d_model, options);
-  return run('distinct_encodings', { ...config, ...sizes('distinct_encodings', { count }) });
+  const given = sizes('distinct_encodings', { count });
+  expectTable('distinct_encodings', count, d_model);
+  return run('distinct_encodings', { ...config, ...given });
 }
 
 /** Rows of a learned table [N, d] at positions [...]: [..., d]. `invalid_argument` for a position outside the table. */
@@ -158,6 +164,7 @@ export async function relative_position_bias(
   const span = spanOf(call, options, bucketOptions);
   const given = floats(`${call}: table`, table);
   const buckets = bucketsOf(call, { num_buckets: given.dims[0], ...options });
+  expectTable(call, given.dims[1] ?? 1, span.queries, span.keys);
   return compute(call, { table: given, ...span, ...buckets });
 }
 
