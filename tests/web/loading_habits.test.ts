@@ -234,6 +234,7 @@ describe('apply_chat_template', () => {
       [1, 1],
     ]);
     expect((await tokenizer.apply_chat_template(chat, { return_dict: false })).dims).toEqual([1, 1]);
+    expect((await failureOf(() => tokenizer.apply_chat_template(chat, null as never))).message).toContain('options');
     expect((await failureOf(() => tokenizer.apply_chat_template(chat, { tokenise: false } as object))).code).toBe(
       'unsupported',
     );
