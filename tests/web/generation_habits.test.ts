@@ -1,5 +1,5 @@
 // generate() as used with transformers.js: options among the inputs, criteria and processors as functions, passed-on
-// caches, streamers; in this thread and in a worker, compared with the core's own options.
+// caches; in this thread and in a worker, compared with the core's own options.
 
 import {
   AutoModelForCausalLM,
@@ -17,7 +17,6 @@ import {
   StoppingCriteriaList,
   Tensor,
   TextStreamer,
-  WhisperTextStreamer,
 } from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
@@ -362,53 +361,5 @@ describe.each([
     const whole = await model({ input_ids: [[1, 2, 3, 4, 5]] });
     expect(end?.logits).toEqual(whole.logits.slice(null, [3, 5]));
     await shared.dispose();
-  });
-});
-
-describe('streamers', () => {
-  const quiet = { callback_function: () => {} };
-
-  it('take their options under decode_kwargs, too', () => {
-    const texts: string[] = [];
-    const options = {
-      callback_function: (text: string) => texts.push(text),
-      decode_kwargs: { skip_special_tokens: false },
-    };
-    const streamer = new TextStreamer(tokenizer, options as unknown as { callback_function: (text: string) => void });
-    streamer.put([[BigInt(tokenizer.bos_token_id as number)]]);
-    streamer.end();
-    expect(texts.join('')).toContain('<s>');
-  });
-
-  it('refuse what they do not have', async () => {
-    const failure = await failureOf(() => new TextStreamer(tokenizer, { ...quiet, timeout: 5 } as object));
-    expect([failure.code, failure.message.includes('timeout')]).toEqual(['unsupported', true]);
-  });
-
-  it('tell the times that Whisper writes', () => {
-    // A vocabulary of three tokens; the timestamps follow <|notimestamps|>.
-    const words = ['a', 'b', '<|notimestamps|>', '<|0.00|>', '<|0.02|>', '<|0.04|>'];
-    const vocab = Object.fromEntries(words.map((word, id) => [word, id]));
-    const whisper = new (tokenizer.constructor as typeof PreTrainedTokenizer)({
-      model: { type: 'WordLevel', vocab, unk_token: 'a' },
-      decoder: null,
-    });
-    const told: (string | number | bigint[])[] = [];
-    const streamer = new WhisperTextStreamer(whisper, {
-      callback_function: (text) => told.push(text),
-      on_chunk_start: (time) => told.push(`start ${time}`),
-      on_chunk_end: (time) => told.push(`end ${time}`),
-      on_finalize: () => told.push('done'),
-    });
-    for (const id of [3n, 0n, 5n, 4n, 1n]) streamer.put([[id]]);
-    streamer.end();
-    expect(told.filter((each) => each !== '').map(String)).toEqual([
-      'start 0',
-      'a',
-      'end 0.04',
-      'start 0.02',
-      ' b',
-      'done',
-    ]);
   });
 });

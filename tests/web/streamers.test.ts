@@ -1,0 +1,59 @@
+// Streamers' options, and the times that a WhisperTextStreamer tells.
+
+import { AutoTokenizer, PreTrainedTokenizer, TextStreamer, WhisperTextStreamer } from 'clearformer';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { failureOf } from './support/failures.js';
+import { storiesPath } from './support/references.js';
+
+let tokenizer: PreTrainedTokenizer;
+beforeAll(async () => {
+  tokenizer = await AutoTokenizer.from_pretrained(storiesPath);
+});
+
+describe('streamers', () => {
+  const quiet = { callback_function: () => {} };
+
+  it('take their options under decode_kwargs, too', () => {
+    const texts: string[] = [];
+    const options = {
+      callback_function: (text: string) => texts.push(text),
+      decode_kwargs: { skip_special_tokens: false },
+    };
+    const streamer = new TextStreamer(tokenizer, options as unknown as { callback_function: (text: string) => void });
+    streamer.put([[BigInt(tokenizer.bos_token_id as number)]]);
+    streamer.end();
+    expect(texts.join('')).toContain('<s>');
+  });
+
+  it('refuse what they do not have', async () => {
+    const failure = await failureOf(() => new TextStreamer(tokenizer, { ...quiet, timeout: 5 } as object));
+    expect([failure.code, failure.message.includes('timeout')]).toEqual(['unsupported', true]);
+  });
+
+  it('tell the times that Whisper writes', () => {
+    // A vocabulary of three tokens; the timestamps follow <|notimestamps|>.
+    const words = ['a', 'b', '<|notimestamps|>', '<|0.00|>', '<|0.02|>', '<|0.04|>'];
+    const vocab = Object.fromEntries(words.map((word, id) => [word, id]));
+    const whisper = new (tokenizer.constructor as typeof PreTrainedTokenizer)({
+      model: { type: 'WordLevel', vocab, unk_token: 'a' },
+      decoder: null,
+    });
+    const told: (string | number | bigint[])[] = [];
+    const streamer = new WhisperTextStreamer(whisper, {
+      callback_function: (text) => told.push(text),
+      on_chunk_start: (time) => told.push(`start ${time}`),
+      on_chunk_end: (time) => told.push(`end ${time}`),
+      on_finalize: () => told.push('done'),
+    });
+    for (const id of [3n, 0n, 5n, 4n, 1n]) streamer.put([[id]]);
+    streamer.end();
+    expect(told.filter((each) => each !== '').map(String)).toEqual([
+      'start 0',
+      'a',
+      'end 0.04',
+      'start 0.02',
+      ' b',
+      'done',
+    ]);
+  });
+});
