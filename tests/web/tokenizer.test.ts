@@ -105,6 +105,18 @@ describe('text that streams', () => {
     expect(decoder.push(261)).toBe('a');
   });
 
+  it('gives a character whole that its context had begun', () => {
+    const ids = tokenizer.encode('Lily 🐶 and 👍 ok');
+    const whole = tokenizer.decode(ids, { skip_special_tokens: true });
+    for (let length = 1; length < ids.length; length++) {
+      const decoder = new IncrementalDecoder(tokenizer);
+      decoder.begin(ids.slice(0, length));
+      const text = ids.slice(length).map((id) => decoder.push(id));
+      const before = tokenizer.decode(ids.slice(0, length), { skip_special_tokens: true }).replace(/\uFFFD+$/, '');
+      expect(before + text.join('') + decoder.end()).toBe(whole);
+    }
+  });
+
   it('gives an unfinished character at the end as U+FFFD', () => {
     const decoder = new IncrementalDecoder(tokenizer);
     const [first = 0, second = 0] = tokenizer.encode('🐶').slice(-4);

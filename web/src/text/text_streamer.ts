@@ -56,7 +56,10 @@ export class IncrementalDecoder {
   }
 
   #emit(text: string): string {
-    const piece = text.slice(this.#text(this.#window.slice(0, this.#shown)).length);
+    let before = this.#text(this.#window.slice(0, this.#shown));
+    // A character that the context left incomplete belongs to the new text.
+    while (before.endsWith(replacement) && !text.startsWith(before)) before = before.slice(0, -1);
+    const piece = text.slice(before.length);
     this.#window = this.#window.slice(this.#shown);
     this.#shown = this.#window.length;
     return piece;
