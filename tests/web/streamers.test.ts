@@ -1,6 +1,6 @@
 // Streamers' options, and the times that a WhisperTextStreamer tells.
 
-import { AutoTokenizer, PreTrainedTokenizer, TextStreamer, WhisperTextStreamer } from 'clearformer';
+import { AutoTokenizer, type PreTrainedTokenizer, TextStreamer, WhisperTextStreamer } from 'clearformer';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
 import { storiesPath } from './support/references.js';
