@@ -33,11 +33,11 @@ InspectedFolder::File start_of(const std::string& folder, const std::string& nam
 InspectedFolder found_in(const std::string& folder) {
   InspectedFolder found;
   const std::string config = folder + "/config.json", index = "model.safetensors.index.json";
-  found.config = file_text(config);
   found.problems.collect("config.json", [&] {
+    found.config = file_text(config);
     if (!found.config) fail(ErrorCode::invalid_argument, "cannot open ", config);
   });
-  found.index = file_text(folder + "/" + index);
+  found.problems.collect(index, [&] { found.index = file_text(folder + "/" + index); });
   std::vector<std::string> names{"model.safetensors"};
   try {
     if (found.index) names = ShardIndex::parse(*found.index, index).files;

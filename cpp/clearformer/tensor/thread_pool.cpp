@@ -1,5 +1,7 @@
 #include "clearformer/tensor/thread_pool.h"
 
+#include "clearformer/tensor/error.h"
+
 #if defined(__EMSCRIPTEN__) && !defined(__wasm_atomics__)
 
 // WebAssembly without shared memory: one thread. Calls that need more are removed at link time.
@@ -17,7 +19,6 @@ void set_num_threads(std::size_t) {}
 #else
 
 #include "clearformer/tensor/atomic_wait.h"
-#include "clearformer/tensor/error.h"
 
 #if !defined(__wasm_atomics__)
 #include <system_error>

@@ -1,6 +1,7 @@
 # A user's program, built with COMPILER against the library in one WAY and run on MODEL:
 #   install           into INSTALLED, which the next two use; only public headers are there
 #   find_package, headers, pkg_config
+#   absolute          an installation whose folder for headers is no part of the prefix
 #   add_subdirectory, fetch_content   from SOURCE; with the library BUILT, or without that built by the project
 cmake_minimum_required(VERSION 3.22)
 set(here ${CMAKE_CURRENT_LIST_DIR})
@@ -29,6 +30,18 @@ if(WAY STREQUAL install)
   endforeach()
   if(NOT EXISTS ${INSTALLED}/share/licenses/clearformer/THIRD_PARTY_LICENSES)
     message(FATAL_ERROR "the licences are not installed")
+  endif()
+  return()
+elseif(WAY STREQUAL absolute)
+  file(REMOVE_RECURSE ${FOLDER})
+  run(${CMAKE_COMMAND} -S ${SOURCE} -B ${FOLDER}/build -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER}
+    -DCMAKE_MAKE_PROGRAM=${MAKE_PROGRAM} -DCLEARFORMER_BUILD_TESTS=OFF -DCLEARFORMER_BUILD_EXAMPLES=OFF
+    -DCLEARFORMER_XSIMD_INCLUDE=${XSIMD} -DCLEARFORMER_RAPIDJSON_INCLUDE=${RAPIDJSON}
+    -DCMAKE_INSTALL_INCLUDEDIR=/headers)
+  file(COPY ${BUILT} DESTINATION ${FOLDER}/build)
+  run(${CMAKE_COMMAND} -E env DESTDIR=${FOLDER}/stage ${CMAKE_COMMAND} --install ${FOLDER}/build --prefix /prefix)
+  if(NOT EXISTS ${FOLDER}/stage/headers/clearformer/clearformer.h)
+    message(FATAL_ERROR "the headers are not in the absolute CMAKE_INSTALL_INCLUDEDIR")
   endif()
   return()
 elseif(WAY STREQUAL headers)

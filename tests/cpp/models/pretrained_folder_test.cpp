@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
+#include "clearformer/loading/inspection.h"
 #include "support/expect_error.h"
 #include "support/files.h"
 
@@ -57,6 +59,12 @@ TEST(PretrainedFolder, ADirectoryInPlaceOfAFileIsNamed) {
     }
     expect_error(ErrorCode::invalid_argument, {name, "is a directory, not a file"},
                  [&] { PretrainedFolder::read(folder.string()); });
+    const InspectedFolder inspected = InspectedFolder::read(folder.string());
+    const auto is_named = [](const Problem& problem) {
+      return problem.text.find("is a directory") != std::string::npos;
+    };
+    EXPECT_EQ(std::any_of(inspected.problems.begin(), inspected.problems.end(), is_named),
+              name != std::string("generation_config.json"));
   }
 }
 
