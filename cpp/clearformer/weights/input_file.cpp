@@ -11,7 +11,9 @@ InputFile open_file(const std::string& path) {
   errno = 0;
   InputFile file(std::fopen(path.c_str(), "rb"), &std::fclose);
   if (!file && errno == ENOMEM) throw std::bad_alloc();
-  if (!file) return file;
+  if (!file || std::fseek(file.get(), 0, SEEK_CUR) != 0)
+    return file;  // a pipe may wait for its first byte
+  errno = 0;
   const int first = std::getc(file.get());  // a directory opens, but cannot be read
   if (first != EOF) std::ungetc(first, file.get());
   if (errno == EISDIR) fail(ErrorCode::invalid_argument, path, " is a directory, not a file");
