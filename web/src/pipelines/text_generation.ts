@@ -178,7 +178,7 @@ interface Beside {
 }
 
 async function read(folder: Folder, options: ReadOptions): Promise<Beside> {
-  const tokenizer = await readTokenizer(folder, options);
+  const tokenizer = await readTokenizer(folder, options, true);
   return { tokenizer, template: tokenizer.chat_template === null ? await readOldTemplate(folder, options) : undefined };
 }
 

@@ -45,8 +45,8 @@ export const AutoTokenizer = {
   /**
    * Loads tokenizer.json, or without it vocab.txt (BERT) or vocab.json and merges.txt (GPT-2, RoBERTa, CLIP,
    * Whisper); also tokenizer_config.json and its complements (special_tokens_map.json, added_tokens.json,
-   * `model_type` of config.json, and chat_template.jinja, which comes before tokenizer_config.json's). Rejects with `file_not_found`, `network_error`, `malformed_config`,
-   * `integrity_mismatch`, `unsupported` for folders with SentencePiece files only, or the abort signal's reason.
+   * `model_type` of config.json, and, unless they come from a server, chat_template.jinja, which comes before
+   * tokenizer_config.json's). Rejects with `file_not_found`, `network_error`, `malformed_config`, `integrity_mismatch`, `unsupported` for folders with SentencePiece files only, or the abort signal's reason.
    */
   async from_pretrained(source: Source, given: TokenizerLoadOptions = {}): Promise<PreTrainedTokenizer> {
     const call = 'AutoTokenizer.from_pretrained';
@@ -56,8 +56,15 @@ export const AutoTokenizer = {
   },
 };
 
-/** Reads a tokenizer from an open folder. */
-export async function readTokenizer(folder: Folder, options: TokenizerLoadOptions): Promise<PreTrainedTokenizer> {
+/**
+ * Reads a tokenizer from an open folder. `wantsTemplate`: with the template of chat_template.jinja, by default where its
+ * absence is no failed request that a page's console shows.
+ */
+export async function readTokenizer(
+  folder: Folder,
+  options: TokenizerLoadOptions,
+  wantsTemplate = folder.list !== undefined,
+): Promise<PreTrainedTokenizer> {
   const texts: TextFile[] = [];
   const [given, json] = await Promise.all([
     readOptional(folder, 'tokenizer_config.json', options),
@@ -67,7 +74,7 @@ export async function readTokenizer(folder: Folder, options: TokenizerLoadOption
     }),
   ]);
   const held = json instanceof ClearformerError ? undefined : parsed(json, texts);
-  const config = await completed(parsed(given, texts), folder, options, texts);
+  const config = await completed(parsed(given, texts), folder, options, texts, wantsTemplate);
   const tokenizerJson = held ?? (await (await otherFiles()).fromOtherFiles(folder, options, config, texts));
   if (tokenizerJson === undefined) throw json;
   const sizes = new Map(texts.map((text) => [text.name, text.bytes]));
@@ -114,12 +121,13 @@ async function completed(
   folder: Folder,
   options: TokenizerLoadOptions,
   texts: TextFile[],
+  wantsTemplate: boolean,
 ): Promise<TokenizerConfig> {
   // transformers reads the map of folders without `added_tokens_decoder`, and since version 5, which names a backend, writes none.
   const wantsMap = config.added_tokens_decoder === undefined && !config.backend;
   const { tokenizer_class, padding_side } = config;
   const wantsModel = !tokenizer_class || (!padding_side && padsLeft(config));
-  const mayChat = [undefined, 'gpt2'].includes(familyOf(config)); // encoders and translators have no templates
+  const mayChat = wantsTemplate && [undefined, 'gpt2'].includes(familyOf(config)); // encoders and translators have no templates
   const [map, model, template] = await Promise.all([
     wantsMap ? readOptional(folder, 'special_tokens_map.json', options) : undefined,
     wantsModel ? readOptional(folder, 'config.json', options) : undefined,

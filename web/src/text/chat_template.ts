@@ -112,7 +112,7 @@ export function apply_chat_template(
 }
 
 /**
- * The template of a folder that stores it in a separate file: chat_template.jinja, which AutoTokenizer reads as well, or
+ * The template of a folder that stores it in a separate file: chat_template.jinja, which AutoTokenizer reads of folders, or
  * chat_template.json. To be passed as `chat_template`. Rejects with `file_not_found` if the folder has neither.
  */
 export async function read_chat_template(source: Source, options: SourceOptions & ReadOptions = {}): Promise<string> {

@@ -68,7 +68,7 @@ export class PreTrainedTokenizer extends Callable<
   declare mask_token: string | null;
   /** The model's maximum input length; Infinity if the files do not give it. */
   declare readonly model_max_length: number;
-  /** The Jinja chat template, or several by name: chat_template.jinja's or tokenizer_config.json's; null if there is none. */
+  /** The Jinja chat template, or several by name, of chat_template.jinja or tokenizer_config.json; null if there is none. */
   declare readonly chat_template: string | Readonly<Record<string, string>> | null;
   /** The texts' language, with NLLB, mBART and M2M100 only; one without a token throws `invalid_argument`. */
   declare src_lang?: string | undefined;
