@@ -102,10 +102,10 @@ void expect_adapter(const OpenOptimizer& open) {
 
 void expect_adapter_in_force(const OpenOptimizer& open) {
   expect_adapter(open);
+  if (open.adapter.empty()) return;
   for (const ActiveAdapter& active : open.model->model->adapters().active()) {
     if (active.name == open.adapter) return;
   }
-  if (open.adapter.empty()) return;
   fail(ErrorCode::invalid_argument, "optimiser: the adapter \"", open.adapter,
        "\" is not in force and has no gradients: set_adapter comes first");
 }

@@ -1,5 +1,6 @@
-// A project of `npm run matrix`: its packages, files, build and run commands; and what projects have in common. Settings that
-// an environment needs are not repeated in projects: they are read from web/examples/bundlers.md, by the name before them.
+// A project of `npm run matrix`: its packages, files, build and run commands; and what projects have in common.
+// Settings that an environment needs are not repeated in projects: they are read from web/examples/bundlers.md, by the
+// name before them.
 
 /**
  * A program that generates a story; every project has it as story.js. The logit lens is a function of second.js, which the

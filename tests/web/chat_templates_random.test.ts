@@ -1,5 +1,5 @@
-// Random chat templates give the text that transformers gives. With CLEARFORMER_TEMPLATE_CASES the folder of other cases that
-// tests/references/chat_templates_random.py wrote.
+// Random chat templates give the text that transformers gives. With CLEARFORMER_TEMPLATE_CASES the folder of other
+// cases that tests/references/chat_templates_random.py wrote.
 
 import { apply_chat_template, type Message } from 'clearformer/chat_template';
 import { PreTrainedTokenizer } from 'clearformer/tokenizer';

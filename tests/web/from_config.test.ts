@@ -1,5 +1,5 @@
-// New models: the tensors that transformers would save, filled from its distributions (tests/references/initial_weights.py),
-// with the same bits for the same seed.
+// New models: the tensors that transformers would save, filled from its distributions
+// (tests/references/initial_weights.py), with the same bits for the same seed.
 
 import { readFileSync } from 'node:fs';
 import { AdamW, AutoModel, AutoModelForCausalLM, AutoModelForTokenClassification, BertForMaskedLM } from 'clearformer';

@@ -13,8 +13,9 @@ const largest = (values: ArrayLike<number | bigint>) =>
   Array.from(values, Number).reduce((most, value) => Math.max(most, Math.abs(value)), 0);
 
 /**
- * Within eight errors of a float32 run and the roundings of sums of `terms`, the size of the case's gradients: what cancels,
- * as in the gradients of keys' biases, of constants before a norm and of scores beside a certain one, is a sum of such terms.
+ * Within eight errors of a float32 run and the roundings of sums of `terms`, the size of the case's gradients: what
+ * cancels, as in the gradients of keys' biases, of constants before a norm and of scores beside a certain one, is a sum
+ * of such terms.
  */
 function expectGradient(name: string, found: Tensor<'float32'>, wanted: Reference, error: number, terms: number): void {
   expect([name, found.dims]).toEqual([name, wanted.dims]);

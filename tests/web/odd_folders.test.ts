@@ -42,6 +42,7 @@ it.each<[string, Files, string[]]>([
     changed(base, 'generation_config.json', { eos_token_id: 70_000 }),
     ['eos_token_id', '70000', '512'],
   ],
+  ['a negative padding token, which is none', changed(base, 'generation_config.json', { pad_token_id: -1 }), []],
   ['options that are null', changed(base, 'generation_config.json', nulls), []],
   ['keys that nobody reads', changed(base, 'config.json', { _name_or_path: 3, torch_dtype: ['x'] }), []],
 ])('%s', async (_, files, words) => {

@@ -1,5 +1,5 @@
-// ONNX's Attention (opsets 23 and 24), RotaryEmbedding, LayerNormalization, RMSNormalization, Softmax and Gelu in terms of the package's functions.
-// web/examples/onnx.md has the same as a table.
+// ONNX's Attention (opsets 23 and 24), RotaryEmbedding, LayerNormalization, RMSNormalization, Softmax and Gelu in terms
+// of the package's functions. web/examples/onnx.md has the same as a table.
 
 import {
   configure,

@@ -1,5 +1,5 @@
-// What inspect says of the memory at its peak, against what loading and generating takes: a tiny model and one with matrices
-// large enough to be quantised, in each dtype.
+// What inspect says of the memory at its peak, against what loading and generating takes: a tiny model and one with
+// matrices large enough to be quantised, in each dtype.
 
 import { AutoModelForCausalLM, AutoModelForMaskedLM, inspect, type Source, type WeightType } from 'clearformer';
 import { describe, expect, it } from 'vitest';
@@ -23,8 +23,8 @@ const config = {
 };
 
 /**
- * A Llama of 16 million parameters, in bfloat16: norms of 1, other weights of arbitrary sign between 0.008 and 0.03. `more` are
- * names of output layers with the bytes of the embedding table.
+ * A Llama of 16 million parameters, in bfloat16: norms of 1, other weights of arbitrary sign between 0.008 and 0.03.
+ * `more` are names of output layers with the bytes of the embedding table.
  */
 function middleSized(more: readonly string[] = []): Source {
   const { hidden_size: d, intermediate_size: f, vocab_size } = config;
@@ -91,7 +91,8 @@ describe('the peak that inspect tells', () => {
     else expect(taken.weights).toBeLessThan(0.9 * (memory?.[dtype] ?? 0)); // one of the two tables is released
     expect(told / taken.peak).toBeGreaterThan(0.95);
     expect(told / taken.peak).toBeLessThan(1.05);
-    // The program's own memory, and what the memory grows ahead (see the option MEMORY_GROWTH_GEOMETRIC_CAP of CMakeLists.txt).
+    // The program's own memory, and what the memory grows ahead (see the option MEMORY_GROWTH_GEOMETRIC_CAP of
+    // CMakeLists.txt).
     expect(heapBytes).toBeGreaterThan(taken.peak);
     expect(heapBytes).toBeLessThan(1.05 * told + (8 << 20));
   });

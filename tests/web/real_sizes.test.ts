@@ -1,5 +1,5 @@
-// The published configurations that npm run real-sizes measures: their parameters, and that the core finds every tensor in the
-// files as they are written, without writing them.
+// The published configurations that npm run real-sizes measures: their parameters, and that the core finds every tensor
+// in the files as they are written, without writing them.
 
 import { readFileSync } from 'node:fs';
 import { inspect } from 'clearformer';

@@ -1,5 +1,5 @@
-// Ties, exact lengths, overlapping tokens, merges with missing tokens, decoders, chains of post-processors, ids of added tokens: equal
-// to the `tokenizers` crate; and the side that transformers' classes pad.
+// Ties, exact lengths, overlapping tokens, merges with missing tokens, decoders, chains of post-processors, ids of
+// added tokens: equal to the `tokenizers` crate; and the side that transformers' classes pad.
 
 import { AutoTokenizer, PreTrainedTokenizer } from 'clearformer/tokenizer';
 import { describe, expect, it } from 'vitest';

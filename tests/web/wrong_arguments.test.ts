@@ -1,6 +1,6 @@
-// Arguments that no function takes, as JavaScript without types passes them: the package takes them or throws its own error,
-// which tells what is needed. Every function, constructor and method, with arguments of which all may be wrong; and valid
-// calls, with one wrong argument or member of one, which the checks of those before it do not hide.
+// Arguments that no function takes, as JavaScript without types passes them: the package takes them or throws its own
+// error, which tells what is needed. Every function, constructor and method, with arguments of which all may be wrong;
+// and valid calls, with one wrong argument or member of one, which the checks of those before it do not hide.
 
 import * as clearformer from 'clearformer';
 import {

@@ -92,8 +92,7 @@ class Generation {
   std::size_t branches_;  // sequences per prompt
   std::size_t made_ = 0;
   std::size_t past_ = 0;  // cached positions before the current step
-  std::size_t read_ =
-      0;  // of which the cache has the keys, unless another call has used it or it was cropped
+  std::size_t read_ = 0;  // positions that the steps so far have left in the cache
   std::unique_ptr<KeyValueCache> own_cache_;
   KeyValueCache* cache_;
   std::vector<Tensor> source_;  // the encoder's inputs, until it has run

@@ -110,9 +110,9 @@ inline void for_each_panel(const Destination& to, std::size_t rows, Multiply mul
   }
 }
 
-/// For a single row: calls multiply<Beside>(panel, apart) for Beside · turns panels at once that are `apart` from one another,
-/// and multiply<1>(panel, 0) for each one left over. Their weights are long streams, of which a processor fetches more ahead
-/// than of one: of adjacent panels each would be a short one, for which it fetches nothing ahead.
+/// For a single row: calls multiply<Beside>(panel, apart) for Beside · turns panels at once that are `apart` from one
+/// another, and multiply<1>(panel, 0) for each one left over. Their weights are long streams, of which a processor
+/// fetches more ahead than of one: of adjacent panels each would be a short one, for which it fetches nothing ahead.
 template <std::size_t Beside, class Multiply>
 inline void for_each_stream(const Destination& to, std::size_t turns, Multiply multiply) {
   const std::size_t panels = (to.n + kWidth - 1) / kWidth, streams = Beside * turns;

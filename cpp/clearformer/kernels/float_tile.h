@@ -119,8 +119,8 @@ inline void multiply_row(const FloatRows& rows, const Element* b, std::size_t st
   to.write_row(panel, apart, sums, turns * Beside);
 }
 
-/// A single row by all panels, `stride` elements apart. Floats are read at the rate of memory from four streams side by side;
-/// narrow elements take fewer instructions in pairs.
+/// A single row by all panels, `stride` elements apart. Floats are read at the rate of memory from four streams side by
+/// side; narrow elements take fewer instructions in pairs.
 template <class Element>
 inline void multiply_single_row(const FloatRows& rows, const Element* b, std::size_t stride,
                                 const Destination& to, std::size_t turns) {
@@ -131,8 +131,8 @@ inline void multiply_single_row(const FloatRows& rows, const Element* b, std::si
       });
 }
 
-/// The panel after the one that starts at `b`, `stride` elements apart, fetched in the steps of all rows' tiles. A panel is too
-/// short for a processor to fetch it ahead by itself.
+/// The panel after the one that starts at `b`, `stride` elements apart, fetched in the steps of all rows' tiles. A
+/// panel is too short for a processor to fetch it ahead by itself.
 template <class Element>
 inline Ahead next_panel(const FloatRows& rows, const Element* b, std::size_t stride,
                         const Destination& to, std::size_t panel) {

@@ -26,8 +26,8 @@ struct ProductArgs {
   Epilogue epilogue;
 };
 
-/// How many groups of panels a single row of narrow weights reads in turn, side by side those of a group: the more, the more
-/// streams come from memory (for_each_stream in epilogue.h).
+/// How many groups of panels a single row of narrow weights reads in turn, side by side those of a group: the more, the
+/// more streams come from memory (for_each_stream in epilogue.h).
 inline constexpr std::size_t kUsualTurns = 2, kMostTurns = 4;
 
 /// What the elements of B are stored in. Narrow ones are widened as they are read: the bits are those of the product with

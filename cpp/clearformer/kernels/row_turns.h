@@ -11,8 +11,9 @@
 
 namespace clearformer::kernels {
 
-/// Tries 1, 2 and 4 turns (kMostTurns) on the products there are, until each has taken kEnough seconds, and then keeps to the
-/// fastest. Of each number the faster half counts: what stops a machine for a moment slows one. May be used by several threads.
+/// Tries 1, 2 and 4 turns (kMostTurns) on the products there are, until each has taken kEnough seconds, and then keeps
+/// to the fastest. Of each number the faster half counts: what stops a machine for a moment slows one. May be used by
+/// several threads.
 class RowTurns {
  public:
   /// Seconds for which each number of turns is tried: many ticks of the clock, which in browsers may be of a millisecond.

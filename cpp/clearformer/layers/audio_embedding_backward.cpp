@@ -7,7 +7,8 @@
 
 namespace clearformer {
 
-// From d (B, F', D), the gradient of a convolution's output: that of its input, unless its data is null, and of its weights.
+// From d (B, F', D), the gradient of a convolution's output: that of its input, unless its data is null, and of its
+// weights.
 void AudioEmbedding::convolution_back(const Convolution& of, const TensorView& x,
                                       const TensorView& d, const MutableTensorView& dx,
                                       const Context& context) const {

@@ -1,6 +1,7 @@
 #include "clearformer/layers/edit_region.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "clearformer/layers/edit.h"
 
@@ -39,14 +40,15 @@ struct Range {
 Picked select(const std::vector<std::int64_t>& given, const Range& range,
               const Selection& selection) {
   Picked picked;
-  std::vector<std::size_t> seen(range.count);  // by index: its place in the list, from 1 on
+  // By index: its place in the list, from 1 on.
+  std::vector<std::size_t> seen(selection.once ? range.count : 0);
   for (std::size_t place = 0; place < given.size(); ++place) {
     if (const auto index = range.find(given[place])) {
-      if (selection.once && seen[*index] != 0) {
+      const std::size_t before = selection.once ? std::exchange(seen[*index], place + 1) : 0;
+      if (before != 0) {
         fail(kMisplaced, selection.what, ": ", range.what, " ", given[place],
-             " is selected twice, by indices ", seen[*index] - 1, " and ", place, " of the list");
+             " is selected twice, by indices ", before - 1, " and ", place, " of the list");
       }
-      seen[*index] = place + 1;
       picked.push_back({*index, place});
     } else if (!range.lenient) {
       fail(kMisplaced, selection.what, ": ", range.what, " ", given[place], " is not among the ",

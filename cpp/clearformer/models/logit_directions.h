@@ -1,9 +1,9 @@
 // Logit directions: decomposes a logit into contributions to the residual stream.
 //   logit_t = Σ_d u_t[d] · (x_d − mean(x)) / scale + b_t,   u_t = W_U[t] · w,   b_t = W_U[t]·β + b_U[t]
 // with the final norm's weight w, bias β and scale (ln_final.hook_scale); RMSNorm does not subtract the mean. W_U is
-// W_U·W_out if a projection precedes the output layer. As x is the sum of the outputs of embedding, heads and feed-forward layers, so is the logit; a head adds W_O·z_h.
-// Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
-// Shapes: N tokens, D model, H heads of size d.
+// W_U·W_out if a projection precedes the output layer. As x is the sum of the outputs of embedding, heads and
+// feed-forward layers, so is the logit; a head adds W_O·z_h. Source: Elhage et al. 2021, "A Mathematical Framework for
+// Transformer Circuits". Shapes: N tokens, D model, H heads of size d.
 #pragma once
 
 #include "clearformer/layers/output_layer.h"

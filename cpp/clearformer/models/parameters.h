@@ -76,8 +76,8 @@ class Parameters {
 
   /// Changes the weights of a view in place, so that all passes that begin afterwards use them, and keeps the previous
   /// numbers for undo(). Throws shape_mismatch for a value of another shape than the region's, unsupported for weights
-  /// that are quantised or that the model does not have, invalid_argument for numbers that fp16 does not hold, and out_of_memory;
-  /// then nothing is changed.
+  /// that are quantised or that the model does not have, invalid_argument for numbers that fp16 does not hold, and
+  /// out_of_memory; then nothing is changed.
   void edit(const ParameterView& view, const ParameterEdit& edit);
   /// Takes back the last `count` edits, the latest first: the weights have the bits they had before. Throws
   /// invalid_argument if there are fewer, or out_of_memory; then none is.

@@ -155,7 +155,8 @@ class TowerRun {
   TowerRun(const Tower& tower, Probe, const Context& context);
   TowerRun(const TowerRun&) = delete;  // its state points into the object
 
-  /// Embeds, or takes the residual stream given; then computes one layer per call, the last one with the final norm; false once x is complete.
+  /// Embeds, or takes the residual stream given; then computes one layer per call, the last one with the final norm;
+  /// false once x is complete.
   bool step();
   MutableTensorView x() const { return x_; }
 

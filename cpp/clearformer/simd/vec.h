@@ -73,8 +73,8 @@ inline void prefetch_for_writing([[maybe_unused]] const float* to) {
 }
 
 /// Fetches memory that is read next while other work is done: a part of it with each of `parts` steps. WebAssembly has no
-/// instruction for that, but a load whose value is not used: it is seldom waited for, since the processor itself fetches what
-/// follows a few lines that were read in turn.
+/// instruction for that, but a load whose value is not used: it is seldom waited for, since the processor itself
+/// fetches what follows a few lines that were read in turn.
 class Ahead {
  public:
   /// Both numbers may be 0.

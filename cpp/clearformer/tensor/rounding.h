@@ -1,5 +1,5 @@
-// Rounding of weights to fp16 and to blocks of integers with a scale. Loading spends its time here: these loops are compiled
-// for speed also where the rest is compiled for size.
+// Rounding of weights to fp16 and to blocks of integers with a scale. Loading spends its time here: these loops are
+// compiled for speed also where the rest is compiled for size.
 #pragma once
 
 #include <cstddef>

@@ -10,7 +10,8 @@ namespace clearformer {
 
 using InputFile = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-/// Null if it cannot be opened. Throws invalid_argument for a directory, std::bad_alloc if that takes more memory than there is.
+/// Null if it cannot be opened. Throws invalid_argument for a directory, std::bad_alloc if that takes more memory than
+/// there is.
 InputFile open_file(const std::string& path);
 
 /// The size in bytes of a file at its start. Throws invalid_argument for what has none, such as a pipe.

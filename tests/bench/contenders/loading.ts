@@ -1,4 +1,5 @@
-// From a folder of 100 MB to the first token; and the limit: the same bytes read, and copied once into a WebAssembly memory.
+// From a folder of 100 MB to the first token; and the limit: the same bytes read, and copied once into a WebAssembly
+// memory.
 
 import type { LoadOptions } from 'clearformer';
 import type { Spec } from '../types.js';

@@ -21,7 +21,10 @@ const variants = ['simd128', 'relaxed'];
 const targets = ['avx512', 'avx2'];
 export const precisions: Readonly<Record<DType, Precision>> = { fp32: 'fp32', q8: 'int8', q4: 'int4', fp16: 'fp32' };
 
-/** The contenders of an item; in quick runs as WebAssembly without peers that take most of the time and came first nowhere. */
+/**
+ * The contenders of an item; in quick runs as WebAssembly without peers that take most of the time and came first
+ * nowhere.
+ */
 export function contendersOf(item: Item, setting: Setting, { quick = false }: Pick<Pace, 'quick'>): Contender[] {
   const isSlow = ({ peer, dtype, spec }: Contender): boolean =>
     peer === 'wllama' || (peer !== undefined && dtype === 'q4') || spec.keepCache === true;

@@ -1,4 +1,5 @@
-// Loading: 100 MB of weights from a local server or the disk to the first token, against reading and copying the same bytes.
+// Loading: 100 MB of weights from a local server or the disk to the first token, against reading and copying the same
+// bytes.
 
 import type { Contender, DType, Item, Source } from '../types.js';
 

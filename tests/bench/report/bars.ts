@@ -1,6 +1,7 @@
 // The performance targets: a ratio each, of two contenders in a run. `of` and `against` select
 // contenders; if several match, the fastest is used. `least` is the smallest ratio (time against / time of) that
-// passes; `leastWithoutVnni` that on machines without AVX-VNNI, whose relaxed SIMD has no product of bytes in one instruction.
+// passes; `leastWithoutVnni` that on machines without AVX-VNNI, whose relaxed SIMD has no product of bytes in one
+// instruction.
 
 import type { DType, Engine, Identity, Setting } from '../types.js';
 /** A selection of contenders. */

@@ -1,5 +1,5 @@
-// A Node process that measures one model: child.mjs <library> <folder> <dtype>; prints the result as JSON. Its times are those of the
-// processor, which other programs do not change.
+// A Node process that measures one model: child.mjs <library> <folder> <dtype>; prints the result as JSON. Its times
+// are those of the processor, which other programs do not change.
 
 import { pathToFileURL } from 'node:url';
 import { type Dtype, timeSubject } from './subject.js';

@@ -1,5 +1,5 @@
-// Published language models that fit in a browser tab: config.json with the keys that decide about shapes and arithmetic, as on
-// the Hub, and the tensors that their files hold.
+// Published language models that fit in a browser tab: config.json with the keys that decide about shapes and
+// arithmetic, as on the Hub, and the tensors that their files hold.
 
 /** A published checkpoint. */
 export interface Published {

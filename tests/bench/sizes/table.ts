@@ -1,5 +1,5 @@
-// The results of npm run real-sizes: kept in git by processor, model, dtype and engine, and written as a table. A run replaces
-// what it measured.
+// The results of npm run real-sizes: kept in git by processor, model, dtype and engine, and written as a table. A run
+// replaces what it measured.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { inProject } from '../../../scripts/build/fresh.js';

@@ -1,6 +1,6 @@
-// The exported functions of the WebAssembly module with Embind's glue code and Emscripten's allocator. Fails every allocation
-// in turn while a model is loaded, run, traced, used for generation and released: expects the answer out_of_memory, no leak,
-// and the same bits afterwards. All other calls: border_calls_test.cpp.
+// The exported functions of the WebAssembly module with Embind's glue code and Emscripten's allocator. Fails every
+// allocation in turn while a model is loaded, run, traced, used for generation and released: expects the answer
+// out_of_memory, no leak, and the same bits afterwards. All other calls: border_calls_test.cpp.
 // CLEARFORMER_EVERY_ALLOCATION=1 tries all allocations, otherwise a selection.
 #include <emscripten/em_asm.h>
 

@@ -1,5 +1,6 @@
-// The program's malloc in WebAssembly, on top of Emscripten's allocator: counts live bytes and fails on request. It replaces
-// malloc for the whole program, including operator new and the JavaScript glue code: only one file may include this.
+// The program's malloc in WebAssembly, on top of Emscripten's allocator: counts live bytes and fails on request. It
+// replaces malloc for the whole program, including operator new and the JavaScript glue code: only one file may include
+// this.
 #pragma once
 
 #include <algorithm>

@@ -107,7 +107,7 @@ float naive_sum(const Rounded& inputs, const Rounded& weights) {
   return total;
 }
 
-// What a product must be: the bits of the naive twin, or with halves, which are summed in another order, numbers and bounds.
+// What a product must be: the bits of the naive twin, or with halves, in another order of sums, numbers and bounds.
 struct Expected {
   Floats same;
   std::vector<double> close, bounds;

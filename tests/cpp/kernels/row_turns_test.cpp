@@ -85,7 +85,8 @@ TEST(RowTurns, OfSmallProductsAreNotTried) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(choice.next(kBytes - 1), kernels::kUsualTurns);
 }
 
-// The product of a row in every number of turns has the bits of PackedMatrix's, which its own tests compare with a naive one.
+// The product of a row in every number of turns has the bits of PackedMatrix's, which its own tests compare with a
+// naive one.
 void expect_same_row(MatrixFormat format, kernels::PanelFormat panels) {
   Random random(7);
   constexpr std::size_t kInputs = 520, kOutputs = 1030;  // of a part of a block and of a panel

@@ -1,8 +1,8 @@
 // Digests of the outputs of one model of every architecture and of the bundled models in every dtype. Targets that round
-// products before adding them (sse2, simd128, neon) give those of tests/fixtures/digests.json, recorded from the WebAssembly
-// module (tests/web/determinism.test.ts). Targets that fuse the two give those of digests_fused.json; avx2, avx512 and the
-// ones of 128 bits (relaxed, neon_fma) differ, since each sums a softmax in as many lanes as its registers have.
-// DIGESTS=write writes those of the selected target.
+// products before adding them (sse2, simd128, neon) give those of tests/fixtures/digests.json, recorded from the
+// WebAssembly module (tests/web/determinism.test.ts). Targets that fuse the two give those of digests_fused.json; avx2,
+// avx512 and the ones of 128 bits (relaxed, neon_fma) differ, since each sums a softmax in as many lanes as its
+// registers have. DIGESTS=write writes those of the selected target.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -8,8 +8,8 @@
 namespace clearformer::test {
 namespace {
 
-/// The clone: the working directory or one above it. Found at run time, so that no program names a folder of this machine and
-/// a cache of what was built serves every clone.
+/// The clone: the working directory or one above it. Found at run time, so that no program names a folder of this
+/// machine and a cache of what was built serves every clone.
 std::string find_project() {
   const std::filesystem::path from = std::filesystem::current_path();
   for (std::filesystem::path folder = from;; folder = folder.parent_path()) {

@@ -1,5 +1,5 @@
-// The Chromium of the browser tests: headless_shell if it is installed, the same engine without windows, which opens a page in
-// half of the processor time; else the whole browser.
+// The Chromium of the browser tests: headless_shell if it is installed, the same engine without windows, which opens a
+// page in half of the processor time; else the whole browser.
 
 import { type Browser, chromium } from 'playwright-core';
 

@@ -1,5 +1,5 @@
-// The hashes of tests/fixtures/digests.json in Chromium, Firefox and WebKit, with one, two and four threads: of outputs, and of
-// the weights of a model that was trained there.
+// The hashes of tests/fixtures/digests.json in Chromium, Firefox and WebKit, with one, two and four threads: of
+// outputs, and of the weights of a model that was trained there.
 
 import type { Server } from 'node:http';
 import puppeteer from 'puppeteer-core';

@@ -43,9 +43,9 @@ export class Site {
   }
 
   /**
-   * Opens the page at an address (`head?step=2`) and waits until its figure is drawn for that address. It scrolls at once, as
-   * for readers who ask for less motion: a smooth scroll may still go on when a test clicks, and a click whose button is
-   * pressed over one element and released over another is no click.
+   * Opens the page at an address (`head?step=2`) and waits until its figure is drawn for that address. It scrolls at
+   * once, as for readers who ask for less motion: a smooth scroll may still go on when a test clicks, and a click whose
+   * button is pressed over one element and released over another is no click.
    */
   async open(options: BrowserContextOptions = {}, address = 'next'): Promise<OpenPage> {
     const context = await this.browser.newContext({
@@ -74,9 +74,9 @@ export class Site {
   }
 
   /**
-   * Shows an address in the page that a file's tests share, which takes a fifth of the processor time of `open`: a new document
-   * compiles all scripts and the WebAssembly again. The figure is a new one, since another chapter is opened in between; models
-   * and passes are kept. A page in which a test failed is not used again.
+   * Shows an address in the page that a file's tests share, which takes a fifth of the processor time of `open`: a new
+   * document compiles all scripts and the WebAssembly again. The figure is a new one, since another chapter is opened
+   * in between; models and passes are kept. A page in which a test failed is not used again.
    */
   async visit(address: string): Promise<OpenPage> {
     onTestFailed(() => this.#leave());

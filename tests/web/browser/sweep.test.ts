@@ -1,5 +1,5 @@
-// Sweeps over models in a page's workers: the values of passes one by one, bit for bit, with one model and with two; aborted,
-// resumed and streamed.
+// Sweeps over models in a page's workers: the values of passes one by one, bit for bit, with one model and with two;
+// aborted, resumed and streamed.
 
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';

@@ -22,7 +22,10 @@ interface Told {
   digest: string;
 }
 
-/** Loads a model in the page, runs it forwards and backwards, and returns its runtime information and a hash of the numbers. */
+/**
+ * Loads a model in the page, runs it forwards and backwards, and returns its runtime information and a hash of the
+ * numbers.
+ */
 async function tell(page: Page, options: Record<string, unknown>, entry = 'index'): Promise<Told> {
   const program = async ([entry, model, options]: [string, string, Record<string, unknown>]) => {
     const { AutoModelForCausalLM } = await import(`/dist/${entry}.js`);

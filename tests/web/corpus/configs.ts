@@ -135,7 +135,7 @@ const generation: Readonly<Record<string, Kind>> = {
   epsilon_cutoff: 'share',
   eta_cutoff: 'share',
   eos_token_id: 'tokens',
-  pad_token_id: 'token',
+  pad_token_id: 'padding',
   bos_token_id: 'token',
   decoder_start_token_id: 'token',
   max_time: 'number',

@@ -99,6 +99,7 @@ export const wrong = {
   text: [0, 1.5, true, [], {}],
   texts: ['Model', 3, true, {}, [3], [['a']]],
   token: [-1, 1.5, 2 ** 31, '5', true, {}, [[]]],
+  padding: [-1.5, 1.5, 2 ** 31, '5', true, {}, [[]]], // negative: none
   tokens: [-1, 1.5, '5', true, {}, [-1], [1, '2'], [0.5]],
   object: [3, 'a', true, []],
 } as const;

@@ -1,5 +1,5 @@
-// Damaged folders of LoRA adapters, and random calls that train, differentiate and change a model: each ends in a typed error
-// or a result; once the adapters are deleted and the edits undone, the model computes the bits of before.
+// Damaged folders of LoRA adapters, and random calls that train, differentiate and change a model: each ends in a typed
+// error or a result; once the adapters are deleted and the edits undone, the model computes the bits of before.
 
 import { readFileSync } from 'node:fs';
 import { AdamW, AutoModelForCausalLM, clip_grad_norm_, type PreTrainedModel, SGD } from 'clearformer';

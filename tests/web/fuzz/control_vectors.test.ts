@@ -1,5 +1,6 @@
-// Damaged files of control vectors, as GGUF and as safetensors: rejected with a typed error, or read to the numbers that are
-// in the file, which both formats keep bit for bit; and arbitrary arguments of what makes and combines vectors.
+// Damaged files of control vectors, as GGUF and as safetensors: rejected with a typed error, or read to the numbers
+// that are in the file, which both formats keep bit for bit; and arbitrary arguments of what makes and combines
+// vectors.
 
 import { AutoModelForCausalLM, ControlVector, Tensor } from 'clearformer';
 import fc, { type Arbitrary } from 'fast-check';

@@ -1,5 +1,5 @@
-// Random and damaged interventions of sweeps, and edges' removal by acdc: each call ends in a typed error or a result, whose
-// values have the bits of passes made one by one; the model computes the same bits before and afterwards.
+// Random and damaged interventions of sweeps, and edges' removal by acdc: each call ends in a typed error or a result,
+// whose values have the bits of passes made one by one; the model computes the same bits before and afterwards.
 
 import {
   type ActivationEdit,

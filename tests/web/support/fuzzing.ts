@@ -17,8 +17,8 @@ interface Counts {
 }
 
 /**
- * Checks `property` on `usual` samples, or as many as requested, and reports how they ended. A property of inputs that can be
- * large gives one more time by `allow`.
+ * Checks `property` on `usual` samples, or as many as requested, and reports how they ended. A property of inputs that
+ * can be large gives one more time by `allow`.
  */
 export async function fuzz<Value>(
   name: string,

@@ -1,5 +1,6 @@
-// Calls as wrappers in TypeScript make them: what is passed on has the types that the package exports, and a result is of all
-// types that it can have. Compiled by `npm run check` and, against the published declarations, by declarations.test.ts.
+// Calls as wrappers in TypeScript make them: what is passed on has the types that the package exports, and a result is
+// of all types that it can have. Compiled by `npm run check` and, against the published declarations, by
+// declarations.test.ts.
 
 import {
   type Answer,

@@ -1,4 +1,5 @@
-// Class mode, for projectors: a minimum font size that can be read from the last row, and the size of the area left for a figure.
+// Class mode, for projectors: a minimum font size that can be read from the last row, and the size of the area left for
+// a figure.
 
 import type { Address } from './address.js';
 

@@ -2,7 +2,10 @@
 
 import { css } from 'lit';
 
-/** Where the reader's system sets the colours there are no backgrounds and shadows: pictures keep theirs, a choice has an outline. */
+/**
+ * Where the reader's system sets the colours there are no backgrounds and shadows: pictures keep theirs, a choice has
+ * an outline.
+ */
 export const forcedColours = css`
   @media (forced-colors: active) {
     canvas, .legend :is(i, span), .bands, .tall, .track, .samples { forced-color-adjust: none; }

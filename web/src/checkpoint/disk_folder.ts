@@ -39,8 +39,8 @@ export class DiskFolder implements Folder {
   }
 
   /**
-   * Throws `file_not_found` where no file can be: the folder does not exist, is a file or huggingface_hub's cache of a model,
-   * or the file is a link that leads nowhere, as in a copy of such a cache without its blobs.
+   * Throws `file_not_found` where no file can be: the folder does not exist, is a file or huggingface_hub's cache of a
+   * model, or the file is a link that leads nowhere, as in a copy of such a cache without its blobs.
    */
   async #explain(file: string, path: string): Promise<void> {
     const { basename, dirname, join } = nodeModule('node:path');

@@ -1,5 +1,6 @@
-// The rules of a tokenizer's JSON files, one table per file (pipelines/sentence_rules.ts has those of embeddings): the valid values of each key. Loading rejects with the first
-// violation, `validate` lists all. Null counts as absent; keys not in a table are ignored.
+// The rules of a tokenizer's JSON files, one table per file (pipelines/sentence_rules.ts has those of embeddings): the
+// valid values of each key. Loading rejects with the first violation, `validate` lists all. Null counts as absent; keys
+// not in a table are ignored.
 // (config.json, generation_config.json, the index and the headers of weights are checked by the core.)
 
 import { ClearformerError } from '../support/error.js';

@@ -28,8 +28,8 @@ export interface WeightsFile {
 export interface Folder {
   readonly where: string;
   /**
-   * The file of that name, or undefined if there is none. If it is read at once, with the same signal, a server may be asked
-   * for it in the same request.
+   * The file of that name, or undefined if there is none. If it is read at once, with the same signal, a server may be
+   * asked for it in the same request.
    */
   find(name: string, signal?: AbortSignal, use?: 'read at once'): Promise<SourceFile | undefined>;
   /** The names of all files, if they can be listed; files in subfolders may be omitted. */

@@ -61,7 +61,10 @@ export interface Absence {
 export interface LookUpOptions {
   /** Instead of the configured number. */
   retries?: number | undefined;
-  /** One request for metadata and contents, where the browser follows redirects: the Hub tells checksums before it redirects. */
+  /**
+   * One request for metadata and contents, where the browser follows redirects: the Hub tells checksums before it
+   * redirects.
+   */
   use?: 'read at once' | undefined;
 }
 

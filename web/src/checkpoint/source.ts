@@ -9,9 +9,9 @@ import type { CacheLike } from './response_store.js';
 import type { CacheOption, WebFolderOptions } from './web_folder.js';
 
 /**
- * A checkpoint's folder: a Hub id (`org/name`) or the address of its page, the URL of a folder, files from a file picker or a
- * drop, a directory handle, a record of file contents by name, or (Node) a local path that starts with `/`, `./`, `../` or,
- * on Windows, `C:\`.
+ * A checkpoint's folder: a Hub id (`org/name`) or the address of its page, the URL of a folder, files from a file
+ * picker or a drop, a directory handle, a record of file contents by name, or (Node) a local path that starts with `/`,
+ * `./`, `../` or, on Windows, `C:\`.
  */
 export type Source =
   | string

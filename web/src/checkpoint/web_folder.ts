@@ -69,8 +69,8 @@ export class WebFolder implements Folder {
   }
 
   /**
-   * The server's metadata. Undefined if the server cannot be reached but the cache knows the file, or if there is no server:
-   * a missing file of an extension is answered like a broken connection.
+   * The server's metadata. Undefined if the server cannot be reached but the cache knows the file, or if there is no
+   * server: a missing file of an extension is answered like a broken connection.
    */
   async #lookUp(
     name: string,

@@ -77,19 +77,20 @@ export interface Inspection {
   /** Bytes of the stored tensors by dtype in the file. */
   bytes: Record<string, number>;
   /**
-   * Bytes of the loaded weights by the `dtype` they are loaded in. An output layer that the file holds beside the embedding table
-   * it is tied to is counted: loading compares the two, and releases one if they are equal.
+   * Bytes of the loaded weights by the `dtype` they are loaded in. An output layer that the file holds beside the
+   * embedding table it is tied to is counted: loading compares the two, and releases one if they are equal.
    */
   memory: Record<WeightType, number> | null;
   /**
-   * Bytes at the peak of a call, by `dtype`, with one thread: the weights; for a prompt of 512 tokens (or as many as the model
-   * reads) the activations, and its keys, values and those of 64 new tokens, in fp32; for other models one such text, image or
-   * recording, and its outputs; of a table that the file holds twice, one. The WebAssembly memory itself begins with 17 MB and grows by up to 8 MB more than that.
+   * Bytes at the peak of a call, by `dtype`, with one thread: the weights; for a prompt of 512 tokens (or as many as
+   * the model reads) the activations, and its keys, values and those of 64 new tokens, in fp32; for other models one
+   * such text, image or recording, and its outputs; of a table that the file holds twice, one. The WebAssembly memory
+   * itself begins with 17 MB and grows by up to 8 MB more than that.
    */
   peak: Record<WeightType, number> | null;
   /**
-   * The `dtype` with most bits whose `peak` fits into the memory of a WebAssembly instance (4 GB); null if there is none, or if
-   * not all headers could be read.
+   * The `dtype` with most bits whose `peak` fits into the memory of a WebAssembly instance (4 GB); null if there is
+   * none, or if not all headers could be read.
    */
   fits: WeightType | null;
   /** Of the key/value cache by the `cache_dtype` of loading; null for models that do not generate tokens. */

@@ -48,7 +48,10 @@ const plainInitialisations = [true, false, 'gaussian', 'eva', 'orthogonal'];
 
 const fileName = 'adapter_config.json';
 
-/** Checks a configuration. Throws `unsupported` for what would have an effect in PEFT, `malformed_config` for wrong values. */
+/**
+ * Checks a configuration. Throws `unsupported` for what would have an effect in PEFT, `malformed_config` for wrong
+ * values.
+ */
 export function checkLoraConfig(config: LoraConfig): void {
   const { peft_type, bias = 'none', init_lora_weights = true } = config;
   if (peft_type !== 'LORA') throw refused(`peft_type ${text(peft_type)}: only "LORA" is`);

@@ -21,8 +21,8 @@ export interface CapturePart extends EditSelection {
    */
   reduction?: 'mean' | 'max' | 'norm' | undefined;
   /**
-   * The largest numbers along the one axis `over`, in descending order; all, if there are fewer. Their indices in the whole activation, for
-   * positions in the whole sequence, are `capturedIndices(cache, name)`.
+   * The largest numbers along the one axis `over`, in descending order; all, if there are fewer. Their indices in the
+   * whole activation, for positions in the whole sequence, are `capturedIndices(cache, name)`.
    */
   top_k?: number | undefined;
   over?: ActivationAxis | readonly ActivationAxis[] | undefined;
@@ -76,7 +76,10 @@ export interface CapturedOut {
   indices?: Record<string, TensorOut<'int32'>>;
 }
 
-/** What was captured, without the axes that a number selected or a reduction was over (a row with its beams keeps its axis). */
+/**
+ * What was captured, without the axes that a number selected or a reduction was over (a row with its beams keeps its
+ * axis).
+ */
 export function capturedParts({ captured = {}, indices = {} }: CapturedOut, parts: ReadonlyMap<string, Asked>) {
   for (const [name, { part, point }] of parts) {
     const reduced = part.reduction === undefined ? [] : [part.over ?? []].flat();

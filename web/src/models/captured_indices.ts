@@ -20,8 +20,9 @@ export function keepIndices<C extends ModuleCache>(cache: C, found: Indices): C 
 }
 
 /**
- * Where the numbers are that a model or a module captured with `top_k`: a tensor of the dims of `cache[hook]` with indices in
- * the whole activation; of positions, in the whole sequence. Throws `invalid_argument` for a hook captured otherwise.
+ * Where the numbers are that a model or a module captured with `top_k`: a tensor of the dims of `cache[hook]` with
+ * indices in the whole activation; of positions, in the whole sequence. Throws `invalid_argument` for a hook captured
+ * otherwise.
  */
 export function capturedIndices<C extends ActivationCache | ModuleCache>(
   cache: C,

@@ -18,7 +18,10 @@ import type { EditOptions, Observation } from './observation.js';
  */
 export interface GenerationOptions extends EditOptions {
   // Length. Lengths include the prompt; with an encoder, the decoder's.
-  /** Maximum number of new tokens; default: 20, in pipelines (chat, translate, transcribe) 256, unless max_length is set. */
+  /**
+   * Maximum number of new tokens; default: 20, in pipelines (chat, translate, transcribe) 256, unless max_length is
+   * set.
+   */
   max_new_tokens?: number | null | undefined;
   /** Maximum length, including the prompt. */
   max_length?: number | null | undefined;

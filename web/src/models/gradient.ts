@@ -49,8 +49,9 @@ export interface BackwardOptions extends EditOptions, StopOptions {
   bwd_hooks?: readonly ForwardHook[] | undefined;
   /**
    * What the forward pass keeps for the backward pass: all that it reads (`keep`), which for each layer and token are some
-   * 15 to 20 times its width; or the residual stream before each layer (`recompute`), which is then computed once more, with
-   * the same results, in about a third more time. Both grow linearly with the text. Default `auto`: `keep` if that fits.
+   * 15 to 20 times its width; or the residual stream before each layer (`recompute`), which is then computed once more,
+   * with the same results, in about a third more time. Both grow linearly with the text. Default `auto`: `keep` if that
+   * fits.
    */
   memory?: 'auto' | 'keep' | 'recompute' | undefined;
   /**

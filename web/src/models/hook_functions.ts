@@ -17,7 +17,10 @@ type FloatOut = TensorOut<'float32'>;
 /** What a hook function is given besides the activation. Tensors and plain values, in arrays and objects of any depth. */
 export type HookConstants = Readonly<Record<string, unknown>>;
 
-/** Functions with torch's names that answer at once: products and softmax from the core that runs the model. Other maths: Tensor's methods. */
+/**
+ * Functions with torch's names that answer at once: products and softmax from the core that runs the model. Other
+ * maths: Tensor's methods.
+ */
 export interface HookMath {
   /** Product of x [..., n, k] and a matrix y [k, m]: [..., n, m]. */
   matmul(input: TensorInput, other: TensorInput): Float;

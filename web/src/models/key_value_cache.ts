@@ -58,7 +58,10 @@ export class KeyValueCache {
     return filled;
   }
 
-  /** @internal Stores the cache created by a call with an empty one. Throws `invalid_argument` if another call did meanwhile. */
+  /**
+   * @internal Stores the cache created by a call with an empty one. Throws `invalid_argument` if another call did
+   * meanwhile.
+   */
   fill(engine: Engine, handle: Handle): void {
     if (!this.isEmpty || this.#lease.released) void releaseHandle(engine, handle);
     if (!this.isEmpty) throw refused('another call has filled this cache meanwhile');

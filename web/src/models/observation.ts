@@ -178,7 +178,10 @@ function placeOf(hooks: readonly HookPoint[], { prefix, layers }: Stack, layer: 
   return first >= 0 ? first : names.findLastIndex((name) => name.startsWith(`${prefix}${layers - 1}.`)) + 1;
 }
 
-/** The stacks that a residual stream given as input enters, and whose output is the model's; how names of a stack that the pass leaves out begin. */
+/**
+ * The stacks that a residual stream given as input enters, and whose output is the model's; how names of a stack that
+ * the pass leaves out begin.
+ */
 function stacksOf(cfg: ModelShape, inputs: ModelInputs): { first: Stack; last: Stack; absent?: string } {
   const stack = (prefix: string, shape: ModelShape): Stack => ({ prefix, layers: shape.n_layers });
   const both = (one: Stack) => ({ first: one, last: one });

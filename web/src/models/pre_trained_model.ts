@@ -161,7 +161,8 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   }
 
   /**
-   * A forward pass with edited activations: resolves to the logits (or the loss, see `return_type`), or what is returned in their place (see
+   * A forward pass with edited activations: resolves to the logits (or the loss, see `return_type`), or what is
+   * returned in their place (see
    * `run_with_cache`, which accepts the same edits and also captures). Rejects like that.
    */
   async run_with_hooks(inputs: ModelInputs, options: RunWithHooksOptions = {}): Promise<Tensor<'float32'>> {
@@ -174,7 +175,8 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
    * The gradients of a metric (a loss, logits, read-outs of activations or outputs, or a function) with respect to
    * activations, inputs, weights and the values of edits; edits are part of what is differentiated. Memory is linear in
    * the number of tokens. Rejects like `run_with_cache`; with `invalid_argument` without a metric and
-   * for what the pass does not have, `unsupported` for `past_key_values` and for what has no gradient, such as a function in
+   * for what the pass does not have, `unsupported` for `past_key_values` and for what has no gradient, such as a
+   * function in
    * `fwd_hooks` that changes an activation.
    */
   async backward(inputs: ModelInputs, options: BackwardOptions): Promise<Gradients> {
@@ -240,7 +242,8 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
 
   /**
    * The points of the forward pass that can be captured and edited, with their dims and axes. `on_request`: also those
-   * computed only where a filter names them, as `'*.hook_result'` does and `'*'` does not: what each head reads (`hook_q_input`,
+   * computed only where a filter names them, as `'*.hook_result'` does and `'*'` does not: what each head reads
+   * (`hook_q_input`,
    * `hook_k_input`, `hook_v_input`) and adds (`hook_result`), and what the feed-forward network reads (`hook_mlp_in`).
    */
   hooks(options: { on_request?: boolean | undefined } = {}): HookPoint[] {

@@ -9,8 +9,8 @@ import { Tensor } from '../tensor/tensor.js';
 import type { HookConstants, HookFunction, HookModule } from './hook_functions.js';
 
 /**
- * A function for the worker. Rejects with `invalid_argument` for a function without source, an invalid URL, and constants that
- * cannot be copied.
+ * A function for the worker. Rejects with `invalid_argument` for a function without source, an invalid URL, and
+ * constants that cannot be copied.
  */
 export async function sent(
   what: string,

@@ -264,7 +264,10 @@ abstract class SelfAttentive extends OneAttention {
   }
 }
 
-/** Self-attention and feed-forward, each with AddNorm. state_dict: attention.…, addnorm1.ln.…, ffn.dense1.…, addnorm2.ln.…. */
+/**
+ * Self-attention and feed-forward, each with AddNorm. state_dict: attention.…, addnorm1.ln.…, ffn.dense1.…,
+ * addnorm2.ln.….
+ */
 export class TransformerEncoderBlock extends SelfAttentive {
   constructor(num_hiddens: number, ffn_num_hiddens: number, num_heads: number, options: BlockOptions = {}) {
     super('d2l.TransformerEncoderBlock', { num_hiddens, ffn_num_hiddens, num_heads }, options, ['dropout', 'use_bias']);

@@ -20,7 +20,10 @@ export class Mask {
     this.terms = terms;
   }
 
-  /** True (or 1) = attend: scaled_dot_product_attention, ONNX, Hugging Face's attention_mask. Dims [key] to [batch, head, query, key]. */
+  /**
+   * True (or 1) = attend: scaled_dot_product_attention, ONNX, Hugging Face's attention_mask. Dims [key] to [batch,
+   * head, query, key].
+   */
   static allow(allowed: TensorInput): Mask {
     return new Mask([{ kind: 'allow', ...flags('Mask.allow', allowed) }]);
   }
@@ -79,7 +82,10 @@ export interface AttentionSize {
   keys: number;
 }
 
-/** A key padding mask: dims [batch, key], or [key] without a batch, apply to every head and query, as [batch, 1, 1, key]. */
+/**
+ * A key padding mask: dims [batch, key], or [key] without a batch, apply to every head and query, as [batch, 1, 1,
+ * key].
+ */
 export function overKeys(what: string, terms: readonly MaskTerm[], { batch, keys }: AttentionSize): MaskTerm[] {
   return terms.map((term) => {
     if (term.kind === 'causal' || term.kind === 'valid_lens') return term;

@@ -126,7 +126,7 @@ export async function backward(
   checkOptions(what, options ?? null, ['grad_output', 'with_respect_to', 'bwd_hooks']);
   const wish = options.with_respect_to ?? { inputs: trainable(call), ...(!weightless && { weights: '*' }) };
   checkOptions(`${what}: with_respect_to`, wish, ['inputs', 'weights', 'hooks', 'edits']);
-  const grad_output = floats(`${what}: grad_output`, options?.grad_output);
+  const grad_output = floats(`${what}: grad_output`, options.grad_output);
   const inputs = inputsWanted(what, wish, call);
   const hooks = await hooksOf(pass, [...Object.values(pass.edits), options.bwd_hooks, wish.hooks]);
   const { request, cause, cache } = await observed(pass, hooks);

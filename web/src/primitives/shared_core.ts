@@ -70,7 +70,10 @@ export async function run<N extends BorderName>(
   }
 }
 
-/** A deep copy of arguments. structuredClone can belong to another realm (Jest), whose arrays the core does not recognize. */
+/**
+ * A deep copy of arguments. structuredClone can belong to another realm (Jest), whose arrays the core does not
+ * recognize.
+ */
 function copyOf<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (ArrayBuffer.isView(value)) return copied(value as unknown as Uint8Array) as T;

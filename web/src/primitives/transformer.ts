@@ -92,7 +92,10 @@ abstract class Layer extends Module {
   }
 }
 
-/** Self-attention and a feed-forward network, each with residual and norm. state_dict: self_attn.…, linear1, linear2, norm1, norm2. */
+/**
+ * Self-attention and a feed-forward network, each with residual and norm. state_dict: self_attn.…, linear1, linear2,
+ * norm1, norm2.
+ */
 export class TransformerEncoderLayer extends Layer {
   constructor(d_model: number, nhead: number, options: TransformerLayerOptions = {}) {
     super('nn.TransformerEncoderLayer', { d_model, nhead }, options, layerOptions);

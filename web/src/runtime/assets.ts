@@ -22,8 +22,8 @@ export const assets = {
 };
 
 // Two places copy this module without its files: the folder in which Vite up to 7 keeps optimised dependencies during
-// development, and CDNs that bundle packages on demand (esm.sh, jsdelivr's +esm). pnpm's folders look like the latter, but have
-// node_modules within.
+// development, and CDNs that bundle packages on demand (esm.sh, jsdelivr's +esm). pnpm's folders look like the latter,
+// but have node_modules within.
 const elsewhere =
   /(\/node_modules\/)\.[^?]*\/deps\/|(\/clearformer@[^/]+\/)(?!dist\/|node_modules\/)([^?]*\/)?(?=[^/]*$)/;
 

@@ -162,8 +162,9 @@ async function readWasm(url: URL): Promise<Uint8Array> {
 }
 
 /**
- * The program for shared memory, as it is linked, or else with the other flag in the import of its memory, 1 instead of 3: atomic
- * instructions are valid with either. The flag is among the imports, before the memory's sizes in pages, 256 and 65,536.
+ * The program for shared memory, as it is linked, or else with the other flag in the import of its memory, 1 instead of
+ * 3: atomic instructions are valid with either. The flag is among the imports, before the memory's sizes in pages, 256
+ * and 65,536.
  */
 function forMemory(shared: boolean, bytes: Uint8Array): Uint8Array | undefined {
   const at = String.fromCharCode(...bytes.subarray(0, 16_384)).indexOf('\x02\x03\x80\x02\x80\x80\x04');

@@ -5,8 +5,9 @@ import { ClearformerError, messageOf, unreadable } from './error.js';
 import { baseUrl, isNode, nodeModule, pathOf } from './platform.js';
 
 /**
- * The bytes of a Blob, at a URL (http, https, data, blob, and with Node file) or, with Node, a path. Elsewhere a string without
- * a scheme is a URL relative to the page. Rejects with `file_not_found`, `network_error`, or `invalid_argument`.
+ * The bytes of a Blob, at a URL (http, https, data, blob, and with Node file) or, with Node, a path. Elsewhere a string
+ * without a scheme is a URL relative to the page. Rejects with `file_not_found`, `network_error`, or
+ * `invalid_argument`.
  */
 export async function readMedia(call: string, file: string | URL | Blob): Promise<Uint8Array> {
   return file instanceof Blob ? fromBlob(call, file) : readNamed(call, file);

@@ -37,8 +37,8 @@ const kinds = new Map(
 );
 
 /**
- * Throws `unsupported` for the first key of `given` that is not in `known`, `invalid_argument` for a value that is not of its
- * option's kind. A key whose value is undefined is not given.
+ * Throws `unsupported` for the first key of `given` that is not in `known`, `invalid_argument` for a value that is not
+ * of its option's kind. A key whose value is undefined is not given.
  */
 export function checkOptions(call: string, given: unknown, known: readonly string[]): void {
   if (given === undefined) return;

@@ -12,7 +12,10 @@ export const arrays = {
   int8: Int8Array,
 };
 
-/** Throws `dtype_mismatch` for data of another type, `shape_mismatch` for another number of elements, as once their buffer was transferred. */
+/**
+ * Throws `dtype_mismatch` for data of another type, `shape_mismatch` for another number of elements, as once their
+ * buffer was transferred.
+ */
 export function checkData(what: string, type: TensorType, data: TensorData[TensorType], dims: readonly number[]): void {
   if (!Object.hasOwn(arrays, type)) {
     const known = Object.keys(arrays).join(', ');

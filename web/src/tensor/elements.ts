@@ -52,7 +52,10 @@ export function elementCount(dims: readonly number[]): number {
   throw new ClearformerError('invalid_argument', `dims must be whole numbers from 0, got ${listed(dims)}`);
 }
 
-/** What the other of two operands is combined with: the elements of each, broadcast to the dims of both; null if they do not fit. */
+/**
+ * What the other of two operands is combined with: the elements of each, broadcast to the dims of both; null if they do
+ * not fit.
+ */
 export function broadcast<Data extends TensorData[TensorType]>(
   left: Elements<Data>,
   right: Elements<Data>,

@@ -201,7 +201,10 @@ export class Tensor<T extends TensorType = TensorType> {
     this.#float('mean');
     return this.#folded('mean', 'float32', dim, keepdim, (row) => total(row) / row.length);
   }
-  /** (Σ |x|^p)^(1/p) along `dim`; 'fro' is 2, Infinity the largest, -Infinity the smallest, 0 how many are not 0. float32 only. */
+  /**
+   * (Σ |x|^p)^(1/p) along `dim`; 'fro' is 2, Infinity the largest, -Infinity the smallest, 0 how many are not 0.
+   * float32 only.
+   */
   norm(p: number | 'fro' = 'fro', dim: Axes = null, keepdim = false): Tensor<'float32'> {
     this.#float('norm');
     const power = p === 'fro' ? 2 : p;

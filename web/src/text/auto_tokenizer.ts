@@ -46,7 +46,8 @@ export const AutoTokenizer = {
    * Loads tokenizer.json, or without it vocab.txt (BERT) or vocab.json and merges.txt (GPT-2, RoBERTa, CLIP,
    * Whisper); also tokenizer_config.json and its complements (special_tokens_map.json, added_tokens.json,
    * `model_type` of config.json, and, unless they come from a server, chat_template.jinja, which comes before
-   * tokenizer_config.json's). Rejects with `file_not_found`, `network_error`, `malformed_config`, `integrity_mismatch`, `unsupported` for folders with SentencePiece files only, or the abort signal's reason.
+   * tokenizer_config.json's). Rejects with `file_not_found`, `network_error`, `malformed_config`, `integrity_mismatch`,
+   * `unsupported` for folders with SentencePiece files only, or the abort signal's reason.
    */
   async from_pretrained(source: Source, given: TokenizerLoadOptions = {}): Promise<PreTrainedTokenizer> {
     const call = 'AutoTokenizer.from_pretrained';
@@ -123,7 +124,8 @@ async function completed(
   texts: TextFile[],
   wantsTemplate: boolean,
 ): Promise<TokenizerConfig> {
-  // transformers reads the map of folders without `added_tokens_decoder`, and since version 5, which names a backend, writes none.
+  // transformers reads the map of folders without `added_tokens_decoder`, and since version 5, which names a backend,
+  // writes none.
   const wantsMap = config.added_tokens_decoder === undefined && !config.backend;
   const { tokenizer_class, padding_side } = config;
   const wantsModel = !tokenizer_class || (!padding_side && padsLeft(config));

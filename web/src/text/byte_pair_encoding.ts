@@ -35,9 +35,9 @@ export function bytePairEncoding(parts: ModelParts): Model['tokenize'] {
 }
 
 /**
- * Maps a word's characters to tokens; those missing in the vocabulary to bytes or the unknown token, or drops them. As in the
- * crate, each token takes the next UTF-8 bytes of the word, as many as it stands for: one of the bytes of a prefix or
- * suffix takes one, too, and a pending unknown token stands behind the bytes that follow it.
+ * Maps a word's characters to tokens; those missing in the vocabulary to bytes or the unknown token, or drops them. As
+ * in the crate, each token takes the next UTF-8 bytes of the word, as many as it stands for: one of the bytes of a
+ * prefix or suffix takes one, too, and a pending unknown token stands behind the bytes that follow it.
  */
 function speller(parts: ModelParts): (word: string) => Steps<WordPart[]> {
   const { step, ids, unknown } = parts;

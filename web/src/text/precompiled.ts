@@ -40,8 +40,8 @@ export function precompiled(charsmap: string): (text: AlignedText) => Steps<Alig
 }
 
 // Between two of these there is always a grapheme boundary, since they neither extend a grapheme nor begin one that others
-// extend to: printable ASCII, letters with case, ideographs. The segmenter, whose time is quadratic in the text's length, is
-// applied to the other stretches only, with the adjacent characters that may belong to them.
+// extend to: printable ASCII, letters with case, ideographs. The segmenter, whose time is quadratic in the text's
+// length, is applied to the other stretches only, with the adjacent characters that may belong to them.
 const alone = ' -~\\p{Lu}\\p{Ll}\\p{Unified_Ideograph}';
 const stretches = new RegExp(`[${alone}]?(?:[^${alone}]+[${alone}]?)+|[${alone}]`, 'gu');
 

@@ -9,7 +9,10 @@ function expectText(value: Value): string {
   throw new Error(`${nameOf(value)} is no text`);
 }
 
-/** Whether Python removes a character from the ends of texts: those that JavaScript does and a few more, but no byte order mark. */
+/**
+ * Whether Python removes a character from the ends of texts: those that JavaScript does and a few more, but no byte
+ * order mark.
+ */
 const isSpace = (one: string) => (one.trim() === '' ? one !== '\ufeff' : '\x1c\x1d\x1e\x1f\x85'.includes(one));
 
 /** A text without some characters, or without spaces, at its ends. */

@@ -63,8 +63,8 @@ const parts: Readonly<Record<string, (date: Date) => Part>> = {
 };
 
 /**
- * A local date in a format, with glibc's flags `-`, `_`, `0` and `^`. As there, letters without a meaning stay as they are; throws for widths
- * and other forms.
+ * A local date in a format, with glibc's flags `-`, `_`, `0` and `^`. As there, letters without a meaning stay as they
+ * are; throws for widths and other forms.
  */
 export function dated(format: string, date: Date): string {
   return format.replace(/%([-_0^#]?)([\d:]*[EO]?)([A-Za-z%])/g, (found, flag: string, form: string, letter: string) => {

@@ -1,5 +1,5 @@
-// Jinja as Python runs it, where the interpreter's JavaScript differs: what is printed, when two values are equal, what may be
-// added, where variables are seen, loops over texts and over what is undefined, and what the interpreter lacks.
+// Jinja as Python runs it, where the interpreter's JavaScript differs: what is printed, when two values are equal, what
+// may be added, where variables are seen, loops over texts and over what is undefined, and what the interpreter lacks.
 
 import { type Environment, Interpreter } from '@huggingface/jinja';
 import { compared, expectRoom, listOf, operators, textFilters, textMethods, typesOfTests } from './python_builtins.js';

@@ -135,8 +135,8 @@ export function extraTokens({
 
 /**
  * All added tokens: tokenizer.json's, then as in transformers those of tokenizer_config.json that it lacks or has with
- * other properties, and named special tokens that are not among them. Their ids are the vocabulary's or, whatever the files say, the
- * next free ones.
+ * other properties, and named special tokens that are not among them. Their ids are the vocabulary's or, whatever the
+ * files say, the next free ones.
  */
 export function addedTokensOf(
   own: readonly AddedToken[],
@@ -153,9 +153,9 @@ export function addedTokensOf(
     }
   };
   add(own);
-  const listed = Object.values(config.added_tokens_decoder ?? {}) as AddedToken[];
-  const isListed = (token: string) => listed.some(({ content }) => content === token);
-  const inFiles = (token: string) => tokens.has(token) || vocabulary.ids.has(token) || isListed(token);
+  const stored = Object.values(config.added_tokens_decoder ?? {}) as AddedToken[];
+  const isStored = (token: string) => stored.some(({ content }) => content === token);
+  const inFiles = (token: string) => tokens.has(token) || vocabulary.ids.has(token) || isStored(token);
   const roles = Object.entries(specialTokensOf(config, inFiles));
   const named = [
     ...roles.map(([name, token]) => token && (config[name] ?? token)),
@@ -163,7 +163,7 @@ export function addedTokensOf(
   ];
   const texts = new Set(named.map(tokenText));
   const others = [...named, ...extraTokens(config)].map(asToken);
-  const all = [...listed, ...others.filter(({ content }) => !tokens.has(content) && !isListed(content))];
+  const all = [...stored, ...others.filter(({ content }) => !tokens.has(content) && !isStored(content))];
   add(all.map((token) => ({ ...token, special: Boolean(token.special) || texts.has(token.content) })));
   return [...tokens.values()];
 }

@@ -4,8 +4,8 @@ import { entriesOf, isOwnName, listed, type TokenizerConfig } from './special_to
 import { isObject } from './step.js';
 
 /**
- * tokenizer_config.json with the map, whose list of additional tokens continues its own. As in transformers, the map's tokens of
- * the model come before tokenizer_config.json's texts.
+ * tokenizer_config.json with the map, whose list of additional tokens continues its own. As in transformers, the map's
+ * tokens of the model come before tokenizer_config.json's texts.
  */
 export function withMap(config: TokenizerConfig, map: TokenizerConfig): TokenizerConfig {
   const { extra_special_tokens: extra, ...others } = config;

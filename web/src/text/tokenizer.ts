@@ -68,7 +68,10 @@ export class PreTrainedTokenizer extends Callable<
   declare mask_token: string | null;
   /** The model's maximum input length; Infinity if the files do not give it. */
   declare readonly model_max_length: number;
-  /** The Jinja chat template, or several by name, of chat_template.jinja or tokenizer_config.json; null if there is none. */
+  /**
+   * The Jinja chat template, or several by name, of chat_template.jinja or tokenizer_config.json; null if there is
+   * none.
+   */
   declare readonly chat_template: string | Readonly<Record<string, string>> | null;
   /** The texts' language, with NLLB, mBART and M2M100 only; one without a token throws `invalid_argument`. */
   declare src_lang?: string | undefined;
@@ -202,8 +205,8 @@ export class PreTrainedTokenizer extends Callable<
   }
 
   /**
-   * Decodes one sequence of ids, or one id. Incomplete characters become U+FFFD; ids beyond the vocabulary, which models with
-   * rounded-up sizes can produce, give no text.
+   * Decodes one sequence of ids, or one id. Incomplete characters become U+FFFD; ids beyond the vocabulary, which
+   * models with rounded-up sizes can produce, give no text.
    */
   decode(ids: TokenIds | number | bigint, options: DecodeOptions = {}): string {
     checkOptions('decode', options, ['skip_special_tokens', 'clean_up_tokenization_spaces']);
@@ -288,8 +291,8 @@ export class PreTrainedTokenizer extends Callable<
   }
 
   /**
-   * The same in slices of time, so that the thread stays responsive over long texts and the signal is seen: rejects with its
-   * reason.
+   * The same in slices of time, so that the thread stays responsive over long texts and the signal is seen: rejects
+   * with its reason.
    */
   async paced(text: string | readonly string[], options: PacedCallOptions = {}): Promise<TokenizerOutput> {
     checkOptions('tokenizer', options, [...callOptions, 'signal']);

@@ -1,5 +1,5 @@
-// UTF-8 encoding and decoding. TextEncoder and TextDecoder are created on first use, so that importing this is safe where they
-// do not exist, as in Jest's jsdom.
+// UTF-8 encoding and decoding. TextEncoder and TextDecoder are created on first use, so that importing this is safe
+// where they do not exist, as in Jest's jsdom.
 
 let encoder: TextEncoder | undefined;
 const decoders: Partial<Record<'lenient' | 'strict', TextDecoder>> = {};

@@ -1,5 +1,5 @@
-// Answers to a chapter's questions, given by keyboard: the page may still scroll to a step or change its texts' heights after
-// the figure is drawn, and a click is lost if its button moves between press and release.
+// Answers to a chapter's questions, given by keyboard: the page may still scroll to a step or change its texts' heights
+// after the figure is drawn, and a click is lost if its button moves between press and release.
 
 import type { Page } from 'playwright-core';
 

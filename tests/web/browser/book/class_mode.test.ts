@@ -1,7 +1,7 @@
-// Class mode can be read from the last row: in every step no text is smaller than 24 CSS px on the screen, no texts overlap, and
-// the figure fits its screen, in both languages and at the resolutions of two projectors: by turns, so that every step is seen
-// in each language and at each resolution; with EVERY_CONTROL=1 in each language at the smaller one. The answer to a question
-// is shown by the button and, as by a teacher, by the arrow.
+// Class mode can be read from the last row: in every step no text is smaller than 24 CSS px on the screen, no texts
+// overlap, and the figure fits its screen, in both languages and at the resolutions of two projectors: by turns, so
+// that every step is seen in each language and at each resolution; with EVERY_CONTROL=1 in each language at the smaller
+// one. The answer to a question is shown by the button and, as by a teacher, by the arrow.
 
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -1,7 +1,8 @@
 // Every chapter, every step, at three widths, light or dark: nothing fails, nothing is clipped, every control has a
-// name, axe finds nothing serious, the console is silent, and everything drawn states its source. A student with the lecture
-// notes goes on by the arrow in the wide window, in the others each step is a link, and the controls that only they have are
-// used there. With EVERY_CONTROL=1 also wide and dark, whose layout is that of light and whose colours are those of a phone.
+// name, axe finds nothing serious, the console is silent, and everything drawn states its source. A student with the
+// lecture notes goes on by the arrow in the wide window, in the others each step is a link, and the controls that only
+// they have are used there. With EVERY_CONTROL=1 also wide and dark, whose layout is that of light and whose colours
+// are those of a phone.
 
 import type { CDPSession, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// All visible text with its font size and position on the screen: of HTML, SVG at any scale, form fields, generated content,
-// and the digits that <cf-matrix> paints on a canvas.
+// All visible text with its font size and position on the screen: of HTML, SVG at any scale, form fields, generated
+// content, and the digits that <cf-matrix> paints on a canvas.
 
 import type { Page } from 'playwright-core';
 
@@ -94,7 +94,10 @@ function seenTextsNow(): SeenText[] {
     const size = Number.parseFloat(fontSize) * scaleOf(element);
     found.push({ text: shown.slice(0, 60), size, where: nameOf(element), raised: raised(element), lines });
   };
-  /** The elements for which a rule of their style sheets has `::before` or `::after`: of others the browser would compute both. */
+  /**
+   * The elements for which a rule of their style sheets has `::before` or `::after`: of others the browser would
+   * compute both.
+   */
   const generating = new Set<Element>();
   const findGenerating = (root: Document | ShadowRoot): void => {
     const within = (rule: CSSRule): void => {

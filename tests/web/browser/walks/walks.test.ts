@@ -1,6 +1,7 @@
 // Five readers walk through the page: a student with the lecture notes, a teacher with a projector, a researcher, a phone
-// user, and a keyboard user. The student and the teacher go through one chapter here, through all with PICTURES=1, when there
-// are pictures of it in build/walks; every_chapter.test.ts and class_mode.test.ts go through all chapters in their ways.
+// user, and a keyboard user. The student and the teacher go through one chapter here, through all with PICTURES=1, when
+// there are pictures of it in build/walks; every_chapter.test.ts and class_mode.test.ts go through all chapters in
+// their ways.
 
 import { mkdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -23,7 +23,10 @@ export type FormulaPart = 'q' | 'k' | 'd' | 'm' | 'soft' | 'v';
 type Labels = Readonly<Record<string, string>>;
 
 const order = ['Q', 'K', 'S', 'A', 'V', 'Z'] as const;
-/** Heights in class mode: of the formula, of the buttons under S below its caption, and of the note on the window of tokens. */
+/**
+ * Heights in class mode: of the formula, of the buttons under S below its caption, and of the note on the window of
+ * tokens.
+ */
 const around = { formula: 56, buttons: 12, note: 36 };
 /** Up to `whole` tokens are all drawn; of more, a window of `part`. */
 export const tokensShown = (minFont: number): [whole: number, part: number] => (minFont > 0 ? [10, 9] : [12, 10]);

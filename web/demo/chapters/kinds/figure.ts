@@ -237,7 +237,10 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
     return { width: this.inClass ? 31 : 0, height: 24 }; // 0: fits
   }
 
-  /** Of two matrices side by side, with `columns` together, in the last of three columns; names and brackets stand beside them. */
+  /**
+   * Of two matrices side by side, with `columns` together, in the last of three columns; names and brackets stand
+   * beside them.
+   */
   #smallCell(columns: number): Cell {
     if (this.#alone) return { width: 46, height: 27 };
     if (this.inClass) return { width: 22, height: 16 };

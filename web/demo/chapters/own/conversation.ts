@@ -1,5 +1,5 @@
-// A conversation with the reader's own model: its messages, the tokens that the model reads of them, and the keys and values
-// kept between answers. Dispatches 'change'.
+// A conversation with the reader's own model: its messages, the tokens that the model reads of them, and the keys and
+// values kept between answers. Dispatches 'change'.
 
 import { DynamicCache, type GenerateStreamOptions, type GenerativeModel, type PreTrainedTokenizer } from 'clearformer';
 

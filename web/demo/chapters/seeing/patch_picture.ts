@@ -1,4 +1,5 @@
-// <patch-picture>: the picture, grey ones as ink on paper, split into its patches. A patch can be chosen, or dragged onto another.
+// <patch-picture>: the picture, grey ones as ink on paper, split into its patches. A patch can be chosen, or dragged
+// onto another.
 
 import type { Drawn, Numbers } from 'clearformer/elements';
 import { css, html, LitElement, type PropertyDeclarations, type TemplateResult } from 'lit';
@@ -13,7 +14,10 @@ const cut = 0.18;
 /** The canvas's pixels per side, about. */
 const canvasSide = 448;
 
-/** Events: `patch-select` { place } on click, Enter or Space; `patch-move` { from, to } after dragging; `patch-point` { place } or null. */
+/**
+ * Events: `patch-select` { place } on click, Enter or Space; `patch-move` { from, to } after dragging; `patch-point` {
+ * place } or null.
+ */
 class PatchPicture extends LitElement implements Drawn {
   static override properties: PropertyDeclarations = {
     numbers: { attribute: false },

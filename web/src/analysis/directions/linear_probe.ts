@@ -69,7 +69,8 @@ export class LinearProbe {
 
   /**
    * Fits a probe to labels, one for each sequence of the inputs (texts, or inputs of the model, which may be batches).
-   * The same data give the same probe. Rejects with `invalid_argument` for labels that do not fit, and as `run_with_cache` does.
+   * The same data give the same probe. Rejects with `invalid_argument` for labels that do not fit, and as
+   * `run_with_cache` does.
    */
   static async fit(
     model: PreTrainedModel,
@@ -87,7 +88,10 @@ export class LinearProbe {
     return new LinearProbe(given, vector(weights, [biases.length, data.width]), [...biases]);
   }
 
-  /** w·x + b of each sequence; positive for class 1. Of `softmax` [sequence, class], largest for the most probable class. */
+  /**
+   * w·x + b of each sequence; positive for class 1. Of `softmax` [sequence, class], largest for the most probable
+   * class.
+   */
   async predict(model: PreTrainedModel, inputs: readonly ProbedInput[]): Promise<Tensor<'float32'>> {
     const found = await this.#read(await featuresOf(model, inputs, undefined, this.options));
     const outputs = this.#outputs;

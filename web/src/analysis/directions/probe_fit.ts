@@ -1,4 +1,5 @@
-// The fits of linear probes and their read-outs, in float64; the objectives are in linear_probe.ts. Loaded with the first one.
+// The fits of linear probes and their read-outs, in float64; the objectives are in linear_probe.ts. Loaded with the
+// first one.
 
 import { ClearformerError } from '../../support/error.js';
 import type { FeatureRows, ProbeScore } from './features.js';

@@ -25,7 +25,8 @@ function best(logits: (...at: number[]) => number, row: readonly number[], words
 }
 
 const three = [[0], [1], [2]] as const;
-// Both sides compute in single precision; the references' own error is at most 1e-6 (cases.json), the library's about as much.
+// Both sides compute in single precision; the references' own error is at most 1e-6 (cases.json), the library's about
+// as much.
 const tolerance = 1e-5;
 const encoderWords = 4000;
 
