@@ -260,6 +260,11 @@ void Generation::complete() {
     if (held_) return;
   }
   held_ = false;
+  const Shape expected{rows_.size(), model_.config().d_vocab()};
+  if (!(step_.scores.shape() == expected)) {
+    fail(ErrorCode::shape_mismatch, "generate: scores of shape ", step_.scores.shape().text(),
+         ", expected ", expected.text());
+  }
   for (std::size_t row = 0; row < rows_.size(); ++row) processors_.finish(scores_of(row));
   if (search_) {
     choose_beams();

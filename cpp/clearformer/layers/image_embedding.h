@@ -33,7 +33,7 @@ struct ImageEmbeddingConfig {
   OtherSizes other_sizes = OtherSizes::on_request;
 
   /// Tokens before the patches that have a position.
-  std::size_t placed() const { return (class_token ? 1 : 0) + (distillation_token ? 1 : 0); }
+  std::size_t placed() const { return std::size_t{class_token} + std::size_t{distillation_token}; }
   /// All tokens before the patches.
   std::size_t prefix() const { return placed() + registers; }
   Grid grid() const { return {image_height / patch.patch_height, image_width / patch.patch_width}; }

@@ -14,7 +14,7 @@ constexpr std::size_t kMostSpare = 256;
 // The rows of a tensor (B, …), or nothing of an empty one.
 Tensor selected(const Tensor& from, std::span<const std::size_t> rows) {
   if (from.empty()) return {};
-  const std::size_t bytes = from.view().bytes() / from.dim(0);
+  const std::size_t bytes = from.view().bytes() / std::max<std::size_t>(from.dim(0), 1);
   Shape shape = from.shape();
   shape[0] = rows.size();
   Tensor to(shape, from.dtype());
@@ -132,10 +132,12 @@ void KeyValueCache::expect(std::span<const std::size_t> rows, std::size_t length
     fail(ErrorCode::invalid_argument, "key/value cache: there are no ", length,
          " positions, it holds ", this->length());
   }
+  const Shape memory = memory_shape();
+  const std::size_t sequences = memory[1] == 0 ? batch() : memory[0];
   for (const std::size_t row : rows) {
-    if (row >= batch()) {
+    if (row >= sequences) {
       fail(ErrorCode::invalid_argument, "key/value cache: there is no sequence ", row,
-           ", it holds ", batch());
+           ", it holds ", sequences);
     }
   }
 }
@@ -147,7 +149,13 @@ void KeyValueCache::crop(std::size_t length) {
 
 void KeyValueCache::select(Layer& layer, std::span<const std::size_t> rows) const {
   PackedKeyValues::Sizes sizes = layer.store.sizes();
-  if (layer.store.length() == 0) return;
+  if (layer.store.length() == 0) {  // its memory is allocated with the first position
+    if (sizes.batch == 0) return;
+    layer = Layer();
+    sizes.batch = rows.size();
+    layer.store = PackedKeyValues(sizes, format_, 0, nullptr, nullptr);
+    return;
+  }
   if (rows.size() != sizes.batch) {
     Layer selected;
     sizes.batch = rows.size();

@@ -127,9 +127,15 @@ class Trace {
   /// The captured tensor of that name, of the first pass that has one; throws invalid_argument if there is none.
   const Tensor& at(std::string_view name) const;
 
-  /// The following pass is differentiated, see gradient.h; null: it is not.
+  /// Passes are differentiated from now on, see gradient.h; null: they are not.
   void differentiate(Gradient* gradient) { gradient_ = gradient; }
   Gradient* gradient() const { return gradient_; }
+  /// Ends that when it is destroyed.
+  struct End {
+    void operator()(Trace* trace) const { trace->differentiate(nullptr); }
+  };
+  using Differentiation = std::unique_ptr<Trace, End>;
+  Differentiation differentiation() { return Differentiation(this); }
 
   bool wants(std::string_view name) const;
   /// Whether a value is captured, whole or in part.

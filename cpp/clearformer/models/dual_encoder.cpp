@@ -208,6 +208,10 @@ class DualEncoderModel::Pass : public ForwardPass {
     if (text_ && vision_) {
       const std::size_t texts = text_embeds_.dim(0), images = image_embeds_.dim(0);
       const std::size_t width = text_embeds_.dim(1);
+      if (image_embeds_.dim(1) != width) {
+        fail(ErrorCode::shape_mismatch, "forward: embeddings of texts have ", width,
+             " numbers, those of images ", image_embeds_.dim(1));
+      }
       const auto scale = static_cast<float>(portable_exp(*model_.logit_scale_.f32()));
       const float bias = model_.config().logit_bias ? *model_.logit_bias_.f32() : 0.0f;
       Tensor per_image({images, texts}), per_text({texts, images});

@@ -79,7 +79,10 @@ std::unique_ptr<ForwardPass> Model::start_gradient(const ModelInputs& inputs, Tr
   choose_memory(inputs, trace, gradient, sums);
   for (const Parameter* parameter : weights) gradient.weights().want(*parameter);
   trace.differentiate(&gradient);
-  return start(inputs, &trace);
+  Trace::Differentiation differentiation = trace.differentiation();
+  std::unique_ptr<ForwardPass> pass = start(inputs, &trace);
+  pass->differentiation_ = std::move(differentiation);
+  return pass;
 }
 
 std::uint64_t Model::kept_bytes(const ModelInputs& inputs, const Gradient& gradient,

@@ -38,7 +38,7 @@ struct ParameterView {
 struct Region {
   Shape start, size;  // by axis
 
-  bool whole() const { return size.rank() == 0; }
+  bool whole() const { return start.rank() == 0 && size.rank() == 0; }
 };
 
 /// A change of a parameter, or of a region of it.

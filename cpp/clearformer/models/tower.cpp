@@ -80,7 +80,7 @@ MutableTensorView Tower::finished(const TensorView& residual, bool normalize, Ar
          ", expected [batch, positions, ", config_.d_model(), "]");
   }
   const MutableTensorView x = arena.take(shape);
-  std::memcpy(x.data(), residual.data(), x.bytes());
+  std::memcpy(x.data(), residual.f32(), x.bytes());
   if (normalize) finish(x, {arena, TraceScope()});
   return projected(x, {arena, TraceScope()});
 }

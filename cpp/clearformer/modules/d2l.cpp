@@ -38,16 +38,16 @@ NameMap d2l_names(std::string_view kind, const ConfigReader&) {
 
 // X + Y, normalized.
 struct AddNormModule {
-  std::size_t features;
+  Shape normalized;
   Normalization norm;
 
   Shape rows(const Module::Inputs& inputs) const {
     const TensorView x = inputs.tensor("X"), y = inputs.tensor("Y");
-    if (!(x.shape() == y.shape()) || x.elements() % features != 0) {
+    if (!(x.shape() == y.shape())) {
       fail(ErrorCode::shape_mismatch, "d2l.AddNorm: X of shape ", x.shape().text(),
-           " and Y of shape ", y.shape().text(), " with ", features, " normalized elements");
+           " and Y of shape ", y.shape().text());
     }
-    return {x.elements() / features, features};
+    return normalized_rows("d2l.AddNorm", x, normalized);
   }
   Tensor forward(const Module::Inputs& inputs, const Context& context) const {
     const Shape shape = rows(inputs);
@@ -69,8 +69,7 @@ struct AddNormModule {
 
 std::unique_ptr<Module> add_norm(const ConfigReader& options, const WeightScope& scope) {
   const Shape shape = shape_option(options, "norm_shape");
-  return module_of(
-      AddNormModule{shape.elements(), Normalization(scope / "ln", {NormKind::layer, shape})});
+  return module_of(AddNormModule{shape, Normalization(scope / "ln", {NormKind::layer, shape})});
 }
 
 struct FeedForwardModule {

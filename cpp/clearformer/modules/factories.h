@@ -30,6 +30,9 @@ Library sentence_transformers_library();
 /// An option that is a size or a list of sizes.
 Shape shape_option(const ConfigReader& options, std::string_view key);
 
+/// The rows (R, N) that `x` consists of, whose last axes must be `normalized`, with N elements.
+Shape normalized_rows(std::string_view what, const TensorView& x, const Shape& normalized);
+
 /// Makes a module of an object that owns its layers, with
 ///   Tensor forward(inputs, context) const;
 ///   Module::Gradients backward(inputs, d_output, context) const;

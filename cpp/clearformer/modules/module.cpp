@@ -41,6 +41,7 @@ Module::Gradients Module::backward(const Inputs& inputs, const TensorView& d_out
     fail(ErrorCode::invalid_argument,
          "backward: the trace is not that of a differentiated forward pass");
   }
+  const Trace::Differentiation differentiation = trace.differentiation();
   Gradients gradients = backward(inputs, d_output, Context{arena_, TraceScope(&trace)});
   trace.gradient()->release(0);
   return gradients;
@@ -87,6 +88,20 @@ Shape modules::shape_option(const ConfigReader& options, std::string_view key) {
   }
   if (shape.rank() == 0) options.refuse_must(key, "hold at least one size");
   return shape;
+}
+
+Shape modules::normalized_rows(std::string_view what, const TensorView& x,
+                               const Shape& normalized) {
+  const Shape& shape = x.shape();
+  bool fits = shape.rank() >= normalized.rank();
+  for (std::size_t axis = 0; fits && axis < normalized.rank(); ++axis) {
+    fits = shape[shape.rank() - normalized.rank() + axis] == normalized[axis];
+  }
+  if (!fits) {
+    fail(ErrorCode::shape_mismatch, what, ": the last axes of shape ", shape.text(), " must be ",
+         normalized.text());
+  }
+  return {x.elements() / normalized.elements(), normalized.elements()};
 }
 
 namespace {

@@ -110,16 +110,10 @@ std::unique_ptr<Module> embedding(const ConfigReader& options, const WeightScope
 }
 
 struct NormModule {
-  std::size_t features;
+  Shape shape;
   Normalization layer;
 
-  Shape rows(const TensorView& x) const {
-    if (x.elements() % features != 0) {
-      fail(ErrorCode::shape_mismatch, "norm: input of shape ", x.shape().text(),
-           ", the normalized axes have ", features, " elements");
-    }
-    return {x.elements() / features, features};
-  }
+  Shape rows(const TensorView& x) const { return normalized_rows("norm", x, shape); }
   Tensor forward(const Module::Inputs& inputs, const Context& context) const {
     const TensorView x = inputs.tensor("input");
     Tensor y(x.shape());
@@ -137,7 +131,7 @@ struct NormModule {
 };
 
 std::unique_ptr<Module> norm(const NormConfig& config, const WeightScope& scope) {
-  return module_of(NormModule{config.shape.elements(), Normalization(scope, config)});
+  return module_of(NormModule{config.shape, Normalization(scope, config)});
 }
 
 std::unique_ptr<Module> layer_norm(const ConfigReader& options, const WeightScope& scope) {

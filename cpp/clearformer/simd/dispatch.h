@@ -17,18 +17,22 @@ Target selected();
 /// "avx2", "simd128", …
 const char* name_of(Target target);
 
-/// Of a kernel's functions, one per target of the build, the one for the selected target.
+/// A kernel's functions, one per target of the build; called as the one for the selected target, also before main().
 #if defined(__aarch64__)
 template <class Function>
-Function* best(Function* neon, Function* neon_fma) {
-  return selected() == Target::neon ? neon : neon_fma;
-}
+struct Kernel {
+  Function *neon, *neon_fma;
+  operator Function*() const { return selected() == Target::neon ? neon : neon_fma; }
+};
 #else
 template <class Function>
-Function* best(Function* sse2, Function* avx2, Function* avx512) {
-  const Target target = selected();
-  return target == Target::avx512 ? avx512 : target == Target::avx2 ? avx2 : sse2;
-}
+struct Kernel {
+  Function *sse2, *avx2, *avx512;
+  operator Function*() const {
+    const Target target = selected();
+    return target == Target::avx512 ? avx512 : target == Target::avx2 ? avx2 : sse2;
+  }
+};
 #endif
 
 }  // namespace clearformer::simd
@@ -45,25 +49,26 @@ Function* best(Function* sse2, Function* avx2, Function* avx512) {
   result name(__VA_ARGS__);                   \
   }
 #elif defined(__aarch64__)
-#define CLEARFORMER_KERNEL(result, name, ...) \
-  namespace neon {                            \
-  result name(__VA_ARGS__);                   \
-  }                                           \
-  namespace neon_fma {                        \
-  result name(__VA_ARGS__);                   \
-  }                                           \
-  inline result (*const name)(__VA_ARGS__) = ::clearformer::simd::best(neon::name, neon_fma::name);
+#define CLEARFORMER_KERNEL(result, name, ...)                                        \
+  namespace neon {                                                                   \
+  result name(__VA_ARGS__);                                                          \
+  }                                                                                  \
+  namespace neon_fma {                                                               \
+  result name(__VA_ARGS__);                                                          \
+  }                                                                                  \
+  inline constexpr ::clearformer::simd::Kernel<result(__VA_ARGS__)> name{neon::name, \
+                                                                         neon_fma::name};
 #else
-#define CLEARFORMER_KERNEL(result, name, ...) \
-  namespace sse2 {                            \
-  result name(__VA_ARGS__);                   \
-  }                                           \
-  namespace avx2 {                            \
-  result name(__VA_ARGS__);                   \
-  }                                           \
-  namespace avx512 {                          \
-  result name(__VA_ARGS__);                   \
-  }                                           \
-  inline result (*const name)(__VA_ARGS__) =  \
-      ::clearformer::simd::best(sse2::name, avx2::name, avx512::name);
+#define CLEARFORMER_KERNEL(result, name, ...)                                                    \
+  namespace sse2 {                                                                               \
+  result name(__VA_ARGS__);                                                                      \
+  }                                                                                              \
+  namespace avx2 {                                                                               \
+  result name(__VA_ARGS__);                                                                      \
+  }                                                                                              \
+  namespace avx512 {                                                                             \
+  result name(__VA_ARGS__);                                                                      \
+  }                                                                                              \
+  inline constexpr ::clearformer::simd::Kernel<result(__VA_ARGS__)> name{sse2::name, avx2::name, \
+                                                                         avx512::name};
 #endif

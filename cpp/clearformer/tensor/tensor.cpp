@@ -27,7 +27,7 @@ void* try_allocate_aligned(std::size_t bytes) {
   // For larger sizes an allocator's own arithmetic wraps around.
   constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max() - 0xFFFF;
   if (bytes > kMost) return nullptr;
-  void* memory = ::operator new(bytes, std::align_val_t{Tensor::kAlignment}, std::nothrow);
+  void* memory = ::operator new (bytes, std::align_val_t{Tensor::kAlignment}, std::nothrow);
   if (memory != nullptr) use_large_pages(memory, bytes);
   return memory;
 }
@@ -41,7 +41,7 @@ void* allocate_aligned(std::size_t bytes) {
 }
 
 void release_aligned(void* memory) {
-  ::operator delete(memory, std::align_val_t{Tensor::kAlignment});
+  ::operator delete (memory, std::align_val_t{Tensor::kAlignment});
 }
 
 void TensorView::expect_dtype(DType wanted) const {
@@ -97,7 +97,7 @@ Tensor::Tensor(Shape shape, DType dtype, std::size_t spare) : dtype_(dtype), sha
 
 Tensor& Tensor::operator=(Tensor&& other) noexcept {
   memory_ = std::move(other.memory_);
-  dtype_ = other.dtype_;
+  dtype_ = std::exchange(other.dtype_, DType::f32);
   shape_ = std::exchange(other.shape_, Shape{0});
   capacity_ = std::exchange(other.capacity_, 0);
   return *this;

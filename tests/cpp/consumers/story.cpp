@@ -5,9 +5,12 @@
 #include <cstdint>
 #include <iostream>
 
+// Computed before main().
+const clearformer::Tensor kUniform = clearformer::softmax(clearformer::Tensor::zeros({1, 4}));
+
 int main(int argc, char** argv) {
   using namespace clearformer;
-  if (argc != 2) return 2;
+  if (argc != 2 || kUniform.f32()[0] != 0.25f) return 2;
   try {
     const auto model = from_pretrained(argv[1]);
     const std::int32_t prompt[] = {1, 403, 407, 261, 378};

@@ -152,6 +152,20 @@ TEST_F(GenerationOf, AnAbandonedStepIsRepeated) {
   expect_same_bits("scores", paused.sequences_scores(), usual.sequences_scores());
 }
 
+TEST_F(GenerationOf, ScoresOfAnotherShapeOrTypeAreRefused) {
+  for (const bool of_another_type : {false, true}) {
+    Generation generation(model, inputs_of(prompt), options(R"({"max_new_tokens": 3})"));
+    generation.hold_scores();
+    while (!generation.advance()) continue;
+    Tensor& scores = generation.step().scores;
+    const std::size_t vocabulary = scores.dim(1);
+    scores =
+        of_another_type ? Tensor(scores.shape(), DType::i32) : Tensor::zeros({1, vocabulary - 1});
+    expect_error(of_another_type ? ErrorCode::dtype_mismatch : ErrorCode::shape_mismatch,
+                 {of_another_type ? "int32" : "scores of shape"}, [&] { generation.advance(); });
+  }
+}
+
 TEST_F(GenerationOf, TheStepThatNextReturnsIsItsCallers) {
   Generation generation(model, inputs_of(prompt), options(R"({"max_new_tokens": 3})"));
   EXPECT_EQ(generation.next().tokens.size(), 1u);

@@ -301,6 +301,41 @@ TEST(KeyValueCache, SelectsOnlyWhatIsThere) {
   expect_stored(cache.reserve(0, sizes, 0), positions);
 }
 
+// With the encoder's keys alone: before the decoder's first position, and again once that has been cropped.
+TEST(KeyValueCache, SelectsAndCopiesSequencesThatHaveNoPositionYet) {
+  const StoreSizes sizes{3, 2, 4, 4};
+  const Positions own(sizes, 5, 1);
+  const std::vector<std::size_t> first = {0}, third = {2}, none;
+  for (const bool cropped : {false, true}) {
+    KeyValueCache cache(1, 100);
+    Positions memory(sizes, 6, 2);
+    memory.append_to(cache.reserve_memory(0, sizes, 6), 0, 6);
+    if (cropped) own.append_to(cache.reserve(0, sizes, 5), 0, 5);
+    cache.crop(0);
+    const KeyValueCache copy = cache.copy({third, 0, 0}, 4);
+    EXPECT_EQ(copy.memory_shape(), (Shape{1, 6}));
+    cache.select(first);
+    EXPECT_EQ(cache.batch(), cropped ? 1u : 0u);
+    memory.keys = selected(memory.keys, first);
+    memory.values = selected(memory.values, first);
+    expect_stored(*cache.memory(0), memory);
+    const auto refused = [](const auto& call) {
+      expect_error(ErrorCode::invalid_argument, {"no sequence 2", "holds 1"}, call);
+    };
+    refused([&] { cache.select(third); });
+    refused([&] { cache.copy({third, 0, 0}, 4); });
+    StoreSizes one = sizes;
+    one.batch = 1;
+    const Positions more(one, 5, 3);
+    more.append_to(cache.reserve(0, one, 5), 0, 5);
+    expect_stored(cache.reserve(0, one, 0), more);
+    cache.memory_states = Tensor::zeros({1, 6, 4});
+    cache.select(none);
+    cache.select(none);
+    EXPECT_EQ(cache.memory_states.shape(), (Shape{0, 6, 4}));
+  }
+}
+
 TEST(KeyValueCache, StartsEmpty) {
   const KeyValueCache cache(3, 100);
   EXPECT_EQ(cache.length(), 0u);

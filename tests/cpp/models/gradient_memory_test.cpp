@@ -216,5 +216,28 @@ TEST_F(GradientMemory, IsWhatWasEstimated) {
   }
 }
 
+TEST_F(GradientMemory, ATraceOutlivesWhatItsPassFound) {
+  Trace trace;
+  trace.capture(kSecondBlock);
+  {
+    Gradient gradient;
+    gradient.add(loss());
+    gradient.want(kSecondBlock);
+    model->gradient(inputs, trace, gradient);
+    const double value = gradient.value();
+    const std::size_t kept = gradient.kept_bytes();
+    model->forward(inputs, &trace);
+    EXPECT_EQ(gradient.value(), value);
+    EXPECT_EQ(gradient.kept_bytes(), kept);
+    model->start_gradient(inputs, trace, gradient)->step();
+    EXPECT_EQ(trace.gradient(), nullptr);
+    ModelInputs wrong = inputs;
+    wrong.input_ids = {};
+    EXPECT_THROW(model->gradient(wrong, trace, gradient), Error);
+  }
+  model->forward(inputs, &trace);
+  EXPECT_EQ(trace.gradient(), nullptr);
+}
+
 }  // namespace
 }  // namespace clearformer::test

@@ -143,8 +143,9 @@ TEST_P(ParametersOf, AreReadInEveryFormat) {
       some = true;
       const Tensor number = Tensor::zeros(Shape());
       if (!is_quantized(format)) continue;
-      expect_error(ErrorCode::unsupported, {"dtype 'fp32' or 'fp16'"},
-                   [&] { model->edit_parameter(listed.name, {Op::replace, number}); });
+      expect_error(ErrorCode::unsupported, {"dtype 'fp32' or 'fp16'"}, [&] {
+        model->edit_parameter(listed.name, {Op::replace, number});
+      });
     }
     EXPECT_TRUE(some);
     EXPECT_EQ(model->parameters().edits(), 0u);
@@ -169,6 +170,11 @@ TEST_P(ParametersOf, AreEditedInPlace) {
       for (std::size_t i = 0; i < tensor.elements(); ++i) tensor.f32()[i] *= *factor.f32();
       changed.add(name, "changed", std::move(tensor));
     }
+    const std::string first = model->parameters().list().front().name;
+    ParameterEdit sizeless{Op::scale, factor};
+    sizeless.region.start = model->parameter(first).shape;
+    expect_error(ErrorCode::invalid_argument, {first, "no region"},
+                 [&] { model->edit_parameter(first, sizeless); });
     const std::size_t bytes = model->weight_bytes();
     for (const Parameters::Listed& listed : model->parameters().list()) {
       model->edit_parameter(listed.name, {Op::scale, factor});

@@ -107,6 +107,9 @@ TEST(Unembed, OfTheLastResidualStreamIsTheModelsLogits) {
   expect_error(ErrorCode::shape_mismatch, {"[1, 1, 31]", "30"}, [&] {
     load_tiny("odd")->unembed(Tensor::zeros({1, 1, 31}), Model::Normalize::yes);
   });
+  expect_error(ErrorCode::dtype_mismatch, {"uint8"}, [&] {
+    load_tiny("odd")->unembed(Tensor::zeros({1, 1, 30}, DType::u8), Model::Normalize::yes);
+  });
 }
 
 // logit = Σ_d u[d]·(x_d − mean)/scale + b, from the captured last hidden states.
@@ -178,8 +181,9 @@ TEST(HeadDirections, MakeWhatAttentionAddsASumOverHeads) {
                [&] { model->head_directions(2, KeyRole::sequence, logits.vectors); });
   expect_error(ErrorCode::unsupported, {"no cross-attention"},
                [&] { model->head_directions(0, KeyRole::memory, logits.vectors); });
-  expect_error(ErrorCode::shape_mismatch, {"[2, 31]", "30"},
-               [&] { model->head_directions(0, KeyRole::sequence, Tensor::zeros({2, 31})); });
+  expect_error(ErrorCode::shape_mismatch, {"[2, 31]", "30"}, [&] {
+    model->head_directions(0, KeyRole::sequence, Tensor::zeros({2, 31}));
+  });
   expect_error(ErrorCode::unsupported, {"norm"}, [&] {
     tiny("gemma2/odd")->head_directions(0, KeyRole::sequence, Tensor::zeros({1, 30}));
   });

@@ -214,6 +214,29 @@ TEST(TorchModules, StateDictIsStrictAndListsEverything) {
   }
 }
 
+TEST(TorchModules, NormsRefuseOtherLastAxes) {
+  const auto refused = [](const char* kind, const char* options, const Shape& normalized,
+                          std::initializer_list<Shape> shapes) {
+    Weights weights;
+    weights.add("weight", "state_dict", Tensor::zeros(normalized));
+    if (std::string_view(kind) != "nn.RMSNorm") {
+      weights.add("bias", "state_dict", Tensor::zeros(normalized));
+    }
+    const auto norm = Module::make(kind, ConfigReader(options, kind), std::move(weights));
+    for (const Shape& shape : shapes) {
+      const Tensor x = Tensor::zeros(shape);
+      Module::Inputs inputs;
+      inputs.tensors.emplace("input", x);
+      expect_error(ErrorCode::shape_mismatch, {"the last axes", shape.text(), normalized.text()},
+                   [&] { norm->forward(inputs, nullptr); });
+    }
+  };
+  for (const char* kind : {"nn.LayerNorm", "nn.RMSNorm"}) {
+    refused(kind, R"({"normalized_shape": [4]})", {4}, {{2, 6}, {12}, {4, 2}, {4, 1}});
+    refused(kind, R"({"normalized_shape": [2, 3]})", {2, 3}, {{3, 2}, {6}, {2, 2, 6}});
+  }
+}
+
 TEST(TorchModules, UnknownKindsAndOptionsAreRefusedByName) {
   const ConfigReader none("{}", "test");
   EXPECT_THROW(Module::make("nn.Nothing", none, Weights()), Error);

@@ -118,6 +118,9 @@ TEST(Tensor, WhatHasBeenMovedFromIsEmpty) {
   EXPECT_TRUE(source.empty());
   EXPECT_EQ(source.elements(), 0u);
   EXPECT_EQ(source.capacity(), 0u);
+  Tensor ids({2}, DType::i32);
+  const Tensor taken(std::move(ids));
+  EXPECT_EQ(ids.dtype(), DType::f32);
 }
 
 }  // namespace
