@@ -80,6 +80,8 @@ describe('wrong words exit with 2 and say what is wrong', { timeout }, () => {
     [['translate', stories, 'a', '--task', 'translate'], 'translation_XX_to_YY'],
     [['embed', stories], 'needs a text or --image'],
     [['embed', stories, '-', '-'], '- can be given once'],
+    [['embed', stories, 'a', '--cache-dtype', 'q8'], "unknown option '--cache-dtype'"],
+    [['embed', stories, '-', '--image', '-'], '- can be given once'],
     [['embed', stories, '--image', 'a.png', '--normalize'], 'concern texts only'],
     [['classify', stories], 'needs texts or --image'],
     [['classify', stories, 'a', '--image', 'b.png'], 'and not both'],
@@ -87,6 +89,7 @@ describe('wrong words exit with 2 and say what is wrong', { timeout }, () => {
     [['classify', stories, 'a', '--labels', 'x,y', '--text-pair', 'b'], '--text-pair excludes --labels'],
     [['classify', stories, 'a', '--top-k', '0'], 'whole number from 1 up'],
     [['rank', stories, 'a'], "missing required argument 'documents'"],
+    [['rank', stories, '-', 'a', '-'], '- can be given once'],
     [['rank', stories, 'a', 'b', '--top-k', 'x'], 'whole number from 1 up'],
     [['rank', stories, 'a', 'b', '--function-to-apply', 'softmax'], 'sigmoid, none'],
     [['transcribe', stories], "missing required argument 'files'"],
@@ -159,6 +162,11 @@ describe('what cannot be done exits with 1 and names the cause', { timeout }, ()
     expect(stranger.err).toMatch(/^clearformer: unsupported: adapter_config\.json .*load_adapter/);
   });
 
+  it('classes from a model that makes texts of texts', async () => {
+    const { code, err } = await run(['classify', fixturePath('models/t5/even'), 'a']);
+    expect([code, err]).toEqual([1, expect.stringContaining(' (commands for it: translate, generate)\n')]);
+  });
+
   it('a text for a model of images', async () => {
     const { code, err } = await run(['classify', bundledModel('vit-mnist'), 'a']);
     expect(code).toBe(1);
@@ -202,6 +210,18 @@ describe('standard output', { timeout }, () => {
     child.stdout.once('data', () => child.kill('SIGINT'));
     const code = await new Promise((resolve) => child.on('close', resolve));
     expect([code, err]).toEqual([130, '']);
+  });
+
+  it.each([
+    ['generate', '-'],
+    ['tokenize', '-'],
+    ['embed', '--image', '-'],
+    ['chat', '--chat-template', '{{ messages }}'],
+  ])('Ctrl-C ends %s, which waits for more of standard input', async (name, ...words) => {
+    const child = spawn(process.execPath, [program, name, stories, ...words]);
+    child.stdin.on('error', () => {});
+    child.stdin.write(' '.repeat(2 ** 20), () => child.kill('SIGINT')); // more than a pipe holds: it is being read
+    expect(await new Promise((resolve) => child.on('close', resolve))).toBe(130);
   });
 
   it('no progress is drawn where nobody looks', async () => {

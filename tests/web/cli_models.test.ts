@@ -156,6 +156,7 @@ describe('rank', { timeout }, () => {
     expect((await run(raw)).out).toBe(lines.join(''));
     const piped = ['rank', folder, 'who sings?', '-', ...raw.slice(words.length), '--deterministic'];
     expect((await run(piped, { stdin: `${documents.join('\n')}\n` })).out).toBe(lines.join(''));
+    expect((await run(raw.with(2, '-'), { stdin: 'who sings?\n' })).out).toBe(lines.join(''));
   });
 });
 

@@ -114,6 +114,18 @@ describe('generate', { timeout }, () => {
     });
   });
 
+  it('begins an empty text as generate() does without a prompt', async () => {
+    const folder = folderOf(fixturePath('models/gpt2/even'), wordTokenizer(64, []));
+    const words = ['generate', folder, '', '--max-new-tokens', '4', '--bos-token-id', '5'];
+    const { sequences } = await json(words);
+    expect(sequences).toEqual([[5, ...sequences[0].slice(1)]]);
+    expect(await json([...words, '--skip-prompt'])).toMatchObject({ sequences: [sequences[0].slice(1)] });
+    expect(await json(['generate', folder, '--input-ids', '5', ...words.slice(3)])).toEqual({ sequences });
+    expect((await run(['generate', folder, '-', ...words.slice(3)], { stdin: '\n' })).out).toBe((await run(words)).out);
+    const { code, err } = await run([...words.slice(0, -1), 'null']);
+    expect([code, err]).toEqual([1, expect.stringContaining('bos_token_id')]);
+  });
+
   it('refuses by name what the library refuses', async () => {
     const beams = await run(['generate', stories, 'a', '--num-beams', '2', '--stop-strings', 'b']);
     expect([beams.code, beams.err]).toEqual([1, expect.stringContaining('stop_strings')]);
@@ -175,6 +187,30 @@ describe('chat', { timeout }, () => {
     const broken = await run(['chat', stories, '--chat-template', '{% for'], { stdin: 'Hello\n' });
     expect([broken.code, broken.err]).toEqual([1, expect.stringContaining('malformed_config')]);
   });
+
+  it('tells before the first message what is no template', async () => {
+    const folder = folderOf(undefined, {});
+    for (const [flags, why] of [
+      [[], 'the model has no chat_template: --chat-template takes one'],
+      [['--chat-template', folder], `--chat-template: ${folder} is a folder, not the file of a template`],
+      [['--chat-template', 'none.jinja'], '--chat-template: none.jinja is neither a file nor a template'],
+    ] as const) {
+      expect(await run(['chat', stories, ...flags])).toEqual({ code: 1, out: '', err: `clearformer: ${why}\n` });
+    }
+    const chat_template = [{ name: 'short', template }];
+    const named = folderOf(stories, { 'tokenizer_config.json': JSON.stringify({ chat_template }) });
+    const { code, err } = await run(['chat', named, '--chat-template', 'short', '--max-new-tokens', '2'], {
+      stdin: 'Lily',
+    });
+    expect([code, err]).toEqual([0, '']);
+  });
+
+  it('reads lines in UTF-8, without a byte order mark', async () => {
+    const said = await json(words, { stdin: '\ufeffLily\r\n\nand Tom' });
+    expect([said[0].content, said[2].content, said.length]).toEqual(['Lily', 'and Tom', 4]);
+    const bytes = await run(words, { stdin: Uint8Array.of(97, 0xff) });
+    expect([bytes.code, bytes.err]).toEqual([1, 'clearformer: standard input is no text in UTF-8\n']);
+  });
 });
 
 describe('translate', { timeout }, () => {
@@ -232,6 +268,9 @@ describe('tokenize', { timeout }, () => {
     expect((await json([...words, '--no-add-special-tokens']))[0].input_ids).toEqual([403, 407, 261, 378]);
     expect((await json([...words, '--truncation', '--max-length', '3']))[0].input_ids).toEqual([1, 403, 407]);
     expect((await json([...words.slice(0, 2), '-'], { stdin: `${prompt}\r\nOnce` })).length).toBe(2);
+    expect(
+      (await json([...words.slice(0, 2), '-'], { stdin: '\n' })).map(({ text }: { text: string }) => text),
+    ).toEqual(['']);
   });
 
   it.each(['--my_tag', '--json', '--do_sample=false', '--', '--text_pair'])(
@@ -249,6 +288,13 @@ describe('tokenize', { timeout }, () => {
     const words = ['tokenize', stories, '--decode'];
     expect((await run([...words, '1,403,407', '[261, 378]'])).out).toBe('<s> Once upon\na time\n');
     expect((await run([...words, '-', '--skip-special-tokens'], { stdin: '1 403 407\n' })).out).toBe('Once upon\n');
+    for (const [list, why] of [
+      ['1,,403', 'Nothing is no token id.'],
+      ['[1, 403,]', 'Nothing is no token id.'],
+      ['[ ]', 'There is no token id.'],
+    ] as const) {
+      expect(await run([...words, list])).toEqual({ code: 2, out: '', err: `clearformer: --decode: ${why}\n` });
+    }
   });
 
   it('reads a folder without a model', async () => {

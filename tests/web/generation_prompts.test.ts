@@ -1,7 +1,10 @@
 // Initial tokens: several sequences per prompt in the order of the prompts, and padding without a mask.
-import { AutoModelForCausalLM, type ClearformerWarning, configure, type GenerativeModel } from 'clearformer';
+import { AutoModelForCausalLM, type ClearformerWarning, configure, type GenerativeModel, pipeline } from 'clearformer';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { failureOf } from './support/failures.js';
+import { folderFiles } from './support/pipeline_cases.js';
 import { casesOf, idRows, storiesPath, tensorsOf } from './support/references.js';
+import { wordTokenizer } from './support/word_tokenizer.js';
 
 let model: GenerativeModel;
 beforeAll(async () => {
@@ -21,6 +24,25 @@ it('tells a streamer the prompt of each sequence: a, a, b, b', async () => {
   const [a, b] = input_ids.map((row) => row.map(BigInt));
   expect(puts[0]).toEqual([a, a, b, b]);
   expect((out.tolist() as bigint[][]).map((row) => row.slice(0, 3))).toEqual([a, a, b, b]);
+});
+
+it('of a pipeline begin with bos_token_id if they have none', async () => {
+  const words = Object.entries(wordTokenizer(64, [])).map(([name, text]) => [name, new TextEncoder().encode(text)]);
+  const files = { ...folderFiles('models/gpt2/even'), ...Object.fromEntries(words) };
+  await using write = await pipeline('text-generation', files, { deterministic: true });
+  const options = { max_new_tokens: 6, bos_token_id: 5, pad_token_id: 1, eos_token_id: null };
+  const alone = write.tokenizer.batch_decode(await write.model.generate({}, options), { skip_special_tokens: true });
+  const [begun] = alone.map((text) => ({ generated_text: text.slice('cat'.length) }));
+  const other = await write('the cat sat', options);
+  expect(await write('', options)).toEqual([begun]);
+  expect(await write(['', 'the cat sat', ' '], options)).toEqual([
+    [begun],
+    other,
+    [{ generated_text: ` ${begun?.generated_text}` }],
+  ]);
+  expect(await write(['', ''], { ...options, batch_size: 1 })).toEqual([[begun], [begun]]);
+  const failure = await failureOf(() => write(['', 'the'], { ...options, bos_token_id: null }));
+  expect([failure.code, failure.message]).toEqual(['invalid_argument', expect.stringContaining('no bos_token_id')]);
 });
 
 describe('padding in a prompt without attention_mask', () => {

@@ -36,6 +36,8 @@ export function codeOf(thrown: unknown, tell: (line: string) => void): number {
 const commandsFor: Readonly<Record<string, string>> = {
   'text-generation': 'generate, chat',
   translation: 'translate',
+  summarization: 'generate',
+  'text2text-generation': 'generate',
   'automatic-speech-recognition': 'transcribe',
   'text-classification': 'classify',
   'zero-shot-classification': 'classify --labels',
@@ -50,7 +52,7 @@ const commandsFor: Readonly<Record<string, string>> = {
 function adviceOn({ details }: ClearformerError): string {
   if (details.option !== 'task') return '';
   const commands = (details.expected ?? []).flatMap((task) => commandsFor[task] ?? []);
-  return commands.length === 0 ? '' : ` (commands for it: ${commands.join(', ')})`;
+  return commands.length === 0 ? '' : ` (commands for it: ${[...new Set(commands)].join(', ')})`;
 }
 
 function sentenceOf(thrown: unknown): string {

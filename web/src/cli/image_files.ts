@@ -2,11 +2,10 @@
 
 import { isAbsolute, resolve } from 'node:path';
 import type { ImageInput } from '../index.js';
-import { UsageError } from './failures.js';
-import { standardInput } from './inputs.js';
+import { checkInputs, standardInput } from './inputs.js';
 
 export async function imagesOf(words: readonly string[]): Promise<ImageInput[]> {
-  if (words.filter((word) => word === '-').length > 1) throw new UsageError('- can be given once');
+  checkInputs(words);
   return Promise.all(words.map((word) => (word === '-' ? standardInput() : fileOf(word))));
 }
 

@@ -30,7 +30,7 @@ const commands = [
 const about = `${description}
 
 SOURCE is a folder on disk, a Hub id such as sentence-transformers/all-MiniLM-L6-v2, or the URL of a folder:
-the files of a Hugging Face checkpoint (safetensors). Where a text is asked for, - stands for standard input.`;
+the files of a Hugging Face checkpoint (safetensors). Where an argument is a text, - stands for standard input.`;
 
 const after = `
 "clearformer COMMAND --help" tells a command's options and shows examples.

@@ -14,6 +14,7 @@ export async function run(words: readonly string[]): Promise<number> {
     if (stop.signal.aborted) process.exit(exitCodes.interrupted); // the second Ctrl-C exits at once
     stop.abort(new Interrupted());
   });
+  stop.signal.addEventListener('abort', () => process.stdin.destroy()); // a command may be waiting for it
   process.stderr.on('error', () => {}); // nowhere left to report it
   const output = new Output(process.stdout, (error) => stop.abort(error));
   const progress = new ProgressBar(process.stderr);

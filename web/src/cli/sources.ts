@@ -7,7 +7,7 @@ import { ClearformerError, type LoadOptions } from '../index.js';
 import type { Context } from './context.js';
 import { Failure } from './failures.js';
 
-/** The values of the options added by `addFileOptions` and `addLoadOptions`. */
+/** The values of the options added by `addFileOptions`, `addLoadOptions` and `addGenerativeOptions`. */
 export interface SharedOptions {
   dtype?: LoadOptions['dtype'];
   cacheDtype?: LoadOptions['cache_dtype'];
@@ -25,14 +25,16 @@ export function addFileOptions(command: Command): Command {
 /** Adds the options that concern models. */
 export function addLoadOptions(command: Command): Command {
   const dtype = new Option('--dtype <type>', 'what the weights of linear layers are kept in (default: fp32)');
-  const cache = new Option('--cache-dtype <type>', 'what keys and values of past tokens are kept in (default: fp32)');
   const threads = new Option('--num-threads <n>', 'threads that compute, 1 to 64, or auto; the numbers stay the same');
   return addFileOptions(
-    command
-      .addOption(dtype.choices(['fp32', 'fp16', 'q8', 'q4']))
-      .addOption(cache.choices(['fp32', 'fp16', 'q8']))
-      .addOption(threads.argParser(threadCount)),
+    command.addOption(dtype.choices(['fp32', 'fp16', 'q8', 'q4'])).addOption(threads.argParser(threadCount)),
   ).option('--deterministic', 'the same bits on every machine: no relaxed SIMD');
+}
+
+/** Adds those of models that generate. */
+export function addGenerativeOptions(command: Command): Command {
+  const cache = new Option('--cache-dtype <type>', 'what keys and values of past tokens are kept in (default: fp32)');
+  return addLoadOptions(command).addOption(cache.choices(['fp32', 'fp16', 'q8']));
 }
 
 function threadCount(word: string): number | 'auto' {

@@ -5,13 +5,11 @@ import { Tensor } from '../index.js';
 
 /** Throws InvalidArgumentError for anything but a list of ids. */
 export function idList(words: string): number[] {
-  const parts = words
-    .replace(/^\s*\[|\]\s*$/g, '')
-    .split(/[\s,]+/)
-    .filter((part) => part !== '');
+  const list = words.replace(/^\s*\[|\]\s*$/g, '').trim();
+  if (list === '') throw new InvalidArgumentError('There is no token id.');
+  const parts = list.split(/\s*,\s*|\s+/);
   const wrong = parts.find((part) => !/^\d+$/.test(part) || !Number.isSafeInteger(Number(part)));
-  if (wrong !== undefined) throw new InvalidArgumentError(`${wrong} is no token id.`);
-  if (parts.length === 0) throw new InvalidArgumentError('There is no token id.');
+  if (wrong !== undefined) throw new InvalidArgumentError(`${wrong === '' ? 'Nothing' : wrong} is no token id.`);
   return parts.map(Number);
 }
 

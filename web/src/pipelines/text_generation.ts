@@ -4,6 +4,7 @@ import type { ReadOptions } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import { GenerativeModel } from '../models/generative_model.js';
 import { ClearformerError } from '../support/error.js';
+import { Tensor } from '../tensor/tensor.js';
 import { readTokenizer } from '../text/auto_tokenizer.js';
 import type { TokenizerOutput } from '../text/batch.js';
 import type { Message } from '../text/chat_template.js';
@@ -69,6 +70,7 @@ export interface TextGenerationPipeline {
 
 type Generated = (GeneratedText | GeneratedChat)[];
 type Prompt = string | Chat;
+type Prompts = Pick<TokenizerOutput, 'input_ids' | 'attention_mask'>;
 
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
 export class TextGenerationPipeline extends Pipeline<
@@ -77,14 +79,14 @@ export class TextGenerationPipeline extends Pipeline<
   GenerativeModel
 > {
   readonly tokenizer: PreTrainedTokenizer;
-  /** The template of chat_template.json, if the tokenizer has none. */
-  readonly #template: string | undefined;
+  /** @internal The template of chat_template.json, if the tokenizer has none. */
+  readonly template: string | undefined;
 
   /** @internal */
   constructor(task: string, model: GenerativeModel, { tokenizer, template }: Beside) {
     super(task, model);
     this.tokenizer = tokenizer;
-    this.#template = template;
+    this.template = template;
   }
 
   /** @internal */
@@ -98,7 +100,7 @@ export class TextGenerationPipeline extends Pipeline<
     this.#check(prompts);
     const { generate } = splitOptions(this.task, options, ownOptions, prompts.length);
     const results = await inTextBatches(prompts, this.tokenizer, options, async (part) => {
-      const inputs = await this.#inputs(part, options);
+      const inputs = this.#begun(await this.#inputs(part, options), options);
       return this.#continued(part, inputs, options, generate);
     });
     return single ? (results[0] as Generated) : results;
@@ -117,13 +119,34 @@ export class TextGenerationPipeline extends Pipeline<
     if (prompts.every((prompt) => typeof prompt === 'string')) {
       return this.tokenizer.paced(prompts, { ...call, add_special_tokens: options.add_special_tokens });
     }
-    const chat_template = options.chat_template ?? this.#template;
+    const chat_template = options.chat_template ?? this.template;
     return chatInputs(this.tokenizer, prompts as readonly Chat[], { ...options, chat_template }, call);
+  }
+
+  /** Prompts padded on the left; of those without tokens the first one is that of `generate` without a prompt. */
+  #begun(
+    given: Prompts,
+    { bos_token_id = this.model.generation_config.bos_token_id as number | null }: TextGenerationOptions,
+  ): Prompts {
+    const [rows = 0, width = 0] = given.input_ids.dims;
+    const blank = () => new Tensor('int64', new BigInt64Array(rows), [rows, 1]);
+    const { input_ids, attention_mask } = width > 0 ? given : { input_ids: blank(), attention_mask: blank() };
+    for (let row = 0; row < rows; row++) {
+      const last = (row + 1) * Math.max(width, 1) - 1;
+      if (attention_mask.data[last] !== 0n) continue;
+      if (typeof bos_token_id !== 'number') {
+        const why = 'a prompt has no tokens, and there is no bos_token_id';
+        throw new ClearformerError('invalid_argument', `${this.task}: ${why}`, { option: 'bos_token_id' });
+      }
+      input_ids.data[last] = BigInt(bos_token_id);
+      attention_mask.data[last] = 1n;
+    }
+    return { input_ids, attention_mask };
   }
 
   async #continued(
     prompts: readonly Prompt[],
-    { input_ids, attention_mask }: TokenizerOutput,
+    { input_ids, attention_mask }: Prompts,
     options: TextGenerationOptions,
     generate: TextOptions,
   ): Promise<Generated[]> {

@@ -1,17 +1,19 @@
 // clearformer chat: a conversation with a model, line by line.
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { type Chat, pipeline, type TextGenerationPipeline } from '../../index.js';
 import type { Context } from '../context.js';
+import { Failure } from '../failures.js';
 import { addGenerationOptions, generationOptions } from '../generation_flags.js';
 import { streams, textStreamer } from '../generative.js';
-import { addLoadOptions, loaded, type SharedOptions } from '../sources.js';
+import { standardLines } from '../inputs.js';
+import { addGenerativeOptions, loaded, type SharedOptions } from '../sources.js';
 
 interface Options extends SharedOptions {
   systemPrompt?: string;
-  chatTemplate?: string;
+  chatTemplate?: string | undefined;
 }
 
 const after = `
@@ -33,19 +35,20 @@ export function addChat(program: Command, context: Context): void {
     .option('--system-prompt <text>', 'what the model is told first')
     .option('--chat-template <template>', "a Jinja template or a file of one, instead of the model's own")
     .option('--json', 'at the end, print the whole conversation as JSON, and nothing before');
-  addGenerationOptions(addLoadOptions(command), ['num_return_sequences']).addHelpText('after', after);
+  addGenerationOptions(addGenerativeOptions(command), ['num_return_sequences']).addHelpText('after', after);
   command.action((source: string, options: Options) => chat(context, source, options));
 }
 
 async function chat(context: Context, source: string, options: Options): Promise<void> {
   const writer = await loaded(context, source, options, (from, load) => pipeline('text-generation', from, load));
   try {
+    const told = { ...options, chatTemplate: templateOf(writer, options.chatTemplate) };
     const messages: { role: string; content: string }[] = [];
     if (options.systemPrompt !== undefined) messages.push({ role: 'system', content: options.systemPrompt });
     for await (const line of lines(context)) {
       if (line === '') continue;
       messages.push({ role: 'user', content: line });
-      messages.push({ role: 'assistant', content: await answer(context, writer, messages, options) });
+      messages.push({ role: 'assistant', content: await answer(context, writer, messages, told) });
     }
     context.signal.throwIfAborted();
     if (options.json) context.output.json(messages);
@@ -56,14 +59,17 @@ async function chat(context: Context, source: string, options: Options): Promise
 
 /** The lines of standard input, with a prompt on a terminal, until its end or an abort. */
 async function* lines({ signal }: Context): AsyncGenerator<string> {
-  const terminal = process.stdin.isTTY === true;
-  const input = createInterface({ input: process.stdin, output: terminal ? process.stderr : undefined, prompt: '> ' });
+  if (process.stdin.isTTY !== true) {
+    yield* standardLines();
+    return;
+  }
+  const input = createInterface({ input: process.stdin, output: process.stderr, prompt: '> ' });
   input.on('SIGINT', () => process.emit('SIGINT'));
   signal.addEventListener('abort', () => input.close(), { once: true });
-  if (terminal) input.prompt();
+  input.prompt();
   for await (const line of input) {
     yield line;
-    if (terminal) input.prompt();
+    input.prompt();
   }
 }
 
@@ -77,7 +83,7 @@ async function answer(
   const shows = options.json === undefined && streams(writer.model, given);
   const [made] = await writer(messages, {
     ...given,
-    ...(options.chatTemplate !== undefined && { chat_template: templateOf(options.chatTemplate) }),
+    chat_template: options.chatTemplate,
     ...(shows && { streamer: textStreamer(writer.tokenizer, output, true) }),
     return_full_text: false,
     signal,
@@ -87,6 +93,18 @@ async function answer(
   return text;
 }
 
-function templateOf(word: string): string {
-  return existsSync(word) ? readFileSync(word, 'utf8') : word;
+/** The template asked for: that of a file, the model's own of that name, or the word itself. */
+function templateOf({ tokenizer, template }: TextGenerationPipeline, word: string | undefined): string | undefined {
+  const own = tokenizer.chat_template ?? template;
+  if (word === undefined) {
+    if (own !== undefined) return word;
+    throw new Failure('the model has no chat_template: --chat-template takes one');
+  }
+  if (existsSync(word)) {
+    if (statSync(word).isDirectory())
+      throw new Failure(`--chat-template: ${word} is a folder, not the file of a template`);
+    return readFileSync(word, 'utf8');
+  }
+  if (word.includes('{') || (typeof own === 'object' && Object.hasOwn(own, word))) return word;
+  throw new Failure(`--chat-template: ${word} is neither a file nor a template`);
 }

@@ -5,7 +5,7 @@ import { type LoadOptions, type PoolingMode, pipeline, type Tensor, toJSON } fro
 import type { Context } from '../context.js';
 import { UsageError } from '../failures.js';
 import { imagesOf } from '../image_files.js';
-import { textsOf } from '../inputs.js';
+import { checkInputs, textsOf } from '../inputs.js';
 import { collected, positive } from '../option_values.js';
 import { addLoadOptions, loaded, type SharedOptions } from '../sources.js';
 
@@ -69,7 +69,7 @@ async function embed(context: Context, source: string, words: readonly string[],
   const ofTexts = [pooling, normalize, maxLength, prompt, promptName].some((option) => option !== undefined);
   if (ofTexts && words.length === 0)
     throw new UsageError('--pooling, --normalize, --max-length, --prompt and --prompt-name concern texts only');
-  if (words.includes('-') && options.image.includes('-')) throw new UsageError('- can be given once');
+  checkInputs([...words, ...options.image]);
   const texts = await textsOf(words);
   const images = await imagesOf(options.image);
   const { output } = context;

@@ -1,13 +1,19 @@
 // clearformer generate: continues a text.
 
 import type { Command } from 'commander';
-import { AutoTokenizer, type GenerativeModel, type PreTrainedTokenizer, type Tensor } from '../../index.js';
+import {
+  AutoTokenizer,
+  type GenerativeModel,
+  type PreTrainedTokenizer,
+  type Tensor,
+  type TokenizerOutput,
+} from '../../index.js';
 import type { Context } from '../context.js';
 import { UsageError } from '../failures.js';
 import { addGenerationOptions, generationOptions } from '../generation_flags.js';
 import { loadGenerative, streams, textStreamer } from '../generative.js';
 import { textOf } from '../inputs.js';
-import { addLoadOptions, loaded, type SharedOptions } from '../sources.js';
+import { addGenerativeOptions, loaded, type SharedOptions } from '../sources.js';
 import { idList, idTensor } from '../token_ids.js';
 
 interface Options extends SharedOptions {
@@ -33,7 +39,7 @@ export function addGenerate(program: Command, context: Context): void {
     .option('--input-ids <ids>', 'token ids instead of a text, such as 1,403,407; ids are printed', idList)
     .option('--skip-prompt', 'print only what is new')
     .option('--json', 'print { texts, sequences } as JSON');
-  addGenerationOptions(addLoadOptions(command)).addHelpText('after', examples);
+  addGenerationOptions(addGenerativeOptions(command)).addHelpText('after', examples);
   command.action((source: string, text: string | undefined, options: Options) =>
     generate(context, source, text, options),
   );
@@ -81,7 +87,7 @@ class Run {
     }
     const settings = { ...this.#asked, ...(this.tokenizer && { tokenizer: this.tokenizer }) };
     const made = await this.model.generate(inputs, { ...settings, return_dict_in_generate: true, use_cache: false });
-    const rows = this.#rows(made.sequences, inputs.input_ids.dims[1] ?? 0);
+    const rows = this.#rows(made.sequences, inputs.input_ids?.dims[1] ?? 1);
     const texts = rows.map((ids) => this.tokenizer?.decode(ids, { skip_special_tokens: true }) ?? ids.join());
     if (!this.options.json) {
       for (const one of texts) output.line(one);
@@ -91,10 +97,10 @@ class Run {
     output.json({ ...(this.tokenizer && { texts }), sequences: rows, ...scores });
   }
 
-  #inputs(text: string | undefined) {
+  #inputs(text: string | undefined): Partial<Pick<TokenizerOutput, 'input_ids' | 'attention_mask'>> {
     if (this.tokenizer === undefined || text === undefined) return { input_ids: idTensor(this.options.inputIds ?? []) };
     const { input_ids, attention_mask } = this.tokenizer([text]);
-    return { input_ids, attention_mask };
+    return input_ids.dims[1] === 0 ? {} : { input_ids, attention_mask }; // of no tokens generate() makes the first
   }
 
   get #isEncoderDecoder(): boolean {

@@ -3,7 +3,7 @@
 import { type Command, Option } from 'commander';
 import { pipeline } from '../../index.js';
 import type { Context } from '../context.js';
-import { textsOf } from '../inputs.js';
+import { checkInputs, textOf, textsOf } from '../inputs.js';
 import { positive } from '../option_values.js';
 import { addLoadOptions, loaded, type SharedOptions } from '../sources.js';
 
@@ -31,7 +31,7 @@ export function addRank(program: Command, context: Context): void {
       'Documents in the order of how well they answer a query, with their scores, best first (text-ranking).',
     )
     .argument('<source>', 'folder, Hub id or URL of a model')
-    .argument('<query>', 'what is asked')
+    .argument('<query>', 'what is asked; - for standard input')
     .argument('<documents...>', 'the documents; - for the lines of standard input')
     .option('--top-k <n>', 'how many documents (default: all)', positive)
     .addOption(apply.choices(['sigmoid', 'none']))
@@ -49,6 +49,8 @@ async function rank(
   { query, documents }: { query: string; documents: readonly string[] },
   options: Options,
 ): Promise<void> {
+  checkInputs([query, ...documents]);
+  const asked = await textOf(query);
   const texts = await textsOf(documents);
   const call = {
     top_k: options.topK,
@@ -58,7 +60,7 @@ async function rank(
   };
   const ranked = await loaded(context, source, options, async (from, load) => {
     const ranker = await pipeline('text-ranking', from, load);
-    return ranker(query, texts, call).finally(() => ranker.dispose());
+    return ranker(asked, texts, call).finally(() => ranker.dispose());
   });
   if (options.json) context.output.json(ranked);
   else

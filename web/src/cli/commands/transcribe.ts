@@ -9,12 +9,11 @@ import {
   type SpeechRecognitionOptions,
 } from '../../index.js';
 import type { Context } from '../context.js';
-import { UsageError } from '../failures.js';
 import { addGenerationOptions, generationOptions } from '../generation_flags.js';
 import { fileOf } from '../image_files.js';
-import { standardInput } from '../inputs.js';
+import { checkInputs, standardInput } from '../inputs.js';
 import { notNegative } from '../option_values.js';
-import { addLoadOptions, loaded, type SharedOptions } from '../sources.js';
+import { addGenerativeOptions, loaded, type SharedOptions } from '../sources.js';
 
 interface Options extends SharedOptions {
   language?: string;
@@ -45,7 +44,7 @@ export function addTranscribe(program: Command, context: Context): void {
     .option('--chunk-length-s <seconds>', 'cut longer sounds into parts of so many seconds', notNegative)
     .option('--stride-length-s <seconds>', 'what parts share on both sides, or left,right (default: a sixth)', strideOf)
     .option('--json', 'print a list of { file, text, chunks } as JSON, chunks with --return-timestamps');
-  addGenerationOptions(addLoadOptions(command), ['num_return_sequences']).addHelpText('after', after);
+  addGenerationOptions(addGenerativeOptions(command), ['num_return_sequences']).addHelpText('after', after);
   command.action((source: string, words: string[], options: Options) => transcribe(context, source, words, options));
 }
 
@@ -61,7 +60,7 @@ function timed({ timestamp = [null, null], text }: SpeechChunk): string {
 }
 
 async function transcribe(context: Context, source: string, words: readonly string[], options: Options): Promise<void> {
-  if (words.filter((word) => word === '-').length > 1) throw new UsageError('- can be given once');
+  checkInputs(words);
   const { output, signal } = context;
   const { language, task, chunkLengthS: chunk_length_s, strideLengthS: stride_length_s } = options;
   const own = { language, task, chunk_length_s, stride_length_s, signal };

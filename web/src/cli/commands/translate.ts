@@ -6,7 +6,7 @@ import type { Context } from '../context.js';
 import { addGenerationOptions, generationOptions } from '../generation_flags.js';
 import { streams, textStreamer } from '../generative.js';
 import { textsOf } from '../inputs.js';
-import { addLoadOptions, loaded, type SharedOptions } from '../sources.js';
+import { addGenerativeOptions, loaded, type SharedOptions } from '../sources.js';
 
 type Task = Extract<PipelineTask, 'translation' | `translation_${string}`>;
 
@@ -40,7 +40,7 @@ export function addTranslate(program: Command, context: Context): void {
     .option('--src-lang <name>', 'language of the texts, by the name that the model has for it (NLLB, mBART, M2M100)')
     .option('--tgt-lang <name>', 'language of the translations (also of opus-mt models with several targets)')
     .option('--json', 'print a list of { text, translation_text } as JSON');
-  addGenerationOptions(addLoadOptions(command)).addHelpText('after', examples);
+  addGenerationOptions(addGenerativeOptions(command)).addHelpText('after', examples);
   command.action((source: string, words: string[], options: Options) => translate(context, source, words, options));
 }
 
