@@ -41,8 +41,10 @@ it('of a pipeline begin with bos_token_id if they have none', async () => {
     [{ generated_text: ` ${begun?.generated_text}` }],
   ]);
   expect(await write(['', ''], { ...options, batch_size: 1 })).toEqual([[begun], [begun]]);
-  const failure = await failureOf(() => write(['', 'the'], { ...options, bos_token_id: null }));
-  expect([failure.code, failure.message]).toEqual(['invalid_argument', expect.stringContaining('no bos_token_id')]);
+  for (const bos_token_id of [null, 1.5]) {
+    const { code, message } = await failureOf(() => write(['', 'the'], { ...options, bos_token_id }));
+    expect([code, message]).toEqual(['invalid_argument', expect.stringContaining(`bos_token_id is ${bos_token_id}`)]);
+  }
 });
 
 describe('padding in a prompt without attention_mask', () => {

@@ -2,6 +2,7 @@
 
 import { configure, pipeline } from 'clearformer';
 import { describe, expect, it } from 'vitest';
+import { withoutOverlaps } from '../../web/src/pipelines/entities.js';
 import { directory } from './support/directory_handle.js';
 import { failureOf } from './support/failures.js';
 import {
@@ -75,6 +76,20 @@ describe('batches', () => {
   });
 });
 
+it('of entities that overlap the one of most characters counts, whatever code units they have', () => {
+  const group = (start: number, end: number, score: number) => ({ entity_group: 'LOC', word: '', score, start, end });
+  const groups = [group(0, 4, 0.5), group(2, 5, 0.9), group(5, 6, 0.1)]; // 🜀🜁 and 🜁a
+  expect(withoutOverlaps(groups, '🜀🜁ab')).toEqual([groups[1], groups[2]]);
+});
+
+it('a mask that truncation removed is told from none', async () => {
+  await using pipe = await pipeline('fill-mask', filesOf(pipelineCase('masks')), here);
+  await expect(pipe('the man is in [MASK].', { max_length: 4 })).rejects.toThrow(
+    /no \[MASK\] in what truncation leaves/,
+  );
+  await expect(pipe('the man is in rome.', { max_length: 4 })).rejects.toThrow(/no \[MASK\]$/);
+});
+
 describe('pairs of texts', () => {
   it('long lists of labels and documents go through the model in batches', async () => {
     const [zero, ranking] = [pipelineCase('zero_shot_last'), pipelineCase('ranking')];
@@ -93,6 +108,23 @@ describe('pairs of texts', () => {
     const signal = AbortSignal.abort(reason);
     await expect(classifier('she sings', labels, { ...options, signal })).rejects.toBe(reason);
     await expect(ranker('she sings', labels, { signal })).rejects.toBe(reason);
+  });
+
+  it('a label that leaves a text no room is judged with all of it', async () => {
+    const name = 'tokenizer_config.json';
+    const files = filesOf(pipelineCase('zero_shot_last'));
+    const config = { ...JSON.parse(new TextDecoder().decode(files[name])), model_max_length: 9 };
+    await using pipe = await pipeline('zero-shot-classification', { ...files, [name]: jsonFile(config) }, here);
+    const [text, long] = ['the man is in rome.', 'the man sings in rome'];
+    const options = { hypothesis_template: 'in {}.', multi_label: true };
+    const scores = async (labels: string[], more: object = {}) => {
+      const found = await pipe(text, labels, { ...options, ...more });
+      return Object.fromEntries(found.labels.map((label, i) => [label, found.scores[i]]));
+    };
+    const [cut, whole] = [await scores(['rome']), await scores([long], { truncation: false })];
+    expect(cut).not.toEqual(await scores(['rome'], { truncation: false }));
+    expect(await scores(['rome', long])).toEqual({ ...cut, ...whole });
+    await expect(scores(['rome', long], { max_length: 9 })).rejects.toThrow("truncation 'only_first'");
   });
 
   it('a classifier without a class named entailment warns', async () => {
@@ -152,6 +184,7 @@ describe('pairs of texts', () => {
       expect(((bytes.data[i >> 3] as number) >> (7 - (i % 8))) & 1).toBe(Number(value > 0));
     });
     expect(Array.from(signed.data)).toEqual(Array.from(bytes.data, (byte) => byte - 128));
+    await expect(pipe(['a'], { pooling: 'mean', precision: 'ubinary' })).rejects.toThrow('precision needs quantize');
   });
 });
 

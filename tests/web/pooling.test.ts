@@ -35,6 +35,14 @@ describe('pooling', () => {
     expect(await pooled(poolingModes(['last_token', 'max']), [1, 1, 0, 0])).toEqual([3, 2, 3, -4]);
   });
 
+  it('none is no mode of a list', () => {
+    expect(poolingModes('none')).toEqual([]);
+    for (const modes of [['none'], ['mean', 'none']]) {
+      expect(() => poolingModes(modes)).toThrow(/must be one of cls, .*last_token, or several of them, not none$/);
+    }
+    expect(() => poolingModes('middle')).toThrow('must be one of none, cls, ');
+  });
+
   it('makes every vector one of length 1, but for zeros', async () => {
     const rows = new Tensor('float32', Float32Array.of(3, 4, 0, 0, 0, -2), [3, 2]);
     expect((await normalized(await sharedEngine(), rows)).tolist()).toEqual([

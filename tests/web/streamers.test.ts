@@ -1,7 +1,8 @@
-// Streamers' options, and the times that a WhisperTextStreamer tells.
+// Streamers' options, the times that a WhisperTextStreamer tells, and stop strings in text that is held back.
 
 import { AutoTokenizer, type PreTrainedTokenizer, TextStreamer, WhisperTextStreamer } from 'clearformer';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { StopStrings } from '../../web/src/models/stop_strings.js';
 import { failureOf } from './support/failures.js';
 import { storiesPath } from './support/references.js';
 
@@ -56,4 +57,21 @@ describe('streamers', () => {
       'done',
     ]);
   });
+});
+
+it('a stop string is found before the rest of a character that its token begins', () => {
+  const words = ['a', 'bc', 'Ã', '©d']; // in bytes: the last two are é and d
+  const vocab = Object.fromEntries([...words, 'cÃ'].map((word, id) => [word, id]));
+  const bytes = new (tokenizer.constructor as typeof PreTrainedTokenizer)({
+    model: { type: 'BPE', vocab: { ...vocab, b: 5, c: 6, d: 7, '©': 8 }, merges: [] },
+    decoder: { type: 'ByteLevel' },
+  });
+  const found = (strings: string[], ...ids: number[]) => {
+    const stops = new StopStrings(strings, bytes as never, [[0]], []);
+    return ids.map((id) => stops.found([id]).length > 0);
+  };
+  expect(found(['c', 'é'], 4, 3)).toEqual([true, false]);
+  expect(found(['ac'], 4, 3)).toEqual([true, false]);
+  expect(found(['é'], 4, 3)).toEqual([false, true]);
+  expect(found(['\ufffd'], 4, 3)).toEqual([false, false]);
 });

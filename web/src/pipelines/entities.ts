@@ -124,8 +124,9 @@ function wordScores(part: readonly ScoredToken[], strategy: AggregationStrategy)
   return all[argmax(all.map((scores) => Math.max(...scores)))] as readonly number[];
 }
 
-/** Of groups that overlap because windows do, keeps the longest, then the one with the highest score. */
-export function withoutOverlaps(groups: readonly EntityGroup[]): EntityGroup[] {
+/** Of groups that overlap because windows do, keeps that of most characters, then the one with the highest score. */
+export function withoutOverlaps(groups: readonly EntityGroup[], text: string): EntityGroup[] {
+  const lengthOf = ({ start, end }: EntityGroup) => [...text.slice(start, end)].length;
   const kept: EntityGroup[] = [];
   for (const group of [...groups].sort((a, b) => a.start - b.start)) {
     const last = kept.at(-1);
@@ -133,7 +134,7 @@ export function withoutOverlaps(groups: readonly EntityGroup[]): EntityGroup[] {
       kept.push(group);
       continue;
     }
-    const longer = group.end - group.start - (last.end - last.start);
+    const longer = lengthOf(group) - lengthOf(last);
     if (longer > 0 || (longer === 0 && group.score > last.score)) kept[kept.length - 1] = group;
   }
   return kept;

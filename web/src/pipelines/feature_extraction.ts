@@ -48,7 +48,7 @@ export interface FeatureExtractionOptions extends TextCallOptions {
    * false.
    */
   quantize?: boolean | undefined;
-  /** With `quantize`: bytes as int8, offset by -128 (`binary`, default), or as uint8. */
+  /** Needs `quantize`: bytes as int8, offset by -128 (`binary`, default), or as uint8. */
   precision?: 'binary' | 'ubinary' | undefined;
 }
 
@@ -110,6 +110,11 @@ export class FeatureExtractionPipeline extends Pipeline<
     checkOptions(this.task, options, [...vectorOptions, 'normalize', 'quantize', 'precision']);
     const { quantize = false, precision = 'binary' } = options;
     checkChoice('precision', precision, ['binary', 'ubinary']);
+    if (!quantize && options.precision !== undefined) {
+      throw new ClearformerError('invalid_argument', `${this.task}: precision needs quantize: true`, {
+        option: 'precision',
+      });
+    }
     const vectors = await this.#vectors(texts, options);
     return quantize ? quantized(this.task, vectors, precision) : vectors;
   }

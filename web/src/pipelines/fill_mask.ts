@@ -86,10 +86,11 @@ export class FillMaskPipeline extends Pipeline<
     const at = ids.indexOf(mask_token_id as number);
     const several = at >= 0 && ids.lastIndexOf(mask_token_id as number) !== at;
     if (at >= 0 && !several) return at;
+    const isCut = text.includes(mask_token as string);
     const start = text.length > 40 ? `${text.slice(0, 40)}…` : text;
     throw new ClearformerError(
       several ? 'unsupported' : 'invalid_argument',
-      `${this.task}: '${start}' has ${several ? 'more than one' : 'no'} ${mask_token}`,
+      `${this.task}: '${start}' has ${several ? 'more than one' : 'no'} ${mask_token}${isCut ? ' in what truncation leaves of it' : ''}`,
     );
   }
 

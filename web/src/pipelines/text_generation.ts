@@ -43,8 +43,8 @@ type WithoutPrompt = TextGenerationOptions & { return_full_text: false };
 export interface TextGenerationPipeline {
   /**
    * Each text with its continuation, `num_return_sequences` times; a conversation with the assistant's answer (an
-   * existing answer is continued). Rejects like `generate`, with `invalid_argument` for a conversation without a
-   * template, and with `unsupported` for a streamer with several texts.
+   * existing answer is continued). A prompt without tokens begins with `bos_token_id`. Rejects like `generate`, with
+   * `invalid_argument` for a conversation without a template, and with `unsupported` for a streamer with several texts.
    */
   (text: string, options?: TextGenerationOptions): Promise<GeneratedText[]>;
   /** The same for several texts. */
@@ -134,11 +134,11 @@ export class TextGenerationPipeline extends Pipeline<
     for (let row = 0; row < rows; row++) {
       const last = (row + 1) * Math.max(width, 1) - 1;
       if (attention_mask.data[last] !== 0n) continue;
-      if (typeof bos_token_id !== 'number') {
-        const why = 'a prompt has no tokens, and there is no bos_token_id';
+      if (!Number.isInteger(bos_token_id)) {
+        const why = `a prompt has no tokens, and bos_token_id is ${bos_token_id}`;
         throw new ClearformerError('invalid_argument', `${this.task}: ${why}`, { option: 'bos_token_id' });
       }
-      input_ids.data[last] = BigInt(bos_token_id);
+      input_ids.data[last] = BigInt(bos_token_id as number);
       attention_mask.data[last] = 1n;
     }
     return { input_ids, attention_mask };

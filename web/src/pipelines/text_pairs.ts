@@ -13,23 +13,31 @@ export interface TextPair {
   readonly text_pair: string;
 }
 
-/** The logits of each pair. `strategy` says which of the two texts is truncated if they are too long together. */
+/**
+ * The logits of each pair. `strategy` says which of the two texts is truncated if they are too long together; if that one
+ * is too short for it, the pair is not truncated, as upstream, unless the maximum is the caller's.
+ */
 export function logitsOfPairs(
-  { model, tokenizer }: { model: LogitsModel; tokenizer: PreTrainedTokenizer },
+  on: { model: LogitsModel; tokenizer: PreTrainedTokenizer },
   pairs: readonly TextPair[],
   options: TextCallOptions,
   strategy: TruncationStrategy,
 ): Promise<Float32Array[]> {
+  const { model, tokenizer } = on;
+  const { truncation, ...others } = tokenizing(tokenizer, options);
   return inTextBatches(pairs, tokenizer, options, async (part) => {
-    const { truncation, ...others } = tokenizing(tokenizer, options);
-    const encoded = await tokenizer.paced(
-      part.map(({ text }) => text),
-      {
-        ...others,
-        truncation: truncation === true ? strategy : truncation,
-        text_pair: part.map(({ text_pair }) => text_pair),
-      },
-    );
+    const texts = part.map(({ text }) => text);
+    const text_pair = part.map((pair) => pair.text_pair);
+    const call = { ...others, truncation: truncation === true ? strategy : truncation, text_pair };
+    const encoded = await tokenizer.paced(texts, call).catch((thrown: unknown) => {
+      const isTooShort =
+        truncation === true && thrown instanceof ClearformerError && thrown.details.option === 'truncation';
+      if (!isTooShort || options.max_length !== undefined) throw thrown;
+    });
+    if (encoded === undefined) {
+      const one = part.length > 1 ? { batch_size: 1 } : { truncation: false };
+      return logitsOfPairs(on, part, { ...options, ...one }, strategy);
+    }
     const { logits } = await model(modelInputs(encoded), { signal: options.signal });
     return part.map((_, row) => rowOf(logits, row));
   });

@@ -101,7 +101,9 @@ export class TokenClassificationPipeline extends Pipeline<
         const tokens = this.#scored(encoded, row, rowOf(logits, row), part[sample] as string);
         found[sample]?.push(this.#entities(tokens, strategy, ignored));
       }
-      return found.map((rows) => (rows.length > 1 ? withoutOverlaps(rows.flat() as EntityGroup[]) : (rows[0] ?? [])));
+      return found.map((rows, i) =>
+        rows.length > 1 ? withoutOverlaps(rows.flat() as EntityGroup[], part[i] as string) : (rows[0] ?? []),
+      );
     });
     return Array.isArray(texts) ? results : (results[0] as Entities);
   }
