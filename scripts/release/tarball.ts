@@ -19,7 +19,7 @@ export async function packForRelease(): ReturnType<typeof pack> {
 
 /**
  * Runs attw ("are the types wrong?") on the tarball. The disabled rule concerns require() of ES modules, which Node supports from
- * 22.12 on.
+ * 20.19 and 22.12 on.
  */
 export async function checkTypesResolve(): Promise<string> {
   await installPackagesOf(home);
