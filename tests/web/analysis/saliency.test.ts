@@ -81,4 +81,18 @@ describe('saliency', () => {
       message: expect.stringContaining('patches'),
     });
   });
+
+  it('of the patches of two towers, whose first output are the logits of the images', async () => {
+    await using model = await AutoModel.from_pretrained(fixturePath('models/clip/odd'));
+    const { image_size, num_channels = 3 } = model.config.vision_config as Record<string, number>;
+    const dims = [1, num_channels, Number(image_size), Number(image_size)];
+    const count = dims.reduce((product, extent) => product * extent, 1);
+    const data = Float32Array.from({ length: count }, (_, at) => Math.sin(at));
+    const inputs = { input_ids: [Array.from({ length: 12 }, (_, at) => 3 + at)], pixel_values: { data, dims } };
+    const metric = { output: 'logits_per_image', weights: [[1]] } as const;
+    const found = await patchSaliency(model, inputs, { metric });
+    expect(found).toEqual(await patchSaliency(model, inputs, { metric, hook: 'vision_model.hook_embed' }));
+    const [first] = await model.run_with_cache(inputs, { names_filter: [] });
+    expect(first).toEqual((await model(inputs)).logits_per_image);
+  });
 });

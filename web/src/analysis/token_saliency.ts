@@ -50,9 +50,10 @@ export async function patchSaliency(
   if (inputs?.pixel_values === undefined) {
     throw new ClearformerError('invalid_argument', `${call}: needs pixel_values`, { option: 'pixel_values' });
   }
-  const { data, dims } = await saliency(call, model, inputs, options);
+  const { pixel_values } = inputs;
+  const { data, dims } = await saliency(call, model, inputs, options, { pixel_values });
   const [batch = 0, length = 0] = dims;
-  const [rows, columns] = gridOf(model, inputs.pixel_values);
+  const [rows, columns] = gridOf(model, pixel_values);
   const first = length - rows * columns;
   if (dims.length > 2 || first < 0) {
     const message = `${call}: [${dims.join(', ')}] do not fit [${rows}, ${columns}] patches`;
@@ -65,9 +66,16 @@ export async function patchSaliency(
   return new Tensor('float32', patches, [batch, rows, columns]);
 }
 
-async function saliency(call: string, model: PreTrainedModel, inputs: ModelInputs, options: SaliencyOptions) {
+/** `embedded` are the inputs among which those are whose embeddings are meant. */
+async function saliency(
+  call: string,
+  model: PreTrainedModel,
+  inputs: ModelInputs,
+  options: SaliencyOptions,
+  embedded = inputs,
+) {
   checkCall(call, model, options ?? null, ['metric', 'method', 'hook', 'signal']);
-  const { metric, method = 'gradient', hook = embeddingHook(call, model, inputs), signal } = options;
+  const { metric, method = 'gradient', hook = embeddingHook(call, model, embedded), signal } = options;
   if (method !== 'gradient' && method !== 'gradient_x_input') {
     const message = `${call}: unknown method '${textOf(method)}' (known: gradient, gradient_x_input)`;
     throw new ClearformerError('unsupported', message, { option: 'method' });

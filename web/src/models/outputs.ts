@@ -78,9 +78,9 @@ export function toOutput(value: ForwardValue, past: KeyValueCache | undefined): 
   return output;
 }
 
-/** The logits, else the first output. */
+/** The logits, of CLIP those of the images, else the first output. */
 export function mainOutput(output: ModelOutput | TowerOutput): Floats {
-  const { logits } = output as ModelOutput;
+  const { logits_per_image, logits = logits_per_image } = output as ModelOutput;
   const [first] = logits === undefined ? Object.values(output) : [logits];
   return first instanceof Tensor ? (first as Floats) : mainOutput(first as TowerOutput);
 }

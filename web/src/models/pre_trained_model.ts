@@ -135,8 +135,8 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
 
   /**
    * A forward pass that captures activations: `[logits, cache]`, where the cache holds a Tensor under every selected
-   * hook name; a model without logits returns its first output instead. With `stop_at_layer` the pass ends before
-   * that layer (0: after the embedding; for an encoder-decoder with `decoder_input_ids`, of the decoder; for CLIP, of
+   * hook name; CLIP returns `logits_per_image`, a model without logits its first output. With `stop_at_layer` the pass ends
+   * before that layer (0: after the embedding; for an encoder-decoder with `decoder_input_ids`, of the decoder; for CLIP, of
    * the tower that has inputs) and returns the residual stream [batch, position, d_model] there instead of the logits;
    * with `start_at_layer` it begins there with the input `residual`. With a `metric`, `cache.grad` holds its gradients
    * under the same names.
