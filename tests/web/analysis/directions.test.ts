@@ -3,7 +3,9 @@
 
 import { readFileSync } from 'node:fs';
 import {
+  AutoModel,
   AutoModelForCausalLM,
+  AutoModelForSeq2SeqLM,
   ControlVector,
   type ControlVectorOptions,
   type GenerativeModel,
@@ -12,7 +14,7 @@ import {
   Tensor,
   toSafetensors,
 } from 'clearformer';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { failureOf } from '../support/failures.js';
 import { type Case, casesOf, fixturePath, storiesPath, tensorsOf } from '../support/references.js';
 
@@ -274,7 +276,43 @@ describe('linear probes', () => {
       attention_mask: [[1, 1, 1, 1, 1, 1, 1, 0, 0]],
     };
     expect((await probe.predict(model, [padded])).item()).toBe((await probe.predict(model, [first])).item());
+    for (const pos of [-8, 7]) {
+      const reading = new LinearProbe({ hook: options.hook, head: 1, pos }, probe.weights);
+      const failure = await failureOf(() => reading.predict(model, [padded]));
+      expect(failure).toMatchObject({ code: 'invalid_argument', message: expect.stringContaining('is padding') });
+    }
     await model.dispose();
+  });
+
+  it('reads the positions of a decoder, and those of images', async () => {
+    await using marian = await AutoModelForSeq2SeqLM.from_pretrained(fixturePath('models/marian/even'));
+    const source = { input_ids: [[3, 4, 5, 6, 7, 1]], attention_mask: [[1, 1, 1, 1, 1, 0]] };
+    const given = [[3], [8, 9], [4]].map((decoder_input_ids) => ({
+      ...source,
+      decoder_input_ids: [decoder_input_ids],
+    }));
+    const [one, two, three] = given as [ModelInputs, ModelInputs, ModelInputs];
+    const method = 'mean_diff';
+    const found = await ControlVector.train(marian, [{ positive: one, negative: two }], { method, hidden_layers: [1] });
+    const state = async (inputs: ModelInputs) => {
+      const [, cache] = await marian.run_with_cache(inputs, { names_filter: 'decoder.1.hook_resid_post' });
+      return cache['decoder.1.hook_resid_post']?.slice(0, -1) as Tensor<'float32'>;
+    };
+    expect(distance(found.directions.get(1)?.data ?? [], (await state(one)).sub(await state(two)).data)).toBeLessThan(
+      1e-6,
+    );
+    const probe = await LinearProbe.fit(marian, [one, three], [0, 1], { hook: 'decoder.0.hook_resid_post' });
+    expect((await probe.predict(marian, [two])).size).toBe(1);
+    await using clip = await AutoModel.from_pretrained(fixturePath('models/clip/odd'));
+    const { image_size, num_channels = 3 } = clip.config.vision_config as Record<string, number>;
+    const dims = [1, num_channels, Number(image_size), Number(image_size)];
+    const data = new Float32Array(num_channels * Number(image_size) ** 2);
+    const inputs = { pixel_values: { data, dims }, input_ids: [[3, 4, 5]], attention_mask: [[1, 1, 0]] };
+    const hook = 'vision_model.blocks.0.hook_resid_post';
+    const [, cache] = await clip.run_with_cache(inputs, { names_filter: hook });
+    const last = cache[hook]?.slice(0, -1) as Tensor<'float32'>;
+    const seen = await new LinearProbe({ hook, kind: 'ridge' }, last).predict(clip, [inputs]);
+    expect(seen.item()).toBeCloseTo(last.mul(last).sum().item(), 4);
   });
 
   it('refuses what it cannot fit', async () => {
@@ -282,6 +320,7 @@ describe('linear probes', () => {
     const model = await modelOf(one);
     const inputs = inputsOf(one).slice(0, 2);
     const hook = 'blocks.0.hook_resid_post';
+    const ofTwo = new LinearProbe({ hook }, new Tensor('float32', Float32Array.of(1, 2), [2]));
     const probeOf = (dims: number[], bias: number | number[] = 0) =>
       new LinearProbe({ hook, kind: 'softmax' }, new Tensor('float32', new Float32Array(6), dims), bias);
     const refused: [() => Promise<unknown>, string][] = [
@@ -308,8 +347,19 @@ describe('linear probes', () => {
       [() => LinearProbe.fit(model, inputs, [0, 1], { hook, C: 0 }), 'invalid_argument'],
       [() => LinearProbe.fit(model, ['text'], [0], { hook, kind: 'ridge' }), 'unsupported'],
       [() => LinearProbe.fit(model, [], [], { hook }), 'invalid_argument'],
+      [async () => probeOf([2, 3]).directionOf(0), 'invalid_argument'], // zeros
+      [async () => probeOf([2, 3]).edits({ label: 0 }), 'invalid_argument'],
+      [async () => probeOf([2, 3]).edits({ op: 'project_out', strength: 2 }), 'invalid_argument'],
+      [async () => ofTwo.edits({ label: 1 }), 'invalid_argument'],
+      [async () => ofTwo.metric(7n as never), 'invalid_argument'],
+      [async () => new LinearProbe({ hook }, ofTwo.weights, 'x' as never), 'invalid_argument'],
     ];
     for (const [failing, code] of refused) expect(await failureOf(failing)).toMatchObject({ code });
+    const [controller, progress] = [new AbortController(), vi.fn()];
+    const fitted = await LinearProbe.fit(model, inputs, [0, 1], { hook, signal: controller.signal, progress });
+    controller.abort();
+    await fitted.predict(model, inputs);
+    expect(progress).toHaveBeenCalledTimes(2);
     await model.dispose();
   });
 });

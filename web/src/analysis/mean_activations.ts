@@ -14,6 +14,7 @@ import { integerMatrix } from '../tensor/integer_input.js';
 import { Tensor } from '../tensor/tensor.js';
 import { type ActivationCache, toCache } from '../tensor/tensor_output.js';
 import { checkCall } from './check_call.js';
+import { maskAt } from './positions.js';
 import type { SweepProgress } from './sweep/sweep.js';
 
 const call = 'meanActivations';
@@ -125,9 +126,8 @@ function advance(at: number[], dims: readonly number[]): void {
 
 /** Whether a position of a row is a token rather than padding. */
 function maskOf(name: string, axis: string | undefined, inputs: ModelInputs, extent: number | undefined) {
-  const ofDecoder = name.startsWith('decoder.') && !(name.includes('cross_attn') && axis === 'key_pos');
-  const mask = ofDecoder ? inputs.decoder_attention_mask : inputs.attention_mask;
-  if (mask === undefined || axis === undefined || name.startsWith('vision_model.')) return () => true;
+  const mask = maskAt(name, axis, inputs);
+  if (mask === undefined) return () => true;
   const { data, dims } = integerMatrix(`${call}: attention_mask`, mask);
   const [, columns = 0] = dims;
   const first = columns - (extent as number); // behind the positions of a cache

@@ -1,4 +1,4 @@
-// Positions as arguments.
+// Positions as arguments, and the mask that tells which of them are padding.
 
 import { ClearformerError } from '../support/error.js';
 import { Tensor } from '../tensor/tensor.js';
@@ -31,4 +31,16 @@ export function takePlaces({ data, dims }: Tensor<'float32'>, places: readonly n
     });
   }
   return new Tensor('float32', taken, [batch, places.length, width]);
+}
+
+interface Masks<Mask> {
+  attention_mask?: Mask | undefined;
+  decoder_attention_mask?: Mask | undefined;
+}
+
+/** The mask of the positions of a hook, whose axis of positions has this name; undefined if there is none. */
+export function maskAt<Mask>(hook: string, axis: string | undefined, inputs: Masks<Mask>): Mask | undefined {
+  if (axis === undefined || hook.startsWith('vision_model.')) return undefined;
+  const ofDecoder = hook.startsWith('decoder.') && !(hook.includes('cross_attn') && axis === 'key_pos');
+  return ofDecoder ? inputs.decoder_attention_mask : inputs.attention_mask;
 }

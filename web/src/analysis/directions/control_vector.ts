@@ -133,13 +133,14 @@ export class ControlVector {
 
   /** The sum with another; layers that one of them lacks are those of the other. */
   add(other: ControlVector): ControlVector {
-    if (!(other instanceof ControlVector)) throw refused('other', `${textOf(other)} is no ControlVector`);
+    expectVector(other);
     const sum = new Map(this.directions);
     for (const [layer, direction] of other.directions) sum.set(layer, sum.get(layer)?.add(direction) ?? direction);
     return new ControlVector(this.model_type, sum);
   }
   /** The difference to another. */
   sub(other: ControlVector): ControlVector {
+    expectVector(other);
     return this.add(other.mul(-1));
   }
   /** Times a number. */
@@ -193,6 +194,10 @@ export interface ControlOptions {
   /** The factor of the directions (1); negative for the opposite. */
   strength?: number | undefined;
   pos?: EditIndices | undefined;
+}
+
+function expectVector(other: unknown): void {
+  if (!(other instanceof ControlVector)) throw refused('other', `${textOf(other)} is no ControlVector`);
 }
 
 const malformed = (why: string) => new ClearformerError('malformed_file', `${call}: ${why}`);

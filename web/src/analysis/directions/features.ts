@@ -1,13 +1,15 @@
 // The features that probes and control vectors read: a part of an activation at one position of each sequence, which the
 // core selects, so that nothing else is copied.
 
+import { posAxis } from '../../models/edits.js';
 import { forwardIn, type ModelInputs } from '../../models/inputs.js';
 import type { PreTrainedModel } from '../../models/pre_trained_model.js';
-import type { RunInputs } from '../../runtime/border.js';
+import type { RunInputs, TensorIn } from '../../runtime/border.js';
 import type { HookName } from '../../runtime/hook_names.js';
 import { ClearformerError } from '../../support/error.js';
 import { Tensor } from '../../tensor/tensor.js';
 import { expectModel } from '../check_call.js';
+import { maskAt } from '../positions.js';
 
 /** Rows of numbers: the features of one sequence each. */
 export interface FeatureRows {
@@ -50,12 +52,16 @@ export async function featuresAt(
   }
   const names_filter = hooks as readonly HookName[];
   const found = new Map(hooks.map((hook) => [hook, [] as Tensor<'float32'>[]]));
+  const axesOf = new Map(model.hooks({ on_request: true }).map(({ name, axes }) => [name as string, axes]));
+  const axisOf = (hook: string) => axesOf.get(hook)?.[posAxis(axesOf.get(hook) ?? [])];
   for (const [done, one] of inputs.entries()) {
     const given = typeof one === 'string' ? await tokenized(call, model, one) : one;
     const tensors = forwardIn(call, given ?? (null as never), model.open().engine);
     for (const row of rowsOf(tensors)) {
-      const at = pos < 0 ? lastPosition(tensors, row) + 1 + pos : pos;
-      const select = names_filter.map((hook) => ({ hook, row, pos: at, ...(head !== undefined && { head }) }));
+      const select = names_filter.map((hook) => {
+        const mask = tensors.past_key_values === undefined ? maskAt(hook, axisOf(hook), tensors) : undefined;
+        return { hook, row, pos: mask ? placeIn(call, pos, mask, row) : pos, ...(head !== undefined && { head }) };
+      });
       const [, cache] = await model.run_with_cache(given, { names_filter, select, signal });
       for (const hook of hooks) found.get(hook)?.push((cache as Record<string, Tensor<'float32'>>)[hook] as never);
     }
@@ -76,11 +82,16 @@ function rowsOf({ input_ids, inputs_embeds, pixel_values, input_features }: RunI
   return Array.from({ length: dims[0] ?? 0 }, (_, row) => row);
 }
 
-/** The last position of a row that is not padding; -1 (of the activation) if there is no mask. */
-function lastPosition({ attention_mask: mask }: RunInputs, row: number): number {
-  if (mask === undefined) return -1;
-  const width = mask.dims.at(-1) ?? 0;
-  return Array.from(mask.data.subarray(row * width, (row + 1) * width), Number).lastIndexOf(1);
+/** A position of a row between its padding, from the first; negative ones count from the last. */
+function placeIn(call: string, pos: number, { data, dims }: TensorIn, row: number): number {
+  const width = dims.at(-1) ?? 0;
+  const counted = Array.from(data.subarray(row * width, (row + 1) * width), Number);
+  const last = counted.lastIndexOf(1);
+  const at = pos < 0 ? last + 1 + pos : pos;
+  if (last >= 0 && at >= counted.indexOf(1) && at <= last) return at;
+  throw new ClearformerError('invalid_argument', `${call}: position ${pos} of row ${row} is padding or none`, {
+    option: 'pos',
+  });
 }
 
 function joined(call: string, hook: string, parts: readonly Tensor<'float32'>[]): FeatureRows {

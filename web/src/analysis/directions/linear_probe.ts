@@ -21,7 +21,7 @@ import { type FeatureRows, featuresAt, type ProbedInput, type ProbeScore, vector
 export interface LinearProbeOptions {
   /** The hook point, such as `blocks.2.hook_resid_post`. */
   hook: HookName;
-  /** The position of each sequence that is read (-1: the last that is not padding). */
+  /** The position of each sequence that is read, none of padding (-1: the last). */
   pos?: number | undefined;
   /** The head, of hooks that have heads. */
   head?: number | undefined;
@@ -64,7 +64,9 @@ export class LinearProbe {
     }
     this.weights = weights;
     this.bias = classes.length > 1 && typeof bias === 'number' ? Array(weights.dims[0]).fill(bias) : bias;
-    if ([this.bias].flat().length !== this.#outputs) throw refused('bias', 'bias is one number for each read-out');
+    const biases: unknown[] = [this.bias].flat();
+    if (biases.length !== this.#outputs || !biases.every((one) => typeof one === 'number'))
+      throw refused('bias', 'bias is one number for each read-out');
   }
 
   /**
@@ -80,7 +82,8 @@ export class LinearProbe {
   ): Promise<LinearProbe> {
     const given = checked(options);
     expectLabels(labels);
-    const data = await featuresOf(model, inputs, labels, given);
+    const { signal, progress } = options;
+    const data = await featuresOf(model, inputs, labels, { ...given, signal, progress });
     const { fitted } = await fitting();
     const { kind = 'logistic', alpha = 1, C = 1 } = given;
     const { weights, biases } = fitted(kind, data, labels, kind === 'ridge' ? alpha : C);
@@ -134,6 +137,8 @@ export class LinearProbe {
     }
     if (!Number.isFinite(strength)) throw refused('strength', `strength is ${textOf(strength)}, no number`);
     const { hook, head, kind } = this.options;
+    if (op === 'project_out' && options.strength !== undefined) throw refused('strength', 'strength is of add');
+    if (kind !== 'softmax' && label !== undefined) throw refused('label', 'label is of softmax');
     const all = kind === 'softmax' && op === 'project_out' && label === undefined;
     // The weights of all classes sum to 0: the last ones follow from the others.
     const along = () => (kind === 'softmax' ? this.directionOf(label as number) : this.direction);
@@ -146,8 +151,10 @@ export class LinearProbe {
     const { hook, head, pos = -1 } = this.options;
     if (head !== undefined)
       throw new ClearformerError('unsupported', `${call}.metric: not of a head`, { option: 'head' });
-    const at = pos < 0 ? length + pos : pos;
-    if (!Number.isInteger(length) || at < 0 || at >= length) throw refused('length', `no position ${pos} of ${length}`);
+    const at = pos < 0 ? Number(length) + pos : pos;
+    if (!Number.isInteger(length) || at < 0 || at >= length) {
+      throw refused('length', `no position ${pos} of ${textOf(length)}`);
+    }
     const own = this.#weightsOf(label);
     const width = own.size;
     const weights = new Float32Array(length * width);
@@ -189,7 +196,11 @@ export interface ProbeEditOptions {
   label?: number | undefined;
 }
 
-const unit = (w: Tensor<'float32'>) => w.div(w.norm().item());
+function unit(w: Tensor<'float32'>): Tensor<'float32'> {
+  const norm = w.norm().item();
+  if (norm > 0) return w.div(norm);
+  throw refused('weights', 'all weights are 0, which have no direction');
+}
 
 function checked(options: LinearProbeOptions): LinearProbeOptions {
   checkOptions(call, options ?? null, ['hook', 'pos', 'head', 'kind', 'C', 'alpha', 'signal', 'progress']);
@@ -202,7 +213,8 @@ function checked(options: LinearProbeOptions): LinearProbeOptions {
   if (!(C > 0) || !Number.isFinite(C)) throw refused('C', `C is ${textOf(C)}, not above 0`);
   if (!(alpha >= 0) || !Number.isFinite(alpha)) throw refused('alpha', `alpha is ${textOf(alpha)}, not 0 or above`);
   if (!Number.isInteger(pos)) throw refused('pos', `pos is ${textOf(pos)}, no position`);
-  return { ...options, kind, pos };
+  const { signal, progress, ...kept } = options; // of the call
+  return { ...kept, kind, pos };
 }
 
 function expectLabels(labels: readonly number[]): void {
