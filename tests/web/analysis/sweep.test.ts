@@ -195,6 +195,16 @@ describe('models of other kinds', () => {
     );
   });
 
+  it('edits that no pass may have together', async () => {
+    const model = await gpt2();
+    const given = [
+      { hook: 'blocks.0.ln1.hook_scale', op: 'scale', value: 2 },
+      { hook: 'blocks.0.hook_q_input', head: 0, op: 'zero' },
+      { hook: 'blocks.0.ln1.hook_normalized', op: 'scale', value: 2 },
+    ] as const;
+    await expectBits(model, { input_ids: ids }, given);
+  });
+
   it('two towers', async () => {
     const model = await AutoModel.from_pretrained(fixturePath('models/clip/odd'));
     const { image_size, num_channels = 3 } = model.config.vision_config as Record<string, number>;

@@ -37,6 +37,24 @@ function joined(pass: PlannedPass, next: Prepared): PlannedPass {
   };
 }
 
+// What reads a block's first norm may have inputs of its own or an edited norm, not both in one pass.
+const sides = [/ln1\.hook_(scale|normalized)$/, /hook_([qkv]_input|mlp_in)$/] as const;
+
+/** The blocks that are edited on that side. */
+const blocksOf = (members: readonly Prepared[], side: RegExp): string[] =>
+  members
+    .flatMap(({ edits }) => edits.map(({ hook }) => String(hook)))
+    .filter((hook) => side.test(hook))
+    .map((hook) => hook.replace(side, ''));
+
+/** Whether another intervention cannot be in a pass with these. */
+function excludes(members: readonly Prepared[], next: Prepared): boolean {
+  return sides.some((side, at) => {
+    const own = blocksOf([next], side);
+    return own.length > 0 && blocksOf(members, sides[1 - at] as RegExp).some((block) => own.includes(block));
+  });
+}
+
 /** Passes for these interventions: neighbours, by layer and position, are joined where that costs less. */
 export function planned(interventions: readonly Prepared[], limits: Limits): PlannedPass[] {
   const order = [...interventions].sort(
@@ -48,7 +66,9 @@ export function planned(interventions: readonly Prepared[], limits: Limits): Pla
     const single = { layer: next.layer, position: next.position, members: [next] };
     const both = open && joined(open, next);
     const fits = both && !next.alone && both.members.length <= limits.most(limits.length - both.position);
-    if (open && both && fits && costOf(both, limits) <= costOf(open, limits) + costOf(single, limits)) {
+    const pays = (one: PlannedPass, two: PlannedPass) =>
+      costOf(two, limits) <= costOf(one, limits) + costOf(single, limits);
+    if (open && both && fits && pays(open, both) && !excludes(open.members, next)) {
       open.layer = both.layer;
       open.position = both.position;
       open.members.push(next);
