@@ -2,6 +2,8 @@
 
 import {
   AutoModelForCausalLM,
+  AutoModelForMaskedLM,
+  AutoModelForSeq2SeqLM,
   AutoModelForZeroShotImageClassification,
   AutoTokenizer,
   accumulated_resid,
@@ -153,4 +155,43 @@ it.each(['clip/even', 'siglip/odd'])('decomposes the stream of the tower of text
   expect(difference(total(components), streams.slice(-1) as Float)).toBeLessThan(1e-6);
   const { components: scaled } = await decompose_resid(model, cache, { apply_ln: true });
   expect(difference(total(scaled), cache['text_model.ln_final.hook_normalized'] as Float)).toBeLessThan(2e-6);
+});
+
+it('ends with what the feed-forward network reads', async () => {
+  await using parallel = await load('models/phi/even');
+  const [, cache] = await parallel.run_with_cache({ input_ids });
+  const mlp = { layer: 1, mlp_input: true };
+  expect((await accumulated_resid(parallel, cache, mlp)).labels).toEqual(['0_pre', '1_pre']);
+  const { components } = await decompose_resid(parallel, cache, { ...mlp, apply_ln: true });
+  expect(difference(total(components), cache['blocks.1.ln1.hook_normalized'] as Float)).toBeLessThan(2e-6);
+  await using t5 = await AutoModelForSeq2SeqLM.from_pretrained(fixturePath('models/t5/odd'));
+  const [, both] = await t5.run_with_cache({ input_ids, decoder_input_ids: input_ids });
+  const of = { layer: 0, mlp_input: true, apply_ln: true };
+  const stack = await accumulated_resid(t5, both, of);
+  const read = both['decoder.0.ln3.hook_normalized'] as Float;
+  expect(difference(stack.components.slice(-1).squeeze(0) as Float, read)).toBeLessThan(2e-6);
+  expect(difference(total((await decompose_resid(t5, both, of)).components), read)).toBeLessThan(2e-6);
+});
+
+it('refuses models whose stream is no such sum', async () => {
+  await using bert = await AutoModelForMaskedLM.from_pretrained(fixturePath('models/bert/odd_masked_lm'));
+  const [, cache] = await bert.run_with_cache({ input_ids });
+  const { components } = await accumulated_resid(bert, cache);
+  for (const refused of [
+    () => decompose_resid(bert, cache),
+    () => stack_head_results(bert, cache),
+    () => accumulated_resid(bert, cache, { apply_ln: true }),
+    () => logit_attrs(bert, cache, components, 5),
+  ]) {
+    expect(await failureOf(refused)).toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining('post-norm'),
+    });
+  }
+  await using gemma = await load('models/gemma2/odd');
+  const [, own] = await gemma.run_with_cache({ input_ids });
+  expect(await failureOf(() => stack_head_results(gemma, own))).toMatchObject({
+    code: 'unsupported',
+    message: expect.stringContaining('ln1_post'),
+  });
 });

@@ -35,15 +35,21 @@ export function embeddingParts(names: ReadonlySet<string>, top: '' | 'decoder.' 
 export const refusal = (call: string, { cfg }: PreTrainedModel, reason: string): ClearformerError =>
   new ClearformerError('unsupported', `${call}: ${cfg.model_type}: ${reason}`);
 
-/** Throws `unsupported`, with the reason, for models whose stream is not the sum of what their heads and MLPs add. */
+/** Throws `unsupported`, with the reason, for models whose stream is not the sum of what their layers add. */
+export function requireStream(call: string, model: PreTrainedModel): void {
+  if (!hasInLayers(model, 'hook_normalized_resid_post')) return;
+  const reason = 'its layers end with a norm, which scales anew what all layers before have added (post-norm)';
+  throw refusal(call, model, reason);
+}
+
+/** Whether the layers have a hook. */
+export const hasInLayers = (model: PreTrainedModel, leaf: string): boolean =>
+  model.hooks().some(({ name }) => name === inLayer(model, 0, leaf));
+
+/** The same for models whose stream is not the sum of what their heads and MLPs add. */
 export function requireSum(call: string, model: PreTrainedModel): void {
-  const names = new Set<string>(model.hooks().map(({ name }) => name));
-  const has = (leaf: string) => names.has(inLayer(model, 0, leaf));
-  if (has('hook_normalized_resid_post')) {
-    const reason = 'its layers end with a norm, which scales anew what all layers before have added (post-norm)';
-    throw refusal(call, model, reason);
-  }
-  if (has('ln1_post.hook_scale')) {
+  requireStream(call, model);
+  if (hasInLayers(model, 'ln1_post.hook_scale')) {
     throw refusal(call, model, 'a norm behind attention mixes the heads before they are added (ln1_post)');
   }
 }

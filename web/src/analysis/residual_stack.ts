@@ -12,7 +12,7 @@ import type { ActivationCache } from '../tensor/tensor_output.js';
 import { checkCall } from './check_call.js';
 import { attentionScale, inLayer, stackPrefix } from './layer_hooks.js';
 import { type Positions, placesOf, takePlaces } from './positions.js';
-import { embeddingParts } from './residual_parts.js';
+import { embeddingParts, hasInLayers, requireStream, requireSum } from './residual_parts.js';
 import { type TokenChoice, tokenDirections } from './token_directions.js';
 
 type Float = Tensor<'float32'>;
@@ -38,8 +38,8 @@ const stackOptions = ['layer', 'apply_ln', 'pos'];
 
 /**
  * The stream before each layer (`0_pre`, …; with `incl_mid` also `0_mid`) up to `layer`; after the last it is
- * `final_post`. With `mlp_input` it ends with the input of that layer's feed-forward network. Rejects with
- * `invalid_argument` for a hook that the cache does not have.
+ * `final_post`. With `mlp_input` it ends with the input of that layer's feed-forward network, which is the stream before
+ * the layer where both halves read that. Rejects with `invalid_argument` for a hook that the cache does not have.
  */
 export async function accumulated_resid(
   model: PreTrainedModel,
@@ -56,9 +56,8 @@ export async function accumulated_resid(
       continue;
     }
     parts.push({ label: `${layer}_pre`, hook: inLayer(model, layer, 'hook_resid_pre') });
-    if (layer < last ? incl_mid : mlp_input) {
-      parts.push({ label: `${layer}_mid`, hook: inLayer(model, layer, 'hook_resid_mid') });
-    }
+    const middle = layer < last ? incl_mid && 'hook_resid_mid' : mlp_input && mlpInput(model).stream;
+    if (middle) parts.push({ label: `${layer}_mid`, hook: inLayer(model, layer, middle) });
   }
   return finished('accumulated_resid', model, cache, collected('accumulated_resid', cache, parts), options);
 }
@@ -66,7 +65,8 @@ export async function accumulated_resid(
 /**
  * What the embeddings, attention and feed-forward network of every layer before `layer` add to the stream: `embed`,
  * `pos_embed` (in one `embed`, if a norm follows them), `0_attn_out`, `0_mlp_out`, … `mode` leaves out one of the two.
- * With `mlp_input` also the attention of `layer`. Rejects like `accumulated_resid`.
+ * With `mlp_input` also the attention of `layer`, if the network reads it. Rejects like `accumulated_resid`, with
+ * `unsupported` for models with a norm behind their layers (BERT), whose stream is no such sum.
  */
 export async function decompose_resid(
   model: PreTrainedModel,
@@ -82,10 +82,12 @@ export async function decompose_resid(
   const known = ['all', 'attn', 'mlp'];
   expectArgument('decompose_resid', known.includes(mode), `a mode (${known.join(', ')})`, mode);
   const last = lastLayer('decompose_resid', model, options);
+  requireStream('decompose_resid', model);
   const names = new Set<string>(model.hooks().map(({ name }) => name));
   const top = stackPrefix(model);
   const parts: Part[] = incl_embeds ? embeddingParts(names, top) : [];
-  for (let layer = 0; layer < last + Number(mlp_input); layer++) {
+  const more = mlp_input && mlpInput(model).stream !== undefined ? 1 : 0;
+  for (let layer = 0; layer < last + more; layer++) {
     for (const leaf of ['attn_out', 'cross_attn_out', 'mlp_out']) {
       if (mode === 'mlp' ? leaf !== 'mlp_out' : mode === 'attn' && leaf === 'mlp_out') continue;
       const hook = inLayer(model, layer, `hook_${leaf}`);
@@ -98,7 +100,7 @@ export async function decompose_resid(
 /**
  * What each head of every layer before `layer` adds to the stream, z·W_O (times the scale of Granite's and DINOv2's
  * layers), as `L0H0`, …, from the cache's `hook_z`; biases belong to no head. With `incl_remainder` also what all heads
- * leave of the stream. Rejects like `accumulated_resid`.
+ * leave of the stream. Rejects like `accumulated_resid`, with `unsupported` where a norm follows attention or the layer.
  */
 export async function stack_head_results(
   model: PreTrainedModel,
@@ -107,6 +109,7 @@ export async function stack_head_results(
 ): Promise<ResidualStack> {
   checkCall('stack_head_results', model, options, [...stackOptions, 'incl_remainder']);
   const last = lastLayer('stack_head_results', model, options);
+  requireSum('stack_head_results', model);
   const labels: string[] = [];
   const results: Float[] = [];
   for (let layer = 0; layer < last; layer++) {
@@ -145,8 +148,8 @@ export async function logit_attrs(
   const stack = exportedTensor('logit_attrs', residual_stack) as Float;
   const batch = stack.dims[1] ?? 0;
   const choice = { right: tokens, wrong: options.incorrect_tokens };
-  const { directions } = await tokenDirections('logit_attrs', model, batch, choice, undefined);
   const scaled = normalized('logit_attrs', model, cache, stack, { pos: options.pos });
+  const { directions } = await tokenDirections('logit_attrs', model, batch, choice, undefined);
   const width = scaled.dims.at(-1) ?? 1;
   const perRow = scaled.size / ((scaled.dims[0] as number) * batch || 1);
   const out = new Float32Array(scaled.size / width);
@@ -175,6 +178,13 @@ function lastLayer(call: string, { cfg }: PreTrainedModel, { layer }: ResidualSt
   const last = layer === undefined || layer === -1 ? cfg.n_layers : layer;
   if (Number.isInteger(last) && last >= 0 && last <= cfg.n_layers) return last;
   throw new ClearformerError('invalid_argument', `${call}: there is no layer ${layer} of ${cfg.n_layers}`);
+}
+
+/** What a feed-forward network reads: the stream behind the layer's attention, if there is one, and its norm. */
+function mlpInput(model: PreTrainedModel): { stream: string | undefined; norm: string } {
+  const stream = ['hook_resid_mid_cross', 'hook_resid_mid'].find((leaf) => hasInLayers(model, leaf));
+  const norm = ['ln3', 'ln2'].find((leaf) => hasInLayers(model, `${leaf}.hook_scale`));
+  return { stream, norm: norm ?? 'ln1' };
 }
 
 function captured(call: string, cache: ActivationCache, hook: string): Float {
@@ -223,7 +233,8 @@ function normalized(
 ): Float {
   const last = lastLayer(call, model, options);
   const top = stackPrefix(model);
-  const norm = options.mlp_input === true ? 'ln2' : 'ln1';
+  requireStream(call, model);
+  const norm = options.mlp_input === true ? mlpInput(model).norm : 'ln1';
   const hook = last === model.cfg.n_layers ? `${top}ln_final.hook_scale` : inLayer(model, last, `${norm}.hook_scale`);
   const scale = atPositions(call, captured(call, cache, hook), options.pos);
   const centred = model.cfg.normalization_type === 'LN' ? all.sub(all.mean(-1, true)) : all;
