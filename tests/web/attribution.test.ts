@@ -10,7 +10,7 @@ import {
   logitDifference,
   logitDifferenceTerm,
   patchActivations,
-  type Tensor,
+  Tensor,
   tokenSaliency,
 } from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -156,5 +156,36 @@ describe('what cannot be attributed', () => {
       tokenSaliency(model, inputs, { metric: term, method: 'guided' as 'gradient' }),
     );
     expect(method.message).toContain("'guided'");
+    const [, cache] = await model.run_with_cache(inputs, { metric: term, names_filter: '*.hook_pattern' });
+    const maps = Object.values(cache).filter((map) => map instanceof Tensor) as Tensor<'float32'>[];
+    for (const gradients of [maps.slice(1), maps.map((map) => map.slice([0, 1], null, [0, 2], [0, 2]))]) {
+      const fewer = await failureOf(async () => gradientRollout({ patterns: maps, gradients }));
+      expect(fewer.code).toBe('shape_mismatch');
+    }
+  });
+
+  it('are scores that a mask hides, which stay hidden', async () => {
+    await using model = await AutoModelForCausalLM.from_pretrained(fixturePath('models/gpt2/odd'));
+    const inputs = { input_ids: [[5, 6, 7]] };
+    const term = { logits: [{ token: 3 }] };
+    const at = 'blocks.0.attn.hook_attn_scores';
+    const found = await integratedGradients(model, inputs, { metric: term, at, steps: 64 });
+    expect(Math.abs(found.error)).toBeLessThan(0.02 * Math.abs(found.value - found.baseline));
+    const padded = { ...inputs, attention_mask: [[0, 1, 1]] };
+    const hook = 'blocks.*.attn.hook_attn_scores';
+    const masks = () => attributionPatching(model, { clean: inputs, corrupted: padded, metric: term, hook });
+    expect((await failureOf(masks)).code).toBe('unsupported');
+  });
+
+  it('takes baselines that are broadcast', async () => {
+    await using model = await AutoModelForCausalLM.from_pretrained(fixturePath('models/gpt2/odd'));
+    const inputs = { input_ids: [[5, 6, 7], [8, 9, 3]] }; // biome-ignore format: rows
+    const term = { logits: [{ token: 3 }] };
+    const width = model.cfg.d_model;
+    const data = Float32Array.from({ length: width }, (_, at) => Math.sin(at));
+    const of = (dims: number[]) =>
+      integratedGradients(model, inputs, { metric: term, steps: 2, baseline: new Tensor('float32', data, dims) });
+    expect(await of([1, 1, width])).toEqual(await of([width]));
+    expect((await failureOf(() => of([width, 1, 1]))).code).toBe('shape_mismatch');
   });
 });

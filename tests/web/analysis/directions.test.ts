@@ -291,7 +291,7 @@ describe('linear probes', () => {
       ...source,
       decoder_input_ids: [decoder_input_ids],
     }));
-    const [one, two, three] = given as [ModelInputs, ModelInputs, ModelInputs];
+    const [one, two, three] = given as ModelInputs[] as [ModelInputs, ModelInputs, ModelInputs];
     const method = 'mean_diff';
     const found = await ControlVector.train(marian, [{ positive: one, negative: two }], { method, hidden_layers: [1] });
     const state = async (inputs: ModelInputs) => {
@@ -312,7 +312,7 @@ describe('linear probes', () => {
     const [, cache] = await clip.run_with_cache(inputs, { names_filter: hook });
     const last = cache[hook]?.slice(0, -1) as Tensor<'float32'>;
     const seen = await new LinearProbe({ hook, kind: 'ridge' }, last).predict(clip, [inputs]);
-    expect(seen.item()).toBeCloseTo(last.mul(last).sum().item(), 4);
+    expect(seen.item()).toBeCloseTo(Number(last.mul(last).sum().item()), 4);
   });
 
   it('refuses what it cannot fit', async () => {

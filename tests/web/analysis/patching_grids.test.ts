@@ -125,6 +125,12 @@ describe('grids of one model', () => {
     const options = { src_layer: 0, src_head: 0 };
     const direct = () => get_act_patch_direct_path(model, corrupted, cache, cache, metric, options);
     expect((await failureOf(direct)).message).toContain('blocks.0.attn.hook_z');
+    const [, whole] = await model.run_with_cache(clean);
+    const from = (src_layer: number, src_head: number) =>
+      get_act_patch_direct_path(model, corrupted, whole, whole, metric, { src_layer, src_head });
+    expect((await from(1, 0)).dims).toEqual([2, model.cfg.n_heads]);
+    for (const source of [[0, -1], [0, 99], [-1, 0], [2, 0]] as const) // biome-ignore format: a list
+      expect((await failureOf(() => from(...source))).message).toMatch(/src_(layer|head): -?\d+, not 0 to/);
     const receivers = [{ part: 'k', layer: 1, head: 1 }] as const;
     const path = () => pathPatching(model, { base: clean, source: corrupted, metric, receivers });
     expect(await failureOf(path)).toMatchObject({ code: 'invalid_argument' });
@@ -235,5 +241,13 @@ describe('causalTracing', () => {
       message: expect.stringContaining(part),
     });
     await model.dispose();
+  });
+
+  it.each(['decoder.*.hook_resid_post', 'encoder.*.hook_resid_post'] as const)('in %s', async (hook) => {
+    await using model = await AutoModelForSeq2SeqLM.from_pretrained(fixturePath('models/bart/even'));
+    const both = { ...inputs, decoder_input_ids: [[3, 9, 4, 20]] };
+    const found = await causalTracing(model, { ...given, inputs: both, hook });
+    expect(found.corrupted).not.toBe(found.clean);
+    expect(found.restored.dims[1]).toBe(hook.startsWith('encoder') ? 5 : 4);
   });
 });

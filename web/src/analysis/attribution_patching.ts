@@ -49,7 +49,8 @@ const ways = { position: ['position'], head: ['head'], 'head and position': ['he
 /**
  * Estimates what patchActivations measures, with three passes in place of one for each patch. The estimate is good where
  * the metric is nearly linear in the activation, poor where a patch changes much (Kramár et al., section 2.1). Rejects
- * with `shape_mismatch` if the activations of the two inputs have different dims, `invalid_argument` for a hook without
+ * with `shape_mismatch` if the activations of the two inputs have different dims, `unsupported` for scores that a
+ * mask hides on one of them only, `invalid_argument` for a hook without
  * such an axis, with the abort signal's reason, and as `backward` does.
  */
 export async function attributionPatching(
@@ -103,6 +104,9 @@ function attributed(
     const difference = (a.data[i] as number) - (b.data[i] as number);
     // Scores that a mask hides are -Infinity in both, with a gradient of 0.
     if (difference === 0 || Number.isNaN(difference)) continue;
+    if (!Number.isFinite(difference)) {
+      throw new ClearformerError('unsupported', `${call}: a mask hides ${name} on one of the inputs only`);
+    }
     sums[at] = (sums[at] as number) + difference * (gradient.data[i] as number);
   }
   return sums;

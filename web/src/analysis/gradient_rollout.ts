@@ -4,6 +4,7 @@
 // Source: Chefer et al. 2021, "Generic Attention-model Explainability", arXiv 2103.15679, equations 5 and 6.
 
 import type { DifferentiatedCache } from '../models/gradient.js';
+import { ClearformerError } from '../support/error.js';
 import { expectArgument } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { type AttentionPatterns, selfAttention } from './attention_patterns.js';
@@ -13,7 +14,8 @@ import { product } from './attention_rollout.js';
  * The relevance after each layer, [n_layers, batch, query, key]; the row of the position that the metric reads, such as
  * the class token's or the last one's, tells how much each position matters. Takes a cache with every `hook_pattern` of one
  * stack of layers and `grad`, from `run_with_cache` with a metric. Accumulated in double precision. Throws
- * `invalid_argument` if a layer's map or gradient is missing, `shape_mismatch` for maps that are not of self-attention.
+ * `invalid_argument` if a layer's map or gradient is missing, `shape_mismatch` for maps that are not of self-attention, and gradients
+ * of others.
  */
 export function gradientRollout(
   cache: DifferentiatedCache | { patterns: AttentionPatterns; gradients: AttentionPatterns },
@@ -22,7 +24,12 @@ export function gradientRollout(
   const given = 'patterns' in cache ? cache : { patterns: cache, gradients: (cache as DifferentiatedCache).grad };
   const maps = selfAttention('gradientRollout', given.patterns as AttentionPatterns);
   const gradients = selfAttention('gradientRollout: gradients', given.gradients as AttentionPatterns);
-  const [batch = 0, , length = 0] = maps[0]?.dims ?? [];
+  const dims = maps[0]?.dims ?? [];
+  if (gradients.length !== maps.length || String(gradients[0]?.dims) !== String(dims)) {
+    const both = [maps, gradients].map((list) => `${list.length} of [${list[0]?.dims.join(', ')}]`).join(' maps, ');
+    throw new ClearformerError('shape_mismatch', `gradientRollout: ${both} gradients`);
+  }
+  const [batch = 0, , length = 0] = dims;
   const area = length * length;
   const data = new Float32Array(maps.length * batch * area);
   for (let row = 0; row < batch; row++) {

@@ -27,7 +27,8 @@ export interface IntegratedGradientsOptions {
   at?: HookName | 'pixel_values' | 'input_features' | undefined;
   /**
    * Its value where nothing is there, broadcast to it. Default 0, which suits inputs and embeddings that positions are
-   * added to; a norm directly behind (Llama) is steep there, and the mean embedding or another text's a better one.
+   * added to; a norm directly behind (Llama) is steep there, and the mean embedding or another text's a better one. Scores
+   * that a mask hides stay hidden.
    */
   baseline?: number | TensorInput | undefined;
   /** The number of points of the integral, each a forward and a backward pass. Default 32. */
@@ -71,7 +72,7 @@ export async function integratedGradients(
   const place = placeOf(model, inputs, at, options);
   const x = await place.value();
   const start = baselineOf(baseline, x);
-  const difference = x.sub(start);
+  const difference = x.sub(start).map((value) => (Number.isNaN(value) ? 0 : value)) as Tensor<'float32'>;
   const mean = new Float64Array(x.data.length);
   for (let step = 0; step < steps; step++) {
     const between = start.add(difference.mul((step + 0.5) / steps));
@@ -138,20 +139,15 @@ function placeOf(model: PreTrainedModel, inputs: ModelInputs, at: string, option
 }
 
 function baselineOf(given: number | TensorInput, x: Tensor<'float32'>): Tensor<'float32'> {
-  const zeros = new Tensor('float32', new Float32Array(x.data.length), x.dims);
+  const zeros = x.map((value) => (value === Number.NEGATIVE_INFINITY ? value : 0)) as Tensor<'float32'>;
   if (typeof given === 'number') return zeros.add(given);
   const { data, dims } = floats(`${call}: baseline`, given);
-  const length = data.length;
-  const tail = x.dims.slice(x.dims.length - dims.length);
-  if (length === 0 || String(tail) !== String(dims)) {
-    const message = `${call}: a baseline [${dims.join(', ')}] does not fit [${x.dims.join(', ')}]`;
-    throw new ClearformerError('shape_mismatch', message, { option: 'baseline' });
-  }
-  return new Tensor(
-    'float32',
-    Float32Array.from(zeros.data, (_, i) => data[i % length] as number),
-    x.dims,
-  );
+  const fits =
+    dims.length <= x.dims.length &&
+    dims.every((extent, axis) => extent === 1 || extent === x.dims.at(axis - dims.length));
+  if (data.length > 0 && fits) return zeros.add(new Tensor('float32', data, dims));
+  const message = `${call}: a baseline [${dims.join(', ')}] does not fit [${x.dims.join(', ')}]`;
+  throw new ClearformerError('shape_mismatch', message, { option: 'baseline' });
 }
 
 /** The sums over the last axis. */

@@ -32,7 +32,7 @@ export interface DirectPathOptions extends PatchingGridOptions {
 }
 
 const call = 'get_act_patch_direct_path';
-const known = ['src_layer', 'src_head', 'component', 'signal', 'progress', 'logits_to_keep', 'workers'];
+const known = ['src_layer', 'src_head', 'component', 'signal', 'progress', 'logits_to_keep'];
 
 const invalid = (message: string, option: string) =>
   new ClearformerError('invalid_argument', `${call}: ${message}`, { option });
@@ -82,6 +82,14 @@ export async function get_act_patch_direct_path(
   checkCall(call, model, options ?? null, known);
   const { src_layer, src_head, component = 'q', ...rest } = options;
   if (!['q', 'k', 'v'].includes(component)) throw invalid(`component: ${textOf(component)}`, 'component');
+  const { n_layers, n_heads } = model.cfg;
+  for (const [option, index, extent] of [
+    ['src_layer', src_layer, n_layers],
+    ['src_head', src_head, n_heads],
+  ] as const) {
+    if (Number.isInteger(index) && index >= 0 && index < extent) continue;
+    throw invalid(`${option}: ${textOf(index)}, not 0 to ${extent - 1}`, option);
+  }
   requireSum(call, model);
   const weights = new LensWeights(model, {
     fold_ln: true,
@@ -95,15 +103,13 @@ export async function get_act_patch_direct_path(
   const w_o = (await weights.W_O(src_layer)).slice(src_head, null, null) as Floats;
   const delta = (await times(model, difference, w_o)).mul(await attentionScale(model, src_layer));
   const edits: { at: number; edit: ActivationEdit }[] = [];
-  const layers = model.cfg.n_layers;
-  let heads = 0;
-  for (let layer = src_layer + 1; layer < layers; layer++) {
+  const heads = (await matrixOf(weights, component, src_layer)).dims[0] as number;
+  for (let layer = src_layer + 1; layer < n_layers; layer++) {
     const seen = divided(
       delta,
       capturedIn(corrupted_cache, inLayer(model, layer, 'ln1.hook_scale'), 'corrupted_cache'),
     );
     const all = await matrixOf(weights, component, layer);
-    heads = all.dims[0] as number;
     for (let head = 0; head < heads; head++) {
       const value = await times(model, seen, all.slice(head, null, null) as Floats);
       const hook = inLayer(model, layer, `attn.hook_${component}`) as HookName;
@@ -112,11 +118,11 @@ export async function get_act_patch_direct_path(
   }
   const interventions = edits.map(({ edit }) => edit);
   const { values } = await sweep(model, { base: corrupted, metric: patching_metric, interventions, ...rest });
-  const result = new Float32Array(layers * heads);
+  const result = new Float32Array(n_layers * heads);
   values.forEach((value, i) => {
     result[edits[i]?.at as number] = value;
   });
-  return new Tensor('float32', result, [layers, heads]);
+  return new Tensor('float32', result, [n_layers, heads]);
 }
 
 const matrixOf = (weights: LensWeights, component: 'q' | 'k' | 'v', layer: number): Promise<Floats> =>

@@ -20,7 +20,7 @@ type Floats = Tensor<'float32'>;
 export interface CausalTracingOptions extends SweepOptions {
   /** One text. */
   inputs: ModelInputs;
-  /** The positions of the subject's tokens. */
+  /** The positions of the subject's tokens, in what the layers of `hook` read. */
   subject: readonly number[];
   /** The standard deviation of the noise; in the paper three times that of the embeddings. */
   noise: number;
@@ -68,6 +68,7 @@ function checked(model: PreTrainedModel, options: CausalTracingOptions) {
 export async function causalTracing(model: PreTrainedModel, options: CausalTracingOptions): Promise<CausalTracing> {
   const { inputs, subject, noise, samples, seed = 0, window, metric, signal, progress } = checked(model, options);
   const hooks = layerHooks(model, options.hook ?? defaultHook(model, 'hook_resid_post'));
+  const embeddings = `${hooks[0]?.split(/blocks|\d/)[0]}hook_embed` as HookName;
   const { axis } = axisOf(call, model, hooks[0] as HookName, 'position');
   const [logits, cache] = await model.run_with_cache(inputs, { names_filter: hooks, signal });
   const clean = hooks.map((hook) => cache[hook] as Floats);
@@ -85,7 +86,7 @@ export async function causalTracing(model: PreTrainedModel, options: CausalTraci
   };
   const { base: corrupted, values } = await sweep(model, {
     base: copies(model, inputs, samples),
-    edits: [{ hook: 'hook_embed', pos: subject, op: 'noise', value: noise, seed }],
+    edits: [{ hook: embeddings, pos: subject, op: 'noise', value: noise, seed }],
     interventions: { length: hooks.length * length, at: restoring },
     metric,
     signal,

@@ -18,7 +18,7 @@ import { type SweepCallOptions, type SweepModels, sweep } from './sweep.js';
 type Floats = Tensor<'float32'>;
 
 /** Options of the grids. */
-export type PatchingGridOptions = Pick<SweepCallOptions, 'signal' | 'progress' | 'logits_to_keep' | 'workers'>;
+export type PatchingGridOptions = Pick<SweepCallOptions, 'signal' | 'progress' | 'logits_to_keep'>;
 
 /**
  * Patches a model, or several with the same weights, on the corrupted inputs with activations of `clean_cache`, which
@@ -59,7 +59,7 @@ function cleanValue(cache: ActivationCache, hook: HookName): Floats {
 function gridOf(leaf: string, ...axes: GridAxis[]): PatchingGrid {
   return async (models, corrupted, clean_cache, metric, options = {}) => {
     const [model] = [models].flat() as [PreTrainedModel];
-    checkCall('get_act_patch', model, options, ['signal', 'progress', 'logits_to_keep', 'workers']);
+    checkCall('get_act_patch', model, options, ['signal', 'progress', 'logits_to_keep']);
     const hooks = layerHooks(model, defaultHook(model, leaf));
     const clean = hooks.map((hook) => cleanValue(clean_cache, hook));
     const extents = axes.map(([, axis]) => clean[0]?.dims[axis] ?? 0);
