@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
+  AutoModel,
   AutoModelForCausalLM,
   AutoModelForSeq2SeqLM,
   FactoredMatrix,
@@ -110,6 +111,25 @@ describe('LensWeights', () => {
     expect(await failureOf(() => weights.W_pos())).toMatchObject({ code: 'invalid_argument' });
     expect(await failureOf(() => weights.W_Q(3))).toMatchObject({ code: 'invalid_argument' });
     expect(await failureOf(() => weights.QK(0, 4))).toMatchObject({ code: 'invalid_argument' });
+  });
+
+  it('has the layers that share weights (ALBERT)', async () => {
+    await using model = await AutoModel.from_pretrained(fixturePath('models/albert/even_base'));
+    const { n_heads, d_head, d_model } = model.cfg;
+    for (const [layer, group] of [
+      [0, 0],
+      [1, 0],
+      [2, 1],
+    ]) {
+      // biome-ignore format: a list
+      const shared = `encoder.albert_layer_groups.${group}.albert_layers.0`;
+      const stored = await model.parameter(`${shared}.attention.query.weight`);
+      const found = await model.parameter(`blocks.${layer}.attn.W_Q`);
+      expect(same(found, stored.view(n_heads, d_head, d_model).permute(0, 2, 1))).toBe(true);
+      const bias = await model.parameter(`blocks.${layer}.mlp.b_out`);
+      expect(same(bias, await model.parameter(`${shared}.ffn_output.bias`))).toBe(true);
+    }
+    expect(await failureOf(() => model.parameter('blocks.3.attn.W_Q'))).toMatchObject({ code: 'invalid_argument' });
   });
 
   it('folds the bias of a norm into that of the gate', async () => {

@@ -1,6 +1,7 @@
 #include "clearformer/models/lens_weights.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace clearformer {
 
@@ -60,9 +61,23 @@ const TowerConfig& tower_of(const ModelConfig& config, std::string_view name) {
   return first ? config.tower : config.main();
 }
 
+// The scope of a layer in the block that it shares with others: "blocks.0.0.attn" for "blocks.5.attn".
+std::string shared_scope(const StackConfig& stack, std::string_view scope) {
+  const std::string before = concat(stack.blocks, ".");
+  std::size_t layer = stack.layers;
+  if (!stack.shared || !scope.starts_with(before)) return {};
+  const std::string_view rest = scope.substr(before.size());
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), layer);
+  if (error != std::errc() || layer >= stack.layers) return {};
+  const auto digits = static_cast<std::size_t>(end - rest.data());
+  return concat(stack.weights_scope(stack.block_used(layer)), rest.substr(digits));
+}
+
 // Other places of a weight that several layers share, or that some models call differently.
-std::vector<std::string> places_of(std::string_view scope, std::string_view ours) {
+std::vector<std::string> places_of(const StackConfig& stack, std::string_view scope,
+                                   std::string_view ours) {
   std::vector<std::string> places{concat(scope, ".", ours)};
+  if (stack.shared) places.push_back(concat(shared_scope(stack, scope), ".", ours));
   if (scope == "pos_embed" || scope.ends_with(".pos_embed")) places.emplace_back(scope);  // images
   if (scope == "embed")
     places.insert(places.end(), {"decoder.embed.weight", "encoder.embed.weight"});
@@ -149,7 +164,7 @@ ParameterView lens_weight(const ModelConfig& config, const Parameters& parameter
   const TowerConfig& tower = tower_of(config, name);
   ParameterView view;
   view.name = name;
-  for (const std::string& place : places_of(scope, known->ours)) {
+  for (const std::string& place : places_of(tower.stack, scope, known->ours)) {
     const Parameter* parameter = parameters.find(place);
     if (parameter == nullptr) continue;
     view.pieces.push_back(
