@@ -74,6 +74,27 @@ describe('a model in a worker', () => {
     expect((await there({ input_ids })).logits.dims).toEqual([1, 5, 512]); // it continues to work
   });
 
+  it('keeps no cache of a call that is aborted', async () => {
+    await using model = await load(true);
+    const { past_key_values } = await model({ input_ids }, { use_cache: true });
+    const { cache } = model.info().memory;
+    for (let at = 0; at < 60; at++) {
+      const controller = new AbortController();
+      const { signal } = controller;
+      const given = at % 2 === 0 ? { input_ids } : { input_ids: [[5]], past_key_values };
+      const call = model(given, { use_cache: true, signal }).then(
+        async (output) => void (at % 2 === 0 && (await output.past_key_values?.dispose())),
+        () => {},
+      );
+      setTimeout(() => controller.abort(), (at % 20) / 4);
+      await call;
+      await past_key_values?.crop(5);
+    }
+    await model({ input_ids });
+    expect(model.info().memory.cache).toBe(cache);
+    expect((await past_key_values?.info())?.length).toBe(5);
+  });
+
   it('drops calls that are aborted before they begin', async () => {
     const long = new Array(200).fill(403);
     const timed = async (work: () => Promise<unknown>) => {

@@ -2,7 +2,7 @@
 // and between the layers of long ones, it returns to the event loop, so that a `cancel` message sent meanwhile is
 // processed. A thread of the pool (runtime/serve_thread.ts) receives its orders and nothing else.
 
-import type { MemoryUse, ObservationRequest, SentHook } from './runtime/border.js';
+import type { Handle, MemoryUse, ObservationRequest, SentHook } from './runtime/border.js';
 import { Core } from './runtime/core.js';
 import { noMemory } from './runtime/engine.js';
 import { isPaced, runPaced } from './runtime/paced.js';
@@ -56,10 +56,20 @@ async function answer(job: Job): Promise<void> {
   current = state;
   try {
     const value = await run(job, () => state.cancelled);
-    port.send({ kind: 'value', id, value, ...use() }, buffersOf(value));
+    const made = madeBy('given' in job ? job.given : undefined, value);
+    port.send({ kind: 'value', id, value, made, ...use() }, buffersOf(value));
   } catch (thrown) {
     answerError(id, thrown, state.failure);
   }
+}
+
+/** What a call has created for this model, which its caller releases. */
+function madeBy(given: unknown, value: unknown): Handle | undefined {
+  const [old, made] = [given ?? {}, value ?? {}] as Partial<Record<string, Handle>>[];
+  const handles = ['past_key_values', 'cache', 'generation'].map(
+    (name) => made?.[name] !== old?.[name] && made?.[name],
+  );
+  return handles.find((handle) => handle) || undefined;
 }
 
 /** An error of a caller's function is answered as it is, if it can be copied. */

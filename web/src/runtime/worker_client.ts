@@ -5,7 +5,7 @@ import { ClearformerError, messageOf } from '../support/error.js';
 import { abortable, onAbort, throwIfAborted } from '../support/options.js';
 import { loadPart } from '../support/platform.js';
 import type { ArgumentsOf, BorderName, Handle, ValueOf } from './border.js';
-import { type Engine, noMemory, once } from './engine.js';
+import { type Engine, noMemory, once, releaseHandle } from './engine.js';
 import { callsOfFirst } from './first_calls.js';
 import type { GetPart } from './parts.js';
 import type { ThreadPool } from './thread_pool.js';
@@ -137,8 +137,10 @@ export class WorkerEngine implements Engine {
     this.heapBytes = reply.heapBytes;
     this.memory = reply.memory;
     const pending = this.#settle(reply.id);
-    if (reply.kind === 'value') pending?.resolve(reply.value);
-    else pending?.reject(reply.thrown ? reply.thrown.value : unpackError(reply.error));
+    if (reply.kind === 'value') {
+      if (pending) pending.resolve(reply.value);
+      else if (reply.made) void releaseHandle(this, reply.made); // by a call that was aborted
+    } else pending?.reject(reply.thrown ? reply.thrown.value : unpackError(reply.error));
   }
 
   #die(error: ClearformerError): void {

@@ -1,7 +1,7 @@
 // The messages between this thread and the worker with the core. Every call has an id, which its reply repeats.
 
 import { ClearformerError, type ErrorCode, type ErrorDetails, messageOf } from '../support/error.js';
-import type { BorderName, MemoryUse } from './border.js';
+import type { BorderName, Handle, MemoryUse } from './border.js';
 import type { CompiledCore } from './wasm.js';
 
 /**
@@ -23,10 +23,10 @@ export type Request =
 
 /**
  * From the worker. `heapBytes` is the size of the core's memory after the call, `memory` the part used by its objects,
- * `thrown` what a function of the caller threw.
+ * `thrown` what a function of the caller threw, `made` a handle that the call created.
  */
 export type Reply = { id: number; heapBytes: number; memory: MemoryUse } & (
-  | { kind: 'value'; value: unknown }
+  | { kind: 'value'; value: unknown; made?: Handle | undefined }
   | { kind: 'error'; error: PlainError; thrown?: { value: unknown } }
 );
 
