@@ -152,6 +152,11 @@ describe('what cannot be attributed', () => {
     expect(dims.code).toBe('shape_mismatch');
     const steps = await failureOf(() => integratedGradients(model, inputs, { metric: term, steps: 0 }));
     expect(steps.code).toBe('invalid_argument');
+    const nothing = { metric: term, with_respect_to: { inputs: 'inputs_embeds' } } as const;
+    expect(await failureOf(() => model.backward(undefined as never, nothing))).toMatchObject({
+      code: 'invalid_argument',
+    });
+    expect((await failureOf(async () => logitDifference(3, 4)(null as never))).code).toBe('invalid_argument');
     const method = await failureOf(() =>
       tokenSaliency(model, inputs, { metric: term, method: 'guided' as 'gradient' }),
     );

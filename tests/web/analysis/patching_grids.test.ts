@@ -129,8 +129,10 @@ describe('grids of one model', () => {
     const from = (src_layer: number, src_head: number) =>
       get_act_patch_direct_path(model, corrupted, whole, whole, metric, { src_layer, src_head });
     expect((await from(1, 0)).dims).toEqual([2, model.cfg.n_heads]);
-    for (const source of [[0, -1], [0, 99], [-1, 0], [2, 0]] as const) // biome-ignore format: a list
+    const sources: [number, number][] = [[0, -1], [0, 99], [-1, 0], [2, 0]]; // biome-ignore format: a list
+    for (const source of sources) {
       expect((await failureOf(() => from(...source))).message).toMatch(/src_(layer|head): -?\d+, not 0 to/);
+    }
     const receivers = [{ part: 'k', layer: 1, head: 1 }] as const;
     const path = () => pathPatching(model, { base: clean, source: corrupted, metric, receivers });
     expect(await failureOf(path)).toMatchObject({ code: 'invalid_argument' });

@@ -1,6 +1,7 @@
 // A metric: a number that summarises a model's output, to measure the effect of a change.
 
 import { ClearformerError, textOf } from '../support/error.js';
+import { exportedTensor } from '../tensor/exported_tensor.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { placesOf } from './positions.js';
 
@@ -31,7 +32,8 @@ export function logitDifference(right: number, wrong: number, pos = -1): Metric 
 }
 
 function differenceAt(right: number, wrong: number, pos: number) {
-  return ({ data, dims }: Tensor<'float32'>): number => {
+  return (logits: Tensor<'float32'>): number => {
+    const { data, dims } = exportedTensor('logitDifference', logits) as Tensor<'float32'>;
     const [batch = 0, length = 0, words = 0] = dims;
     for (const token of [right, wrong]) {
       if (Number.isInteger(token) && token >= 0 && token < words && dims.length === 3) continue;

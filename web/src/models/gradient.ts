@@ -143,7 +143,13 @@ export async function gradients(
   const { request, cause, cache } = await observe(call, options, reached, engine);
   const kept = logits_to_keep === undefined ? {} : { logits_to_keep: keptIn(logits_to_keep, converted) };
   const pass = { model, ...converted, ...request, ...part, ...kept };
-  const wanted = await wantedIn(call, options, reached, { engine, model, cfg, inputs, start: part.start_at_layer });
+  const wanted = await wantedIn(call, options, reached, {
+    engine,
+    model,
+    cfg,
+    inputs: inputs ?? {},
+    start: part.start_at_layer,
+  });
   const back = bwd_hooks && (await functionsIn(call, bwd_hooks, reached, engine, 'bwd_hooks'));
   try {
     if (isFunction(metric)) issued?.(); // which may call the model, too
