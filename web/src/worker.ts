@@ -19,6 +19,7 @@ interface Port {
 }
 
 type Job = Exclude<Request, { kind: 'cancel' }>;
+type Made = { generation?: Handle; past_key_values?: Handle };
 
 const port = isNode() ? nodePort() : browserPort();
 const waiting: Job[] = [];
@@ -56,20 +57,13 @@ async function answer(job: Job): Promise<void> {
   current = state;
   try {
     const value = await run(job, () => state.cancelled);
-    const made = madeBy('given' in job ? job.given : undefined, value);
+    const { generation, past_key_values } = (value ?? {}) as Made;
+    const isNew = past_key_values !== ((job as { given?: Made }).given ?? {}).past_key_values;
+    const made = generation ?? (isNew ? past_key_values : undefined);
     port.send({ kind: 'value', id, value, made, ...use() }, buffersOf(value));
   } catch (thrown) {
     answerError(id, thrown, state.failure);
   }
-}
-
-/** What a call has created for this model, which its caller releases. */
-function madeBy(given: unknown, value: unknown): Handle | undefined {
-  const [old, made] = [given ?? {}, value ?? {}] as Partial<Record<string, Handle>>[];
-  const handles = ['past_key_values', 'cache', 'generation'].map(
-    (name) => made?.[name] !== old?.[name] && made?.[name],
-  );
-  return handles.find((handle) => handle) || undefined;
 }
 
 /** An error of a caller's function is answered as it is, if it can be copied. */

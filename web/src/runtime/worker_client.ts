@@ -137,10 +137,9 @@ export class WorkerEngine implements Engine {
     this.heapBytes = reply.heapBytes;
     this.memory = reply.memory;
     const pending = this.#settle(reply.id);
-    if (reply.kind === 'value') {
-      if (pending) pending.resolve(reply.value);
-      else if (reply.made) void releaseHandle(this, reply.made); // by a call that was aborted
-    } else pending?.reject(reply.thrown ? reply.thrown.value : unpackError(reply.error));
+    if (!pending && reply.made) void releaseHandle(this, reply.made); // the call was aborted
+    if (reply.kind === 'value') pending?.resolve(reply.value);
+    else pending?.reject(reply.thrown ? reply.thrown.value : unpackError(reply.error));
   }
 
   #die(error: ClearformerError): void {

@@ -27,7 +27,7 @@ export type Request =
  */
 export type Reply = { id: number; heapBytes: number; memory: MemoryUse } & (
   | { kind: 'value'; value: unknown; made?: Handle | undefined }
-  | { kind: 'error'; error: PlainError; thrown?: { value: unknown } }
+  | { kind: 'error'; error: PlainError; thrown?: { value: unknown }; made?: undefined }
 );
 
 /** A serialised error: code and details survive between threads. */
