@@ -58,7 +58,7 @@ async function answer(job: Job): Promise<void> {
   try {
     const value = await run(job, () => state.cancelled);
     const { generation, past_key_values } = (value ?? {}) as Made;
-    const isNew = past_key_values !== ((job as { given?: Made }).given ?? {}).past_key_values;
+    const isNew = past_key_values !== (job as { given?: Made }).given?.past_key_values;
     const made = generation ?? (isNew ? past_key_values : undefined);
     port.send({ kind: 'value', id, value, made, ...use() }, buffersOf(value));
   } catch (thrown) {
