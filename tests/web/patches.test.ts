@@ -1,6 +1,14 @@
-// Patches and prepended tokens, position tables for other image sizes, and the complexity of layers.
+// Patches and prepended tokens, position tables for other image sizes, whole images, and the complexity of layers.
 
-import { complexity, configure, interpolate_positions, patch_embedding, prepend_tokens, Tensor } from 'clearformer';
+import {
+  AutoModel,
+  complexity,
+  configure,
+  interpolate_positions,
+  patch_embedding,
+  prepend_tokens,
+  Tensor,
+} from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
 import { type Bound, type Example, examplesOf, expectWithin, gamma, largest } from './support/primitives.js';
@@ -147,4 +155,45 @@ describe('the cost of layers', () => {
       expect(['invalid_argument', 'unsupported']).toContain((await failureOf(call)).code);
     }
   });
+});
+
+// torch.nn.Conv2d leaves the pixels out that fill no patch.
+it.each(['vit', 'deit', 'dinov2'])('%s reads whole patches', async (model_type) => {
+  const sizes = {
+    hidden_size: 12,
+    num_hidden_layers: 1,
+    num_attention_heads: 2,
+    intermediate_size: 20,
+    patch_size: 4,
+  };
+  const model = (image_size: number) =>
+    AutoModel.from_config({ model_type, ...sizes, image_size }, { worker: false, seed: 3 });
+  const image = new Tensor(
+    'float32',
+    Float32Array.from({ length: 300 }, (_, i) => Math.sin(i)),
+    [1, 3, 10, 10],
+  );
+  const whole = image.slice(null, null, [0, 8], [0, 8]);
+  const [odd, even] = [await model(10), await model(8)];
+  const { last_hidden_state } = await odd({ pixel_values: image });
+  expect(last_hidden_state.tolist()).toEqual((await even({ pixel_values: whole })).last_hidden_state.tolist());
+  await Promise.all([odd.dispose(), even.dispose()]);
+});
+
+it('embeddings of texts and of images that have different widths are not compared', async () => {
+  const sizes = { hidden_size: 16, intermediate_size: 24, num_hidden_layers: 1, num_attention_heads: 2 };
+  const model = await AutoModel.from_config(
+    {
+      model_type: 'siglip',
+      text_config: { ...sizes, vocab_size: 40, max_position_embeddings: 12, projection_size: 64 },
+      vision_config: { ...sizes, image_size: 8, patch_size: 4 },
+    },
+    { worker: false },
+  );
+  const pixel_values = new Tensor('float32', new Float32Array(192).fill(0.5), [1, 3, 8, 8]);
+  const failure = await failureOf(() => model({ input_ids: [[5, 6, 7]], pixel_values }));
+  expect(failure).toMatchObject({ code: 'shape_mismatch' });
+  expect(failure.message).toMatch(/texts have 64 numbers.*images 16/);
+  expect((await model({ pixel_values })).image_embeds.dims).toEqual([1, 16]);
+  await model.dispose();
 });

@@ -56,7 +56,6 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
     block.feed_forward = {d_model, hidden, read_activation(config, "hidden_act", model)};
   }
   ImageEmbeddingConfig& image = *tower.image;
-  image.patch.remainder = Remainder::drop;
   image.other_sizes = OtherSizes::interpolate;
   if (config.knows("num_register_tokens")) {
     image.registers = config.count("num_register_tokens", 0);

@@ -51,7 +51,6 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   model.kind = classifies ? ModelKind::encoder_only : ModelKind::dual_encoder;
   const ConfigReader images = read_clip_part(config, "vision_config", kSiglipVisionKeys);
   TowerConfig vision = read_clip_vision(images, model);
-  vision.image->patch.remainder = Remainder::drop;
   if (classifies) {
     model.tower = vision;
     model.head = encoder_head(config, task, model, {});

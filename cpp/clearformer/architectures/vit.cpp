@@ -69,6 +69,7 @@ ImageEmbeddingConfig read_image(const ConfigReader& config, std::size_t d_model)
   ImageEmbeddingConfig image;
   std::tie(image.image_height, image.image_width) = read_extent(config, "image_size");
   std::tie(image.patch.patch_height, image.patch.patch_width) = read_extent(config, "patch_size");
+  image.patch.remainder = Remainder::drop;
   image.patch.channels = config.size("num_channels");
   const PatchConfig& patch = image.patch;
   config.product("patch_size", config.product("patch_size", patch.patch_height, patch.patch_width),
