@@ -58,7 +58,7 @@ struct ModelInputs {
 /// independent), and the one whose place it takes.
 struct InputName {
   std::string_view name;
-  ModelInputs::Input ModelInputs::*member;
+  ModelInputs::Input ModelInputs::* member;
   DType dtype;
   std::string_view about = name;
   std::string_view in_place_of = name;

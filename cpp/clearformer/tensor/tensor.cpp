@@ -27,7 +27,7 @@ void* try_allocate_aligned(std::size_t bytes) {
   // For larger sizes an allocator's own arithmetic wraps around.
   constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max() - 0xFFFF;
   if (bytes > kMost) return nullptr;
-  void* memory = ::operator new (bytes, std::align_val_t{Tensor::kAlignment}, std::nothrow);
+  void* memory = ::operator new(bytes, std::align_val_t{Tensor::kAlignment}, std::nothrow);
   if (memory != nullptr) use_large_pages(memory, bytes);
   return memory;
 }
@@ -41,7 +41,7 @@ void* allocate_aligned(std::size_t bytes) {
 }
 
 void release_aligned(void* memory) {
-  ::operator delete (memory, std::align_val_t{Tensor::kAlignment});
+  ::operator delete(memory, std::align_val_t{Tensor::kAlignment});
 }
 
 void TensorView::expect_dtype(DType wanted) const {

@@ -143,9 +143,8 @@ TEST_P(ParametersOf, AreReadInEveryFormat) {
       some = true;
       const Tensor number = Tensor::zeros(Shape());
       if (!is_quantized(format)) continue;
-      expect_error(ErrorCode::unsupported, {"dtype 'fp32' or 'fp16'"}, [&] {
-        model->edit_parameter(listed.name, {Op::replace, number});
-      });
+      expect_error(ErrorCode::unsupported, {"dtype 'fp32' or 'fp16'"},
+                   [&] { model->edit_parameter(listed.name, {Op::replace, number}); });
     }
     EXPECT_TRUE(some);
     EXPECT_EQ(model->parameters().edits(), 0u);

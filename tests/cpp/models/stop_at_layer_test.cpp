@@ -181,9 +181,8 @@ TEST(HeadDirections, MakeWhatAttentionAddsASumOverHeads) {
                [&] { model->head_directions(2, KeyRole::sequence, logits.vectors); });
   expect_error(ErrorCode::unsupported, {"no cross-attention"},
                [&] { model->head_directions(0, KeyRole::memory, logits.vectors); });
-  expect_error(ErrorCode::shape_mismatch, {"[2, 31]", "30"}, [&] {
-    model->head_directions(0, KeyRole::sequence, Tensor::zeros({2, 31}));
-  });
+  expect_error(ErrorCode::shape_mismatch, {"[2, 31]", "30"},
+               [&] { model->head_directions(0, KeyRole::sequence, Tensor::zeros({2, 31})); });
   expect_error(ErrorCode::unsupported, {"norm"}, [&] {
     tiny("gemma2/odd")->head_directions(0, KeyRole::sequence, Tensor::zeros({1, 30}));
   });
