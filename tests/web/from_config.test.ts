@@ -2,7 +2,14 @@
 // (tests/references/initial_weights.py), with the same bits for the same seed.
 
 import { readFileSync } from 'node:fs';
-import { AdamW, AutoModel, AutoModelForCausalLM, AutoModelForTokenClassification, BertForMaskedLM } from 'clearformer';
+import {
+  AdamW,
+  AutoModel,
+  AutoModelForCausalLM,
+  AutoModelForMaskedLM,
+  AutoModelForTokenClassification,
+  BertForMaskedLM,
+} from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { normalQuantile } from '../../web/src/models/fresh/random_numbers.js';
 import { failureOf } from './support/failures.js';
@@ -63,6 +70,12 @@ function expectDrawn(name: string, data: Float32Array, dims: number[], distribut
   expect(Math.abs(square / std ** 2 - 1), name).toBeLessThan(5.5 * Math.sqrt(2 / drawn.length));
 }
 
+/** Whisper's encoder's and Pegasus's positions: sines, then cosines, of frequencies from 1 to (almost) 1e-4. */
+function sinusoid(index: number, width: number, steps: number): number {
+  const [position, at, half] = [Math.floor(index / width), index % width, width / 2];
+  return (at < half ? Math.sin : Math.cos)(position * 10000 ** (-(at % half) / steps));
+}
+
 describe('from_config', () => {
   it.each(casesOf('initial_weights'))('$name is a new model of transformers', async (one) => {
     const { distributions, tensors } = one as unknown as Initial;
@@ -76,9 +89,12 @@ describe('from_config', () => {
       expect(found.get(name), name).toEqual(dims);
       const distribution = distributions[index] as Distribution;
       const { data } = await model.parameter(name);
-      if (distribution[0] === 'copied')
-        expect(Math.abs(data[0] as number), name).toBeLessThanOrEqual(1); // sinusoids
-      else expectDrawn(name, data, dims, distribution, zeroRow);
+      if (distribution[0] === 'copied') {
+        const [, width = 0] = dims;
+        const steps = width / 2 - Number(one.name.startsWith('whisper'));
+        const wrong = data.findIndex((value, i) => Math.abs(value - sinusoid(i, width, steps)) > 1e-6);
+        expect(wrong, name).toBe(-1);
+      } else expectDrawn(name, data, dims, distribution, zeroRow);
     }
     await model.dispose();
   });
@@ -139,6 +155,22 @@ describe('from_config', () => {
       architectures: ['GPT2LMHeadModel'],
     });
     for (const model of [first, again, other, small, loaded]) await model.dispose();
+  });
+
+  // In transformers the head's own bias then has no effect; tied, it is that of the output layer.
+  it.each([
+    ['bert/odd_masked_lm', 'cls.predictions'],
+    ['roberta/odd_masked_lm', 'lm_head'],
+    ['albert/even_masked_lm', 'predictions'],
+    ['mpnet/even_masked_lm', 'lm_head'],
+  ])('names the bias of the output layer of %s by whether it is tied', async (folder, head) => {
+    for (const tie_word_embeddings of [undefined, true, false]) {
+      await using model = await AutoModelForMaskedLM.from_config({ ...configOf(folder), tie_word_embeddings });
+      const names = (await model.named_parameters()).map(({ name }) => name).filter((name) => name.startsWith(head));
+      const expected = tie_word_embeddings === false ? ['decoder.weight', 'decoder.bias'] : ['bias'];
+      const found = names.filter((name) => /\.(decoder\.\w+|bias)$/.test(name) && !/dense|norm/i.test(name));
+      expect(found.sort()).toEqual(expected.map((name) => `${head}.${name}`).sort());
+    }
   });
 
   it('writes the class of the task, and floats as floats', async () => {

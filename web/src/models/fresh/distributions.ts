@@ -8,7 +8,7 @@ export type Distribution =
   | { kind: 'constant'; value: number }
   | { kind: 'normal'; std: number; limit?: number | undefined; zeroRow?: number | undefined }
   | { kind: 'uniform'; limit: number }
-  | { kind: 'sinusoids'; layout: 'whisper' | 'interleaved' };
+  | { kind: 'sinusoids'; layout: 'whisper' | 'interleaved' | 'halves' };
 
 /** A tensor of the checkpoint. */
 export interface Drawn {
@@ -20,7 +20,6 @@ type Config = Readonly<Record<string, unknown>>;
 
 /** A tensor that the core needs, with the name and the dims that transformers gives it: leading axes of size 1. */
 export function savedAs(config: Config, { name, dims }: Drawn): Drawn {
-  const renamed = name.replace(/^(cls\.predictions|predictions|lm_head)\.decoder\.bias$/, '$1.bias'); // tied to it
   const width = dims.at(-1) ?? 1;
   if (/\.(cls|distillation)_token$|\.probe$/.test(name)) return { name, dims: [1, 1, width] };
   if (/\.register_tokens$/.test(name)) return { name, dims: [1, ...dims.slice(-2)] };
@@ -28,7 +27,9 @@ export function savedAs(config: Config, { name, dims }: Drawn): Drawn {
   if (/\.position_embedding\.weight$/.test(name)) return { name, dims: dims.slice(-2) };
   if (name === 'final_logits_bias') return { name, dims: [1, ...dims] };
   if (config.model_type === 'siglip' && /^logit_(scale|bias)$/.test(name)) return { name, dims: [1] };
-  return { name: renamed, dims };
+  const tied = config.tie_word_embeddings !== false;
+  const head = tied && /^(cls\.predictions|predictions|lm_head)\.decoder\.bias$/.exec(name)?.[1];
+  return { name: head ? `${head}.bias` : name, dims };
 }
 
 /** A tensor with what its distribution depends on. */
@@ -186,6 +187,7 @@ const special: Readonly<Record<string, (context: Context) => Distribution | unde
     config.sinusoidal_pos_embds === true && module === 'position_embeddings'
       ? { kind: 'sinusoids', layout: 'interleaved' }
       : undefined,
+  pegasus: ({ module }) => (module === 'embed_positions' ? { kind: 'sinusoids', layout: 'halves' } : undefined),
   whisper: ({ name }) =>
     /encoder\.embed_positions\.weight$/.test(name) ? { kind: 'sinusoids', layout: 'whisper' } : undefined,
 };
