@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import {
   type AutoModelClass,
   AutoModelForCausalLM,
+  AutoModelForImageClassification,
   AutoModelForMaskedLM,
   AutoModelForSeq2SeqLM,
   ClearformerError,
@@ -152,6 +153,65 @@ describe('load_adapter', () => {
     expect(await model.load_adapter(altered({ r: 1, ...config }, Object.fromEntries(tensors)))).toBe('default');
   });
 
+  it('finds the modules of ViT and DeiT by their names in transformers 5, and by those of before', async () => {
+    const linear = [
+      ['encoder.layer.1.attention.attention.query', 'layers.1.attention.q_proj'],
+      ['encoder.layer.1.attention.attention.key', 'layers.1.attention.k_proj'],
+      ['encoder.layer.0.attention.attention.value', 'layers.0.attention.v_proj'],
+      ['encoder.layer.1.attention.output.dense', 'layers.1.attention.o_proj'],
+      ['encoder.layer.0.intermediate.dense', 'layers.0.mlp.fc1'],
+      ['encoder.layer.1.output.dense', 'layers.1.mlp.fc2'],
+    ] as const;
+    for (const type of ['vit', 'deit']) {
+      const checkpoint = fixturePath(`models/${type}/even_image_classification`);
+      await using model = await AutoModelForImageClassification.from_pretrained(checkpoint);
+      const listed = await model.named_parameters();
+      const dimsOf = (path: string) => listed.find(({ name }) => name === `${path}.weight`)?.dims as number[];
+      const filesOf = (which: 0 | 1, target_modules: string[]) => {
+        const tensors = linear.flatMap((pair, at) => {
+          const [outputs = 0, inputs = 0] = dimsOf(`${type}.${pair[0]}`);
+          const halves = Object.entries({ A: [1, inputs], B: [outputs, 1] });
+          return halves.map(([half, dims]) => [
+            `base_model.model.${type}.${pair[which]}.lora_${half}.weight`,
+            new Tensor('float32', new Float32Array(Math.max(...dims)).fill(0.1 + 0.1 * at), dims),
+          ]);
+        });
+        return altered({ r: 1, target_modules }, Object.fromEntries(tensors));
+      };
+      const [channels, size] = [3, Number(JSON.parse(readFileSync(`${checkpoint}/config.json`, 'utf8')).image_size)];
+      const pixels = Float32Array.from({ length: channels * size * size }, (_, i) => Math.sin(i));
+      const logits = async () =>
+        (await model({ pixel_values: new Tensor('float32', pixels, [1, channels, size, size]) })).logits.data;
+      const before = await logits();
+      await model.load_adapter(
+        filesOf(
+          0,
+          linear.map(([name]) => name),
+        ),
+        { adapter_name: 'before' },
+      );
+      const expected = await logits();
+      expect(worst(expected, before)).toBeGreaterThan(0.1);
+      await model.load_adapter(
+        filesOf(
+          1,
+          linear.map(([, name]) => name),
+        ),
+        { adapter_name: 'now' },
+      );
+      expect(await logits()).toEqual(expected);
+      const failure = await failureOf(() =>
+        model.load_adapter(filesOf(1, ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'fc1', 'fc2']), {
+          adapter_name: 'some',
+        }),
+      );
+      expect(failure).toMatchObject({
+        code: 'missing_tensor',
+        message: expect.stringMatching(/_proj\.weight is one of/),
+      });
+    }
+  });
+
   it('is written as PEFT’s folder, which gives the same bits', async () => {
     for (const one of cases.filter(({ name }) => /^(gpt2|gpt_neox|llama_patterns)$/.test(name))) {
       const model = await modelOf(one);
@@ -173,13 +233,23 @@ describe('load_adapter', () => {
 describe('load_adapter refuses', () => {
   it.each<[string, LoraConfig, string, RegExp]>([
     ['other methods', { peft_type: 'IA3' as 'LORA' }, 'unsupported', /peft_type "IA3"/],
-    ['DoRA', { use_dora: true }, 'unsupported', /use_dora true/],
+    ['DoRA', { use_dora: true }, 'unsupported', /: use_dora true is not supported$/],
     ['trained biases', { bias: 'lora_only' }, 'unsupported', /bias "lora_only"/],
     ['modules_to_save', { modules_to_save: ['lm_head'] }, 'unsupported', /modules_to_save/],
-    ['PiSSA', { init_lora_weights: 'pissa_niter_4' }, 'unsupported', /pissa_niter_4.*base weights/],
+    [
+      'PiSSA',
+      { init_lora_weights: 'pissa_niter_4' },
+      'unsupported',
+      /pissa_niter_4.*base weights.*merge it; it is not supported$/,
+    ],
     ['what it does not know', { layer_replication: [[0, 1]] }, 'unsupported', /layer_replication/],
     ['a rank that is no number', { r: '4' as unknown as number }, 'malformed_config', /r is "4"/],
-    ['a regular expression that is none', { target_modules: '(' }, 'unsupported', /regular expression/],
+    [
+      'a regular expression that is none',
+      { target_modules: '(' },
+      'unsupported',
+      /: the regular expression "\(" \(the pattern .* is not supported$/,
+    ],
     ['a rank that is none', { r: 0 }, 'malformed_config', /r is 0, no rank/],
     ['patterns that are none', { rank_pattern: [4] as never }, 'malformed_config', /rank_pattern is \[4\], no object/],
     ['layers that are none', { layers_to_transform: ['0'] as never }, 'malformed_config', /layers_to_transform/],
@@ -261,6 +331,13 @@ describe('load_adapter refuses', () => {
       expect(failure).toMatchObject({ code, message: expect.stringMatching(message) });
     }
     const gpt2 = await AutoModelForCausalLM.from_pretrained(fixturePath('models/gpt2/odd'));
+    const halfOf = (name: string, dims: [number, number]) => [`base_model.model.lm_head.${name}.weight`, ones(...dims)];
+    const [, width = 0] = (await gpt2.parameter('W_U')).dims;
+    const head = Object.fromEntries([halfOf('lora_A', [4, width]), halfOf('lora_B', [97, 4])]);
+    expect(await failureOf(() => gpt2.load_adapter(altered({ target_modules: ['lm_head'] }, head)))).toMatchObject({
+      code: 'unsupported',
+      message: expect.stringMatching(/lm_head: .*tied to the embedding/),
+    });
     const misfit = await failureOf(() => gpt2.load_adapter(folderOf('llama')));
     expect(misfit).toMatchObject({
       code: 'invalid_argument',

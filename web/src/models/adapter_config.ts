@@ -57,13 +57,12 @@ export function checkLoraConfig(config: LoraConfig): void {
   if (peft_type !== 'LORA') throw refused(`peft_type ${text(peft_type)}: only "LORA" is`);
   if (bias !== 'none') throw refused(`bias ${text(bias)}: the biases of the base model would change; only "none" is`);
   if (!plainInitialisations.includes(init_lora_weights as string | boolean)) {
-    const remedy =
-      'the base weights would change; convert the adapter with PEFT (path_initial_model_for_weight_conversion)';
-    throw refused(`init_lora_weights ${text(init_lora_weights)}: ${remedy}, or merge it: that`);
+    const remedy = 'convert the adapter with PEFT (path_initial_model_for_weight_conversion), or merge it';
+    throw refused(`init_lora_weights ${text(init_lora_weights)}: the base weights would change; ${remedy}; it is not`);
   }
   for (const [key, value] of Object.entries(config)) {
     if (read.includes(key) || withoutEffect.includes(key) || isNeutral(value)) continue;
-    throw refused(`${key} ${text(value)} is not: it`);
+    throw refused(`${key} ${text(value)} is not`);
   }
   requireRank('r', config.r ?? 8);
   requireNumber('lora_alpha', config.lora_alpha ?? 8);
@@ -179,7 +178,8 @@ function isWhole(pattern: string, name: string): boolean {
     for (const match of matcher[Symbol.matchAll](name)) if (match !== undefined) return true;
     return false;
   } catch (cause) {
-    throw refused(`the regular expression ${text(pattern)} (${messageOf(cause)}) is not: it`);
+    const why = messageOf(cause).replace('tokenizer.json: ', '');
+    throw refused(`the regular expression ${text(pattern)} (${why}) is not`);
   }
 }
 

@@ -55,16 +55,46 @@ function unsupported(tensor: string): ClearformerError {
   });
 }
 
+/** A weight with its name as the adapter's modules have it, and the checkpoint's. */
+export interface NamedWeight extends ParameterInfo {
+  stored: string;
+}
+
+/** What transformers 5 calls a linear layer of ViT and DeiT, whose files keep the names of before. */
+const renamed = (name: string): string =>
+  name
+    .replace('encoder.layer.', 'layers.')
+    .replace(/attention\.([qkv])(uery|ey|alue)/, '$1_proj')
+    .replace('attention.output.dense', 'attention.o_proj')
+    .replace('intermediate.dense', 'mlp.fc1')
+    .replace('output.dense', 'mlp.fc2');
+
+/** The weights by the names of those modules: the file's, or those of transformers 5. */
+export function namedLike(modules: readonly string[], listed: readonly ParameterInfo[]): NamedWeight[] {
+  const isViT = listed.some(({ name }) => name.includes('.layernorm_before.'));
+  const isNew = isViT && modules.some((module) => /(^|\.)layers\.\d/.test(module));
+  return listed.map((weight) => {
+    const { name: stored } = weight;
+    return { ...weight, name: isNew ? renamed(stored) : stored, stored };
+  });
+}
+
 /**
- * The checkpoint's tensor of a module, whose name may have more or fewer segments in front, such as "transformer.".
- * Throws `invalid_argument` if there is none, or several.
+ * The weight of a module, whose name may have more or fewer segments in front, such as "transformer.".
+ * Throws `invalid_argument` if there is none, or several, `unsupported` for an output layer that is tied.
  */
-export function weightOf(module: string, listed: readonly ParameterInfo[]): string {
+export function weightOf(module: string, listed: readonly NamedWeight[]): NamedWeight {
   const weight = `${module}.weight`;
-  const names = listed.map(({ name }) => name);
-  if (names.includes(weight)) return weight;
-  const found = names.filter((name) => name.endsWith(`.${weight}`) || weight.endsWith(`.${name}`));
-  if (found.length === 1) return found[0] as string;
-  const why = found.length === 0 ? 'this model has no such module' : `it could be ${found.join(' or ')}`;
-  throw new ClearformerError('invalid_argument', `${fileName}: ${module}: ${why}`, { file: fileName, tensor: weight });
+  const own = listed.find(({ name }) => name === weight);
+  if (own !== undefined) return own;
+  const found = listed.filter(({ name }) => name.endsWith(`.${weight}`) || weight.endsWith(`.${name}`));
+  if (found.length === 1) return found[0] as NamedWeight;
+  const details = { file: fileName, tensor: weight };
+  if (!found.length && /(^|\.)(lm_head|decoder|(embed|proj)_out|vocab_projector)$/.test(module)) {
+    const why = 'adapters of an output layer tied to the embedding are not supported';
+    throw new ClearformerError('unsupported', `${fileName}: ${module}: ${why}`, details);
+  }
+  const names = found.map(({ name }) => name).join(' or ');
+  const why = names ? `it could be ${names}` : 'this model has no such module';
+  throw new ClearformerError('invalid_argument', `${fileName}: ${module}: ${why}`, details);
 }

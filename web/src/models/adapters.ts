@@ -10,7 +10,7 @@ import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { checkLoraConfig, isTarget, type LoraConfig, rankAndScale } from './adapter_config.js';
-import { adapterNames, modulesOf, type Shapes, tensorShapes, weightOf } from './adapter_files.js';
+import { adapterNames, modulesOf, namedLike, type Shapes, tensorShapes, weightOf } from './adapter_files.js';
 import type { OpenedModel } from './parameters.js';
 
 /** How an adapter is loaded. */
@@ -71,14 +71,22 @@ export async function loadAdapter(model: AdaptedModel, source: Source, options: 
   return adapter_name;
 }
 
-async function add(model: AdaptedModel, name: string, text: string, shapes: Shapes, checkpoint: Handle): Promise<void> {
+async function add(
+  model: AdaptedModel,
+  adapter: string,
+  text: string,
+  shapes: Shapes,
+  checkpoint: Handle,
+): Promise<void> {
   const config = JSON.parse(text) as LoraConfig;
   const { engine, model: handle } = model.open();
-  const listed = (await engine.call('parameter_list', { model: handle })).parameters;
+  const { parameters } = await engine.call('parameter_list', { model: handle });
   const modules = modulesOf(shapes);
+  const listed = namedLike([...modules.keys()], parameters);
+  const prefixes = new Set<string>();
   const updates: AdapterUpdate[] = [];
   for (const [module, path] of modules) {
-    const weight = weightOf(module, listed);
+    const { name, stored: weight } = weightOf(module, listed);
     const twice = updates.find((update) => update.weight === weight);
     if (twice !== undefined) throw misfit(`${path} and ${twice.name} are both of ${weight}`);
     if (!isTarget(config, module)) {
@@ -89,26 +97,26 @@ async function add(model: AdaptedModel, name: string, text: string, shapes: Shap
     const found = shapes.get(lora_A)?.[0];
     if (found !== rank) throw misfit(`${lora_A} has ${found} rows, and adapter_config.json says rank ${rank}`);
     updates.push({ weight, name: path, scale });
+    prefixes.add(prefixOf(path, name.replace(/\.weight$/, '')));
   }
-  const prefixes = new Set(updates.map(({ weight, name }) => prefixOf(name, weight.replace(/\.weight$/, ''))));
-  const missing = listed.find(({ name: weight, dims }) => {
-    const module = weight.replace(/\.weight$/, '');
-    const covered = updates.some((update) => update.weight === weight);
+  const missing = listed.find(({ name, stored, dims }) => {
+    const module = name.replace(/\.weight$/, '');
+    const covered = updates.some(({ weight }) => weight === stored);
     const isMissing = (prefix: string) => isListed(config, prefix + module);
-    return dims.length === 2 && module !== weight && !covered && [...prefixes].every(isMissing);
+    return dims.length === 2 && module !== name && !covered && [...prefixes].every(isMissing);
   });
   if (missing !== undefined) {
     const problem = `adapter: ${missing.name} is one of target_modules, and ${weightsFile} has no matrices for it`;
     throw new ClearformerError('missing_tensor', problem, { file: weightsFile, tensor: missing.name });
   }
-  await engine.call('adapter_add', { model: handle, adapter: name, updates, checkpoint });
+  await engine.call('adapter_add', { model: handle, adapter, updates, checkpoint });
   try {
-    await put(model, [{ adapter: name, scale: 1 }], true);
+    await put(model, [{ adapter, scale: 1 }], true);
   } catch (thrown) {
-    await engine.call('adapter_remove', { model: handle, adapter: name });
+    await engine.call('adapter_remove', { model: handle, adapter });
     throw thrown;
   }
-  stateOf(model).configs.set(name, text);
+  stateOf(model).configs.set(adapter, text);
 }
 
 /** What PEFT's path of a module has in front of the checkpoint's name, such as "transformer.". */
