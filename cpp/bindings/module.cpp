@@ -42,6 +42,7 @@ struct ModuleCall {
   // Calls forward().
   val run(Trace* trace) {
     const Tensor output = module->forward(inputs, trace);
+    shape = output.shape();
     if (trace != nullptr) trace->check_all_met();
     val result = val::object(), legends = val::object();
     put(result, "output", to_value(output));
@@ -57,6 +58,7 @@ struct ModuleCall {
   std::map<std::string, Tensor> tensors;
   Module::Inputs inputs;
   Observation observation;
+  Shape shape;  // of the output
 };
 
 }  // namespace
@@ -74,6 +76,10 @@ val module_backward(const Arguments& arguments) {
   Trace& trace = call.observation.needed_trace();
   call.module->differentiate(trace, gradient);
   val result = call.run(&trace), inputs = val::object(), weights = val::object();
+  if (!(d_output.shape() == call.shape)) {
+    fail(ErrorCode::shape_mismatch, "backward: grad_output of shape ", d_output.shape().text(),
+         ", expected ", call.shape.text());
+  }
   for (const auto& [name, tensor] : call.module->backward(call.inputs, d_output, trace)) {
     inputs.set(to_value(name), to_value(tensor));
   }

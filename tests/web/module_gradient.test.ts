@@ -302,6 +302,29 @@ describe('backward of a module', () => {
     expect([failure.code, failure.message]).toEqual([code, expect.stringContaining(text)]);
   });
 
+  it('refuses gradients of other dims than the output', async () => {
+    const linear = await new nn.Linear(3, 2).load_state_dict({
+      weight: [
+        [1, 2, 3],
+        [4, 5, 6],
+      ],
+      bias: [0, 0],
+    });
+    for (const [x, wrong, right] of [
+      [[[[1, 2, 3]]], [[1, 0]], [[[1, 0]]]],
+      [[[1, 2, 3]], [1, 0], [[1, 0]]],
+      [[1, 2, 3], [[1, 0]], [1, 0]],
+    ]) {
+      const failure = await failureOf(() => linear.backward([x as number[]], { grad_output: wrong as number[] }));
+      expect([failure.code, failure.message]).toEqual(['shape_mismatch', expect.stringContaining('grad_output')]);
+      const { inputs } = await linear.backward([x as number[]], { grad_output: right as number[] });
+      expect([...(inputs.input as Float).data]).toEqual([1, 2, 3]);
+    }
+    const { module, src, options } = await call();
+    const attention = module.backward([src, options as object], { grad_output: grad_output.unsqueeze(0) });
+    expect(await failureOf(() => attention)).toMatchObject({ code: 'shape_mismatch' });
+  });
+
   it('refuses what has no gradient, and arguments that are no list', async () => {
     const { module, given } = await callOf(named('embedding'));
     const grad_output = named('embedding').tensor('d_output');

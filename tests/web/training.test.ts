@@ -155,13 +155,14 @@ describe('optimisers refuse', () => {
     const model = await loaded(one);
     const batch = batchOf(one, 0);
     const half = await loaded(one, { dtype: 'fp16' });
-    const refused: [() => unknown, string][] = [
+    const refused: [() => unknown, string, message?: string][] = [
       [() => new AdamW(half).backward(batch), 'unsupported'],
       [() => new AdamW(model, { parameters: 'model.nothing' }).backward(batch), 'invalid_argument'],
       [() => new AdamW(model, { adapter: 'none' }).backward(batch), 'invalid_argument'],
       [() => new AdamW(model, { lr: -1 }).backward(batch), 'invalid_argument'],
       [() => new AdamW(model, { lr: Number.POSITIVE_INFINITY }).backward(batch), 'invalid_argument'],
       [() => new AdamW(model, { betas: 0.9 as never }), 'invalid_argument'],
+      [() => new AdamW(model, { betas: [0.9] as never }), 'invalid_argument', 'not two numbers'],
       [() => new AdamW(model).backward(batch, { label_smoothing: Number.NaN }), 'invalid_argument'],
       [() => new AdamW(model).backward({ ...batch, labels: [[97]] }), 'shape_mismatch'],
       [() => new AdamW(model).backward({ ...batch, labels: null as never }), 'invalid_argument'],
@@ -178,7 +179,9 @@ describe('optimisers refuse', () => {
       [() => new SGD(model).backward({ input_ids: batch.input_ids } as TrainingInputs), 'invalid_argument'],
       [() => clip_grad_norm_(new SGD(model), Number.NaN), 'invalid_argument'],
     ];
-    for (const [failing, code] of refused) expect(await failureOf(failing)).toMatchObject({ code });
+    for (const [failing, code, message = ''] of refused) {
+      expect(await failureOf(failing)).toMatchObject({ code, message: expect.stringContaining(message) });
+    }
     const optimizer = new AdamW(model);
     await optimizer.backward(batch);
     const { workspace } = model.info().memory;

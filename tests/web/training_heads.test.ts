@@ -92,6 +92,28 @@ describe('training', () => {
     await model.dispose();
   });
 
+  it('refuses label_smoothing of labels that are no classes', async () => {
+    const numbers = cases.filter((one) => inputsOf(one).labels.data instanceof Float32Array);
+    expect(numbers.length).toBeGreaterThan(1);
+    for (const one of numbers) {
+      await using model = await modelOf(one);
+      const inputs = inputsOf(one);
+      await using optimizer = new AdamW(model);
+      const { labels, ...rest } = inputs;
+      const metric = { labels, label_smoothing: 7 };
+      for (const failing of [
+        () => optimizer.backward(inputs, { label_smoothing: 0.1 }),
+        () => model.backward(rest, { metric }),
+      ]) {
+        const failure = await failureOf(failing);
+        expect([failure.code, failure.message]).toEqual([
+          'invalid_argument',
+          expect.stringContaining('label_smoothing'),
+        ]);
+      }
+    }
+  });
+
   it('refuses labels that do not fit the task', async () => {
     const tokens = await modelOf(cases.find(({ name }) => name === 'tokens') as Case);
     const answers = await modelOf(cases.find(({ name }) => name === 'answers') as Case);

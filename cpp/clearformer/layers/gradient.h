@@ -20,7 +20,7 @@ struct LabelLoss {
   /// As transformers expects them for the model's task. int32, of a token, class or position, -100: not counted; of
   /// question answering (B, 2). float32 for sequences with one output (regression) or several labels.
   Tensor labels;
-  float label_smoothing = 0.0f;  // 0 … 1
+  float label_smoothing = 0.0f;  // 0 … 1; only of classes or tokens
   float weight = 1.0f;
 };
 

@@ -107,6 +107,10 @@ void add_numbers_loss(ModelConfig::Problem problem, const LabelLoss& loss, const
     fail(ErrorCode::shape_mismatch, "loss: labels of shape ", labels.shape().text(), ", expected ",
          (one ? Shape{output.dim(0)} : output.shape()).text());
   }
+  if (loss.label_smoothing != 0.0f) {
+    fail(kInvalid, "loss: label_smoothing is ", loss.label_smoothing,
+         ", of labels that are no classes");
+  }
   std::vector<float> numbers(labels.elements());
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     numbers[i] = labels.dtype() == DType::f32

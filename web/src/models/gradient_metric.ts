@@ -51,7 +51,7 @@ export interface LogitTerm {
 export interface LossTerm {
   /** As transformers expects them for the model's task. Without `decoder_input_ids` a decoder's are made of them. */
   labels: LabelInput;
-  /** Default 0. */
+  /** Default 0; only of labels that are classes or tokens. */
   label_smoothing?: number | undefined;
   /** Default 1. */
   weight?: number | undefined;

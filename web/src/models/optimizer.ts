@@ -59,10 +59,11 @@ export type TrainingInputs = ModelInputs & { labels: LabelInput };
 
 /** Options of `backward`. */
 export interface LossOptions {
-  /** 0 … 1 (0) */
+  /** 0 … 1 (0); only of labels that are classes or tokens (`invalid_argument` otherwise). */
   label_smoothing?: number | undefined;
   /**
-   * An abort signal: the call rejects with its reason, once the current layer is computed. There are no gradients then.
+   * An abort signal: the call rejects with its reason, once the current layer is computed. There are no gradients then,
+   * unless it had been aborted before the call, which leaves those of before.
    */
   signal?: AbortSignal | undefined;
 }
@@ -168,7 +169,8 @@ export class AdamW extends Optimizer {
   constructor(model: PreTrainedModel, options: AdamWOptions = {}) {
     checkOptions('AdamW', options, [...common, 'betas', 'eps', 'weight_decay']);
     const { betas = [0.9, 0.999], eps = 1e-8, weight_decay = 0.01 } = options;
-    if (!Array.isArray(betas) || betas.length !== 2) throw invalid('betas', `AdamW: betas is ${textOf(betas)}`);
+    if (!Array.isArray(betas) || betas.length !== 2)
+      throw invalid('betas', `AdamW: betas is ${textOf(betas)}, not two numbers`);
     const [beta1, beta2] = betas as [number, number];
     super(model, { ...numbersOf('AdamW', options), beta1, beta2, eps, weight_decay });
   }
