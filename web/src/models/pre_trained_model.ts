@@ -283,8 +283,8 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   }
 
   /**
-   * Takes back the last `count` edits of weights, by default all: the weights have the bits they had before. Resolves
-   * to the number still in force. Rejects with `invalid_argument` if there are fewer.
+   * Takes back the last `count` edits of weights, by default all: the weights have the bits they had before, without what
+   * was trained there since. Resolves to the number still in force. Rejects with `invalid_argument` if there are fewer.
    */
   async undo_edits(count?: number): Promise<number> {
     const { engine, model } = this.open();
