@@ -42,7 +42,10 @@ describe('a folder of stories', () => {
     await open.page.getByRole('button', { name: /^Load in fp32/ }).click();
     await open.page.getByRole('button', { name: 'Run' }).click();
     await open.page.locator('figure-own output').filter({ hasText: 'Once upon a time' }).waitFor();
-    await open.page.locator('figure-own a.chip').first().click();
+    const chips = open.page.locator('figure-own a.chip');
+    const others = await chips.evaluateAll((all) => all.map((chip) => chip.getAttribute('href')?.split('?')[0]));
+    expect(others).toEqual(['next', 'head', 'heads', 'block', 'saying', 'laboratory'].map((id) => `#/${id}`));
+    await chips.first().click();
     await settled(open.page);
     expect(new URL(open.page.url()).hash).toContain('m=own');
     expect(await shownText(open.page)).toContain('She');

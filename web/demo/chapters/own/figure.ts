@@ -20,7 +20,7 @@ import './task_form.js';
 
 /** The chapters that run on the reader's own model, by its pipeline. */
 const runsIn: Readonly<Record<string, readonly ChapterId[]>> = {
-  'text-generation': ['next', 'vectors', 'head', 'heads', 'block', 'saying', 'laboratory'],
+  'text-generation': ['next', 'head', 'heads', 'block', 'saying', 'laboratory'],
   translation: ['laboratory'],
   summarization: ['laboratory'],
   'fill-mask': ['laboratory'],
@@ -124,18 +124,7 @@ class FigureOwn extends Figure<number, typeof words> {
       [labels.architecture, architectures.join(', ') || model_type],
       [labels.kind, kind],
       [labels.task, pipeline],
-      [
-        labels.size,
-        cfg
-          ? filled(labels.sizes, {
-              layers: cfg.n_layers,
-              d: cfg.d_model,
-              heads: cfg.n_heads,
-              words: cfg.d_vocab,
-              context: cfg.n_ctx,
-            })
-          : undefined,
-      ],
+      [labels.size, cfg ? sizesOf(cfg, labels) : undefined],
       [labels.parameters, typeof parameters === 'number' ? grouped(parameters) : undefined],
       [labels.tokenizer, tokenizer?.kind],
     ];
@@ -210,6 +199,17 @@ class FigureOwn extends Figure<number, typeof words> {
       cpp: `const auto model = from_pretrained(${source});`,
     };
   }
+}
+
+/** Models of images have no words; biases by distance have no last position. */
+function sizesOf(cfg: NonNullable<Inspection['cfg']>, labels: typeof words.labels): string {
+  const { n_layers: layers, d_model: d, n_heads: heads, d_vocab, n_ctx, positional_embedding_type } = cfg;
+  const endless = positional_embedding_type === 'relative_positional_bias' && n_ctx === 2 ** 20;
+  return [
+    filled(labels.sizes, { layers, d, heads }),
+    ...(d_vocab > 0 ? [filled(labels.sizeWords, { words: d_vocab })] : []),
+    ...(endless ? [] : [filled(labels.sizeContext, { context: n_ctx })]),
+  ].join(', ');
 }
 
 const megabytes = (count: number): string => `${decimals(count / 1e6, 1)} MB`;

@@ -43,7 +43,7 @@ export const words: typeof english = {
     },
     need: {
       title: 'Wer wird gebraucht?',
-      text: 'Eine Karte zeigt, wohin ein Kopf schaut, nicht, ob es darauf ankommt. Schalte also jeden einmal aus und sieh, wie weit „{needBest}“ vor „{needSecond}“ bleibt (jetzt {needBase}). Die meisten fehlen kaum. Ohne Kopf {needHead} von Block {needLayer} ändert es sich um {needChange}. Klick auf eine Zelle bringt ihn zum Schweigen.',
+      text: 'Eine Karte zeigt, wohin ein Kopf schaut, nicht, ob es darauf ankommt. Schalte also jeden einmal aus und sieh, wie weit „{needBest}“ vor „{needSecond}“ bleibt (jetzt {needBase}). Manche fehlen kaum. Ohne Kopf {needHead} von Block {needLayer} ändert es sich um {needChange}. Klick auf eine Zelle bringt ihn zum Schweigen.',
       ask: 'Welcher Kopf würde am meisten fehlen, wenn er schwiege? Zeig auf einen Block und einen Kopf.',
     },
     sorter: {

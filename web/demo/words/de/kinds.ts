@@ -12,7 +12,7 @@ export const words: typeof english = {
     },
     decoder: {
       title: 'Nur Decoder: nie voraus',
-      text: 'Jedes Token liest sich selbst und was vor ihm steht. So lässt sich jede Stelle fragen, was als nächstes kommt, und die Antwort lässt sich anhängen und wieder lesen: „{continued}“. GPT und Llama sind von dieser Art.',
+      text: 'Jedes Token liest sich selbst und was vor ihm steht. So lässt sich jede Stelle fragen, was als nächstes kommt, und die Antwort lässt sich anhängen und wieder lesen: „{continued}“ GPT und Llama sind von dieser Art.',
     },
     encoder: {
       title: 'Nur Encoder: alles auf einmal',

@@ -8,7 +8,7 @@ export const words: typeof english = {
   steps: {
     hook: {
       title: 'Jede Zahl bei ihrem Namen',
-      text: 'Dieses Modell hat {hooks} Messpunkte (*hooks*), benannt wie in TransformerLens. Wähle einen, wähle einen Kopf, zeige auf eine Zelle. Tippe in eine Zelle: der Durchgang läuft noch einmal, mit deiner Zahl an ihrer Stelle.',
+      text: 'Dieses Modell hat {hooks} Messpunkte (*hooks*), benannt wie in TransformerLens. Wähle einen, wähle einen Kopf, zeige auf eine Zelle. Tippe in eine Zelle: der Durchgang läuft noch einmal, mit deiner Zahl an ihrer Stelle. Die Namen zählen ab 0, wie im Code: `blocks.0` ist Block 1 dieses Buchs.',
     },
     edit: {
       title: 'Eingriffe sind Daten',

@@ -4,7 +4,7 @@ import type { words as english } from '../en/own.js';
 
 export const words: typeof english = {
   title: 'Dein Modell',
-  lead: 'Nimm einen Ordner vom Hugging Face Hub, wie er ist: config.json, safetensors, Tokenizer. Die Seite sagt, was es ist, bevor sie ein einziges Gewicht liest, lädt es in diesen Tab, und die Kapitel dieses Buchs laufen damit. Nichts wird hochgeladen.',
+  lead: 'Nimm einen Ordner vom Hugging Face Hub, wie er ist: config.json, safetensors, Tokenizer. Die Seite sagt, was es ist, bevor sie ein einziges Gewicht liest, und lädt es in diesen Tab. Kapitel dieses Buchs laufen dann damit, wenn es Text schreibt, Lücken füllt, übersetzt oder Bilder einordnet. Nichts wird hochgeladen.',
   steps: {
     choose: {
       title: 'Gib ihr einen Ordner',
@@ -39,7 +39,9 @@ export const words: typeof english = {
     kind: 'Art',
     task: 'Gemacht für',
     size: 'Größe',
-    sizes: '{layers} Schichten, {d} Zahlen breit, {heads} Köpfe, {words} Wörter, {context} Positionen',
+    sizes: '{layers} Schichten, {d} Zahlen breit, {heads} Köpfe',
+    sizeWords: '{words} Wörter',
+    sizeContext: '{context} Positionen',
     parameters: 'Parameter',
     tokenizer: 'Tokenizer',
     problems: 'Was daran nicht stimmt',

@@ -128,7 +128,8 @@ export const words: typeof english = {
     biasName: 'B',
     added: 'zu den Scores addiert',
     buckets: 'Fächer von T5.',
-    bucketsAre: 'Abstände mit derselben Nummer teilen sich eine gelernte Zahl.',
+    bucketsAre:
+      'Abstände mit derselben Nummer teilen sich eine gelernte Zahl. Gezeichnet mit 8 Fächern bis Abstand 16; T5 hat 32 bis 128.',
     bucket: 'b',
     whichNumber: 'welche gelernte Zahl',
     window: 'Die ersten {n} von {of} Tokens sind gezeichnet.',

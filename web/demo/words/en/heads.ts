@@ -41,7 +41,7 @@ export const words = {
     },
     need: {
       title: 'Who is needed?',
-      text: 'A map shows where a head reads, not whether it matters. So switch off each head in turn, and see how far “{needBest}” stays ahead of “{needSecond}” (now {needBase}). Most are hardly missed. Without head {needHead} of block {needLayer} it changes by {needChange}. Click a cell to silence it.',
+      text: 'A map shows where a head reads, not whether it matters. So switch off each head in turn, and see how far “{needBest}” stays ahead of “{needSecond}” (now {needBase}). Some are hardly missed. Without head {needHead} of block {needLayer} it changes by {needChange}. Click a cell to silence it.',
       ask: 'Which head would be missed most if it were silent? Point at a block and a head.',
     },
     sorter: {

@@ -10,7 +10,7 @@ export const words = {
     },
     decoder: {
       title: 'Decoder-only: never ahead',
-      text: 'Each token reads itself and what stands before it. So every place can be asked what comes next, and the answer can be appended and read again: “{continued}”. GPT and Llama are of this kind.',
+      text: 'Each token reads itself and what stands before it. So every place can be asked what comes next, and the answer can be appended and read again: “{continued}” GPT and Llama are of this kind.',
     },
     encoder: {
       title: 'Encoder-only: all of it, at once',

@@ -6,7 +6,7 @@ export const words = {
   steps: {
     hook: {
       title: 'Any number by its name',
-      text: 'This model has {hooks} hook points, named as in TransformerLens. Choose one, choose a head, point at a cell. Type into a cell: the pass runs again with that number in its place.',
+      text: 'This model has {hooks} hook points, named as in TransformerLens. Choose one, choose a head, point at a cell. Type into a cell: the pass runs again with that number in its place. Names count from 0, as in code: `blocks.0` is block 1 of this book.',
     },
     edit: {
       title: 'Edits are data',

@@ -2,7 +2,7 @@
 
 export const words = {
   title: 'Your model',
-  lead: 'Take a folder of the Hugging Face Hub as it is: config.json, safetensors, tokenizer. The page says what it is before it reads a single weight, loads it into this tab, and the chapters of this book run on it. Nothing is uploaded.',
+  lead: 'Take a folder of the Hugging Face Hub as it is: config.json, safetensors, tokenizer. The page says what it is before it reads a single weight, and loads it into this tab. Chapters of this book then run on it if it writes text, fills blanks, translates or sorts pictures. Nothing is uploaded.',
   steps: {
     choose: {
       title: 'Give it a folder',
@@ -36,7 +36,9 @@ export const words = {
     kind: 'Kind',
     task: 'Made for',
     size: 'Size',
-    sizes: '{layers} layers, {d} numbers wide, {heads} heads, {words} words, {context} positions',
+    sizes: '{layers} layers, {d} numbers wide, {heads} heads',
+    sizeWords: '{words} words',
+    sizeContext: '{context} positions',
     parameters: 'Parameters',
     tokenizer: 'Tokenizer',
     problems: 'What is wrong with it',

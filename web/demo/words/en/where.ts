@@ -125,7 +125,8 @@ export const words = {
     biasName: 'B',
     added: 'added to the scores',
     buckets: 'Buckets of T5.',
-    bucketsAre: 'Distances with the same number share one learned bias.',
+    bucketsAre:
+      'Distances with the same number share one learned bias. Drawn with 8 buckets up to distance 16; T5 has 32 up to 128.',
     bucket: 'b',
     whichNumber: 'which learned number',
     window: 'The first {n} of {of} tokens are drawn.',
