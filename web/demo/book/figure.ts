@@ -227,7 +227,7 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
     return html`<div class="failed" role="alert">
       <p><b>${title}</b></p>
       <p>${message}</p>
-      ${advice ? html`<p>${advice}</p>` : ''}${this.#otherModels()}
+      ${advice ? html`<p>${advice}</p>` : ''}${this.#otherModels()}${this.#asInTheBook()}
       <p>${code ? html`<code>${code}</code> ` : ''}<button type="button" class="plain" @click=${this.#retry}>${this.shell.retry}</button></p>
     </div>`;
   }
@@ -242,6 +242,16 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
     const { openAgain, bookModel } = this.shell;
     const again = chosen.some(([, name]) => name === 'own') && !shelf.has('own');
     return html`<p>${again ? html`<a class="chip" href=${address.href('own')}>${openAgain}</a> ` : ''}<a class="chip" href=${address.href(this.chapter.id, cleared)}>${bookModel}</a></p>`;
+  }
+
+  /** Without the choices of the address, one of which may be wrong. */
+  #asInTheBook(): TemplateResult | string {
+    const { address } = this.book;
+    const keys = ['edit', ...Object.keys({ ...this.chapter.defaults, ...this.step.defaults })];
+    const chosen = keys.filter((key) => address.get(key) !== undefined);
+    if (chosen.length === 0) return '';
+    const cleared = Object.fromEntries(chosen.map((key) => [key, undefined]));
+    return html`<p><a class="chip" href=${address.href(this.chapter.id, cleared)}>${this.shell.asInTheBook}</a></p>`;
   }
 
   #redraw = (): void => this.requestUpdate();

@@ -40,7 +40,7 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
     figureStyles,
     css`
       .given { display: flex; gap: 8px 12px; flex-wrap: wrap; align-items: center; margin-bottom: 16px; }
-      .given textarea { flex: 1 1 160px; min-width: 0; font: max(17px, var(--cf-min-font-size)) / 1.4 var(--cf-serif); min-height: 40px; field-sizing: content; resize: vertical; }
+      .given textarea { flex: 1 1 160px; min-width: 0; font: max(17px, var(--cf-min-font-size)) / 1.4 var(--cf-serif); min-height: 40px; max-height: 9.2em; field-sizing: content; resize: vertical; }
       .three { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 36px; align-items: start; }
       .three.maps { grid-template-columns: minmax(0, 1fr) minmax(0, 0.8fr) minmax(0, 1.4fr); }
       .kind { min-width: 0; }
@@ -192,7 +192,7 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
   #pair(both: Extract<Kinds['both'], { kind: 'told' }>, layer: number, head: number): TemplateResult {
     const { labels } = this.words;
     const [reads, writes] = [labelsOf(both.source), labelsOf(both.target)];
-    const begun = ['<s>', ...writes].slice(0, writes.length);
+    const begun = [both.start.label, ...writes].slice(0, writes.length);
     const cross = headOf(both.pass, `decoder.${Math.min(layer, 2)}.cross_attn.hook_pattern`, head);
     const cell = this.#smallCell(Math.min(most, reads.length) + Math.min(most, begun.length));
     const part = (about: string, queries?: readonly string[]): Part => ({ about, cell, queries });

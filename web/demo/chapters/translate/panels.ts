@@ -91,7 +91,7 @@ const write: Panel = (figure, told) => {
   const [from] = range;
   const pattern = weightsOf(told.pass, `decoder.${layer}.attn.hook_pattern`, head).slice(range, range);
   const cell = mapCell(figure, 28, 21);
-  const names = ['<s>', ...told.target.map(({ label }) => label)].slice(...range);
+  const names = [told.start, ...told.target].map(({ label }) => label).slice(...range);
   return html`<p class="so-far" lang="fr">${written.map(({ text }, i) => html`<span class=${i < told.forced.length ? 'new' : ''}>${text}</span>`)} <span class="gap">${figure.revealed ? (told.target[told.step]?.label ?? '') : '?'}</span></p>
     <cf-matrix .numbers=${pattern} source="decoder.${layer}.attn.hook_pattern[0, ${head}${rangeText(window)}${rangeText(window)}]" label="A" about=${labels.ownMask} scale="weights" hue="q" .rowLabels=${names} .columnLabels=${names} .rails=${{ rows: [told.step - from] }}
       .masked=${(row: number, column: number) => column > row} .cellWidth=${cell.width} .cellHeight=${cell.height} @cell-select=${(event: CustomEvent<{ row: number }>) => figure.choose({ s: String(from + event.detail.row) })}></cf-matrix>
@@ -111,7 +111,7 @@ const cross: Panel = (figure, told) => {
   const query = one('q').slice([step, step + 1]);
   const z = one('z').slice([step, step + 1]);
   const rows = rangeText(window).slice(2);
-  const before = step === 0 ? '<s>' : (told.target[step - 1]?.label ?? '');
+  const before = (step === 0 ? told.start : told.target[step - 1])?.label ?? '';
   const size = figure.inClass ? { width: 13, height: 27 } : { width: 12, height: 17 };
   return html`${heads(figure)}<div class="cross">
       <cf-matrix .numbers=${query} source="${hook('q')}[0, ${step}, ${head}]" label="Q" about=${filled(labels.fromDecoder, { token: before })} caption="above" hue="q" .cellWidth=${size.width} .cellHeight=${size.height}></cf-matrix>

@@ -26,6 +26,8 @@ interface Candidate {
 export interface Told {
   readonly kind: 'told';
   readonly source: readonly Piece[];
+  /** The decoder's start token. */
+  readonly start: Piece;
   /** Tokens of the whole text; more than `source` if it is truncated to the model's context. */
   readonly of: number;
   /** Words of the text with unknown tokens. */
@@ -76,6 +78,7 @@ export async function tell(book: Book, chosen: Chosen): Promise<Told | Empty> {
   return {
     kind: 'told',
     source: texts.pieces(read),
+    start: texts.alone(written[0] ?? 0),
     of: all.length,
     unknown: unknownOf(text, tokenizer),
     forced,

@@ -4,7 +4,7 @@ import { css } from 'lit';
 
 export const translateStyles = css`
   .given { display: flex; gap: 8px 12px; flex-wrap: wrap; align-items: center; margin-bottom: 14px; }
-  .given textarea { flex: 1 1 160px; min-width: 0; font: max(17px, var(--cf-min-font-size)) / 1.4 var(--cf-serif); min-height: 40px; field-sizing: content; resize: vertical; }
+  .given textarea { flex: 1 1 160px; min-width: 0; font: max(17px, var(--cf-min-font-size)) / 1.4 var(--cf-serif); min-height: 40px; max-height: 9.2em; field-sizing: content; resize: vertical; }
   .told { color: var(--cf-wrong); font-size: max(14px, var(--cf-min-font-size)); margin: 0 0 10px; }
   .told.note { color: var(--cf-muted); }
   .parts { display: grid; grid-template-columns: minmax(0, 1fr) minmax(250px, 340px); gap: 40px; margin-top: 18px; align-items: start; }
