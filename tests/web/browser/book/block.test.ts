@@ -78,4 +78,13 @@ describe('chapter 7', () => {
     await answerQuestion(page, 'weights', String(2 * 64 * 172), 'wrong');
     await answerQuestion(page, 'weights', String(3 * 64 * 172), 'right');
   });
+
+  it('holds the names of a decoder’s boxes in them', async () => {
+    const { page } = await site.open({ viewport: { width: 1280, height: 900 } }, 'block?step=6');
+    const over = await page
+      .locator('.box')
+      .evaluateAll((boxes) => boxes.filter((box) => box.scrollWidth > box.clientWidth).length);
+    expect(over).toBe(0);
+    await page.context().close();
+  });
 });

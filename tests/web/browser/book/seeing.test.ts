@@ -151,4 +151,20 @@ describe('chapter 11', () => {
     await site.go(page, 'seeing?step=7&hide=none');
     expect(await blind()).toContain('wrong');
   });
+
+  it.each([360, 1280])('draws vectors whole at %i px', async (width) => {
+    const { page } = await site.open({ viewport: { width, height: 900 } }, 'seeing?step=3');
+    const cells = await page.locator('.three cf-matrix').evaluateAll((all) =>
+      all.map((one) => ({
+        room: one.clientWidth - 16,
+        width: Number(Reflect.get(one, 'cellWidth')) * 96,
+      })),
+    );
+    expect(cells).toHaveLength(3);
+    for (const cell of cells) {
+      expect(cell.width).toBeGreaterThan(0.8 * cell.room);
+      expect(cell.width).toBeLessThanOrEqual(cell.room);
+    }
+    await page.context().close();
+  });
 });

@@ -38,7 +38,7 @@ function layoutOf(width: number, { length, postNorm }: Plan, large: boolean): La
     const slot = 46;
     const box = { width: Math.min(130, width * 0.38), height: 36 };
     const place = (at: number, beside: boolean): Point => ({
-      x: beside ? width * 0.66 : width * 0.22,
+      x: width * (beside ? 0.66 : 0.3),
       y: 26 + at * slot,
     });
     return {
@@ -46,7 +46,7 @@ function layoutOf(width: number, { length, postNorm }: Plan, large: boolean): La
       width,
       height: 52 + length * slot,
       box,
-      onStream: box,
+      onStream: { width: 88, height: 36 },
       pill: { width: 62, height: 26 },
       place,
     };
@@ -97,7 +97,7 @@ function box(
   const title = `${hook} [${tokens.length}, ${shape.model}]`;
   const switched = ['attention', 'cross', 'mlp'].includes(part.kind);
   return html`<button type="button" class="box ${part.kind} ${out ? 'out' : ''}" aria-pressed=${chosen} title=${title} aria-label="${name}: ${title}" ${vars(place)}
-      @click=${() => figure.choose({ box: part.id, view: 'tensor' })}>${name}</button>
+      @click=${() => figure.choose({ box: part.id, view: 'tensor' })}>${name.split(/(?=Norm)/).map((word, i) => html`${i > 0 ? html`<wbr>` : nothing}${word}`)}</button>
     ${
       switched
         ? html`<label class="switch" title=${filled(out ? figure.words.labels.putBack : figure.words.labels.takeOut, { box: name })} ${vars({ left: `${x + width / 2 - 30}px`, top: `${y + height / 2 + 4}px` })}>
@@ -125,7 +125,7 @@ function ribbon(reading: Reading, layout: Layout): TemplateResult {
     ${points.map(({ at, length }) => {
       const { x, y } = layout.place(at, false);
       return layout.narrow
-        ? svg`<text class="muted" x=${x - 40} y=${y + 4} text-anchor="end">${two(length)}</text>`
+        ? svg`<text class="muted" x=${x - 50} y=${y + 4} text-anchor="end">${two(length)}</text>`
         : svg`<text class="muted" x=${x} y=${y + 38} text-anchor="middle">${two(length)}</text>`;
     })}`;
 }

@@ -114,12 +114,12 @@ interface ScoresView {
   choose(changes: Readonly<Record<string, string>>): void;
 }
 
-const forms: Readonly<Record<ScoreName, TemplateResult>> = {
+const forms = (identity: boolean): Readonly<Record<ScoreName, TemplateResult>> => ({
   dot: html`q · k ÷ √d`,
-  general: html`q<sup>⊤</sup> M k`,
+  general: html`q<sup>⊤</sup> M k ÷ ${identity ? '√d' : 'd'}`,
   additive: html`w · tanh(W<sub>q</sub> q + W<sub>k</sub> k)`,
   distance: html`−|q − k|² ÷ 2√d`,
-};
+});
 
 export function scoresView({ data, head, labels, width, large, identity, choose }: ScoresView): TemplateResult {
   const narrow = width < 700;
@@ -132,7 +132,7 @@ export function scoresView({ data, head, labels, width, large, identity, choose 
   const cell = Math.max(6, Math.min(large ? 30 : 26, Math.floor(room / most)));
   const first = narrow ? head.focus : Math.max(0, Math.min(head.queries.length - rows, from));
   const matrix = (name: ScoreName): TemplateResult => html`<div>
-    <h3>${labels[name]}</h3><p class="form">${forms[name]}</p>
+    <h3>${labels[name]}</h3><p class="form">${forms(identity)[name]}</p>
     <cf-matrix scale="weights" label="A" caption=${narrow ? 'none' : 'below'} .numbers=${data.weights[name].slice([first, Math.min(first + rows, head.queries.length)], [from, from + most])} source="${data.sources[name]}[${first}:${first + rows}, ${from}:${from + most}]"
       .rowLabels=${head.queries.slice(first, first + rows)} .columnLabels=${head.keys.slice(from, from + most)} quiet=${name === 'dot' || columns === 2 ? (narrow && name !== 'dot' ? 'columns' : '') : 'rows'} .cellWidth=${cell} .cellHeight=${narrow ? 17 : Math.max(large ? 28 : 16, cell * 0.84)}
       .masked=${(r: number, c: number) => head.hooks !== undefined && from + c > first + r} .rails=${{ rows: [head.focus - first], rowHue: 'q' }}></cf-matrix>

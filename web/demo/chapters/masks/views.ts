@@ -99,9 +99,10 @@ export function librariesView(context: ViewContext, all: readonly Spelling[]): T
   return html`<div class="libraries two">${all.map(one)}</div>`;
 }
 
-/** Cell size of a library's mask argument; in class mode only single rows have digits. */
+/** Cell size of a library's mask argument; single rows have digits. */
 function argumentCell({ cell, narrow, large }: ViewContext, rows: number): ViewContext['cell'] {
   if (narrow) return { width: Math.max(11, cell.width * 0.5), height: 11 };
   if (large) return rows === 1 ? { width: 32, height: 30 } : { width: 32, height: 13 };
-  return { width: Math.max(16, cell.width * 0.8), height: Math.max(12, cell.height * 0.8) };
+  const [width, height] = rows === 1 ? [24, 20] : [16, 12];
+  return { width: Math.max(width, cell.width * 0.8), height: Math.max(height, cell.height * 0.8) };
 }

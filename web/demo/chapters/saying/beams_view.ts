@@ -11,7 +11,12 @@ export function beamsView(figure: FigureSaying, { beams, prompt }: Data): Templa
   const { labels } = figure.words;
   const rows = Array.from({ length: beams.nodes.length }, (_, i) => filled(labels.stepName, { n: i + 1 }));
   const columns = Array.from({ length: figure.beamWidth }, (_, i) => filled(labels.beamName, { n: i + 1 }));
-  const items = beams.texts.map(({ text, score }) => ({ label: text, value: Math.exp(score), note: two(score) }));
+  const front = sharedFront(beams.texts.map(({ text }) => text));
+  const items = beams.texts.map(({ text, score }) => ({
+    label: front > 0 ? `… ${text.slice(front)}` : text,
+    value: Math.exp(score),
+    note: two(score),
+  }));
   return html`<div class="tree-scroll">${tree(figure, beams, prompt.tokens.at(-1)?.label ?? '')}</div>
     <div class="draws">
       <div class="wide-bars">
@@ -21,6 +26,13 @@ export function beamsView(figure: FigureSaying, { beams, prompt }: Data): Templa
       </div>
       <cf-matrix label="Σ log p" about=${labels.beamScores} source="generate_stream({ num_beams: ${figure.beamWidth} }).beam_scores" .numbers=${beams.scores} .digits=${2} .rowLabels=${rows} .columnLabels=${columns} .cellWidth=${figure.narrow ? 0 : figure.inClass ? 88 : 62} .cellHeight=${figure.inClass ? 28 : 22}></cf-matrix>
     </div>`;
+}
+
+/** The length of the words with which all texts begin; 0 for a single text. */
+function sharedFront([first = '', ...others]: readonly string[]): number {
+  if (others.length === 0) return 0;
+  const apart = Array.from(first).findIndex((_, i) => others.some((text) => text[i] !== first[i]));
+  return first.slice(0, Math.max(0, apart)).lastIndexOf(' ') + 1;
 }
 
 function tree(figure: FigureSaying, { nodes }: Beams, root: string): TemplateResult {

@@ -2,10 +2,11 @@
 
 import { four, percent } from 'clearformer/elements';
 import { html, nothing, type TemplateResult } from 'lit';
-import { Figure, type FigureCode } from '../../book/figure.js';
+import type { FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { largest } from '../../book/largest.js';
 import { filled } from '../../book/markup.js';
+import { MeasuredFigure } from '../../book/measured_figure.js';
 import type { words } from '../../words/en/seeing.js';
 import { codeOf } from './code.js';
 import './digit_pad.js';
@@ -26,7 +27,7 @@ export type View = (typeof views)[number];
 const mostClasses = 10;
 const mostInClass = 5;
 
-export class FigureSeeing extends Figure<Seen, SeeingWords> {
+export class FigureSeeing extends MeasuredFigure<Seen, SeeingWords> {
   static override styles = [figureStyles, seeingStyles];
   #drawing: OffscreenCanvasRenderingContext2D | undefined;
   /** The pad's last picture; if the address has another one, the strokes are outdated. */

@@ -202,6 +202,7 @@ const positions: Stage = (figure, seen) => {
     { vectors: seen.full, source: 'hook_full_embed', label: 'X', about: labels.input },
   ];
   const first = ({ data }: Seen['embed']): string => two(data[token * width] ?? 0);
+  const cellWidth = figure.inClass ? 0 : Math.max(0, (figure.width / 3 - 33) / columns.count); // 33: brackets, gaps and signs
   const bound = largestOf(seen.positions.data);
   const select = (event: CustomEvent<{ row: number }>): void => {
     const chosen = event.detail.row + rows.from - seen.special;
@@ -209,7 +210,7 @@ const positions: Stage = (figure, seen) => {
   };
   return html`<div class="three">${parts.map(
     ({ vectors, source, label, about }, i) =>
-      html`${i === 0 ? nothing : html`<span class="sign">${i === 1 ? '+' : '='}</span>`}<cf-matrix .numbers=${whole ? vectors : vectors.slice(...part)} source="${source}[0${at}]" label=${label} about=${about} hue="stream" .bound=${bound} .rails=${{ rows: [token - rows.from] }} .cellHeight=${figure.inClass ? 8 : 5} @cell-select=${select}></cf-matrix>`,
+      html`${i === 0 ? nothing : html`<span class="sign">${i === 1 ? '+' : '='}</span>`}<cf-matrix .numbers=${whole ? vectors : vectors.slice(...part)} source="${source}[0${at}]" label=${label} about=${about} hue="stream" .bound=${bound} .rails=${{ rows: [token - rows.from] }} .cellWidth=${cellWidth} .cellHeight=${figure.inClass ? 8 : 5} @cell-select=${select}></cf-matrix>`,
   )}</div>
     <p class="readout">${figure.placeName(place)}, ${labels.firstNumber}: ${first(seen.embed)} + ${first(seen.positions)} = <b>${first(seen.full)}</b></p>
     <p class="note">${seen.special === 1 ? labels.clsNote : labels.clsNoteTwo} ${filled(labels.widthNote, { d: width })}${whole ? nothing : ` ${filled(labels.partNote, { from: rows.from + 1, to: rows.from + rows.count, rows: tokens, columns: columns.count })}`}</p>`;
@@ -224,7 +225,7 @@ const similar: Stage = (figure, seen) => {
   return html`<div class="beside">
       <tile-grid class="square-tiles" .numbers=${numbers} source="matmul(p, pᵀ), p = rms_norm(hook_pos_embed[0, ${seen.special}:])" label=${labels.similarities} .across=${grid} bound="1" .chosen=${place}
         .tileName=${figure.placeName} @tile-select=${(event: CustomEvent<{ tile: number }>) => figure.choose({ p: String(event.detail.tile) })}></tile-grid>
-      <cf-matrix .numbers=${own} source="matmul(p, pᵀ)[${place}]" label="cos" about=${filled(labels.likePlace, { n: place + 1 })} hue="stream" bound="1" .digits=${figure.inClass || grid > 7 ? 'auto' : 2} .cellWidth=${fitted(figure.inClass ? 58 : 33, grid, 7, figure.inClass ? 1 : 1.1)} .cellHeight=${fitted(figure.inClass ? 40 : 27, grid, 7, figure.inClass ? 1 : 1.1)} .selected=${{ row: Math.floor(place / grid), column: place % grid }}></cf-matrix>
+      <cf-matrix .numbers=${own} source="matmul(p, pᵀ)[${place}]" label="cos" about=${filled(labels.likePlace, { n: place + 1 })} hue="stream" bound="1" .digits=${figure.inClass || grid > 7 ? 'auto' : 2} .cellWidth=${figure.inClass ? fitted(58, grid, 7, 1) : 0} .cellHeight=${fitted(figure.inClass ? 40 : 27, grid, 7, figure.inClass ? 1 : 1.1)} .selected=${{ row: Math.floor(place / grid), column: place % grid }}></cf-matrix>
     </div>
     <p class="note">${filled(labels.similarNote, { n: places })}</p>`;
 };
