@@ -71,7 +71,7 @@ export function biasView(
   const slope = Number(slopes.numbers.slice(head).item());
   return html`<div class="controls">${figure.choice(labels.head ?? '', 'bh', head, heads)}</div>
     <div class="biases"><div><p class="verdict"><b>${labels.alibi}</b> ${filled(labels.slope ?? '', { slope: spoken(slope) })}</p>
-    <cf-matrix .numbers=${alibi.numbers} source=${alibi.source} label=${labels.biasName} about=${labels.added} hue="ink" .rowLabels=${shared.rowLabels} .columnLabels=${shared.columnLabels} .masked=${later} .cellWidth=${width} .cellHeight=${high}></cf-matrix>
+    <cf-matrix .numbers=${alibi.numbers} source=${alibi.source} label=${labels.biasName} about=${labels.added} hue="ink" digits="2" .rowLabels=${shared.rowLabels} .columnLabels=${shared.columnLabels} .masked=${later} .cellWidth=${width} .cellHeight=${high}></cf-matrix>
     </div><div><p class="verdict"><b>${labels.buckets}</b> ${labels.bucketsAre}</p>
     <cf-matrix .numbers=${buckets.numbers} source=${buckets.source} label=${labels.bucket} about=${labels.whichNumber} hue="ink" scale="plain" digits="0" .rowLabels=${shared.rowLabels} .columnLabels=${shared.columnLabels} .masked=${later} .cellWidth=${width} .cellHeight=${high}></cf-matrix></div></div>
     ${of > tokens.length ? html`<p class="verdict">${filled(labels.window ?? '', { n: biasTokens, of })}</p>` : nothing}`;
