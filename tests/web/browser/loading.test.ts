@@ -192,6 +192,37 @@ describe('in a browser', () => {
     );
   });
 
+  it.each([
+    ['forbidden, as in a sandboxed frame', 'forbidden'],
+    ['damaged', 'damaged'],
+  ])('where the cache is %s, models are loaded without', async (_, how) => {
+    await page.evaluate((what) => {
+      const refuse = () => {
+        throw new DOMException('no', 'SecurityError');
+      };
+      if (what === 'forbidden') Object.defineProperty(globalThis, 'caches', { get: refuse });
+      else {
+        Cache.prototype.match = () => Promise.reject(new DOMException('bad', 'UnknownError'));
+        Cache.prototype.keys = () => Promise.reject(new DOMException('bad', 'UnknownError'));
+      }
+    }, how);
+    const calls = await runInPage(
+      page,
+      async ({ url, id }) => {
+        const path = new URL('dist/index.js', location.href).href;
+        const { AutoModelForCausalLM, clearCache, configure, listCache } = await import(/* @vite-ignore */ path);
+        configure({ remoteHost: url, retryDelay: 5 });
+        const model = await AutoModelForCausalLM.from_pretrained(id);
+        const { logits } = await model({ input_ids: [[1, 403]] });
+        const told = (call: Promise<unknown>) => call.catch(({ name, code }) => `${name} ${code}`);
+        return [logits.data.length, await told(listCache()), await told(clearCache())];
+      },
+      { url: hub.url, id: hub.id },
+    );
+    const refused = 'ClearformerError file_not_found';
+    expect(calls).toEqual([fine.logits, ...(how === 'forbidden' ? [[], 0] : [refused, refused])]);
+  });
+
   it('a token goes to the Hub and to no other host', async () => {
     hub.token = 'hf_secret';
     expect(await load(page, { token: 'hf_secret' })).toMatchObject(fine);

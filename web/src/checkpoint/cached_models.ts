@@ -1,7 +1,7 @@
 // Cached downloads: listCache() lists them, clearCache() removes them. Their code is loaded on the first call.
 
 import { remoteHost } from '../support/config.js';
-import { ClearformerError, textOf } from '../support/error.js';
+import { ClearformerError, textOf, unreadable } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { isNode } from '../support/platform.js';
 import type { CachedModel } from './store.js';
@@ -25,11 +25,12 @@ export interface CacheClearOptions extends CacheListOptions {
 export async function listCache(options: CacheListOptions = {}): Promise<CachedModel[]> {
   const cache_dir = checked('listCache', options, ['cache_dir']);
   if (isNode()) return (await import('./disk_listing.js')).listDisk(cache_dir);
-  const { cacheName, listResponses } = await import('./response_store.js');
+  const { browserCache, listResponses } = await import('./response_store.js');
   const models = new Map<string, CachedModel>();
-  for (const { href, bytes, complete } of await listResponses(await browserCache(cacheName))) {
+  const cache = await browserCache();
+  for (const { href, bytes, complete } of cache ? await listResponses(cache).catch(refuse) : []) {
     const { source, revision, file } = partsOf(href);
-    const model = models.get(source) ?? { source, where: `the browser's cache '${cacheName}'`, bytes: 0, files: [] };
+    const model = models.get(source) ?? { source, where, bytes: 0, files: [] };
     model.bytes += bytes;
     model.files.push({ file, revision, bytes, complete });
     models.set(source, model);
@@ -45,9 +46,10 @@ export async function clearCache(options: CacheClearOptions = {}): Promise<numbe
   const cache_dir = checked('clearCache', options, ['cache_dir', 'source']);
   const { source } = options;
   if (isNode()) return (await import('./disk_listing.js')).clearDisk(source, cache_dir);
-  const { cacheName, clearResponses } = await import('./response_store.js');
+  const { browserCache, clearResponses } = await import('./response_store.js');
   const isMeant = (href: string) => source === undefined || partsOf(href).source === source;
-  return clearResponses(await browserCache(cacheName), isMeant);
+  const cache = await browserCache();
+  return cache ? clearResponses(cache, isMeant).catch(refuse) : 0;
 }
 
 function checked(call: string, options: CacheClearOptions, known: readonly string[]): string | undefined {
@@ -63,11 +65,11 @@ function checked(call: string, options: CacheClearOptions, known: readonly strin
   throw new ClearformerError('unsupported', message, { option: 'cache_dir' });
 }
 
-/** The browser's cache; a page that may not use one has nothing cached. */
-async function browserCache(name: string): Promise<Pick<Cache, 'keys' | 'match' | 'delete'>> {
-  const nothing = { keys: async () => [], match: async () => undefined, delete: async () => false };
-  if (typeof caches === 'undefined') return nothing;
-  return caches.open(name).catch(() => nothing);
+const where = "the browser's cache 'clearformer'";
+
+/** Of a damaged cache. */
+function refuse(cause: unknown): never {
+  throw unreadable(where, { where }, cause);
 }
 
 /** Splits a file's address into source, revision and name, for the Hub or any other folder. */

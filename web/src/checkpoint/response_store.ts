@@ -16,7 +16,25 @@ export interface CacheLike {
 }
 
 /** The browser cache for downloads. */
-export const cacheName = 'clearformer';
+const cacheName = 'clearformer';
+
+/** The browser's cache; undefined if there is none (insecure context, no space), or it is forbidden (sandboxed frame). */
+export async function browserCache(): Promise<Cache | undefined> {
+  try {
+    return await globalThis.caches?.open(cacheName);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A damaged cache rejects: what it does not give counts as not cached. */
+async function lookIn(cache: CacheLike, address: string): Promise<Response | undefined> {
+  try {
+    return await cache.match(address);
+  } catch {
+    return undefined;
+  }
+}
 
 // Stored as headers of our own, since a page may not see all headers of another host.
 const headers = {
@@ -59,7 +77,7 @@ export class ResponseStore implements Store {
 
   async find(name: string): Promise<KeptFile | 'absent' | undefined> {
     const href = this.#address(name);
-    const first = await this.#cache.match(href);
+    const first = await lookIn(this.#cache, href);
     await first?.body?.cancel();
     if (first === undefined) return undefined;
     if (first.headers.has(headers.absent)) return 'absent';
@@ -134,7 +152,7 @@ class ResponseShelf implements Shelf {
   async #found(index: number): Promise<Response | undefined> {
     const isLast = index === this.#count - 1;
     for (const address of [...(isLast ? [this.#href] : []), addressOf(this.#href, index)]) {
-      const found = await this.#cache.match(address);
+      const found = await lookIn(this.#cache, address);
       if (found !== undefined && isOf(found.headers, this.#version)) return found;
       await found?.body?.cancel();
     }
@@ -148,7 +166,7 @@ class ResponseShelf implements Shelf {
   }
 
   async #headersOf(address: string): Promise<Headers> {
-    const found = await this.#cache.match(address);
+    const found = await lookIn(this.#cache, address);
     await found?.body?.cancel();
     return found?.headers ?? new Headers();
   }

@@ -7,7 +7,7 @@ import { bytesOf } from './download.js';
 import type { Folder, SourceFile } from './folder.js';
 import { type Download, download, downloadWhole, notKept, readKept } from './keeping.js';
 import { lookUp, type Place, type RemoteFile, withChecksum } from './remote_file.js';
-import { type CacheLike, cacheName, ResponseStore } from './response_store.js';
+import { browserCache, type CacheLike, ResponseStore } from './response_store.js';
 import { type KeptFile, pieceBytes, type Store } from './store.js';
 import { type TokenOption, tokenFor } from './token.js';
 
@@ -114,8 +114,7 @@ export class WebFolder implements Folder {
       const { DiskStore } = await import('./disk_store.js');
       return new DiskStore(hub ?? base, cache_dir);
     }
-    // A page may have no storage (insecure context, private window, no space): then downloads are not cached.
-    const opened = typeof caches === 'undefined' ? undefined : await caches.open(cacheName).catch(() => undefined);
+    const opened = await browserCache();
     return opened && new ResponseStore(opened, (name) => this.#href(name));
   }
 
