@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { seenTexts } from './book/seen_texts.js';
 import { launchChromium } from './chromium.js';
-import { withElements } from './elements_page.js';
+import { makeMatrix, withElements } from './elements_page.js';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -108,5 +108,17 @@ it('wraps long captions and truncates column labels', async () => {
       return [host.shadowRoot?.querySelector('svg')?.getBoundingClientRect().width ?? 0, host.clientWidth];
     });
     expect(wide).toBeLessThanOrEqual((shown ?? 0) + 1);
+  });
+});
+
+it('draws where there are neither internals nor media queries, as in jsdom and happy-dom', async () => {
+  await withElements(browser, async (page) => {
+    await page.evaluate(() => {
+      Object.defineProperty(HTMLElement.prototype, 'attachInternals', { value: undefined });
+      Object.defineProperty(globalThis, 'matchMedia', { value: undefined });
+      HTMLCanvasElement.prototype.getContext = () => null;
+    });
+    await makeMatrix(page, {});
+    await expect.poll(() => page.locator('#m [role=gridcell]').count()).toBe(100);
   });
 });

@@ -77,7 +77,7 @@ export const sharedStyles: CSSResult = css`
 `;
 
 export abstract class ElementBase extends Reactive {
-  readonly #internals = this.attachInternals();
+  readonly #internals = this.attachInternals?.(); // jsdom has no states, happy-dom neither
   #theme: Theme | undefined;
   #minFontSize = 0;
   #unwatch: (() => void) | undefined;
@@ -112,8 +112,8 @@ export abstract class ElementBase extends Reactive {
   #readTheme(): void {
     this.#theme = themeOf(this);
     this.#minFontSize = minFontSizeOf(this);
-    if (this.#theme === 'dark') this.#internals.states.add('dark');
-    else this.#internals.states.delete('dark');
+    if (this.#theme === 'dark') this.#internals?.states?.add('dark');
+    else this.#internals?.states?.delete('dark');
   }
 }
 

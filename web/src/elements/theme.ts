@@ -9,7 +9,7 @@ function painted(colour: string): Rgb {
   const canvas = document.createElement('canvas');
   canvas.width = canvas.height = 1;
   const context = canvas.getContext('2d', { willReadFrequently: true });
-  if (context === null) return [0, 0, 0];
+  if (!context) return [0, 0, 0];
   context.fillStyle = colour;
   context.fillRect(0, 0, 1, 1);
   const [red = 0, green = 0, blue = 0] = context.getImageData(0, 0, 1, 1).data;
@@ -38,7 +38,7 @@ function start(): void {
   const tell = (): void => {
     for (const watcher of [...watchers]) watcher();
   };
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', tell);
+  globalThis.matchMedia?.('(prefers-color-scheme: dark)').addEventListener('change', tell);
   const watched = {
     attributes: true,
     attributeOldValue: true,
@@ -72,4 +72,5 @@ export function watchTheme(watcher: () => void): () => void {
 }
 
 /** Whether the reader prefers reduced motion. */
-export const motionReduced = (): boolean => matchMedia('(prefers-reduced-motion: reduce)').matches;
+export const motionReduced = (): boolean =>
+  globalThis.matchMedia?.('(prefers-reduced-motion: reduce)').matches ?? false;
