@@ -5,6 +5,7 @@ import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { runInNewContext } from 'node:vm';
 import {
   AutoConfig,
   AutoFeatureExtractor,
@@ -17,6 +18,7 @@ import {
   type ProgressInfo,
   pipeline,
   type Source,
+  Tensor,
   validate,
 } from 'clearformer';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -51,6 +53,19 @@ beforeAll(async () => {
 });
 
 describe('the same model from', () => {
+  it("values of another realm, as of a frame, jsdom or Node's vm", async () => {
+    const made = (script: string, given: object = {}) => runInNewContext(script, given);
+    const record = 'Object.fromEntries(names.map((name) => [name, Uint8Array.from(files[name])]))';
+    const theirs = made(record, { files, names: Object.keys(files) });
+    expect(theirs['config.json']).not.toBeInstanceOf(Uint8Array);
+    expect(await logitsOf(theirs)).toEqual(wanted);
+    const model = await AutoModelForCausalLM.from_pretrained(storiesPath, { deterministic: true });
+    for (const ids of ['new Int32Array([1, 403, 407])', 'new BigInt64Array([1n, 403n, 407n])'])
+      expect((await model({ input_ids: made(ids) })).logits.data).toEqual(wanted);
+    expect(new Tensor('float32', made('new Float32Array([1, 2])'), [2]).tolist()).toEqual([1, 2]);
+    await model.dispose();
+  });
+
   it('a path, relative or with a slash at its end, and a file: URL', async () => {
     expect(await logitsOf(`${storiesPath}/`)).toEqual(wanted);
     expect(await logitsOf(`./${relative('.', storiesPath)}`)).toEqual(wanted);

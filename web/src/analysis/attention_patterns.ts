@@ -1,6 +1,7 @@
 // Attention maps as input of an analysis: a list with one per layer, or the cache they were captured in.
 
 import { ClearformerError, textOf } from '../support/error.js';
+import { isA } from '../support/kinds.js';
 import type { Tensor } from '../tensor/tensor.js';
 
 /** Attention maps [batch, head, query, key] of all layers in order, or a cache with the maps of one stack of layers. */
@@ -18,7 +19,7 @@ export function selfAttention(call: string, patterns: AttentionPatterns): Tensor
   const [first] = list;
   if (first === undefined) throw invalid(`${call}: needs attention maps, got none`);
   list.forEach((tensor, layer) => {
-    if (!(tensor?.data instanceof Float32Array)) {
+    if (!isA(tensor?.data, 'Float32Array')) {
       throw invalid(`${call}: the attention map of layer ${layer} is no float32 Tensor`);
     }
     const { dims } = tensor;

@@ -2,6 +2,7 @@
 
 import { copied } from '../support/copied.js';
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
+import { isA } from '../support/kinds.js';
 import { abortable, checkOptions } from '../support/options.js';
 import { inSlices, runs, type Steps } from '../support/steps.js';
 import { resampled } from './sample_rate.js';
@@ -44,16 +45,16 @@ function* atRate({ channels, sampling_rate: from }: Sound, to: number): Steps<Fl
 }
 
 async function soundOf(source: AudioInput, rate: number): Promise<Sound> {
-  if (source instanceof Float32Array) return { channels: [source], sampling_rate: rate };
-  if (typeof source === 'string' || source instanceof URL || source instanceof Blob) {
+  if (isA(source, 'Float32Array')) return { channels: [source], sampling_rate: rate };
+  if (typeof source === 'string' || isA(source, 'URL') || isA(source, 'Blob')) {
     const { readMedia } = await import('../support/media_file.js'); // rarely needed
     return fileOf(await readMedia('read_audio', source), rate);
   }
-  if (source instanceof ArrayBuffer) return fileOf(new Uint8Array(source), rate);
-  if (source instanceof Uint8Array) return fileOf(source, rate);
+  if (isA(source, 'ArrayBuffer')) return fileOf(new Uint8Array(source), rate);
+  if (isA(source, 'Uint8Array')) return fileOf(source, rate);
   if (typeof AudioBuffer === 'function' && source instanceof AudioBuffer) return bufferOf(source);
   const { data, sampling_rate } = (source ?? {}) as { data?: unknown; sampling_rate?: unknown };
-  if (data instanceof Float32Array && typeof sampling_rate === 'number') return { channels: [data], sampling_rate };
+  if (isA(data, 'Float32Array') && typeof sampling_rate === 'number') return { channels: [data], sampling_rate };
   throw new ClearformerError(
     'invalid_argument',
     `sound is a Float32Array, { data, sampling_rate }, an AudioBuffer or a sound file (URL, path or contents), not ${textOf(source)}`,

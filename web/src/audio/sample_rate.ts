@@ -6,6 +6,7 @@
 // Source: Kaiser 1974 (window and its β); Crochiere and Rabiner 1983, Multirate Digital Signal Processing.
 
 import { ClearformerError, textOf } from '../support/error.js';
+import { isA } from '../support/kinds.js';
 import { expectArgument } from '../support/options.js';
 import { atOnce, type Steps } from '../support/steps.js';
 
@@ -27,7 +28,7 @@ const mostRatio = 256; // of the rates: the cost per sample grows with it
  * one is more than 256 times the other, or for so many samples that it would take minutes.
  */
 export function resample_audio(samples: Float32Array, from: number, to: number): Float32Array {
-  expectArgument('resample_audio', samples instanceof Float32Array, 'a Float32Array', samples);
+  expectArgument('resample_audio', isA(samples, 'Float32Array'), 'a Float32Array', samples);
   return atOnce(resampled(samples, from, to));
 }
 

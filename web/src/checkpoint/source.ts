@@ -3,6 +3,7 @@
 import '../support/browser_types.js'; // for the declarations
 import { remoteHost } from '../support/config.js';
 import { ClearformerError, textOf, unreadable } from '../support/error.js';
+import { isA } from '../support/kinds.js';
 import { baseUrl, environment, isNode, loadPart, pathOf } from '../support/platform.js';
 import type { Folder, SourceFile } from './folder.js';
 import type { CacheLike } from './response_store.js';
@@ -57,13 +58,13 @@ export const sourceOptions: readonly string[] = [
 export function openSource(source: Source, options: SourceOptions): Folder {
   checkSourceOptions(options);
   if (typeof source === 'string') return openString(source, options);
-  if (source instanceof URL) return openUrl(source, options);
+  if (isA(source, 'URL')) return openUrl(source, options);
   if (typeof source !== 'object' || source === null) throw notASource();
   expectNoRevision(options);
   if ('getFileHandle' in source && typeof source.getFileHandle === 'function') {
     return new HandleFolder(source as FileSystemDirectoryHandle);
   }
-  if (Array.isArray(source) || (typeof FileList === 'function' && source instanceof FileList)) {
+  if (Array.isArray(source) || isA(source, 'FileList')) {
     const files = Array.from(source as ArrayLike<File>);
     if (!files.every((file) => typeof file?.name === 'string' && typeof file.slice === 'function')) throw notASource();
     return new MemoryFolder('the given files', filesByName(files));
@@ -205,13 +206,13 @@ class MemoryFolder implements Folder {
   async find(name: string): Promise<SourceFile | undefined> {
     const contents = this.files.get(name);
     if (contents === undefined) return undefined;
-    if (contents instanceof Blob) return blobFile(name, this.where, contents);
-    if (!(contents instanceof ArrayBuffer || contents instanceof Uint8Array)) {
+    if (isA(contents, 'Blob')) return blobFile(name, this.where, contents);
+    if (!(isA(contents, 'ArrayBuffer') || isA(contents, 'Uint8Array'))) {
       throw new ClearformerError('invalid_argument', `${name}: a record holds Blobs, ArrayBuffers or Uint8Arrays`, {
         file: name,
       });
     }
-    const bytes = contents instanceof Uint8Array ? contents : new Uint8Array(contents);
+    const bytes = isA(contents, 'Uint8Array') ? contents : new Uint8Array(contents);
     return { name, where: this.where, size: bytes.byteLength, borrowed: true, html: false, chunks: () => parts(bytes) };
   }
 
@@ -228,7 +229,7 @@ const partBytes = 1 << 20; // small, so that an abort takes effect at once
 
 /** Browsers decode no text in memory that threads share: of that, copies. */
 async function* parts(bytes: Uint8Array): AsyncIterable<Uint8Array> {
-  const isOwn = bytes.buffer instanceof ArrayBuffer;
+  const isOwn = isA(bytes.buffer, 'ArrayBuffer');
   for (let start = 0; start < bytes.byteLength; start += partBytes) {
     const part = bytes.subarray(start, start + partBytes);
     yield isOwn ? part : part.slice();

@@ -1,5 +1,6 @@
 // Target sizes of images, and centre crops.
 
+import { isA } from '../support/kinds.js';
 import type { Pixels } from './pixels.js';
 
 /** A size in the forms of preprocessor_config.json; edges in pixels. */
@@ -43,7 +44,7 @@ function roundedToEven(value: number): number {
 export function centerCrop(image: Pixels, height: number, width: number): Pixels {
   const { data, channels } = image;
   const count = height * width * channels;
-  const out = data instanceof Float32Array ? new Float32Array(count) : new Uint8Array(count);
+  const out = isA(data, 'Float32Array') ? new Float32Array(count) : new Uint8Array(count);
   const top = Math.floor((image.height - height) / 2);
   const left = Math.floor((image.width - width) / 2);
   const [start, end] = [Math.max(0, left), Math.min(image.width, left + width)];

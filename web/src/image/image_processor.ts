@@ -7,6 +7,7 @@ import { readProcessorConfig } from '../checkpoint/processor_config.js';
 import { openSource, type Source, type SourceOptions, sourceOptions } from '../checkpoint/source.js';
 import { Callable } from '../support/callable.js';
 import { ClearformerError, textOf } from '../support/error.js';
+import { isA } from '../support/kinds.js';
 import { abortable, checkOptions, expectArgument, ownOptions } from '../support/options.js';
 import { inSlices, runs, type Steps } from '../support/steps.js';
 import { Tensor } from '../tensor/tensor.js';
@@ -170,7 +171,7 @@ function* prepared(call: string, image: Pixels, steps: ImageSteps): Steps<Pixels
     }
     checkSize(call, width, height);
     const { data } = out;
-    if (data instanceof Float32Array) {
+    if (isA(data, 'Float32Array')) {
       const unit = isUnit(call, data);
       out = yield* resize({ ...out, data: bytesOf(data, unit) }, width, height, steps.resize.resample);
       if (unit) out = { ...out, data: Float32Array.from(out.data, (value) => value * (1 / 255)) };
@@ -232,7 +233,7 @@ function* fillChannel(out: Float32Array, image: Pixels, channel: number, steps: 
     const scaled = Math.fround(rescale === undefined ? pixel : pixel * rescale);
     return normalize === undefined ? scaled : Math.fround(scaled - mean) / std;
   };
-  const table = data instanceof Float32Array ? undefined : Float32Array.from({ length: 256 }, (_, i) => value(i));
+  const table = isA(data, 'Float32Array') ? undefined : Float32Array.from({ length: 256 }, (_, i) => value(i));
   yield* runs(pixels, (start, end) => {
     for (let i = start; i < end; i++) {
       const pixel = data[i * channels + channel] as number;

@@ -1,6 +1,7 @@
 // Raw pixels, and conversions between grey and colour.
 
 import { ClearformerError, textOf } from '../support/error.js';
+import { isA } from '../support/kinds.js';
 import { runs, type Steps } from '../support/steps.js';
 
 /** An image in memory: rows from top to bottom, pixels from left to right, interleaved channels. */
@@ -35,7 +36,7 @@ export function checkSize(call: string, width: number, height: number): void {
 /** Validates an image; throws `invalid_argument` or `shape_mismatch`. */
 export function checkedImage(call: string, image: unknown): Pixels {
   const { data, width, height, channels } = (image ?? {}) as { [K in keyof ImagePixels]?: unknown };
-  if (!(data instanceof Uint8Array || data instanceof Uint8ClampedArray || data instanceof Float32Array)) {
+  if (!(isA(data, 'Uint8Array') || isA(data, 'Uint8ClampedArray') || isA(data, 'Float32Array'))) {
     const kinds = 'an image file (URL, path or contents), an ImageData, an ImageBitmap, a canvas, an image element';
     throw new ClearformerError(
       'invalid_argument',
@@ -75,8 +76,8 @@ export function* withChannels(image: Pixels, channels: 1 | 3): Steps<Pixels> {
   if (image.channels === channels) return image;
   const { data, channels: from } = image;
   const pixels = image.width * image.height;
-  const out = data instanceof Float32Array ? new Float32Array(pixels * channels) : new Uint8Array(pixels * channels);
-  const grey = data instanceof Float32Array ? floatLuma : byteLuma;
+  const out = isA(data, 'Float32Array') ? new Float32Array(pixels * channels) : new Uint8Array(pixels * channels);
+  const grey = isA(data, 'Float32Array') ? floatLuma : byteLuma;
   yield* runs(pixels, (start, end) => {
     for (let i = start; i < end; i++) {
       const at = i * from;

@@ -2,6 +2,7 @@
 
 import { copied } from '../support/copied.js';
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
+import { isA } from '../support/kinds.js';
 import { checkOptions, expectArgument } from '../support/options.js';
 import { isNode, nodeModule } from '../support/platform.js';
 import { atOnce, inSlices } from '../support/steps.js';
@@ -33,7 +34,7 @@ export class RawImage implements ImagePixels {
 
   constructor(data: Bytes, width: number, height: number, channels: 1 | 2 | 3 | 4) {
     const image = checkedImage('RawImage', { data, width, height, channels });
-    if (image.data instanceof Float32Array) {
+    if (isA(image.data, 'Float32Array')) {
       throw new ClearformerError('dtype_mismatch', 'RawImage: holds bytes, and data is a Float32Array');
     }
     this.data = image.data;

@@ -2,6 +2,7 @@
 
 import type { ModelShape, TensorIn } from '../runtime/border.js';
 import { ClearformerError } from '../support/error.js';
+import { isA } from '../support/kinds.js';
 import { type IntegerInput, integerMatrix } from '../tensor/integer_input.js';
 import { floats, integers, type NestedInput, type TensorInput } from '../tensor/tensor_input.js';
 import type { LabelInput, ModelInputs } from './inputs.js';
@@ -9,7 +10,7 @@ import type { LabelInput, ModelInputs } from './inputs.js';
 /** @internal Labels for the core. A flat list is one row, except for one class per sequence or image. */
 export function labelsIn(labels: LabelInput, task?: string): TensorIn {
   const { dims, data } = (labels ?? {}) as { dims?: readonly number[]; data?: unknown };
-  if (data instanceof Float32Array || isFractional(labels)) return floats('labels', labels as TensorInput);
+  if (isA(data, 'Float32Array') || isFractional(labels)) return floats('labels', labels as TensorInput);
   const flat = Array.isArray(labels) ? labels.every((one) => !Array.isArray(one)) : dims?.length === 1;
   const perRow = task === undefined || /^(sequence|image)-classification$/.test(task);
   return flat && perRow ? integers('labels', labels as TensorInput) : integerMatrix('labels', labels as IntegerInput);

@@ -3,6 +3,7 @@
 
 import type { EmptyRow } from '../runtime/border.js';
 import { ClearformerError, textOf } from '../support/error.js';
+import { isA } from '../support/kinds.js';
 import { checkOptions } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
@@ -21,7 +22,7 @@ type Float = Tensor<'float32'>;
 export function softmax(input: Float32Array): Float32Array;
 export function softmax(input: TensorInput, dim?: number): Promise<Tensor<'float32'>>;
 export function softmax(input: TensorInput | Float32Array, dim = -1): Promise<Float> | Float32Array {
-  if (input instanceof Float32Array) return vector(input).softmax().data;
+  if (isA(input, 'Float32Array')) return vector(input).softmax().data;
   return along('softmax', input, dim);
 }
 
@@ -33,7 +34,7 @@ export function softmax(input: TensorInput | Float32Array, dim = -1): Promise<Fl
 export function log_softmax(input: Float32Array): Float32Array;
 export function log_softmax(input: TensorInput, dim?: number): Promise<Tensor<'float32'>>;
 export function log_softmax(input: TensorInput | Float32Array, dim = -1): Promise<Float> | Float32Array {
-  if (!(input instanceof Float32Array)) return along('log_softmax', input, dim);
+  if (!isA(input, 'Float32Array')) return along('log_softmax', input, dim);
   const own = vector(input);
   const below = own.sub(own.max());
   return below.sub(Math.log(Number(below.map(Math.exp).sum().item()))).data;

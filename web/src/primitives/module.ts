@@ -3,6 +3,7 @@
 import type { Handle, MaskTerm, PlainOptions, TensorIn } from '../runtime/border.js';
 import { type Engine, releaseHandle } from '../runtime/engine.js';
 import { ClearformerError } from '../support/error.js';
+import { isA } from '../support/kinds.js';
 import { checkOptions } from '../support/options.js';
 import { asyncDisposeSymbol, disposeSymbol, Lease } from '../support/resource.js';
 import type { Tensor } from '../tensor/tensor.js';
@@ -193,7 +194,7 @@ export async function createModule(
   options: PlainOptions,
   state_dict: StateDict,
 ): Promise<Handle> {
-  if (state_dict instanceof Uint8Array || state_dict instanceof ArrayBuffer) {
+  if (isA(state_dict, 'Uint8Array') || isA(state_dict, 'ArrayBuffer')) {
     const checkpoint = await read(engine, bytesOf(state_dict));
     return (await engine.call('module_create', { kind, options, checkpoint })).module;
   }
@@ -210,7 +211,7 @@ export async function createModule(
 /** A view of the bytes; empty for a transferred buffer, of which no view can be created. */
 function bytesOf(given: Uint8Array | ArrayBuffer): Uint8Array {
   if (given.byteLength === 0) return new Uint8Array(0);
-  return given instanceof Uint8Array ? given : new Uint8Array(given);
+  return isA(given, 'Uint8Array') ? given : new Uint8Array(given);
 }
 
 async function read(engine: Engine, bytes: Uint8Array): Promise<Handle> {

@@ -12,6 +12,7 @@ import type { HookName } from '../runtime/hook_names.js';
 import type { ObservationRequest } from '../runtime/observation_request.js';
 import type { ModuleArguments, ModuleValue } from '../runtime/primitive_calls.js';
 import { ClearformerError, textOf } from '../support/error.js';
+import { isA } from '../support/kinds.js';
 import { checkOptions } from '../support/options.js';
 import { nameTest } from '../support/pattern.js';
 import { loadPart } from '../support/platform.js';
@@ -184,7 +185,7 @@ export function gradientsOf(found: Differentiated, names: readonly string[]): Mo
 
 /** The tensors that have gradients: not indices. */
 const trainable = ({ tensors }: Call) =>
-  Object.keys(tensors).filter((name) => tensors[name]?.data instanceof Float32Array);
+  Object.keys(tensors).filter((name) => isA(tensors[name]?.data, 'Float32Array'));
 
 function inputsWanted(what: string, wish: ModuleWithRespectTo, call: Call): string[] {
   const names = [wish.inputs ?? []].flat() as string[];

@@ -1,5 +1,7 @@
 // The only error type of the package: a code for programs, a message for people, and details.
 
+import { kindOf } from './kinds.js';
+
 /** Every cause of failure in this package. The first ten come from the C++ core, the rest from TypeScript. */
 export type ErrorCode =
   | 'invalid_argument'
@@ -73,5 +75,5 @@ export function messageOf(thrown: unknown): string {
 export function textOf(value: unknown): string {
   if (typeof value === 'function') return 'a function';
   if (typeof value !== 'object' || value === null) return String(value);
-  return `of type ${Object.prototype.toString.call(value).slice(8, -1)}`;
+  return `of type ${kindOf(value)}`;
 }

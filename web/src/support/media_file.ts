@@ -2,6 +2,7 @@
 
 import { send } from './config.js';
 import { ClearformerError, messageOf, unreadable } from './error.js';
+import { isA } from './kinds.js';
 import { baseUrl, isNode, nodeModule, pathOf } from './platform.js';
 
 /**
@@ -10,7 +11,7 @@ import { baseUrl, isNode, nodeModule, pathOf } from './platform.js';
  * `invalid_argument`.
  */
 export async function readMedia(call: string, file: string | URL | Blob): Promise<Uint8Array> {
-  return file instanceof Blob ? fromBlob(call, file) : readNamed(call, file);
+  return isA(file, 'Blob') ? fromBlob(call, file) : readNamed(call, file);
 }
 
 /** A file that has changed since it was picked is not read. */
@@ -24,7 +25,7 @@ async function fromBlob(call: string, blob: Blob): Promise<Uint8Array> {
 }
 
 async function readNamed(call: string, name: string | URL): Promise<Uint8Array> {
-  const hasScheme = name instanceof URL || /^[a-z][a-z0-9+.-]+:/i.test(name);
+  const hasScheme = isA(name, 'URL') || /^[a-z][a-z0-9+.-]+:/i.test(name);
   if (isNode() && !(hasScheme && !/^[a-z]:[\\/]/i.test(String(name)))) return fromDisk(call, String(name));
   let url: URL;
   try {

@@ -2,6 +2,7 @@
 
 import type { TensorData, TensorType } from '../runtime/border.js';
 import { ClearformerError, textOf } from '../support/error.js';
+import { kindOf } from '../support/kinds.js';
 import { elementCount } from './elements.js';
 
 export const arrays = {
@@ -21,7 +22,7 @@ export function checkData(what: string, type: TensorType, data: TensorData[Tenso
     const known = Object.keys(arrays).join(', ');
     throw new ClearformerError('dtype_mismatch', `${what}: unknown type '${textOf(type)}' (known: ${known})`);
   }
-  if (!(data instanceof arrays[type])) {
+  if (kindOf(data) !== arrays[type].name) {
     throw new ClearformerError('dtype_mismatch', `${what}: ${type} needs a ${arrays[type].name} for its data`);
   }
   const count = elementCount(dims);

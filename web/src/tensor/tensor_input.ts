@@ -2,6 +2,7 @@
 
 import type { TensorIn } from '../runtime/border.js';
 import { ClearformerError, textOf } from '../support/error.js';
+import { isA, kindOf } from '../support/kinds.js';
 import { transferred } from './data.js';
 import { elementCount } from './elements.js';
 import type { Tensor, TensorData, TensorType } from './tensor.js';
@@ -26,7 +27,7 @@ const deepest = 8; // axes the core knows
  */
 export function floats(what: string, input: TensorInput): TensorOf<'float32'> {
   const { data, dims } = opened(what, input);
-  if (data instanceof Float32Array) return { data, dims };
+  if (isA(data, 'Float32Array')) return { data, dims };
   if (!Array.isArray(data)) throw wrongType(what, 'float32', data);
   return { data: converted(what, data, new Float32Array(data.length), float), dims };
 }
@@ -40,8 +41,8 @@ function float(what: string, value: unknown): number {
 /** int32 from integers of any type; `dtype_mismatch` for fractions, NaN and values out of range. */
 export function integers(what: string, input: TensorInput): TensorOf<'int32'> {
   const { data, dims } = opened(what, input);
-  if (data instanceof Int32Array) return { data, dims };
-  if (data instanceof Float32Array) throw wrongType(what, 'whole numbers (int32, int64 or uint8)', data);
+  if (isA(data, 'Int32Array')) return { data, dims };
+  if (isA(data, 'Float32Array')) throw wrongType(what, 'whole numbers (int32, int64 or uint8)', data);
   return { data: converted(what, data, new Int32Array(data.length), integer), dims };
 }
 
@@ -54,7 +55,7 @@ function integer(what: string, value: unknown): number {
 /** uint8 zeros and ones from booleans, or from the integers 0 and 1. */
 export function flags(what: string, input: TensorInput): TensorOf<'uint8'> {
   const { data, dims } = opened(what, input);
-  if (data instanceof Float32Array) throw wrongType(what, 'booleans, or zeros and ones of an integer type', data);
+  if (isA(data, 'Float32Array')) throw wrongType(what, 'booleans, or zeros and ones of an integer type', data);
   return { data: converted(what, data, new Uint8Array(data.length), flag), dims };
 }
 
@@ -85,7 +86,7 @@ function opened(what: string, input: unknown): Opened {
   if (data === undefined || !Array.isArray(dims)) {
     throw new ClearformerError('invalid_argument', `${what}: needs a Tensor, nested arrays, or { data, dims }`);
   }
-  const kind = kinds.find((one) => data instanceof one);
+  const kind = kinds.find((one) => one.name === kindOf(data));
   if (kind === undefined) throw wrongType(what, 'a Float32Array, Int32Array, BigInt64Array or Uint8Array', data);
   const { length } = data as TensorData[TensorType];
   const wanted = elementCount(dims);
