@@ -46,7 +46,7 @@ function* atRate({ channels, sampling_rate: from }: Sound, to: number): Steps<Fl
 
 async function soundOf(source: AudioInput, rate: number): Promise<Sound> {
   if (isA(source, 'Float32Array')) return { channels: [source], sampling_rate: rate };
-  if (typeof source === 'string' || isA(source, 'URL') || isA(source, 'Blob')) {
+  if (typeof source === 'string' || isA(source, 'URL', 'Blob', 'File')) {
     const { readMedia } = await import('../support/media_file.js'); // rarely needed
     return fileOf(await readMedia('read_audio', source), rate);
   }

@@ -64,8 +64,8 @@ export function openSource(source: Source, options: SourceOptions): Folder {
   if ('getFileHandle' in source && typeof source.getFileHandle === 'function') {
     return new HandleFolder(source as FileSystemDirectoryHandle);
   }
-  if (Array.isArray(source) || isA(source, 'FileList')) {
-    const files = Array.from(source as ArrayLike<File>);
+  if (Symbol.iterator in source) {
+    const files = [...(source as Iterable<File>)];
     if (!files.every((file) => typeof file?.name === 'string' && typeof file.slice === 'function')) throw notASource();
     return new MemoryFolder('the given files', filesByName(files));
   }
@@ -206,13 +206,13 @@ class MemoryFolder implements Folder {
   async find(name: string): Promise<SourceFile | undefined> {
     const contents = this.files.get(name);
     if (contents === undefined) return undefined;
-    if (isA(contents, 'Blob')) return blobFile(name, this.where, contents);
-    if (!(isA(contents, 'ArrayBuffer') || isA(contents, 'Uint8Array'))) {
+    if (isA(contents, 'Blob', 'File')) return blobFile(name, this.where, contents);
+    const bytes: unknown = isA(contents, 'ArrayBuffer') ? new Uint8Array(contents) : contents;
+    if (!isA(bytes, 'Uint8Array')) {
       throw new ClearformerError('invalid_argument', `${name}: a record holds Blobs, ArrayBuffers or Uint8Arrays`, {
         file: name,
       });
     }
-    const bytes = isA(contents, 'Uint8Array') ? contents : new Uint8Array(contents);
     return { name, where: this.where, size: bytes.byteLength, borrowed: true, html: false, chunks: () => parts(bytes) };
   }
 

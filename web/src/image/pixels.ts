@@ -36,7 +36,7 @@ export function checkSize(call: string, width: number, height: number): void {
 /** Validates an image; throws `invalid_argument` or `shape_mismatch`. */
 export function checkedImage(call: string, image: unknown): Pixels {
   const { data, width, height, channels } = (image ?? {}) as { [K in keyof ImagePixels]?: unknown };
-  if (!(isA(data, 'Uint8Array') || isA(data, 'Uint8ClampedArray') || isA(data, 'Float32Array'))) {
+  if (!isA(data, 'Uint8Array', 'Uint8ClampedArray', 'Float32Array')) {
     const kinds = 'an image file (URL, path or contents), an ImageData, an ImageBitmap, a canvas, an image element';
     throw new ClearformerError(
       'invalid_argument',

@@ -194,7 +194,7 @@ export async function createModule(
   options: PlainOptions,
   state_dict: StateDict,
 ): Promise<Handle> {
-  if (isA(state_dict, 'Uint8Array') || isA(state_dict, 'ArrayBuffer')) {
+  if (isA(state_dict, 'Uint8Array', 'ArrayBuffer')) {
     const checkpoint = await read(engine, bytesOf(state_dict));
     return (await engine.call('module_create', { kind, options, checkpoint })).module;
   }

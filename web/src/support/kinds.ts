@@ -4,7 +4,7 @@ interface Kinds {
   ArrayBuffer: ArrayBuffer;
   BigInt64Array: BigInt64Array;
   Blob: Blob;
-  FileList: FileList;
+  File: File;
   Float32Array: Float32Array;
   Int32Array: Int32Array;
   Uint8Array: Uint8Array;
@@ -15,6 +15,6 @@ interface Kinds {
 /** The name of a value's class, of built-in ones also for classes derived from them. */
 export const kindOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1);
 
-/** Whether a value is of that class. Files are Blobs. */
-export const isA = <K extends keyof Kinds>(value: unknown, kind: K): value is Kinds[K] =>
-  kindOf(value).replace(/^File$/, 'Blob') === kind;
+/** Whether a value is of one of these classes. */
+export const isA = <K extends keyof Kinds>(value: unknown, ...kinds: readonly K[]): value is Kinds[K] =>
+  (kinds as readonly string[]).includes(kindOf(value));

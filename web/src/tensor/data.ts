@@ -25,9 +25,14 @@ export function checkData(what: string, type: TensorType, data: TensorData[Tenso
   if (kindOf(data) !== arrays[type].name) {
     throw new ClearformerError('dtype_mismatch', `${what}: ${type} needs a ${arrays[type].name} for its data`);
   }
+  checkCount(what, data.length, dims);
+}
+
+/** Throws `shape_mismatch` unless `dims` are those of as many elements. */
+export function checkCount(what: string, length: number, dims: readonly number[]): void {
   const count = elementCount(dims);
-  if (data.length === count) return;
-  const found = `data has ${data.length}${data.length === 0 ? transferred : ''}`;
+  if (length === count) return;
+  const found = `data has ${length}${length === 0 ? transferred : ''}`;
   throw new ClearformerError('shape_mismatch', `${what}: dims [${dims.join(', ')}] need ${count} elements, ${found}`);
 }
 

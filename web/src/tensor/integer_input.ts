@@ -19,7 +19,7 @@ export type IntegerInput =
  * Throws `shape_mismatch` for ragged rows or other ranks, `dtype_mismatch` for fractions and other element types.
  */
 export function integerMatrix(name: string, input: IntegerInput): TensorOf<'int32'> {
-  const bare = isA(input, 'Int32Array') || isA(input, 'BigInt64Array');
+  const bare = isA(input, 'Int32Array', 'BigInt64Array');
   const { data, dims } = integers(name, bare ? { data: input, dims: [input.length] } : input);
   if (dims.length === 1) return { data, dims: [1, data.length] };
   if (dims.length === 2) return { data, dims };

@@ -3,8 +3,7 @@
 import type { TensorIn } from '../runtime/border.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { isA, kindOf } from '../support/kinds.js';
-import { transferred } from './data.js';
-import { elementCount } from './elements.js';
+import { checkCount } from './data.js';
 import type { Tensor, TensorData, TensorType } from './tensor.js';
 
 /** Arrays up to 8 deep, the innermost ones of numbers, bigints or booleans. */
@@ -89,14 +88,7 @@ function opened(what: string, input: unknown): Opened {
   const kind = kinds.find((one) => one.name === kindOf(data));
   if (kind === undefined) throw wrongType(what, 'a Float32Array, Int32Array, BigInt64Array or Uint8Array', data);
   const { length } = data as TensorData[TensorType];
-  const wanted = elementCount(dims);
-  if (length !== wanted) {
-    const found = `data has ${length}${length === 0 ? transferred : ''}`;
-    throw new ClearformerError(
-      'shape_mismatch',
-      `${what}: dims [${dims.join(', ')}] need ${wanted} elements, ${found}`,
-    );
-  }
+  checkCount(what, length, dims);
   // Nothing may be done with an array whose buffer was transferred, not even when it is empty.
   return { data: length === 0 ? new kind(0) : (data as TensorData[TensorType]), dims: [...dims] };
 }
