@@ -97,7 +97,7 @@ function box(
   const title = `${hook} [${tokens.length}, ${shape.model}]`;
   const switched = ['attention', 'cross', 'mlp'].includes(part.kind);
   return html`<button type="button" class="box ${part.kind} ${out ? 'out' : ''}" aria-pressed=${chosen} title=${title} aria-label="${name}: ${title}" ${vars(place)}
-      @click=${() => figure.choose({ box: part.id, view: 'tensor' })}>${name.split(/(?=Norm)/).map((word, i) => html`${i > 0 ? html`<wbr>` : nothing}${word}`)}</button>
+      @click=${() => figure.choose({ box: part.id, view: 'tensor' })}>${figure.inClass ? name : breakable(name)}</button>
     ${
       switched
         ? html`<label class="switch" title=${filled(out ? figure.words.labels.putBack : figure.words.labels.takeOut, { box: name })} ${vars({ left: `${x + width / 2 - 30}px`, top: `${y + height / 2 + 4}px` })}>
@@ -105,6 +105,10 @@ function box(
         : nothing
     }`;
 }
+
+/** LayerNorm and RMSNorm in two lines where the box is too narrow for one. */
+const breakable = (name: string) =>
+  name.split(/(?=Norm)/).map((word, i) => html`${i > 0 ? html`<wbr>` : nothing}${word}`);
 
 /** Points of the stream with the vector's norm at each. */
 function along({ plan, now, stack, layer, focus }: Reading): { at: number; length: number }[] {
