@@ -110,10 +110,13 @@ std::unique_ptr<Module> embedding(const ConfigReader& options, const WeightScope
 }
 
 struct NormModule {
-  Shape shape;
+  NormConfig config;
   Normalization layer;
 
-  Shape rows(const TensorView& x) const { return normalized_rows("norm", x, shape); }
+  Shape rows(const TensorView& x) const {
+    const bool centred = config.kind == NormKind::layer;
+    return normalized_rows(centred ? "nn.LayerNorm" : "nn.RMSNorm", x, config.shape);
+  }
   Tensor forward(const Module::Inputs& inputs, const Context& context) const {
     const TensorView x = inputs.tensor("input");
     Tensor y(x.shape());
@@ -131,7 +134,7 @@ struct NormModule {
 };
 
 std::unique_ptr<Module> norm(const NormConfig& config, const WeightScope& scope) {
-  return module_of(NormModule{config.shape, Normalization(scope, config)});
+  return module_of(NormModule{config, Normalization(scope, config)});
 }
 
 std::unique_ptr<Module> layer_norm(const ConfigReader& options, const WeightScope& scope) {

@@ -102,10 +102,8 @@ void parallel_for(std::size_t tasks, const Body& body) {
 }
 
 /// Splits 0 … count into ranges and calls body(first, end), or body(first, end, worker) if the body accepts it,
-/// once per range, in parallel.
-/// Ranges begin at multiples of `grain`, which is at least 1, and, but for the last, contain at least kLeastWork, an
-/// element counting as
-/// `work`: small loops stay in the calling thread, as one range.
+/// once per range, in parallel. Ranges begin at multiples of `grain`, which is at least 1, and, but for the last, contain
+/// at least kLeastWork, an element counting as `work`: small loops stay in the calling thread, as one range.
 template <class Body>
 void parallel_ranges(std::size_t count, std::size_t work, std::size_t grain, const Body& body) {
   detail::share_ranges(

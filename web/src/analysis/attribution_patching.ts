@@ -47,11 +47,11 @@ export interface AttributionPatching {
 const ways = { position: ['position'], head: ['head'], 'head and position': ['head', 'position'], layer: [] } as const;
 
 /**
- * Estimates what patchActivations measures, with three passes in place of one for each patch. The estimate is good where
- * the metric is nearly linear in the activation, poor where a patch changes much (Kramár et al., section 2.1). Rejects
- * with `shape_mismatch` if the activations of the two inputs have different dims, `unsupported` for scores that a
- * mask hides on one of them only, `invalid_argument` for a hook without
- * such an axis, with the abort signal's reason, and as `backward` does.
+ * Estimates what patchActivations measures, with three passes in place of one for each patch. The estimate is good
+ * where the metric is nearly linear in the activation, poor where a patch changes much (Kramár et al., section 2.1).
+ * Rejects with `shape_mismatch` if the activations of the two inputs have different dims, `unsupported` for scores that
+ * a mask hides on one of them only, `invalid_argument` for a hook without such an axis, with the abort signal's reason,
+ * and as `backward` does.
  */
 export async function attributionPatching(
   model: PreTrainedModel,

@@ -52,7 +52,7 @@ async function soundOf(source: AudioInput, rate: number): Promise<Sound> {
   }
   if (isA(source, 'ArrayBuffer')) return fileOf(new Uint8Array(source), rate);
   if (isA(source, 'Uint8Array')) return fileOf(source, rate);
-  if (typeof AudioBuffer === 'function' && source instanceof AudioBuffer) return bufferOf(source);
+  if (isA(source, 'AudioBuffer')) return bufferOf(source);
   const { data, sampling_rate } = (source ?? {}) as { data?: unknown; sampling_rate?: unknown };
   if (isA(data, 'Float32Array') && typeof sampling_rate === 'number') return { channels: [data], sampling_rate };
   throw new ClearformerError(

@@ -25,12 +25,12 @@ export interface CacheClearOptions extends CacheListOptions {
 export async function listCache(options: CacheListOptions = {}): Promise<CachedModel[]> {
   const cache_dir = checked('listCache', options, ['cache_dir']);
   if (isNode()) return (await import('./disk_listing.js')).listDisk(cache_dir);
-  const { browserCache, listResponses } = await import('./response_store.js');
+  const { browserCache, cachePlace, listResponses } = await import('./response_store.js');
   const models = new Map<string, CachedModel>();
   const cache = await browserCache();
-  for (const { href, bytes, complete } of cache ? await listResponses(cache).catch(refuse) : []) {
+  for (const { href, bytes, complete } of cache ? await listResponses(cache).catch(damaged(cachePlace)) : []) {
     const { source, revision, file } = partsOf(href);
-    const model = models.get(source) ?? { source, where, bytes: 0, files: [] };
+    const model = models.get(source) ?? { source, where: cachePlace, bytes: 0, files: [] };
     model.bytes += bytes;
     model.files.push({ file, revision, bytes, complete });
     models.set(source, model);
@@ -46,10 +46,10 @@ export async function clearCache(options: CacheClearOptions = {}): Promise<numbe
   const cache_dir = checked('clearCache', options, ['cache_dir', 'source']);
   const { source } = options;
   if (isNode()) return (await import('./disk_listing.js')).clearDisk(source, cache_dir);
-  const { browserCache, clearResponses } = await import('./response_store.js');
+  const { browserCache, cachePlace, clearResponses } = await import('./response_store.js');
   const isMeant = (href: string) => source === undefined || partsOf(href).source === source;
   const cache = await browserCache();
-  return cache ? clearResponses(cache, isMeant).catch(refuse) : 0;
+  return cache ? clearResponses(cache, isMeant).catch(damaged(cachePlace)) : 0;
 }
 
 function checked(call: string, options: CacheClearOptions, known: readonly string[]): string | undefined {
@@ -65,12 +65,9 @@ function checked(call: string, options: CacheClearOptions, known: readonly strin
   throw new ClearformerError('unsupported', message, { option: 'cache_dir' });
 }
 
-const where = "the browser's cache 'clearformer'";
-
-/** Of a damaged cache. */
-function refuse(cause: unknown): never {
+const damaged = (where: string) => (cause: unknown) => {
   throw unreadable(where, { where }, cause);
-}
+};
 
 /** Splits a file's address into source, revision and name, for the Hub or any other folder. */
 function partsOf(href: string): { source: string; revision: string; file: string } {

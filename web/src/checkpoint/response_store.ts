@@ -17,6 +17,7 @@ export interface CacheLike {
 
 /** The browser cache for downloads. */
 const cacheName = 'clearformer';
+export const cachePlace = `the browser's cache '${cacheName}'`;
 
 /** The browser's cache; undefined if there is none (insecure context, no space), or it is forbidden (sandboxed frame). */
 export async function browserCache(): Promise<Cache | undefined> {

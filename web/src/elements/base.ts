@@ -77,7 +77,7 @@ export const sharedStyles: CSSResult = css`
 `;
 
 export abstract class ElementBase extends Reactive {
-  readonly #internals = this.attachInternals?.(); // jsdom has no states, happy-dom neither
+  readonly #internals = this.attachInternals?.(); // happy-dom has none, jsdom none with states
   #theme: Theme | undefined;
   #minFontSize = 0;
   #unwatch: (() => void) | undefined;

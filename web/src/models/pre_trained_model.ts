@@ -135,14 +135,14 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
 
   /**
    * A forward pass that captures activations: `[logits, cache]`, where the cache holds a Tensor under every selected
-   * hook name; CLIP returns `logits_per_image`, a model without logits its first output. With `stop_at_layer` the pass ends
-   * before that layer (0: after the embedding; for an encoder-decoder with `decoder_input_ids`, of the decoder; for CLIP, of
-   * the tower that has inputs) and returns the residual stream [batch, position, d_model] there instead of the logits;
-   * with `start_at_layer` it begins there with the input `residual`. With a `metric`, `cache.grad` holds its gradients
-   * under the same names.
-   * Rejects like a call of the model; with `invalid_argument` for a name that no hook of the pass has and an edit that
-   * does not fit its hook point, `shape_mismatch` for a value that does not fit, `out_of_memory`, with the size and
-   * before computing, if memory is insufficient, and with what a function in `fwd_hooks` throws.
+   * hook name; CLIP returns `logits_per_image`, a model without logits its first output. With `stop_at_layer` the pass
+   * ends before that layer (0: after the embedding; for an encoder-decoder with `decoder_input_ids`, of the decoder;
+   * for CLIP, of the tower that has inputs) and returns the residual stream [batch, position, d_model] there instead of
+   * the logits; with `start_at_layer` it begins there with the input `residual`. With a `metric`, `cache.grad` holds
+   * its gradients under the same names. Rejects like a call of the model; with `invalid_argument` for a name that no
+   * hook of the pass has and an edit that does not fit its hook point, `shape_mismatch` for a value that does not fit,
+   * `out_of_memory`, with the size and before computing, if memory is insufficient, and with what a function in
+   * `fwd_hooks` throws.
    */
   async run_with_cache(
     inputs: ModelInputs,
@@ -162,8 +162,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
 
   /**
    * A forward pass with edited activations: resolves to the logits (or the loss, see `return_type`), or what is
-   * returned in their place (see
-   * `run_with_cache`, which accepts the same edits and also captures). Rejects like that.
+   * returned in their place (see `run_with_cache`, which accepts the same edits and also captures). Rejects like that.
    */
   async run_with_hooks(inputs: ModelInputs, options: RunWithHooksOptions = {}): Promise<Tensor<'float32'>> {
     checkOptions('run_with_hooks', options, hookOptions);
@@ -243,8 +242,8 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   /**
    * The points of the forward pass that can be captured and edited, with their dims and axes. `on_request`: also those
    * computed only where a filter names them, as `'*.hook_result'` does and `'*'` does not: what each head reads
-   * (`hook_q_input`,
-   * `hook_k_input`, `hook_v_input`) and adds (`hook_result`), and what the feed-forward network reads (`hook_mlp_in`).
+   * (`hook_q_input`, `hook_k_input`, `hook_v_input`) and adds (`hook_result`), and what the feed-forward network reads
+   * (`hook_mlp_in`).
    */
   hooks(options: { on_request?: boolean | undefined } = {}): HookPoint[] {
     checkOptions('hooks', options, ['on_request']);

@@ -79,7 +79,7 @@ export class TextGenerationPipeline extends Pipeline<
   GenerativeModel
 > {
   readonly tokenizer: PreTrainedTokenizer;
-  /** @internal The template of chat_template.json, if the tokenizer has none. */
+  /** The template of chat_template.json, if the tokenizer has none. */
   readonly template: string | undefined;
 
   /** @internal */

@@ -13,12 +13,11 @@ import {
 /** Options of a call. */
 export interface TranslationOptions extends TextToTextOptions {
   /**
-   * Languages, by the model's names. NLLB (`eng_Latn`), mBART (`en_XX`) and M2M100 (`en`) need both, as options or in the
-   * task `translation_en_to_fr`. Of other models that task's name only selects settings of config.json, as in
+   * Languages, by the model's names. NLLB (`eng_Latn`), mBART (`en_XX`) and M2M100 (`en`) need both, as options or in
+   * the task `translation_en_to_fr`. Of other models that task's name only selects settings of config.json, as in
    * transformers: a model of one pair of languages translates that pair whatever the task is called. Otherwise
-   * `tgt_lang` is one that config.json has settings for (T5's
-   * `translation_en_to_fr`; with `src_lang`), or that the tokenizer has a token for (`>>fra<<` of an opus-mt model with
-   * several targets).
+   * `tgt_lang` is one that config.json has settings for (T5's `translation_en_to_fr`; with `src_lang`), or that the
+   * tokenizer has a token for (`>>fra<<` of an opus-mt model with several targets).
    */
   src_lang?: string | undefined;
   tgt_lang?: string | undefined;

@@ -26,8 +26,8 @@ export interface ZeroShotImageClassificationOptions extends CallOptions {
 export interface ZeroShotImageClassificationPipeline {
   /**
    * All labels with their probabilities for an image (SigLIP: each label's own, which do not sum to 1), or for each
-   * image, the most probable first. Rejects with
-   * `invalid_argument` or `unsupported` for invalid arguments, `disposed`, or the abort signal's reason.
+   * image, the most probable first. Rejects with `invalid_argument` or `unsupported` for invalid arguments, `disposed`,
+   * or the abort signal's reason.
    */
   (
     image: ImageInput,

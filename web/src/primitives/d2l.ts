@@ -15,7 +15,6 @@ import {
 } from './attention.js';
 import { Mask } from './mask.js';
 import { type ForwardOptions, type HookNames, hookNames, Module, type NoOptions, type Traced } from './module.js';
-import { normalizedAxes } from './normalized_axes.js';
 
 /** The number of keys to attend to: n per sequence [batch], or per query [batch, query]. */
 export type ValidLens = TensorInput | null | undefined;
@@ -185,7 +184,6 @@ export class AddNorm extends Module {
     options: ForwardOptions<N> = {},
   ): Promise<Traced<N>> {
     const tensors = { X: this.floats('X', X), Y: this.floats('Y', Y) };
-    normalizedAxes(this.kind, tensors.X.dims, this.options.norm_shape as number | readonly number[]);
     return this.traced(tensors, {}, options, []);
   }
 }

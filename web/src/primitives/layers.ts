@@ -4,7 +4,6 @@ import { ClearformerError, textOf } from '../support/error.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { integers, type TensorInput } from '../tensor/tensor_input.js';
 import { type ForwardOptions, type HookNames, Module, type NoOptions, type Traced } from './module.js';
-import { normalizedAxes } from './normalized_axes.js';
 
 /** Options of `Linear`. */
 export interface LinearOptions {
@@ -70,7 +69,6 @@ abstract class Norm extends Module {
     options: ForwardOptions<N> = {},
   ): Promise<Traced<N>> {
     const tensor = this.floats('input', input);
-    normalizedAxes(this.kind, tensor.dims, this.options.normalized_shape as number | readonly number[]);
     return this.traced({ input: tensor }, {}, options, []);
   }
 }

@@ -2,6 +2,7 @@
 
 interface Kinds {
   ArrayBuffer: ArrayBuffer;
+  AudioBuffer: AudioBuffer;
   BigInt64Array: BigInt64Array;
   Blob: Blob;
   File: File;

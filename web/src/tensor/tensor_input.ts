@@ -3,7 +3,7 @@
 import type { TensorIn } from '../runtime/border.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { isA, kindOf } from '../support/kinds.js';
-import { checkCount } from './data.js';
+import { arrays, checkCount } from './data.js';
 import type { Tensor, TensorData, TensorType } from './tensor.js';
 
 /** Arrays up to 8 deep, the innermost ones of numbers, bigints or booleans. */
@@ -85,15 +85,13 @@ function opened(what: string, input: unknown): Opened {
   if (data === undefined || !Array.isArray(dims)) {
     throw new ClearformerError('invalid_argument', `${what}: needs a Tensor, nested arrays, or { data, dims }`);
   }
-  const kind = kinds.find((one) => one.name === kindOf(data));
+  const kind = Object.values(arrays).find(({ name }) => name === kindOf(data));
   if (kind === undefined) throw wrongType(what, 'a Float32Array, Int32Array, BigInt64Array or Uint8Array', data);
   const { length } = data as TensorData[TensorType];
   checkCount(what, length, dims);
   // Nothing may be done with an array whose buffer was transferred, not even when it is empty.
   return { data: length === 0 ? new kind(0) : (data as TensorData[TensorType]), dims: [...dims] };
 }
-
-const kinds = [Float32Array, Int32Array, BigInt64Array, Uint8Array];
 
 /** The elements of nested arrays in a row. The first element of each depth says how long its neighbours must be. */
 function flattened(what: string, input: readonly unknown[]): Opened & { data: unknown[] } {

@@ -15,8 +15,8 @@ const cut = 0.18;
 const canvasSide = 448;
 
 /**
- * Events: `patch-select` { place } on click, Enter or Space; `patch-move` { from, to } after dragging; `patch-point` {
- * place } or null.
+ * Events: `patch-select` { place } on click, Enter or Space; `patch-move` { from, to } after dragging; `patch-point`
+ * { place } or null.
  */
 class PatchPicture extends LitElement implements Drawn {
   static override properties: PropertyDeclarations = {

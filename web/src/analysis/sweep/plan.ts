@@ -37,7 +37,8 @@ function joined(pass: PlannedPass, next: Prepared): PlannedPass {
   };
 }
 
-// What reads a block's first norm may have inputs of its own or an edited norm, not both in one pass.
+// What reads a block's first norm may have inputs of its own or an edited norm; the core refuses both in one pass
+// (refuse_norm_edits in layers/separate_heads.h).
 const sides = [/ln1\.hook_(scale|normalized)$/, /hook_([qkv]_input|mlp_in)$/] as const;
 
 /** The blocks that are edited on that side. */
