@@ -109,7 +109,7 @@ Tensor RotaryEmbedding::forward(const TensorView& x, TensorView positions) const
 
 void RotaryEmbedding::rotate(const MutableHeads& x, const RotaryTable& table) {
   check(x, table);
-  const auto turn =
+  const auto& turn =
       table.layout == RotaryLayout::halves ? kernels::rotate_halves : kernels::rotate_interleaved;
   const float *cosines = table.cosines.f32(), *sines = table.sines.f32();
   const std::size_t pairs = table.cosines.dim(2);

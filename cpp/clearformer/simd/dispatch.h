@@ -1,6 +1,10 @@
 // Declares a kernel for every target of the build and, under its plain name, the one selected for this machine.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
+#include <iterator>
+
 #include "clearformer/simd/target.h"
 
 namespace clearformer::simd {
@@ -17,23 +21,36 @@ Target selected();
 /// "avx2", "simd128", …
 const char* name_of(Target target);
 
-/// A kernel's functions, one per target of the build; called as the one for the selected target, also before main().
+/// The targets of a build with several, in the order of a Kernel's functions.
 #if defined(__aarch64__)
-template <class Function>
-struct Kernel {
-  Function *neon, *neon_fma;
-  operator Function*() const { return selected() == Target::neon ? neon : neon_fma; }
-};
+inline constexpr Target kTargets[] = {Target::neon, Target::neon_fma};
 #else
-template <class Function>
-struct Kernel {
-  Function *sse2, *avx2, *avx512;
-  operator Function*() const {
-    const Target target = selected();
-    return target == Target::avx512 ? avx512 : target == Target::avx2 ? avx2 : sse2;
-  }
-};
+inline constexpr Target kTargets[] = {Target::sse2, Target::avx2, Target::avx512};
 #endif
+
+/// A kernel's functions, one per target; called as the one for the selected target, which the first call looks for: that
+/// may be before main().
+template <class Function>
+class Kernel {
+ public:
+  template <class... Functions>
+  constexpr explicit Kernel(Functions*... functions) : functions_{functions...} {}
+  operator Function*() const {
+    Function* const chosen = chosen_.load(std::memory_order_relaxed);
+    return chosen != nullptr ? chosen : choose();
+  }
+
+ private:
+  Function* choose() const {
+    std::size_t index = 0;
+    while (kTargets[index] != selected()) ++index;
+    chosen_.store(functions_[index], std::memory_order_relaxed);
+    return functions_[index];
+  }
+
+  Function* functions_[std::size(kTargets)];
+  mutable std::atomic<Function*> chosen_{nullptr};
+};
 
 }  // namespace clearformer::simd
 
@@ -49,26 +66,26 @@ struct Kernel {
   result name(__VA_ARGS__);                   \
   }
 #elif defined(__aarch64__)
-#define CLEARFORMER_KERNEL(result, name, ...)                                        \
-  namespace neon {                                                                   \
-  result name(__VA_ARGS__);                                                          \
-  }                                                                                  \
-  namespace neon_fma {                                                               \
-  result name(__VA_ARGS__);                                                          \
-  }                                                                                  \
-  inline constexpr ::clearformer::simd::Kernel<result(__VA_ARGS__)> name{neon::name, \
-                                                                         neon_fma::name};
+#define CLEARFORMER_KERNEL(result, name, ...)                                              \
+  namespace neon {                                                                         \
+  result name(__VA_ARGS__);                                                                \
+  }                                                                                        \
+  namespace neon_fma {                                                                     \
+  result name(__VA_ARGS__);                                                                \
+  }                                                                                        \
+  inline constinit const ::clearformer::simd::Kernel<result(__VA_ARGS__)> name{neon::name, \
+                                                                               neon_fma::name};
 #else
-#define CLEARFORMER_KERNEL(result, name, ...)                                                    \
-  namespace sse2 {                                                                               \
-  result name(__VA_ARGS__);                                                                      \
-  }                                                                                              \
-  namespace avx2 {                                                                               \
-  result name(__VA_ARGS__);                                                                      \
-  }                                                                                              \
-  namespace avx512 {                                                                             \
-  result name(__VA_ARGS__);                                                                      \
-  }                                                                                              \
-  inline constexpr ::clearformer::simd::Kernel<result(__VA_ARGS__)> name{sse2::name, avx2::name, \
-                                                                         avx512::name};
+#define CLEARFORMER_KERNEL(result, name, ...)                                   \
+  namespace sse2 {                                                              \
+  result name(__VA_ARGS__);                                                     \
+  }                                                                             \
+  namespace avx2 {                                                              \
+  result name(__VA_ARGS__);                                                     \
+  }                                                                             \
+  namespace avx512 {                                                            \
+  result name(__VA_ARGS__);                                                     \
+  }                                                                             \
+  inline constinit const ::clearformer::simd::Kernel<result(__VA_ARGS__)> name{ \
+      sse2::name, avx2::name, avx512::name};
 #endif

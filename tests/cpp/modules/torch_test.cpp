@@ -227,7 +227,8 @@ TEST(TorchModules, NormsRefuseOtherLastAxes) {
       const Tensor x = Tensor::zeros(shape);
       Module::Inputs inputs;
       inputs.tensors.emplace("input", x);
-      expect_error(ErrorCode::shape_mismatch, {kind, "the last axes", shape.text(), normalized.text()},
+      expect_error(ErrorCode::shape_mismatch,
+                   {kind, "the last axes", shape.text(), normalized.text()},
                    [&] { norm->forward(inputs, nullptr); });
     }
   };

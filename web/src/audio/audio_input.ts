@@ -2,7 +2,7 @@
 
 import { copied } from '../support/copied.js';
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
-import { isA } from '../support/kinds.js';
+import { isA, isBlob } from '../support/kinds.js';
 import { abortable, checkOptions } from '../support/options.js';
 import { inSlices, runs, type Steps } from '../support/steps.js';
 import { resampled } from './sample_rate.js';
@@ -46,7 +46,7 @@ function* atRate({ channels, sampling_rate: from }: Sound, to: number): Steps<Fl
 
 async function soundOf(source: AudioInput, rate: number): Promise<Sound> {
   if (isA(source, 'Float32Array')) return { channels: [source], sampling_rate: rate };
-  if (typeof source === 'string' || isA(source, 'URL', 'Blob', 'File')) {
+  if (typeof source === 'string' || isA(source, 'URL') || isBlob(source)) {
     const { readMedia } = await import('../support/media_file.js'); // rarely needed
     return fileOf(await readMedia('read_audio', source), rate);
   }

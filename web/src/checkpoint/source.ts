@@ -3,7 +3,7 @@
 import '../support/browser_types.js'; // for the declarations
 import { remoteHost } from '../support/config.js';
 import { ClearformerError, textOf, unreadable } from '../support/error.js';
-import { isA } from '../support/kinds.js';
+import { isA, isBlob } from '../support/kinds.js';
 import { baseUrl, environment, isNode, loadPart, pathOf } from '../support/platform.js';
 import type { Folder, SourceFile } from './folder.js';
 import type { CacheLike } from './response_store.js';
@@ -206,7 +206,7 @@ class MemoryFolder implements Folder {
   async find(name: string): Promise<SourceFile | undefined> {
     const contents = this.files.get(name);
     if (contents === undefined) return undefined;
-    if (isA(contents, 'Blob', 'File')) return blobFile(name, this.where, contents);
+    if (isBlob(contents)) return blobFile(name, this.where, contents);
     const bytes: unknown = isA(contents, 'ArrayBuffer') ? new Uint8Array(contents) : contents;
     if (!isA(bytes, 'Uint8Array')) {
       throw new ClearformerError('invalid_argument', `${name}: a record holds Blobs, ArrayBuffers or Uint8Arrays`, {

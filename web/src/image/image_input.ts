@@ -1,6 +1,7 @@
 // Image inputs: raw pixels and image files everywhere, and the browser's image types.
 
 import { ClearformerError, messageOf } from '../support/error.js';
+import { isBlob, kindOf } from '../support/kinds.js';
 import { isNode } from '../support/platform.js';
 import { checkedImage, checkSize, type ImagePixels, type Pixels } from './pixels.js';
 
@@ -31,12 +32,12 @@ export type ImageInput =
  */
 export async function readImage(call: string, input: ImageInput): Promise<Pixels> {
   // By name and not by class: elements of other frames have that frame's classes.
-  const kind = Object.prototype.toString.call(input).slice(8, -1);
+  const kind = kindOf(input);
   if (['String', 'URL', 'ArrayBuffer', 'Uint8Array'].includes(kind)) {
     const { blobOf } = await import('./image_file.js'); // rarely needed
     return decoded(call, await blobOf(call, input as string | URL | ArrayBuffer | Uint8Array));
   }
-  if (kind === 'Blob' || kind === 'File') return decoded(call, input as Blob);
+  if (isBlob(input)) return decoded(call, input);
   if (kind === 'HTMLImageElement') {
     const image = input as HTMLImageElement;
     await image.decode().catch((cause: unknown) => Promise.reject(unreadable(call, cause)));

@@ -4,8 +4,6 @@ interface Kinds {
   ArrayBuffer: ArrayBuffer;
   AudioBuffer: AudioBuffer;
   BigInt64Array: BigInt64Array;
-  Blob: Blob;
-  File: File;
   Float32Array: Float32Array;
   Int32Array: Int32Array;
   Uint8Array: Uint8Array;
@@ -19,3 +17,6 @@ export const kindOf = (value: unknown): string => Object.prototype.toString.call
 /** Whether a value is of one of these classes. */
 export const isA = <K extends keyof Kinds>(value: unknown, ...kinds: readonly K[]): value is Kinds[K] =>
   (kinds as readonly string[]).includes(kindOf(value));
+
+/** Whether a value is a Blob or a File, which in happy-dom have no name. */
+export const isBlob = (value: unknown): value is Blob => typeof (value as Blob | undefined)?.stream === 'function';

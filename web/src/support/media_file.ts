@@ -2,7 +2,7 @@
 
 import { send } from './config.js';
 import { ClearformerError, messageOf, unreadable } from './error.js';
-import { isA } from './kinds.js';
+import { isA, isBlob } from './kinds.js';
 import { baseUrl, isNode, nodeModule, pathOf } from './platform.js';
 
 /**
@@ -11,7 +11,7 @@ import { baseUrl, isNode, nodeModule, pathOf } from './platform.js';
  * `invalid_argument`.
  */
 export async function readMedia(call: string, file: string | URL | Blob): Promise<Uint8Array> {
-  return isA(file, 'Blob', 'File') ? fromBlob(call, file) : readNamed(call, file);
+  return isBlob(file) ? fromBlob(call, file) : readNamed(call, file);
 }
 
 /** A file that has changed since it was picked is not read. */

@@ -5,6 +5,7 @@
 import type { ActivationEdit, EditIndices } from '../../models/edits.js';
 import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import { ClearformerError, textOf } from '../../support/error.js';
+import { isA } from '../../support/kinds.js';
 import { checkOptions } from '../../support/options.js';
 import { loadPart } from '../../support/platform.js';
 import { exportedTensor } from '../../tensor/exported_tensor.js';
@@ -203,7 +204,7 @@ function expectVector(other: unknown): void {
 const malformed = (why: string) => new ClearformerError('malformed_file', `${call}: ${why}`);
 
 function bytesOf(method: string, given: unknown): Uint8Array {
-  if (Object.prototype.toString.call(given) === '[object Uint8Array]') return given as Uint8Array; // of any realm
+  if (isA(given, 'Uint8Array')) return given;
   throw new ClearformerError('invalid_argument', `${call}.${method}: needs a Uint8Array, got ${textOf(given)}`);
 }
 
