@@ -108,6 +108,9 @@ val parameter_list(const Arguments& arguments) {
     put(entry, "dtype", to_value(to_string(listed.format)));
     put(entry, "quantized", is_quantized(listed.format));
     put(entry, "bytes", listed.bytes);
+    if (arguments.flag("with_synonyms")) {
+      put(entry, "synonyms", to_value(open->model->synonyms(listed.path)));
+    }
     push(list, entry);
   }
   put(result, "parameters", list);

@@ -43,6 +43,16 @@ bool is_gated(const ConfigReader&, const ModelConfig& model) {
   return model.tower.stack.block.feed_forward.gate == Gate::present;
 }
 
+namespace {
+NameMap joined(std::string_view prefix, std::span<const NameRule> scheme,
+               std::span<const NameRule> rules) {
+  NameMap names({}, std::string(prefix));
+  names.add(scheme);
+  names.add(rules);
+  return names;
+}
+}  // namespace
+
 NameMap Architecture::names(const Weights& weights, const ModelConfig& config) const {
   NameMap names;
   for (const std::string_view prefix : prefixes) {
@@ -67,9 +77,7 @@ NameMap Architecture::saved_names(const ModelConfig& config,
     if (prefix.starts_with(other)) prefix = other;
   }
   if (config.task == Task::base) prefix.remove_prefix(prefix.find('.') + 1);
-  NameMap names({}, std::string(prefix));
-  names.add(scheme);
-  names.add(rules);
+  NameMap names = joined(prefix, scheme, rules);
   names.set_key_value_heads(config.tower.stack.block.attention.num_key_value_heads);
   return names;
 }
@@ -93,11 +101,17 @@ std::vector<NameMap> Architecture::spellings() const {
   ways.emplace_back();
   std::vector<NameMap> all;
   for (const std::string_view start : starts) {
-    for (const std::span<const NameRule> way : ways) {
-      NameMap& names = all.emplace_back(std::vector<NameRule>(), std::string(start));
-      names.add(way);
-      names.add(rules);
-    }
+    for (const std::span<const NameRule> way : ways) all.push_back(joined(start, way, rules));
+  }
+  return all;
+}
+
+std::vector<NameMap> Architecture::synonyms() const {
+  if (schemes.size() < 2) return {};
+  std::vector<NameMap> all;
+  for (const KeyScheme& scheme : schemes) {
+    if (scheme.saved != nullptr) return {};
+    all.push_back(joined("", scheme.rules, rules));
   }
   return all;
 }

@@ -45,6 +45,8 @@ struct Architecture {
   void expect_one_prefix(const Weights& weights) const;
   /// The name maps of all schemes, for use before the weights are read.
   std::vector<NameMap> spellings() const;
+  /// Those of the schemes without prefix, if there are several for the same weights: none depends on the config.
+  std::vector<NameMap> synonyms() const;
 };
 
 /// The architecture named by `config`; throws unsupported, listing the supported ones.

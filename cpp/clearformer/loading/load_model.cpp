@@ -60,7 +60,7 @@ std::unique_ptr<Model> loaded_model(Weights weights, std::string_view config_tex
   auto model = make_model(std::move(config), weights, WeightScope(weights, names));
   for (const std::string_view pattern : architecture.ignored) weights.ignore(pattern);
   architecture.expect_one_prefix(weights);
-  model->loaded(weights);
+  model->loaded(weights, architecture.synonyms());
   return model;
 }
 

@@ -30,6 +30,12 @@ Tensor& ModelOutputs::at(std::string_view name) {
   fail(ErrorCode::invalid_argument, "model: there is no output \"", name, "\"");
 }
 
+std::vector<std::string> Model::synonyms(std::string_view path) const {
+  std::vector<std::string> names;
+  for (const NameMap& map : synonyms_) names.push_back(map.stored(path).name);
+  return names;
+}
+
 ModelOutputs Model::forward(const ModelInputs& inputs, Trace* trace) {
   return typed_memory([&] {
     const std::unique_ptr<ForwardPass> pass = start(inputs, trace);

@@ -149,8 +149,9 @@ class Model {
   std::size_t workspace_bytes() const { return arena_.bytes(); }
   /// The most of that memory that was in use at a time.
   std::size_t workspace_used() const { return arena_.most_used(); }
-  /// Records what the checkpoint held beyond the model's weights.
-  void loaded(Weights& weights) {
+  /// Records what the checkpoint held beyond the model's weights, and other names of these.
+  void loaded(Weights& weights, std::vector<NameMap> synonyms) {
+    synonyms_ = std::move(synonyms);
     unexpected_ = weights.unused();
     weight_bytes_ = static_cast<std::size_t>(weights.bytes_taken());
     parameters_ = Parameters(weights.take_parameters());
@@ -158,6 +159,9 @@ class Model {
 
   /// The weights under the checkpoint's names.
   const Parameters& parameters() const { return parameters_; }
+  /// What a weight with this path of ours is called in each of the ways that transformers has for this architecture,
+  /// without prefix; empty if there is one way only.
+  std::vector<std::string> synonyms(std::string_view path) const;
   /// A weight by its name in the checkpoint, in the file's shape and orientation, or by TransformerLens' name for it
   /// (see lens_weights.h). Throws invalid_argument for a name that the model does not have.
   ParameterView parameter(std::string_view name) const;
@@ -264,6 +268,7 @@ class Model {
   std::vector<std::string> unexpected_;
   std::size_t weight_bytes_ = 0;
   Parameters parameters_;
+  std::vector<NameMap> synonyms_;
   Adapters adapters_;
   std::vector<HookPoint> hooks_;  // collected on first use
   std::optional<Gradient>

@@ -198,8 +198,8 @@ std::vector<Parameters::Listed> Parameters::list() const {
     if (known != listed.end()) {
       known->bytes += parameter.rows->bytes();
     } else {
-      listed.push_back(
-          {name, parameter.stored_shape, parameter.rows->format(), parameter.rows->bytes()});
+      listed.push_back({name, parameter.path, parameter.stored_shape, parameter.rows->format(),
+                        parameter.rows->bytes()});
     }
   }
   return listed;

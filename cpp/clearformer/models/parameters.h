@@ -58,7 +58,7 @@ class Parameters {
 
   /// A tensor of the checkpoint, as the model holds it.
   struct Listed {
-    std::string name;
+    std::string name, path;  // the path of the first weight in it
     Shape shape{0};
     MatrixFormat format;
     std::size_t bytes = 0;  // in memory

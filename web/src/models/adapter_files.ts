@@ -60,23 +60,23 @@ export interface NamedWeight extends ParameterInfo {
   stored: string;
 }
 
-/** What transformers 5 calls a linear layer of ViT and DeiT, whose files keep the names of before. */
-const renamed = (name: string): string =>
-  name
-    .replace('encoder.layer.', 'layers.')
-    .replace(/attention\.([qkv])(uery|ey|alue)/, '$1_proj')
-    .replace('attention.output.dense', 'attention.o_proj')
-    .replace('intermediate.dense', 'mlp.fc1')
-    .replace('output.dense', 'mlp.fc2');
+/** The weights with the checkpoint's names, or with other names of theirs if these have all the modules. */
+export function namedLike(
+  modules: readonly string[],
+  listed: readonly (ParameterInfo & { synonyms?: readonly string[] })[],
+): NamedWeight[] {
+  const named = (nameOf: (weight: (typeof listed)[number]) => string | undefined): NamedWeight[] =>
+    listed.map((weight) => ({ ...weight, name: nameOf(weight) ?? weight.name, stored: weight.name }));
+  const own = named(({ name }) => name);
+  const ways = (listed[0]?.synonyms ?? []).map((_, way) => named(({ synonyms }) => synonyms?.[way]));
+  return [own, ...ways].find((all) => modules.every((module) => namesOf(module, all).length > 0)) ?? own;
+}
 
-/** The weights by the names of those modules: the file's, or those of transformers 5. */
-export function namedLike(modules: readonly string[], listed: readonly ParameterInfo[]): NamedWeight[] {
-  const isViT = listed.some(({ name }) => name.includes('.layernorm_before.'));
-  const isNew = isViT && modules.some((module) => /(^|\.)layers\.\d/.test(module));
-  return listed.map((weight) => {
-    const { name: stored } = weight;
-    return { ...weight, name: isNew ? renamed(stored) : stored, stored };
-  });
+/** The weight of that name, or else those with more or fewer segments in front. */
+function namesOf(module: string, listed: readonly NamedWeight[]): NamedWeight[] {
+  const weight = `${module}.weight`;
+  const own = listed.find(({ name }) => name === weight);
+  return own ? [own] : listed.filter(({ name }) => name.endsWith(`.${weight}`) || weight.endsWith(`.${name}`));
 }
 
 /**
@@ -84,12 +84,9 @@ export function namedLike(modules: readonly string[], listed: readonly Parameter
  * Throws `invalid_argument` if there is none, or several, `unsupported` for an output layer that is tied.
  */
 export function weightOf(module: string, listed: readonly NamedWeight[]): NamedWeight {
-  const weight = `${module}.weight`;
-  const own = listed.find(({ name }) => name === weight);
-  if (own !== undefined) return own;
-  const found = listed.filter(({ name }) => name.endsWith(`.${weight}`) || weight.endsWith(`.${name}`));
+  const found = namesOf(module, listed);
   if (found.length === 1) return found[0] as NamedWeight;
-  const details = { file: fileName, tensor: weight };
+  const details = { file: fileName, tensor: `${module}.weight` };
   if (!found.length && /(^|\.)(lm_head|decoder|(embed|proj)_out|vocab_projector)$/.test(module)) {
     const why = 'adapters of an output layer tied to the embedding are not supported';
     throw new ClearformerError('unsupported', `${fileName}: ${module}: ${why}`, details);

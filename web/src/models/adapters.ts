@@ -80,7 +80,7 @@ async function add(
 ): Promise<void> {
   const config = JSON.parse(text) as LoraConfig;
   const { engine, model: handle } = model.open();
-  const { parameters } = await engine.call('parameter_list', { model: handle });
+  const { parameters } = await engine.call('parameter_list', { model: handle, with_synonyms: true });
   const modules = modulesOf(shapes);
   const listed = namedLike([...modules.keys()], parameters);
   const prefixes = new Set<string>();

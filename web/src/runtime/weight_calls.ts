@@ -38,7 +38,11 @@ export interface WeightCalls {
     { config: string; config_name: string } & Texts<'task'>,
     { tensors: { name: string; dims: number[] }[] }
   >;
-  parameter_list: Call<{ model: Handle } & Texts<'adapter'>, { parameters: ParameterInfo[] }>;
+  /** `with_synonyms`: with what a weight is called in each of the ways that transformers has for the architecture. */
+  parameter_list: Call<
+    { model: Handle } & Texts<'adapter'> & Loose<{ with_synonyms?: boolean }>,
+    { parameters: (ParameterInfo & { synonyms?: string[] })[] }
+  >;
   parameter_read: Call<
     { model: Handle; name: string } & Bounds & WeightProcessing & Texts<'adapter'>,
     TensorOut<'float32'>
