@@ -3,7 +3,9 @@
 
 import { readOptional } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
+import { resizedTo } from '../image/geometry.js';
 import type { ImageProcessor } from '../image/image_processor.js';
+import { imageSteps } from '../image/image_processor_config.js';
 import { type InspectedFile, inspectFolder, isValid, problemOf } from '../inspection/inspect_folder.js';
 import type { Inspection, InspectOptions, Problem } from '../inspection/inspection.js';
 import { notFinite } from '../inspection/not_finite.js';
@@ -66,22 +68,18 @@ const checkProcessor: Check = async (folder, { processor, input_modalities, cfg 
   if (cfg === null || cfg.model_type.startsWith('dinov2')) return []; // images of any size
   const config = JSON.parse((await readOptional(folder, 'config.json', { signal }))?.text ?? '{}');
   const [height = 224, width = height] = [(config.vision_config ?? config).image_size ?? []].flat() as number[];
-  const { rows, columns } = await sizeOf(read, height, width);
+  const { rows, columns } = sizeOf(read, height, width);
   if (rows === height && columns === width) return [];
   const what = `images become ${rows} x ${columns} pixels, and the model was made for ${height} x ${width}`;
   return [fault('malformed_config', processor.at(-1) as string, what)];
 };
 
 /** What becomes of the size of an image. */
-async function sizeOf(
+function sizeOf(
   { image_processor_type, config }: ImageProcessor,
   height: number,
   width: number,
-): Promise<{ rows: number; columns: number }> {
-  const [{ imageSteps }, { resizedTo }] = await Promise.all([
-    import('../image/image_processor_config.js'),
-    import('../image/geometry.js'),
-  ]);
+): { rows: number; columns: number } {
   const { crop, resize } = imageSteps(image_processor_type, config, 'malformed_config', 'image processor');
   const [rows, columns] = resize === undefined ? [height, width] : resizedTo(resize.size, height, width);
   return { rows: crop?.height ?? rows, columns: crop?.width ?? columns };
