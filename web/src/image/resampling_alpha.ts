@@ -1,5 +1,5 @@
-// Resizing of images with alpha as in Pillow: colours count by their alpha, those of transparent pixels not at all. They
-// are multiplied by it before, and divided after. Loaded on first use.
+// Resizing of images with alpha as in Pillow: colours count by their alpha, those of transparent pixels not at all.
+// They are multiplied by it before, and divided after. Loaded on first use.
 // Source: Pillow's Image.resize, src/libImaging/Convert.c (rgba2rgbA, rgbA2rgba). Checked bit by bit against Pillow.
 
 import { runs, type Steps } from '../support/steps.js';
