@@ -90,7 +90,7 @@ def files():
     return made
 
 
-def png(bits, colour, channels, interlace=0):
+def png(bits, colour, channels, interlace=0, transparent=None):
     """A PNG with bit depths and colour types that Pillow can read but not write; colour: 0 grey, 2 RGB, 4 LA, 6 RGBA."""
     state = random_state(f"image_files/png{bits}.{colour}")
     bytes_per_row = (WIDTH * channels * bits + 7) // 8
@@ -100,7 +100,8 @@ def png(bits, colour, channels, interlace=0):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
     header = struct.pack(">IIBBBBB", WIDTH, HEIGHT, bits, colour, 0, 0, interlace)
-    parts = chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    key = b"" if transparent is None else chunk(b"tRNS", struct.pack(">H", transparent))
+    parts = chunk(b"IHDR", header) + key + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
     return b"\x89PNG\r\n\x1a\n" + parts
 
 
@@ -118,6 +119,7 @@ def small_frame(transparent):
 def written_by_hand():
     """name -> contents"""
     made = {f"grey_{bits}.png": png(bits, 0, 1) for bits in [2, 4, 16]}
+    made["grey_16_transparent.png"] = png(16, 0, 1, transparent=200)
     made |= {"RGB_16.png": png(16, 2, 3), "LA_16.png": png(16, 4, 2), "RGBA_16.png": png(16, 6, 4)}
     return made | {"small_frame.gif": small_frame(False), "small_frame_transparent.gif": small_frame(True)}
 

@@ -71,6 +71,17 @@ def add_resizes(images):
                             {"resized": from_pil(resized)})
 
 
+def add_resizes_with_alpha(images):
+    for resample in range(6):
+        for (height, width), (rows, columns) in [*SIZES[4:6], ((23, 37), (16, 16)), ((12, 12), (12, 12))]:
+            for channels in (2, 4):
+                key, pixels = images.get(height, width, channels)
+                resized = to_pil(pixels).resize((columns, rows), resample=resample)
+                name = f"alpha_{resample}_{channels}x{height}x{width}_to_{rows}x{columns}"
+                images.case(name, "resize_with_alpha", {"resample": resample, "height": rows, "width": columns}, [key],
+                            {"resized": from_pil(resized)})
+
+
 def add_conversions(images):
     for channels in MODES:
         key, pixels = images.get(16, 16, channels)
@@ -153,7 +164,7 @@ def main():
     args = arguments(__doc__)
     group = Group(args, "images", "images.py", ["transformers", "pillow"])
     images = Images(group)
-    for part in (add_resizes, add_conversions, add_processors, add_floats):
+    for part in (add_resizes, add_resizes_with_alpha, add_conversions, add_processors, add_floats):
         part(images)
     group.save()
 

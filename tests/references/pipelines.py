@@ -28,10 +28,10 @@ FILE = "features.safetensors"
 NER = {"id2label": {"0": "O", "1": "B-PER", "2": "I-PER", "3": "B-LOC", "4": "I-LOC"}}
 
 
-def picture(seed, height, width):
-    """RGB noise that a test can reproduce."""
-    i = numpy.arange(height * width * 3)
-    return ((i * i * 7 + i * 31 + seed * 53) % 256).astype(numpy.uint8).reshape(height, width, 3)
+def picture(seed, height, width, channels=3):
+    """Noise that a test can reproduce: grey, grey and alpha, RGB or RGBA."""
+    i = numpy.arange(height * width * channels)
+    return ((i * i * 7 + i * 31 + seed * 53) % 256).astype(numpy.uint8).reshape(height, width, channels).squeeze()
 
 
 def sound(seed, length):
@@ -302,6 +302,28 @@ def dino_images(made, shapes, inputs):
     made.add("dinov2_classes", "image-classification", checkpoint, calls, config=config, files=files)
 
 
+def grey_images(made, size):
+    """Grey, RGB and alpha in one batch with processors that convert nothing; image-classification knows no regression."""
+    shapes = [(3, 20, 18, 1), (4, 16, 16, 2), (5, 31, 24, 3), (6, 18, 20, 4)]
+    inputs, given = [PIL.Image.fromarray(picture(*shape)) for shape in shapes], [{"picture": shape} for shape in shapes]
+    vit = {"image_processor_type": "ViTImageProcessor", "size": size, "do_normalize": False}
+    files = {"preprocessor_config.json": vit}
+    config = {"problem_type": "regression", "id2label": {str(i): f"kind {i}" for i in range(7)}}
+    model = made.load("vit/even_image_classification", ViTForImageClassification, config)
+    pipe = pipeline("image-classification", model=model, image_processor=ViTImageProcessorPil(**vit), device="cpu")
+    calls = [{"arguments": [given], "options": {"top_k": 2}, "answer": pipe(inputs, top_k=2)}]
+    made.add("grey_classes", "image-classification", "vit/even_image_classification", calls, config=config, files=files)
+    pipe = pipeline("image-feature-extraction", model=made.load("vit/even_base", ViTModel), image_processor=ViTImageProcessorPil(**vit), device="cpu")
+    calls = [{"arguments": [given], "options": {"pool": True}, "tensor": made.group.put(FILE, "grey_features", torch.tensor(pipe(inputs, pool=True)).squeeze(1))}]
+    made.add("grey_features", "image-feature-extraction", "vit/even_base", calls, config={}, file=FILE, files=files)
+    clip = {"image_processor_type": "CLIPImageProcessor", "size": {"shortest_edge": 16}, "crop_size": size, "do_convert_rgb": False, "image_mean": 0.5, "image_std": 0.5}
+    pipe = pipeline("zero-shot-image-classification", model=made.load("clip/even", CLIPModel), tokenizer=made.tokenizers["clip_64"],
+                    image_processor=CLIPImageProcessorPil(**clip), device="cpu")
+    labels = ["cat", "small dog", "ship"]
+    calls = [{"arguments": [given, labels], "options": {}, "answer": pipe(inputs, candidate_labels=labels)}]
+    made.add("grey_labels", "zero-shot-image-classification", "clip/even", calls, tokenizer="clip_64", config={}, files={"preprocessor_config.json": clip})
+
+
 def images(made):
     size = {"height": 16, "width": 16}
     vit = {"image_processor_type": "ViTImageProcessor", "size": size, "image_mean": [0.5, 0.5, 0.5], "image_std": [0.5, 0.5, 0.5]}
@@ -328,6 +350,7 @@ def images(made):
              {"arguments": [[{"picture": shape} for shape in shapes], labels], "options": {"hypothesis_template": "a {}"},
               "answer": pipe(inputs, candidate_labels=labels, hypothesis_template="a {}")}]
     made.add("labels", "zero-shot-image-classification", "clip/even", calls, tokenizer="clip_64", config={}, files={"preprocessor_config.json": clip})
+    grey_images(made, size)
 
 
 def speech(made):

@@ -2,6 +2,7 @@
 
 The tiny checkpoint has random weights and its own tokenizer (whisper_times_97), whose last 36 tokens are timestamps: its
 texts are nonsense, but cover all rules of timestamps, passes, chunks and their merging. --models contains whisper-tiny, too.
+`languages` has the codes of Whisper's languages and of all names they are called by.
 """
 
 import copy
@@ -12,6 +13,7 @@ import wave
 import numpy
 from transformers import AutoTokenizer, WhisperFeatureExtractor, WhisperForConditionalGeneration, pipeline
 from transformers.models.whisper import tokenization_whisper
+from transformers.models.whisper.tokenization_whisper import LANGUAGES, TO_LANGUAGE_CODE
 
 from common import Group, arguments
 from models_common import load_checkpoint
@@ -101,6 +103,7 @@ def main():
     group = Group(args, "speech", "speech.py", ["transformers", "tokenizers"])
     add_tiny(group, args.out)
     add_real(group, os.path.join(args.models, "whisper-tiny"))
+    group.add({"name": "languages", "op": "languages", "languages": LANGUAGES, "codes": TO_LANGUAGE_CODE})
     group.save()
 
 

@@ -32,10 +32,15 @@ interface Wav {
   extensible?: boolean;
   /** A wrong length stated for the samples. */
   stated?: number;
+  /** Bytes after the samples. */
+  after?: number[];
+  /** A wrong length stated for the whole file. */
+  whole?: number;
 }
 
 /** A WAV file with a chunk of odd length before its samples. */
-function wav({ tag = 1, channels = 1, rate = 16000, bits = 16, data = [], extensible, stated }: Wav): Uint8Array {
+function wav({ tag = 1, channels = 1, rate = 16000, bits = 16, data = [], extensible, ...wrong }: Wav): Uint8Array {
+  const { stated = data.length, after = [], whole } = wrong;
   const u16 = (value: number) => [value & 255, (value >> 8) & 255];
   const u32 = (value: number) => [...u16(value & 0xffff), ...u16(value >>> 16)];
   const name = (text: string) => Array.from(text, (letter) => letter.charCodeAt(0));
@@ -44,8 +49,8 @@ function wav({ tag = 1, channels = 1, rate = 16000, bits = 16, data = [], extens
   format.push(...u16(frame), ...u16(bits));
   if (extensible) format.push(...u16(22), ...u16(bits), ...u32(0), ...u16(tag), ...new Array(14).fill(7));
   const parts = [...name('fmt '), ...u32(format.length), ...format, ...name('LIST'), ...u32(3), 1, 2, 3, 0];
-  parts.push(...name('data'), ...u32(stated ?? data.length), ...data);
-  return Uint8Array.from([...name('RIFF'), ...u32(parts.length + 4), ...name('WAVE'), ...parts]);
+  parts.push(...name('data'), ...u32(stated), ...data, ...after);
+  return Uint8Array.from([...name('RIFF'), ...u32(whole ?? parts.length + 4), ...name('WAVE'), ...parts]);
 }
 
 describe('WAV files', () => {
@@ -59,6 +64,9 @@ describe('WAV files', () => {
       [{ tag: 3, bits: 32, data: floats }, [0.25, -1]],
       [{ tag: 3, bits: 32, data: floats, extensible: true }, [0.25, -1]],
       [{ bits: 16, data: [0, 0x40], stated: 0xffffffff }, [0.5]],
+      [{ bits: 16, data: [0, 0x40], stated: 0, whole: 0 }, [0.5]], // as written to a pipe
+      [{ bits: 16, data: [0, 0x40], stated: 0, whole: 36 }, [0.5]],
+      [{ bits: 16, after: [0x4c, 0x49, 0x53, 0x54, 2, 0, 0, 0, 1, 2] }, []], // no samples, and a LIST
     ] as const) {
       const { channels, sampling_rate } = atOnce(readWav(wav(file as Wav)));
       expect([sampling_rate, channels.map((one) => [...one])]).toEqual([16000, [expected]]);
@@ -77,6 +85,16 @@ describe('WAV files', () => {
     const inside = new Uint8Array(stereo.length + 3);
     inside.set(stereo, 3);
     expect([...(await read_audio(inside.subarray(3)))]).toEqual([0.375, -0.25]);
+  });
+
+  it('end where their bytes do, whatever else is in the same memory', async () => {
+    const memory = new Uint8Array(200).fill(1);
+    const file = wav({ data: [0, 0x40], stated: 0xffffffff });
+    memory.set(file, 10);
+    expect([...(await read_audio(memory.subarray(10, 10 + file.length)))]).toEqual([0.5]);
+    memory.set(wav({ data: [0, 0x40], stated: 4 }), 10);
+    const failure = await codeOf(() => read_audio(memory.subarray(10, 10 + file.length)));
+    expect([failure.code, failure.message]).toEqual(['malformed_file', expect.stringContaining('breaks off: 4 bytes')]);
   });
 
   it('that are broken or encoded otherwise are refused by name', async () => {

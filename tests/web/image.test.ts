@@ -8,6 +8,7 @@ import {
   type ImageProcessorCallOptions,
 } from '../../web/src/image/image_processor.js';
 import { checkedImage, type ImagePixels, type Pixels, withChannels } from '../../web/src/image/pixels.js';
+import { RawImage } from '../../web/src/image/raw_image.js';
 import { resize } from '../../web/src/image/resampling.js';
 import { atOnce } from '../../web/src/support/steps.js';
 import { type Case, casesOf, fixturePath, type Reference, readReferences } from './support/references.js';
@@ -53,6 +54,14 @@ describe('resampling', () => {
     const { width, height, resample } = one.options as { width: number; height: number; resample: number };
     const found = atOnce(resize(onlyImage(one), width, height, resample));
     expect([found.height, found.width, found.channels]).toEqual(reference(one.outputs.resized).dims);
+    expectSame(found.data, reference(one.outputs.resized));
+  });
+
+  it.each(ofOp('resize_with_alpha'))('$name', async (one) => {
+    const { width, height, resample } = one.options as { width: number; height: number; resample: 0 };
+    const { data, ...image } = onlyImage(one);
+    const found = new RawImage(data as Uint8Array, image.width, image.height, image.channels as 2 | 4);
+    expect((await found.resize(width, height, { resample })).channels).toBe(image.channels);
     expectSame(found.data, reference(one.outputs.resized));
   });
 

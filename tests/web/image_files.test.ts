@@ -104,6 +104,16 @@ describe('what is no image is refused by name', () => {
       new TextEncoder().encode('<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>'),
       { code: 'unsupported', message: expect.stringMatching('svg.*png, jpeg, webp, gif') },
     ],
+    ...(['bmp', 'ico'] as const).map((format): [string, ImageInput, object] => [
+      `a file of format ${format}`,
+      Uint8Array.of(...(format === 'bmp' ? [0x42, 0x4d] : [0, 0, 1, 0]), ...new Array(60).fill(1)),
+      { code: 'unsupported', message: expect.stringMatching(`${format}.*png, jpeg, webp, gif`) },
+    ]),
+    [
+      'a file of an unknown format',
+      new Uint8Array(60).fill(7),
+      { code: 'invalid_argument', message: expect.stringMatching('png, jpeg, webp, gif') },
+    ],
     ['a scheme that is none', 'ftp://127.0.0.1/a.png', { code: 'network_error' }],
   ];
   for (const [what, image, error] of cases) {

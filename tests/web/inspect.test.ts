@@ -274,6 +274,34 @@ describe('validate', () => {
     expect(found).toEqual(await inspect(bundledPath(name)));
   });
 
+  it('tells sizes of preprocessor_config.json that the model does not take', async () => {
+    const told = async (folder: string, config: object) => {
+      const own = ['config.json', 'model.safetensors'].map((name) => [name, readFileSync(join(folder, name))]);
+      const processor = textOf(JSON.stringify({ image_processor_type: 'ViTImageProcessor', ...config }));
+      const found = await validate({ ...Object.fromEntries(own), 'preprocessor_config.json': processor });
+      return found.problems.filter(({ file }) => file === 'preprocessor_config.json').map(({ message }) => message);
+    };
+    const digits = bundledPath('vit-mnist');
+    for (const [config, size] of [
+      [{ size: 32 }, '32 x 32'],
+      [{}, '224 x 224'],
+      [{ size: 28, do_center_crop: true, crop_size: [20, 28] }, '20 x 28'],
+      [{ image_processor_type: 'CLIPImageProcessor', size: { shortest_edge: 28 } }, '224 x 224'],
+    ] as const)
+      expect(await told(digits, config)).toEqual([
+        `preprocessor_config.json: images become ${size} pixels, and the model was made for 28 x 28`,
+      ]);
+    for (const config of [
+      { size: 28 },
+      { size: { shortest_edge: 28 } },
+      { do_resize: false },
+      { size: 40, do_center_crop: true, crop_size: 28 },
+    ])
+      expect(await told(digits, config)).toEqual([]);
+    expect(await told(fixturePath('models/dinov2/even_base'), {})).toEqual([]);
+    expect(await told(fixturePath('models/clip/even'), {})).toHaveLength(1);
+  });
+
   it('finds numbers that are none in every format, wherever chunks end', async () => {
     const files = storiesFiles();
     const bytes = (files['model.safetensors'] as Uint8Array).slice();

@@ -124,6 +124,16 @@ describe('classes', () => {
     const { input_features } = await processor(new Float32Array(16000));
     expect(input_features.dims).toEqual([1, 80, 3000]);
   });
+
+  it.each(['dither', 'preemphasis'])(
+    'AutoProcessor names an option that a feature extractor has not: %s',
+    async (option) => {
+      const config = { feature_extractor_type: 'WhisperFeatureExtractor', [option]: 0.1 };
+      const files = { 'preprocessor_config.json': new TextEncoder().encode(JSON.stringify(config)) };
+      const failure = await failureOf(() => AutoProcessor.from_pretrained(files));
+      expect(failure).toMatchObject({ code: 'unsupported', details: { option } });
+    },
+  );
 });
 
 describe('Xenova and onnx-community', () => {

@@ -107,6 +107,12 @@ describe('RawImage', () => {
     expect(data(both.rgba())).toEqual([9, 9, 9, 100]);
   });
 
+  it('has the channels of its data if none are named', async () => {
+    const image = new RawImage(colours().data, 3, 2);
+    expect([image.channels, image.toTensor().dims, data(image.clone())]).toEqual([3, [3, 2, 3], data(colours())]);
+    expect((await image.resize(1, 1)).grayscale().data).toHaveLength(1);
+  });
+
   it('is resized with the numbers of image processors, which are those of Pillow', async () => {
     const bytes = Uint8Array.from({ length: 7 * 5 * 3 }, (_, i) => (i * 37) % 256);
     for (const [resample, name] of [

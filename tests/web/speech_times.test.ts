@@ -2,8 +2,9 @@
 
 import { readFileSync } from 'node:fs';
 import { configure, pipeline, read_audio } from 'clearformer';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { checkpointFolder } from '../../scripts/models/checkpoints.js';
+import { languageId, nameOfLanguage } from '../../web/src/pipelines/whisper_prompt.js';
 import { failureOf } from './support/failures.js';
 import { argumentsOf, expectAnswer, filesOf, type PipelineCase, sound } from './support/pipeline_cases.js';
 import { fixturePath } from './support/references.js';
@@ -14,9 +15,10 @@ interface RealCall {
   answer: unknown;
 }
 
-const [tiny, real] = JSON.parse(readFileSync(fixturePath('speech/cases.json'), 'utf8')).cases as [
+const [tiny, real, upstream] = JSON.parse(readFileSync(fixturePath('speech/cases.json'), 'utf8')).cases as [
   PipelineCase,
   { calls: RealCall[] },
+  { languages: Record<string, string>; codes: Record<string, string> },
 ];
 const here = { deterministic: true };
 
@@ -135,6 +137,30 @@ describe('what is asked for', () => {
     expect([await said('Spanish'), await said('castilian')]).toEqual([spanish, spanish]);
     const failure = await failureOf(() => said('mandarin'));
     expect(failure).toMatchObject({ code: 'invalid_argument', message: expect.stringContaining('mandarin') });
+  });
+
+  it.each([
+    ['names all of them', (name: string | undefined) => name],
+    ['has other names', (name: string | undefined, code: string) => (/^(bn|mi)$/.test(code) ? `${name} x` : name)],
+    ['lacks some', (name: string | undefined, code: string) => (/^(ba|bn|bo|mi)$/.test(code) ? code : name)],
+  ])('languages have upstream’s names where the engine %s', (_, named) => {
+    const own = Intl.DisplayNames.prototype.of;
+    const spy = vi.spyOn(Intl.DisplayNames.prototype, 'of').mockImplementation(function (
+      this: Intl.DisplayNames,
+      code: string,
+    ) {
+      return named(own.call(this, code), code);
+    });
+    try {
+      const codes = Object.keys(upstream.languages);
+      expect(codes).toHaveLength(100);
+      expect(Object.fromEntries(codes.map((code) => [code, nameOfLanguage(code)]))).toEqual(upstream.languages);
+      const ids = Object.fromEntries(codes.map((code, i) => [`<|${code}|>`, i]));
+      const found = Object.keys(upstream.codes).map((name) => [name, codes[languageId(name, ids)]]);
+      expect(Object.fromEntries(found)).toEqual(upstream.codes);
+    } finally {
+      spy.mockRestore();
+    }
   });
 
   it('results do not depend on how many chunks go through the model together', async () => {

@@ -45,7 +45,10 @@ export function* readWav(bytes: Uint8Array): Steps<Sound> {
     const [name, start, length] = [text(bytes, at), at + 8, view.getUint32(at + 4, true)];
     if (name === 'data') {
       if (format === undefined) throw malformed('has its samples before their format');
-      return yield* decode(new DataView(view.buffer, view.byteOffset + start), length, format);
+      // Others leave 0, and the whole file's length as wrong.
+      const isOpen = length === unknownLength || (length === 0 && view.getUint32(4, true) + 8 !== bytes.length);
+      const rest = bytes.length - start;
+      return yield* decode(new DataView(view.buffer, view.byteOffset + start, rest), isOpen ? rest : length, format);
     }
     if (start + length > bytes.length) throw malformed(`breaks off in its part '${name}'`);
     if (name === 'fmt ') format = readFormat(view, start, length);
@@ -78,9 +81,8 @@ function readFormat(view: DataView, start: number, length: number): Format {
   return format;
 }
 
-function* decode(data: DataView, stated: number, format: Format): Steps<Sound> {
+function* decode(data: DataView, length: number, format: Format): Steps<Sound> {
   const { channels, bits, sampling_rate } = format;
-  const length = stated === unknownLength ? data.byteLength : stated;
   if (length > data.byteLength)
     throw malformed(`breaks off: ${length} bytes of samples are stated, ${data.byteLength} there`);
   const width = bits / 8;

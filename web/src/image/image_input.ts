@@ -8,7 +8,8 @@ import { checkedImage, checkSize, type ImagePixels, type Pixels } from './pixels
 /**
  * An image: raw pixels (such as a RawImage); an image file by its URL, its path (Node) or its contents (in Node PNG,
  * JPEG, WebP and GIF, decoded by the package sharp if it is installed); or (browsers) an ImageData, ImageBitmap, canvas
- * or image element.
+ * or image element. Browsers decode some files unlike Pillow: transparent pixels are black, WebP is not rotated by its
+ * EXIF orientation, and of 16-bit grey the upper bits are taken, where Pillow clips.
  */
 export type ImageInput =
   | ImagePixels

@@ -32,7 +32,8 @@ export class RawImage implements ImagePixels {
   /** 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA. */
   channels: 1 | 2 | 3 | 4;
 
-  constructor(data: Bytes, width: number, height: number, channels: 1 | 2 | 3 | 4) {
+  /** `channels` default to what `data` has for each pixel. */
+  constructor(data: Bytes, width: number, height: number, channels?: 1 | 2 | 3 | 4) {
     const image = checkedImage('RawImage', { data, width, height, channels });
     if (isA(image.data, 'Float32Array')) {
       throw new ClearformerError('dtype_mismatch', 'RawImage: holds bytes, and data is a Float32Array');
@@ -40,7 +41,7 @@ export class RawImage implements ImagePixels {
     this.data = image.data;
     this.width = width;
     this.height = height;
-    this.channels = channels;
+    this.channels = image.channels as 1 | 2 | 3 | 4;
   }
 
   /** [width, height] */
@@ -165,7 +166,8 @@ export class RawImage implements ImagePixels {
     const rows = open(height) ? Math.round((Number(width) / this.width) * this.height) : Number(height);
     checkExtents('resize', [columns, rows], 1);
     checkSize('RawImage.resize', columns, rows);
-    return this.#become(await inSlices(resize(this, columns, rows, filter), signal));
+    const by = this.channels % 2 ? resize : (await import('./resampling_alpha.js')).resizeWithAlpha;
+    return this.#become(await inSlices(by(this, columns, rows, filter), signal));
   }
   /** Crops to [x_min, y_min, x_max, y_max], inclusive. */
   async crop(box: readonly [number, number, number, number]): Promise<this> {

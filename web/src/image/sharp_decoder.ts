@@ -9,9 +9,16 @@ import { checkSize, type Pixels, withChannels } from './pixels.js';
 
 type Bytes = Pixels & { data: Uint8Array };
 
+interface Metadata {
+  format?: string;
+  space?: string;
+  width?: number;
+  height?: number;
+}
+
 /** The part of sharp's interface that is used. */
 interface Sharp {
-  metadata(): Promise<{ format?: string; space?: string; width?: number; height?: number }>;
+  metadata(): Promise<Metadata>;
   autoOrient(): Sharp;
   toColourspace(space: string): Sharp;
   pipelineColourspace(space: string): Sharp;
@@ -27,6 +34,7 @@ type RawPixels = { raw: { width: number; height: number; channels: number } };
 type MakeSharp = (bytes: Uint8Array, options: { ignoreIcc: boolean; failOn: string } | RawPixels) => Sharp;
 
 const formats = ['png', 'jpeg', 'webp', 'gif'];
+const known = `known: ${formats.join(', ')}`;
 
 /**
  * The pixels of a PNG, JPEG, WebP or GIF file; of an animation, its first frame. Throws `unsupported` without sharp and
@@ -34,33 +42,37 @@ const formats = ['png', 'jpeg', 'webp', 'gif'];
  */
 export async function decodeWithSharp(call: string, bytes: Uint8Array): Promise<Pixels> {
   const make = loadSharp(call);
-  const unreadable = (cause: unknown) => {
-    const message = `${call}: the image cannot be read (${messageOf(cause)})`;
+  const unreadable = (cause: unknown, hint = '') => {
+    const message = `${call}: the image cannot be read (${messageOf(cause)}${hint})`;
     return Promise.reject(new ClearformerError('invalid_argument', message, {}, cause));
   };
   const options = { ignoreIcc: true, failOn: 'error' } as const; // as Pillow, which reads on where decoders only warn
-  const read = async () => make(bytes, options).metadata();
-  const { format = '', space, width = 0, height = 0 } = await read().catch(unreadable);
+  const read = async () => unknownToSharp(bytes) ?? make(bytes, options).metadata();
+  const { format = '', space, width = 0, height = 0 } = await read().catch((cause) => unreadable(cause, `; ${known}`));
   if (!formats.includes(format)) {
-    throw new ClearformerError(
-      'unsupported',
-      `${call}: ${format} is no image format that is read (known: ${formats.join(', ')})`,
-      { expected: formats },
-    );
+    throw new ClearformerError('unsupported', `${call}: ${format} is no image format that is read (${known})`, {
+      expected: formats,
+    });
   }
   checkSize(call, width, height);
   const first = format === 'gif' ? withoutTransparency(bytes) : undefined;
   const upright = make(first?.file ?? bytes, options).autoOrient();
-  const image = await (pixelsIn[space ?? ''] ?? colours)(upright).catch(unreadable);
+  const image = await (pixelsIn[space ?? ''] ?? colours)(upright, bytes).catch(unreadable);
   return first === undefined ? image : surrounded(image, first.picture);
 }
 
+/** The format of a file that sharp does not recognise. */
+function unknownToSharp([first, second, third]: Uint8Array): Metadata | undefined {
+  if (first === 0x42 && second === 0x4d) return { format: 'bmp' };
+  return first === 0 && second === 0 && third === 1 ? { format: 'ico' } : undefined;
+}
+
 /** Converts pixels of other colour spaces to 8-bit red, green and blue (or grey, replicated). */
-const pixelsIn: Readonly<Record<string, (image: Sharp) => Promise<Pixels>>> = {
+const pixelsIn: Readonly<Record<string, (image: Sharp, file: Uint8Array) => Promise<Pixels>>> = {
   cmyk: async (image) =>
     inSlices(fromInks(await rawOf(image.pipelineColourspace('cmyk').toColourspace('cmyk').raw())), undefined),
-  grey16: async (image) =>
-    inSlices(clipped(await rawOf(image.toColourspace('grey16').raw({ depth: 'ushort' }))), undefined),
+  grey16: async (image, file) =>
+    inSlices(bytesOf(await rawOf(image.toColourspace('grey16').raw({ depth: 'ushort' })), file), undefined),
 };
 
 const colours = (image: Sharp) => rawOf(image.raw());
@@ -71,11 +83,14 @@ async function rawOf(image: Sharp): Promise<Bytes> {
   return { data, width, height, channels };
 }
 
+const greyWithAlpha = 4; // the colour type in byte 25 of a PNG file; a transparent grey has alpha, too
+
 /** Converts 16-bit grey to bytes: Pillow clips at 255; with alpha it takes the upper 8 bits. */
-function* clipped({ data, width, height, channels }: Bytes): Steps<Pixels> {
+function* bytesOf({ data, width, height, channels }: Bytes, file: Uint8Array): Steps<Pixels> {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
   const little = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1; // samples have the machine's byte order
-  const byteOf = channels === 1 ? (value: number) => Math.min(value, 255) : (value: number) => value >> 8;
+  const isShifted = file[25] === greyWithAlpha;
+  const byteOf = (value: number) => (isShifted ? value >> 8 : Math.min(value, 255));
   const grey = new Uint8Array(data.length / 2);
   yield* runs(grey.length, (start, end) => {
     for (let i = start; i < end; i++) grey[i] = byteOf(view.getUint16(2 * i, little));
@@ -102,8 +117,8 @@ export async function encodeWithSharp(call: string, image: Bytes, type: string, 
   const { data, width, height, channels } = image;
   const format = type.replace('image/', '');
   if (!formats.includes(format)) {
-    const known = formats.map((each) => `image/${each}`).join(', ');
-    throw new ClearformerError('unsupported', `${call}: ${type} is not written (known: ${known})`, { option: 'type' });
+    const types = formats.map((each) => `image/${each}`).join(', ');
+    throw new ClearformerError('unsupported', `${call}: ${type} is not written (known: ${types})`, { option: 'type' });
   }
   const lossy = { quality: Math.max(1, Math.round(quality * 100)) };
   return loadSharp(call)(data, { raw: { width, height, channels } }).toFormat(format, lossy).toBuffer();

@@ -99,11 +99,11 @@ export const AutoProcessor = {
     options.signal?.throwIfAborted();
     const folder = new SharedFolder(openSource(source, options));
     const [feature_extractor, tokenizer] = await Promise.all([
-      present(readFeatureExtractor(folder, options), ['unsupported']),
-      present(readTokenizer(folder, options), []),
+      present(readFeatureExtractor(folder, options)),
+      present(readTokenizer(folder, options)),
     ]);
     // A file is either for audio or for images.
-    const image_processor = feature_extractor ? undefined : await present(readImageProcessor(folder, options), []);
+    const image_processor = feature_extractor ? undefined : await present(readImageProcessor(folder, options));
     if (feature_extractor ?? tokenizer ?? image_processor) {
       return new Processor({ image_processor, feature_extractor, tokenizer });
     }
@@ -112,11 +112,11 @@ export const AutoProcessor = {
 };
 
 /** A part, or undefined if its files do not exist (or belong to another kind of part). */
-async function present<Part>(reading: Promise<Part>, others: readonly string[]): Promise<Part | undefined> {
+async function present<Part>(reading: Promise<Part>): Promise<Part | undefined> {
   return reading.catch((thrown: unknown) => {
     if (!(thrown instanceof ClearformerError)) throw thrown;
-    const { code, details } = thrown; // without a folder no file is named
-    if (others.includes(code) || (isMissing(thrown) && details.file !== undefined)) return undefined;
+    const { option, file } = thrown.details; // without a folder no file is named
+    if (option === 'feature_extractor_type' || (isMissing(thrown) && file !== undefined)) return undefined;
     throw thrown;
   });
 }

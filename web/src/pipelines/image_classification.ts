@@ -5,7 +5,7 @@ import { type ImageProcessor, readImageProcessor } from '../image/image_processo
 import { PreTrainedModel } from '../models/pre_trained_model.js';
 import { checkOptions } from '../support/options.js';
 import { type LogitsModel, Pipeline } from './base_pipeline.js';
-import { imageList } from './images.js';
+import { imageList, pixelsOf } from './images.js';
 import { loader } from './load_pipeline.js';
 import {
   type ClassificationOptions,
@@ -17,7 +17,7 @@ import {
 } from './scores.js';
 import { type CallOptions, callOptions, inBatches } from './texts.js';
 
-/** Options of a call. `top_k` is 5 by default. */
+/** Options of a call. `top_k` is 5 by default; `regression` as problem_type counts as none, as in transformers. */
 export interface ImageClassificationOptions extends CallOptions, ClassificationOptions {}
 
 /** Classifies images. */
@@ -59,9 +59,11 @@ export class ImageClassificationPipeline extends Pipeline<
     checkClassification(options);
     const { top_k = 5, signal } = options;
     const results = await inBatches(imageList(images), options, async (part) => {
-      const { logits } = await this.model(await this.processor(part, { signal }), { signal });
-      const apply = options.function_to_apply ?? usualFunction(this.model.config, logits.dims[1] ?? 0);
-      return part.map((_, row) => classesOf(rowOf(logits, row), this.model.config, { top_k, apply }));
+      const { config } = this.model;
+      const { logits } = await this.model(await pixelsOf(this, part, signal), { signal });
+      const known = config.problem_type === 'regression' ? {} : config;
+      const apply = options.function_to_apply ?? usualFunction(known, logits.dims[1] ?? 0);
+      return part.map((_, row) => classesOf(rowOf(logits, row), config, { top_k, apply }));
     });
     return Array.isArray(images) ? results : (results[0] as LabelScore[]);
   }

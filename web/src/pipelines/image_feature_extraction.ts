@@ -7,7 +7,7 @@ import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { needed, Pipeline } from './base_pipeline.js';
-import { imageList } from './images.js';
+import { imageList, pixelsOf } from './images.js';
 import { joinedRows } from './joined_rows.js';
 import { loader } from './load_pipeline.js';
 import { type CallOptions, callOptions, inBatches } from './texts.js';
@@ -53,7 +53,7 @@ export class ImageFeatureExtractionPipeline extends Pipeline<
     const list = imageList(images);
     if (list.length === 0) throw new ClearformerError('invalid_argument', `${this.task}: needs at least one image`);
     const parts = await inBatches(list, options, async (part) => {
-      const output = await this.model(await this.processor(part, { signal }), { signal });
+      const output = await this.model(await pixelsOf(this, part, signal), { signal });
       const { image_embeds, vision_model_output: tower = output } = output;
       if (pool) return [needed(tower.pooler_output, this.task, 'pooler_output')];
       return [needed(image_embeds ?? tower.last_hidden_state, this.task, 'last_hidden_state')];

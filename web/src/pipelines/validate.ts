@@ -8,7 +8,7 @@ import { loadPart } from '../support/platform.js';
 /**
  * Like `inspect`, with the problems that are found only by reading everything: weights that are NaN or infinite,
  * truncated files, a tokenizer, a processor or steps of sentence-transformers that cannot be read, tokens beyond the
- * model's vocabulary. Rejects like `inspect`.
+ * model's vocabulary, images of another size than the model's. Rejects like `inspect`.
  */
 export async function validate(source: Source, options: InspectOptions = {}): Promise<Inspection> {
   checkInspectOptions('validate', options);

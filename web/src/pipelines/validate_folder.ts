@@ -1,7 +1,11 @@
 // Extends an inspection by what only whole files show: non-finite weights, and whether the files besides
 // the model can be read and fit it.
 
+import { readOptional } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
+import { resizedTo } from '../image/geometry.js';
+import type { ImageProcessor } from '../image/image_processor.js';
+import { imageSteps } from '../image/image_processor_config.js';
 import { type InspectedFile, inspectFolder, isValid, problemOf } from '../inspection/inspect_folder.js';
 import type { Inspection, InspectOptions, Problem } from '../inspection/inspection.js';
 import { notFinite } from '../inspection/not_finite.js';
@@ -54,16 +58,32 @@ const checkTokenizer: Check = async (folder, { tokenizer, cfg }, signal) => {
   return [fault('malformed_config', tokenizer.kind, what)];
 };
 
-const checkProcessor: Check = async (folder, { processor, input_modalities }, signal) => {
+const checkProcessor: Check = async (folder, { processor, input_modalities, cfg }, signal) => {
   if (processor.length === 0) return [];
-  if (input_modalities.includes('image')) {
-    await (await import('../image/image_processor.js')).readImageProcessor(folder, { signal });
-  }
   if (input_modalities.includes('audio')) {
     await (await import('../audio/feature_extractor.js')).readFeatureExtractor(folder, { signal });
   }
-  return [];
+  if (!input_modalities.includes('image')) return [];
+  const read = await (await import('../image/image_processor.js')).readImageProcessor(folder, { signal });
+  if (cfg === null || cfg.model_type.startsWith('dinov2')) return []; // images of any size
+  const config = JSON.parse((await readOptional(folder, 'config.json', { signal }))?.text ?? '{}');
+  const [height = 224, width = height] = [(config.vision_config ?? config).image_size ?? []].flat() as number[];
+  const { rows, columns } = sizeOf(read, height, width);
+  if (rows === height && columns === width) return [];
+  const what = `images become ${rows} x ${columns} pixels, and the model was made for ${height} x ${width}`;
+  return [fault('malformed_config', processor.at(-1) as string, what)];
 };
+
+/** What becomes of the size of an image. */
+function sizeOf(
+  { image_processor_type, config }: ImageProcessor,
+  height: number,
+  width: number,
+): { rows: number; columns: number } {
+  const { crop, resize } = imageSteps(image_processor_type, config, 'malformed_config', 'image processor');
+  const [rows, columns] = resize === undefined ? [height, width] : resizedTo(resize.size, height, width);
+  return { rows: crop?.height ?? rows, columns: crop?.width ?? columns };
+}
 
 const checkModules: Check = async (folder, _, signal) => {
   await (await import('./sentence_transformers.js')).readEmbeddingDefaults(folder, { signal });

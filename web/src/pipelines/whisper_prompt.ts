@@ -131,8 +131,12 @@ async function heardLanguages(
   });
 }
 
-// Whisper's names of languages that Intl names differently, or not at all.
+// Whisper's names of languages that Intl names differently, or not in every engine.
 const ownNames: Readonly<Record<string, string>> = {
+  ba: 'bashkir',
+  bn: 'bengali',
+  bo: 'tibetan',
+  mi: 'maori',
   my: 'myanmar',
   nn: 'nynorsk',
   tl: 'tagalog',
@@ -155,7 +159,8 @@ const otherNames = new Map([
   ['mandarin', 'zh'],
 ]);
 
-function languageId(language: string, ids: Ids): number {
+/** The token of a language by its code or a name. */
+export function languageId(language: string, ids: Ids): number {
   const wanted = textOf(language).toLowerCase();
   const codes = Object.keys(ids).map((token) => token.slice(2, -2));
   const code =
@@ -170,7 +175,7 @@ function languageId(language: string, ids: Ids): number {
 }
 
 /** The name of a language in English, in lower case. */
-function nameOfLanguage(code: string): string {
+export function nameOfLanguage(code: string): string {
   const names = new Intl.DisplayNames('en', { type: 'language' });
   return ownNames[code] ?? names.of(code)?.toLowerCase() ?? code;
 }

@@ -10,7 +10,7 @@ import { checkOptions } from '../support/options.js';
 import { readTokenizer } from '../text/auto_tokenizer.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { needed, Pipeline } from './base_pipeline.js';
-import { imageList } from './images.js';
+import { imageList, pixelsOf } from './images.js';
 import { loader } from './load_pipeline.js';
 import { type LabelScore, rowOf, sentencesOf, sigmoid, softmax, topIndices } from './scores.js';
 import { checkTexts } from './text_pairs.js';
@@ -85,7 +85,7 @@ export class ZeroShotImageClassificationPipeline extends Pipeline<
     const { input_ids, attention_mask: mask } = modelInputs(encoded);
     const attention_mask = tokenizer.model_input_names.includes('attention_mask') ? mask : undefined;
     const results = await inBatches(imageList(images), options, async (part) => {
-      const { pixel_values } = await this.processor(part, { signal });
+      const { pixel_values } = await pixelsOf(this, part, signal);
       const { logits_per_image } = await model({ input_ids, attention_mask, pixel_values }, { signal });
       const logits = needed(logits_per_image, this.task, 'logits_per_image');
       return part.map((_, row) => {
