@@ -53,7 +53,10 @@ export interface GenerationOptions extends EditOptions {
   // Logits processors.
   /** Above 1: tokens that occur in the sequence become less likely. */
   repetition_penalty?: number | null | undefined;
-  /** Above 1: tokens of the encoder's input (or the prompt) become more likely. */
+  /**
+   * Above 1: tokens of the encoder's input (or the prompt) become more likely, in every beam (transformers 5.12 changes only
+   * as many beams as there are inputs).
+   */
   encoder_repetition_penalty?: number | null | undefined;
   /** No n-gram of this size occurs twice; 0: off. */
   no_repeat_ngram_size?: number | null | undefined;
@@ -72,7 +75,10 @@ export interface GenerationOptions extends EditOptions {
   /** Tokens that never occur, or not as the first. */
   suppress_tokens?: readonly number[] | null | undefined;
   begin_suppress_tokens?: readonly number[] | null | undefined;
-  /** [start, factor]: after this number of new tokens the end token becomes more likely with each token. */
+  /**
+   * [start, factor]: after this number of new tokens the end token becomes more likely with each token, unless another
+   * option excludes it (in transformers 5.12 its score is then NaN, which wins).
+   */
   exponential_decay_length_penalty?: readonly [number, number] | null | undefined;
   /** Replaces NaN by 0 and infinities by the largest finite numbers. */
   remove_invalid_values?: boolean | undefined;
