@@ -47,6 +47,14 @@ export const bundlers: readonly Project[] = [
     run: { kind: 'page', folder: 'out' },
   },
   {
+    name: 'Rolldown',
+    packages: { rolldown: '1' },
+    files: page,
+    settings: { 'copy.sh': 'copy' },
+    build: ['rolldown main.js -d out -f es --platform browser', 'sh copy.sh', 'cp -r public/. index.html out'],
+    run: { kind: 'page', folder: 'out' },
+  },
+  {
     name: 'esbuild',
     packages: { esbuild: '0.28' },
     files: page,

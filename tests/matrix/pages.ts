@@ -12,6 +12,22 @@ const sender = `import { story } from './story.js';
 story(new URL('model/', location.href)).then(postMessage, (error) => postMessage(String(error)));
 `;
 
+const ownWorker = (version: string): Project => ({
+  name: `a page's own worker (Vite ${version})`,
+  packages: { vite: version },
+  files: {
+    'story.js': story,
+    'own.js': sender.replace('model/', '/model/'),
+    'main.js': `const worker = new Worker(new URL('./own.js', import.meta.url), { type: 'module' });
+worker.onmessage = ({ data }) => { window.told = data; };
+`,
+    'index.html': html('./main.js'),
+  },
+  settings: version === '8' ? {} : { 'vite.config.js': 'vite-worker' },
+  build: ['vite build --base ./ --outDir out'],
+  run: { kind: 'page', folder: 'out' },
+});
+
 export const pages: readonly Project[] = [
   {
     name: 'plain page, import map',
@@ -50,20 +66,7 @@ export const pages: readonly Project[] = [
       },
     },
   },
-  {
-    name: "a page's own worker (Vite 8)",
-    packages: { vite: '8' },
-    files: {
-      'story.js': story,
-      'own.js': sender.replace('model/', '/model/'),
-      'main.js': `const worker = new Worker(new URL('./own.js', import.meta.url), { type: 'module' });
-worker.onmessage = ({ data }) => { window.told = data; };
-`,
-      'index.html': html('./main.js'),
-    },
-    build: ['vite build --base ./ --outDir out'],
-    run: { kind: 'page', folder: 'out' },
-  },
+  ...['5', '6', '7', '8'].map(ownWorker),
   {
     name: 'service worker (esbuild, clearformer/inline)',
     packages: { esbuild: '0.28' },

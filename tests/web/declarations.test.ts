@@ -3,7 +3,7 @@
 // README.md's first example.
 
 import { execFile } from 'node:child_process';
-import { copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, expect, it } from 'vitest';
@@ -37,6 +37,15 @@ beforeAll(() => {
   copyFileSync(`${project}tests/web/support/typed_calls.ts`, `${folder}typed_calls.ts`);
   const [, example = ''] = /```js\n([\s\S]*?)```/.exec(readFileSync(`${project}README.md`, 'utf8')) ?? [];
   writeFileSync(`${folder}example.ts`, example);
+});
+
+it('name no buffer of typed arrays, which TypeScript can from 5.7 on', () => {
+  const declared = readdirSync(`${project}dist`, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.d.ts'),
+  );
+  const naming = declared.filter((name) => /Array<\w*ArrayBuffer/.test(readFileSync(`${project}dist/${name}`, 'utf8')));
+  expect(declared).toContain('index.d.ts');
+  expect(naming).toEqual([]);
 });
 
 it.each([

@@ -3,8 +3,8 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { join, relative } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { AutoModelForCausalLM, configure, type GenerativeModel } from 'clearformer';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -157,6 +157,16 @@ describe('a worker that fails', () => {
     const failure = await failureOf(() => (text === undefined ? load(true) : loadWith(name, text)));
     expect(failure.code).toBe('worker_failed');
     expect(failure.message).toContain(word);
+  });
+
+  it('since its address is none is told, and a relative one is found', async () => {
+    configure({ workerUrl: 'http://[' });
+    const failure = await failureOf(() => load(true));
+    expect([failure.code, failure.message]).toEqual(['invalid_argument', "workerUrl: 'http://[' is no URL"]);
+    configure({ workerUrl: relative('.', fileURLToPath(new URL('../../dist/worker.js', import.meta.url))) });
+    const model = await load(true);
+    expect(model.info().worker).toBe(true);
+    await model.dispose();
   });
 
   it('later rejects the calls under way and all after them', async () => {

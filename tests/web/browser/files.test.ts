@@ -2,9 +2,10 @@
 // Types, other hosts, service workers and extensions. Each generates stories260K's text, or reports the remedy that
 // works there.
 
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { greedyText, installPackage, type Served, serve, toldBy, writeFiles } from '../support/installed_package.js';
@@ -44,6 +45,13 @@ async function tell(model, options, settings = {}) {
     return String(error);
   }
 }`;
+/** Bundles a script of no module, with characters that are not ASCII as they are. */
+async function bundled(contents: string, outfile: string): Promise<void> {
+  const { build } = await import('esbuild');
+  const stdin = { contents, resolveDir: folder };
+  await build({ stdin, bundle: true, format: 'iife', charset: 'utf8', logLevel: 'error', outfile });
+}
+
 const html =
   '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><script type="module" src="main.js"></script>';
 
@@ -117,6 +125,79 @@ describe('a page', () => {
     expect(module.told).toContain('the bundler treats worker.js as a module, not as a file: set workerUrl');
     const wasm = await page(index, { settings: "{ wasmUrl: '/none/' }" });
     expect(wasm.told).toContain('set wasmUrl to where the .wasm files of clearformer/dist are served');
+  });
+});
+
+it('a script of no module has the files beside its page', async () => {
+  const site = await mkdtemp(join(folder, 'site-'));
+  await bundled(
+    `${told('clearformer')}\ntell('./model/').then((text) => { window.told = text; });`,
+    join(site, 'main.js'),
+  );
+  await writeFiles(site, { 'index.html': html.replace('type="module" ', '') });
+  const missing = await toldBy(browser, (await served([site, join(folder, 'public')])).url);
+  expect(missing.told).toContain('copy them beside this script, or import from clearformer/inline');
+  const beside = [site, join(folder, 'node_modules/clearformer/dist'), join(folder, 'public')];
+  expect(await toldBy(browser, (await served(beside)).url)).toEqual({ told: greedyText, complaints: [] });
+});
+
+describe('a page of an opaque origin', () => {
+  const sandbox = (more = '') => ({
+    'content-security-policy': `sandbox allow-scripts; ${more}`,
+    'access-control-allow-origin': '*',
+  });
+
+  it.each([
+    ['index.js', index],
+    ['inline.js', inline],
+  ])('as in a sandboxed frame runs %s in a worker', async (_, from) => {
+    const options = '{ worker: true }';
+    expect(await page(from, { headers: sandbox(), options })).toEqual({ told: greedyText, complaints: [] });
+    const { told } = await page(from, { headers: sandbox("worker-src 'self'") });
+    expect(told).toContain('(worker-src) refuses workers from blob:, the only ones of an opaque origin: allow it');
+  });
+
+  it('of a file runs a bundle of clearformer/inline in a worker, which has to be read as UTF-8', async () => {
+    const site = await mkdtemp(join(folder, 'site-'));
+    const files = await Promise.all(
+      ['config.json', 'tokenizer.json', 'model.safetensors'].map(async (name) => [
+        name,
+        await readFile(join(folder, 'public/model', name), 'base64'),
+      ]),
+    );
+    const contents = `${told('clearformer/inline')}
+      const files = ${JSON.stringify(Object.fromEntries(files))};
+      const bytes = ([name, text]) => [name, Uint8Array.from(atob(text), (c) => c.charCodeAt(0))];
+      tell(Object.fromEntries(Object.entries(files).map(bytes)), { worker: true }).then((text) => { window.told = text; });`;
+    await bundled(contents, join(site, 'main.js'));
+    const classic = html.replace('type="module" ', 'defer ');
+    await writeFiles(site, { 'index.html': classic, 'other.html': classic.replace('utf-8', 'windows-1252') });
+    expect(await toldBy(browser, pathToFileURL(join(site, 'index.html')).href)).toEqual({
+      told: greedyText,
+      complaints: [],
+    });
+    const other = await toldBy(browser, pathToFileURL(join(site, 'other.html')).href);
+    expect(other.told).toContain('add <meta charset="utf-8">');
+  });
+});
+
+describe("a page's own worker", () => {
+  it('has addresses relative to its origin in a blob URL, and none in a data URL', async () => {
+    const site = await mkdtemp(join(folder, 'site-'));
+    const script = `${told('clearformer/inline')}\ntell('./model/').then(postMessage);`;
+    await bundled(script, join(site, 'own.js'));
+    await writeFiles(site, {
+      'index.html': html,
+      'main.js': `
+        const script = await (await fetch('own.js')).blob();
+        const reader = new FileReader();
+        await new Promise((read) => { reader.onload = read; reader.readAsDataURL(script); });
+        const told = (url) => new Promise((tell) => { new Worker(url).onmessage = ({ data }) => tell(data); });
+        window.told = await Promise.all([URL.createObjectURL(script), reader.result].map(told));`,
+    });
+    const { url } = await served([site, folder, join(folder, 'public')]);
+    const { told: texts } = await toldBy(browser, url);
+    expect(texts).toEqual([greedyText, "ClearformerError: source: './model/' is no URL"]);
   });
 });
 

@@ -4,7 +4,7 @@ import '../support/browser_types.js'; // for the declarations
 import { remoteHost } from '../support/config.js';
 import { ClearformerError, textOf, unreadable } from '../support/error.js';
 import { isA, isBlob } from '../support/kinds.js';
-import { baseUrl, environment, isNode, loadPart, pathOf } from '../support/platform.js';
+import { baseUrl, environment, isNode, loadPart, pathOf, urlOf } from '../support/platform.js';
 import type { Folder, SourceFile } from './folder.js';
 import type { CacheLike } from './response_store.js';
 import type { CacheOption, WebFolderOptions } from './web_folder.js';
@@ -103,9 +103,10 @@ function notASource(): ClearformerError {
 }
 
 function openString(source: string, options: SourceOptions): Folder {
-  if (/^[a-z][a-z0-9+.-]+:/i.test(source) && !/^[a-z]:[\\/]/i.test(source)) return openUrl(new URL(source), options);
+  if (/^[a-z][a-z0-9+.-]+:/i.test(source) && !/^[a-z]:[\\/]/i.test(source))
+    return openUrl(urlOf('source', source), options);
   if (/^(\.{0,2}[\\/]|\.{1,2}$|[a-z]:[\\/])/i.test(source)) {
-    return isNode() ? openPath(source, options) : openUrl(new URL(source, baseUrl()), options);
+    return isNode() ? openPath(source, options) : openUrl(urlOf('source', source), options);
   }
   if (!/^[\w-][\w.-]*(\/[\w-][\w.-]*)?$/.test(source)) {
     throw new ClearformerError(
@@ -116,7 +117,7 @@ function openString(source: string, options: SourceOptions): Folder {
   const revision = options.revision ?? 'main';
   const local_files_only = options.local_files_only ?? isOffline();
   const host = (options.remote_host ?? remoteHost()).replace(/\/+$/, '');
-  const base = new URL(`${source}/resolve/${encodeURIComponent(revision)}/`, `${host}/`);
+  const base = urlOf('remote_host', `${host}/${source}/resolve/${encodeURIComponent(revision)}/`);
   return openWeb(base, { id: source, revision }, host, { ...options, local_files_only });
 }
 
@@ -134,10 +135,6 @@ function openUrl(url: URL, options: SourceOptions): Folder {
   if (id !== undefined)
     return openString(id, { ...options, revision: options.revision ?? (shown && decodeURIComponent(shown)) });
   if (url.protocol === 'file:') return openPath(pathOf(url), options);
-  // An extension's own files have a protocol of their own.
-  if (!['http:', 'https:', new URL(baseUrl()).protocol].includes(url.protocol)) {
-    throw new ClearformerError('invalid_argument', `${url.href}: a source's URL must be http, https or (Node) file`);
-  }
   if (/\.(json|safetensors|bin|gguf|onnx)$/.test(url.pathname))
     throw new ClearformerError('invalid_argument', `${url.href} is a file: load the folder it is in`);
   expectNoRevision(options);
@@ -171,6 +168,10 @@ class LaterFolder implements Folder {
 }
 
 function openWeb(base: URL, hub: WebFolderOptions['hub'], host: string, options: SourceOptions): Folder {
+  // An extension's own files have a protocol of their own.
+  if (!/^https?:/.test(base.protocol) && !baseUrl().startsWith(base.protocol)) {
+    throw new ClearformerError('invalid_argument', `${base.href}: a source's URL must be http, https or (Node) file`);
+  }
   const { cache = 'auto', cache_dir, token } = options;
   const local_files_only = options.local_files_only ?? false;
   const where = local_files_only ? `the cache of ${base.href} (local_files_only)` : base.href;

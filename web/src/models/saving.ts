@@ -8,8 +8,11 @@ import { toSafetensors } from '../tensor/safetensors.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { type AdaptedModel, readAdapter } from './adapters.js';
 
+/** The bytes of a file, in memory that threads do not share, for which TypeScript before 5.7 has no name. */
+type Bytes = ReturnType<Uint8Array['slice']>;
+
 /** Files by name, which are also a source for `from_pretrained` and `load_adapter`. */
-export type SavedFiles = Record<string, Uint8Array<ArrayBuffer>>;
+export type SavedFiles = Record<string, Bytes>;
 
 /** Where files are written: a directory handle, or a path (Node); without it they are only returned. */
 export type Destination = string | FileSystemDirectoryHandle;

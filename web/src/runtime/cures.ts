@@ -6,7 +6,7 @@ interface Ways {
   /** Whether the script needs no other files. */
   inOneFile: boolean;
   /** Absent in Node. */
-  start?: (url: string | URL) => Worker;
+  start?: ((url: string | URL) => Worker) | undefined;
 }
 
 /** Engines mention content security policies in their messages. */
@@ -16,6 +16,9 @@ const policy = /content.security|\bCSP\b/i;
 export function wasmCure(where: string, what: string, inOneFile: boolean): string {
   if (policy.test(what) && what.includes('compile')) {
     return "allow 'wasm-unsafe-eval' in script-src of the content security policy (in an extension: content_security_policy.extension_pages in manifest.json)";
+  }
+  if (where === 'the inline copy' && what.startsWith('is no')) {
+    return 'the page reads the script in another encoding than UTF-8: add <meta charset="utf-8"> to it';
   }
   const vite = where.includes('/deps/') ? "add optimizeDeps: { exclude: ['clearformer'] } to Vite's settings, " : '';
   const served = `${vite}set wasmUrl to where the .wasm files of clearformer/dist are served, pass wasmBinary`;
@@ -43,7 +46,7 @@ function tryWorker(start: (url: string | URL) => Worker, script: string | URL): 
       resolve(trial);
     };
     // A script of another host is imported by a script from a blob URL.
-    const made = isMade(script) || new URL(script).origin !== location.origin;
+    const made = isMade(script) || new URL(script).origin !== origin;
     const refuse = ({ effectiveDirective, blockedURI }: SecurityPolicyViolationEvent) => {
       // Other tests running at the same time report their own violations.
       if (effectiveDirective === 'connect-src' || isMade(blockedURI) !== made) return;
@@ -77,6 +80,7 @@ const same = 'or pass worker: false';
 /** The remedy for a worker whose script does not start; `why` is the engine's message. */
 export async function workerCure(why: string, url: URL, { inOneFile, start }: Ways): Promise<string> {
   if (start === undefined) return `set workerUrl to clearformer/dist/worker.js, ${same}`;
+  if (typeof Worker !== 'function') return 'workers of this kind start no others: pass worker: false';
   if (/TrustedScriptURL|trusted.?type/i.test(why)) {
     return `allow the policy clearformer in trusted-types of the content security policy, ${same}`;
   }
@@ -92,7 +96,9 @@ export async function workerCure(why: string, url: URL, { inOneFile, start }: Wa
 /** The page's content security policy blocks workers from that URL. */
 function refusedCure(url: URL, directive: string): string {
   const policy = `the page's content security policy (${directive})`;
-  if (url.protocol === 'blob:' || url.origin !== location.origin) {
+  if (origin === 'null')
+    return `${policy} refuses workers from blob:, the only ones of an opaque origin: allow it, ${same}`;
+  if (url.protocol === 'blob:' || url.origin !== origin) {
     return `${policy} refuses workers from ${url.protocol === 'blob:' ? 'blob:' : url.origin}: serve clearformer's dist/worker.js from this site and set workerUrl to it, ${same}`;
   }
   return `${policy} refuses workers from ${url.href}: allow it there (worker-src 'self'), ${same}`;

@@ -3,9 +3,10 @@
 import { configuration } from '../support/config.js';
 import { ClearformerError, messageOf } from '../support/error.js';
 import { expectArgument } from '../support/options.js';
-import { baseUrl, nodeModule } from '../support/platform.js';
+import { nodeModule, urlOf } from '../support/platform.js';
 import { assets } from './assets.js';
 import type { Variant } from './build_info.js';
+import { withRemedy } from './remedy.js';
 
 /** Where the WASM comes from and which build to use. */
 export interface RuntimeOptions {
@@ -40,11 +41,12 @@ const probes: Record<Variant, readonly number[]> = {
 /** Whether this engine supports the build's instructions. */
 export function canRun(variant: Variant): boolean {
   const body = [0x00, ...probes[variant], 0x0b];
-  const header = [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00];
-  const types = [0x01, 0x05, 0x01, 0x60, 0x00, 0x01, 0x7b]; // () -> v128
-  const functions = [0x03, 0x02, 0x01, 0x00];
-  const code = [0x0a, body.length + 2, 0x01, body.length, ...body];
-  return WebAssembly.validate(Uint8Array.from([...header, ...types, ...functions, ...code]));
+  const before = [
+    ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
+    ...[0x01, 0x05, 0x01, 0x60, 0x00, 0x01, 0x7b], // types: () -> v128
+    ...[0x03, 0x02, 0x01, 0x00], // functions
+  ];
+  return WebAssembly.validate(Uint8Array.from([...before, 0x0a, body.length + 2, 0x01, body.length, ...body]));
 }
 
 /** Whether the build with the same bits on every engine is requested, in the options or for the whole package. */
@@ -82,11 +84,14 @@ export function compileCore(options: RuntimeOptions, shared: boolean): Promise<C
   expectArgument('wasmBinary', isBinary, 'an ArrayBuffer or Uint8Array', binary);
   if (binary !== undefined) {
     const compiled = compiledByBytes[Number(shared)] as WeakMap<object, Promise<CompiledCore>>;
-    return remember(compiled, binary, () => compile(bytesOf(binary), 'wasmBinary', shared));
+    const bytes = binary instanceof Uint8Array ? binary : new Uint8Array(binary);
+    return remember(compiled, binary, () => compile(bytes, 'wasmBinary', shared));
   }
   const file = fileOf(options);
   const where = nameOf(file);
-  return remember(compiledByOrigin, `${where} ${shared}`, async () => compile(await read(file), where, shared));
+  return remember(compiledByOrigin, `${where} ${shared}`, async () =>
+    compile(await (file instanceof URL ? readWasm(file) : file), where, shared),
+  );
 }
 
 /** The bytes that the caller passed instead of a URL. */
@@ -115,11 +120,6 @@ function nameOf(file: WasmFile): string {
   return file instanceof URL ? file.href : 'the inline copy';
 }
 
-/** The file's bytes. */
-async function read(file: WasmFile): Promise<Uint8Array> {
-  return file instanceof URL ? readWasm(file) : file;
-}
-
 /** What `make` makes for this key, once; a failure is not kept. */
 export function remember<K, V>(
   memory: { get(key: K): Promise<V> | undefined; set(key: K, value: Promise<V>): unknown; delete(key: K): unknown },
@@ -134,20 +134,16 @@ export function remember<K, V>(
   return made;
 }
 
-function bytesOf(binary: ArrayBuffer | Uint8Array): Uint8Array {
-  return binary instanceof Uint8Array ? binary : new Uint8Array(binary);
-}
-
 /** A URL that ends with a slash is the folder of all builds. */
 function fileAt(given: string | URL, name: string): URL {
-  const url = new URL(given, baseUrl());
+  const url = urlOf('wasmUrl', given);
   return url.pathname.endsWith('/') ? new URL(name, url) : url;
 }
 
-/** The error for a file that cannot be loaded because of `what`; the code that finds a remedy is loaded when needed. */
+/** The error for a file that cannot be loaded because of `what`, with the remedy. */
 async function unavailable(where: string, what: string, cause?: unknown): Promise<ClearformerError> {
-  const cure = import('./cures.js').then(({ wasmCure }) => `: ${wasmCure(where, what, assets.inOneFile)}`);
-  return new ClearformerError('wasm_unavailable', `${where} ${what}${await cure.catch(() => '')}`, { where }, cause);
+  const why = await withRemedy(`${where} ${what}`, ({ wasmCure }) => wasmCure(where, what, assets.inOneFile));
+  return new ClearformerError('wasm_unavailable', why, { where }, cause);
 }
 
 async function readWasm(url: URL): Promise<Uint8Array> {
@@ -164,26 +160,26 @@ async function readWasm(url: URL): Promise<Uint8Array> {
 /**
  * The program for shared memory, as it is linked, or else with the other flag in the import of its memory, 1 instead of
  * 3: atomic instructions are valid with either. The flag is among the imports, before the memory's sizes in pages, 256
- * and 65,536.
+ * and 65,536. They are looked for as numbers, which are the same in scripts that a page reads in another encoding.
  */
-function forMemory(shared: boolean, bytes: Uint8Array): Uint8Array | undefined {
-  const at = String.fromCharCode(...bytes.subarray(0, 16_384)).indexOf('\x02\x03\x80\x02\x80\x80\x04');
-  if (at < 0) return undefined;
+function forMemory(shared: boolean, bytes: Uint8Array, head: string): Uint8Array | undefined {
+  const [before = '', after] = head.split(',2,3,128,2,128,128,4,');
+  if (after === undefined) return undefined;
   if (shared) return bytes;
   const changed = new Uint8Array(bytes); // the caller's bytes stay as they are
-  changed[at + 1] = 1;
+  changed[before.split(',').length + 1] = 1;
   return changed;
 }
 
 /** Compiles a file of a build; `where` names it in errors. */
 export async function compile(bytes: Uint8Array, where: string, shared: boolean): Promise<CompiledCore> {
-  const magic = [0x00, 0x61, 0x73, 0x6d];
-  if (!magic.every((byte, i) => bytes[i] === byte)) {
+  const head = bytes.subarray(0, 16_384).join();
+  if (!head.startsWith('0,97,115,109,')) {
     const html = bytes[0] === 0x3c; // '<'
     const found = html ? 'an HTML page came back instead of it' : 'it does not start with \\0asm';
     throw await unavailable(where, `is no WebAssembly file (${found})`);
   }
-  const program = forMemory(shared, bytes);
+  const program = forMemory(shared, bytes, head);
   if (program === undefined) throw await unavailable(where, "is not clearformer's WebAssembly");
   try {
     const module = await WebAssembly.compile(program as Uint8Array<ArrayBuffer>);

@@ -2,8 +2,9 @@
 
 import { configuration } from '../support/config.js';
 import { ClearformerError, messageOf } from '../support/error.js';
-import { baseUrl, isNode, nodeModule } from '../support/platform.js';
+import { isNode, nodeModule, urlOf } from '../support/platform.js';
 import { assets } from './assets.js';
+import { withRemedy } from './remedy.js';
 import type { Sign } from './worker_protocol.js';
 
 interface TypesPolicy {
@@ -24,17 +25,20 @@ function trusted(script: string): string {
   return policy?.createScriptURL(script) ?? script;
 }
 
-/** A browser's worker. A script of another host is imported by a script of our own, which pages may start. */
+/**
+ * A browser's worker. A script of another host is imported by a script of our own, which pages may start. Where the
+ * origin is opaque (sandboxed frames, file: pages) that is no module, since Chromium refuses those there.
+ */
 function startBrowserWorker(url: string | URL, name = ''): Worker {
-  const script = new URL(url, baseUrl()).href;
-  const options: WorkerOptions = { type: 'module', name };
+  const script = String(url);
+  const options: WorkerOptions = { type: origin === 'null' ? 'classic' : 'module', name };
   try {
     // WebKit reports another origin only later, as a script that cannot be loaded.
     if (new URL(script).origin === origin) return new Worker(trusted(script), options);
   } catch (cause) {
-    if (!(cause instanceof DOMException && cause.name === 'SecurityError')) throw cause;
+    if ((cause as Error).name !== 'SecurityError') throw cause;
   }
-  const own = new Blob([`import ${JSON.stringify(script)};`], { type: 'text/javascript' });
+  const own = new Blob([`import(${JSON.stringify(script)}).catch(reportError)`], { type: 'text/javascript' });
   return new Worker(trusted(URL.createObjectURL(own)), options);
 }
 
@@ -78,7 +82,9 @@ export interface WorkerListener {
  * and if it sends nothing within the timeout (`configure({ timeout })`; at least three seconds).
  */
 export async function startWorker(listener: WorkerListener): Promise<LiveWorker> {
-  const script = configuration.workerUrl ?? (await assets.workerUrl());
+  // A script bundled for old browsers has no URL relative to which files could be found.
+  const own = async () => assets.workerUrl();
+  const script = urlOf('workerUrl', configuration.workerUrl ?? (await own().catch(() => './worker.js')));
   const begun: Begun[] = [];
   const timers: ReturnType<typeof setTimeout>[] = [];
   let chosen: Begun | undefined;
@@ -87,10 +93,11 @@ export async function startWorker(listener: WorkerListener): Promise<LiveWorker>
       const refuse = (why: string, cause?: unknown) => reject(new ClearformerError('worker_failed', why, {}, cause));
       let failing = false; // Node's workers fail and then exit: the first reason gets a remedy, which takes a moment to find
       const end = (why: string) => (chosen ? listener.died(why) : failing || refuse(why));
+      const ways = { inOneFile: assets.inOneFile, start: isNode() ? undefined : startBrowserWorker };
       const fail = async (why: string, cause?: unknown) => {
         failing = true;
         if (chosen) listener.died(why);
-        else refuse(await withCure(why, script), cause);
+        else refuse(await withRemedy(why, ({ workerCure }) => workerCure(why, script, ways)), cause);
       };
       const begin = () => {
         const heard = (message: unknown) => {
@@ -120,18 +127,10 @@ export async function startWorker(listener: WorkerListener): Promise<LiveWorker>
   }
 }
 
-/** Adds the remedy, whose code is loaded when needed. */
-async function withCure(why: string, script: string | URL): Promise<string> {
-  const ways = { inOneFile: assets.inOneFile, ...(!isNode() && { start: startBrowserWorker }) };
-  const url = new URL(script, baseUrl());
-  const cure = import('./cures.js').then(async ({ workerCure }) => `: ${await workerCure(why, url, ways)}`);
-  return why + (await cure.catch(() => ''));
-}
-
 const terminated = 'the worker was ended by terminate()';
 const silent = 'the worker ended without a word (most often: out of memory)';
 
-function beginInBrowser(script: string | URL, { heard, failed, ended }: Events): Begun {
+function beginInBrowser(script: URL, { heard, failed, ended }: Events): Begun {
   const name = `clearformer-${Date.now()}-${Math.random()}`;
   const over = new AbortController();
   const { signal } = over;
@@ -167,9 +166,9 @@ function beginInBrowser(script: string | URL, { heard, failed, ended }: Events):
 }
 
 /** The process's flags, such as --input-type, do not apply to it. */
-function beginInNode(script: string | URL, { heard, failed, ended }: Events): Begun {
+function beginInNode(script: URL, { heard, failed, ended }: Events): Begun {
   const { Worker } = nodeModule('node:worker_threads');
-  const worker = new Worker(new URL(script), { execArgv: [] });
+  const worker = new Worker(script, { execArgv: [] });
   worker.on('message', heard);
   worker.on('messageerror', (cause) => failed('the worker sent what cannot be read', cause));
   worker.on('error', (cause) => failed(`the worker failed (${messageOf(cause)})`, cause));

@@ -3,7 +3,7 @@
 import { send } from './config.js';
 import { ClearformerError, messageOf, unreadable } from './error.js';
 import { isA, isBlob } from './kinds.js';
-import { baseUrl, isNode, nodeModule, pathOf } from './platform.js';
+import { isNode, nodeModule, pathOf, urlOf } from './platform.js';
 
 /**
  * The bytes of a Blob, at a URL (http, https, data, blob, and with Node file) or, with Node, a path. Elsewhere a string
@@ -27,12 +27,7 @@ async function fromBlob(call: string, blob: Blob): Promise<Uint8Array> {
 async function readNamed(call: string, name: string | URL): Promise<Uint8Array> {
   const hasScheme = isA(name, 'URL') || /^[a-z][a-z0-9+.-]+:/i.test(name);
   if (isNode() && !(hasScheme && !/^[a-z]:[\\/]/i.test(String(name)))) return fromDisk(call, String(name));
-  let url: URL;
-  try {
-    url = new URL(name, baseUrl());
-  } catch (cause) {
-    throw new ClearformerError('invalid_argument', `${call}: '${String(name)}' is no URL`, {}, cause);
-  }
+  const url = urlOf(call, name);
   if (url.protocol === 'file:' && isNode()) return fromDisk(call, pathOf(url));
   return fromWeb(call, url.href);
 }

@@ -41,11 +41,20 @@ export function isPage(): boolean {
   return typeof document !== 'undefined' && typeof Worker === 'function' && !isNode();
 }
 
-/** The base of relative URLs: the page, the worker's script, or Node's working directory. */
+/** The base of relative URLs: the page, the worker's script (of a blob URL its origin), or Node's working directory. */
 export function baseUrl(): string {
   if (typeof document !== 'undefined') return document.baseURI;
   if (isNode()) return nodeModule('node:url').pathToFileURL('./').href;
-  return location.href;
+  return location.href.replace(/^blob:(?!null)/, '');
+}
+
+/** An absolute URL. Throws `invalid_argument` for what is none; a data URL, as of a worker, is no base of others. */
+export function urlOf(what: string, url: string | URL): URL {
+  try {
+    return new URL(url, baseUrl());
+  } catch (cause) {
+    throw new ClearformerError('invalid_argument', `${what}: '${url}' is no URL`, {}, cause);
+  }
 }
 
 /** A module of Node. No import statement names it, so that bundlers for browsers have nothing to resolve. */

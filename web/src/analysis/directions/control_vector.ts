@@ -4,6 +4,7 @@
 
 import type { ActivationEdit, EditIndices } from '../../models/edits.js';
 import type { PreTrainedModel } from '../../models/pre_trained_model.js';
+import type { SavedFiles } from '../../models/saving.js';
 import { ClearformerError, textOf } from '../../support/error.js';
 import { isA } from '../../support/kinds.js';
 import { checkOptions } from '../../support/options.js';
@@ -153,7 +154,7 @@ export class ControlVector {
   }
 
   /** A file as repeng's export_gguf writes it; llama.cpp reads those without a direction of layer 0. */
-  export_gguf(): Uint8Array<ArrayBuffer> {
+  export_gguf(): SavedFiles[string] {
     const values = new Map<string, string | number>([
       ['general.architecture', architecture],
       [`${architecture}.model_hint`, this.model_type],
