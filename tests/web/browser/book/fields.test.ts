@@ -63,10 +63,29 @@ describe('names of Object.prototype and numbers beyond all sense', () => {
     'cost?n=1e9&d=1e9&k=1e9',
     'head?l=99&h=-3',
     'heads?l=1e9&h=NaN',
+    'kinds?l=-1&h=1.5',
+    'laboratory?h=1.5',
   ])('%s', async (address) => {
     const { page, complaints } = await site.visit(address);
     expect(await page.getByRole('alert').count()).toBe(0);
     expect((await drawn(page)).length).toBeGreaterThan(0);
+    expect(complaints).toEqual([]);
+  });
+});
+
+describe('an address that is wrong in the middle of a visit', () => {
+  it.each([
+    ['head', 'edit=zzz'],
+    ['heads', 'edit=zzz'],
+    ['heads', 'who=zzz'],
+    ['block', 'who=zzz'],
+  ])('%s?%s is told, with a way out', async (chapter, wrong) => {
+    const { page, complaints } = await site.visit(chapter);
+    await site.go(page, `${chapter}?${wrong}`);
+    expect(await page.getByRole('alert').innerText()).toContain('zzz');
+    await page.getByRole('link', { name: 'As in the book' }).click();
+    await settled(page);
+    expect(await page.getByRole('alert').count()).toBe(0);
     expect(complaints).toEqual([]);
   });
 });
