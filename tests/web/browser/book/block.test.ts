@@ -79,10 +79,10 @@ describe('chapter 7', () => {
     await answerQuestion(page, 'weights', String(3 * 64 * 172), 'right');
   });
 
-  it('shows every step whole at 1280 × 900', async () => {
+  it.each(['en', 'de'])('shows every step whole at 1280 × 900, %s', async (lang) => {
     const { page } = await site.open({ viewport: { width: 1280, height: 900 } }, 'block');
     for (let step = 0; step < 8; step++) {
-      await site.go(page, `block?step=${step}`);
+      await site.go(page, `block?step=${step}&lang=${lang}`);
       await laidOut(page);
       const below = await page.locator('main .figure').evaluate((place) => place.scrollHeight - place.clientHeight);
       expect(below, `step ${step}`).toBeLessThanOrEqual(1);
