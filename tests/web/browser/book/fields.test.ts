@@ -34,6 +34,22 @@ it.each(['Enter', 'Escape'])('the focus goes back to the pencil after %s in the 
   expect(await pencil.evaluate((node) => node === document.activeElement)).toBe(true);
 });
 
+it('the focus stays in the bar after the last undo and the last redo', async () => {
+  const { page } = await site.open({}, 'masks');
+  await page.getByRole('button', { name: 'Padding', exact: true }).click();
+  await settled(page);
+  for (const [pressed, left] of [
+    ['Undo', 'Redo'],
+    ['Redo', 'Undo'],
+  ] as const) {
+    await page.getByRole('button', { name: pressed, exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await settled(page);
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe(left);
+  }
+  await page.context().close();
+});
+
 it('a mistyped hook leaves the bench as it is', async () => {
   const { page } = await site.visit('laboratory?hook=blocks.1.hook_resid_post');
   const field = page.locator('figure-laboratory input.wide');
