@@ -211,9 +211,17 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
 
   protected override render(): TemplateResult {
     const live = html`<p class="sr-only" role="status">${this.said}</p>`;
-    if (this.failure !== undefined) return html`${this.#failed()}${live}`;
+    if (this.failure !== undefined) return html`${this.#failed(this.failure)}${live}`;
     if (this.data === undefined) return html`${this.#waiting()}${live}`;
-    return html`${this.draw(this.data)}${live}`;
+    return html`${this.#drawn(this.data)}${live}`;
+  }
+
+  #drawn(data: Data): TemplateResult {
+    try {
+      return this.draw(data);
+    } catch (error) {
+      return this.#failed(error); // of an address, whose numbers are still computed
+    }
   }
 
   #waiting(): TemplateResult {
@@ -222,8 +230,8 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
     return html`<p class="waiting" role="status">${loading ? `${this.shell.loading} ${loading.name}${share}` : this.shell?.computing}</p>`;
   }
 
-  #failed(): TemplateResult {
-    const { title, advice, message, code } = errorText(this.failure, this.shell);
+  #failed(failure: unknown): TemplateResult {
+    const { title, advice, message, code } = errorText(failure, this.shell);
     return html`<div class="failed" role="alert">
       <p><b>${title}</b></p>
       <p>${message}</p>
@@ -247,7 +255,8 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
   /** Without the choices of the address, one of which may be wrong. */
   #asInTheBook(): TemplateResult | string {
     const { address } = this.book;
-    const keys = ['edit', ...Object.keys({ ...this.chapter.defaults, ...this.step.defaults })];
+    const { defaults, steps } = this.chapter;
+    const keys = ['edit', ...Object.keys(Object.assign({}, defaults, ...steps.map((step) => step.defaults)))];
     const chosen = keys.filter((key) => address.get(key) !== undefined);
     if (chosen.length === 0) return '';
     const cleared = Object.fromEntries(chosen.map((key) => [key, undefined]));

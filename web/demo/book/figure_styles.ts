@@ -40,6 +40,7 @@ export const figureStyles = css`
   .seg button:hover { color: var(--cf-ink); }
   .seg button[aria-pressed='true'] { background: var(--cf-ink); color: var(--cf-paper); }
   .chip { border: 1px solid var(--cf-line-strong); background: none; border-radius: 999px; padding: 4px 12px; cursor: pointer; min-height: 30px; }
+  a { color: var(--cf-accent); }
   a.chip { display: inline-block; color: inherit; text-decoration: none; }
   .chip:hover { background: var(--cf-sunken); }
   .chip[aria-pressed='true'] { background: var(--cf-ink); color: var(--cf-paper); border-color: var(--cf-ink); }

@@ -1,7 +1,7 @@
 // Chapter 7 as a reader uses it: opening and removing boxes, both orders of the norm, the questions.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Site, settled } from '../site.js';
+import { laidOut, Site, settled } from '../site.js';
 import { answerQuestion } from './answers.js';
 import { drawn, numbersOf, shownText } from './reader.js';
 
@@ -77,6 +77,17 @@ describe('chapter 7', () => {
     const { page } = await site.visit('block');
     await answerQuestion(page, 'weights', String(2 * 64 * 172), 'wrong');
     await answerQuestion(page, 'weights', String(3 * 64 * 172), 'right');
+  });
+
+  it.each(['en', 'de'])('shows every step whole at 1280 × 900, %s', async (lang) => {
+    const { page } = await site.open({ viewport: { width: 1280, height: 900 } }, 'block');
+    for (let step = 0; step < 8; step++) {
+      await site.go(page, `block?step=${step}&lang=${lang}`);
+      await laidOut(page);
+      const below = await page.locator('main .figure').evaluate((place) => place.scrollHeight - place.clientHeight);
+      expect(below, `step ${step}`).toBeLessThanOrEqual(1);
+    }
+    await page.context().close();
   });
 
   it('holds the names of a decoder’s boxes in them', async () => {

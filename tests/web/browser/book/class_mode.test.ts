@@ -7,6 +7,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { chapters } from '../../../../web/demo/book/chapters.js';
 import { laidOut, type OpenPage, Site, settled } from '../site.js';
+import { figureOverflow } from './reader.js';
 import { overlapsOf, type SeenText, seenTexts } from './seen_texts.js';
 
 const ids = chapters.map(({ id }) => id);
@@ -132,6 +133,14 @@ it('detects small text: scaled HTML and SVG, digits on a canvas, a page without 
   const usual = smallOf(await seenTexts(page));
   expect(usual.some((line) => line.includes('tspan.about'))).toBe(true);
   await page.context().close();
+});
+
+it.each(['heads?step=2', 'kinds', 'seeing?step=1'])('%s fits a small projector', async (address) => {
+  const { page } = open;
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await site.go(page, `${address}${address.includes('?') ? '&' : '?'}class=1&lang=en`);
+  await laidOut(page);
+  expect(await page.evaluate(figureOverflow)).toBeLessThanOrEqual(0);
 });
 
 it('has no effect outside class mode', async () => {

@@ -132,6 +132,18 @@ describe.each(ids)('%s', (chapter) => {
     expect(complaints.splice(0)).toEqual([]);
   });
 
+  it('scrolls nowhere sideways on the smallest phone', async () => {
+    const { page } = open;
+    await page.setViewportSize({ width: 360, height: 740 });
+    await site.go(page, chapter);
+    const steps = Math.max(1, await page.locator('.step').count());
+    for (let step = 0; step < steps; step++) {
+      await site.go(page, `${chapter}?step=${step}`);
+      await laidOut(page);
+      expect(await page.evaluate(figureOverflow), `step ${step}`).toBeLessThanOrEqual(0);
+    }
+  });
+
   it('is the same after a reload, and Back leads back', async () => {
     const { page, complaints } = open;
     await site.go(page, `${chapter}?step=1`);

@@ -34,6 +34,22 @@ it.each(['Enter', 'Escape'])('the focus goes back to the pencil after %s in the 
   expect(await pencil.evaluate((node) => node === document.activeElement)).toBe(true);
 });
 
+it('the focus stays in the bar after the last undo and the last redo', async () => {
+  const { page } = await site.open({}, 'masks');
+  await page.getByRole('button', { name: 'Padding', exact: true }).click();
+  await settled(page);
+  for (const [pressed, left] of [
+    ['Undo', 'Redo'],
+    ['Redo', 'Undo'],
+  ] as const) {
+    await page.getByRole('button', { name: pressed, exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await settled(page);
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe(left);
+  }
+  await page.context().close();
+});
+
 it('a mistyped hook leaves the bench as it is', async () => {
   const { page } = await site.visit('laboratory?hook=blocks.1.hook_resid_post');
   const field = page.locator('figure-laboratory input.wide');
@@ -63,10 +79,29 @@ describe('names of Object.prototype and numbers beyond all sense', () => {
     'cost?n=1e9&d=1e9&k=1e9',
     'head?l=99&h=-3',
     'heads?l=1e9&h=NaN',
+    'kinds?l=-1&h=1.5',
+    'laboratory?h=1.5',
   ])('%s', async (address) => {
     const { page, complaints } = await site.visit(address);
     expect(await page.getByRole('alert').count()).toBe(0);
     expect((await drawn(page)).length).toBeGreaterThan(0);
+    expect(complaints).toEqual([]);
+  });
+});
+
+describe('an address that is wrong in the middle of a visit', () => {
+  it.each([
+    ['head', 'edit=zzz'],
+    ['heads', 'edit=zzz'],
+    ['heads', 'who=zzz'],
+    ['block', 'who=zzz'],
+  ])('%s?%s is told, with a way out', async (chapter, wrong) => {
+    const { page, complaints } = await site.visit(chapter);
+    await site.go(page, `${chapter}?${wrong}`);
+    expect(await page.getByRole('alert').innerText()).toContain('zzz');
+    await page.getByRole('link', { name: 'As in the book' }).click();
+    await settled(page);
+    expect(await page.getByRole('alert').count()).toBe(0);
     expect(complaints).toEqual([]);
   });
 });

@@ -1,9 +1,9 @@
 // Chapter 10: three kinds of model on one sentence, a masked token, a changed right context, the table of uses.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Site, settled } from '../site.js';
+import { laidOut, Site, settled } from '../site.js';
 import { answerQuestion } from './answers.js';
-import { drawn, numbersOf, shownText } from './reader.js';
+import { drawn, figureOverflow, numbersOf, shownText } from './reader.js';
 
 let site: Site;
 beforeAll(async () => {
@@ -55,6 +55,20 @@ describe('chapter 10', () => {
     expect(await shownText(page)).toContain('There is nothing to read');
     await site.go(page, `kinds?t=${encodeURIComponent('She is happy. '.repeat(30))}`);
     expect(await shownText(page)).toMatch(/The first 64 of \d+ tokens are read/);
+  });
+
+  it.each([
+    ['tokens with long names', 'مرحبا بالعالم שלום'],
+    [
+      'more tokens than are drawn',
+      'My brother is reading a book in the kitchen and my sister is playing in the garden.',
+    ],
+  ])('draws the maps of %s whole', async (_, text) => {
+    const { page } = await site.open({ viewport: { width: 1280, height: 800 } }, `kinds?t=${text}`);
+    await laidOut(page);
+    expect(await page.evaluate(figureOverflow)).toBeLessThanOrEqual(0);
+    expect(await page.locator('cf-matrix .frame.wide').count()).toBe(0);
+    await page.context().close();
   });
 
   it('checks its questions by computing', async () => {

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OpenPage, Site, settled } from '../site.js';
-import { shownText } from './reader.js';
+import { numbersOf, shownText } from './reader.js';
 
 let site: Site;
 let open: OpenPage;
@@ -57,6 +57,27 @@ async function ownType(): Promise<string | undefined> {
     : undefined;
 }
 
+/** The keys of the second block and their bias, from the reader's own model. Serialised for the browser. */
+async function keysOf(): Promise<[number[], number[]]> {
+  interface Numbers {
+    data: Float32Array;
+  }
+  interface Model {
+    parameter(name: string): Promise<Numbers>;
+    run_with_cache(inputs: object, options: object): Promise<[unknown, Record<string, Numbers>]>;
+  }
+  interface Book {
+    sentence(name: 'own'): Promise<{ inputs: { inputs: object } }>;
+    shelf: { model(name: 'own'): Promise<{ model: Model }> };
+  }
+  const { book } = document.querySelector('book-app') as Element & { book: Book };
+  const { model } = await book.shelf.model('own');
+  const { inputs } = (await book.sentence('own')).inputs;
+  const [, cache] = await model.run_with_cache(inputs, { names_filter: ['blocks.1.attn.hook_k'] });
+  const bias = await model.parameter('blocks.1.attn.b_K');
+  return [Array.from(cache['blocks.1.attn.hook_k']?.data ?? []), Array.from(bias.data)];
+}
+
 const step = (page: OpenPage['page']): Promise<string> => page.locator('.step.on').innerText();
 const alerts = (page: OpenPage['page']): Promise<number> => page.getByRole('alert').count();
 
@@ -79,7 +100,7 @@ describe.each(['models/gptj/even', 'models/olmo2/even'])('%s', (folder) => {
 });
 
 describe('a model with an induction head, of fewer blocks and heads than the book’s', () => {
-  it('runs in every chapter that is offered, at every step that multiplies with no weights', async () => {
+  it('runs in every chapter that is offered', async () => {
     const chapters = await load('induction/model');
     expect(chapters).toContain('A block');
     const { page } = open;
@@ -87,6 +108,8 @@ describe('a model with an induction head, of fewer blocks and heads than the boo
       'head?step=0',
       'head?step=9',
       'masks?step=0',
+      'heads?step=1',
+      'heads?step=3',
       'heads?step=4',
       'block?step=7',
       'saying?step=0',
@@ -131,6 +154,29 @@ describe('a model with an induction head, of fewer blocks and heads than the boo
     await settled(page);
     expect(await alerts(page)).toBe(0);
   });
+});
+
+it.each([
+  ['falcon', /: rounding\)/],
+  ['gpt2', /what the model writes into its stream \(difference .*: rounding\)/],
+  ['gemma2', /first brings their sum to another size/],
+])('multiplies with the weights of %s, head by head', async (name, says) => {
+  await load(`models/${name}/odd`);
+  const { page, complaints } = open;
+  complaints.length = 0;
+  await site.go(page, 'heads?step=1&m=own&l=1&w=k');
+  expect(await alerts(page)).toBe(0);
+  expect(await step(page)).toContain('the largest difference is 0');
+  const { data } = await numbersOf(page, 'matmul(x, blocks.1.attn.W_K)');
+  const [keys, bias] = await page.evaluate(keysOf);
+  expect(data).toHaveLength(keys.length);
+  data.forEach((product, i) => {
+    expect(product + (bias[i % bias.length] ?? 0)).toBeCloseTo(keys[i] ?? Number.NaN, 4);
+  });
+  await site.go(page, 'heads?step=3&m=own&l=1');
+  expect(await alerts(page)).toBe(0);
+  expect(await step(page)).toMatch(says);
+  expect(complaints).toEqual([]);
 });
 
 it.each([

@@ -67,6 +67,21 @@ describe('chapter 8', () => {
     expect(await page.getByRole('button', { name: /She: Take back/ }).count()).toBe(1);
   });
 
+  it.each([360, 1280, 1440])('names the likeliest tokens side by side at %i px', async (width) => {
+    const { page } = await site.open({ viewport: { width, height: 900 } }, 'saying?step=3');
+    const names = await page.locator('svg.chart text.serif').evaluateAll((all) =>
+      all.map((one) => {
+        const { left, right } = one.getBoundingClientRect();
+        return { left, right };
+      }),
+    );
+    expect(names.length).toBeGreaterThan(7);
+    names.slice(1).forEach(({ left }, i) => {
+      expect(left).toBeGreaterThan(names[i]?.right ?? 0);
+    });
+    await page.context().close();
+  });
+
   it('follows beams whose parents are among those before', async () => {
     const { page, complaints } = await site.visit('saying?view=beams&beams=4');
     const { data, dims } = await numbersOf(page, 'generate_stream({ num_beams: 4 }).beam_scores');
@@ -81,6 +96,7 @@ describe('chapter 8', () => {
     const shown = await shownText(page);
     const lead = /got its lead over “I” \((\d\.\d\d)\)/.exec(shown)?.[1];
     expect(/All \d+ parts together: (\d\.\d\d)\./.exec(shown)?.[1]).toBe(lead);
+    expect(shown).toMatch(/All 46 parts together.*They are 40 heads, 5 feed-forward networks and the token\./);
   });
 
   it('reads as much of a long text as leaves room to write on, and says so', async () => {

@@ -31,7 +31,8 @@ export const blockStyles = css`
   .side-by-side { display: flex; gap: 14px 34px; flex-wrap: wrap; align-items: flex-end; }
   .side-by-side.level { align-items: flex-start; }
   .side-by-side > * { min-width: 0; }
-  .rest { flex: 1 1 360px; }
+  .orders :is(.caption, .readout) { contain: inline-size; }
+  .rest { flex: 1 1 340px; }
   .down { margin-bottom: 17px; }
   .plot { overflow: visible; }
   .axis { stroke: var(--cf-line-strong); fill: none; }

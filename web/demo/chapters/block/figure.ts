@@ -103,11 +103,11 @@ export class FigureBlock extends MeasuredFigure<Data, typeof words> {
       order: () => orderView(this, data),
       without: () => missingView(this, data),
     };
-    return html`<div class="all ${this.inClass ? 'large' : ''}">
-      ${this.#controls(reading)}
-      ${diagram(this, reading)}
-      <div class=${this.withOdds(reading) ? 'with-odds' : ''}><div class="opened">${parts[view]()}</div>${this.withOdds(reading) ? this.#odds(reading) : ''}</div>
-    </div>`;
+    const whole = diagram(this, reading);
+    const part = html`<div class=${this.withOdds(reading) ? 'with-odds' : ''}><div class="opened">${parts[view]()}</div>${this.withOdds(reading) ? this.#odds(reading) : ''}</div>`;
+    // A phone shows the upper part: what the view is about.
+    const inOrder = this.narrow && view !== 'tensor' ? [part, whole] : [whole, part];
+    return html`<div class="all ${this.inClass ? 'large' : ''}">${this.#controls(reading)}${inOrder}</div>`;
   }
 
   #controls(reading: Reading): TemplateResult {

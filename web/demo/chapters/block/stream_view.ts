@@ -6,13 +6,24 @@ import { filled } from '../../book/markup.js';
 import { activation } from '../../book/shelf.js';
 import type { FigureBlock } from './figure.js';
 import { type Depth, lengthOf, type Reading } from './reading.js';
-import { type CellEvent, cellFor, rowNames, windowNote } from './tensor_view.js';
+import { type CellEvent, cellFor, roomFor, rowNames, windowNote } from './tensor_view.js';
+
+const [ribbonWidth, lengthCell] = [84, 33];
 
 /** A short label of a depth: "3 + attention". */
 const nameOf = (figure: FigureBlock, { kind, layer }: Depth): string => {
   const { labels } = figure.words;
   return kind === 'in' ? labels.depthIn : filled(labels[`depth_${kind}`], { n: layer + 1 });
 };
+
+/** The stream's cells: the ribbon and the lengths stand beside them, or, of wide models, below. */
+function streamCell(figure: FigureBlock, reading: Reading): number {
+  const { shape, shown } = reading;
+  const beside = (roomFor(figure, reading) - ribbonWidth - shown * lengthCell - 124) / shape.model; // 124: gaps and brackets
+  if (figure.narrow || figure.inClass || beside < 1.5)
+    return cellFor(figure, reading, shape.model + 40, figure.inClass ? 0.42 : 0.66);
+  return Math.min(14, beside);
+}
 
 export function streamView(figure: FigureBlock, reading: Reading): TemplateResult {
   const { labels } = figure.words;
@@ -34,13 +45,13 @@ export function streamView(figure: FigureBlock, reading: Reading): TemplateResul
     <div>
       <p class="caption">${filled(labels.streamOf, { token: tokens[focus]?.label ?? '' })}</p>
       <cf-matrix label="x" about=${labels.rowPerSum} hue="stream" source="${reading.stack}.*.hook_resid_*[0, ${focus}]" .numbers=${{ dims: [depths.length, shape.model], data: stream }}
-        .rowLabels=${names} .cellWidth=${cellFor(figure, reading, shape.model + 40, figure.inClass ? 0.42 : 0.66)} .cellHeight=${high} @cell-select=${open}></cf-matrix>
+        .rowLabels=${names} .cellWidth=${streamCell(figure, reading)} .cellHeight=${high} @cell-select=${open}></cf-matrix>
     </div>
     ${figure.narrow ? '' : ribbon(lengths, { rows: depths.length, shown, column: focus - from, high })}
     <div>
       <p class="caption">${labels.lengths} <span class="muted">${windowNote(figure, reading)}</span></p>
       <cf-matrix label="|x|" about=${labels.lengthOfEach} hue="stream" source="norm(${reading.stack}.*.hook_resid_*[0, ${from}:${from + shown}])" .numbers=${{ dims: [depths.length, shown], data: lengths }} .digits=${1}
-        .columnLabels=${rowNames(reading)} .cellWidth=${figure.narrow ? 0 : figure.inClass ? 60 : 33} .cellHeight=${high} .rails=${{ columns: [focus - from] }}
+        .columnLabels=${rowNames(reading)} .cellWidth=${figure.narrow ? 0 : figure.inClass ? 60 : lengthCell} .cellHeight=${high} .rails=${{ columns: [focus - from] }}
         @cell-select=${({ detail }: CellEvent) => detail && figure.choose({ q: String(from + detail.column) })}></cf-matrix>
     </div>
   </div>`;
@@ -53,7 +64,7 @@ function ribbon(
 ): TemplateResult {
   const values = Array.from({ length: rows }, (_, row) => lengths[row * shown + column] ?? 0);
   const most = Math.max(...values, 1e-9);
-  const [width, top] = [84, 10];
+  const [width, top] = [ribbonWidth, 10];
   const point = (value: number, row: number, side: 1 | -1): string =>
     `${width / 2 + (side * (value / most) * (width - 8)) / 2} ${top + (row + 0.5) * high}`;
   const path = [

@@ -26,6 +26,13 @@ export interface HeadHooks {
   readonly plain: Readonly<Record<'Q' | 'K' | 'V', string>>;
 }
 
+/** What a block's projections read: the norm before them, which it scales and shifts, else the stream. */
+export function inputHook(names: readonly string[], block: string): string {
+  const normed = names.indexOf(`${block}.ln1.hook_normalized`);
+  const before = normed >= 0 && normed < names.indexOf(`${block}.attn.hook_q`);
+  return `${block}.${before ? 'ln1.hook_normalized' : 'hook_resid_pre'}`;
+}
+
 /** Of the layer and head asked for, or of the nearest that the model has: the book's are those of its story model. */
 export function headHooks(
   model: Pick<PreTrainedModel, 'cfg' | 'hooks'>,
@@ -42,8 +49,6 @@ export function headHooks(
   const attn = (name: string): string => of(`attn.hook_${name}`);
   const turned = names.includes(attn('rot_q'));
   const kvHeads = Number(cfg.n_key_value_heads ?? heads);
-  const normed = names.indexOf(of('ln1.hook_normalized'));
-  const before = normed >= 0 && normed < names.indexOf(attn('q'));
   return {
     layer,
     head,
@@ -58,7 +63,7 @@ export function headHooks(
     scores: attn('attn_scores'),
     pattern: attn('pattern'),
     z: attn('z'),
-    input: of(before ? 'ln1.hook_normalized' : 'hook_resid_pre'),
+    input: inputHook(names, `${stack}.${layer}`),
     plain: { Q: attn('q'), K: attn('k'), V: attn('v') },
   };
 }

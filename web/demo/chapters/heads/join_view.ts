@@ -18,7 +18,7 @@ export function bands(heads: number, width: number): TemplateResult {
 
 /** The cell width for two matrices side by side, or one above the other; names and brackets stand beside them. */
 export const pairCell = (width: number, columns: number): number =>
-  Math.max(2, Math.min(12, (width >= 700 ? (width - 150) / 2 : width - 56) / columns));
+  Math.max(2, Math.min(12, (width >= 700 ? (width - 154) / 2 : width - 56) / columns));
 
 export function joinView(figure: FigureHeads, { reading, mixing }: Data): TemplateResult {
   if (!mixing) return odds(figure, reading);
@@ -35,12 +35,12 @@ export function joinView(figure: FigureHeads, { reading, mixing }: Data): Templa
   return html`<div class="product">
       <div>
         <p class="caption">${filled(labels.adds, { token: reading.tokens[focus]?.label ?? '' })}</p>
-        <cf-matrix label="z W" about=${labels.eachAdds} source="matmul(${block}.attn.hook_z[0, ${focus}, h], ${mixing.weight.name}ᵀ[h])" .numbers=${mixing.adds}
+        <cf-matrix label="z W" about=${labels.eachAdds} source="matmul(${block}.attn.hook_z[0, ${focus}, h], ${mixing.weight.name}[h])" .numbers=${mixing.adds}
           .cellWidth=${cell} .cellHeight=${high} .rails=${{ columns: [column] }} @cell-select=${(event: CellEvent) => event.detail && figure.choose({ c: String(event.detail.column) })}></cf-matrix>
         ${sums(figure, reading, mixing, column)}
       </div>
       <div class="side">
-        <cf-matrix caption="above" label="W" about=${labels.mixes} source="${mixing.weight.name}ᵀ" .numbers=${mixing.weight.weight}
+        <cf-matrix caption="above" label="W" about=${labels.mixes} source=${mixing.weight.name} .numbers=${mixing.weight.weight}
           .cellWidth=${cell} .cellHeight=${low} .rails=${{ columns: [column] }} @cell-select=${(event: CellEvent) => event.detail && figure.choose({ c: String(event.detail.column) })}></cf-matrix>
         <div class="tall" aria-hidden="true">${reading.taken.map((_, head) => html`<span class=${hueOf(head)} ${vars({ height: `${low * width}px` })}>${head + 1}</span>`)}</div>
       </div>
@@ -62,13 +62,14 @@ export function joinView(figure: FigureHeads, { reading, mixing }: Data): Templa
 function sums(
   figure: FigureHeads,
   { out, focus, from }: Reading,
-  { adds, norms, difference, stream }: Mixing,
+  { adds, norms, bias, difference, sameSum, stream }: Mixing,
   column: number,
 ): TemplateResult {
   const { labels } = figure.words;
   const added = norms.map((_, head) => adds.slice(head, [column, column + 1]).item());
   const written = out.slice(focus - from, [column, column + 1]).item();
   const was = stream.slice([column, column + 1]).item();
-  return html`<p class="readout">${filled(labels.number, { n: column + 1 })}: ${added.map((value, head) => html`${head > 0 ? ' + ' : ''}<span class="${hueOf(head)} term">${two(value)}</span>`)} = <b>${four(written)}</b><br />
+  const own = bias.slice([column, column + 1]).item();
+  return html`<p class="readout">${filled(labels.number, { n: column + 1 })}: ${added.map((value, head) => html`${head > 0 ? ' + ' : ''}<span class="${hueOf(head)} term">${two(value)}</span>`)}${own === 0 ? '' : ` + ${two(own)} (${labels.bias})`} ${sameSum ? '=' : '→'} <b>${four(written)}</b><br />
     ${filled(labels.ontoStream, { was: four(was), now: four(was + written) })} ${filled(labels.sumsAgree, { difference: spoken(difference) })}</p>`;
 }

@@ -1,11 +1,12 @@
 // The projections around the heads, read from the checkpoint: one wide matrix product against one per head, and each
 // head's contribution to the stream through its rows of W_O.
 
-import { layer_norm, matmul, rms_norm, Tensor } from 'clearformer';
+import { matmul, Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
 import { activation } from '../../book/shelf.js';
-import { stacked, transposed } from '../../book/tensors.js';
-import { type Weights, weightsOf } from '../../book/weights.js';
+import { largestDifference, reshaped, stacked, transposed } from '../../book/tensors.js';
+import { weightsOf } from '../../book/weights.js';
+import { inputHook } from '../head/hooks.js';
 import type { Reading } from './reading.js';
 
 type Matrix = Tensor<'float32'>;
@@ -15,12 +16,14 @@ export type Projection = (typeof projections)[number];
 interface Linear {
   /** [in, out], the matrix that x is multiplied with. */
   readonly weight: Matrix;
-  /** Its name in the checkpoint. */
+  /** The expression for it, with its name in the checkpoint; of the reader's own model with TransformerLens' name. */
   readonly name: string;
 }
 
-/** A projection of a layer in the checkpoint of each model family. */
-function linear(weights: Weights, { stack, layer }: Reading, which: Projection | 'o'): Linear {
+/** A projection of a layer in the checkpoint of each family of the book's models, or of the reader's own. */
+async function linear(book: Book, { given, stack, layer }: Reading, which: Projection | 'o'): Promise<Linear> {
+  if (given.model === 'own') return ownLinear(book, `${stack}.${layer}.attn.W_${which.toUpperCase()}`);
+  const weights = await weightsOf(given.model);
   const gpt2 = `transformer.h.${layer}.attn.`;
   if (weights.has(`${gpt2}c_attn.weight`)) {
     if (which === 'o') return { weight: weights.get(`${gpt2}c_proj.weight`), name: `${gpt2}c_proj.weight` };
@@ -33,7 +36,17 @@ function linear(weights: Weights, { stack, layer }: Reading, which: Projection |
   const of = `${layers}.${layer}.self_attn.`;
   const out = weights.has(`${of}out_proj.weight`) ? 'out_proj' : 'o_proj';
   const name = `${of}${which === 'o' ? out : `${which}_proj`}.weight`;
-  return { weight: transposed(weights.get(name)), name };
+  return { weight: transposed(weights.get(name)), name: `${name}ᵀ` };
+}
+
+/** The heads' matrices of a model of any family as one: W_O [head, d_head, d_model], the others [head, d_model, d_head]. */
+async function ownLinear(book: Book, name: string): Promise<Linear> {
+  const parts = await (await book.shelf.model('own')).model.parameter(name);
+  const [heads = 0, rows = 0, columns = 0] = parts.dims;
+  const weight = name.endsWith('_O')
+    ? reshaped(parts, [heads * rows, columns])
+    : sideBySide(Array.from({ length: heads }, (_, head) => parts.slice(head)));
+  return { weight, name };
 }
 
 export interface Split {
@@ -54,9 +67,8 @@ export interface Split {
 
 /** x W for all heads at once and for each head separately. */
 export async function split(book: Book, reading: Reading, which: Projection): Promise<Split> {
-  const weights = await weightsOf(reading.given.model);
-  const weight = linear(weights, reading, which);
-  const { input, inputSource } = await attentionInput(book, reading, weights);
+  const weight = await linear(book, reading, which);
+  const { input, inputSource } = await attentionInput(book, reading);
   const heads = which === 'q' ? reading.heads : reading.keyHeads;
   const { width } = reading;
   const combined = await matmul(input, weight.weight);
@@ -76,23 +88,19 @@ export async function split(book: Book, reading: Reading, which: Projection): Pr
 async function attentionInput(
   book: Book,
   { given, stack, layer, from, shown }: Reading,
-  weights: Weights,
 ): Promise<{ input: Matrix; inputSource: string }> {
-  const part = [from, from + shown] as const;
-  const gain = `model.layers.${layer}.input_layernorm.weight`;
-  const block = `${stack}.${layer}`;
-  const hook = `${block}.hook_resid_pre`;
-  const stream = activation(await book.shelf.pass(given, { names: [hook] }), hook).slice(0, part);
-  if (stack === 'encoder') return { input: stream, inputSource: `${hook}[0]` };
-  const { cfg } = (await book.shelf.model(given.model)).model;
-  const eps = Number(cfg.eps);
-  if (weights.has(gain)) {
-    const input = await rms_norm(stream, cfg.d_model, { weight: weights.get(gain), eps });
-    return { input, inputSource: `rms_norm(${hook}[0])` };
-  }
-  const of = `transformer.h.${layer}.ln_1.`;
-  const affine = { weight: weights.get(`${of}weight`), bias: weights.get(`${of}bias`) };
-  return { input: await layer_norm(stream, cfg.d_model, { ...affine, eps }), inputSource: `layer_norm(${hook}[0])` };
+  const { model } = await book.shelf.model(given.model);
+  const names = model.hooks().map(({ name }) => name as string);
+  const hook = inputHook(names, `${stack}.${layer}`);
+  const read = activation(await book.shelf.pass(given, { names: [hook] }), hook).slice(0, [from, from + shown]);
+  if (!hook.includes('.ln1.')) return { input: read, inputSource: `${hook}[0]` };
+  const part = (name: string): Promise<Matrix | undefined> =>
+    model.parameter(`${stack}.${layer}.${name}`).catch(() => undefined); // a norm may have none
+  const [gain, bias] = [await part('ln1.w'), await part('ln1.b')];
+  const width = model.cfg.d_model;
+  const data = read.data.map((x, i) => x * (gain?.data[i % width] ?? 1) + (bias?.data[i % width] ?? 0));
+  const inputSource = `${hook}[0]${gain ? ' * ln1.w' : ''}${bias ? ' + ln1.b' : ''}`;
+  return { input: new Tensor('float32', data, read.dims), inputSource };
 }
 
 export interface Mixing {
@@ -101,16 +109,19 @@ export interface Mixing {
   readonly adds: Matrix;
   /** The norm of each contribution. */
   readonly norms: readonly number[];
+  /** The layer's own term; zeros where it has none. */
+  readonly bias: Matrix;
   /** The largest absolute difference of their sum plus bias from the model's attention output. */
   readonly difference: number;
+  /** Whether that is rounding, and not a norm or a factor between the sum and the stream. */
+  readonly sameSum: boolean;
   readonly stream: Matrix;
 }
 
 /** Each head's output times its own rows of W_O. */
 export async function mixing(book: Book, reading: Reading): Promise<Mixing> {
   const { given, stack, layer, width, focus, from } = reading;
-  const weights = await weightsOf(given.model);
-  const weight = linear(weights, reading, 'o');
+  const weight = await linear(book, reading, 'o');
   const rows = await Promise.all(
     reading.taken.map((z, head) =>
       matmul(z.slice([focus - from, focus - from + 1]), weight.weight.slice([head * width, (head + 1) * width])),
@@ -120,13 +131,11 @@ export async function mixing(book: Book, reading: Reading): Promise<Mixing> {
   const before = `${stack}.${layer}.hook_resid_pre`;
   const stream = activation(await book.shelf.pass(given, { names: [before] }), before).slice(0, focus);
   const written = reading.out.slice(focus - from).data;
-  const named = weight.name.replace(/weight$/, 'bias');
-  const bias = weights.has(named) ? weights.get(named).data : undefined;
-  const difference = written.reduce((most, value, column) => {
-    const sum = rows.reduce((total, { data }) => total + (data[column] ?? 0), bias?.[column] ?? 0);
-    return Math.max(most, Math.abs(value - sum));
-  }, 0);
-  return { weight, adds, norms: rows.map(({ data }) => norm(data)), difference, stream };
+  const bias = await (await book.shelf.model(given.model)).model.parameter(`${stack}.${layer}.attn.b_O`);
+  const sums = bias.data.map((start, column) => rows.reduce((sum, { data }) => sum + (data[column] ?? 0), start));
+  const difference = largestDifference(written, sums);
+  const sameSum = difference <= 0.1 * Math.max(...written.map(Math.abs));
+  return { weight, adds, norms: rows.map(({ data }) => norm(data)), bias, difference, sameSum, stream };
 }
 
 const norm = (row: Float32Array): number => Math.sqrt(row.reduce((sum, value) => sum + value * value, 0));

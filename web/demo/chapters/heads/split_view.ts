@@ -31,14 +31,14 @@ export function splitView(figure: FigureHeads, { reading, split }: Data): Templa
     ${verdict(figure, split, reading.heads)}
     <div>
       ${bands(heads, cell * width)}
-      <cf-matrix caption="above" label="W" about=${labels.wide} hue=${hue} source="${weight.name}${weight.name.includes('[') ? '' : 'ᵀ'}" .numbers=${weight.weight}
+      <cf-matrix caption="above" label="W" about=${labels.wide} hue=${hue} source=${weight.name} .numbers=${weight.weight}
         .cellWidth=${cell} .cellHeight=${low} @cell-select=${(event: CellEvent) => event.detail && figure.choose({ h: String(Math.floor(event.detail.column / width)) })}></cf-matrix>
     </div>
     <cf-matrix label="X" about=${labels.input} hue="stream" source=${split.inputSource.replace(/\[0\]/, `[0, ${range}]`)} .numbers=${input} .cellWidth=${cell} .cellHeight=${high} .rails=${row}></cf-matrix>
-    <cf-matrix label=${name} about=${labels.atOnce} hue=${hue} source="matmul(x, ${weight.name}ᵀ)" .numbers=${combined} .cellWidth=${cell} .cellHeight=${high} .rails=${row} @cell-select=${choose}></cf-matrix>
-    <cf-matrix class=${hueOf(head)} label="${name}${head + 1}" about=${filled(labels.headAlone, { head: head + 1, n: width })} hue=${hue} source="matmul(x, ${weight.name}ᵀ[:, ${head * width}:${(head + 1) * width}])"
+    <cf-matrix label=${name} about=${labels.atOnce} hue=${hue} source="matmul(x, ${weight.name})" .numbers=${combined} .cellWidth=${cell} .cellHeight=${high} .rails=${row} @cell-select=${choose}></cf-matrix>
+    <cf-matrix class=${hueOf(head)} label="${name}${head + 1}" about=${filled(labels.headAlone, { head: head + 1, n: width })} hue=${hue} source="matmul(x, ${weight.name}[:, ${head * width}:${(head + 1) * width}])"
       .numbers=${split.alone[head]} .cellWidth=${width > 16 ? cell : figure.narrow ? 0 : 34} .cellHeight=${high} .rails=${row}></cf-matrix>
-    <cf-matrix label=${name} about=${filled(labels.oneByOne, { n: heads })} hue=${hue} source="matmul(x, ${weight.name}ᵀ[:, h])" .numbers=${joined} .cellWidth=${cell} .cellHeight=${high} .rails=${row}
+    <cf-matrix label=${name} about=${filled(labels.oneByOne, { n: heads })} hue=${hue} source="matmul(x, ${weight.name}[:, h])" .numbers=${joined} .cellWidth=${cell} .cellHeight=${high} .rails=${row}
       .changed=${differs} @cell-select=${choose}></cf-matrix>
   </div>`;
 }

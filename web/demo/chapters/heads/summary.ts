@@ -25,7 +25,7 @@ export function summary({ reading, split, mixing, habits, need }: Data): Record<
   if (mixing) {
     const [most = 0] = largest(mixing.norms, 1);
     Object.assign(values, {
-      mixDifference: spoken(mixing.difference),
+      [mixing.sameSum ? 'mixDifference' : 'mixChanged']: spoken(mixing.difference),
       loudest: String(most + 1),
       loud: two(mixing.norms[most] ?? 0),
     });

@@ -6,7 +6,9 @@ import type { FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { filled } from '../../book/markup.js';
 import { MeasuredFigure } from '../../book/measured_figure.js';
+import { textWidths } from '../../book/text_widths.js';
 import { partOf, partText, rangeOf, type Window, windowAround } from '../../book/window.js';
+import { within } from '../../book/within.js';
 import type { words } from '../../words/en/kinds.js';
 import { codeOf } from './code.js';
 import { change, decoderName, encoderName, type Filled, headOf, type Kinds, readKinds, weights } from './reading.js';
@@ -18,6 +20,8 @@ export type View = (typeof views)[number];
 
 /** At most this many tokens of a matrix are shown. */
 const most = 10;
+/** The blocks and heads to choose among; a model that has fewer shows its last. */
+const [blocks, heads] = [3, 4];
 
 interface Shown {
   readonly kinds: Kinds | undefined;
@@ -49,9 +53,9 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
       .kind h3 button { border: 0; background: none; padding: 0; font: inherit; cursor: pointer; text-align: left; }
       .kind h3 button:hover { color: var(--cf-accent); }
       .kind > p { color: var(--cf-muted); font-size: max(14px, var(--cf-min-font-size)); margin: 0 0 10px; }
-      .kind .answer { font: max(19px, var(--cf-min-font-size)) / 1.4 var(--cf-serif); color: var(--cf-ink); margin: 12px 0 0; }
+      .kind .answer { font: max(19px, var(--cf-min-font-size)) / 1.4 var(--cf-serif); color: var(--cf-ink); margin: 12px 0 0; overflow-wrap: anywhere; }
       .pair { display: grid; grid-template-columns: max-content max-content; gap: 8px 18px; align-items: end; justify-items: end; }
-      .pair > :first-child { grid-column: 2; }
+      .pair > :first-child { grid-column: 2; } .pair .muted { contain: inline-size; }
       .heads { display: flex; gap: 8px 24px; flex-wrap: wrap; margin-top: 16px; }
       .words { display: flex; flex-wrap: wrap; gap: 4px; margin-bottom: 6px; }
       .words button { border: 0; background: none; padding: 2px 7px 4px; font: 27px/1.3 var(--cf-serif); cursor: pointer; border-bottom: 3px solid transparent; }
@@ -62,7 +66,7 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
       .bars p { color: var(--cf-muted); font-size: max(14px, var(--cf-min-font-size)); margin: 2px 0 8px; min-height: 2.9em; }
       .bars .in { font: max(17px, var(--cf-min-font-size)) / 1.4 var(--cf-serif); color: var(--cf-ink); }
       table { border-collapse: collapse; width: 100%; }
-      th, td { text-align: left; vertical-align: top; padding: 9px 18px 9px 0; border-top: 1px solid var(--cf-line); font: max(17px, var(--cf-min-font-size)) / 1.4 var(--cf-serif); }
+      th, td { text-align: left; vertical-align: top; overflow-wrap: anywhere; padding: 9px 18px 9px 0; border-top: 1px solid var(--cf-line); font: max(17px, var(--cf-min-font-size)) / 1.4 var(--cf-serif); }
       thead th { border: 0; font: 600 max(19px, var(--cf-min-font-size)) / 1.3 var(--cf-serif); }
       tbody th { font: max(15px, var(--cf-min-font-size)) / 1.5 var(--cf-sans); color: var(--cf-muted); width: 150px; }
       td.no { color: var(--cf-muted); font: max(14.5px, var(--cf-min-font-size)) / 1.5 var(--cf-sans); }
@@ -70,7 +74,7 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
       .large .given, .large .kind code { display: none; }
       .large td, .large th { padding: 5px 18px 5px 0; line-height: 1.25; } .large tbody th { width: 190px; }
       .large .heads { margin-top: 0; } .large .pair { gap: 0 18px; } .large .kind > p { margin: 0; } .large .kind .answer { margin: 6px 0 0; } .large .pair + .answer { margin: 0; } .large .bars p { min-height: 0; }
-      .large .three { gap: 30px; } .large .maps { gap: 20px; grid-template-columns: minmax(0, 1fr) minmax(0, 0.9fr) minmax(0, 1.6fr); } .large .maps.one { grid-template-columns: minmax(0, 1fr); } .large .one .off { display: none; }
+      .large .three { gap: 30px; } .large .maps { gap: 20px; grid-template-columns: minmax(0, 1fr) minmax(0, 0.9fr) minmax(0, 2fr); } .large .maps.one { grid-template-columns: minmax(0, 1fr); } .large .one .off { display: none; }
       .large .one .kind:not(.off) { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0 60px; align-items: center; } .large .one h3, .large .one .kind > p:not(.answer) { grid-column: 1 / -1; } .large .one .answer { font-size: 34px; }
       .large .words button { font-size: 38px; }
       @media (max-width: 1100px) {
@@ -109,7 +113,7 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
   }
 
   override get blocks(): readonly number[] {
-    return this.view === 'masks' ? [this.number('l') + 1] : [];
+    return this.view === 'masks' ? [within(this.number('l'), blocks) + 1] : [];
   }
 
   get view(): View {
@@ -177,7 +181,7 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
 
   #masks(kinds: Kinds): TemplateResult {
     const { labels } = this.words;
-    const [layer, head] = [this.number('l'), this.number('h')];
+    const [layer, head] = [within(this.number('l'), blocks), within(this.number('h'), heads)];
     const { decoder, encoder, both } = kinds;
     const left = weights(decoder.pass, 'blocks', layer, head);
     const full = weights(encoder.pass, 'blocks', layer, head);
@@ -186,20 +190,20 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
         ${this.#kind('encoder', encoderName, labels.seesAll, html`${this.#matrix(full, labelsOf(encoder.sentence.tokens), 'full')}<p class="answer">${kinds.filled.text.replace('[MASK]', '▁▁')} → <b>${kinds.filled.candidates[0]?.piece.label}</b></p>`)}
         ${both.kind === 'told' ? this.#kind('both', 'marian-tiny-en-fr', labels.seesBoth, this.#pair(both, layer, head)) : nothing}
       </div>
-      <div class="heads">${this.#seg(labels.block, 'l', 3)}${this.#seg(labels.head, 'h', 4)}</div>`;
+      <div class="heads">${this.#seg(labels.block, 'l', blocks)}${this.#seg(labels.head, 'h', heads)}</div>`;
   }
 
   #pair(both: Extract<Kinds['both'], { kind: 'told' }>, layer: number, head: number): TemplateResult {
     const { labels } = this.words;
     const [reads, writes] = [labelsOf(both.source), labelsOf(both.target)];
     const begun = [both.start.label, ...writes].slice(0, writes.length);
-    const cross = headOf(both.pass, `decoder.${Math.min(layer, 2)}.cross_attn.hook_pattern`, head);
-    const cell = this.#smallCell(Math.min(most, reads.length) + Math.min(most, begun.length));
+    const cross = headOf(both.pass, `decoder.${layer}.cross_attn.hook_pattern`, head);
+    const cell = this.#smallCell(begun.slice(0, most), reads.slice(0, most), writes.slice(0, most));
     const part = (about: string, queries?: readonly string[]): Part => ({ about, cell, queries });
     return html`<div class="pair">
-        ${this.#matrix(weights(both.pass, 'encoder', layer, head), reads, 'full', part(labels.encoderPart))}
-        ${this.#matrix(weights(both.pass, 'decoder', layer, head), begun, 'causal', part(labels.decoderPart))}
-        ${this.#matrix(cross, reads, 'full', part(labels.crossPart, writes))}
+        <div>${this.#matrix(weights(both.pass, 'encoder', layer, head), reads, 'full', part(labels.encoderPart))}</div>
+        <div>${this.#matrix(weights(both.pass, 'decoder', layer, head), begun, 'causal', part(labels.decoderPart))}</div>
+        <div>${this.#matrix(cross, reads, 'full', part(labels.crossPart, writes))}</div>
       </div><p class="answer" lang="fr">${both.sentence}</p>`;
   }
 
@@ -234,18 +238,21 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
 
   #cell(): Cell {
     if (this.#alone) return { width: 60, height: 34 };
-    return { width: this.inClass ? 31 : 0, height: 24 }; // 0: fits
+    return { width: 0, height: 24 }; // 0: fits
   }
 
   /**
-   * Of two matrices side by side, with `columns` together, in the last of three columns; names and brackets stand
-   * beside them.
+   * Of two matrices side by side, in the last of three columns: the names of the rows and brackets stand beside them,
+   * and the end of the last column's name.
    */
-  #smallCell(columns: number): Cell {
+  #smallCell(begun: readonly string[], reads: readonly string[], writes: readonly string[]): Cell {
     if (this.#alone) return { width: 46, height: 27 };
-    if (this.inClass) return { width: 22, height: 16 };
-    const room = innerWidth <= 900 ? Number.POSITIVE_INFINITY : (this.width - 72) * (1.4 / 3.2) - 178;
-    return { width: Math.max(6, Math.min(22, room / columns)), height: 18 };
+    const columns = begun.length + reads.length;
+    const widest = (names: readonly string[]): number => Math.max(0, ...textWidths(names, this.textSize(14.5)));
+    const others = widest(begun) + widest([...reads, ...writes]) + 0.57 * widest(reads.slice(-1)) + 75;
+    const share = this.inClass ? (this.width - 40) * (2 / 3.9) : (this.width - 72) * (1.4 / 3.2);
+    const room = innerWidth <= 900 ? Number.POSITIVE_INFINITY : share - others;
+    return { width: Math.max(6, Math.min(22, room / columns)), height: this.inClass ? 16 : 18 };
   }
 
   #note({ count, of }: Window): TemplateResult | typeof nothing {
@@ -253,7 +260,7 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
   }
 
   #seg(name: string, key: string, count: number): TemplateResult {
-    const at = this.number(key);
+    const at = within(this.number(key), count);
     const buttons = Array.from(
       { length: count },
       (_, i) =>

@@ -5,6 +5,7 @@ import type { Book, Sentence } from '../../book/book.js';
 import { largest } from '../../book/largest.js';
 import { activation, type Pass, type Shelved } from '../../book/shelf.js';
 import type { Piece } from '../../book/token_texts.js';
+import { within } from '../../book/within.js';
 import { type Empty, type Told, tell } from '../translate/reading.js';
 
 type Floats = Tensor<'float32'>;
@@ -150,17 +151,17 @@ async function written(book: Book, text: string): Promise<string> {
   return tokenizer.decode(Array.from(sequences.data, Number).slice(ids.length), { skip_special_tokens: true }).trim();
 }
 
-/** One head's weights in one block, [query, key]; indices beyond the last are clamped. */
+/** One head's weights in one block, [query, key]: the nearest that there are. */
 export function weights(pass: Pass, stack: string, layer: number, head: number): { numbers: Floats; source: string } {
   const layers = Object.keys(pass.cache).filter(
     (name) => name.startsWith(`${stack}.`) && name.endsWith('.attn.hook_pattern') && !name.includes('cross'),
   ).length;
-  return headOf(pass, `${stack}.${Math.min(layer, layers - 1)}.attn.hook_pattern`, head);
+  return headOf(pass, `${stack}.${within(layer, layers)}.attn.hook_pattern`, head);
 }
 
 export function headOf(pass: Pass, hook: string, head: number): { numbers: Floats; source: string } {
   const tensor = activation(pass, hook);
-  const at = Math.min(head, (tensor.dims[1] ?? 1) - 1);
+  const at = within(head, tensor.dims[1] ?? 1);
   return { numbers: tensor.slice(0, at), source: `${hook}[0, ${at}]` };
 }
 

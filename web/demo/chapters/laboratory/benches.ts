@@ -16,6 +16,7 @@ import type { EditSpec } from '../../book/edits.js';
 import { filled } from '../../book/markup.js';
 import { activation } from '../../book/shelf.js';
 import type { Piece } from '../../book/token_texts.js';
+import { within } from '../../book/within.js';
 import { editForm, isHook, valid } from './edit_form.js';
 import type { FigureLaboratory } from './figure.js';
 import type { Answer, Subject } from './subject.js';
@@ -55,7 +56,7 @@ function hookBench(
   const { labels } = figure.words;
   const head = axes.findIndex((axis) => axis === 'head' || axis === 'key_value_head');
   const heads = head < 0 ? 0 : (tensor.dims[head] ?? 0);
-  const chosen = Math.min(Math.max(0, heads - 1), Math.max(0, figure.number('h')));
+  const chosen = within(figure.number('h'), heads);
   const index = tensor.dims.map((_, axis) => (axis === 0 ? 0 : axis === head ? chosen : null));
   const matrix = tensor.slice(...index);
   const numbers =

@@ -62,7 +62,9 @@ export async function attribution(
   const { model } = shelved;
   const [best = 0, second = 0] = largest(logits, 2);
   const found = await logitAttribution(model, given.inputs, { tokens: best, incorrect_tokens: second, signal });
-  const parts = found.labels.map((label, i) => ({ label, value: found.contributions.data[i] ?? 0 }));
+  const parts = found.labels
+    .map((label, i) => ({ label, value: found.contributions.data[i] ?? 0 }))
+    .filter(({ label, value }) => label !== 'bias' || value !== 0); // of models that have none
   const of = (label: string): number => parts.find((part) => part.label === label)?.value ?? 0;
   const { n_layers, n_heads } = model.cfg;
   const heads = Array.from({ length: n_layers * n_heads }, (_, at) =>

@@ -28,6 +28,9 @@ export function lensView(figure: FigureSaying, { lens, prompt }: Data): Template
   </div>`;
 }
 
+/** The parts of blocks. */
+const inBlocks = /^L\d+H\d+$|^\d+_mlp_out$/;
+
 /** `L4H2` as "5·3", `4_mlp_out` as the label of a block's feed-forward network. */
 function partName(figure: FigureSaying, label: string): string {
   const { labels } = figure.words;
@@ -49,6 +52,7 @@ export function whoView(figure: FigureSaying, { attribution }: Data): TemplateRe
   const columns = Array.from({ length: heads.dims[1] ?? 0 }, (_, head) => String(head + 1));
   const bound = Math.max(...[...heads.data, ...networks.data].map(Math.abs));
   const best = [...parts].sort((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, listed);
+  const others = parts.filter(({ label }) => !inBlocks.test(label)).map(({ label }) => partName(figure, label));
   const sum = parts.reduce((total, { value }) => total + value, 0);
   const call = `logitAttribution(model, inputs, { tokens: ${answer.id}, incorrect_tokens: ${other.id} }).contributions`;
   const open = ({ detail }: CellEvent): void => {
@@ -74,7 +78,7 @@ export function whoView(figure: FigureSaying, { attribution }: Data): TemplateRe
     <div class="side">
       <p class="caption">${labels.ranked}</p>
       ${figure.revealed ? html`<cf-bars readonly format="number" source=${call} label=${labels.ranked} .items=${best.map(({ label, value }) => ({ label: partName(figure, label), value }))}></cf-bars>` : html`<p class="big">?</p>`}
-      <p class="readout">${filled(labels.sums, { sum: two(sum), n: parts.length })}</p>
+      <p class="readout">${filled(labels.sums, { sum: two(sum), n: parts.length, heads: heads.size, networks: layers, others: others.join(', ') })}</p>
     </div>
   </div>`;
 }

@@ -5,6 +5,7 @@ import { four, percent, spoken, two } from 'clearformer/elements';
 import { html, svg, type TemplateResult } from 'lit';
 import { filled } from '../../book/markup.js';
 import { pieceOf } from '../../book/odds.js';
+import { textWidths } from '../../book/text_widths.js';
 import { vars } from '../../book/vars.js';
 import type { Data, FigureSaying } from './figure.js';
 import type { Odds, Stage } from './odds.js';
@@ -32,7 +33,7 @@ export function oddsView(figure: FigureSaying, data: Data): TemplateResult {
   const column = ids.indexOf(chosen);
   const [beside, names] = figure.inClass ? [400, 180] : [320, 110];
   const side = figure.width >= 1000 ? beside : 0;
-  const cell = Math.max(0.5, ((figure.width || 900) - side - names) / ids.length);
+  const cell = Math.max(0.3, ((figure.width || 900) - side - names) / ids.length);
   const pick = ({ detail }: CellEvent): void => {
     if (detail) figure.choose({ id: String(ids[detail.column]) });
   };
@@ -136,15 +137,23 @@ function bars(figure: FigureSaying, { odds, prompt }: Data): TemplateResult {
     @bar-select=${({ detail }: CustomEvent<{ index: number }>) => figure.writeOn(shown[detail.index] ?? 0)}></cf-bars>`;
 }
 
+/** How many of the names stand side by side in a row, each in a place of the same width; one at least. */
+function countBeside(widths: readonly number[], width: number): number {
+  const fit = (count: number): boolean => Math.max(...widths.slice(0, count)) + 6 <= width / count;
+  return Math.max(1, widths.findLastIndex((_, last) => fit(last + 1)) + 1);
+}
+
 /** The most probable tokens: the model's probability as an outline, and that after the settings. */
 function chart(figure: FigureSaying, { odds, prompt }: Data): TemplateResult {
   const { labels } = figure.words;
   const width = Math.max(280, (figure.width || 900) - (figure.width >= 1000 ? (figure.inClass ? 410 : 345) : 0));
-  const count = Math.min(odds.ranked.length, figure.narrow ? 10 : figure.inClass ? 13 : 22);
+  const most = odds.ranked.slice(0, figure.narrow ? 10 : figure.inClass ? 13 : 22);
+  const names = most.map((id) => pieceOf(prompt.shelved, id).label);
+  const count = countBeside(textWidths(names, figure.textSize(14.5)), width);
   const [height, base] = figure.inClass ? [170, 134] : [150, 122];
   const slot = width / count;
   const [model, , , last] = odds.stages;
-  const ids = odds.ranked.slice(0, count);
+  const ids = most.slice(0, count);
   const tall = (share: number): number => share * (base - figure.textSize(12.5) - 3.5);
   return html`<svg class="chart" width=${width} height=${height} role="img" aria-label=${labels.chartName}>
     <path class="axis" d="M0 ${base}H${width}" />
@@ -154,7 +163,7 @@ function chart(figure: FigureSaying, { odds, prompt }: Data): TemplateResult {
       const gone = figure.revealed && now === 0;
       return svg`<rect class="now" x=${x} y=${base - tall(now)} width=${slot * 0.64} height=${tall(now)} rx="1.5"/>
         <rect class="was" x=${x} y=${base - tall(was)} width=${slot * 0.64} height=${tall(was)} rx="1.5"/>
-        <text class="serif ${gone ? 'gone' : ''}" x=${x + slot * 0.32} y=${base + figure.textSize(14.5) + 3.5} text-anchor="middle">${pieceOf(prompt.shelved, id).label}</text>
+        <text class="serif ${gone ? 'gone' : ''}" x=${x + slot * 0.32} y=${base + figure.textSize(14.5) + 3.5} text-anchor="middle">${names[i]}</text>
         ${now >= 0.03 ? svg`<text x=${x + slot * 0.32} y=${base - tall(Math.max(now, was)) - 5} text-anchor="middle">${Math.round(now * 100)}</text>` : ''}`;
     })}
   </svg><p class="verdict">${labels.chartLegend}</p>`;

@@ -130,10 +130,11 @@ const patches: Stage = (figure, seen) => {
   const bound = pixelBound(seen);
   const cell = cellsOf(shape, large ? 80 : 38, large ? 40 : 30);
   const row = patchRow(seen, place);
+  const room = (figure.width - (large ? 416 : 20)) / row.numbers.data.length; // beside the picture, between brackets
   return html`<div class="row">
       <cf-matrix .numbers=${patchAt(seen, place)} source=${patchSource(shape, place)} label="x" about=${figure.placeName(place)} hue="stream" .bound=${bound} digits="2" .cellWidth=${cell.width} .cellHeight=${cell.height}></cf-matrix>
       <span class="sign">→</span>
-      <cf-matrix .numbers=${row.numbers} source=${row.source} label="x" about=${shape.numbers > inRow ? filled(labels.rowBegins, { n: shape.numbers }) : labels.inARow} hue="stream" .bound=${bound} digits="1" .cellWidth=${large ? 58.5 : 24} .cellHeight=${large ? 40 : 30}></cf-matrix>
+      <cf-matrix .numbers=${row.numbers} source=${row.source} label="x" about=${shape.numbers > inRow ? filled(labels.rowBegins, { n: shape.numbers }) : labels.inARow} hue="stream" .bound=${bound} digits="1" .cellWidth=${Math.min(large ? 58.5 : 24, room)} .cellHeight=${large ? 40 : 30}></cf-matrix>
     </div>
     <p class="note">${filled(labels.patchNote, { n: shape.places, numbers: shape.numbers })}</p>`;
 };

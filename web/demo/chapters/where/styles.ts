@@ -35,7 +35,7 @@ export const whereStyles = css`
     .views button { padding: 3px 7px; font-size: 13.5px; } .views { margin-bottom: 4px; }
     .panel .dial { display: none; } .panel { grid-template-columns: 1fr; min-height: 0; }
     .rulers { flex-wrap: nowrap; white-space: nowrap; margin: 2px 0 6px; } .rulers .muted { max-width: 5em; overflow: hidden; text-overflow: ellipsis; }
-    .rulers input[type='range'] { width: 84px; min-width: 60px; }
+    .rulers .slider { min-width: 0; } .rulers input[type='range'] { width: 84px; min-width: 40px; flex-shrink: 1; }
   }
   @media (max-width: 600px) {
     .algebra { font-size: 15px; gap: 7px; } .algebra .verdict { font-size: 12px; margin: 0; max-width: 7.4em; } .verdict.under { display: none; }

@@ -21,7 +21,7 @@ export const words: typeof english = {
     },
     mix: {
       title: 'Mischen und zum Strom dazu',
-      text: '*W*ₒ (die *Ausgabeprojektion*) mischt sie. Jeder Kopf hat darin eigene Zeilen, also lässt sich die Summe zerlegen: Was jeder Kopf beiträgt, steht über {s|Z}. Bei „{token}“ trägt Kopf {loudest} am meisten bei, einen Schritt der Länge {loud}. Alle zusammen sind das, was das Modell in seinen Strom schreibt (Unterschied {mixDifference}: Rundung).',
+      text: '*W*ₒ (die *Ausgabeprojektion*) mischt sie. Jeder Kopf hat darin eigene Zeilen, also lässt sich die Summe zerlegen: Was jeder Kopf beiträgt, steht über {s|Z}. Bei „{token}“ trägt Kopf {loudest} am meisten bei, einen Schritt der Länge {loud}. Alle zusammen sind das, was das Modell in seinen Strom schreibt (Unterschied {mixDifference}: Rundung). Dieses Modell bringt ihre Summe erst auf eine andere Größe und schreibt das in seinen Strom (Unterschied {mixChanged}).',
     },
     silence: {
       title: 'Schalte einen aus',
@@ -136,6 +136,7 @@ export const words: typeof english = {
     howFound: 'Mittleres Gewicht über vier Zeilen von {n} Tokens: zufällige, dann dieselben noch einmal.',
     opens: 'Wähl einen, um seine Karte zu öffnen.',
     needs: 'Wie sich der Vorsprung von „{best}“ vor „{second}“ ({base}) ohne jeden Kopf ändert',
+    bias: 'Bias',
     without: 'ohne ihn',
     silenceHint: 'Wähl eine Zelle, um diesen Kopf auszuschalten.',
   },

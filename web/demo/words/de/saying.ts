@@ -122,7 +122,7 @@ export const words: typeof english = {
     networks: 'Feed-forward',
     network: 'Feed-fwd',
     ranked: 'Die größten Teile (Block·Kopf)',
-    sums: 'Alle {n} Teile zusammen: {sum}.',
+    sums: 'Alle {n} Teile zusammen: {sum}. Das sind {heads} Köpfe, {networks} Feed-forward-Netze und {others}.',
     opensHead: 'Wähl einen Kopf, um seine Karte in „Viele Köpfe“ zu sehen.',
   },
 };

@@ -19,7 +19,7 @@ export const words = {
     },
     mix: {
       title: 'Mix, and add to the stream',
-      text: '*W*ₒ (the *output projection*) mixes them. Each head has rows of its own in it, so the sum can be taken apart: what each head adds is above {s|Z}. For “{token}” head {loudest} adds most, a step of length {loud}. All of them together are what the model writes into its stream (difference {mixDifference}: rounding).',
+      text: '*W*ₒ (the *output projection*) mixes them. Each head has rows of its own in it, so the sum can be taken apart: what each head adds is above {s|Z}. For “{token}” head {loudest} adds most, a step of length {loud}. All of them together are what the model writes into its stream (difference {mixDifference}: rounding). This model first brings their sum to another size and writes that into its stream (difference {mixChanged}).',
     },
     silence: {
       title: 'Switch one off',
@@ -134,6 +134,7 @@ export const words = {
     howFound: 'Mean weight, over four rows of {n} tokens: random ones, then the same again.',
     opens: 'Choose one to open its map.',
     needs: 'How the lead of “{best}” over “{second}” ({base}) changes without each head',
+    bias: 'bias',
     without: 'without it',
     silenceHint: 'Choose a cell to switch that head off.',
   },

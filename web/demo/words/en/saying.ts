@@ -120,7 +120,7 @@ export const words = {
     networks: 'feed-forward',
     network: 'feed-fwd',
     ranked: 'The largest parts (block·head)',
-    sums: 'All {n} parts together: {sum}.',
+    sums: 'All {n} parts together: {sum}. They are {heads} heads, {networks} feed-forward networks and {others}.',
     opensHead: 'Choose a head to see its map in “Many heads”.',
   },
 };

@@ -1,4 +1,4 @@
-// The caption of a matrix: name, description, shape. One line at the default font sizes, else wrapped.
+// The caption of a matrix: name, description, shape. One line if it fits at the default font sizes, else wrapped.
 
 import { svgElement, textWidth } from '../svg.js';
 import { type Caption, type CaptionLine, captionLineHeight, captionSizes } from './caption_size.js';
@@ -9,7 +9,7 @@ const gap = 8;
 /** Gap between description and shape. */
 const apart = 16;
 
-/** The caption, wrapped to a width in CSS pixels; at the default font sizes a single line. */
+/** The caption, wrapped to a width in CSS pixels. */
 export function captionOf(view: MatrixView, room: number): Caption {
   const { minFont } = view;
   const sizes = captionSizes(minFont);
@@ -17,7 +17,7 @@ export function captionOf(view: MatrixView, room: number): Caption {
   const name = textWidth(view.name, `italic ${sizes.name}px ${view.serif}`) + (view.transposed ? 8 : 0);
   if (minFont === 0) {
     const width = name + textWidth(view.about, '12.5px sans-serif') + view.shape.length * 7.3 + 24;
-    return { lines: [{ name: view.name, about: view.about, shape: view.shape }], width, lineHeight };
+    if (width <= room) return { lines: [{ name: view.name, about: view.about, shape: view.shape }], width, lineHeight };
   }
   const about = (text: string): number => textWidth(text, `${sizes.about}px ${view.sans}`);
   const shape = textWidth(view.shape, `${sizes.shape}px ${view.mono}`);

@@ -101,7 +101,11 @@ export function layoutOf(request: LayoutRequest): Layout {
   const { rows, columns, rowLabels, columnLabels, caption } = request;
   const labelWidth = Math.max(0, ...rowLabels);
   const left = bracket + (labelWidth > 0 ? labelWidth + labelGap - 3 : 0);
-  const fitting = (request.hostWidth - left - bracket) / Math.max(1, columns);
+  const room = request.hostWidth - left;
+  const upright = (room - bracket) / Math.max(1, columns);
+  // Rotated, the last label ends beside its cell's middle.
+  const beside = (columnLabels.at(-1) ?? 0) * lean.cos;
+  const fitting = crowded(columnLabels, upright) ? Math.min(upright, (room - beside) / (columns - 0.5)) : upright;
   const most = widestCell(request);
   const given = (pixels: number) => (pixels > 0 && pixels < Infinity ? pixels : 0);
   const cellWidth = given(request.cellWidth) || Math.max(narrowest, Math.min(most.width, fitting));
@@ -112,9 +116,9 @@ export function layoutOf(request: LayoutRequest): Layout {
   const longestLabel = Math.max(0, ...columnLabels);
   const line = Math.max(14.5, request.minFont);
   const labelHeight = longestLabel === 0 ? 0 : leaning ? longestLabel * lean.sin + line + 1.5 : line + 5.5;
-  const overhang = leaning ? (columnLabels.at(-1) ?? 0) * lean.cos - cellWidth / 2 : 0;
+  const overhang = leaning ? beside - cellWidth / 2 : 0;
   const [width, height] = [columns * cellWidth, rows * cellHeight];
-  const told = caption === 'none' ? noCaption : request.captionIn(Math.max(width + 10, request.hostWidth - left + 6));
+  const told = caption === 'none' ? noCaption : request.captionIn(Math.max(width + 10, room + 6));
   const captionHeight = captionLineHeight(request.minFont) * told.lines.length;
   const top = bracketTop + labelHeight + (caption === 'above' ? captionHeight : 0);
   const bottom = top + height + bracketTop + (caption === 'below' ? captionHeight - 4 : 0);
