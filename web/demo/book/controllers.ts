@@ -1,5 +1,5 @@
-// Reactive controllers of Lit for an element's environment, its width and the colour scheme; each requests an update
-// after a change.
+// Reactive controllers of Lit: an element's environment, its width and the colour scheme, each of which requests an update
+// after a change; and the focus.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { theme } from './theme.js';
@@ -60,5 +60,24 @@ export class ThemeColours implements ReactiveController {
 
   hostDisconnected(): void {
     theme.removeEventListener('change', this.#redraw);
+  }
+}
+
+/** The focus of a button that is disabled, such as "back" at the first token, goes to the nearest that can be pressed. */
+export class KeptFocus implements ReactiveController {
+  readonly #host: Host;
+
+  constructor(host: Host) {
+    this.#host = host;
+    host.addController(this);
+  }
+
+  hostUpdated(): void {
+    const left = this.#host.shadowRoot?.activeElement;
+    if (!left?.matches(':disabled')) return;
+    for (let place = left.parentElement; place; place = place.parentElement) {
+      const other = place.querySelector<HTMLElement>('button:enabled');
+      if (other) return other.focus();
+    }
   }
 }

@@ -8,7 +8,7 @@ import type { Changes } from './address.js';
 import { type Book, firstModel } from './book.js';
 import type { Chapter, ChapterWords, Step } from './chapter.js';
 import { minFontSizeOf, stageHeight } from './class_mode.js';
-import { ThemeColours } from './controllers.js';
+import { KeptFocus, ThemeColours } from './controllers.js';
 import { type EditSpec, fitted, parseEdits } from './edits.js';
 import { errorText } from './error_text.js';
 import { figureStyles } from './figure_styles.js';
@@ -55,6 +55,7 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
   constructor() {
     super();
     new ThemeColours(this);
+    new KeptFocus(this);
     this.revealed = true;
     this.said = '';
   }

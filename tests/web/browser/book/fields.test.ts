@@ -50,6 +50,17 @@ it('the focus stays in the bar after the last undo and the last redo', async () 
   await page.context().close();
 });
 
+it('the focus of a button that is disabled at the end of its range goes to its neighbour', async () => {
+  const { page } = await site.visit('translate?s=1');
+  const at = (name: string) => page.locator('figure-translate').getByRole('button', { name, exact: true });
+  const [back, on] = [at('one token back'), at('one token on')];
+  await back.focus();
+  await page.keyboard.press('Enter');
+  await settled(page);
+  expect(await back.isDisabled()).toBe(true);
+  expect(await on.evaluate((node) => node === (node.getRootNode() as ShadowRoot).activeElement)).toBe(true);
+});
+
 it('a mistyped hook leaves the bench as it is', async () => {
   const { page } = await site.visit('laboratory?hook=blocks.1.hook_resid_post');
   const field = page.locator('figure-laboratory input.wide');
