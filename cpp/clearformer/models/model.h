@@ -95,7 +95,8 @@ struct ModelOutputs {
   Tensor& at(std::string_view name);
 };
 
-/// A forward pass that can be abandoned after any layer. One at a time per model.
+/// A forward pass that can be abandoned after any layer. One at a time per model: step() throws invalid_argument if another
+/// one has begun since and is not complete.
 class ForwardPass {
  public:
   virtual ~ForwardPass() = default;

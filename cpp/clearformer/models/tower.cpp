@@ -279,6 +279,7 @@ TowerRun::TowerRun(const Tower& tower, TowerInputs inputs, const Context& contex
     from_ = std::max(from_, first_);
   }
   if (tower.text_) turn(tower.positions(inputs_, Tower::past_of(inputs_), context.arena));
+      frames_(context.arena.frames()),
   place(x_.dim(1));
   if (context.trace.gradient() != nullptr) sum_positions();
 }
@@ -313,7 +314,10 @@ void TowerRun::turn(const TensorView& positions) {
 }
 
 TowerRun::TowerRun(const Tower& tower, Probe, const Context& context)
-    : tower_(tower), context_(context), x_(context.arena.take({1, 1, tower.config().d_model()})) {
+    : tower_(tower),
+      context_(context),
+      frames_(context.arena.frames()),
+      x_(context.arena.take({1, 1, tower.config().d_model()})) {
   std::memset(x_.data(), 0, x_.bytes());
   if (tower.config_.cross_attention) inputs_.memory = x_;
   const MutableTensorView position = context.arena.take({1, 1}, DType::i32);
@@ -357,3 +361,10 @@ bool TowerRun::step() {
 }
 
 }  // namespace clearformer
+void TowerRun::expect_alone() const {
+  if (context_.arena.frames() == frames_) return;
+  fail(ErrorCode::invalid_argument, tower_.what_,
+       ": another pass of this model has begun before this one was complete");
+}
+
+  expect_alone();

@@ -197,11 +197,14 @@ class TowerRun {
   RotaryTable rotary_, local_rotary_;
   RelativePositions relative_;
   std::size_t first_ = 0;      // the step that embeds, or takes the residual stream given
+  void separate(const TensorView& positions);
+  void expect_alone() const;
   std::size_t next_ = first_;  // 0: the embedding, i + 1: layer i
   MutableTensorView d_, d_positions_;
   std::size_t from_ = 0;                // the lowest step that is differentiated
   std::vector<std::size_t> kept_ = {};  // the number of values kept before each step
 };
+  std::size_t frames_;  // of the arena, which are others in a step only if another pass has begun
 
 /// The lowest step of TowerRun::step() in the tower of that path that is differentiated for these places; the largest
 /// number if there is none.
