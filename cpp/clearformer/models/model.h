@@ -27,10 +27,10 @@ struct ModelInputs {
   Input input_ids;               // (B, T) int32
   Input attention_mask;          // (B, S) uint8, 0 = padding; none: no padding
   Input token_type_ids;          // (B, T) int32; none: zeros
-  Input position_ids;            // (B, T) int32; none: the architecture's default
+  Input position_ids;            // (B or 1, T) int32; none: the architecture's default
   Input decoder_input_ids;       // (B, T') int32
   Input decoder_attention_mask;  // (B, S') uint8
-  Input decoder_position_ids;    // (B, T') int32
+  Input decoder_position_ids;    // (B or 1, T') int32
   Input pixel_values;            // (B, C, H, W) float32
   Input input_features;          // (B, mel bins, frames) float32
   Input inputs_embeds;           // (B, T, E) float32: token embeddings in place of input_ids

@@ -116,16 +116,35 @@ Shape Tower::tokens_shape(const TowerInputs& inputs) const {
   if (inputs.ids) {
     const Shape& ids = inputs.ids->shape();
     if (ids.rank() == 2 && ids.elements() != 0) return ids;
-    fail(ErrorCode::shape_mismatch, what_, ": input_ids of shape ", ids.text(),
+    fail(ErrorCode::shape_mismatch, what_, ": ", side(), "input_ids of shape ", ids.text(),
          ", expected [batch, tokens], neither of them 0");
   }
   const Shape& shape = given ? inputs.embeds->shape() : inputs.residual->shape();
   const std::size_t width = given ? config_.text->word_width() : config_.d_model();
   if (shape.rank() != 3 || shape[2] != width || shape.elements() == 0) {
-    fail(ErrorCode::shape_mismatch, what_, given ? ": inputs_embeds" : ": residual", " of shape ",
-         shape.text(), ", expected [batch, positions, ", width, "]");
+    fail(ErrorCode::shape_mismatch, what_, ": ", given ? side() : "",
+         given ? "inputs_embeds" : "residual", " of shape ", shape.text(),
+         ", expected [batch, positions, ", width, "]");
   }
   return {shape[0], shape[1]};
+}
+
+// There are not more positions than the model has: those given if it reads them, else all tokens', as always in a cache.
+void Tower::expect_room(const TowerInputs& inputs, std::size_t tokens) const {
+  const std::size_t past = past_of(inputs), longest = config_.longest();
+  const bool placed = inputs.positions && config_.reads_positions();
+  const bool counted = !placed || inputs.cache != nullptr;
+  if (past + tokens > (counted ? longest : std::max(longest, TowerConfig::kMost))) {
+    fail(ErrorCode::invalid_argument, what_, ": ", past, " past and ", tokens,
+         " new tokens exceed the model's ", longest, " positions");
+  }
+  if (!placed || longest == TowerConfig::kMost) return;
+  const std::size_t first = config_.text->uncounted_id ? config_.text->position_offset : 0;
+  const auto* position = inputs.positions->as<std::int32_t>();
+  const std::int32_t last = *std::max_element(position, position + inputs.positions->elements());
+  if (last < 0 || static_cast<std::size_t>(last) < first + longest) return;
+  fail(ErrorCode::invalid_argument, what_, ": ", side(), "position_ids reach ", last,
+       ", the model has ", longest, " positions from ", first, " on");
 }
 
 Shape Tower::output_shape(const TowerInputs& inputs) const {
@@ -137,23 +156,21 @@ Shape Tower::output_shape(const TowerInputs& inputs) const {
   if (audio_) return audio_->output_shape(inputs.features->shape());
   const Shape ids = tokens_shape(inputs);
   const std::size_t past = past_of(inputs), total = past + ids[1];
-  if (total > config_.longest()) {
-    fail(ErrorCode::invalid_argument, what_, ": ", past, " past and ", ids[1],
-         " new tokens exceed the model's ", config_.longest(), " positions");
-  }
   if (past != 0 && inputs.cache->batch() != ids[0]) {
     fail(ErrorCode::shape_mismatch, what_, ": past_key_values hold ", inputs.cache->batch(),
-         " sequences, input_ids have ", ids[0]);
+         " sequences, ", side(), "input_ids have ", ids[0]);
   }
   const auto expect = [&](const char* name, const std::optional<TensorView>& given,
                           const Shape& expected, const char* axes) {
     if (!given || given->shape() == expected) return;
-    fail(ErrorCode::shape_mismatch, what_, ": ", name, " of shape ", given->shape().text(),
+    fail(ErrorCode::shape_mismatch, what_, ": ", side(), name, " of shape ", given->shape().text(),
          ", expected ", expected.text(), axes);
   };
   expect("attention_mask", inputs.attention_mask, {ids[0], total}, " (batch, past and new tokens)");
-  expect("position_ids", inputs.positions, ids, " as input_ids");
+  const bool shared = inputs.positions && inputs.positions->shape() == Shape{1, ids[1]};
+  if (!shared) expect("position_ids", inputs.positions, ids, " as input_ids");
   expect("token_type_ids", inputs.token_types, ids, " as input_ids");
+  expect_room(inputs, ids[1]);
   return {ids[0], ids[1], config_.d_model()};
 }
 
@@ -162,7 +179,10 @@ MutableTensorView Tower::positions(const TowerInputs& inputs, std::size_t past,
   const Shape shape = tokens_shape(inputs);
   const MutableTensorView positions = arena.take(shape, DType::i32);
   if (inputs.positions) {
-    std::memcpy(positions.data(), inputs.positions->data(), positions.bytes());
+    const std::size_t bytes = inputs.positions->bytes();  // of one row for all, or of all
+    for (std::size_t at = 0; at < positions.bytes(); at += bytes) {
+      std::memcpy(static_cast<char*>(positions.data()) + at, inputs.positions->data(), bytes);
+    }
   } else if (config_.text->uncounted_id && inputs.ids) {
     text_->count_positions(*inputs.ids, past, positions);
   } else if (config_.text->counts_unmasked && inputs.attention_mask) {
@@ -259,6 +279,7 @@ TowerRun::TowerRun(const Tower& tower, TowerInputs inputs, const Context& contex
     : tower_(tower),
       inputs_(inputs),
       context_{context.arena, context.trace.after(Tower::past_of(inputs_))},
+      frames_(context.arena.frames()),
       x_(begin(tower, inputs_, context.arena)),
       first_(inputs_.residual ? inputs_.start_at_layer : 0) {
   const std::size_t layers = tower.config().stack.layers;
@@ -278,8 +299,12 @@ TowerRun::TowerRun(const Tower& tower, TowerInputs inputs, const Context& contex
     from_ = first_sought(context.trace.path(), gradient->places(), tower.config().stack);
     from_ = std::max(from_, first_);
   }
-  if (tower.text_) turn(tower.positions(inputs_, Tower::past_of(inputs_), context.arena));
-      frames_(context.arena.frames()),
+  if (tower.text_) {
+    const TensorView positions = tower.positions(inputs_, Tower::past_of(inputs_), context.arena);
+    turn(positions);
+    if (inputs_.positions && !inputs_.attention_mask && inputs_.cache == nullptr)
+      separate(positions);
+  }
   place(x_.dim(1));
   if (context.trace.gradient() != nullptr) sum_positions();
 }
@@ -311,6 +336,26 @@ void TowerRun::turn(const TensorView& positions) {
     local_rotary_ = tower_.local_rotary_->table(positions, context_.arena);
     state_.local_rotary = &local_rotary_;
   }
+}
+
+// Masks packed sequences from one another.
+void TowerRun::separate(const TensorView& positions) {
+  if (!tower_.config_.packs_sequences) return;
+  const auto* position = positions.as<std::int32_t>();
+  Tensor firsts = Tensor::zeros(positions.shape(), DType::i32);
+  auto* first = firsts.mutable_view().as<std::int32_t>();
+  bool several = false;
+  for (std::size_t i = 0; i < positions.elements(); ++i) {
+    const std::size_t t = i % positions.dim(1);
+    if (t == 0) continue;
+    const bool goes_on = std::int64_t{position[i]} - position[i - 1] == 1;
+    first[i] = goes_on ? first[i - 1] : static_cast<std::int32_t>(t);
+    several = several || first[i] != 0;
+  }
+  if (!several) return;
+  const Mask apart = Mask::first_keys(std::move(firsts));
+  state_.mask = state_.mask & apart;
+  state_.local_mask = state_.local_mask & apart;
 }
 
 TowerRun::TowerRun(const Tower& tower, Probe, const Context& context)
@@ -345,7 +390,14 @@ void TowerRun::run_layer(std::size_t layer) {
   }
 }
 
+void TowerRun::expect_alone() const {
+  if (context_.arena.frames() == frames_) return;
+  fail(ErrorCode::invalid_argument, tower_.what_,
+       ": another pass of this model has begun before this one was complete");
+}
+
 bool TowerRun::step() {
+  expect_alone();
   const std::size_t layers = tower_.config_.stack.layers;
   const bool whole = !inputs_.stop_at_layer;
   if (Gradient* gradient = context_.trace.gradient()) begin_step(*gradient);
@@ -361,10 +413,3 @@ bool TowerRun::step() {
 }
 
 }  // namespace clearformer
-void TowerRun::expect_alone() const {
-  if (context_.arena.frames() == frames_) return;
-  fail(ErrorCode::invalid_argument, tower_.what_,
-       ": another pass of this model has begun before this one was complete");
-}
-
-  expect_alone();
