@@ -139,6 +139,12 @@ describe('edges sum to what their reader sees of the difference, to first order'
   });
 });
 
+it('takes bigints for tokens and the number of sequences', () => {
+  const [token, other, batch] = [11n, 5n, 2n] as unknown as number[];
+  const term = logitDifferenceTerm(token as number, other as number, -1, batch);
+  expect(term).toEqual(logitDifferenceTerm(11, 5, -1, 2));
+});
+
 describe('what cannot be attributed', () => {
   it('is refused by name', async () => {
     await using model = await AutoModelForCausalLM.from_pretrained(fixturePath('models/gemma2/odd'));

@@ -3,6 +3,7 @@
 // (gradient_reference_test.cpp).
 import {
   type ActivationEdit,
+  AutoModel,
   AutoModelForCausalLM,
   type DifferentiableMetric,
   type GenerativeModel,
@@ -324,6 +325,13 @@ describe('backward', () => {
     expect(await failureOf(() => model({ input_ids, labels: null as never }))).toMatchObject({
       code: 'invalid_argument',
     });
+  });
+
+  it('names what labels lack: a head', async () => {
+    const base = await AutoModel.from_pretrained(folder, { worker: false });
+    const failure = await failureOf(() => base({ input_ids, labels: input_ids }));
+    expect([failure.code, failure.message]).toEqual(['unsupported', expect.stringContaining('gpt2 for the task base')]);
+    await base.dispose();
   });
 
   it('refuses a cache of keys and values', async () => {

@@ -256,6 +256,10 @@ describe('edits', () => {
     for (const [edit, code] of refused) {
       expect(await failureOf(() => half.edit_parameter(name, edit))).toMatchObject({ code });
     }
+    for (const op of ['turn', undefined]) {
+      const { message } = await failureOf(() => half.edit_parameter(name, { op } as unknown as ParameterEdit));
+      expect(message).toContain(`there is no op "${op}"`); // and not its value
+    }
     expect(await failureOf(() => half.undo_edits(1))).toMatchObject({ code: 'invalid_argument' });
     expect(same(await half.parameter(name), whole)).toBe(true);
   });

@@ -36,7 +36,8 @@ class Generation {
 
   /// Computes one layer of the next step; true when the step is complete. `trace` is read with the step's first layer
   /// and must live to its end; that of the first step covers the encoder too. Throws invalid_argument once done, or
-  /// if the scores leave no token to choose, which ends the generation. An error, or abandoning a step, leaves the
+  /// if the scores leave no token to choose, which ends the generation, or if another pass of the model, also another
+  /// generation's, has begun within the step: one step at a time per model. An error, or abandoning a step, leaves the
   /// cache as it was before the step.
   bool advance(Trace* trace = nullptr);
   /// From now on each step pauses once its scores are processed: advance() returns true and held() is true,

@@ -239,6 +239,8 @@ void attention_backward(const AttentionKept& kept, const Mask& mask,
   const Arena::Frame frame(arena);
   const std::size_t heads = kept.queries.heads, batch = kept.queries.batch;
   const std::size_t width = kept.queries.width, tasks = batch * heads;
+  mask.check("attention", batch, heads, kept.queries.length,
+             kept.keys.length - options.unmasked_keys);
   const bool pairs = options.score.pairwise != nullptr;
   Heads no_values = kept.values;
   no_values.width = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "clearformer/tensor/portable_math.h"
@@ -32,9 +33,10 @@ class Buckets {
       : bidirectional_(config.direction == RelativeBuckets::Direction::bidirectional),
         count_(static_cast<std::int64_t>(config.num_buckets / (bidirectional_ ? 2 : 1))),
         exact_(count_ / 2) {
-    if (exact_ == 0) {
+    constexpr std::size_t kMost = std::numeric_limits<std::int32_t>::max();
+    if (exact_ == 0 || config.num_buckets > kMost) {
       fail(ErrorCode::invalid_argument, "relative positions: at least ", bidirectional_ ? 4 : 2,
-           " buckets are needed, there are ", config.num_buckets);
+           " buckets are needed, at most ", kMost, ", there are ", config.num_buckets);
     }
     if (config.max_distance == 0) {
       fail(ErrorCode::invalid_argument, "relative positions: max_distance is 0");
@@ -111,8 +113,8 @@ void fill(Tensor& bias, const RelativeSpan& span, Value value) {
 }  // namespace
 
 Tensor alibi_slopes(std::size_t num_heads) {
+  Tensor values({num_heads});  // first, so that absurd numbers end here
   const std::vector<double> slope = slopes(num_heads);
-  Tensor values({num_heads});
   std::copy(slope.begin(), slope.end(), values.f32());
   return values;
 }

@@ -73,7 +73,7 @@ class DecoderOnlyModel::Pass : public ForwardPass {
   // The metric's gradient of what leaves the tower.
   void seed() {
     Arena::Frame frame(context_.arena);
-    expect_metric(context_.trace.gradient(), outputs_);
+    expect_metric(model_.config(), context_.trace.gradient(), outputs_);
     auto& [name, output] = outputs_.tensors.front();
     const MutableTensorView d = run_.d();
     if (name == "residual") return add_metric(name, output, d);

@@ -118,7 +118,7 @@ class DualEncoderModel::Pass : public ForwardPass {
   };
 
   void seed() {
-    expect_metric(context_.trace.gradient(), outputs_);
+    expect_metric(model_.config(), context_.trace.gradient(), outputs_);
     Tensor d_text = d_of("text_embeds"), d_images = d_of("image_embeds");
     if (text_ && vision_ && !inputs_.stop_at_layer) compare_back(d_text, d_images);
     if (text_) {

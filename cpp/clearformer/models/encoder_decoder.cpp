@@ -91,7 +91,7 @@ class EncoderDecoderModel::Pass : public ForwardPass {
   // The metric's gradient of what leaves the towers.
   void seed() {
     const Arena::Frame frame(context_.arena);
-    Gradient& gradient = expect_metric(context_.trace.gradient(), outputs_);
+    Gradient& gradient = expect_metric(model_.config(), context_.trace.gradient(), outputs_);
     const TowerRun& last = decoder_ ? *decoder_ : *encoder_;
     for (const auto& [name, output] : outputs_.tensors) {
       const MutableTensorView d = name == "encoder_last_hidden_state" ? encoder_->d() : last.d();

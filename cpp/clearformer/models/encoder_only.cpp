@@ -79,7 +79,7 @@ class EncoderOnlyModel::Pass : public ForwardPass {
   bool step_back() override {
     if (seeded_) return run_.step_back();
     seeded_ = true;
-    expect_metric(context_.trace.gradient(), outputs_);
+    expect_metric(model_.config(), context_.trace.gradient(), outputs_);
     model_.answer_back(run_.x(), inputs_, context_, outputs_, run_.d());
     return run_.differentiates();
   }

@@ -163,7 +163,7 @@ TensorView rows_of(const TensorView& x, std::span<const std::size_t> rows, Arena
 
 }  // namespace
 
-Gradient& expect_metric(Gradient* gradient, ModelOutputs& outputs) {
+Gradient& expect_metric(const ModelConfig& config, Gradient* gradient, ModelOutputs& outputs) {
   if (gradient == nullptr || outputs.tensors.empty()) {
     fail(kInvalid, "gradient: this pass is not differentiated, or not complete");
   }
@@ -173,6 +173,7 @@ Gradient& expect_metric(Gradient* gradient, ModelOutputs& outputs) {
   if (gradient->losses().empty() || predicts || outputs.find("start_logits") != nullptr) {
     return *gradient;
   }
+  expect_labels(config);
   fail(kInvalid, "loss: this pass has no logits; stop_at_layer ends a pass before them");
 }
 

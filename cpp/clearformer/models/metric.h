@@ -14,8 +14,8 @@
 namespace clearformer {
 
 /// The gradient of a pass; throws invalid_argument without one, before the pass is complete, and for a term of the metric
-/// whose output it does not have.
-Gradient& expect_metric(Gradient* gradient, ModelOutputs& outputs);
+/// whose output it does not have, unsupported for labels of a model without a loss of them.
+Gradient& expect_metric(const ModelConfig& config, Gradient* gradient, ModelOutputs& outputs);
 
 /// An output of a model.
 struct OutputValue {

@@ -27,10 +27,10 @@ struct ModelInputs {
   Input input_ids;               // (B, T) int32
   Input attention_mask;          // (B, S) uint8, 0 = padding; none: no padding
   Input token_type_ids;          // (B, T) int32; none: zeros
-  Input position_ids;            // (B, T) int32; none: the architecture's default
+  Input position_ids;            // (B or 1, T) int32; none: the architecture's default
   Input decoder_input_ids;       // (B, T') int32
   Input decoder_attention_mask;  // (B, S') uint8
-  Input decoder_position_ids;    // (B, T') int32
+  Input decoder_position_ids;    // (B or 1, T') int32
   Input pixel_values;            // (B, C, H, W) float32
   Input input_features;          // (B, mel bins, frames) float32
   Input inputs_embeds;           // (B, T, E) float32: token embeddings in place of input_ids
@@ -95,7 +95,8 @@ struct ModelOutputs {
   Tensor& at(std::string_view name);
 };
 
-/// A forward pass that can be abandoned after any layer. One at a time per model.
+/// A forward pass that can be abandoned after any layer. One at a time per model: step() throws invalid_argument if another
+/// one has begun since and is not complete.
 class ForwardPass {
  public:
   virtual ~ForwardPass() = default;

@@ -22,20 +22,6 @@ Mask padding_mask(const TensorView& given) {
   return padding_mask(given, {given.dim(0), 1, 1, given.dim(1)});
 }
 
-// The number of unmasked positions (of B, S) up to each of the last ones (B, T), minus one; -1 for masked ones.
-void count_unmasked(const TensorView& mask, const MutableTensorView& positions) {
-  const std::size_t keys = mask.dim(1), length = positions.dim(1), past = keys - length;
-  auto* to = positions.as<std::int32_t>();
-  for (std::size_t row = 0; row < mask.dim(0); ++row) {
-    const std::uint8_t* flags = mask.as<std::uint8_t>() + row * keys;
-    std::int32_t count = 0;
-    for (std::size_t t = 0; t < keys; ++t) {
-      count += flags[t] != 0 ? 1 : 0;
-      if (t >= past) *to++ = flags[t] != 0 ? count - 1 : -1;
-    }
-  }
-}
-
 std::string under(std::string_view prefix, std::string_view name) {
   return prefix.empty() ? std::string(name) : concat(prefix, ".", name);
 }
@@ -108,74 +94,6 @@ const MultiHeadAttention& Tower::attention(std::size_t layer, KeyRole role) cons
 void Tower::prepare_rotary() {
   if (config_.rotary) rotary_.emplace(*config_.rotary);
   if (config_.local_rotary) local_rotary_.emplace(*config_.local_rotary);
-}
-
-// (B, T) of a text's tokens, which are given as ids, as embeddings or as a residual stream.
-Shape Tower::tokens_shape(const TowerInputs& inputs) const {
-  const bool given = inputs.embeds.has_value();
-  if (inputs.ids) {
-    const Shape& ids = inputs.ids->shape();
-    if (ids.rank() == 2 && ids.elements() != 0) return ids;
-    fail(ErrorCode::shape_mismatch, what_, ": input_ids of shape ", ids.text(),
-         ", expected [batch, tokens], neither of them 0");
-  }
-  const Shape& shape = given ? inputs.embeds->shape() : inputs.residual->shape();
-  const std::size_t width = given ? config_.text->word_width() : config_.d_model();
-  if (shape.rank() != 3 || shape[2] != width || shape.elements() == 0) {
-    fail(ErrorCode::shape_mismatch, what_, given ? ": inputs_embeds" : ": residual", " of shape ",
-         shape.text(), ", expected [batch, positions, ", width, "]");
-  }
-  return {shape[0], shape[1]};
-}
-
-Shape Tower::output_shape(const TowerInputs& inputs) const {
-  if (!text_ && inputs.residual) {
-    const Shape rows = tokens_shape(inputs);
-    return {rows[0], rows[1], config_.d_model()};
-  }
-  if (image_) return image_->output_shape(inputs.images->shape(), inputs.interpolate);
-  if (audio_) return audio_->output_shape(inputs.features->shape());
-  const Shape ids = tokens_shape(inputs);
-  const std::size_t past = past_of(inputs), total = past + ids[1];
-  if (total > config_.longest()) {
-    fail(ErrorCode::invalid_argument, what_, ": ", past, " past and ", ids[1],
-         " new tokens exceed the model's ", config_.longest(), " positions");
-  }
-  if (past != 0 && inputs.cache->batch() != ids[0]) {
-    fail(ErrorCode::shape_mismatch, what_, ": past_key_values hold ", inputs.cache->batch(),
-         " sequences, input_ids have ", ids[0]);
-  }
-  const auto expect = [&](const char* name, const std::optional<TensorView>& given,
-                          const Shape& expected, const char* axes) {
-    if (!given || given->shape() == expected) return;
-    fail(ErrorCode::shape_mismatch, what_, ": ", name, " of shape ", given->shape().text(),
-         ", expected ", expected.text(), axes);
-  };
-  expect("attention_mask", inputs.attention_mask, {ids[0], total}, " (batch, past and new tokens)");
-  expect("position_ids", inputs.positions, ids, " as input_ids");
-  expect("token_type_ids", inputs.token_types, ids, " as input_ids");
-  return {ids[0], ids[1], config_.d_model()};
-}
-
-MutableTensorView Tower::positions(const TowerInputs& inputs, std::size_t past,
-                                   Arena& arena) const {
-  const Shape shape = tokens_shape(inputs);
-  const MutableTensorView positions = arena.take(shape, DType::i32);
-  if (inputs.positions) {
-    std::memcpy(positions.data(), inputs.positions->data(), positions.bytes());
-  } else if (config_.text->uncounted_id && inputs.ids) {
-    text_->count_positions(*inputs.ids, past, positions);
-  } else if (config_.text->counts_unmasked && inputs.attention_mask) {
-    count_unmasked(*inputs.attention_mask, positions);
-  } else {
-    // Embeddings do not tell which tokens are uncounted: all of them count.
-    const std::size_t first =
-        past + (config_.text->uncounted_id ? config_.text->position_offset : 0);
-    for (std::size_t i = 0; i < positions.elements(); ++i) {
-      positions.as<std::int32_t>()[i] = static_cast<std::int32_t>(first + i % shape[1]);
-    }
-  }
-  return positions;
 }
 
 void Tower::embed(const TowerInputs& inputs, const MutableTensorView& x,
@@ -259,6 +177,7 @@ TowerRun::TowerRun(const Tower& tower, TowerInputs inputs, const Context& contex
     : tower_(tower),
       inputs_(inputs),
       context_{context.arena, context.trace.after(Tower::past_of(inputs_))},
+      frames_(context.arena.frames()),
       x_(begin(tower, inputs_, context.arena)),
       first_(inputs_.residual ? inputs_.start_at_layer : 0) {
   const std::size_t layers = tower.config().stack.layers;
@@ -278,7 +197,12 @@ TowerRun::TowerRun(const Tower& tower, TowerInputs inputs, const Context& contex
     from_ = first_sought(context.trace.path(), gradient->places(), tower.config().stack);
     from_ = std::max(from_, first_);
   }
-  if (tower.text_) turn(tower.positions(inputs_, Tower::past_of(inputs_), context.arena));
+  if (tower.text_) {
+    const TensorView positions = tower.positions(inputs_, Tower::past_of(inputs_), context.arena);
+    turn(positions);
+    if (inputs_.positions && !inputs_.attention_mask && inputs_.cache == nullptr)
+      separate(positions);
+  }
   place(x_.dim(1));
   if (context.trace.gradient() != nullptr) sum_positions();
 }
@@ -312,8 +236,31 @@ void TowerRun::turn(const TensorView& positions) {
   }
 }
 
+// Masks packed sequences from one another.
+void TowerRun::separate(const TensorView& positions) {
+  if (!tower_.config_.packs_sequences) return;
+  const auto* position = positions.as<std::int32_t>();
+  Tensor firsts = Tensor::zeros(positions.shape(), DType::i32);
+  auto* first = firsts.mutable_view().as<std::int32_t>();
+  bool several = false;
+  for (std::size_t i = 0; i < positions.elements(); ++i) {
+    const std::size_t t = i % positions.dim(1);
+    if (t == 0) continue;
+    const bool goes_on = std::int64_t{position[i]} - position[i - 1] == 1;
+    first[i] = goes_on ? first[i - 1] : static_cast<std::int32_t>(t);
+    several = several || first[i] != 0;
+  }
+  if (!several) return;
+  const Mask apart = Mask::first_keys(std::move(firsts));
+  state_.mask = state_.mask & apart;
+  state_.local_mask = state_.local_mask & apart;
+}
+
 TowerRun::TowerRun(const Tower& tower, Probe, const Context& context)
-    : tower_(tower), context_(context), x_(context.arena.take({1, 1, tower.config().d_model()})) {
+    : tower_(tower),
+      context_(context),
+      frames_(context.arena.frames()),
+      x_(context.arena.take({1, 1, tower.config().d_model()})) {
   std::memset(x_.data(), 0, x_.bytes());
   if (tower.config_.cross_attention) inputs_.memory = x_;
   const MutableTensorView position = context.arena.take({1, 1}, DType::i32);
@@ -341,7 +288,14 @@ void TowerRun::run_layer(std::size_t layer) {
   }
 }
 
+void TowerRun::expect_alone() const {
+  if (context_.arena.frames() == frames_) return;
+  fail(ErrorCode::invalid_argument, tower_.what_,
+       ": another pass of this model has begun before this one was complete");
+}
+
 bool TowerRun::step() {
+  expect_alone();
   const std::size_t layers = tower_.config_.stack.layers;
   const bool whole = !inputs_.stop_at_layer;
   if (Gradient* gradient = context_.trace.gradient()) begin_step(*gradient);

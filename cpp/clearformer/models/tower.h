@@ -27,6 +27,9 @@ struct TowerConfig {
 
   StackConfig stack;
   enum class Attends { to_all, to_the_past } attends = Attends::to_all;
+  /// Given positions that do not go on by one begin another of several packed sequences, which do not attend to one
+  /// another, in a pass without attention mask and cache (transformers' find_packed_sequence_indices).
+  bool packs_sequences = false;
   bool cross_attention = false;   // decoder blocks, with attention to a memory
   std::size_t window_before = 0;  // window of layers with Span::local, towards the past
   std::size_t window_after = 0;   // … and towards the future
@@ -46,10 +49,14 @@ struct TowerConfig {
 
   std::size_t d_model() const { return stack.block.attention.d_model; }
   bool ends_at_max_positions = false;  // even rotary positions and ALiBi
+  /// Whether it reads the positions, by which its limit is counted then where they are given.
+  bool reads_positions() const {
+    return rotary || local_rotary || text->positions != TextEmbeddingConfig::Positions::none;
+  }
   /// The maximum sequence length: rotary positions, ALiBi, unbounded sinusoids and relative positions alone continue past
   /// max_positions; the limit keeps int32 sums of them from overflowing.
+  static constexpr std::size_t kMost = 1u << 20;
   std::size_t longest() const {
-    constexpr std::size_t kMost = 1u << 20;
     const bool unplaced = relative_table && text->positions == TextEmbeddingConfig::Positions::none;
     const bool endless =
         (rotary || local_rotary || alibi || unplaced || (text && text->unbounded)) &&
@@ -125,7 +132,10 @@ class Tower {
 
  private:
   friend class TowerRun;
+  // What the names of its inputs begin with.
+  std::string_view side() const { return config_.cross_attention ? "decoder_" : ""; }
   Shape tokens_shape(const TowerInputs& inputs) const;
+  void expect_room(const TowerInputs& inputs, std::size_t tokens) const;
   MutableTensorView positions(const TowerInputs& inputs, std::size_t past, Arena& arena) const;
   TextEmbedding::Inputs text_inputs(const TowerInputs& inputs, Arena& arena) const;
   void embed(const TowerInputs& inputs, const MutableTensorView& x, const Context& context) const;
@@ -187,11 +197,14 @@ class TowerRun {
   void sum_positions();
   void positions_back();
   void turn(const TensorView& positions);
+  void separate(const TensorView& positions);
+  void expect_alone() const;
   void place(std::size_t length);
 
   const Tower& tower_;
   TowerInputs inputs_;
   Context context_;
+  std::size_t frames_;  // of the arena, which are others in a step only if another pass has begun
   MutableTensorView x_;
   StackState state_;
   RotaryTable rotary_, local_rotary_;

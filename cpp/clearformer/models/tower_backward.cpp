@@ -141,6 +141,7 @@ void TowerRun::positions_back() {
 
 bool TowerRun::step_back(const MutableTensorView& d_memory) {
   if (!differentiates()) return false;
+  expect_alone();
   const std::size_t layers = tower_.config_.stack.layers, step = next_ - 1;
   if (step > first_ && context_.trace.gradient()->recomputes()) recompute(step);
   if (!inputs_.stop_at_layer && step == layers) {

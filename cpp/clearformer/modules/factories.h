@@ -41,11 +41,11 @@ std::unique_ptr<Module> module_of(Layers layers) {
   class Made : public Module {
    public:
     explicit Made(Layers made) : layers_(std::move(made)) {}
-    Tensor forward(const Inputs& inputs, Trace* trace) override {
-      return layers_.forward(inputs, Context{arena_, TraceScope(trace)});
-    }
 
    protected:
+    Tensor forward(const Inputs& inputs, const Context& context) override {
+      return layers_.forward(inputs, context);
+    }
     Gradients backward(const Inputs& inputs, const TensorView& d_output,
                        const Context& context) override {
       return layers_.backward(inputs, d_output, context);

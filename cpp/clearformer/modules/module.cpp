@@ -36,13 +36,42 @@ void Module::differentiate(Trace& trace, Gradient& gradient) const {
   trace.differentiate(&gradient);
 }
 
+namespace {
+
+// Names, types and dims, by which backward() knows that it has the inputs of the forward pass.
+std::string text_of(const Module::Inputs& inputs) {
+  std::string text;
+  for (const auto& [name, tensor] : inputs.tensors) {
+    text += concat(" ", name, " ", to_string(tensor.dtype()), tensor.shape().text());
+  }
+  return text;
+}
+
+}  // namespace
+
+Tensor Module::forward(const Inputs& inputs, Trace* trace) {
+  const Context context{arena_, TraceScope(trace)};
+  if (context.trace.keeps()) {
+    const std::string text = text_of(inputs);
+    context.trace.keep("inputs", {text.data(), DType::u8, {text.size()}});
+  }
+  return forward(inputs, context);
+}
+
 Module::Gradients Module::backward(const Inputs& inputs, const TensorView& d_output, Trace& trace) {
   if (trace.gradient() == nullptr || !trace.gradient()->keeping()) {
     fail(ErrorCode::invalid_argument,
          "backward: the trace is not that of a differentiated forward pass");
   }
   const Trace::Differentiation differentiation = trace.differentiation();
-  Gradients gradients = backward(inputs, d_output, Context{arena_, TraceScope(&trace)});
+  const Context context{arena_, TraceScope(&trace)};
+  const TensorView kept = context.trace.kept("inputs");
+  const std::string_view earlier(static_cast<const char*>(kept.data()), kept.elements());
+  if (const std::string text = text_of(inputs); text != earlier) {
+    fail(ErrorCode::shape_mismatch, "backward: the inputs", text, ", those of forward were",
+         earlier);
+  }
+  Gradients gradients = backward(inputs, d_output, context);
   trace.gradient()->release(0);
   return gradients;
 }

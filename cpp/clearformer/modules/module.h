@@ -32,7 +32,7 @@ class Module {
   virtual ~Module() = default;
 
   /// The module's output; throws shape_mismatch and the like. The trace sees the layers' hook points.
-  virtual Tensor forward(const Inputs& inputs, Trace* trace) = 0;
+  Tensor forward(const Inputs& inputs, Trace* trace);
 
   /// Prepares the trace of a forward pass that backward() follows: the pass keeps what that needs, and the gradients of
   /// the hook points and weights that `gradient` wants, the latter by their state_dict keys, are left there. Throws
@@ -41,7 +41,7 @@ class Module {
   /// The gradients of a call's tensors, by their names.
   using Gradients = std::map<std::string, Tensor, std::less<>>;
   /// From d_output, the gradient of the output of forward(inputs, &trace), those of all floating-point tensors of the
-  /// inputs. Throws invalid_argument if the trace was not prepared.
+  /// inputs. Throws invalid_argument if the trace was not prepared, shape_mismatch for inputs of other dims.
   Gradients backward(const Inputs& inputs, const TensorView& d_output, Trace& trace);
 
   /// The weights, in the order in which the layers read them; optimisers change them in place.
@@ -58,6 +58,7 @@ class Module {
                                       Weights weights);
 
  protected:
+  virtual Tensor forward(const Inputs& inputs, const Context& context) = 0;
   virtual Gradients backward(const Inputs& inputs, const TensorView& d_output,
                              const Context& context) = 0;
 

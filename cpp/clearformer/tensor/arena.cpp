@@ -59,6 +59,8 @@ std::size_t Arena::bytes() const {
 }
 
 void Arena::rewind(std::size_t block, std::size_t used) {
+  // The frame around it was closed before it.
+  if (block > block_ || (block == block_ && used > used_)) return;
   block_ = block;
   used_ = used;
   if (block_ == 0 && used_ == 0 && blocks_.size() > 1) merge_blocks();

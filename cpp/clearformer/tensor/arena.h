@@ -28,14 +28,21 @@ class Arena {
   std::size_t bytes() const;
   /// The most that was in use at a time.
   std::size_t most_used() const { return most_used_; }
+  /// The number of open frames.
+  std::size_t frames() const { return frames_; }
 
   /// Releases, at the end of its scope, everything taken since its construction.
   class Frame {
    public:
-    explicit Frame(Arena& arena) : arena_(arena), block_(arena.block_), used_(arena.used_) {}
+    explicit Frame(Arena& arena) : arena_(arena), block_(arena.block_), used_(arena.used_) {
+      ++arena.frames_;
+    }
     Frame(const Frame&) = delete;
     Frame& operator=(const Frame&) = delete;
-    ~Frame() { arena_.rewind(block_, used_); }
+    ~Frame() {
+      --arena_.frames_;
+      arena_.rewind(block_, used_);
+    }
 
    private:
     Arena& arena_;
@@ -57,6 +64,7 @@ class Arena {
   std::size_t block_ = 0;  // the current block
   std::size_t used_ = 0;   // bytes of it in use
   std::size_t most_used_ = 0;
+  std::size_t frames_ = 0;
 };
 
 }  // namespace clearformer

@@ -1,8 +1,10 @@
 #include "clearformer/tensor/matrix.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 
+#include "clearformer/tensor/memory_budget.h"
 #include "clearformer/tensor/rounding.h"
 
 namespace clearformer {
@@ -13,15 +15,21 @@ constexpr std::size_t kRowMultiple = 32;  // an upper bound of a panel's columns
 constexpr float kLargestF16 = 65504.0f;
 constexpr float kLargestRotated = 1e37f;  // 64 of them may be added
 
-// Elements of `values` per row.
+// Elements of `values` per row. Throws out_of_memory if they do not fit size_t.
 std::size_t row_elements(MatrixFormat format, std::size_t inputs) {
   if (!is_quantized(format)) return inputs;
-  return blocks_of(inputs) * (format == MatrixFormat::q4 ? kBlock / 2 : kBlock);
+  return Shape{blocks_of(inputs), format == MatrixFormat::q4 ? kBlock / 2 : kBlock}.elements();
 }
 
 // Bytes that a panel holds for each output and block beside the integers: the scale, for eight bits also a sum.
 std::size_t block_extra(MatrixFormat format) {
   return !is_quantized(format) ? 0 : format == MatrixFormat::q4 ? 2 : 4;
+}
+
+void expect_rows(const TensorView& rows) {
+  if (rows.shape().rank() == 2) return;
+  fail(ErrorCode::shape_mismatch, "matrix: rows of shape ", rows.shape().text(),
+       ", expected two axes");
 }
 
 DType dtype_of(MatrixFormat format) {
@@ -55,6 +63,7 @@ std::string_view to_string(MatrixFormat format) {
 
 Matrix::Matrix(Tensor rows) {
   if (rows.empty()) return;
+  expect_rows(rows);
   outputs_ = rows.dim(0);
   inputs_ = rows.dim(1);
   values_ = std::move(rows);
@@ -64,9 +73,13 @@ Matrix::Matrix(MatrixFormat format, std::size_t outputs, std::size_t inputs)
     : format_(format), outputs_(outputs), inputs_(inputs) {
   const std::size_t elements = row_elements(format, inputs);
   const std::size_t added = (kRowMultiple - outputs % kRowMultiple) % kRowMultiple;
-  const std::size_t spare =
-      added * elements + (outputs + added) * blocks_of(inputs) * block_extra(format);
-  values_ = Tensor({outputs, elements}, dtype_of(format), spare);
+  const std::uint64_t bytes_beside =
+      bounded_product(blocks_of(inputs), block_extra(format));  // the integers, of each output
+  const std::uint64_t spare = bounded_sum(
+      bounded_product(added, elements), bounded_product(bounded_sum(outputs, added), bytes_beside));
+  // What was bounded is too large for a tensor as well.
+  values_ = Tensor({outputs, elements}, dtype_of(format),
+                   static_cast<std::size_t>(std::min<std::uint64_t>(spare, SIZE_MAX)));
 }
 
 TensorView Matrix::scales() const {
@@ -80,6 +93,7 @@ const std::uint16_t* Matrix::scale_row(std::size_t output) const {
 }
 
 Matrix Matrix::of(const TensorView& rows, MatrixFormat format) {
+  expect_rows(rows);
   Matrix matrix(format, rows.dim(0), rows.dim(1));
   for (std::size_t row = 0; row < matrix.outputs_; ++row) {
     const float* from = rows.f32() + row * matrix.inputs_;

@@ -13,7 +13,9 @@ inline constexpr std::size_t kBlock = 64;
 inline constexpr float kRotationScale = 0.125f;
 
 /// Blocks of a row of `inputs` numbers.
-constexpr std::size_t blocks_of(std::size_t inputs) { return (inputs + kBlock - 1) / kBlock; }
+constexpr std::size_t blocks_of(std::size_t inputs) {
+  return inputs / kBlock + (inputs % kBlock != 0 ? 1 : 0);
+}
 
 /// The Walsh-Hadamard transform of N numbers (floats or registers of them), a power of two, in place and without a
 /// scale.

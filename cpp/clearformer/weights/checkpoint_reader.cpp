@@ -106,6 +106,7 @@ void CheckpointReader::keep_tensor() {
 }
 
 void CheckpointReader::end_file() {
+  if (stage_ == Stage::closed) fail(ErrorCode::invalid_argument, "checkpoint: no file is open");
   if (stage_ != Stage::complete) {
     const char* where = stage_ == Stage::data ? "in its tensors" : "in its header";
     fail(ErrorCode::malformed_file, file_, ": the file ends early, ", where,

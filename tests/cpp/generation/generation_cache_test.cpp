@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "clearformer/generation/generation.h"
@@ -83,6 +84,27 @@ TEST_F(GenerationOf, ACacheThatAnotherCallUsesMeanwhileIsRefused) {
   cache.crop(5);
   run(generation);
   EXPECT_EQ(generation.sequences().dim(1), 9u);
+}
+
+// They would overwrite each other's activations: alternate steps are sound, alternate layers are refused.
+TEST_F(GenerationOf, StepsOfTwoGenerationsDoNotInterleave) {
+  const Tensor other = tokens({1, 300, 7, 261, 378});
+  Generation first(model, inputs_of(prompt), options(R"({"max_new_tokens": 4})"));
+  Generation second(model, inputs_of(other), options(R"({"max_new_tokens": 4})"));
+  first.advance();
+  second.advance();
+  for (Generation* generation : {&first, &second}) {
+    expect_error(ErrorCode::invalid_argument, {"another pass of this model"},
+                 [&] { generation->advance(); });
+  }
+  first.next();
+  second.next();
+  run(first);
+  run(second);
+  Generation alone(model, inputs_of(prompt), options(R"({"max_new_tokens": 4})"));
+  run(alone);
+  const Tensor found = first.sequences(), expected = alone.sequences();
+  EXPECT_EQ(std::memcmp(found.data(), expected.data(), expected.view().bytes()), 0);
 }
 
 TEST_F(GenerationOf, TheCacheOfAGenerationCanBeCroppedAndReused) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "clearformer/layers/masking.h"
@@ -214,12 +215,19 @@ TEST(RelativePosition, RefusalsNameTheRuleAndTheValue) {
   const auto invalid = ErrorCode::invalid_argument;
   expect_error(invalid, {"alibi", "heads"}, [] { alibi_slopes(0); });
   expect_error(invalid, {"alibi", "heads"}, [] { alibi_bias(0, {1, 1, 0}); });
+  constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
+  expect_error(ErrorCode::out_of_memory, {}, [] { alibi_slopes(kMost); });
   const Tensor none({0}, DType::i32);
   expect_error(invalid, {"relative positions", "4 buckets", "3"},
                [&] { relative_position_bucket(none, {3, 20}); });
   expect_error(invalid, {"relative positions", "2 buckets", "1"}, [&] {
     relative_position_bucket(none, {1, 20, RelativeBuckets::Direction::causal});
   });
+  for (const auto direction :
+       {RelativeBuckets::Direction::bidirectional, RelativeBuckets::Direction::causal}) {
+    expect_error(invalid, {"relative positions", "at most 2147483647"},
+                 [&] { relative_position_bucket(none, {kMost, 20, direction}); });
+  }
   expect_error(invalid, {"max_distance", "0"}, [&] { relative_position_bucket(none, {32, 0}); });
   Tensor far({1}, DType::i32);
   far.mutable_view().as<std::int32_t>()[0] = -9;  // log(9 / 8) / log(8 / 8)

@@ -262,8 +262,13 @@ TEST(Caches, OfAnEncoderDecoderHoldTheTargetsSequences) {
   inputs.decoder_input_ids = ids.view();
   inputs.cache = &cache;
   model->forward(inputs);
-  cache.crop(0);
   inputs.input_ids.reset();
+  const Tensor narrow = Tensor::zeros({1, 3}, DType::u8);
+  inputs.decoder_attention_mask = narrow.view();
+  expect_error(ErrorCode::shape_mismatch, {"decoder_attention_mask", "[1, 3]", "[1, 6]"},
+               [&] { model->forward(inputs); });
+  inputs.decoder_attention_mask.reset();
+  cache.crop(0);
   inputs.decoder_input_ids = two.view();
   expect_error(ErrorCode::shape_mismatch, {"1 sequences in input_ids", "2"},
                [&] { model->forward(inputs); });

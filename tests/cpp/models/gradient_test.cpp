@@ -346,6 +346,16 @@ TEST_F(Gradients, RefuseWhatHasNone) {
           [&](Gradient& gradient) { gradient.add(loss()); });
 }
 
+TEST_F(Gradients, OfLabelsNeedAHead) {
+  const auto base = load_folder(fixture_path("models/gpt2/odd"), "config.json", Task::base);
+  Gradient gradient;
+  gradient.add(loss());
+  gradient.want(kMiddle);
+  Trace trace;
+  expect_error(ErrorCode::unsupported, {"loss", "gpt2 for the task base", "labels"},
+               [&] { base->gradient(inputs, trace, gradient); });
+}
+
 TEST_F(Gradients, OfAResidualThatAPassEndsWith) {
   Gradient whole, part;
   Random random(6);

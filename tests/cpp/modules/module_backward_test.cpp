@@ -217,6 +217,14 @@ TEST(ModuleBackward, RefusesWhatItCannotDo) {
   call.module->forward(call.inputs, &trace);
   expect_error(ErrorCode::shape_mismatch, {"[2, 3, 5]", "[2, 3, 19]"},
                [&] { call.module->backward(call.inputs, example.input("input"), trace); });
+  // What was kept is that of the forward pass's inputs: others would read beyond it.
+  const Tensor longer = Tensor::zeros({300, 5}), d = Tensor::zeros({300, 19});
+  call.module->differentiate(trace, gradient);
+  call.module->forward(call.inputs, &trace);
+  Module::Inputs others;
+  others.tensors.emplace("input", longer.view());
+  expect_error(ErrorCode::shape_mismatch, {"backward", "input float32[300, 5]", "[2, 3, 5]"},
+               [&] { call.module->backward(others, d, trace); });
   expect_error(ErrorCode::invalid_argument, {"\"weight\"", "not asked"},
                [&] { call.module->weight_gradient(gradient, "weight"); });
   EXPECT_EQ(call.module->weight("weight").shape(), (Shape{19, 5}));

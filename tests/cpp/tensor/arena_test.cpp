@@ -4,6 +4,8 @@
 
 #include <cstring>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "support/expect_error.h"
 #include "support/random.h"
@@ -104,6 +106,24 @@ TEST(Arena, SizesBeyondTheAddressSpaceAreRefused) {
   expect_error(ErrorCode::out_of_memory, {"out of memory"},
                [&] { arena.take({kMost}, DType::u8); });
   EXPECT_NE(arena.take({3}).data(), nullptr) << "unusable after a refusal";
+}
+
+TEST(Arena, FramesAreCountedAndMayCloseInAnyOrder) {
+  Arena arena;
+  const auto first = [&] {
+    const Arena::Frame frame(arena);
+    return arena.take({3}).data();
+  };
+  const void* const begin = first();
+  std::optional<Arena::Frame> outer(std::in_place, arena), inner;
+  arena.take({100});
+  inner.emplace(arena);
+  EXPECT_EQ(arena.frames(), 2u);
+  outer.reset();
+  EXPECT_EQ(arena.frames(), 1u);
+  inner.reset();
+  EXPECT_EQ(arena.frames(), 0u);
+  EXPECT_EQ(first(), begin);
 }
 
 }  // namespace

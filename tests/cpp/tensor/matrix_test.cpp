@@ -11,6 +11,7 @@
 #include "clearformer/tensor/rotation.h"
 #include "clearformer/tensor/rounding.h"
 #include "support/closeness.h"
+#include "support/expect_error.h"
 #include "support/random.h"
 
 namespace clearformer::test {
@@ -309,6 +310,27 @@ TEST(Matrix, AnEmptyTensorGivesAnEmptyMatrix) {
   EXPECT_TRUE(Matrix().empty());
   EXPECT_TRUE(Matrix(Tensor()).empty());
   EXPECT_EQ(Matrix().bytes(), 0u);
+}
+
+TEST(Matrix, SizesBeyondTheAddressSpaceAreRefused) {
+  constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
+  for (const MatrixFormat format : {MatrixFormat::f32, MatrixFormat::f16, MatrixFormat::q8_fine,
+                                    MatrixFormat::q8, MatrixFormat::q4}) {
+    SCOPED_TRACE(to_string(format));
+    for (const std::size_t inputs : {kMost - 3, kMost / 31, kMost / 2}) {
+      expect_error(ErrorCode::out_of_memory, {}, [&] { Matrix(format, 1, inputs); });
+      expect_error(ErrorCode::out_of_memory, {}, [&] { Matrix(format, inputs, 70); });
+    }
+  }
+}
+
+TEST(Matrix, RowsHaveTwoAxes) {
+  for (const Shape& shape : {Shape{4}, Shape{2, 3, 4}}) {
+    expect_error(ErrorCode::shape_mismatch, {"matrix", shape.text()},
+                 [&] { Matrix::of(Tensor::zeros(shape), MatrixFormat::q8); });
+    expect_error(ErrorCode::shape_mismatch, {"matrix", shape.text()},
+                 [&] { Matrix(Tensor::zeros(shape)); });
+  }
 }
 
 }  // namespace

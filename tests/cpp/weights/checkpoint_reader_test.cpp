@@ -259,5 +259,10 @@ TEST(CheckpointReader, AFileWithoutASizeIsRefused) {
 }
 #endif
 
+TEST(CheckpointReader, AFileThatWasNotBegunCannotEnd) {
+  CheckpointReader reader;
+  expect_error(ErrorCode::invalid_argument, {"no file is open"}, [&] { reader.end_file(); });
+}
+
 }  // namespace
 }  // namespace clearformer::test

@@ -120,6 +120,11 @@ describe.each(variants)('%s: as one by one, bit for bit', (variant) => {
 });
 
 describe('models of other kinds', () => {
+  it('packed sequences, also with one row of positions for all', async () => {
+    const packed = { input_ids: ids, position_ids: [[0, 1, 2, 0, 1, 0, 1]] };
+    await expectBits(await gpt2(), packed, interventions('blocks.', 30, 3));
+  });
+
   it('an encoder', async () => {
     const model = await AutoModelForMaskedLM.from_pretrained(fixturePath('models/bert/odd_masked_lm'));
     const { d_model, n_heads } = model.cfg;

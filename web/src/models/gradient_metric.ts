@@ -124,11 +124,12 @@ export type MetricIn = Pick<
  * metric of Wang et al. 2022, arXiv 2211.00593, to be differentiated. `batch` is the number of sequences.
  */
 export function logitDifferenceTerm(right: number, wrong: number, pos = -1, batch = 1): { logits: LogitTerm[] } {
-  const rows = Array.from({ length: batch }, (_, row) => row);
+  const [token, other, count] = [right, wrong, batch].map(Number) as [number, number, number]; // also of bigints
+  const rows = Array.from({ length: count }, (_, row) => row);
   return {
     logits: rows.flatMap((row) => [
-      { row, pos, token: right, weight: 1 / batch },
-      { row, pos, token: wrong, weight: -1 / batch },
+      { row, pos, token, weight: 1 / count },
+      { row, pos, token: other, weight: -1 / count },
     ]),
   };
 }

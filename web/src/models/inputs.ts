@@ -39,7 +39,10 @@ export interface PromptInputs {
 export interface ModelInputs extends PromptInputs {
   /** The segment (of two texts) of each token. Default: zeros. An encoder without segments (DistilBERT) ignores them. */
   token_type_ids?: IntegerInput | undefined;
-  /** Default: the architecture's. */
+  /**
+   * Default: the architecture's; one row holds for all. Where they do not go on by one, most decoders' next of several packed
+   * sequences begins, which do not attend to one another, without `attention_mask` and `use_cache`, as in transformers.
+   */
   position_ids?: IntegerInput | undefined;
   decoder_position_ids?: IntegerInput | undefined;
   /** Images [batch, channel, height, width]. */

@@ -66,7 +66,9 @@ export async function editParameter(
   const pair = edit?.op === 'rank_one';
   checkOptions('edit_parameter', edit ?? null, ['op', 'at', ...(zero ? [] : pair ? ['left', 'right'] : ['value'])]);
   const at = partIn(edit.at);
-  const given = zero ? 0 : edit.op === 'rank_one' ? edit.left : edit.value;
+  // An op that there is not is the core's to refuse, by its name.
+  const known = zero || pair || ['replace', 'add', 'scale'].includes(edit.op);
+  const given = zero || !known ? 0 : edit.op === 'rank_one' ? edit.left : edit.value;
   const { edits } = await engine.call('parameter_edit', {
     model,
     name,

@@ -1,0 +1,151 @@
+// position_ids that the caller gives: packed sequences against transformers, one row for all sequences, and the limit of
+// positions, which is not that of tokens.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "clearformer/layers/gradient.h"
+#include "support/architectures.h"
+#include "support/closeness.h"
+#include "support/expect_error.h"
+#include "support/model_runs.h"
+
+namespace clearformer::test {
+namespace {
+
+std::unique_ptr<Model> with_a_table() { return load_folder(fixture_path("models/gpt2/even")); }
+
+Tensor int32s(const Shape& shape, const std::vector<std::int32_t>& values) {
+  Tensor tensor(shape, DType::i32);
+  std::copy(values.begin(), values.end(), tensor.mutable_view().as<std::int32_t>());
+  return tensor;
+}
+
+Tensor logits_at(Model& model, const Tensor& ids, const Tensor& positions) {
+  ModelInputs inputs;
+  inputs.input_ids = ids.view();
+  inputs.position_ids = positions.view();
+  return logits_of(model, inputs);
+}
+
+void refuse_at(Model& model, const Tensor& ids, const Tensor& positions, const std::string& text) {
+  expect_error(ErrorCode::invalid_argument, {"forward", "position_ids", text},
+               [&] { logits_at(model, ids, positions); });
+}
+
+// Most decoders mask packed sequences from one another; OPT, Falcon and GPT-1 attend to those before.
+TEST(PackedSequences, EqualTheReference) {
+  const Fixture fixture("packed_sequences");
+  const auto cases = fixture.of_op("packed_sequences");
+  ASSERT_EQ(cases.size(), 27u);
+  for (const Case* reference : cases) {
+    SCOPED_TRACE(reference->name());
+    const auto model = load_folder(fixture_path(reference->option("checkpoint").string()));
+    const CaseInputs given(*reference);
+    expect_close("logits", logits_of(*model, given.inputs), reference->output("logits"),
+                 kModelBound);
+  }
+}
+
+// The same numbers although sums run over more terms, which are zero; the first has the same terms.
+TEST(PackedSequences, HaveTheLogitsThatTheyHaveAlone) {
+  const auto model = with_a_table();
+  const Tensor ids = random_ids(1, 1, 7, 64);
+  const Tensor packed = logits_at(*model, ids, int32s({1, 7}, {0, 1, 2, 0, 1, 2, 3}));
+  const std::size_t row = packed.dim(2);
+  const auto part = [&](std::size_t first, std::size_t count) {
+    return TensorView(packed.f32() + first * row, DType::f32, {1, count, row});
+  };
+  expect_same_bits("first", forward(*model, columns(ids, 0, 0, 3)), part(0, 3));
+  expect_close("second", part(3, 4), forward(*model, columns(ids, 0, 3, 4)), kModelBound);
+}
+
+// As in transformers: with a mask or a cache the caller says what belongs together.
+TEST(PackedSequences, AreNotLookedForWithAMaskOrACache) {
+  const auto model = with_a_table();
+  const Tensor ids = random_ids(2, 1, 4, 64), positions = int32s({1, 4}, {0, 1, 0, 1});
+  Tensor ones(Shape{1, 4}, DType::u8);
+  std::fill_n(ones.mutable_view().as<std::uint8_t>(), 4, std::uint8_t{1});
+  ModelInputs inputs;
+  inputs.input_ids = ids.view();
+  inputs.position_ids = positions.view();
+  const Tensor apart = logits_of(*model, inputs);
+  inputs.attention_mask = ones.view();
+  const Tensor masked = logits_of(*model, inputs);
+  inputs.attention_mask.reset();
+  KeyValueCache cache = model->make_cache();
+  inputs.cache = &cache;
+  expect_same_bits("logits", logits_of(*model, inputs), masked);
+  EXPECT_NE(std::memcmp(apart.f32(), masked.f32(), masked.view().bytes()), 0);
+}
+
+TEST(PackedSequences, HaveNoGradientInOneAnother) {
+  const auto model = with_a_table();
+  const Tensor ids = random_ids(3, 1, 6, 64), positions = int32s({1, 6}, {0, 1, 2, 0, 1, 2});
+  ModelInputs inputs;
+  inputs.input_ids = ids.view();
+  inputs.position_ids = positions.view();
+  for (const Gradient::Memory memory : {Gradient::Memory::keep, Gradient::Memory::recompute}) {
+    Gradient gradient;
+    gradient.add(LogitTerm{0, 5, 7, 1.0f});
+    gradient.want("hook_embed");
+    gradient.set_memory(memory);
+    Trace trace;
+    model->gradient(inputs, trace, gradient);
+    const Tensor& d = gradient.at("hook_embed");
+    const auto any = [](float x) { return x != 0.0f; };
+    const float *own = d.f32() + 3 * d.dim(2), *end = d.f32() + d.elements();
+    EXPECT_TRUE(std::none_of(d.f32(), own, any));
+    EXPECT_TRUE(std::any_of(own, end, any));
+  }
+}
+
+TEST(PositionIds, OfOneRowAreThoseOfAllSequences) {
+  const auto model = with_a_table();
+  const Tensor ids = random_ids(4, 2, 3, 64);
+  expect_same_bits("logits", logits_at(*model, ids, int32s({1, 3}, {4, 5, 6})),
+                   logits_at(*model, ids, int32s({2, 3}, {4, 5, 6, 4, 5, 6})));
+  expect_error(ErrorCode::shape_mismatch, {"position_ids", "[3, 3]", "[2, 3]"},
+               [&] { logits_at(*model, ids, int32s({3, 3}, {4, 5, 6, 4, 5, 6, 4, 5, 6})); });
+}
+
+// GPT-2 has a table of 40 rows, GPT-J sines up to 40 positions.
+TEST(PositionIds, AndNotTokensEndWhereTheTableEnds) {
+  for (const char* name : {"gpt2", "gptj"}) {
+    SCOPED_TRACE(name);
+    const auto model = load_folder(fixture_path(concat("models/", name, "/even")));
+    const Tensor few = random_ids(5, 1, 2, 64), many = random_ids(6, 1, 44, 64);
+    std::vector<std::int32_t> twice(44);
+    for (std::size_t t = 0; t < 44; ++t) twice[t] = static_cast<std::int32_t>(t % 22);
+    const Tensor logits = logits_at(*model, many, int32s({1, 44}, twice));
+    expect_close("second half", TensorView(logits.f32() + 22 * 64, DType::f32, {1, 22, 64}),
+                 forward(*model, columns(many, 0, 22, 22)), kModelBound);
+    logits_at(*model, few, int32s({1, 2}, {38, 39}));
+    refuse_at(*model, few, int32s({1, 2}, {39, 40}), "40");
+    constexpr std::int32_t kLargest = std::numeric_limits<std::int32_t>::max();
+    refuse_at(*model, few, int32s({1, 2}, {kLargest, 0}), "2147483647");
+    expect_error(ErrorCode::invalid_argument, {"44 new tokens", "40 positions"},
+                 [&] { forward(*model, many); });
+  }
+}
+
+// RoBERTa's positions begin behind that of padding.
+TEST(PositionIds, OfRobertaReachTheEndOfItsTable) {
+  const auto model = load_folder(fixture_path("models/roberta/even_base"));
+  const TextEmbeddingConfig& text = *model->config().tower.text;
+  const auto rows = static_cast<std::int32_t>(text.position_rows);
+  const Tensor ids = random_ids(7, 1, 1, 64);
+  ModelInputs inputs;
+  inputs.input_ids = ids.view();
+  const Tensor last = int32s({1, 1}, {rows - 1}), beyond = int32s({1, 1}, {rows});
+  inputs.position_ids = last.view();
+  model->forward(inputs);
+  inputs.position_ids = beyond.view();
+  expect_error(ErrorCode::invalid_argument, {"position_ids", std::to_string(rows)},
+               [&] { model->forward(inputs); });
+}
+
+}  // namespace
+}  // namespace clearformer::test
