@@ -78,16 +78,6 @@ describe.each(variants)('%s equals transformers', (variant) => {
   );
 });
 
-it.each(casesOf('packed_sequences').slice(0, 2))('keeps packed sequences apart as transformers does: $name', (one) =>
-  withModel(fixturePath(`${one.options.checkpoint}`), 'simd128', async (model) => {
-    const reference = tensorsOf('packed_sequences', one);
-    const [input_ids, position_ids] = [idRows(reference('input_ids')), idRows(reference('position_ids'))];
-    expect(position_ids).toHaveLength(1); // for both rows
-    const { logits } = await model({ input_ids, position_ids });
-    expectClose('logits', logits, reference('logits'));
-  }),
-);
-
 describe('a forward pass', () => {
   let model: GenerativeModel;
   const input_ids = [[1, 403, 407, 261, 378]];

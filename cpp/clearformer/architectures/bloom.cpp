@@ -48,7 +48,6 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   TowerConfig& tower = model.tower;
   tower.max_positions = kTrainedPositions;
   tower.alibi = {.counts = AlibiConfig::Counts::tokens};
-  tower.packs_sequences = false;
   tower.stack.block.attention.bias = Bias::present;
   tower.text->norm = tower.stack.block.norm;
   return model;

@@ -61,7 +61,6 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
                      "max_position_embeddings", "activation"});
   TowerConfig& tower = model.tower;
   AttentionConfig& attention = tower.stack.block.attention;
-  tower.packs_sequences = false;
   tower.stack.block.order = order_of(config);
   attention.bias = tower.stack.block.feed_forward.bias = read_bias(config, "bias");
   const bool newer = config.flag("new_decoder_architecture");

@@ -49,7 +49,6 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   TowerConfig& tower = model.tower;
   tower.alibi.emplace();
   tower.ends_at_max_positions = true;
-  tower.packs_sequences = false;
   tower.stack.block.norm.bias = false;
   tower.stack.block.feed_forward.bias = Bias::none;
   read_attention(config, tower.stack.block.attention);

@@ -50,7 +50,6 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   const std::size_t d_model = config.size("n_embd");
   TowerConfig& tower = model.tower;
   tower.max_positions = config.size("n_positions");
-  tower.packs_sequences = false;
   tower.stack.layers = read_layers(config, "n_layer");
   tower.stack.final_norm = FinalNorm::none;
   BlockConfig& block = tower.stack.block;

@@ -52,7 +52,6 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   const bool before = config.flag("do_layer_norm_before");
   TowerConfig& tower = model.tower;
   tower.max_positions = config.size("max_position_embeddings");
-  tower.packs_sequences = false;
   tower.stack.layers = read_layers(config, "num_hidden_layers");
   const bool normalized_end = before && !config.flag("_remove_final_layer_norm");
   tower.stack.final_norm = normalized_end ? FinalNorm::present : FinalNorm::none;

@@ -128,7 +128,6 @@ ModelConfig language_model(const ConfigReader& config, Task task) {
   model.kind = ModelKind::decoder_only;
   model.tied = config.flag("tie_word_embeddings");
   model.tower.attends = read_causality(config);
-  model.tower.packs_sequences = model.tower.attends == TowerConfig::Attends::to_the_past;
   read_tokens(config, model);
   return model;
 }

@@ -37,7 +37,6 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
                                            model.tower.d_model()};
   TowerConfig& decoder = *model.second;
   decoder.max_positions = config.size("max_target_positions");
-  decoder.packs_sequences = true;
   TextEmbeddingConfig text;
   text.vocabulary = model.output.vocabulary;
   read_padding(config, text);

@@ -48,8 +48,6 @@ Mask Mask::valid_lens(Tensor lengths) {
   return of(Kind::valid_lens, std::move(lengths), DType::i32);
 }
 
-Mask Mask::first_keys(Tensor firsts) { return of(Kind::first_keys, std::move(firsts), DType::i32); }
-
 Mask Mask::operator&(const Mask& other) const {
   Mask both = *this;
   both.terms_.insert(both.terms_.end(), other.terms_.begin(), other.terms_.end());
@@ -62,7 +60,7 @@ Mask Mask::without_heads() const {
   Mask mask = *this;
   for (Term& term : mask.terms_) {
     const Shape& shape = term.values->shape();
-    if (term.counts_keys() || shape.rank() != 3) continue;
+    if (term.kind == Kind::valid_lens || shape.rank() != 3) continue;
     Tensor values = term.values->clone();
     values.reshape({shape[0], 1, shape[1], shape[2]});
     term.values = std::make_shared<const Tensor>(std::move(values));
@@ -75,7 +73,7 @@ Mask Mask::folded(const Shape& leading) const {
   for (Term& term : mask.terms_) {
     const Shape& shape = term.values->shape();
     const bool same_for_all = shape.rank() < 4 || (shape.rank() == 4 && shape[0] == 1);
-    if (term.counts_keys() || same_for_all || leading.rank() < 2) continue;
+    if (term.kind == Kind::valid_lens || same_for_all || leading.rank() < 2) continue;
     Shape full = leading;
     for (std::size_t axis = 3; axis-- > 0;) full.append(shape.back(axis));
     Tensor values = broadcast_to(*term.values, full);
@@ -89,7 +87,7 @@ void Mask::check(std::string_view operation, std::size_t batch, std::size_t head
                  std::size_t queries, std::size_t keys) const {
   for (const Term& term : terms_) {
     const Shape& shape = term.values->shape();
-    const bool lengths = term.counts_keys();
+    const bool lengths = term.kind == Kind::valid_lens;
     const Shape full = lengths ? Shape{batch, queries} : Shape{batch, heads, queries, keys};
     bool fits = lengths ? (shape.rank() == 1 || shape.rank() == 2) : shape.rank() <= full.rank();
     if (lengths) {
@@ -164,25 +162,17 @@ void Mask::apply(std::size_t batch, std::size_t head, std::size_t query, float* 
   const auto hide_from = [&](std::int64_t limit) {
     std::fill(scores + before(limit), scores + keys, kMinusInfinity);
   };
-  const auto hide_before = [&](std::int64_t key) {
-    std::fill_n(scores, before(key), kMinusInfinity);
-  };
   for (const Term& term : terms_) {
     const Shape& shape = term.values->shape();
-    if (term.counts_keys()) {
+    if (term.kind == Kind::valid_lens) {
       const std::size_t row = shape.rank() == 1 ? batch : batch * shape[1] + query;
-      const std::int32_t key = term.values->view().as<std::int32_t>()[row];
-      if (term.kind == Kind::valid_lens) {
-        hide_from(key);
-      } else {
-        hide_before(key);
-      }
+      hide_from(term.values->view().as<std::int32_t>()[row]);
     } else {
       apply(term, offset(shape, batch, head, query), scores, keys, first_key);
     }
   }
   const auto place = static_cast<std::int64_t>(query);
-  hide_before(place + lower_);
+  std::fill_n(scores, before(place + lower_), kMinusInfinity);
   hide_from(place + upper_ + 1);
 }
 

@@ -31,8 +31,6 @@ class Mask {
   static Mask window(std::size_t past, std::size_t before, std::size_t after);
   /// The first n keys, n per sequence (B) or per query (B, T). int32.
   static Mask valid_lens(Tensor lengths);
-  /// The keys from the given one on, one per sequence (B) or per query (B, T). int32.
-  static Mask first_keys(Tensor firsts);
 
   /// Both restrictions combined; additive terms are summed.
   Mask operator&(const Mask& other) const;
@@ -60,11 +58,10 @@ class Mask {
              std::size_t keys, std::size_t first_key = 0) const;
 
  private:
-  enum class Kind { allow, ignore, additive, valid_lens, first_keys };
+  enum class Kind { allow, ignore, additive, valid_lens };
   struct Term {
     Kind kind;
     std::shared_ptr<const Tensor> values;
-    bool counts_keys() const { return kind == Kind::valid_lens || kind == Kind::first_keys; }
   };
   static Mask of(Kind kind, Tensor values, DType dtype);
   static std::size_t offset(const Shape& shape, std::size_t batch, std::size_t head,

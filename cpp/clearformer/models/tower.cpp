@@ -197,12 +197,7 @@ TowerRun::TowerRun(const Tower& tower, TowerInputs inputs, const Context& contex
     from_ = first_sought(context.trace.path(), gradient->places(), tower.config().stack);
     from_ = std::max(from_, first_);
   }
-  if (tower.text_) {
-    const TensorView positions = tower.positions(inputs_, Tower::past_of(inputs_), context.arena);
-    turn(positions);
-    if (inputs_.positions && !inputs_.attention_mask && inputs_.cache == nullptr)
-      separate(positions);
-  }
+  if (tower.text_) turn(tower.positions(inputs_, Tower::past_of(inputs_), context.arena));
   place(x_.dim(1));
   if (context.trace.gradient() != nullptr) sum_positions();
 }
@@ -234,26 +229,6 @@ void TowerRun::turn(const TensorView& positions) {
     local_rotary_ = tower_.local_rotary_->table(positions, context_.arena);
     state_.local_rotary = &local_rotary_;
   }
-}
-
-// Masks packed sequences from one another.
-void TowerRun::separate(const TensorView& positions) {
-  if (!tower_.config_.packs_sequences) return;
-  const auto* position = positions.as<std::int32_t>();
-  Tensor firsts = Tensor::zeros(positions.shape(), DType::i32);
-  auto* first = firsts.mutable_view().as<std::int32_t>();
-  bool several = false;
-  for (std::size_t i = 0; i < positions.elements(); ++i) {
-    const std::size_t t = i % positions.dim(1);
-    if (t == 0) continue;
-    const bool goes_on = std::int64_t{position[i]} - position[i - 1] == 1;
-    first[i] = goes_on ? first[i - 1] : static_cast<std::int32_t>(t);
-    several = several || first[i] != 0;
-  }
-  if (!several) return;
-  const Mask apart = Mask::first_keys(std::move(firsts));
-  state_.mask = state_.mask & apart;
-  state_.local_mask = state_.local_mask & apart;
 }
 
 TowerRun::TowerRun(const Tower& tower, Probe, const Context& context)

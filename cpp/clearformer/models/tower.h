@@ -27,9 +27,6 @@ struct TowerConfig {
 
   StackConfig stack;
   enum class Attends { to_all, to_the_past } attends = Attends::to_all;
-  /// Given positions that do not go on by one begin another of several packed sequences, which do not attend to one
-  /// another, in a pass without attention mask and cache (transformers' find_packed_sequence_indices).
-  bool packs_sequences = false;
   bool cross_attention = false;   // decoder blocks, with attention to a memory
   std::size_t window_before = 0;  // window of layers with Span::local, towards the past
   std::size_t window_after = 0;   // … and towards the future
@@ -197,7 +194,6 @@ class TowerRun {
   void sum_positions();
   void positions_back();
   void turn(const TensorView& positions);
-  void separate(const TensorView& positions);
   void expect_alone() const;
   void place(std::size_t length);
 

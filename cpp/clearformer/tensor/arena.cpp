@@ -58,7 +58,8 @@ std::size_t Arena::bytes() const {
   return total;
 }
 
-void Arena::rewind(std::size_t block, std::size_t used) {
+void Arena::close(std::size_t block, std::size_t used) {
+  --frames_;
   // The frame around it was closed before it.
   if (block > block_ || (block == block_ && used > used_)) return;
   block_ = block;

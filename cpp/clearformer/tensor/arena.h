@@ -34,15 +34,13 @@ class Arena {
   /// Releases, at the end of its scope, everything taken since its construction.
   class Frame {
    public:
-    explicit Frame(Arena& arena) : arena_(arena), block_(arena.block_), used_(arena.used_) {
+    [[gnu::noinline]] explicit Frame(Arena& arena)
+        : arena_(arena), block_(arena.block_), used_(arena.used_) {
       ++arena.frames_;
     }
     Frame(const Frame&) = delete;
     Frame& operator=(const Frame&) = delete;
-    ~Frame() {
-      --arena_.frames_;
-      arena_.rewind(block_, used_);
-    }
+    ~Frame() { arena_.close(block_, used_); }
 
    private:
     Arena& arena_;
@@ -56,7 +54,7 @@ class Arena {
     std::size_t size;
   };
 
-  void rewind(std::size_t block, std::size_t used);
+  void close(std::size_t block, std::size_t used);
   void merge_blocks();
   void release();
 

@@ -141,15 +141,6 @@ TEST(Mask, ValidLengthsCountPerSequenceOrPerQuery) {
   });
 }
 
-TEST(Mask, FirstKeysCountPerSequenceOrPerQuery) {
-  expect_mask(Mask::first_keys(lengths({kBatch}, {3, 0})),
-              [](const Index& at) { return at[3] >= (at[0] == 0 ? 3u : 0u); });
-  const std::vector<std::int32_t> firsts = {0, 1, 2, 5, 9, -1, 4, 3};
-  expect_mask(Mask::first_keys(lengths({kBatch, kQueries}, firsts)), [&](const Index& at) {
-    return static_cast<std::int32_t>(at[3]) >= firsts[at[0] * kQueries + at[2]];
-  });
-}
-
 TEST(Mask, CombinationsHideWhatEitherHides) {
   const Tensor allowed = flags({kQueries, kKeys}, 3), ignored = flags({kBatch, 1, 1, kKeys}, 4);
   const Tensor bias = Random(5).tensor({kHeads, 1, kKeys});

@@ -1,14 +1,12 @@
-// position_ids that the caller gives: packed sequences against transformers, one row for all sequences, and the limit of
-// positions, which is not that of tokens.
+// position_ids that the caller gives: which restart, one row for all sequences, and the limit of positions, which is not that
+// of tokens.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstring>
 #include <limits>
 
-#include "clearformer/layers/gradient.h"
 #include "support/architectures.h"
-#include "support/closeness.h"
 #include "support/expect_error.h"
 #include "support/model_runs.h"
 
@@ -35,71 +33,20 @@ void refuse_at(Model& model, const Tensor& ids, const Tensor& positions, const s
                [&] { logits_at(model, ids, positions); });
 }
 
-// Most decoders mask packed sequences from one another; OPT, Falcon and GPT-1 attend to those before.
-TEST(PackedSequences, EqualTheReference) {
-  const Fixture fixture("packed_sequences");
-  const auto cases = fixture.of_op("packed_sequences");
-  ASSERT_EQ(cases.size(), 27u);
-  for (const Case* reference : cases) {
-    SCOPED_TRACE(reference->name());
-    const auto model = load_folder(fixture_path(reference->option("checkpoint").string()));
-    const CaseInputs given(*reference);
-    expect_close("logits", logits_of(*model, given.inputs), reference->output("logits"),
-                 kModelBound);
-  }
-}
-
-// The same numbers although sums run over more terms, which are zero; the first has the same terms.
-TEST(PackedSequences, HaveTheLogitsThatTheyHaveAlone) {
-  const auto model = with_a_table();
-  const Tensor ids = random_ids(1, 1, 7, 64);
-  const Tensor packed = logits_at(*model, ids, int32s({1, 7}, {0, 1, 2, 0, 1, 2, 3}));
-  const std::size_t row = packed.dim(2);
-  const auto part = [&](std::size_t first, std::size_t count) {
-    return TensorView(packed.f32() + first * row, DType::f32, {1, count, row});
-  };
-  expect_same_bits("first", forward(*model, columns(ids, 0, 0, 3)), part(0, 3));
-  expect_close("second", part(3, 4), forward(*model, columns(ids, 0, 3, 4)), kModelBound);
-}
-
-// As in transformers: with a mask or a cache the caller says what belongs together.
-TEST(PackedSequences, AreNotLookedForWithAMaskOrACache) {
+// As in transformers' passes with a cache, its default: what belongs together is told by masks alone.
+TEST(PositionIds, ThatRestartHideNothing) {
   const auto model = with_a_table();
   const Tensor ids = random_ids(2, 1, 4, 64), positions = int32s({1, 4}, {0, 1, 0, 1});
-  Tensor ones(Shape{1, 4}, DType::u8);
-  std::fill_n(ones.mutable_view().as<std::uint8_t>(), 4, std::uint8_t{1});
   ModelInputs inputs;
   inputs.input_ids = ids.view();
   inputs.position_ids = positions.view();
-  const Tensor apart = logits_of(*model, inputs);
-  inputs.attention_mask = ones.view();
-  const Tensor masked = logits_of(*model, inputs);
-  inputs.attention_mask.reset();
+  const Tensor logits = logits_of(*model, inputs);
   KeyValueCache cache = model->make_cache();
   inputs.cache = &cache;
-  expect_same_bits("logits", logits_of(*model, inputs), masked);
-  EXPECT_NE(std::memcmp(apart.f32(), masked.f32(), masked.view().bytes()), 0);
-}
-
-TEST(PackedSequences, HaveNoGradientInOneAnother) {
-  const auto model = with_a_table();
-  const Tensor ids = random_ids(3, 1, 6, 64), positions = int32s({1, 6}, {0, 1, 2, 0, 1, 2});
-  ModelInputs inputs;
-  inputs.input_ids = ids.view();
-  inputs.position_ids = positions.view();
-  for (const Gradient::Memory memory : {Gradient::Memory::keep, Gradient::Memory::recompute}) {
-    Gradient gradient;
-    gradient.add(LogitTerm{0, 5, 7, 1.0f});
-    gradient.want("hook_embed");
-    gradient.set_memory(memory);
-    Trace trace;
-    model->gradient(inputs, trace, gradient);
-    const Tensor& d = gradient.at("hook_embed");
-    const auto any = [](float x) { return x != 0.0f; };
-    const float *own = d.f32() + 3 * d.dim(2), *end = d.f32() + d.elements();
-    EXPECT_TRUE(std::none_of(d.f32(), own, any));
-    EXPECT_TRUE(std::any_of(own, end, any));
-  }
+  expect_same_bits("with a cache", logits_of(*model, inputs), logits);
+  const Tensor second = forward(*model, columns(ids, 0, 2, 2));
+  const TensorView half(logits.f32() + 2 * logits.dim(2), DType::f32, second.shape());
+  EXPECT_NE(std::memcmp(half.f32(), second.f32(), half.bytes()), 0);
 }
 
 TEST(PositionIds, OfOneRowAreThoseOfAllSequences) {
@@ -120,8 +67,8 @@ TEST(PositionIds, AndNotTokensEndWhereTheTableEnds) {
     std::vector<std::int32_t> twice(44);
     for (std::size_t t = 0; t < 44; ++t) twice[t] = static_cast<std::int32_t>(t % 22);
     const Tensor logits = logits_at(*model, many, int32s({1, 44}, twice));
-    expect_close("second half", TensorView(logits.f32() + 22 * 64, DType::f32, {1, 22, 64}),
-                 forward(*model, columns(many, 0, 22, 22)), kModelBound);
+    expect_same_bits("first half", TensorView(logits.f32(), DType::f32, {1, 22, 64}),
+                     forward(*model, columns(many, 0, 0, 22)));
     logits_at(*model, few, int32s({1, 2}, {38, 39}));
     refuse_at(*model, few, int32s({1, 2}, {39, 40}), "40");
     constexpr std::int32_t kLargest = std::numeric_limits<std::int32_t>::max();

@@ -40,8 +40,8 @@ export interface ModelInputs extends PromptInputs {
   /** The segment (of two texts) of each token. Default: zeros. An encoder without segments (DistilBERT) ignores them. */
   token_type_ids?: IntegerInput | undefined;
   /**
-   * Default: the architecture's; one row holds for all. Where they do not go on by one, most decoders' next of several packed
-   * sequences begins, which do not attend to one another, without `attention_mask` and `use_cache`, as in transformers.
+   * Default: the architecture's; one row holds for all. They hide nothing: where they restart, tokens attend to those before,
+   * as in transformers with its cache (without one it takes them for packed sequences).
    */
   position_ids?: IntegerInput | undefined;
   decoder_position_ids?: IntegerInput | undefined;

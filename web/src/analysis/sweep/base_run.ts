@@ -75,18 +75,13 @@ function sizesOf(inputs: RunInputs) {
   return { batch, length: text ? length : 0, targets, longest };
 }
 
-/**
- * Whether later positions never change earlier ones, and keys and values are kept as they are computed. Positions that are
- * given without a mask may be those of packed sequences, which only passes without a cache tell apart.
- */
-function sharesPrefix(model: PreTrainedModel, inputs: RunInputs, targets: number): boolean {
+/** Whether later positions never change earlier ones, and keys and values are kept as they are computed. */
+function sharesPrefix(model: PreTrainedModel, targets: number): boolean {
   const { kind, task } = model.cfg;
   const { is_causal, use_bidirectional_attention } = model.config;
   const causal = is_causal !== false && (use_bidirectional_attention ?? false) === false;
   const predicts = kind === 'decoder-only' ? task === 'causal-lm' : task === 'seq2seq-lm' && targets > 0;
-  const side = targets > 0 ? 'decoder_' : '';
-  const packed = inputs[`${side}position_ids` as const] && !inputs[`${side}attention_mask` as const];
-  return predicts && causal && !packed && model.info().cache_dtype === 'fp32';
+  return predicts && causal && model.info().cache_dtype === 'fp32';
 }
 
 /** Runs the base, and keeps what passes share; `of` is that of another model with the same weights. */
@@ -96,7 +91,7 @@ export async function baseRun(model: PreTrainedModel, request: BaseRequest, of?:
   const inputs = inAllRows(forwardIn('sweep', base, model.open().engine));
   const { kind, n_layers: layers } = model.cfg;
   const { batch, length: texts, targets, longest } = sizesOf(inputs);
-  const cache = request.capture === undefined && sharesPrefix(model, inputs, targets) ? new KeyValueCache() : undefined;
+  const cache = request.capture === undefined && sharesPrefix(model, targets) ? new KeyValueCache() : undefined;
   const decodes = kind === 'encoder-decoder' && cache !== undefined;
   const startable = decodes || kind === 'decoder-only' || kind === 'encoder-only';
   const hooks = model.hooks({ on_request: true });
