@@ -75,9 +75,10 @@ export class KeptFocus implements ReactiveController {
   hostUpdated(): void {
     const left = this.#host.shadowRoot?.activeElement;
     if (!left?.matches(':disabled')) return;
-    for (let place = left.parentElement; place; place = place.parentElement) {
-      const other = place.querySelector<HTMLElement>('button:enabled');
-      if (other) return other.focus();
+    let place: Element | null | undefined = left;
+    while (place && this.#host.shadowRoot?.activeElement === left) {
+      place = place.parentElement;
+      place?.querySelector<HTMLElement>('button:enabled')?.focus();
     }
   }
 }
