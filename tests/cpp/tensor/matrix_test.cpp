@@ -317,7 +317,7 @@ TEST(Matrix, SizesBeyondTheAddressSpaceAreRefused) {
   for (const MatrixFormat format : {MatrixFormat::f32, MatrixFormat::f16, MatrixFormat::q8_fine,
                                     MatrixFormat::q8, MatrixFormat::q4}) {
     SCOPED_TRACE(to_string(format));
-    for (const std::size_t inputs : {kMost - 3, kMost / 31, kMost / 2}) {
+    for (const std::size_t inputs : {kMost - 3, kMost / 15, kMost / 2}) {
       expect_error(ErrorCode::out_of_memory, {}, [&] { Matrix(format, 1, inputs); });
       expect_error(ErrorCode::out_of_memory, {}, [&] { Matrix(format, inputs, 70); });
     }
