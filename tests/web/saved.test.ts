@@ -6,9 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
+  AutoModel,
   AutoModelForCausalLM,
   AutoModelForSeq2SeqLM,
   type Destination,
+  inspect,
   type ModelInputs,
   type PreTrainedModel,
   Tensor,
@@ -95,6 +97,15 @@ describe('save_pretrained', () => {
     } finally {
       rmSync(path, { recursive: true });
     }
+  });
+
+  it('names the class of the model that is saved', async () => {
+    const own = await AutoModel.from_pretrained(fixturePath('models/bert/odd_masked_lm'));
+    const files = await own.save_pretrained();
+    expect(JSON.parse(new TextDecoder().decode(files['config.json'])).architectures).toEqual(['BertModel']);
+    const { task, problems } = await inspect(files);
+    expect([task, problems.filter(({ code }) => code === 'missing_tensor')]).toEqual(['base', []]);
+    await own.dispose();
   });
 
   it('refuses rounded weights unless it is told to write what they stand for', async () => {

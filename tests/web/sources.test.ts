@@ -85,6 +85,16 @@ describe('the same model from', () => {
     expect(await logitsOf(each((bytes) => new Blob([copyOf(bytes)])))).toEqual(wanted);
   });
 
+  it('a record of Node Buffers in a worker, which stay whole', async () => {
+    const whole = Buffer.alloc(2 * 1_048_576, storiesFiles()['model.safetensors']); // of the file, over and over
+    const stories = Object.entries(storiesFiles()).map(([name, bytes]) => [name, Buffer.from(bytes.slice().buffer)]);
+    const ours: Record<string, Buffer> = Object.fromEntries(stories);
+    for (let time = 0; time < 2; time++) expect(await logitsOf(ours, { worker: true })).toEqual(wanted);
+    const part = { ...ours, 'model.safetensors': whole.subarray(0, files['model.safetensors']?.length) };
+    expect(await logitsOf(part, { worker: true })).toEqual(wanted);
+    for (const { buffer } of Object.values(part)) expect(buffer.byteLength).toBeGreaterThan(0);
+  });
+
   it('files that were dropped, or picked as a folder', async () => {
     expect(await logitsOf(fileList(files))).toEqual(wanted);
     expect(await logitsOf(fileList(files, 'stories260K'))).toEqual(wanted);

@@ -96,6 +96,19 @@ describe('functions of tensors', () => {
     expectNear(one.name, mean(tensor('input'), dim), tensor('mean'));
   });
 
+  it('std_mean of numbers that are close to each other', () => {
+    for (const values of [
+      [16777216, 16777218],
+      [1e6, 1e6 + 0.0625, 1e6 + 0.125, 1e6 + 0.25],
+      [-3e4, -3e4],
+    ]) {
+      const middle = values.reduce((sum, value) => sum + value) / values.length;
+      const wanted = Math.sqrt(values.reduce((sum, value) => sum + (value - middle) ** 2, 0) / (values.length - 1));
+      const [std] = std_mean(new Tensor('float32', Float32Array.from(values), [values.length]));
+      expect(std.item()).toBeCloseTo(wanted, 6);
+    }
+  });
+
   it.each(of('mean_pooling'))('%s', (_, one) => {
     const tensor = given(one);
     expectNear(one.name, mean_pooling(tensor('input'), tensor('mask')), tensor('output'));

@@ -107,8 +107,11 @@ std::vector<NameMap> Architecture::spellings() const {
 }
 
 std::vector<NameMap> Architecture::synonyms() const {
-  if (schemes.size() < 2) return {};
   std::vector<NameMap> all;
+  if (schemes.size() < 2) {
+    for (const std::string_view prefix : prefixes) all.push_back(joined(prefix, {}, rules));
+    return all;
+  }
   for (const KeyScheme& scheme : schemes) {
     if (scheme.saved != nullptr) return {};
     all.push_back(joined("", scheme.rules, rules));

@@ -45,7 +45,7 @@ struct Architecture {
   void expect_one_prefix(const Weights& weights) const;
   /// The name maps of all schemes, for use before the weights are read.
   std::vector<NameMap> spellings() const;
-  /// Those of the schemes without prefix, if there are several for the same weights: none depends on the config.
+  /// Other names of the same weights, which do not depend on the config: those of several schemes, else of the prefixes.
   std::vector<NameMap> synonyms() const;
 };
 

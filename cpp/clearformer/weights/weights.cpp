@@ -145,6 +145,10 @@ bool Weights::same(std::string_view a, std::string_view b) const {
 
 void Weights::rename(std::string_view from, std::string to) {
   auto entry = entries_.extract(entries_.find(from));
+  if (entries_.contains(to)) {
+    fail(ErrorCode::malformed_file, entry.mapped().file, ": tensor \"", from, "\" and \"", to,
+         "\" are the same weight under two names");
+  }
   if (entry.mapped().name_in_file.empty()) entry.mapped().name_in_file = from;
   entry.key() = std::move(to);
   entries_.insert(std::move(entry));

@@ -183,6 +183,9 @@ TEST(Weights, OldNamesOfNormsAreModernized) {
   weights.modernize();
   EXPECT_EQ(weights.names(),
             (std::vector<std::string>{"a.LayerNorm.bias", "a.LayerNorm.weight", "gamma"}));
+  weights.add("a.LayerNorm.gamma", "f", Tensor({2}));
+  expect_error(ErrorCode::malformed_file, {"a.LayerNorm.gamma", "a.LayerNorm.weight", "two names"},
+               [&] { weights.modernize(); });
 }
 
 TEST(Weights, IgnoredTensorsAreNotReported) {

@@ -119,7 +119,7 @@ describe('acdc', () => {
     await model.dispose();
   });
 
-  it.each(['models/gpt2/odd', 'llama_tiny/odd', 'models/gpt_neox/even'])(
+  it.each(['models/gpt2/odd', 'llama_tiny/odd', 'models/gpt_neox/even', 'models/granite/even'])(
     'keeps all or nothing of %s',
     async (folder) => {
       const model = await AutoModelForCausalLM.from_pretrained(fixturePath(folder));

@@ -233,7 +233,7 @@ async function* parts(bytes: Uint8Array): AsyncIterable<Uint8Array> {
   const isOwn = isA(bytes.buffer, 'ArrayBuffer');
   for (let start = 0; start < bytes.byteLength; start += partBytes) {
     const part = bytes.subarray(start, start + partBytes);
-    yield isOwn ? part : part.slice();
+    yield isOwn ? part : new Uint8Array(part);
   }
 }
 

@@ -60,16 +60,17 @@ export interface NamedWeight extends ParameterInfo {
   stored: string;
 }
 
-/** The weights with the checkpoint's names, or with other names of theirs if these have all the modules. */
+/** The weights with the checkpoint's names, and with other names of theirs: those that have all the modules, else the first. */
 export function namedLike(
   modules: readonly string[],
   listed: readonly (ParameterInfo & { synonyms?: readonly string[] })[],
-): NamedWeight[] {
+): NamedWeight[][] {
   const named = (nameOf: (weight: (typeof listed)[number]) => string | undefined): NamedWeight[] =>
     listed.map((weight) => ({ ...weight, name: nameOf(weight) ?? weight.name, stored: weight.name }));
   const own = named(({ name }) => name);
   const ways = (listed[0]?.synonyms ?? []).map((_, way) => named(({ synonyms }) => synonyms?.[way]));
-  return [own, ...ways].find((all) => modules.every((module) => namesOf(module, all).length > 0)) ?? own;
+  const whole = [own, ...ways].filter((all) => modules.every((module) => namesOf(module, all).length > 0));
+  return whole.length > 0 ? whole : [own];
 }
 
 /** The weight of that name, or else those with more or fewer segments in front. */

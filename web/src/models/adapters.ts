@@ -10,7 +10,15 @@ import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { checkLoraConfig, isTarget, type LoraConfig, rankAndScale } from './adapter_config.js';
-import { adapterNames, modulesOf, namedLike, type Shapes, tensorShapes, weightOf } from './adapter_files.js';
+import {
+  adapterNames,
+  modulesOf,
+  type NamedWeight,
+  namedLike,
+  type Shapes,
+  tensorShapes,
+  weightOf,
+} from './adapter_files.js';
 import type { OpenedModel } from './parameters.js';
 
 /** How an adapter is loaded. */
@@ -81,11 +89,38 @@ async function add(
   const config = JSON.parse(text) as LoraConfig;
   const { engine, model: handle } = model.open();
   const { parameters } = await engine.call('parameter_list', { model: handle, with_synonyms: true });
-  const modules = modulesOf(shapes);
-  const listed = namedLike([...modules.keys()], parameters);
+  let plan: Plan | undefined;
+  for (const listed of namedLike([...modulesOf(shapes).keys()], parameters)) {
+    const one = planFor(listed, config, shapes);
+    if (plan === undefined || one.missing === undefined) plan = one;
+    if (plan.missing === undefined) break;
+  }
+  const { updates = [], missing } = plan ?? {};
+  if (missing !== undefined) {
+    const problem = `adapter: ${missing} is one of target_modules, and ${weightsFile} has no matrices for it`;
+    throw new ClearformerError('missing_tensor', problem, { file: weightsFile, tensor: missing });
+  }
+  await engine.call('adapter_add', { model: handle, adapter, updates, checkpoint });
+  try {
+    await put(model, [{ adapter, scale: 1 }], true);
+  } catch (thrown) {
+    await engine.call('adapter_remove', { model: handle, adapter });
+    throw thrown;
+  }
+  stateOf(model).configs.set(adapter, text);
+}
+
+interface Plan {
+  updates: AdapterUpdate[];
+  /** A weight that is a target, and has no matrices. */
+  missing: string | undefined;
+}
+
+/** What the matrices are added to, with one of the ways to name the weights. */
+function planFor(listed: readonly NamedWeight[], config: LoraConfig, shapes: Shapes): Plan {
   const prefixes = new Set<string>();
   const updates: AdapterUpdate[] = [];
-  for (const [module, path] of modules) {
+  for (const [module, path] of modulesOf(shapes)) {
     const { name, stored: weight } = weightOf(module, listed);
     const twice = updates.find((update) => update.weight === weight);
     if (twice !== undefined) throw misfit(`${path} and ${twice.name} are both of ${weight}`);
@@ -105,18 +140,7 @@ async function add(
     const isMissing = (prefix: string) => isListed(config, prefix + module);
     return dims.length === 2 && module !== name && !covered && [...prefixes].every(isMissing);
   });
-  if (missing !== undefined) {
-    const problem = `adapter: ${missing.name} is one of target_modules, and ${weightsFile} has no matrices for it`;
-    throw new ClearformerError('missing_tensor', problem, { file: weightsFile, tensor: missing.name });
-  }
-  await engine.call('adapter_add', { model: handle, adapter, updates, checkpoint });
-  try {
-    await put(model, [{ adapter, scale: 1 }], true);
-  } catch (thrown) {
-    await engine.call('adapter_remove', { model: handle, adapter });
-    throw thrown;
-  }
-  stateOf(model).configs.set(adapter, text);
+  return { updates, missing: missing?.name };
 }
 
 /** What PEFT's path of a module has in front of the checkpoint's name, such as "transformer.". */
@@ -169,7 +193,7 @@ export function activeAdapters(model: AdaptedModel): string[] {
 
 /** @internal Releases adapters. */
 export async function deleteAdapter(model: AdaptedModel, names: string | readonly string[]): Promise<void> {
-  const list = [names].flat() as string[];
+  const list = new Set([names].flat() as string[]);
   for (const name of list) requireKnown(model, name);
   const { engine, model: handle } = model.open();
   const state = stateOf(model);

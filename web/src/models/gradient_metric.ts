@@ -49,7 +49,10 @@ export interface LogitTerm {
 
 /** The loss that transformers computes from a model's outputs and labels. */
 export interface LossTerm {
-  /** As transformers expects them for the model's task. Without `decoder_input_ids` a decoder's are made of them. */
+  /**
+   * As transformers expects them for the model's task: -100 is not counted. Masked positions are, as in all its classes but
+   * Gemma 3's of images and texts. Without `decoder_input_ids` a decoder's are made of them.
+   */
   labels: LabelInput;
   /** Default 0; only of labels that are classes or tokens. */
   label_smoothing?: number | undefined;

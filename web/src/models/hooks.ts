@@ -3,6 +3,7 @@
 import type { HookPoint } from '../runtime/border.js';
 import { type HookName, ourName, type TransformerLens3Name } from '../runtime/hook_names.js';
 import { ClearformerError } from '../support/error.js';
+import { isA } from '../support/kinds.js';
 import { nameTest } from '../support/pattern.js';
 
 /** A filter of activations; in strings, `*` matches any characters. */
@@ -41,7 +42,7 @@ export function resolveHooks(option: string, hooks: readonly PassHook[], filter:
 
 function testOf(option: string, filter: NameFilter, hooks: readonly HookPoint[]): (name: HookName) => boolean {
   if (typeof filter === 'function') return filter;
-  if (filter instanceof RegExp) return (name) => name.search(filter) >= 0; // search ignores lastIndex
+  if (isA(filter, 'RegExp')) return (name) => name.search(filter) >= 0; // search ignores lastIndex
   if (typeof filter !== 'string')
     throw new ClearformerError('invalid_argument', `${option}: needs names, patterns, a RegExp or a function`, {
       option,

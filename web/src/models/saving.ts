@@ -7,6 +7,7 @@ import { isNode, nodeModule } from '../support/platform.js';
 import { toSafetensors } from '../tensor/safetensors.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { type AdaptedModel, readAdapter } from './adapters.js';
+import { classFor } from './class_names.js';
 
 /** The bytes of a file, in memory that threads do not share, for which TypeScript before 5.7 has no name. */
 type Bytes = ReturnType<Uint8Array['slice']>;
@@ -25,6 +26,7 @@ export interface SaveOptions {
 
 /** @internal A model, as far as its files need it. */
 export interface SavedModel {
+  readonly cfg: { readonly task: string };
   readonly files: { texts: { config: string; generation: string | undefined } };
   named_parameters(): Promise<ParameterInfo[]>;
   parameter(name: string): Promise<Tensor>;
@@ -50,7 +52,7 @@ export async function savePretrained(
   for (const { name } of listed) tensors[name] = await model.parameter(name);
   const { texts } = model.files;
   const files: SavedFiles = {
-    'config.json': encoded(inFloat32(texts.config)),
+    'config.json': encoded(describing(model.cfg.task, texts.config)),
     'model.safetensors': safetensors(tensors),
   };
   if (texts.generation !== undefined) files['generation_config.json'] = encoded(texts.generation);
@@ -69,11 +71,13 @@ export async function saveAdapter(
 }
 
 /**
- * The file with the type of the numbers written, also in its parts (CLIP's text_config). Its other numbers keep their
- * spelling: transformers takes no 0 for 0.0.
+ * The file with the class of the model that is saved, and the type of the numbers written, also in its parts (CLIP's
+ * text_config). Its other numbers keep their spelling: transformers takes no 0 for 0.0.
  */
-function inFloat32(text: string): string {
-  return text.replace(/("(?:torch_)?dtype"\s*:\s*)"\w*"/g, '$1"float32"');
+function describing(task: string, text: string): string {
+  return text
+    .replace(/("architectures"\s*:\s*\[\s*)"(\w+)"/, (_, before, named) => `${before}"${classFor(task, named)}"`)
+    .replace(/("(?:torch_)?dtype"\s*:\s*)"\w*"/g, '$1"float32"');
 }
 
 /** As Python's safetensors with transformers' note of the framework, which its reader requires. */

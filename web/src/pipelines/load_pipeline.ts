@@ -64,6 +64,7 @@ async function loadPipeline<Model extends PreTrainedModel<ModelOutput>, Beside, 
     const [loaded, beside] = await bothOrNeither(loading, reading, stop.controller);
     const model = new Model(loaded);
     try {
+      signal?.throwIfAborted();
       checkRead(others, small.sizes);
       const made = create(task, model, beside);
       progress.ready();

@@ -25,7 +25,7 @@ export function hasOwnMemory({ buffer, byteLength }: Uint8Array): boolean {
 /** A copy of a chunk, in spare memory if there is any. */
 export function copyOf(chunk: Uint8Array): Uint8Array {
   const memory = chunk.byteLength <= chunkBytes ? spare.pop() : undefined;
-  if (memory === undefined) return chunk.slice();
+  if (memory === undefined) return new Uint8Array(chunk); // slice() of a Node Buffer copies nothing
   const copy = new Uint8Array(memory, 0, chunk.byteLength);
   copy.set(chunk);
   noteOwn(copy);

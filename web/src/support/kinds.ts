@@ -6,6 +6,7 @@ interface Kinds {
   BigInt64Array: BigInt64Array;
   Float32Array: Float32Array;
   Int32Array: Int32Array;
+  RegExp: RegExp;
   Uint8Array: Uint8Array;
   Uint8ClampedArray: Uint8ClampedArray;
   URL: URL;

@@ -80,8 +80,11 @@ export function std_mean(
   const wide = given.mean(dim, true);
   const own = given.sub(wide);
   const count = given.size / Math.max(wide.size, 1);
+  const rest = own.sum(dim, keepdim); // by which the mean was rounded
   const squares = own.mul(own).sum(dim, keepdim) as Tensor<'float32'>;
-  const std = squares.map((sum) => Math.sqrt(sum / Math.max(count - correction, 0)));
+  const std = squares.map((sum, at) =>
+    Math.sqrt(Math.max(0, sum - Number(rest.data[at]) ** 2 / count) / Math.max(count - correction, 0)),
+  );
   return [std, wide.view(std.dims)];
 }
 

@@ -17,7 +17,7 @@ export const headStyles = css`
   .heads { display: grid; gap: 6px 14px; grid-template-columns: repeat(var(--columns), minmax(0, 1fr)); }
   .head { min-width: 0; border-top: 3px solid var(--head); padding-top: 3px; }
   .head.off cf-matrix { opacity: 0.28; }
-  .name-row { display: flex; align-items: center; justify-content: space-between; min-height: 30px; }
+  .name-row { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; min-height: 30px; }
   .name { border: 0; background: none; padding: 3px 4px; margin-left: -4px; border-radius: 6px; cursor: pointer; min-height: 28px; white-space: nowrap; }
   .name:hover { background: var(--cf-sunken); }
   .name[aria-pressed='true'] { background: var(--cf-ink); color: var(--cf-paper); }

@@ -8,6 +8,8 @@ import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import type { HookName } from '../../runtime/hook_names.js';
 import { ClearformerError } from '../../support/error.js';
 import { Tensor } from '../../tensor/tensor.js';
+import { attentionScale } from '../layer_hooks.js';
+import { requireSum } from '../residual_parts.js';
 import type { GraphShape, Receiver } from './circuit_graph.js';
 
 type Floats = Tensor<'float32'>;
@@ -17,11 +19,11 @@ type Added = Map<string, Floats>;
 
 const hookOf = (layer: number, leaf: string) => `blocks.${layer}.${leaf}` as HookName;
 
-/** What the nodes of a layer add, from a pass that captured it. */
-function addIn(added: Added, layer: number, results: Floats, mlp: Floats): void {
+/** What the nodes of a layer add, from a pass that captured it; `scale` is attentionScale()'s. */
+function addIn(added: Added, layer: number, scale: number | Floats, results: Floats, mlp: Floats): void {
   const [, , heads = 0] = results.dims;
   for (let head = 0; head < heads; head++) {
-    added.set(`a${layer}.h${head}`, results.slice(null, null, head, null) as Floats);
+    added.set(`a${layer}.h${head}`, (results.slice(null, null, head, null) as Floats).mul(scale));
   }
   added.set(`m${layer}`, mlp);
 }
@@ -115,7 +117,8 @@ export class CircuitRun {
     const options = { start_at_layer: layer, stop_at_layer: layer + 1, names_filter, signal: this.#signal };
     const inputs = { ...this.#inputs, residual };
     const [stream, cache] = await this.#model.run_with_cache(inputs, { ...options, edits });
-    addIn(added, layer, cache[results] as Floats, cache[output] as Floats);
+    const scale = await attentionScale(this.#model, layer);
+    addIn(added, layer, scale, cache[results] as Floats, cache[output] as Floats);
     const value = this.#difference(`m${layer}`, added);
     if (value === undefined) return stream;
     const input: ActivationEdit = { hook: hookOf(layer, 'hook_mlp_in'), op: 'add', value };
@@ -163,7 +166,7 @@ async function recorded(model: PreTrainedModel, inputs: ModelInputs, signal?: Ab
   const added: Added = new Map([['input', streams[0] as Floats]]);
   for (let layer = 0; layer < n_layers; layer++) {
     const [results, mlp] = ['attn.hook_result', 'hook_mlp_out'].map((leaf) => cache[hookOf(layer, leaf)] as Floats);
-    addIn(added, layer, results as Floats, mlp as Floats);
+    addIn(added, layer, await attentionScale(model, layer), results as Floats, mlp as Floats);
   }
   return { streams: [...streams, last], added };
 }
@@ -178,6 +181,7 @@ const refused = (reason: string) => new ClearformerError('unsupported', `acdc: $
 
 function requireGraph(model: PreTrainedModel): void {
   if (model.cfg.kind !== 'decoder-only') throw refused(`${model.cfg.model_type} is not decoder-only`);
+  requireSum('acdc', model);
   const names = new Set<string>(model.hooks({ on_request: true }).map(({ name }) => name));
   for (const leaf of ['hook_q_input', 'hook_mlp_in', 'attn.hook_result']) {
     if (!names.has(`blocks.0.${leaf}`)) throw refused(`${model.cfg.model_type} has no ${leaf}`);

@@ -8,6 +8,7 @@ import type { Engine } from '../../runtime/engine.js';
 import { type EngineOptions, startEngine } from '../../runtime/start_engine.js';
 import { ClearformerError, textOf } from '../../support/error.js';
 import { checkOptions } from '../../support/options.js';
+import { classFor } from '../class_names.js';
 import type { LoadedModel } from '../pre_trained_model.js';
 import { type Distribution, type Drawn, distributionOf, savedAs } from './distributions.js';
 import { normalNumbers, uniformNumbers } from './random_numbers.js';
@@ -81,26 +82,11 @@ export async function fromConfig(
 const floats =
   /("\w*(?:(?<!_p)drop|dropout|eps|epsilon|range|factor|fraction|std|theta|pct|scale|scaling|multiplier|prob|softcapping|qkv|_value)": -?\d+)(?=[,\n])/g;
 
-/** How transformers names the class of a task, after the model type's name. */
-const heads: Readonly<Record<string, string>> = {
-  base: 'Model',
-  'masked-lm': 'ForMaskedLM',
-  'sequence-classification': 'ForSequenceClassification',
-  'token-classification': 'ForTokenClassification',
-  'question-answering': 'ForQuestionAnswering',
-  'replaced-token-detection': 'ForPreTraining',
-  'image-classification': 'ForImageClassification',
-};
-
 /** config.json, which names the class of the new model if it names one. */
 function textFor(config: PretrainedConfig, task: string): string {
   const { architectures } = config;
   const [named] = Array.isArray(architectures) ? architectures : [];
-  const head = heads[task];
-  const fits = head === undefined || named === undefined || (head !== 'Model' && textOf(named).includes(head));
-  const own = fits
-    ? config
-    : { ...config, architectures: [textOf(named).replace(/(LMHeadModel|For[A-Z]\w*|Model)$/, head)] };
+  const own = named === undefined ? config : { ...config, architectures: [classFor(task, textOf(named))] };
   return JSON.stringify(own, undefined, 2).replace(floats, '$1.0');
 }
 

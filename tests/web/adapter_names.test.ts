@@ -1,0 +1,44 @@
+// load_adapter of files whose modules have other names than the checkpoint's weights.
+
+import { AutoModel, AutoModelForCausalLM, Tensor, toSafetensors } from 'clearformer';
+import { expect, it } from 'vitest';
+import { fixturePath } from './support/references.js';
+
+const encoded = (config: object) => new TextEncoder().encode(JSON.stringify(config));
+
+/** An adapter of rank 1 of one module. */
+function filesOf(path: string, target: string, [outputs, inputs]: readonly number[]) {
+  const halves = Object.entries({ A: [1, inputs as number], B: [outputs as number, 1] });
+  const tensors = halves.map(([half, dims]) => [
+    `base_model.model.${path}.lora_${half}.weight`,
+    new Tensor('float32', new Float32Array(Math.max(...dims)), dims),
+  ]);
+  return {
+    'adapter_config.json': encoded({ peft_type: 'LORA', r: 1, lora_alpha: 1, target_modules: [target] }),
+    'adapter_model.safetensors': toSafetensors(Object.fromEntries(tensors)),
+  };
+}
+
+it('Gemma 3 by the names of transformers 5', async () => {
+  const sizes = { vocab_size: 40, hidden_size: 16, intermediate_size: 24, num_hidden_layers: 1, head_dim: 8 };
+  const text_config = { ...sizes, model_type: 'gemma3_text', num_attention_heads: 2, num_key_value_heads: 1 };
+  const text = await AutoModelForCausalLM.from_config(text_config);
+  const weights: Record<string, Tensor> = {};
+  for (const { name } of await text.named_parameters()) weights[`language_model.${name}`] = await text.parameter(name);
+  const gemma = await AutoModelForCausalLM.from_pretrained({
+    'config.json': encoded({ model_type: 'gemma3', text_config }),
+    'model.safetensors': toSafetensors(weights),
+  });
+  const named = (await gemma.named_parameters()).find(({ name }) => name.endsWith('layers.0.self_attn.q_proj.weight'));
+  expect(named?.name).toBe('language_model.model.layers.0.self_attn.q_proj.weight');
+  const path = 'model.language_model.layers.0.self_attn.q_proj';
+  expect(await gemma.load_adapter(filesOf(path, path, named?.dims as number[]))).toBe('default');
+  await Promise.all([text.dispose(), gemma.dispose()]);
+});
+
+it('a module whose name is the same before and in transformers 5, where others’ are not', async () => {
+  const model = await AutoModel.from_pretrained(fixturePath('models/deit/even_base'));
+  const pooler = (await model.named_parameters()).find(({ name }) => name.endsWith('pooler.dense.weight'));
+  expect(await model.load_adapter(filesOf('pooler.dense', 'dense', pooler?.dims as number[]))).toBe('default');
+  await model.dispose();
+});
