@@ -77,7 +77,7 @@ struct GenerationConfig {
   // Sampling; see sampler.h
   double temperature = 1.0;     // > 0, at least 1e-30
   std::size_t top_k = 50;       // 0: off
-  double top_p = 1.0;           // in [0, 1]
+  double top_p = 1.0;           // in (0, 1]
   std::optional<double> top_h;  // in (0, 1]
   double min_p = 0.0;           // in [0, 1]
   double typical_p = 1.0;       // in (0, 1]

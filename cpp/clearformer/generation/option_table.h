@@ -72,7 +72,7 @@ inline constexpr Option kOptions[] = {
     {"max_initial_timestamp_index", &GenerationConfig::max_initial_timestamp_index},
     {"temperature", &GenerationConfig::temperature, Range::positive},
     {"top_k", &GenerationConfig::top_k},
-    {"top_p", &GenerationConfig::top_p, Range::from_zero},
+    {"top_p", &GenerationConfig::top_p, Range::fraction},
     {"min_p", &GenerationConfig::min_p, Range::from_zero},
     {"typical_p", &GenerationConfig::typical_p, Range::fraction},
     {"top_h", &GenerationConfig::top_h, Range::fraction},

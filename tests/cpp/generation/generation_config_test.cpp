@@ -193,7 +193,7 @@ TEST(GenerationConfig, UnknownKeysAreRefusedFromACallerAndIgnoredInAFile) {
 TEST(GenerationConfig, WrongValuesAreRefusedByName) {
   const std::pair<const char*, std::vector<const char*>> wrong[] = {
       {"temperature", {"0", "-1", "\"hot\"", "0.0", "1e-44", "1e-300"}},
-      {"top_p", {"1.1", "-0.5", "\"x\""}},
+      {"top_p", {"0", "1.1", "-0.5", "\"x\""}},
       {"top_k", {"-1", "1.5", "\"x\"", "4294967296"}},
       {"max_new_tokens", {"-1", "2.5", "\"x\"", "true", "[1]"}},
       {"max_length", {"-1", "1e3"}},
@@ -258,7 +258,7 @@ TEST(MutatedOptions, GiveATypedErrorOrAConfig) {
     try {
       const GenerationConfig config = options(mutated(json, random));
       EXPECT_GT(config.temperature, 0.0);
-      EXPECT_GE(config.top_p, 0.0);
+      EXPECT_GT(config.top_p, 0.0);
       EXPECT_LE(config.top_p, 1.0);
       ++accepted;
     } catch (const Error&) {

@@ -64,11 +64,8 @@ TEST_F(GenerationOf, EveryRowOfABatchDrawsForItself) {
 TEST_F(GenerationOf, ALowTemperatureAndOneCandidateAreGreedy) {
   const Rows greedy = generated(prompt, R"({"max_new_tokens": 30})");
   EXPECT_EQ(generated(prompt, R"({"max_new_tokens": 30, "do_sample": true, "top_k": 1})"), greedy);
-  for (const char* top_p : {"1e-9", "0"}) {
-    EXPECT_EQ(generated(prompt, concat(R"({"max_new_tokens": 30, "do_sample": true, "top_p": )",
-                                       top_p, "}")),
-              greedy);
-  }
+  EXPECT_EQ(generated(prompt, R"({"max_new_tokens": 30, "do_sample": true, "top_p": 1e-9})"),
+            greedy);
   EXPECT_EQ(generated(prompt, R"({"max_new_tokens": 30, "do_sample": true, "temperature": 1e-4})"),
             greedy);
   EXPECT_EQ(generated(prompt, R"({"max_new_tokens": 30, "do_sample": true, "temperature": 1e-30})"),
