@@ -3,6 +3,7 @@
 import { ClearformerError } from '../support/error.js';
 import { expectArgument } from '../support/options.js';
 import { isTensor, type Tensor } from '../tensor/tensor.js';
+import type { SpelledToken } from './added_tokens.js';
 import { shown } from './invalid.js';
 
 /** Token ids of one text. */
@@ -18,10 +19,11 @@ export interface Vocabulary {
 /** The number of a vocabulary's entries. */
 export const sizeOf = ({ ids, list }: Vocabulary): number => list?.length ?? ids.size;
 
-/** The spellings of all tokens by their ids. */
-export function spellings({ ids, list }: Vocabulary, added: Iterable<readonly [string, number]>): string[] {
+/** The spellings of all tokens by their ids: as in the crate normalized ones of tokens found in normalized text. */
+export function spellings({ ids, list }: Vocabulary, added: readonly SpelledToken[]): string[] {
   const tokens = [...(list ?? [])];
-  for (const some of [list === undefined ? ids : [], added]) for (const [token, id] of some) tokens[id] = token;
+  for (const [token, id] of list ? [] : ids) tokens[id] = token;
+  for (const [token, { id }] of added) tokens[id] = token;
   return tokens;
 }
 

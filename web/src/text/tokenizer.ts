@@ -100,10 +100,10 @@ export class PreTrainedTokenizer extends Callable<
       this.#model = modelOf(json.model);
       const added_tokens = addedTokensOf(readAddedTokens(json.added_tokens), this.#model, this.#config);
       this.#addedIds = new Map(added_tokens.map(({ content, id }) => [content, id]));
-      this.#tokens = spellings(this.#model, this.#addedIds);
       this.#encoder = new Encoder({ ...json, added_tokens }, this.#model, this.#config);
+      this.#tokens = spellings(this.#model, this.#encoder.added);
       const wordEnd = classNameOf(this.#config) === 'clip' ? json.model.end_of_word_suffix : undefined;
-      this.#decoder = new TokenDecoder(json.decoder, this.#model, this.#encoder.added, wordEnd);
+      this.#decoder = new TokenDecoder(json.decoder, this.#tokens, this.#encoder.added, wordEnd);
       this.#postProcessor = new PostProcessor(json.post_processor, (id) => this.#tokens[id]);
     } catch (cause) {
       if (cause instanceof ClearformerError) throw cause;
@@ -314,7 +314,9 @@ export class PreTrainedTokenizer extends Callable<
 
   *#encodeAll(text: string | readonly string[], options: TokenizerCallOptions): Steps<Row[]> {
     const texts = typeof text === 'string' ? [text] : text;
-    const pairs = typeof options.text_pair === 'string' ? [options.text_pair] : options.text_pair;
+    // As in transformers, an empty text is no pair of a single one.
+    const pair = typeof text === 'string' && options.text_pair === '' ? undefined : options.text_pair;
+    const pairs = typeof pair === 'string' ? [pair] : pair;
     expectTexts('tokenizer', texts);
     if (pairs !== undefined) expectTexts('tokenizer: text_pair', pairs);
     if (pairs !== undefined && pairs.length !== texts.length) {
@@ -344,7 +346,7 @@ export class PreTrainedTokenizer extends Callable<
   *#encodeWhole(text: string, pair: string | undefined, special: boolean): Steps<readonly Token[]> {
     expectArgument('tokenizer', typeof text === 'string', 'a text', text);
     expectArgument('tokenizer: text_pair', pair === undefined || typeof pair === 'string', 'a text', pair);
-    const parts: Rows[] = (yield* this.#parts(text, pair, false)).map((part) => [part]);
+    const parts: Rows[] = (yield* this.#parts(text, pair || undefined, false)).map((part) => [part]);
     return (yield* this.#postProcessor.process(parts, special, undefined))[0] ?? [];
   }
 
