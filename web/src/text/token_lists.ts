@@ -3,7 +3,6 @@
 import { ClearformerError } from '../support/error.js';
 import { expectArgument } from '../support/options.js';
 import { isTensor, type Tensor } from '../tensor/tensor.js';
-import type { SpelledToken } from './added_tokens.js';
 import { shown } from './invalid.js';
 
 /** Token ids of one text. */
@@ -20,7 +19,7 @@ export interface Vocabulary {
 export const sizeOf = ({ ids, list }: Vocabulary): number => list?.length ?? ids.size;
 
 /** The spellings of all tokens by their ids: as in the crate normalized ones of tokens found in normalized text. */
-export function spellings({ ids, list }: Vocabulary, added: readonly SpelledToken[]): string[] {
+export function spellings({ ids, list }: Vocabulary, added: readonly (readonly [string, { id: number }])[]): string[] {
   const tokens = [...(list ?? [])];
   for (const [token, id] of list ? [] : ids) tokens[id] = token;
   for (const [token, { id }] of added) tokens[id] = token;

@@ -315,7 +315,7 @@ export class PreTrainedTokenizer extends Callable<
   *#encodeAll(text: string | readonly string[], options: TokenizerCallOptions): Steps<Row[]> {
     const texts = typeof text === 'string' ? [text] : text;
     // As in transformers, an empty text is no pair of a single one.
-    const pair = typeof text === 'string' && options.text_pair === '' ? undefined : options.text_pair;
+    const pair = options.text_pair === '' ? undefined : options.text_pair;
     const pairs = typeof pair === 'string' ? [pair] : pair;
     expectTexts('tokenizer', texts);
     if (pairs !== undefined) expectTexts('tokenizer: text_pair', pairs);
