@@ -162,7 +162,7 @@ export function* inSegments(
   for (let from = 0, to = 0; from < text.length; from = to) {
     to = Math.min(from + length, text.length);
     while (to < text.length && !isBorder(text, to)) to++;
-    if (to - from >= 2 * length) throw invalid('text', `${length} marks in a row belong to no character`);
+    if (to - from >= 2 * length) throw invalid('text', `${length} marks belong to no character`);
     parts.push(change(whole.slice(from, to)));
     yield;
   }

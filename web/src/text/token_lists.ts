@@ -43,7 +43,7 @@ export function idList(given: TokenIds | number | bigint, call = 'tokenizer'): n
   if (isTensor(ids) && ids.dims.length !== 1) {
     throw new ClearformerError(
       'shape_mismatch',
-      `token ids of one text have dims [position], got [${ids.dims.join(', ')}] (batch_decode takes several)`,
+      `token ids of one text have dims [position], got [${ids.dims.join(', ')}] (or batch_decode)`,
     );
   }
   return Array.from((isTensor(ids) ? ids.data : ids) as ArrayLike<number | bigint>, (one) => {

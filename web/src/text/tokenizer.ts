@@ -273,7 +273,7 @@ export class PreTrainedTokenizer extends Callable<
   convert_tokens_to_ids(tokens: string | readonly string[]): number | null | (number | null)[] {
     if (typeof tokens === 'string') return this.#idOf(tokens) ?? this.unk_token_id;
     expectTexts('convert_tokens_to_ids', tokens);
-    return tokens.map((token) => this.#idOf(token) ?? this.unk_token_id);
+    return tokens.map((token) => this.convert_tokens_to_ids(token));
   }
 
   /** Tokens as text, by the file's decoder; others than the vocabulary's are taken as they are. */
@@ -361,9 +361,6 @@ export class PreTrainedTokenizer extends Callable<
   #tokenAt(id: number): string {
     const token = this.#tokens[id];
     if (token !== undefined) return token;
-    throw new ClearformerError(
-      'invalid_argument',
-      `token id ${id} is not in the vocabulary of ${this.vocab_size} tokens`,
-    );
+    throw new ClearformerError('invalid_argument', `token id ${id} is none of ${this.vocab_size} tokens`);
   }
 }
