@@ -129,6 +129,76 @@ describe('templates', () => {
     expect(own.decode([image, boi], { skip_special_tokens: true })).toBe('');
   });
 
+  it('go on in the field of the last message that is named', async () => {
+    const chat_template = '{% for m in messages %}<{{ m.thinking }}|{{ m.content }}>{% endfor %}';
+    const chat = [...hello, { role: 'assistant', content: 'b', thinking: 'c' }];
+    const told = (continue_final_message: boolean | string) =>
+      apply_chat_template(tokenizer, chat, { chat_template, continue_final_message, tokenize: false });
+    expect([told('thinking'), told('content'), told(true), told(false)]).toEqual([
+      '<|Hello><c',
+      '<|Hello><c|b',
+      '<|Hello><c|b',
+      '<|Hello><c|b>',
+    ]);
+    const own = await tokenizer.apply_chat_template(chat, {
+      ...{ chat_template, continue_final_message: 'thinking', tokenize: false },
+    });
+    expect(own).toBe('<|Hello><c');
+  });
+
+  it('see no keys that are undefined', () => {
+    const chat_template =
+      "{{ 'tool_calls' in messages[0] }}|{{ messages[0] | tojson }}|{{ tools | tojson }}|{{ bos_token }}|{{ more is defined }}";
+    const tools = [{ type: 'function', function: { name: 'f', description: undefined, required: [1, null] } }];
+    const message = { role: 'user', content: [{ type: 'text', text: 'x', more: undefined }], tool_calls: undefined };
+    const chat_template_kwargs = { bos_token: undefined, more: undefined };
+    expect(
+      apply_chat_template(tokenizer, [message], { chat_template, tools, chat_template_kwargs, tokenize: false }).split(
+        '|',
+      ),
+    ).toEqual([
+      'False',
+      '{"role": "user", "content": [{"type": "text", "text": "x"}]}',
+      '[{"type": "function", "function": {"name": "f", "required": [1, null]}}]',
+      '<s>',
+      'False',
+    ]);
+  });
+
+  it('may end their lines in any way, as in Jinja', () => {
+    const lines =
+      '{% for m in messages %}\n<{{ m.content }}>\n{% endfor %}\n{{- "a\nb" }}\n{%- if true %}\nc\n{% endif %}\n';
+    const chat = [{ role: 'user', content: 'x\r\ny\rz' }];
+    for (const end of ['\n', '\r\n', '\r'])
+      expect(
+        apply_chat_template(tokenizer, chat, { chat_template: lines.replaceAll('\n', end), tokenize: false }),
+      ).toBe('<x\r\ny\rz>\na\nbc\n');
+  });
+
+  it('are given what they take', async () => {
+    const call = (options: object, chat: unknown = hello) =>
+      failureOf(() => apply_chat_template(tokenizer, chat as never, { chat_template: 'x', ...options } as never));
+    const wrong: [object, string][] = [
+      [{ tools: 'x' }, 'tools: needs an array of objects, got x'],
+      [{ tools: [1] }, 'tools: needs an array of objects'],
+      [{ documents: {} }, 'documents: needs an array of objects'],
+      [{ chat_template_kwargs: 'z' }, 'chat_template_kwargs: needs an object, got z'],
+      [{ chat_template_kwargs: [] }, 'chat_template_kwargs: needs an object'],
+      [{ continue_final_message: 5 }, "continue_final_message: needs true, false or a field's name, got 5"],
+    ];
+    for (const [options, message] of wrong) {
+      const refused = await call(options);
+      expect(refused.code).toBe('invalid_argument');
+      expect(refused.message).toContain(message);
+    }
+    for (const chat of [[null], ['a'], [hello, hello[0]], [hello[0], hello]])
+      expect((await call({}, chat)).message).toContain('an array of messages');
+    const nothing = { tools: null, documents: null, chat_template_kwargs: null, continue_final_message: null };
+    expect(apply_chat_template(tokenizer, hello, { chat_template: 'x', tokenize: false, ...(nothing as object) })).toBe(
+      'x',
+    );
+  });
+
   it('refuse what cannot be', async () => {
     const call = (options: object) => failureOf(() => apply_chat_template(tokenizer, hello, options as never));
     expect((await call({ chat_template: 'chatml', template: 'x' })).code).toBe('unsupported');

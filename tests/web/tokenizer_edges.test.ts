@@ -196,3 +196,38 @@ describe('a broken tokenizer.json', () => {
     expect(failure).toMatchObject({ code, details: { file: 'tokenizer.json' } });
   });
 });
+
+describe('added tokens that are found in normalized text', () => {
+  const added = (id: number, content: string) => ({ id, content, normalized: true, special: false });
+  const tokenizer = new PreTrainedTokenizer({
+    added_tokens: [added(4, 'MyTok'), added(5, 'New Tok')],
+    normalizer: { type: 'Sequence', normalizers: [{ type: 'Lowercase' }, { type: 'Prepend', prepend: '_' }] },
+    model: { type: 'BPE', vocab: { a: 0, _: 1, b: 2, ' ': 3 }, merges: [] },
+  });
+
+  it('have their normalized spelling everywhere but in the vocabulary, as in transformers', () => {
+    expect(tokenizer.convert_ids_to_tokens([0, 4, 5])).toEqual(['a', '_mytok', '_new tok']);
+    const text = 'MyTok';
+    const found = tokenizer(text);
+    expect([found.tokens(), tokenizer.tokenize(text)]).toEqual([['_mytok'], ['_mytok']]);
+    expect(tokenizer.decode([4, 0])).toContain('_mytok');
+    expect(tokenizer.convert_tokens_to_ids(['MyTok', '_mytok'])).toEqual([4, null]);
+  });
+});
+
+describe('an empty pair', () => {
+  it('is none of a single text, and one in a batch, as in transformers', () => {
+    const tokenizer = new PreTrainedTokenizer({
+      model: { type: 'WordLevel', unk_token: '?', vocab: { '?': 0, '[': 1, ']': 2, a: 3 } },
+      pre_tokenizer: { type: 'Whitespace' },
+      post_processor: { type: 'BertProcessing', cls: ['[', 1], sep: [']', 2] },
+    });
+    const list = { return_tensor: false } as const;
+    expect(tokenizer('a', { ...list, text_pair: '' }).input_ids).toEqual([1, 3, 2]);
+    expect(tokenizer(['a'], { ...list, text_pair: [''] }).input_ids).toEqual([[1, 3, 2, 2]]);
+    expect(tokenizer.encode('a', { text_pair: '' })).toEqual([1, 3, 2]);
+    expect(tokenizer.tokenize('a', { text_pair: '', add_special_tokens: true })).toEqual(['[', 'a', ']']);
+    const cut = { ...list, text_pair: '', truncation: true, max_length: 4 } as const;
+    expect(tokenizer('a a a a', cut).input_ids).toEqual([1, 3, 3, 2]);
+  });
+});

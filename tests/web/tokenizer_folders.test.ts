@@ -41,6 +41,16 @@ describe('folders without tokenizer.json', () => {
     expect(Object.fromEntries(special)).toEqual(one.special_ids);
   });
 
+  it('ends the lines of vocab.txt as Rust does', async () => {
+    const vocab = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', 'a', '\ufeff', 'd\ufeff \u0085', ' x'].join('\n');
+    const tokenizer = await AutoTokenizer.from_pretrained({
+      'vocab.txt': bytes(`${vocab} \r\n`),
+      'config.json': bytes('{"model_type": "bert"}'),
+    });
+    expect(tokenizer.convert_tokens_to_ids(['a', '\ufeff', 'd\ufeff', ' x'])).toEqual([4, 5, 6, 7]);
+    expect(tokenizer.vocab_size).toBe(8);
+  });
+
   it('refuses what only SentencePiece can read, and what is no tokenizer', async () => {
     const marian = {
       'source.spm': bytes('…'),

@@ -82,8 +82,7 @@ function checkSourceOptions({ cache = 'auto', cache_dir, token, remote_host }: S
   if (cache_dir !== undefined && (typeof cache_dir !== 'string' || cache_dir === ''))
     refuse('cache_dir', 'must be a path');
   if (cache_dir !== undefined && !isNode()) refuse('cache_dir', 'a browser has no folders: see cache', 'unsupported');
-  if (cache_dir !== undefined && cache !== 'auto')
-    refuse('cache_dir', 'is for the cache on disk, and cache is another');
+  if (cache_dir !== undefined && cache !== 'auto') refuse('cache_dir', 'needs cache: auto');
   if (token !== undefined && token !== false && (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)))
     refuse('token', 'must be a text without spaces, or false');
   if (remote_host !== undefined && !/^https?:\/\//.test(remote_host)) refuse('remote_host', 'must be an http(s) URL');

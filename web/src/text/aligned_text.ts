@@ -2,7 +2,7 @@
 // New characters inherit spans by the rules of the `tokenizers` crate's NormalizedString.
 
 import { atOnce, type Steps } from '../support/steps.js';
-import { invalid } from './invalid.js';
+import { expectShort, invalid } from './invalid.js';
 import type { Pattern } from './pattern.js';
 
 /** Half-open span [start, end) of the original text in UTF-16 code units. */
@@ -27,7 +27,9 @@ export class AlignedText {
     /** Start and end of each code unit's span; undefined while the text is unchanged. */
     private readonly spans: readonly number[] | undefined,
     private readonly tracked: boolean,
-  ) {}
+  ) {
+    expectShort(text.length);
+  }
 
   /** Spans cost time: without `tracked` they are not kept, and `spanOf` is meaningless. */
   static of(text: string, tracked: boolean): AlignedText {
@@ -38,9 +40,10 @@ export class AlignedText {
   static joined(pieces: readonly AlignedText[]): AlignedText {
     const [first, second] = pieces;
     if (first !== undefined && second === undefined) return first;
+    const text = pieces.map((piece) => piece.text).join('');
+    expectShort(text.length);
     const spans: number[] = [];
     for (const piece of pieces) piece.#copy(0, piece.text.length, spans);
-    const text = pieces.map((piece) => piece.text).join('');
     return first?.tracked ? new AlignedText(text, first.start, spans, true) : AlignedText.of(text, false);
   }
 
@@ -81,6 +84,7 @@ export class AlignedText {
       this.#copy(Math.max(last, 0), index, spans);
       const replacement = content(match);
       text += this.text.slice(Math.max(last, 0), index) + replacement;
+      expectShort(text.length);
       last = index + match.length;
       this.#repeat(last - 1, replacement.length, spans);
     }
@@ -158,7 +162,7 @@ export function* inSegments(
   for (let from = 0, to = 0; from < text.length; from = to) {
     to = Math.min(from + length, text.length);
     while (to < text.length && !isBorder(text, to)) to++;
-    if (to - from >= 2 * length) throw invalid('text', `${length} marks in a row belong to no character`);
+    if (to - from >= 2 * length) throw invalid('text', `${length} marks belong to no character`);
     parts.push(change(whole.slice(from, to)));
     yield;
   }

@@ -25,14 +25,16 @@ export interface BoundedTemplate {
   render(variables: Readonly<Record<string, unknown>>): string;
 }
 
-/** Parses a template; throws if it is invalid or too long. */
+/** Parses a template, whose lines may end in any way; throws if it is invalid or too long. */
 export function boundedTemplate(source: string): BoundedTemplate {
   if (source.length > longestSource) throw tooMuch(`has ${source.length} characters; ${longestSource} are read`);
   // Blocks of what the model says, which transformers may mark: they have the whitespace and the variables of blocks.
-  const text = source.replace(
-    /\{%(-?)\s*(end)?generation\s*(-?)%\}/g,
-    (_, before, end, after) => `{%${before} ${end ? 'endfilter' : 'filter string'} ${after}%}`,
-  );
+  const text = source
+    .replace(/\r\n?/g, '\n')
+    .replace(
+      /\{%(-?)\s*(end)?generation\s*(-?)%\}/g,
+      (_, before, end, after) => `{%${before} ${end ? 'endfilter' : 'filter string'} ${after}%}`,
+    );
   const parsed = parse(tokenize(text, { lstrip_blocks: true, trim_blocks: true }));
   markPrints(parsed);
   return {

@@ -92,12 +92,14 @@ export function apply_chat_template(
   options: ChatTemplateOptions = {},
 ): TokenizerOutput | string | string[] {
   checkOptions('apply_chat_template', options, templateOptions);
+  checkValues(options);
   if (options.continue_final_message && options.add_generation_prompt) {
     throw refusal('continue_final_message', 'the last message cannot go on and be followed by a new one');
   }
-  expectArgument('apply_chat_template', Array.isArray(conversation), 'an array of messages', conversation);
-  const isBatch = Array.isArray(conversation[0]);
+  const isBatch = Array.isArray(conversation) && Array.isArray(conversation[0]);
   const conversations = (isBatch ? conversation : [conversation]) as readonly Conversation[];
+  for (const each of conversations)
+    expectArgument('apply_chat_template', isListOfObjects(each), 'an array of messages', each);
   expectArgument('apply_chat_template', tokenizer?.chat_template !== undefined, 'a tokenizer', tokenizer);
   const source = templateOf(tokenizer, options);
   const template = compiled(source);
@@ -121,6 +123,28 @@ export async function read_chat_template(source: Source, options: SourceOptions 
   const template = (await readPlain(folder, templateFile, options))?.text ?? (await readOldTemplate(folder, options));
   if (template !== undefined) return template;
   throw notFound(folder, templateFile);
+}
+
+const isListOfObjects = (value: unknown): boolean => Array.isArray(value) && value.every(isObject);
+
+/** Throws `invalid_argument` for an option of the wrong type; null is as if not given. */
+function checkValues({ continue_final_message: goesOn, tools, documents, chat_template_kwargs }: ChatTemplateOptions) {
+  const expect = (option: string, value: unknown, isOne: boolean, needed: string) =>
+    expectArgument(`apply_chat_template: ${option}`, (value ?? undefined) === undefined || isOne, needed, value);
+  const isFlagOrName = /^(boolean|string)$/.test(typeof goesOn);
+  expect('continue_final_message', goesOn, isFlagOrName, "true, false or a field's name");
+  expect('tools', tools, isListOfObjects(tools), 'an array of objects');
+  expect('documents', documents, isListOfObjects(documents), 'an array of objects');
+  expect('chat_template_kwargs', chat_template_kwargs, isObject(chat_template_kwargs), 'an object');
+}
+
+/** A value without the keys that are undefined, at any depth: they are not given. */
+function given<T>(value: T): T;
+function given(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(given);
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).filter(([, each]) => each !== undefined);
+  return Object.fromEntries(entries.map(([key, each]) => [key, given(each)]));
 }
 
 function refusal(option: string, why: string): ClearformerError {
@@ -172,17 +196,11 @@ function render(
   const { continue_final_message: goesOn, tools = null, documents = null, add_generation_prompt = false } = options;
   const field = typeof goesOn === 'string' ? goesOn : 'content';
   const open = goesOn ? opened(conversation, field, source) : undefined;
-  const variables = {
-    messages: open?.messages ?? conversation,
-    tools,
-    documents,
-    add_generation_prompt,
-    ...tokenizer.special_tokens_map,
-    ...options.chat_template_kwargs,
-  };
   let text: string;
   try {
-    text = template.render(variables);
+    const messages = open?.messages ?? conversation;
+    const own = { messages, tools, documents, add_generation_prompt, ...tokenizer.special_tokens_map };
+    text = template.render({ ...given(own), ...given(options.chat_template_kwargs) });
   } catch (cause) {
     if (cause instanceof ClearformerError) throw cause;
     throw new ClearformerError('invalid_argument', `chat_template: ${messageOf(cause)}`, {}, cause);

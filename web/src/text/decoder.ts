@@ -5,7 +5,6 @@ import type { SpelledToken } from './added_tokens.js';
 import { bytesOf } from './byte_level.js';
 import { patternOf } from './patterns.js';
 import { asStep, characterOf, countOf, flagOf, type Step, stepsOf, textOf, unknownStep } from './step.js';
-import { spellings, type Vocabulary } from './token_lists.js';
 import { textOfUtf8 } from './utf8.js';
 
 type Decode = (texts: readonly string[]) => readonly string[];
@@ -14,31 +13,27 @@ type Decode = (texts: readonly string[]) => readonly string[];
 export class TokenDecoder {
   /** What `skip_special_tokens` omits: all tokens with the text of a special one. */
   readonly special: ReadonlySet<number>;
-  readonly #texts: readonly (string | undefined)[]; // by id
   /** The text of tokens. */
   readonly joined: (tokens: readonly string[]) => string;
 
   /** `wordEnd` is the suffix of words that becomes a space, as in transformers' class of CLIP's tokenizers only. */
   constructor(
     step: unknown,
-    vocabulary: Vocabulary,
+    /** By id. */
+    private readonly texts: readonly (string | undefined)[],
     added: readonly SpelledToken[],
     private readonly wordEnd: string | null | undefined,
   ) {
-    this.#texts = spellings(
-      vocabulary,
-      added.map(([spelling, { id }]) => [spelling, id]),
-    );
     const contents = new Set<string | undefined>(
       added.filter(([, { special }]) => special).map(([, { content }]) => content),
     );
-    this.special = new Set(this.#texts.flatMap((text, id) => (contents.has(text) ? id : [])));
+    this.special = new Set(texts.flatMap((text, id) => (contents.has(text) ? id : [])));
     this.joined = decoderOf(step);
   }
 
   /** The text of the ids; those without a token give none. */
   decode(ids: readonly number[]): string {
-    const text = this.joined(ids.map((id) => this.#texts[id]).filter((one) => one !== undefined));
+    const text = this.joined(ids.map((id) => this.texts[id]).filter((one) => one !== undefined));
     return this.wordEnd ? text.replaceAll(this.wordEnd, ' ').trim() : text;
   }
 }

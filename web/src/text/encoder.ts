@@ -10,7 +10,7 @@ import {
 } from './added_tokens.js';
 import { AlignedText, type Span } from './aligned_text.js';
 import { decoderOf } from './decoder.js';
-import { invalid } from './invalid.js';
+import { expectShort } from './invalid.js';
 import type { Model, WordPart } from './model_parts.js';
 import { hasScores } from './models.js';
 import { normalizerOf } from './normalizers.js';
@@ -94,8 +94,7 @@ export class Encoder {
 
   /** The text's tokens. Offsets are computed only `withOffsets`. */
   *encode(text: string, sequence: 0 | 1, withOffsets: boolean): Steps<Token[]> {
-    if (text.length > longestText)
-      throw invalid('text', `a text of ${text.length} code units, of ${longestText}: cut it`);
+    expectShort(text.length, longestText);
     const aligned = AlignedText.of(text.replace(loneSurrogate, '\ufffd'), withOffsets || this.#needsSpans);
     const tokens: Token[] = [];
     let [word, units] = [0, 0];

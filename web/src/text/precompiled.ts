@@ -4,6 +4,7 @@
 import { ClearformerError } from '../support/error.js';
 import type { Steps } from '../support/steps.js';
 import { AlignedText, type Rewritten } from './aligned_text.js';
+import { expectShort } from './invalid.js';
 import { utf8Of } from './utf8.js';
 
 const longestCluster = 5; // maximum bytes of a grapheme that is looked up as a whole
@@ -18,7 +19,7 @@ export function precompiled(charsmap: string): (text: AlignedText) => Steps<Alig
   return function* (aligned) {
     const parts: AlignedText[] = [];
     let replaced: Replacement[] = [];
-    let [text, from, to] = ['', 0, 0];
+    let [text, from, to, made] = ['', 0, 0, 0];
     const change = () => {
       parts.push(aligned.slice(from, to).rewrite(text, () => rewritten(replaced)));
       [replaced, text, from] = [[], '', to];
@@ -28,6 +29,8 @@ export function precompiled(charsmap: string): (text: AlignedText) => Steps<Alig
       for (const one of known ?? replacements(grapheme, find)) {
         replaced.push(one);
         text += one.to;
+        made += one.to.length;
+        expectShort(made);
       }
       to += grapheme.length;
       if (replaced.length < replacedInStep) continue;

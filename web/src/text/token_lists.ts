@@ -18,10 +18,11 @@ export interface Vocabulary {
 /** The number of a vocabulary's entries. */
 export const sizeOf = ({ ids, list }: Vocabulary): number => list?.length ?? ids.size;
 
-/** The spellings of all tokens by their ids. */
-export function spellings({ ids, list }: Vocabulary, added: Iterable<readonly [string, number]>): string[] {
+/** The spellings of all tokens by their ids: as in the crate normalized ones of tokens found in normalized text. */
+export function spellings({ ids, list }: Vocabulary, added: readonly (readonly [string, { id: number }])[]): string[] {
   const tokens = [...(list ?? [])];
-  for (const some of [list === undefined ? ids : [], added]) for (const [token, id] of some) tokens[id] = token;
+  for (const [token, id] of list ? [] : ids) tokens[id] = token;
+  for (const [token, { id }] of added) tokens[id] = token;
   return tokens;
 }
 
@@ -42,7 +43,7 @@ export function idList(given: TokenIds | number | bigint, call = 'tokenizer'): n
   if (isTensor(ids) && ids.dims.length !== 1) {
     throw new ClearformerError(
       'shape_mismatch',
-      `token ids of one text have dims [position], got [${ids.dims.join(', ')}] (batch_decode takes several)`,
+      `token ids of one text have dims [position], got [${ids.dims.join(', ')}] (or batch_decode)`,
     );
   }
   return Array.from((isTensor(ids) ? ids.data : ids) as ArrayLike<number | bigint>, (one) => {

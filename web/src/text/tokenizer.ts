@@ -100,10 +100,10 @@ export class PreTrainedTokenizer extends Callable<
       this.#model = modelOf(json.model);
       const added_tokens = addedTokensOf(readAddedTokens(json.added_tokens), this.#model, this.#config);
       this.#addedIds = new Map(added_tokens.map(({ content, id }) => [content, id]));
-      this.#tokens = spellings(this.#model, this.#addedIds);
       this.#encoder = new Encoder({ ...json, added_tokens }, this.#model, this.#config);
+      this.#tokens = spellings(this.#model, this.#encoder.added);
       const wordEnd = classNameOf(this.#config) === 'clip' ? json.model.end_of_word_suffix : undefined;
-      this.#decoder = new TokenDecoder(json.decoder, this.#model, this.#encoder.added, wordEnd);
+      this.#decoder = new TokenDecoder(json.decoder, this.#tokens, this.#encoder.added, wordEnd);
       this.#postProcessor = new PostProcessor(json.post_processor, (id) => this.#tokens[id]);
     } catch (cause) {
       if (cause instanceof ClearformerError) throw cause;
@@ -273,7 +273,7 @@ export class PreTrainedTokenizer extends Callable<
   convert_tokens_to_ids(tokens: string | readonly string[]): number | null | (number | null)[] {
     if (typeof tokens === 'string') return this.#idOf(tokens) ?? this.unk_token_id;
     expectTexts('convert_tokens_to_ids', tokens);
-    return tokens.map((token) => this.#idOf(token) ?? this.unk_token_id);
+    return tokens.map((token) => this.convert_tokens_to_ids(token));
   }
 
   /** Tokens as text, by the file's decoder; others than the vocabulary's are taken as they are. */
@@ -314,7 +314,9 @@ export class PreTrainedTokenizer extends Callable<
 
   *#encodeAll(text: string | readonly string[], options: TokenizerCallOptions): Steps<Row[]> {
     const texts = typeof text === 'string' ? [text] : text;
-    const pairs = typeof options.text_pair === 'string' ? [options.text_pair] : options.text_pair;
+    // As in transformers, an empty text is no pair of a single one.
+    const pair = options.text_pair === '' ? undefined : options.text_pair;
+    const pairs = typeof pair === 'string' ? [pair] : pair;
     expectTexts('tokenizer', texts);
     if (pairs !== undefined) expectTexts('tokenizer: text_pair', pairs);
     if (pairs !== undefined && pairs.length !== texts.length) {
@@ -344,7 +346,7 @@ export class PreTrainedTokenizer extends Callable<
   *#encodeWhole(text: string, pair: string | undefined, special: boolean): Steps<readonly Token[]> {
     expectArgument('tokenizer', typeof text === 'string', 'a text', text);
     expectArgument('tokenizer: text_pair', pair === undefined || typeof pair === 'string', 'a text', pair);
-    const parts: Rows[] = (yield* this.#parts(text, pair, false)).map((part) => [part]);
+    const parts: Rows[] = (yield* this.#parts(text, pair || undefined, false)).map((part) => [part]);
     return (yield* this.#postProcessor.process(parts, special, undefined))[0] ?? [];
   }
 
@@ -359,9 +361,6 @@ export class PreTrainedTokenizer extends Callable<
   #tokenAt(id: number): string {
     const token = this.#tokens[id];
     if (token !== undefined) return token;
-    throw new ClearformerError(
-      'invalid_argument',
-      `token id ${id} is not in the vocabulary of ${this.vocab_size} tokens`,
-    );
+    throw new ClearformerError('invalid_argument', `token id ${id} is none of ${this.vocab_size} tokens`);
   }
 }

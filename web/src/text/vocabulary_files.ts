@@ -2,14 +2,18 @@
 // interpreted like transformers' classes for these models, and converted to the form of tokenizer.json.
 
 import { ClearformerError } from '../support/error.js';
+import { classOf } from './code_points.js';
 import { addedTokensOf, bertNormalizer, type Family, specialTokensOf, type TokenizerConfig } from './special_tokens.js';
 import type { Step } from './step.js';
+import { whiteSpace } from './unicode.js';
 
 type Vocab = Record<string, number>;
 
 /** Converts a BERT-like vocab.txt: one token per line, its id is the line number. */
 export function fromVocabTxt(text: string, config: TokenizerConfig): object {
-  const lines = text.split('\n').map((line) => line.trimEnd());
+  const space = classOf(whiteSpace);
+  const end = new RegExp(`(?<!${space})${space}+$`, 'u'); // trimEnd() removes U+FEFF, too
+  const lines = text.split('\n').map((line) => line.replace(end, ''));
   if (lines.at(-1) === '') lines.pop();
   if (lines.length === 0)
     throw new ClearformerError('malformed_config', 'vocab.txt: it has no token', { file: 'vocab.txt' });
