@@ -205,8 +205,7 @@ export function sortOptions(
   defaults: Record<string, unknown>,
   model: { hooks: readonly HookPoint[]; engine: Engine },
 ): GenerationRequest {
-  if (typeof given !== 'object' || given === null)
-    throw new ClearformerError('invalid_argument', `${call}: options must be an object`);
+  expectArgument(call, typeof given === 'object' && given !== null, 'an object of options', given);
   checkKinds(call, given);
   const asked = given as GenerateOptions;
   const flags = <K extends keyof GenerateOptions>(names: readonly K[]) =>
@@ -215,13 +214,11 @@ export function sortOptions(
   const lists: OutputRequest = flags(listOptions);
   const [wanted] = Object.keys({ ...step, ...lists, ...(asked.names_filter !== undefined && { names_filter: true }) });
   if (call === 'generate' && wanted !== undefined && !asked.return_dict_in_generate) {
-    throw new ClearformerError('invalid_argument', `generate: ${wanted} needs return_dict_in_generate: true`, {
-      option: wanted,
-    });
+    throw refused(call, wanted, 'needs return_dict_in_generate: true');
   }
   const options: Record<string, OptionValue> = { stop_strings: null }; // handled in JavaScript
   for (const [option, value] of Object.entries(given)) {
-    if (value !== undefined && !ownOptions[call].includes(option)) options[option] = plainValue(call, option, value);
+    if (value !== undefined && !ownOptions[call].includes(option)) options[option] = plainValue(value);
   }
   const stops = given.stop_strings === undefined ? defaults.stop_strings : given.stop_strings;
   const observe = async (): Promise<Observation> => {
@@ -235,9 +232,7 @@ export function sortOptions(
   const decodes = tokenizer == null || typeof tokenizer.decode === 'function';
   expectArgument(call, decodes, 'a tokenizer', tokenizer);
   if (streamer != null && (typeof streamer.put !== 'function' || typeof streamer.end !== 'function')) {
-    throw new ClearformerError('invalid_argument', `${call}: streamer must have put() and end()`, {
-      option: 'streamer',
-    });
+    throw refused(call, 'streamer', 'must have put() and end()');
   }
   return {
     ...{ call, options, step, observe, signal, tokenizer, streamer },
@@ -247,28 +242,25 @@ export function sortOptions(
   };
 }
 
+function refused(call: string, option: string, why: string): ClearformerError {
+  return new ClearformerError('invalid_argument', `${call}: ${option} ${why}`, { option });
+}
+
 function functionsIn<F>(call: string, option: string, given: F | readonly F[] | null | undefined): F[] {
   const list = [given ?? []].flat() as F[];
   if (list.every((one) => typeof one === 'function')) return list;
-  throw new ClearformerError('invalid_argument', `${call}: ${option} must be a function, or a list of functions`, {
-    option,
-  });
+  throw refused(call, option, 'must be a function, or a list of functions');
 }
 
 function stopStrings(call: string, value: unknown): string[] {
   const list = value === undefined || value === null ? [] : [value].flat();
   if (list.every((text): text is string => typeof text === 'string' && text !== '')) return list;
-  throw new ClearformerError('invalid_argument', `${call}: stop_strings must be texts, none of them empty`, {
-    option: 'stop_strings',
-  });
+  throw refused(call, 'stop_strings', 'must be texts, none of them empty');
 }
 
-function plainValue(call: string, option: string, value: unknown): OptionValue {
+function plainValue(value: unknown): OptionValue {
   if (value === null || ['boolean', 'string'].includes(typeof value)) return value as OptionValue;
   if (Number.isFinite(value)) return value as number;
-  if (Array.isArray(value)) return value.map((entry) => plainValue(call, option, entry));
-  if (['number', 'bigint'].includes(typeof value)) {
-    throw new ClearformerError('invalid_argument', `${call}: ${option} cannot be ${textOf(value)}`, { option });
-  }
-  throw new ClearformerError('unsupported', `${call}: ${option} is not supported`, { option });
+  if (Array.isArray(value)) return value.map(plainValue);
+  return typeof value === 'bigint' ? `${value}n` : textOf(value); // the core refuses it, and knows the options
 }

@@ -42,9 +42,7 @@ const kinds = new Map(
  */
 export function checkOptions(call: string, given: unknown, known: readonly string[]): void {
   if (given === undefined) return;
-  if (given === null || typeof given !== 'object' || Array.isArray(given)) {
-    throw new ClearformerError('invalid_argument', `${call}: options must be an object`);
-  }
+  expectArgument(call, given !== null && typeof given === 'object' && !Array.isArray(given), 'an object', given);
   for (const [option, value] of Object.entries(given)) {
     if (value === undefined) continue;
     if (!known.includes(option)) {
