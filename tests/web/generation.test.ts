@@ -387,13 +387,6 @@ describe('generation', () => {
     expect(failure.code).toBe(code);
   });
 
-  it.each(['text', null, 5, [[1]]])('refuses %o in place of inputs', async (given) => {
-    for (const call of [() => model(given as never), () => model.generate(given as never)]) {
-      const failure = await failureOf(call);
-      expect([failure.code, failure.message]).toEqual(['invalid_argument', expect.stringMatching(/: needs an object/)]);
-    }
-  });
-
   it('refuses unknown options and inputs of a stream', async () => {
     const first = (options: object, given: object = inputs) => model.generate_stream(given as never, options).next();
     expect((await failureOf(() => first({ max_tokens: 3 }))).code).toBe('unsupported');

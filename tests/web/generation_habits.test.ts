@@ -195,6 +195,13 @@ describe.each([
     expect(seen).toEqual(Array.from({ length: max_new_tokens }, (_, i) => inputs.input_ids.size + i + 1));
   });
 
+  it.each(['text', null, 5, [[1]]])('refuses %o in place of inputs', async (given) => {
+    for (const call of [() => model(given as never), () => model.generate(given as never)]) {
+      const failure = await failureOf(call);
+      expect([failure.code, failure.message]).toEqual(['invalid_argument', expect.stringMatching(/: needs an object/)]);
+    }
+  });
+
   it('names a class without a _call()', async () => {
     class Empty extends StoppingCriteria {}
     class Nothing extends LogitsProcessor {}
