@@ -373,5 +373,6 @@ describe('load_adapter refuses', () => {
     expect(await model.active_adapters()).toEqual(['default']);
     await model.dispose();
     expect(await failureOf(() => model.set_adapter('default'))).toMatchObject({ code: 'disposed' });
+    expect(await failureOf(() => model.load_adapter({}))).toMatchObject({ code: 'disposed' });
   });
 });

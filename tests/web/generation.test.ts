@@ -376,6 +376,10 @@ describe('generation', () => {
     [{ temperature: 0, do_sample: true }, 'invalid_argument', 'temperature'],
     [{ top_p: 1.5, do_sample: true }, 'invalid_argument', 'top_p'],
     [{ seed: 5n }, 'invalid_argument', 'seed'],
+    [{ eos_token_id: 2n }, 'invalid_argument', '2n'],
+    [{ eos_token_id: Int32Array.of(2) }, 'invalid_argument', 'Int32Array'],
+    [{ suppress_tokens: new Set([5]) }, 'invalid_argument', 'Set'],
+    [{ prefix_allowed_tokens_fn: () => [1] }, 'unsupported', 'prefix_allowed_tokens_fn'],
     [{ output_scores: true }, 'invalid_argument', 'return_dict_in_generate'],
   ])('refuses %o: %s', async (options, code, word) => {
     const failure = await failureOf(() => model.generate(inputs, options as never));

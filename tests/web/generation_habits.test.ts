@@ -195,6 +195,23 @@ describe.each([
     expect(seen).toEqual(Array.from({ length: max_new_tokens }, (_, i) => inputs.input_ids.size + i + 1));
   });
 
+  it.each(['text', null, 5, [[1]]])('refuses %o in place of inputs', async (given) => {
+    for (const call of [() => model(given as never), () => model.generate(given as never)]) {
+      const failure = await failureOf(call);
+      expect([failure.code, failure.message]).toEqual(['invalid_argument', expect.stringMatching(/: needs an object/)]);
+    }
+  });
+
+  it('names a class without a _call()', async () => {
+    class Empty extends StoppingCriteria {}
+    class Nothing extends LogitsProcessor {}
+    for (const more of [{ stopping_criteria: new Empty() }, { logits_processor: new Nothing() }]) {
+      const failure = await failureOf(() => model.generate({ ...inputs, max_new_tokens, ...more }));
+      expect(failure.code).toBe('invalid_argument');
+      expect(failure.message).toMatch(/^(Empty|Nothing): its class has no _call\(\)$/);
+    }
+  });
+
   it('takes what a criterion gives as a list or a tensor, and refuses anything else', async () => {
     const rows = { input_ids: [plain.slice(0, 5), plain.slice(0, 5)] };
     const [no, yes] = [Uint8Array.of(0, 0), Uint8Array.of(1, 1)];

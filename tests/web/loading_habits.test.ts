@@ -220,6 +220,7 @@ describe('functions of arrays', () => {
       expect(Math.abs(value - (wanted[i] as number))).toBeLessThan(1e-7);
     });
     expect(log_softmax(logits).map(Math.exp)).toEqual(expect.objectContaining({ length: 3 }));
+    expect(log_softmax(new Float32Array(0))).toEqual(new Float32Array(0));
     expect(await softmax(new Tensor('float32', logits, [3]))).toBeInstanceOf(Tensor);
   });
 });

@@ -98,6 +98,15 @@ describe('what is asked for', () => {
     expect((await pipe(sound(0, 1400), asked as object)).chunks).toBeUndefined();
   });
 
+  it("the first token is config.json's where generation_config.json names none", async () => {
+    const { decoder_start_token_id, ...generation_config } = tiny.generation_config as Record<string, unknown>;
+    const own = filesOf({ ...tiny, generation_config, config: { decoder_start_token_id } });
+    const load = (files: typeof own) => pipeline('automatic-speech-recognition', files, here);
+    await using one = await load(own);
+    await using other = await load(filesOf(tiny));
+    expect(await one(sound(0, 1400))).toEqual(await other(sound(0, 1400)));
+  });
+
   it('forced_decoder_ids name language and task, those of generation_config.json before those of config.json', async () => {
     const spoken = async (generation: unknown, config: unknown, options: object = {}) => {
       const generation_config = { ...tiny.generation_config, forced_decoder_ids: generation };

@@ -285,10 +285,30 @@ describe('types', () => {
     ['flatten backwards', () => cube.flatten(-1, 0), 'invalid_argument'],
     ['interpolate in four axes', () => interpolate(full([1, 1, 2, 2], 1), [1, 1]), 'shape_mismatch'],
     ['an unknown mode', () => interpolate(full([1, 2, 2], 1), [1, 1], 'area' as 'nearest'), 'unsupported'],
+    ['an image beyond all memory', () => interpolate(full([1, 2, 2], 1), [2e5, 2e5]), 'out_of_memory'],
+    ['a fraction made of a whole number', () => full([2], 1n).map(() => 0.5 as never), 'dtype_mismatch'],
+    ['a list full of nothing', () => full([2], null as never), 'invalid_argument'],
+    ['a list full of a text', () => full([2], '3' as never), 'invalid_argument'],
+    ['an axis of a scalar', () => full([], 1).sum(1), 'invalid_argument'],
     ['no size', () => interpolate_4d(full([1, 1, 2, 2], 1), {} as { size: number[] }), 'invalid_argument'],
   ])('%s is refused', async (_, call, code) => {
     const failure = await failureOf(async () => call());
     expect([failure.name, failure.code]).toEqual(['ClearformerError', code]);
+  });
+
+  it('a scalar has an axis by number, as in torch', () => {
+    const scalar = full([], 5);
+    for (const axis of [0, -1]) {
+      for (const name of ['sum', 'mean', 'max', 'min', 'squeeze'] as const) expect(scalar[name](axis)).toEqual(scalar);
+      expect(scalar.argmax(axis)).toEqual(full([], 0n));
+      expect(scalar.softmax(axis)).toEqual(full([], 1));
+      expect(scalar.transpose(0, axis)).toEqual(scalar);
+    }
+  });
+
+  it('numbers are made whole ones, and those numbers, where a callback mixes them', () => {
+    expect(full([2], 3n).map((value) => (Number(value) + 1) as never)).toEqual(full([2], 4n));
+    expect(full([2], 3).map(() => 4n as never)).toEqual(full([2], 4));
   });
 
   it('an empty list of axes is all of them in a reduction, as in torch', () => {

@@ -6,9 +6,10 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { AutoModelForCausalLM, configure, type GenerativeModel } from 'clearformer';
+import { AutoModelForCausalLM, configure, type GenerativeModel, SGD } from 'clearformer';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
+import { collectGarbage } from './support/garbage.js';
 import { storiesPath } from './support/references.js';
 
 const input_ids = [[1, 403, 407, 261, 378]];
@@ -111,6 +112,49 @@ describe('a model in a worker', () => {
     for (const controller of signals) controller.abort('none of them');
     expect(await Promise.all(calls)).toEqual(new Array(100).fill('none of them'));
     expect(await timed(() => there({ input_ids: [long] }))).toBeLessThan(25 * one + 50);
+  });
+
+  it('resolves a call that was complete before its abort', async () => {
+    const { past_key_values } = await there({ input_ids }, { use_cache: true });
+    const aborted = async <T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+      const controller = new AbortController();
+      const running = call(controller.signal);
+      await new Promise((sent) => setImmediate(sent));
+      for (const begun = performance.now(); performance.now() - begun < 200; ); // its answer waits for this thread
+      controller.abort();
+      return running;
+    };
+    const { logits } = await aborted((signal) => there({ input_ids: [[5]], past_key_values }, { signal }));
+    expect(logits.dims).toEqual([1, 1, 512]);
+    expect(await past_key_values?.get_seq_length()).toBe(6);
+    const ids = [[...(input_ids[0] as number[]), 5, 6]];
+    const given = { input_ids: ids, past_key_values };
+    const steps = there.generate_stream(given, { max_new_tokens: 5 });
+    expect((await steps.next()).done).toBe(false);
+    expect(await past_key_values?.get_seq_length()).toBe(7);
+    await steps.return();
+    await past_key_values?.dispose();
+    await using optimizer = new SGD(there, { lr: 1e-3 });
+    const lessons = { input_ids, labels: input_ids };
+    await optimizer.backward(lessons); // made
+    await optimizer.step();
+    expect(await aborted((signal) => optimizer.backward(lessons, { signal }))).toBeGreaterThan(0);
+    await optimizer.step();
+  });
+
+  it('releases a stream that is forgotten', async () => {
+    await using model = await load(true);
+    await model({ input_ids });
+    const { cache } = model.info().memory;
+    const controller = new AbortController();
+    const { signal } = controller;
+    for (let i = 0; i < 5; i++) await model.generate_stream({ input_ids }, { signal }).next();
+    await model({ input_ids });
+    expect(model.info().memory.cache).toBeGreaterThan(cache);
+    await collectGarbage();
+    await model({ input_ids });
+    expect(model.info().memory.cache).toBe(cache);
+    controller.abort();
   });
 
   it('rejects what is under way when it is disposed of', async () => {

@@ -2,7 +2,7 @@
 // and between the layers of long ones, it returns to the event loop, so that a `cancel` message sent meanwhile is
 // processed. A thread of the pool (runtime/serve_thread.ts) receives its orders and nothing else.
 
-import type { Handle, MemoryUse, ObservationRequest, SentHook } from './runtime/border.js';
+import type { MemoryUse, ObservationRequest, SentHook } from './runtime/border.js';
 import { Core } from './runtime/core.js';
 import { noMemory } from './runtime/engine.js';
 import { isPaced, runPaced } from './runtime/paced.js';
@@ -19,7 +19,6 @@ interface Port {
 }
 
 type Job = Exclude<Request, { kind: 'cancel' }>;
-type Made = { generation?: Handle; past_key_values?: Handle };
 
 const port = isNode() ? nodePort() : browserPort();
 const waiting: Job[] = [];
@@ -37,7 +36,10 @@ port.listen((request) => {
     return;
   }
   const index = waiting.findIndex((job) => job.id === request.id);
-  if (index >= 0) waiting.splice(index, 1);
+  if (index >= 0) {
+    waiting.splice(index, 1);
+    answerValue(request.id, undefined);
+  }
   if (current?.id === request.id) current.cancelled = true;
 });
 
@@ -56,14 +58,14 @@ async function answer(job: Job): Promise<void> {
   const state: NonNullable<typeof current> = { id, cancelled: false };
   current = state;
   try {
-    const value = await run(job, () => state.cancelled);
-    const { generation, past_key_values } = (value ?? {}) as Made;
-    const isNew = past_key_values !== (job as { given?: Made }).given?.past_key_values;
-    const made = generation ?? (isNew ? past_key_values : undefined);
-    port.send({ kind: 'value', id, value, made, ...use() }, buffersOf(value));
+    answerValue(id, await run(job, () => state.cancelled));
   } catch (thrown) {
     answerError(id, thrown, state.failure);
   }
+}
+
+function answerValue(id: number, value: unknown): void {
+  port.send({ kind: 'value', id, value, ...use() }, buffersOf(value));
 }
 
 /** An error of a caller's function is answered as it is, if it can be copied. */

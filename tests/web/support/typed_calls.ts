@@ -16,6 +16,7 @@ import {
   type GeneratedText,
   type ImageInput,
   type LabelScore,
+  LogitsProcessor,
   logitDifference,
   type ModelInputs,
   type PreTrainedModel,
@@ -24,6 +25,7 @@ import {
   type QuestionAnsweringOptions,
   type RankedText,
   type RecognizedSpeech,
+  StoppingCriteria,
   sweep,
   type Tensor,
   type TextClassificationOptions,
@@ -136,4 +138,16 @@ export async function analyses(model: PreTrainedModel, base: ModelInputs, all: b
   await sweep(model, { base, metric, interventions: { length: 2, at: (head) => heads[head] } });
   const [, cache] = await model.run_with_cache(base);
   await decompose_resid(model, cache, { mode: undefined, mlp_input: all, incl_embeds: all });
+}
+
+/** Subclasses as in transformers.js. */
+export class Never extends StoppingCriteria {
+  override _call(input_ids: bigint[][]): boolean[] {
+    return input_ids.map(() => false);
+  }
+}
+export class Unchanged extends LogitsProcessor {
+  override _call(_: bigint[][], scores: Tensor<'float32'>): Tensor<'float32'> {
+    return scores;
+  }
 }

@@ -64,12 +64,12 @@ export async function loadAdapter(model: AdaptedModel, source: Source, options: 
   const call = 'load_adapter';
   checkOptions(call, options, [...sourceOptions, 'adapter_name', 'signal', 'integrity']);
   const { adapter_name = 'default', ...reading } = options;
+  const { engine } = model.open();
   requireNew(model, adapter_name);
   const folder = openSource(source, reading);
   const { text } = await readRequired(folder, 'adapter_config.json', reading);
   checkLoraConfig(JSON.parse(text));
   const file = await findWeights(folder, reading);
-  const { engine } = model.open();
   const { checkpoint, header } = await readWeights(engine, file, reading); // which the core has checked now
   try {
     await add(model, adapter_name, text, tensorShapes(header), checkpoint);

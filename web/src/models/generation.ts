@@ -5,6 +5,7 @@ import { type Engine, releaseHandle } from '../runtime/engine.js';
 import { ClearformerError } from '../support/error.js';
 import { onAbort, throwIfAborted } from '../support/options.js';
 import { loadPart, nextTurn } from '../support/platform.js';
+import { Lease } from '../support/resource.js';
 import { warn } from '../support/warning.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { toTensor } from '../tensor/tensor_output.js';
@@ -48,6 +49,7 @@ class GenerationRun {
   stopped: readonly number[] = [];
   readonly #stop = new AbortController();
   readonly #forget: () => void;
+  readonly #lease: Lease;
   /** Whether the cache given is to be filled. */
   #fills = false;
 
@@ -60,9 +62,12 @@ class GenerationRun {
     private readonly callbacks: Callbacks | undefined,
     private readonly past: KeyValueCache | undefined,
   ) {
-    const abort = () => this.#stop.abort(request.signal?.reason);
-    if (request.signal?.aborted) abort();
-    this.#forget = onAbort(request.signal, abort);
+    const { signal } = request;
+    const stop = this.#stop; // the signal must not hold this: a stream that is forgotten is released, too
+    const abort = () => stop.abort(signal?.reason);
+    if (signal?.aborted) abort();
+    this.#forget = onAbort(signal, abort);
+    this.#lease = new Lease('this generation', this, () => releaseHandle(engine, value.generation));
   }
 
   static async start(
@@ -111,8 +116,8 @@ class GenerationRun {
     const ahead = this.engine.remote && this.past === undefined;
     streamer?.put(this.prompt.map((row) => row.map(BigInt)));
     for (;;) {
+      throwIfAborted(signal); // the step ahead may be complete
       let value = await (this.#ahead ?? this.#next());
-      throwIfAborted(signal); // the step may have been complete before
       if (this.#fills && this.past !== undefined) {
         this.#fills = false;
         this.past.fill(this.engine, await this.#cache());
@@ -180,7 +185,7 @@ class GenerationRun {
   async end(): Promise<void> {
     this.#forget();
     this.#stop.abort();
-    await releaseHandle(this.engine, this.value.generation);
+    await this.#lease.release();
   }
 }
 

@@ -19,9 +19,18 @@ export type ScoresProcessor = (input_ids: bigint[][], scores: Tensor<'float32'>)
 // biome-ignore lint/suspicious/noConfusingVoidType: a function that changes them in place gives nothing back
 type Changed = Tensor<'float32'> | void;
 
+function withoutCall(made: object): ClearformerError {
+  return new ClearformerError('invalid_argument', `${made.constructor.name}: its class has no _call()`);
+}
+
 /** Base class of criteria: `_call` returns for each sequence whether it ends. */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
-export abstract class StoppingCriteria extends Callable<[bigint[][]], readonly boolean[]> {}
+export abstract class StoppingCriteria extends Callable<[bigint[][]], readonly boolean[]> {
+  /** Returns for each sequence whether it ends. */
+  override _call(_input_ids: bigint[][]): readonly boolean[] {
+    throw withoutCall(this);
+  }
+}
 
 /** Callable as a criterion. */
 export interface StoppingCriteria {
@@ -112,7 +121,12 @@ export class InterruptableStoppingCriteria extends StoppingCriteria {
 
 /** Base class of processors: `_call` changes scores. */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
-export abstract class LogitsProcessor extends Callable<[bigint[][], Tensor<'float32'>], Tensor<'float32'>> {}
+export abstract class LogitsProcessor extends Callable<[bigint[][], Tensor<'float32'>], Tensor<'float32'>> {
+  /** Returns the scores [sequence, vocabulary], changed. */
+  override _call(_input_ids: bigint[][], _scores: Tensor<'float32'>): Tensor<'float32'> {
+    throw withoutCall(this);
+  }
+}
 
 /** Callable as a processor. */
 export interface LogitsProcessor {

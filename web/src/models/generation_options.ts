@@ -205,8 +205,6 @@ export function sortOptions(
   defaults: Record<string, unknown>,
   model: { hooks: readonly HookPoint[]; engine: Engine },
 ): GenerationRequest {
-  if (typeof given !== 'object' || given === null)
-    throw new ClearformerError('invalid_argument', `${call}: options must be an object`);
   checkKinds(call, given);
   const asked = given as GenerateOptions;
   const flags = <K extends keyof GenerateOptions>(names: readonly K[]) =>
@@ -215,33 +213,37 @@ export function sortOptions(
   const lists: OutputRequest = flags(listOptions);
   const [wanted] = Object.keys({ ...step, ...lists, ...(asked.names_filter !== undefined && { names_filter: true }) });
   if (call === 'generate' && wanted !== undefined && !asked.return_dict_in_generate) {
-    throw new ClearformerError('invalid_argument', `generate: ${wanted} needs return_dict_in_generate: true`, {
+    throw new ClearformerError('invalid_argument', `${call}: ${wanted} needs return_dict_in_generate: true`, {
       option: wanted,
     });
   }
   const options: Record<string, OptionValue> = { stop_strings: null }; // handled in JavaScript
   for (const [option, value] of Object.entries(given)) {
-    if (value !== undefined && !ownOptions[call].includes(option)) options[option] = plainValue(call, option, value);
+    if (value !== undefined && !ownOptions[call].includes(option)) options[option] = plainValue(value);
   }
-  const stops = given.stop_strings === undefined ? defaults.stop_strings : given.stop_strings;
   const observe = async (): Promise<Observation> => {
     if (inside.every((name) => asked[name] === undefined)) return { request: lists, cause: (thrown) => thrown };
     const inner = await loadPart(() => import('./observation.js'));
     const { request, ...rest } = await inner.observe(call, asked, model.hooks, model.engine);
     return { request: { ...request, ...lists }, ...rest };
   };
-  const { signal, tokenizer } = given;
-  const { streamer } = given;
+  const { signal, tokenizer, streamer, stop_strings = defaults.stop_strings } = given;
   const decodes = tokenizer == null || typeof tokenizer.decode === 'function';
   expectArgument(call, decodes, 'a tokenizer', tokenizer);
-  if (streamer != null && (typeof streamer.put !== 'function' || typeof streamer.end !== 'function')) {
+  if (streamer != null && ![streamer.put, streamer.end].every((method) => typeof method === 'function')) {
     throw new ClearformerError('invalid_argument', `${call}: streamer must have put() and end()`, {
       option: 'streamer',
     });
   }
   return {
-    ...{ call, options, step, observe, signal, tokenizer, streamer },
-    stop_strings: stopStrings(call, stops),
+    call,
+    options,
+    step,
+    observe,
+    signal,
+    tokenizer,
+    streamer,
+    stop_strings: stopStrings(call, stop_strings),
     criteria: functionsIn(call, 'stopping_criteria', given.stopping_criteria),
     processors: functionsIn(call, 'logits_processor', given.logits_processor),
   };
@@ -251,24 +253,21 @@ function functionsIn<F>(call: string, option: string, given: F | readonly F[] | 
   const list = [given ?? []].flat() as F[];
   if (list.every((one) => typeof one === 'function')) return list;
   throw new ClearformerError('invalid_argument', `${call}: ${option} must be a function, or a list of functions`, {
-    option,
+    option: option,
   });
 }
 
 function stopStrings(call: string, value: unknown): string[] {
-  const list = value === undefined || value === null ? [] : [value].flat();
+  const list: unknown[] = [value ?? []].flat();
   if (list.every((text): text is string => typeof text === 'string' && text !== '')) return list;
   throw new ClearformerError('invalid_argument', `${call}: stop_strings must be texts, none of them empty`, {
     option: 'stop_strings',
   });
 }
 
-function plainValue(call: string, option: string, value: unknown): OptionValue {
+function plainValue(value: unknown): OptionValue {
   if (value === null || ['boolean', 'string'].includes(typeof value)) return value as OptionValue;
   if (Number.isFinite(value)) return value as number;
-  if (Array.isArray(value)) return value.map((entry) => plainValue(call, option, entry));
-  if (['number', 'bigint'].includes(typeof value)) {
-    throw new ClearformerError('invalid_argument', `${call}: ${option} cannot be ${textOf(value)}`, { option });
-  }
-  throw new ClearformerError('unsupported', `${call}: ${option} is not supported`, { option });
+  if (Array.isArray(value)) return value.map(plainValue);
+  return typeof value === 'bigint' ? `${value}n` : textOf(value); // the core refuses it, and knows the options
 }

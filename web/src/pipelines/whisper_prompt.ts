@@ -34,7 +34,8 @@ interface WhisperConfig {
 }
 
 export function whisperConfig(model: GenerativeModel): WhisperConfig {
-  return model.generation_config as unknown as WhisperConfig;
+  const { decoder_start_token_id } = model.config; // where generation_config.json has none
+  return { decoder_start_token_id, ...model.generation_config } as unknown as WhisperConfig;
 }
 
 /** The prompt of each audio of a batch. */

@@ -36,6 +36,7 @@ export function log_softmax(input: TensorInput, dim?: number): Promise<Tensor<'f
 export function log_softmax(input: TensorInput | Float32Array, dim = -1): Promise<Float> | Float32Array {
   if (!isA(input, 'Float32Array')) return along('log_softmax', input, dim);
   const own = vector(input);
+  if (own.size === 0) return own.data;
   const below = own.sub(own.max());
   return below.sub(Math.log(Number(below.map(Math.exp).sum().item()))).data;
 }

@@ -5,7 +5,7 @@ import { ClearformerError, messageOf } from '../support/error.js';
 import { abortable, onAbort, throwIfAborted } from '../support/options.js';
 import { loadPart } from '../support/platform.js';
 import type { ArgumentsOf, BorderName, Handle, ValueOf } from './border.js';
-import { type Engine, noMemory, once, releaseHandle } from './engine.js';
+import { type Engine, noMemory, once } from './engine.js';
 import { callsOfFirst } from './first_calls.js';
 import type { GetPart } from './parts.js';
 import type { ThreadPool } from './thread_pool.js';
@@ -86,7 +86,11 @@ export class WorkerEngine implements Engine {
 
   async call<N extends BorderName>(name: N, given: ArgumentsOf<N>, signal?: AbortSignal): Promise<ValueOf<N>> {
     if (!(this.isWhole || callsOfFirst.test(name))) await this.whole();
-    return (await this.#ask({ kind: 'call', name, given }, [], signal)) as ValueOf<N>;
+    const { past_key_values, use_cache } = given as Partial<ArgumentsOf<'model_forward'>>;
+    const lasting = !name.startsWith('model') || (past_key_values ?? use_cache);
+    const value = await this.#ask({ kind: 'call', name, given }, [], signal, lasting);
+    if (value === undefined) throwIfAborted(signal);
+    return value as ValueOf<N>;
   }
 
   async write(checkpoint: Handle, chunk: Uint8Array, borrowed: boolean): Promise<void> {
@@ -99,15 +103,15 @@ export class WorkerEngine implements Engine {
     await this.#starting.then((worker) => worker.end()).catch(() => {}); // one that did not start needs no termination
   }
 
-  #ask(request: RequestWithoutId, transfer: ArrayBuffer[], signal?: AbortSignal): Promise<unknown> {
+  /** Of a call with lasting effects the worker says whether it was aborted: it may have been complete. */
+  #ask(request: RequestWithoutId, transfer: ArrayBuffer[], signal?: AbortSignal, lasting?: unknown): Promise<unknown> {
     if (this.over.aborted) return Promise.reject(this.over.reason);
     throwIfAborted(signal);
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
       const abort = () => {
-        if (this.#settle(id) === undefined) return;
         this.#worker?.send({ kind: 'cancel', id }, []);
-        reject(signal?.reason);
+        if (!lasting) this.#settle(id)?.reject(signal?.reason);
       };
       this.#pending.set(id, { resolve, reject, forget: onAbort(signal, abort) });
       this.#worker?.busy(true);
@@ -137,7 +141,6 @@ export class WorkerEngine implements Engine {
     this.heapBytes = reply.heapBytes;
     this.memory = reply.memory;
     const pending = this.#settle(reply.id);
-    if (!pending && reply.made) void releaseHandle(this, reply.made); // the call was aborted
     if (reply.kind === 'value') pending?.resolve(reply.value);
     else pending?.reject(reply.thrown ? reply.thrown.value : unpackError(reply.error));
   }

@@ -1,7 +1,7 @@
 // The messages between this thread and the worker with the core. Every call has an id, which its reply repeats.
 
 import { ClearformerError, type ErrorCode, type ErrorDetails, messageOf } from '../support/error.js';
-import type { BorderName, Handle, MemoryUse } from './border.js';
+import type { BorderName, MemoryUse } from './border.js';
 import type { CompiledCore } from './wasm.js';
 
 /**
@@ -12,7 +12,7 @@ export type Sign = true | string | null;
 
 /**
  * To the worker. The reply to `start` contains the core's memory if it can be shared; `add` adds the build's
- * second file, `cancel` drops a call not yet started.
+ * second file, `cancel` ends a call. Each but that is answered: a call that was ended with undefined.
  */
 export type Request =
   | { kind: 'start'; id: number; compiled: CompiledCore }
@@ -23,11 +23,11 @@ export type Request =
 
 /**
  * From the worker. `heapBytes` is the size of the core's memory after the call, `memory` the part used by its objects,
- * `thrown` what a function of the caller threw, `made` a handle that the call created.
+ * `thrown` what a function of the caller threw.
  */
 export type Reply = { id: number; heapBytes: number; memory: MemoryUse } & (
-  | { kind: 'value'; value: unknown; made?: Handle | undefined }
-  | { kind: 'error'; error: PlainError; thrown?: { value: unknown }; made?: undefined }
+  | { kind: 'value'; value: unknown }
+  | { kind: 'error'; error: PlainError; thrown?: { value: unknown } }
 );
 
 /** A serialised error: code and details survive between threads. */

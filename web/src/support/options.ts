@@ -42,9 +42,7 @@ const kinds = new Map(
  */
 export function checkOptions(call: string, given: unknown, known: readonly string[]): void {
   if (given === undefined) return;
-  if (given === null || typeof given !== 'object' || Array.isArray(given)) {
-    throw new ClearformerError('invalid_argument', `${call}: options must be an object`);
-  }
+  checkKinds(call, given);
   for (const [option, value] of Object.entries(given)) {
     if (value === undefined) continue;
     if (!known.includes(option)) {
@@ -52,11 +50,12 @@ export function checkOptions(call: string, given: unknown, known: readonly strin
       throw new ClearformerError('unsupported', message, { option, expected: known });
     }
   }
-  checkKinds(call, given);
 }
 
-/** The part of `checkOptions` that concerns values, for calls whose options the core knows. */
-export function checkKinds(call: string, given: object): void {
+/** `checkOptions` without the names, for calls whose options the core knows. */
+export function checkKinds(call: string, given: unknown): asserts given is object {
+  const isOne = given !== null && typeof given === 'object' && !Array.isArray(given);
+  expectArgument(call, isOne, 'an object of inputs or options', given);
   for (const [option, value] of Object.entries(given)) {
     const kind = kinds.get(option);
     if (value === undefined || kind === undefined || kind.is(value)) continue;

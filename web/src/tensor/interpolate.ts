@@ -65,6 +65,9 @@ function resized(call: string, input: Tensor, size: readonly number[], mode: Int
   const [rows, columns] = input.dims.slice(-2) as [number, number];
   const planes = input.dims.slice(0, -2);
   const count = planes.reduce((product, extent) => product * extent, 1);
+  if (count * Math.max(rows, height) * width > 2 ** 30) {
+    throw new ClearformerError('out_of_memory', `${call}: [${height}, ${width}] has more than ${2 ** 30} elements`);
+  }
   const wide = along(input.to('float32').data, [count * rows, columns, 1], width, mode);
   const data = along(wide, [count, rows, width], height, mode);
   return new Tensor('float32', data, [...planes, height, width]);

@@ -121,6 +121,7 @@ export function full(size: readonly number[], fill_value: number | bigint | bool
   }
   if (typeof fill_value === 'number') return new Tensor('float32', new Float32Array(count).fill(fill_value), size);
   if (typeof fill_value === 'bigint') return new Tensor('int64', new BigInt64Array(count).fill(fill_value), size);
+  expectArgument('full', typeof fill_value === 'boolean', 'a number, a bigint or a boolean', fill_value);
   return new Tensor('uint8', new Uint8Array(count).fill(Number(fill_value)), size);
 }
 

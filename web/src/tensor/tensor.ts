@@ -180,9 +180,9 @@ export class Tensor<T extends TensorType = TensorType> {
   /** Swaps two axes, as in torch; or permutes all axes, as in transformers.js. */
   transpose(...dims: number[]): Tensor<T> {
     if (dims.length !== 2) return this.permute(...dims);
-    const [first, second] = this.#axes('transpose', dims) as [number, number];
+    const [first, second] = dims.map((dim) => this.#axis('transpose', dim));
     const swapped = (axis: number) => (axis === first ? second : axis === second ? first : axis);
-    return this.permute(this.dims.map((_, axis) => swapped(axis)));
+    return this.permute(this.dims.map((_, axis) => swapped(axis) as number));
   }
   /** The stride of each axis, in elements. */
   stride(): number[] {
@@ -234,7 +234,11 @@ export class Tensor<T extends TensorType = TensorType> {
   /** Applies `callback` to each element, its index in `data`, and `data`. */
   map(callback: (value: TensorElement<T>, index: number, data: TensorData[T]) => TensorElement<T>): Tensor<T> {
     expectArgument('Tensor.map', typeof callback === 'function', 'a function', callback);
-    return new Tensor(this.type, this.#elements.map(callback as never) as TensorData[T], this.dims);
+    const checked: typeof callback = (...given) => {
+      const made = callback(...given);
+      return (typeof made === 'bigint') === (this.type === 'int64') ? made : this.#scalar('map', made).item();
+    };
+    return new Tensor(this.type, this.#elements.map(checked as never) as TensorData[T], this.dims);
   }
   /** Elementwise; a tensor operand broadcasts. */
   add(other: Operand<T>): Tensor<T> {
@@ -301,13 +305,16 @@ export class Tensor<T extends TensorType = TensorType> {
     throw this.#error('dtype_mismatch', call, "needs float32; convert with .to('float32')");
   }
 
-  #axis(call: string, dim: number, rank = this.dims.length): number {
+  /** As in torch a scalar has an axis, too, by number. */
+  #axis(call: string, dim: number, rank = this.dims.length || 1): number {
     if (Number.isInteger(dim) && dim >= -rank && dim < rank) return dim < 0 ? dim + rank : dim;
     throw this.#error('invalid_argument', call, `there is no axis ${textOf(dim)}`);
   }
 
   #axes(call: string, dim: Axes): number[] {
-    return dim === null ? [...this.dims.keys()] : [dim].flat().map((one) => this.#axis(call, one));
+    if (dim === null) return [...this.dims.keys()];
+    const axes = [dim].flat().map((one) => this.#axis(call, one));
+    return this.dims.length > 0 ? axes : [];
   }
 
   /** Reduces each row along the axes `dim` to one number; null, and as in torch an empty list: all axes. */
@@ -361,10 +368,7 @@ export class Tensor<T extends TensorType = TensorType> {
    */
   slice(...parts: (number | readonly [number, number | null] | null)[]): Tensor<T> {
     if (parts.length > this.dims.length) {
-      throw new ClearformerError(
-        'invalid_argument',
-        `Tensor.slice: ${parts.length} parts for dims [${this.dims.join(', ')}]`,
-      );
+      throw this.#error('invalid_argument', 'slice', `there are ${parts.length} parts`);
     }
     const ranges = this.dims.map((extent, axis) => rangeOf(parts[axis] ?? null, extent, axis));
     const extents = ranges.map(([start, end]) => end - start);
