@@ -176,7 +176,7 @@ export async function compile(bytes: Uint8Array, where: string, shared: boolean)
   const head = bytes.subarray(0, 16_384).join();
   if (!head.startsWith('0,97,115,109,')) {
     const html = bytes[0] === 0x3c; // '<'
-    const found = html ? 'an HTML page came back instead of it' : 'it does not start with \\0asm';
+    const found = html ? 'but an HTML page' : 'it does not start with \\0asm';
     throw await unavailable(where, `is no WebAssembly file (${found})`);
   }
   const program = forMemory(shared, bytes, head);
