@@ -81,23 +81,18 @@ describe('normalizers that multiply a text are refused', () => {
   const many = (content: string, count: number, pattern: object = { String: 'a' }) =>
     Array(count).fill({ type: 'Replace', pattern, content });
   it.each([
-    ['by two, again and again', many('aa', 60)],
+    ['again and again', many('a'.repeat(64), 60)],
     ['by thousands', many('a'.repeat(2000), 3)],
-    ['by a pattern', many('aaa', 60, { Regex: '[ab]' })],
-    ['by bytes', Array(60).fill({ type: 'ByteLevel' })],
-    ['at its start', Array(60).fill({ type: 'Prepend', prepend: 'a'.repeat(2 ** 20) })],
-  ])(
-    '%s',
-    async (_, normalizers) => {
-      const model = { type: 'BPE', vocab: { a: 0 }, merges: [] };
-      const tokenizer = new PreTrainedTokenizer({ normalizer: { type: 'Sequence', normalizers }, model });
-      for (const return_offsets_mapping of [false, true]) {
-        const failure = await failureOf(() => tokenizer('aé', { return_tensor: false, return_offsets_mapping }));
-        expect(failure).toMatchObject({ code: 'invalid_argument', message: expect.stringContaining('16777216') });
-      }
-    },
-    60_000,
-  );
+    ['by a pattern', many('a'.repeat(64), 60, { Regex: '[ab]' })],
+    ['at its start', Array(60).fill({ type: 'Prepend', prepend: 'a'.repeat(2 ** 23) })],
+  ])('%s', async (_, normalizers) => {
+    const model = { type: 'BPE', vocab: { a: 0 }, merges: [] };
+    const tokenizer = new PreTrainedTokenizer({ normalizer: { type: 'Sequence', normalizers }, model });
+    for (const return_offsets_mapping of [false, true]) {
+      const failure = await failureOf(() => tokenizer('aé', { return_tensor: false, return_offsets_mapping }));
+      expect(failure).toMatchObject({ code: 'invalid_argument', message: expect.stringContaining('16777216') });
+    }
+  });
 });
 
 it('vocabularies whose tokens are longer than any word are refused where words are searched for them', () => {
