@@ -15,9 +15,9 @@ import { SetupError } from '../toolchain/progress.js';
 // parts (1.5 kB). 5 kB are needed by threads, also in pages without: a second pair of programs was 0.57 MB of the package.
 // What models run without is in a second file (scripts/build/split.ts; 26 kB of it since 2026-11-25); both together take
 // 8 kB more than one file would. 3.4 kB of the first are blocks of logits, layers that are computed twice, and costs told
-// before a differentiated pass; gradients of what single heads read and write are 1 kB. 1.2 kB are
-// checks: of products of sizes beyond 32 bits, of caches of other models, and of the ranges of options, 0.2 kB other names of weights,
-// 0.6 kB limits of given positions, alternating passes, sizes of matrices and weights under two names.
+// before a differentiated pass; gradients of what single heads read and write are 1 kB. 1.2 kB are checks: of products of
+// sizes beyond 32 bits, of caches of other models, and of the ranges of options; 0.2 kB other names of weights, 0.6 kB
+// limits of given positions, alternating passes, sizes of matrices and weights under two names.
 const wasmBrotliLimit = 186_300;
 const secondBrotliLimit = 76_500;
 const secondFile = 'second.js';

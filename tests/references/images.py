@@ -60,26 +60,14 @@ class Images:
         self.group.add({"name": name, "op": op, "file": FILE, "options": options, "inputs": inputs, "outputs": keys} | more)
 
 
-def add_resizes(images):
+def add_resizes(images, op, name, sizes, channel_counts):
     for resample in range(6):
-        for (height, width), (rows, columns) in SIZES:
-            for channels in (1, 3):
+        for (height, width), (rows, columns) in sizes:
+            for channels in channel_counts:
                 key, pixels = images.get(height, width, channels)
                 resized = to_pil(pixels).resize((columns, rows), resample=resample)
-                name = f"resample_{resample}_{channels}x{height}x{width}_to_{rows}x{columns}"
-                images.case(name, "resize", {"resample": resample, "height": rows, "width": columns}, [key],
-                            {"resized": from_pil(resized)})
-
-
-def add_resizes_with_alpha(images):
-    for resample in range(6):
-        for (height, width), (rows, columns) in [*SIZES[4:6], ((23, 37), (16, 16)), ((12, 12), (12, 12))]:
-            for channels in (2, 4):
-                key, pixels = images.get(height, width, channels)
-                resized = to_pil(pixels).resize((columns, rows), resample=resample)
-                name = f"alpha_{resample}_{channels}x{height}x{width}_to_{rows}x{columns}"
-                images.case(name, "resize_with_alpha", {"resample": resample, "height": rows, "width": columns}, [key],
-                            {"resized": from_pil(resized)})
+                images.case(f"{name}_{resample}_{channels}x{height}x{width}_to_{rows}x{columns}", op,
+                            {"resample": resample, "height": rows, "width": columns}, [key], {"resized": from_pil(resized)})
 
 
 def add_conversions(images):
@@ -164,7 +152,9 @@ def main():
     args = arguments(__doc__)
     group = Group(args, "images", "images.py", ["transformers", "pillow"])
     images = Images(group)
-    for part in (add_resizes, add_resizes_with_alpha, add_conversions, add_processors, add_floats):
+    add_resizes(images, "resize", "resample", SIZES, (1, 3))
+    add_resizes(images, "resize_with_alpha", "alpha", [*SIZES[4:6], ((23, 37), (16, 16)), ((12, 12), (12, 12))], (2, 4))
+    for part in (add_conversions, add_processors, add_floats):
         part(images)
     group.save()
 

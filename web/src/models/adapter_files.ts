@@ -60,7 +60,7 @@ export interface NamedWeight extends ParameterInfo {
   stored: string;
 }
 
-/** The weights with the checkpoint's names, and with other names of theirs: those that have all the modules, else the first. */
+/** The weights with the checkpoint's names and with others: the ways that name all the modules, else the first. */
 export function namedLike(
   modules: readonly string[],
   listed: readonly (ParameterInfo & { synonyms?: readonly string[] })[],

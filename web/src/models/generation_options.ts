@@ -253,7 +253,7 @@ function functionsIn<F>(call: string, option: string, given: F | readonly F[] | 
   const list = [given ?? []].flat() as F[];
   if (list.every((one) => typeof one === 'function')) return list;
   throw new ClearformerError('invalid_argument', `${call}: ${option} must be a function, or a list of functions`, {
-    option: option,
+    option,
   });
 }
 

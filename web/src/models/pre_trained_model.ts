@@ -242,8 +242,8 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   /**
    * The points of the forward pass that can be captured and edited, with their dims and axes. `on_request`: also those
    * computed only where a filter names them, as `'*.hook_result'` does and `'*'` does not: what each head reads
-   * (`hook_q_input`, `hook_k_input`, `hook_v_input`) and adds (`hook_result`, without Granite's and DINOv2's factors), and what the feed-forward network reads
-   * (`hook_mlp_in`).
+   * (`hook_q_input`, `hook_k_input`, `hook_v_input`) and adds (`hook_result`, without Granite's and DINOv2's factors),
+   * and what the feed-forward network reads (`hook_mlp_in`).
    */
   hooks(options: { on_request?: boolean | undefined } = {}): HookPoint[] {
     checkOptions('hooks', options, ['on_request']);
