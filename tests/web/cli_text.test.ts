@@ -1,5 +1,6 @@
 // The text commands: generate, chat, translate, tokenize, on the bundled models.
 
+import { readFileSync } from 'node:fs';
 import { AutoTokenizer, pipeline } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 
@@ -230,6 +231,17 @@ describe('translate', { timeout }, () => {
     expect(made.map(({ text }: { text: string }) => text)).toEqual(texts);
     const lines = made.map((one: { translation_text: string }) => `${one.translation_text}\n`);
     expect((await run(['translate', marian, '-'], { stdin: `${texts.join('\n')}\n` })).out).toBe(lines.join(''));
+  });
+
+  it("does not stream where the task's settings ask for beams", async () => {
+    const config = JSON.parse(readFileSync(`${marian}/config.json`, 'utf8'));
+    const settings = { translation_en_to_fr: { num_beams: 4 } };
+    const folder = folderOf(marian, { 'config.json': JSON.stringify({ ...config, task_specific_params: settings }) });
+    const words = [folder, 'Good morning.', '--max-new-tokens', '40', '--task', 'translation_en_to_fr'];
+    const beams = await run(['translate', marian, ...words.slice(1), '--num-beams', '4']);
+    expect(await run(['translate', ...words])).toEqual({ code: 0, out: beams.out, err: '' });
+    const languages = ['--src-lang', 'en', '--tgt-lang', 'fr'];
+    expect(await run(['translate', ...words.slice(0, 4), ...languages])).toEqual({ code: 0, out: beams.out, err: '' });
   });
 
   it('takes the languages of a model of many', async () => {

@@ -2,7 +2,7 @@
 import { AutoModelForCausalLM, type ClearformerWarning, configure, type GenerativeModel, pipeline } from 'clearformer';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { failureOf } from './support/failures.js';
-import { folderFiles } from './support/pipeline_cases.js';
+import { filesOf, folderFiles, pipelineCase } from './support/pipeline_cases.js';
 import { casesOf, idRows, storiesPath, tensorsOf } from './support/references.js';
 import { wordTokenizer } from './support/word_tokenizer.js';
 
@@ -45,6 +45,40 @@ it('of a pipeline begin with bos_token_id if they have none', async () => {
     const { code, message } = await failureOf(() => write(['', 'the'], { ...options, bos_token_id }));
     expect([code, message]).toEqual(['invalid_argument', expect.stringContaining(`bos_token_id is ${bos_token_id}`)]);
   }
+});
+
+it('of a batch are continued as alone: rows that have ended are padded, with no text for an end token of any kind', async () => {
+  await using write = await pipeline('text-generation', filesOf(pipelineCase('texts')), { deterministic: true });
+  const texts = ['the man', 'she sings in rome'];
+  const [length = 0] = write.tokenizer(texts[0] as string).input_ids.dims.slice(-1);
+  const { input_ids } = write.tokenizer(texts[0] as string);
+  const eos_token_id = Number((await write.model.generate({ input_ids }, { max_new_tokens: 1 })).data[length]);
+  const options = { eos_token_id, max_new_tokens: 6, return_full_text: false };
+  const own = { ...write.model.generation_config };
+  delete write.model.generation_config.pad_token_id;
+  const alone = await Promise.all(texts.map((text) => write(text, options)));
+  expect(await write(texts, options)).toEqual(alone);
+  expect(alone[0]).toEqual([{ generated_text: write.tokenizer.decode([eos_token_id]) }]);
+  Object.assign(write.model.generation_config, own);
+});
+
+it('that end within bytes of a character are followed by what is new', async () => {
+  await using write = await pipeline('text-generation', storiesPath, { deterministic: true });
+  const byte = 3 + 0xf0;
+  const suppress_tokens = Array.from({ length: 512 }, (_, id) => id).filter((id) => id !== byte);
+  const options = { max_new_tokens: 1, suppress_tokens };
+  expect(await write('can 🙂', options)).toEqual([{ generated_text: 'can 🙂\ufffd' }]);
+  expect(await write('can 🙂', { ...options, return_full_text: false })).toEqual([{ generated_text: '\ufffd' }]);
+});
+
+it('that are texts have no options of conversations, and null is the usual return_full_text', async () => {
+  await using write = await pipeline('text-generation', storiesPath);
+  for (const option of ['tools', 'documents', 'chat_template', 'continue_final_message'] as const) {
+    const { code, message } = await failureOf(() => write('Once', { [option]: [{}] } as object));
+    expect([code, message]).toEqual(['invalid_argument', expect.stringContaining(`${option} is for conversations`)]);
+  }
+  const options = { max_new_tokens: 2, continue_final_message: false };
+  expect(await write('Once', { ...options, return_full_text: null } as object)).toEqual(await write('Once', options));
 });
 
 describe('padding in a prompt without attention_mask', () => {

@@ -16,7 +16,13 @@ export interface ChatOptions {
   continue_final_message?: boolean | undefined;
 }
 
-export const chatOptions = ['chat_template', 'tools', 'documents', 'chat_template_kwargs', 'continue_final_message'];
+export const chatOptions = [
+  'chat_template',
+  'tools',
+  'documents',
+  'chat_template_kwargs',
+  'continue_final_message',
+] as const;
 
 /** Whether it is an array of messages. */
 export function isChat(given: unknown): given is readonly Message[] {

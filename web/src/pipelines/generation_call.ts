@@ -4,6 +4,7 @@ import type { GenerateOptions } from '../models/generation_options.js';
 import type { GenerativeModel } from '../models/generative_model.js';
 import { ClearformerError } from '../support/error.js';
 import { checkKinds } from '../support/options.js';
+import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { checkCount } from './scores.js';
 import type { CallOptions } from './texts.js';
 
@@ -85,4 +86,24 @@ export function generationDefaults(
   const { n_ctx } = model.cfg;
   const room = n_ctx > 0 ? n_ctx - prompt : usualLength;
   return { ...ofTask, max_new_tokens: Math.max(1, Math.min(usualLength, room)) };
+}
+
+/**
+ * The options of `generate` for texts: those given over the defaults, and the tokenizer, whose padding token follows ends
+ * if the model has none, as upstream.
+ */
+export function generationSettings(
+  { model, tokenizer }: { model: GenerativeModel; tokenizer: PreTrainedTokenizer },
+  given: TextOptions,
+  ofTask: TextOptions,
+  prompt: number,
+): TextOptions {
+  const { pad_token_id: pad } = tokenizer;
+  const pads = pad !== null && pad < model.cfg.d_vocab && (model.generation_config.pad_token_id ?? null) === null;
+  return {
+    tokenizer,
+    ...(pads && { pad_token_id: pad }),
+    ...generationDefaults(model, given, ofTask, prompt),
+    ...given,
+  };
 }

@@ -12,14 +12,18 @@ import { readOldTemplate } from '../text/template_files.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { Pipeline } from './base_pipeline.js';
 import { type ChatOptions, chatInputs, chatOptions, isChat } from './chat_inputs.js';
-import { type GenerationCallOptions, generationDefaults, splitOptions, type TextOptions } from './generation_call.js';
+import { type GenerationCallOptions, generationSettings, splitOptions, type TextOptions } from './generation_call.js';
 import { loader } from './load_pipeline.js';
 import { inTextBatches } from './texts.js';
 
 /** A conversation. */
 export type Chat = readonly Message[];
 
-/** Options of a call: those of `generate`, and the task's own. */
+/**
+ * Options of a call: those of `generate`, and the task's own. By default the best token is taken, as in transformers.js and
+ * unless generation_config.json says otherwise; transformers 5.12's pipeline samples (`do_sample: true, temperature: 0.7`).
+ * Settings of the task in config.json (`task_specific_params`), by which GPT-2 would sample, are not read.
+ */
 export interface TextGenerationOptions extends GenerationCallOptions, ChatOptions {
   /** Whether the result includes the prompt. Default true. */
   return_full_text?: boolean | undefined;
@@ -44,7 +48,8 @@ export interface TextGenerationPipeline {
   /**
    * Each text with its continuation, `num_return_sequences` times; a conversation with the assistant's answer (an
    * existing answer is continued). A prompt without tokens begins with `bos_token_id`. Rejects like `generate`, with
-   * `invalid_argument` for a conversation without a template, and with `unsupported` for a streamer with several texts.
+   * `invalid_argument` for a conversation without a template and for options of conversations with texts, and with
+   * `unsupported` for a streamer with several texts.
    */
   (text: string, options?: TextGenerationOptions): Promise<GeneratedText[]>;
   /** The same for several texts. */
@@ -97,7 +102,7 @@ export class TextGenerationPipeline extends Pipeline<
     const options = this.model.withConfig(this.task, called);
     const single = typeof given === 'string' || isChat(given);
     const prompts = single ? [given as Prompt] : (given as readonly Prompt[]);
-    this.#check(prompts);
+    this.#check(prompts, options);
     const { generate } = splitOptions(this.task, options, ownOptions, prompts.length);
     const results = await inTextBatches(prompts, this.tokenizer, options, async (part) => {
       const inputs = this.#begun(await this.#inputs(part, options), options);
@@ -106,12 +111,18 @@ export class TextGenerationPipeline extends Pipeline<
     return single ? (results[0] as Generated) : results;
   }
 
-  #check(prompts: readonly Prompt[]): void {
+  #check(prompts: readonly Prompt[], options: TextGenerationOptions): void {
     const isText = (prompt: unknown) => typeof prompt === 'string';
-    if (Array.isArray(prompts) && [isText, isChat].some((kind) => prompts.every((prompt) => kind(prompt)))) return;
-    const needs =
-      'needs a text, an array of texts, a conversation (an array of messages with a role) or an array of those';
-    throw new ClearformerError('invalid_argument', `${this.task}: ${needs}`);
+    if (!Array.isArray(prompts) || ![isText, isChat].some((kind) => prompts.every((prompt) => kind(prompt)))) {
+      const needs =
+        'needs a text, an array of texts, a conversation (an array of messages with a role) or an array of those';
+      throw new ClearformerError('invalid_argument', `${this.task}: ${needs}`);
+    }
+    const option = isText(prompts[0]) ? chatOptions.find((name) => options?.[name]) : undefined;
+    if (option === undefined) return;
+    throw new ClearformerError('invalid_argument', `${this.task}: ${option} is for conversations, not for texts`, {
+      option,
+    });
   }
 
   async #inputs(prompts: readonly Prompt[], options: TextGenerationOptions): Promise<TokenizerOutput> {
@@ -151,21 +162,20 @@ export class TextGenerationPipeline extends Pipeline<
     generate: TextOptions,
   ): Promise<Generated[]> {
     const length = input_ids.dims[1] ?? 0;
-    const usual = generationDefaults(this.model, generate, {}, length);
-    const sequences = await this.model.generate(
-      { input_ids, attention_mask },
-      { tokenizer: this.tokenizer, ...usual, ...generate },
-    );
+    const settings = generationSettings(this, generate, {}, length);
+    const sequences = await this.model.generate({ input_ids, attention_mask }, settings);
     const copies = (sequences.dims[0] ?? 0) / prompts.length;
     const skip = { skip_special_tokens: true };
     return prompts.map((prompt, p) => {
       const before = this.tokenizer.decode(input_ids.slice(p), skip);
       return Array.from({ length: copies }, (_, copy) => {
-        // Decoded with the prompt, since the first new token's leading space may depend on it.
-        const whole = this.tokenizer.decode(sequences.slice(p * copies + copy), skip);
-        return { generated_text: withPrompt(prompt, whole.slice(before.length), options) } as
-          | GeneratedText
-          | GeneratedChat;
+        const ids = sequences.slice(p * copies + copy);
+        // Decoded with the prompt, since the first new token's leading space may depend on it; alone if new bytes make
+        // those of the prompt's last character invalid.
+        const whole = this.tokenizer.decode(ids, skip);
+        const isAfter = whole.startsWith(before);
+        const text = isAfter ? whole.slice(before.length) : this.tokenizer.decode(ids.slice([length, null]), skip);
+        return { generated_text: withPrompt(prompt, text, options) } as GeneratedText | GeneratedChat;
       });
     });
   }
@@ -176,9 +186,9 @@ const ownOptions = ['return_full_text', 'add_special_tokens', ...chatOptions];
 function withPrompt(
   prompt: Prompt,
   text: string,
-  { return_full_text = true, continue_final_message }: TextGenerationOptions,
+  { return_full_text, continue_final_message }: TextGenerationOptions,
 ): string | Message[] {
-  if (!return_full_text) return text;
+  if (return_full_text === false) return text;
   if (typeof prompt === 'string') return prompt + text;
   const last = prompt.at(-1) as Message;
   const goesOn = continue_final_message ?? last.role === 'assistant';

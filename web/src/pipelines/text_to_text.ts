@@ -4,7 +4,7 @@ import { GenerativeModel } from '../models/generative_model.js';
 import { readTokenizer } from '../text/auto_tokenizer.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { Pipeline } from './base_pipeline.js';
-import { type GenerationCallOptions, generationDefaults, splitOptions, type TextOptions } from './generation_call.js';
+import { type GenerationCallOptions, generationSettings, splitOptions, type TextOptions } from './generation_call.js';
 import { type Load, loader } from './load_pipeline.js';
 import { inTextBatches, modelInputs, textList, tokenizing } from './texts.js';
 
@@ -35,7 +35,7 @@ export abstract class TextToTextPipeline<Written> extends Pipeline<
   protected readonly ownOptions: readonly string[] = [];
 
   /** @internal The settings for the task in config.json. */
-  protected settings(_options: TextToTextOptions): TaskSettings {
+  settings(_options: TextToTextOptions): TaskSettings {
     return taskSettings(this.model.config, this.task);
   }
 
@@ -51,8 +51,7 @@ export abstract class TextToTextPipeline<Written> extends Pipeline<
     const list = textList(this.task, texts);
     const { generate } = splitOptions(this.task, options, ['truncation', ...this.ownOptions], list.length);
     const { prefix, ...ofTask } = this.settings(options);
-    const usual = generationDefaults(this.model, generate, ofTask, 1);
-    const settings = { tokenizer: this.tokenizer, ...usual, ...generate };
+    const settings = generationSettings(this, generate, ofTask, 1);
     return inTextBatches(list, this.tokenizer, options, async (part) => {
       const prefixed = part.map((text) => prefix + text);
       const { truncation, signal } = options;

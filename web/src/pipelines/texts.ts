@@ -10,8 +10,9 @@ import { checkCount } from './scores.js';
 /** Options of every call. */
 export interface CallOptions {
   /**
-   * Inputs processed together. Results do not depend on it, except for samples (`do_sample`), which are drawn by the
-   * place in the batch; memory does. Default 8.
+   * Inputs processed together; memory depends on it. Default 8. Results do not, except as in transformers: samples
+   * (`do_sample`) are drawn by the place in the batch, `repetition_penalty` and the like count the padding of shorter
+   * prompts, and in an encoder whose tokenizer pads on the left, positions begin with the padding.
    */
   batch_size?: number | undefined;
   /** An abort signal: the call rejects with its reason. */

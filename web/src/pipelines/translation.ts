@@ -44,7 +44,7 @@ export class TranslationPipeline extends TextToTextPipeline<Translation> {
   protected override readonly ownOptions: readonly string[] = ['src_lang', 'tgt_lang'];
 
   /** @internal */
-  protected override settings(options: TranslationOptions): TaskSettings {
+  override settings(options: TranslationOptions): TaskSettings {
     const { src_lang, tgt_lang } = options;
     if ('src_lang' in this.tokenizer) {
       const forced_bos_token_id = languageId(this.tokenizer, 'tgt_lang', tgt_lang ?? this.#languages()[1]);

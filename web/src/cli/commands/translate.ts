@@ -73,7 +73,7 @@ async function translated(
 ): Promise<string[]> {
   const languages = { src_lang: options.srcLang, tgt_lang: options.tgtLang };
   const given = { ...generationOptions(options as unknown as Record<string, unknown>), ...languages };
-  const shows = options.json === undefined && streams(translator.model, given);
+  const shows = options.json === undefined && streams(translator.model, { ...translator.settings(given), ...given });
   const streamer = shows ? { streamer: textStreamer(translator.tokenizer, output, true) } : {};
   const made = (await translator(text, { ...given, ...streamer, signal })).map((one) => one.translation_text);
   if (shows) output.line('');
