@@ -1,6 +1,6 @@
 // From logits to classes: ties, a single class, and the default function.
 import { describe, expect, it } from 'vitest';
-import { argmax, classesOf, softmax, topIndices, usualFunction } from '../../web/src/pipelines/scores.js';
+import { argmax, classesOf, labelOf, softmax, topIndices, usualFunction } from '../../web/src/pipelines/scores.js';
 
 describe('of equal scores', () => {
   it('the first is the best', () => {
@@ -14,6 +14,20 @@ describe('of equal scores', () => {
     expect(topIndices([1, 3, 3, 2, 3], 2)).toEqual([1, 2]);
     const equal = Array.from({ length: 50 }, () => 1);
     expect(topIndices(equal, 5)).toEqual([0, 1, 2, 3, 4]);
+  });
+});
+
+describe('labels', () => {
+  it('are those of config.json, by number, or LABEL_n', () => {
+    const config = { id2label: { '00': 'a', ' 1 ': 'b', 2: 7, 3: '' } };
+    expect([0, 1, 2, 3, 4].map((id) => labelOf(config, id))).toEqual(['a', 'b', '7', '', 'LABEL_4']);
+    expect([labelOf({}, 0), labelOf({ id2label: null }, 1)]).toEqual(['LABEL_0', 'LABEL_1']);
+  });
+
+  it.each([null, true, {}])('are not %j', (label) => {
+    const wrong = () => labelOf({ id2label: { 0: 'a', 1: label } }, 1);
+    expect(wrong).toThrow(expect.objectContaining({ code: 'malformed_config' }));
+    expect(wrong).toThrow(/config\.json: id2label .* 1 /);
   });
 });
 

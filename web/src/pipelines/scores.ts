@@ -65,10 +65,17 @@ export function rowOf(tensor: Tensor<'float32'>, row: number): Float32Array {
   return tensor.data.subarray(row * size, (row + 1) * size);
 }
 
-/** The name of a class: from `id2label` of config.json, or LABEL_0, LABEL_1, … without one. */
+/**
+ * The name of a class: from `id2label` of config.json, whose keys are numbers as int() reads them, or LABEL_0, LABEL_1, …
+ * without one. Throws `malformed_config` for what is neither text nor number.
+ */
 export function labelOf(config: Readonly<Record<string, unknown>>, id: number): string {
-  const label = (config.id2label as Record<string, unknown> | undefined)?.[id];
-  return typeof label === 'string' ? label : `LABEL_${id}`;
+  const labels = (config.id2label ?? {}) as Record<string, unknown>;
+  const key = id in labels ? id : Object.keys(labels).find((one) => Number(one) === id);
+  const label = key === undefined ? `LABEL_${id}` : labels[key];
+  if (typeof label === 'string' || typeof label === 'number') return String(label);
+  const message = `config.json: id2label names class ${id} ${textOf(label)}, which is no text`;
+  throw new ClearformerError('malformed_config', message, { file: 'config.json' });
 }
 
 /** Inserts labels into a template. Throws `invalid_argument` for a template without a placeholder. */
