@@ -88,9 +88,32 @@ it('a mask that truncation removed is told from none', async () => {
     /no \[MASK\] in what truncation leaves/,
   );
   await expect(pipe('the man is in rome.', { max_length: 4 })).rejects.toThrow(/no \[MASK\]$/);
+  await expect(pipe('the [MASK] [MASK]')).rejects.toThrow(/more than one \[MASK\]$/);
+});
+
+it("windows of a tokenizer without a maximum have the model's positions", async () => {
+  const name = 'tokenizer_config.json';
+  const files = filesOf(pipelineCase('entities'));
+  const { model_max_length, ...config } = JSON.parse(new TextDecoder().decode(files[name]));
+  await using pipe = await pipeline('token-classification', { ...files, [name]: jsonFile(config) }, here);
+  const [text, options] = ['she sings in rome '.repeat(30), { stride: 4, aggregation_strategy: 'simple' }] as const;
+  const found = await pipe(text, options);
+  expect(found).toEqual(await pipe(text, { ...options, max_length: pipe.model.cfg.n_ctx }));
+  expect(found.at(-1)?.end).toBeGreaterThan(text.length / 2);
 });
 
 describe('pairs of texts', () => {
+  it('with an empty second one are single texts, and other members of inputs are refused', async () => {
+    await using classifier = await pipeline('text-classification', filesOf(pipelineCase('classes')), here);
+    const text = 'the man is in rome.';
+    expect(await classifier({ text, text_pair: '' })).toEqual(await classifier(text));
+    const refused = await failureOf(() => classifier({ text, textPair: 'she sings' } as never));
+    expect([refused.code, refused.message]).toEqual(['unsupported', expect.stringContaining("'textPair'")]);
+    await using compare = await pipeline('sentence-similarity', filesOf(pipelineCase('features')), here);
+    const other = await failureOf(() => compare({ source_sentence: text, sentences: [text], scores: [1] } as never));
+    expect([other.code, other.message]).toEqual(['unsupported', expect.stringContaining("'scores'")]);
+  });
+
   it('long lists of labels and documents go through the model in batches', async () => {
     const [zero, ranking] = [pipelineCase('zero_shot_last'), pipelineCase('ranking')];
     await using classifier = await pipeline('zero-shot-classification', filesOf(zero), { deterministic: true });

@@ -86,7 +86,7 @@ export class FillMaskPipeline extends Pipeline<
     const at = ids.indexOf(mask_token_id as number);
     const several = at >= 0 && ids.lastIndexOf(mask_token_id as number) !== at;
     if (at >= 0 && !several) return at;
-    const isCut = text.includes(mask_token as string);
+    const isCut = !several && text.includes(mask_token as string);
     const start = text.length > 40 ? `${text.slice(0, 40)}…` : text;
     throw new ClearformerError(
       several ? 'unsupported' : 'invalid_argument',

@@ -2,6 +2,7 @@
 
 import { PreTrainedModel } from '../models/pre_trained_model.js';
 import { ClearformerError } from '../support/error.js';
+import { checkOptions } from '../support/options.js';
 import { Pipeline } from './base_pipeline.js';
 import {
   type BesideEmbedding,
@@ -62,6 +63,7 @@ export class SentenceSimilarityPipeline extends Pipeline<
       );
     }
     checkTexts(this.task, 'sentences', sentences);
+    checkOptions(this.task, inputs, ['source_sentence', 'sentences']);
     const vectors = await this.#embed.unitVectors([source_sentence, ...sentences], options);
     const source = rowOf(vectors, 0);
     return sentences.map((_, i) => rowOf(vectors, i + 1).reduce((sum, x, at) => sum + x * (source[at] as number), 0));

@@ -98,8 +98,10 @@ interface Entry {
 
 function pairOf(call: string, given: ClassifiedText): Entry {
   const { text, text_pair } = typeof given === 'string' ? { text: given, text_pair: undefined } : (given ?? {});
-  if (typeof text === 'string' && (text_pair === undefined || typeof text_pair === 'string'))
-    return { text, text_pair };
+  if (typeof text === 'string' && (text_pair === undefined || typeof text_pair === 'string')) {
+    if (typeof given !== 'string') checkOptions(call, given, ['text', 'text_pair']);
+    return { text, text_pair: text_pair || undefined }; // an empty one is none, as upstream
+  }
   throw new ClearformerError('invalid_argument', `${call}: needs texts, or objects with text and text_pair`);
 }
 

@@ -68,7 +68,7 @@ export class TextRankingPipeline extends Pipeline<
     options: TextRankingOptions = {},
   ): Promise<RankedText[] | RankedText[][]> {
     checkOptions(this.task, options, [...textCallOptions, 'top_k', 'return_documents', 'function_to_apply']);
-    const { top_k = null, return_documents = true } = options;
+    const { top_k = null, return_documents } = options;
     const { function_to_apply: apply = usualActivation(this.model.config) } = options;
     if (top_k !== null) checkCount('top_k', top_k);
     checkChoice('function_to_apply', apply, ['sigmoid', 'none']);
@@ -80,7 +80,7 @@ export class TextRankingPipeline extends Pipeline<
       const own = logits.slice(query * documents.length, (query + 1) * documents.length);
       const scores = apply === 'none' ? own : sigmoid(own);
       return topIndices(own, top_k).map((corpus_id) => {
-        const text = return_documents ? { text: documents[corpus_id] as string } : {};
+        const text = return_documents === false ? {} : { text: documents[corpus_id] as string };
         return { corpus_id, score: scores[corpus_id] as number, ...text };
       });
     });

@@ -30,7 +30,7 @@ export interface TokenClassificationOptions extends TextCallOptions {
   ignore_labels?: readonly string[] | undefined;
   /**
    * Process long texts in windows that overlap by this number of tokens, instead of truncating; not with strategy
-   * `none`.
+   * `none`. A window has `max_length` tokens, or as many as tokenizer and model allow.
    */
   stride?: number | undefined;
 }
@@ -115,9 +115,13 @@ export class TokenClassificationPipeline extends Pipeline<
         option: 'stride',
       });
     }
-    const pieces = stride === undefined ? {} : { stride, return_overflowing_tokens: true };
-    const usual = tokenizing(this.tokenizer, options);
-    return { ...usual, ...pieces, return_special_tokens_mask: true, return_offsets_mapping: true };
+    const marks = { return_special_tokens_mask: true, return_offsets_mapping: true };
+    if (stride === undefined) return { ...tokenizing(this.tokenizer, options), ...marks };
+    const positions = this.model.cfg.n_ctx || Number.POSITIVE_INFINITY; // 0: no limit
+    const limit = Math.min(this.tokenizer.model_max_length, positions);
+    const max_length = options.max_length ?? (Number.isFinite(limit) ? limit : undefined);
+    const usual = tokenizing(this.tokenizer, { ...options, max_length });
+    return { ...usual, ...marks, stride, return_overflowing_tokens: true };
   }
 
   /** The tokens of a row that belong to the text. */
