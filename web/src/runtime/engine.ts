@@ -16,6 +16,7 @@ export interface Engine {
   readonly threads: Threads;
   /** Aborts when the engine is closed or dies; pending calls reject with its reason. */
   readonly over: AbortSignal;
+  /** When the signal aborts, it rejects with its reason after at most one layer; it may have been complete before. */
   call<N extends BorderName>(name: N, given: ArgumentsOf<N>, signal?: AbortSignal): Promise<ValueOf<N>>;
   /** Adds the second file, as `call` does for calls of its functions: before `now` may call any. */
   whole(): Promise<void>;

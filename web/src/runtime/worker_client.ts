@@ -86,9 +86,7 @@ export class WorkerEngine implements Engine {
 
   async call<N extends BorderName>(name: N, given: ArgumentsOf<N>, signal?: AbortSignal): Promise<ValueOf<N>> {
     if (!(this.isWhole || callsOfFirst.test(name))) await this.whole();
-    const { past_key_values, use_cache } = given as Partial<ArgumentsOf<'model_forward'>>;
-    const lasting = !name.startsWith('model') || (past_key_values ?? use_cache);
-    const value = await this.#ask({ kind: 'call', name, given }, [], signal, lasting);
+    const value = await this.#ask({ kind: 'call', name, given }, [], signal);
     if (value === undefined) throwIfAborted(signal);
     return value as ValueOf<N>;
   }
@@ -103,16 +101,13 @@ export class WorkerEngine implements Engine {
     await this.#starting.then((worker) => worker.end()).catch(() => {}); // one that did not start needs no termination
   }
 
-  /** Of a call with lasting effects the worker says whether it was aborted: it may have been complete. */
-  #ask(request: RequestWithoutId, transfer: ArrayBuffer[], signal?: AbortSignal, lasting?: unknown): Promise<unknown> {
+  /** The worker says whether a call was aborted, after at most one layer: it may have been complete. */
+  #ask(request: RequestWithoutId, transfer: ArrayBuffer[], signal?: AbortSignal): Promise<unknown> {
     if (this.over.aborted) return Promise.reject(this.over.reason);
     throwIfAborted(signal);
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
-      const abort = () => {
-        this.#worker?.send({ kind: 'cancel', id }, []);
-        if (!lasting) this.#settle(id)?.reject(signal?.reason);
-      };
+      const abort = () => this.#worker?.send({ kind: 'cancel', id }, []);
       this.#pending.set(id, { resolve, reject, forget: onAbort(signal, abort) });
       this.#worker?.busy(true);
       this.#send({ ...request, id } as Request, transfer);
