@@ -22,7 +22,7 @@ import './models/observation.js';
 import './models/parameters.js';
 import './models/saving.js';
 import './models/stop_strings.js';
-import './runtime/core.js';
+import './runtime/local_engine.js';
 import './text/chat_prompt.js';
 import './text/languages.js';
 import './text/special_tokens_map.js';

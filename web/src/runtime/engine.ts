@@ -1,5 +1,6 @@
 // An engine runs the core's functions for one model, in any thread.
 
+import { ClearformerError } from '../support/error.js';
 import type { ArgumentsOf, BorderName, Handle, MemoryUse, ValueOf } from './border.js';
 import type { Threads } from './threads.js';
 
@@ -45,6 +46,9 @@ export function once(work: () => Promise<void>): () => Promise<void> {
 export async function releaseHandle(engine: Engine, handle: Handle): Promise<void> {
   await engine.call('release', { handle }).catch(() => {});
 }
+
+/** The reason why a closed engine does nothing more. */
+export const disposed = (): ClearformerError => new ClearformerError('disposed', 'this model was disposed');
 
 /** The memory of a closed engine. */
 export const noMemory: MemoryUse = { weights: 0, cache: 0, workspace: 0, peak: 0 };
