@@ -13,10 +13,11 @@ import type { HookName } from '../runtime/hook_names.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { abortable, checkOptions } from '../support/options.js';
 import { nameTest } from '../support/pattern.js';
+import { type ActivationCache, toCache, toModuleCache } from '../tensor/activation_cache.js';
 import type { IntegerInput } from '../tensor/integer_input.js';
 import { Tensor } from '../tensor/tensor.js';
 import { floats } from '../tensor/tensor_input.js';
-import { type ActivationCache, toCache, toModuleCache, toTensor } from '../tensor/tensor_output.js';
+import { toTensor } from '../tensor/tensor_output.js';
 import { type ForwardHook, functionsIn } from './edits.js';
 import { isOfEmbeddings, metricOfEmbeddings } from './embedding_metric.js';
 import {

@@ -6,9 +6,10 @@ import { ClearformerError } from '../support/error.js';
 import { isA } from '../support/kinds.js';
 import { checkOptions } from '../support/options.js';
 import { asyncDisposeSymbol, disposeSymbol, Lease } from '../support/resource.js';
+import type { ModuleCache } from '../tensor/activation_cache.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
-import { type ModuleCache, toTensor } from '../tensor/tensor_output.js';
+import { toTensor } from '../tensor/tensor_output.js';
 import { plain } from './arguments.js';
 import {
   backward,
