@@ -6,11 +6,12 @@ import { abortable, onAbort, throwIfAborted } from '../support/options.js';
 import type { ArgumentsOf, BorderName, Handle, ValueOf } from './border.js';
 import { CoreEngine } from './core_engine.js';
 import { disposed, noMemory } from './engine.js';
+import type { LiveWorker } from './live_worker.js';
 import type { GetPart } from './parts.js';
 import type { Threads } from './threads.js';
 import type { CompiledCore } from './wasm.js';
 import { type Reply, type Request, unpackError } from './worker_protocol.js';
-import { type LiveWorker, startWorker } from './workers.js';
+import { startWorker } from './workers.js';
 
 type RequestWithoutId = Request extends infer R ? (R extends Request ? Omit<R, 'id'> : never) : never;
 
