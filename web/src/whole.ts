@@ -9,6 +9,7 @@
 import 'built:worker';
 import './analysis/directions/probe_fit.js';
 import './checkpoint/digest.js';
+import './checkpoint/given_folder.js';
 import './checkpoint/refused_models.js';
 import './checkpoint/sha256.js';
 import './checkpoint/web_folder.js';
