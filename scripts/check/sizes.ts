@@ -71,7 +71,7 @@ const brotli = (data: Buffer): number =>
     params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: data.length },
   }).length;
 const gzip = (data: string | Uint8Array): number => gzipSync(data, { level: 9 }).length;
-const kilobytes = (bytes: number): string => `${(bytes / 1000).toFixed(1)} kB`;
+const kilobytes = (bytes: number): string => `${(bytes / 1000).toFixed(3)} kB`;
 
 interface Size {
   name: string;
