@@ -13,6 +13,7 @@ import './checkpoint/given_folder.js';
 import './checkpoint/refused_models.js';
 import './checkpoint/sha256.js';
 import './checkpoint/web_folder.js';
+import './checkpoint/weights_header.js';
 import './models/adapters.js';
 import './models/capture_parts.js';
 import './models/fresh/from_config.js';
