@@ -35,15 +35,17 @@ export function isDeeper(value: unknown, levels = deepest): boolean {
 }
 
 export const isText = (value: unknown): value is string => typeof value === 'string';
-const isWhole = (value: unknown, least: number, most: number) =>
+export const isWhole = (value: unknown, least = 0, most = Number.MAX_SAFE_INTEGER): boolean =>
   Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
+/** Whether a value is the id of a token. */
+export const isId = (value: unknown): value is number => isWhole(value, 0, lastId);
 const isToken = (value: unknown): boolean => isText(value) || (isObject(value) && isText(value.content));
 
 const kinds = {
   flag: ['true or false', (value: unknown) => typeof value === 'boolean'],
   text: ['a text', isText],
   texts: ['a list of texts', (value: unknown) => Array.isArray(value) && value.every(isText)],
-  id: [`a whole number from 0 to ${lastId}`, (value: unknown) => isWhole(value, 0, lastId)],
+  id: [`a whole number from 0 to ${lastId}`, isId],
   count: ['a whole number from 0 to 2147483647', (value: unknown) => isWhole(value, 0, 2 ** 31 - 1)],
   size: ['a whole number from 1 to 2147483647', (value: unknown) => isWhole(value, 1, 2 ** 31 - 1)],
   positive: ['a number above 0', (value: unknown) => typeof value === 'number' && value > 0],
