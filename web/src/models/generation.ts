@@ -2,8 +2,7 @@
 
 import type { GenerationValue, Handle, RunInputs, StepValue } from '../runtime/border.js';
 import { type Engine, releaseHandle } from '../runtime/engine.js';
-import { ClearformerError } from '../support/error.js';
-import { onAbort, throwIfAborted } from '../support/options.js';
+import { onAbort, refusedOption, throwIfAborted } from '../support/options.js';
 import { loadPart, nextTurn } from '../support/platform.js';
 import { Lease } from '../support/resource.js';
 import { warn } from '../support/warning.js';
@@ -201,8 +200,7 @@ async function followed(request: GenerationRequest, value: GenerationValue): Pro
   const follower = streamer ? 'streamer' : criteria.length > 0 ? 'stopping_criteria' : undefined;
   if (follower && value.num_beams > 1) {
     const cure = follower === 'streamer' ? 'generate_stream tells each step' : 'use signal or max_time';
-    const message = `${call}: ${follower} cannot follow a beam search; ${cure}`;
-    throw new ClearformerError('unsupported', message, { option: follower });
+    throw refusedOption(call, follower, `cannot follow a beam search; ${cure}`, 'unsupported');
   }
   if (criteria.length === 0 && processors.length === 0) return undefined;
   const { Callbacks } = await import('./generation_callbacks.js'); // rarely needed

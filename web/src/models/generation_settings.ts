@@ -1,6 +1,7 @@
 // generation_config as an object: the model's, which a caller may change, and one that is given with a call.
 
-import { ClearformerError, textOf } from '../support/error.js';
+import { textOf } from '../support/error.js';
+import { refusedOption } from '../support/options.js';
 
 type Settings = Readonly<Record<string, unknown>>;
 
@@ -39,8 +40,7 @@ export function withSettings<O extends { generation_config?: Settings | null | u
   const { generation_config, ...own } = options;
   if (generation_config === undefined || generation_config === null) return own as O;
   if (typeof generation_config !== 'object' || Array.isArray(generation_config) || generation_config instanceof Map) {
-    const message = `${call}: generation_config must be an object of options, got ${textOf(generation_config)}`;
-    throw new ClearformerError('invalid_argument', message, { option: 'generation_config' });
+    throw refusedOption(call, 'generation_config', `must be an object of options, got ${textOf(generation_config)}`);
   }
   const given = Object.entries(own).filter(([, value]) => value !== undefined);
   const settings = changed(generation_config, loaded).filter(([name]) => !isOfOrigin(name));

@@ -1,7 +1,7 @@
 // Detects stop strings in the text of a generation.
 
 import type { GenerationValue } from '../runtime/border.js';
-import { ClearformerError } from '../support/error.js';
+import { refusedOption } from '../support/options.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import type { GenerationRequest } from './generation_options.js';
 import { RowDecoders } from './row_decoders.js';
@@ -41,8 +41,7 @@ export class StopStrings {
     prompt: readonly (readonly number[])[],
     own: () => Promise<PreTrainedTokenizer | undefined>,
   ): Promise<StopStrings> {
-    const refuse = (why: string) =>
-      new ClearformerError('unsupported', `${call}: stop_strings ${why}`, { option: 'stop_strings' });
+    const refuse = (why: string) => refusedOption(call, 'stop_strings', why, 'unsupported');
     if (num_beams > 1) throw refuse('are not looked for in a beam search');
     const found = tokenizer === null ? undefined : (tokenizer ?? (await own()));
     if (found === undefined) throw refuse('need a tokenizer, and there is none beside the model');

@@ -1,6 +1,16 @@
 // Validates options: an unknown option is an error that names it, never ignored.
 
-import { ClearformerError, textOf } from './error.js';
+import { ClearformerError, type ErrorCode, textOf } from './error.js';
+
+/** The error for an option or input; `why` follows its name in the message. */
+export function refusedOption(
+  call: string,
+  option: string,
+  why: string,
+  code: ErrorCode = 'invalid_argument',
+): ClearformerError {
+  return new ClearformerError(code, `${call}: ${option} ${why}`, { option });
+}
 
 /** Throws `invalid_argument` if what is given for an argument is not what the call needs. */
 export function expectArgument(call: string, isOne: unknown, needed: string, given: unknown): asserts isOne {
@@ -59,8 +69,7 @@ export function checkKinds(call: string, given: unknown): asserts given is objec
   for (const [option, value] of Object.entries(given)) {
     const kind = kinds.get(option);
     if (value === undefined || kind === undefined || kind.is(value)) continue;
-    const message = `${call}: ${option} is ${textOf(value)}, not ${kind.what}`;
-    throw new ClearformerError('invalid_argument', message, { option });
+    throw refusedOption(call, option, `is ${textOf(value)}, not ${kind.what}`);
   }
 }
 
