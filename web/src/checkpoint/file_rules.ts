@@ -4,6 +4,7 @@
 // (config.json, generation_config.json, the index and the headers of weights are checked by the core.)
 
 import { ClearformerError } from '../support/error.js';
+import { isObject } from '../support/kinds.js';
 
 type Values = Readonly<Record<string, unknown>>;
 type Kind = keyof typeof kinds;
@@ -23,8 +24,6 @@ export type Tables = Readonly<Record<string, Table>>;
 /** Pairs of ids are encoded in one double (tokenizer.json's merges): left · (the highest + 1) + right. */
 export const lastId = 2 ** 26 - 1;
 
-export const isObject = (value: unknown): value is Values =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 /** Maximum nesting depth of JSON. Vocabularies are flat but large, and are not searched. */
 export const deepest = 64;
 

@@ -1,6 +1,7 @@
 // Reads a folder's files: texts, JSON, and the exact size of weights. Every error names the file and its cause.
 
 import { ClearformerError, messageOf } from '../support/error.js';
+import { isObject } from '../support/kinds.js';
 import { throwIfAborted } from '../support/options.js';
 import { digests } from './digest_part.js';
 import { deepest, isDeeper } from './file_rules.js';
@@ -156,8 +157,7 @@ function checkJson(file: SourceFile, text: string): void {
   } catch (cause) {
     throw malformed(file, `is not JSON (${messageOf(cause)})`);
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw malformed(file, 'is not a JSON object');
+  if (!isObject(value)) throw malformed(file, 'is not a JSON object');
   if (!vocabularies.test(file.name) && isDeeper(value))
     throw malformed(file, `is nested deeper than ${deepest} levels`);
 }

@@ -2,6 +2,7 @@
 
 import type { RunInputs, TensorIn } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
+import { isObject } from '../support/kinds.js';
 import { checkOptions, refusedOption } from '../support/options.js';
 import { type IntegerInput, integerMatrix } from '../tensor/integer_input.js';
 import { Tensor } from '../tensor/tensor.js';
@@ -102,7 +103,7 @@ const tensorInputs = ['pixel_values', 'input_features', 'inputs_embeds', 'decode
  */
 export function separated<O extends object>(call: string, given: PromptInputs & O, options: O): [PromptInputs, O] {
   if (given instanceof Tensor) return separated(call, { inputs: given } as unknown as PromptInputs & O, options);
-  if (typeof given !== 'object' || given === null || Array.isArray(given) || typeof options !== 'object') {
+  if (!isObject(given) || typeof options !== 'object') {
     return [given, options];
   }
   const inputs: Record<string, unknown> = {};

@@ -1,10 +1,11 @@
 // tokenizer.json's `post_processor`: adds special tokens around a text or a pair, and trims the tokens' offsets.
 
 import { isId, shownValue } from '../checkpoint/file_rules.js';
+import { isObject } from '../support/kinds.js';
 import { mapped, type Steps } from '../support/steps.js';
 import { classOf, codePointsOf, union } from './code_points.js';
 import type { Token } from './encoder.js';
-import { asStep, isObject, malformed, mustBe, type Step, stepsOf, unknownStep } from './step.js';
+import { asStep, malformed, mustBe, type Step, stepsOf, unknownStep } from './step.js';
 import { whiteSpace } from './unicode.js';
 
 /** Rows of tokens of a text, or of special tokens beside it: the main one, followed by those of overflowing tokens. */

@@ -1,9 +1,8 @@
 // The steps of tokenizer.json: objects with a `type` and its parameters. Everything else is rejected by name.
 
-import { isId, isObject, isText, isWhole, lastId, shownValue } from '../checkpoint/file_rules.js';
+import { isId, isText, isWhole, lastId, shownValue } from '../checkpoint/file_rules.js';
 import { ClearformerError } from '../support/error.js';
-
-export { isObject };
+import { isObject } from '../support/kinds.js';
 
 /** One step of tokenizer.json. */
 export type Step = { readonly type: string } & Readonly<Record<string, unknown>>;
