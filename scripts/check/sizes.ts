@@ -42,9 +42,10 @@ interface Page {
 
 // Rules for the values of every file beside a model, and errors that name them, are 2 kB of the first limit.
 // Every page includes Tensor and its methods (1.9 kB); the model classes with transformers' names, tensor functions and
-// RawImage (6 kB) are included if named. A bundler keeps what a page imports; pipelines are loaded by task, and the
-// code that reads from servers on demand. The worker script, part of every total, is one file that every bundler can
-// copy: it includes the 2 kB for builds with threads, which used to be a separate file that was not counted.
+// RawImage (6 kB) are included if named. A bundler keeps what a page imports; pipelines are loaded by task, and on demand
+// the code that reads from servers, from files and records that the caller gives, and of cores outside of workers. The
+// worker script, part of every total, is one file that every bundler can copy: it includes the 2 kB for builds with
+// threads, which used to be a separate file that was not counted.
 // The last half kB: workers are monitored from the start, and a core runs a self-test before it is used. Sweeps and what
 // is built on them, which nothing imports by itself, are 7 kB of everything, edits and gradients of modules 1 kB, probes
 // and control vectors 6 kB, metrics of embeddings 0.7 kB (a page that imports none of them has none of it); adding the

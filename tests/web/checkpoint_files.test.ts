@@ -1,8 +1,9 @@
 // Reading a folder's files: texts in chunks, sizes known from the header only, and names below a common folder.
 import { describe, expect, it } from 'vitest';
-import { exactSize, readRequired } from '../../web/src/checkpoint/files.js';
+import { readRequired } from '../../web/src/checkpoint/files.js';
 import type { Folder, SourceFile } from '../../web/src/checkpoint/folder.js';
 import { openSource } from '../../web/src/checkpoint/source.js';
+import { exactSize } from '../../web/src/checkpoint/weights_header.js';
 
 /** A file whose bytes come in chunks of `step`, with a size that the server does not give. */
 function fileOf(bytes: Uint8Array, step: number): SourceFile {

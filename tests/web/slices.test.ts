@@ -136,7 +136,7 @@ describe('steps', () => {
 
   it.each(['NFC', 'NFD', 'NFKC', 'NFKD'] as const)('%s: one for every two thousand characters', (form) => {
     useParts({ tables });
-    const change = tables.unicodeForm(form);
+    const change = tables.unicodeNormalizer({ type: form });
     const work = change(AlignedText.of(sample.join('\n'), false));
     let steps = 0;
     let step = work.next();

@@ -374,6 +374,7 @@ export type { EngineOptions } from './runtime/start_engine.js';
 export type { RuntimeOptions } from './runtime/wasm.js';
 export type { ClearformerWarning, WarningCode } from './support/config.js';
 export { env } from './support/env.js';
+export type { ActivationCache, ModuleCache } from './tensor/activation_cache.js';
 export { type InterpolateOptions, type InterpolationMode, interpolate, interpolate_4d } from './tensor/interpolate.js';
 export {
   cat,
@@ -393,5 +394,4 @@ export {
 } from './tensor/operations.js';
 export { toSafetensors } from './tensor/safetensors.js';
 export type { NestedInput, TensorInput } from './tensor/tensor_input.js';
-export type { ActivationCache, ModuleCache } from './tensor/tensor_output.js';
 export * from './text/exports.js';

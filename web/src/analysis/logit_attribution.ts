@@ -7,8 +7,8 @@
 
 import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
+import type { ActivationCache } from '../tensor/activation_cache.js';
 import { Tensor } from '../tensor/tensor.js';
-import type { ActivationCache } from '../tensor/tensor_output.js';
 import { checkCall } from './check_call.js';
 import { type Positions, placesOf } from './positions.js';
 import { type ResidualPart, residualParts } from './residual_parts.js';

@@ -4,8 +4,8 @@
 import type { ArgumentsOf } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
 import { ClearformerError, type ErrorCode } from '../support/error.js';
-import { headerStart } from './files.js';
 import type { WeightsFile } from './folder.js';
+import { headerStart } from './weights_header.js';
 
 interface Told {
   code: ErrorCode;

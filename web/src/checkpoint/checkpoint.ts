@@ -8,7 +8,6 @@ import { ClearformerError, isMissing } from '../support/error.js';
 import { loadPart } from '../support/platform.js';
 import {
   checkIntegrity,
-  exactSize,
   indexName,
   notFound,
   type ReadOptions,
@@ -161,6 +160,8 @@ async function findShard(folder: Folder, name: string, options: CheckpointOption
 }
 
 async function sized(file: SourceFile, options: CheckpointOptions): Promise<WeightsFile> {
+  if (file.size !== null) return { file, bytes: file.size };
+  const { exactSize } = await loadPart(() => import('./weights_header.js')); // rarely needed
   return { file, bytes: await exactSize(file, options.signal) };
 }
 

@@ -4,6 +4,7 @@
 // (config.json, generation_config.json, the index and the headers of weights are checked by the core.)
 
 import { ClearformerError } from '../support/error.js';
+import { isObject } from '../support/kinds.js';
 
 type Values = Readonly<Record<string, unknown>>;
 type Kind = keyof typeof kinds;
@@ -23,8 +24,6 @@ export type Tables = Readonly<Record<string, Table>>;
 /** Pairs of ids are encoded in one double (tokenizer.json's merges): left · (the highest + 1) + right. */
 export const lastId = 2 ** 26 - 1;
 
-export const isObject = (value: unknown): value is Values =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 /** Maximum nesting depth of JSON. Vocabularies are flat but large, and are not searched. */
 export const deepest = 64;
 
@@ -35,15 +34,17 @@ export function isDeeper(value: unknown, levels = deepest): boolean {
 }
 
 export const isText = (value: unknown): value is string => typeof value === 'string';
-const isWhole = (value: unknown, least: number, most: number) =>
+export const isWhole = (value: unknown, least = 0, most = Number.MAX_SAFE_INTEGER): boolean =>
   Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
+/** Whether a value is the id of a token. */
+export const isId = (value: unknown): value is number => isWhole(value, 0, lastId);
 const isToken = (value: unknown): boolean => isText(value) || (isObject(value) && isText(value.content));
 
 const kinds = {
   flag: ['true or false', (value: unknown) => typeof value === 'boolean'],
   text: ['a text', isText],
   texts: ['a list of texts', (value: unknown) => Array.isArray(value) && value.every(isText)],
-  id: [`a whole number from 0 to ${lastId}`, (value: unknown) => isWhole(value, 0, lastId)],
+  id: [`a whole number from 0 to ${lastId}`, isId],
   count: ['a whole number from 0 to 2147483647', (value: unknown) => isWhole(value, 0, 2 ** 31 - 1)],
   size: ['a whole number from 1 to 2147483647', (value: unknown) => isWhole(value, 1, 2 ** 31 - 1)],
   positive: ['a number above 0', (value: unknown) => typeof value === 'number' && value > 0],

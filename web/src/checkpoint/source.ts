@@ -2,10 +2,11 @@
 
 import '../support/browser_types.js'; // for the declarations
 import { remoteHost } from '../support/config.js';
-import { ClearformerError, textOf, unreadable } from '../support/error.js';
-import { isA, isBlob } from '../support/kinds.js';
+import { ClearformerError, textOf } from '../support/error.js';
+import { isA } from '../support/kinds.js';
 import { baseUrl, environment, isNode, loadPart, pathOf, urlOf } from '../support/platform.js';
 import type { Folder, SourceFile } from './folder.js';
+import type { Contents } from './given_folder.js';
 import type { CacheLike } from './response_store.js';
 import type { CacheOption, WebFolderOptions } from './web_folder.js';
 
@@ -62,14 +63,18 @@ export function openSource(source: Source, options: SourceOptions): Folder {
   if (typeof source !== 'object' || source === null) throw notASource();
   expectNoRevision(options);
   if ('getFileHandle' in source && typeof source.getFileHandle === 'function') {
-    return new HandleFolder(source as FileSystemDirectoryHandle);
+    const handle = source as FileSystemDirectoryHandle;
+    return openGiven(`the folder ${handle.name}`, ({ HandleFolder }, where) => new HandleFolder(where, handle));
   }
   if (Symbol.iterator in source) {
     const files = [...(source as Iterable<File>)];
     if (!files.every((file) => typeof file?.name === 'string' && typeof file.slice === 'function')) throw notASource();
-    return new MemoryFolder('the given files', filesByName(files));
+    return openGiven('the given files', ({ MemoryFolder, filesByName }, where) => {
+      return new MemoryFolder(where, filesByName(files));
+    });
   }
-  return new MemoryFolder('the given record', new Map(Object.entries(source as Record<string, Contents>)));
+  const contents = new Map(Object.entries(source as Record<string, Contents>));
+  return openGiven('the given record', ({ MemoryFolder }, where) => new MemoryFolder(where, contents));
 }
 
 function checkSourceOptions({ cache = 'auto', cache_dir, token, remote_host }: SourceOptions): void {
@@ -161,8 +166,9 @@ class LaterFolder implements Folder {
     return (await this.#folder).find(name, signal, use);
   }
 
-  only(): Folder {
-    return this;
+  only(names: readonly string[]): Folder {
+    const folder = this.#folder.then((each) => each.only(names));
+    return new LaterFolder(this.where, folder, this.list ? 'listed' : 'not listed');
   }
 }
 
@@ -187,100 +193,10 @@ function openPath(path: string, options: SourceOptions): Folder {
   return new LaterFolder(path, folder, 'listed');
 }
 
-type Contents = Blob | ArrayBuffer | Uint8Array;
+type GivenFolders = typeof import('./given_folder.js');
 
-/** Files by name; if all are in one folder (a picked or dropped folder), by name relative to it. */
-function filesByName(files: readonly File[]): Map<string, Contents> {
-  const paths = files.map((file) => file.webkitRelativePath || file.name);
-  const root = paths[0]?.match(/^[^/]+\//)?.[0] ?? '';
-  const common = paths.every((path) => path.startsWith(root)) ? root.length : 0;
-  return new Map(files.map((file, i) => [(paths[i] as string).slice(common), file]));
-}
-
-class MemoryFolder implements Folder {
-  constructor(
-    readonly where: string,
-    private readonly files: ReadonlyMap<string, Contents>,
-  ) {}
-
-  async find(name: string): Promise<SourceFile | undefined> {
-    const contents = this.files.get(name);
-    if (contents === undefined) return undefined;
-    if (isBlob(contents)) return blobFile(name, this.where, contents);
-    const bytes: unknown = isA(contents, 'ArrayBuffer') ? new Uint8Array(contents) : contents;
-    if (!isA(bytes, 'Uint8Array')) {
-      throw new ClearformerError('invalid_argument', `${name}: a record holds Blobs, ArrayBuffers or Uint8Arrays`, {
-        file: name,
-      });
-    }
-    return { name, where: this.where, size: bytes.byteLength, borrowed: true, html: false, chunks: () => parts(bytes) };
-  }
-
-  async list(): Promise<string[]> {
-    return [...this.files.keys()];
-  }
-
-  only(names: readonly string[]): Folder {
-    return new MemoryFolder(this.where, new Map([...this.files].filter(([name]) => names.includes(name))));
-  }
-}
-
-const partBytes = 1 << 20; // small, so that an abort takes effect at once
-
-/** Browsers decode no text in memory that threads share: of that, copies. */
-async function* parts(bytes: Uint8Array): AsyncIterable<Uint8Array> {
-  const isOwn = isA(bytes.buffer, 'ArrayBuffer');
-  for (let start = 0; start < bytes.byteLength; start += partBytes) {
-    const part = bytes.subarray(start, start + partBytes);
-    yield isOwn ? part : new Uint8Array(part);
-  }
-}
-
-function blobFile(name: string, where: string, blob: Blob): SourceFile {
-  return { name, where, size: blob.size, borrowed: false, html: false, chunks: () => blobParts(name, where, blob) };
-}
-
-async function* blobParts(name: string, where: string, blob: Blob): AsyncIterable<Uint8Array> {
-  const refuse = (cause: unknown) => {
-    throw unreadIn(where, name, cause);
-  };
-  for (let start = 0; start < blob.size; start += partBytes) {
-    const part = blob.slice(start, start + partBytes);
-    yield new Uint8Array(await part.arrayBuffer().catch(refuse));
-  }
-}
-
-/** The error for a file that the browser has and does not read, as one that has changed since it was picked. */
-function unreadIn(where: string, file: string, cause: unknown): ClearformerError {
-  return unreadable(`${file} in ${where}`, { file, where }, cause);
-}
-
-class HandleFolder implements Folder {
-  readonly where: string;
-  constructor(private readonly handle: FileSystemDirectoryHandle) {
-    this.where = `the folder ${handle.name}`;
-  }
-
-  async find(name: string): Promise<SourceFile | undefined> {
-    try {
-      const path = name.split('/'); // "1_Pooling/config.json"
-      let folder = this.handle;
-      for (const part of path.slice(0, -1)) folder = await folder.getDirectoryHandle(part);
-      const file = await (await folder.getFileHandle(path.at(-1) as string)).getFile();
-      return blobFile(name, this.where, file);
-    } catch (cause) {
-      if (cause instanceof DOMException && cause.name === 'NotFoundError') return undefined;
-      throw unreadIn(this.where, name, cause);
-    }
-  }
-
-  async list(): Promise<string[]> {
-    const names: string[] = [];
-    for await (const name of this.handle.keys()) names.push(name);
-    return names;
-  }
-
-  only(): Folder {
-    return this;
-  }
+/** Opens what the caller gives itself. */
+function openGiven(where: string, open: (folders: GivenFolders, where: string) => Folder): Folder {
+  const folder = loadPart(() => import('./given_folder.js')).then((folders) => open(folders, where));
+  return new LaterFolder(where, folder, 'listed');
 }

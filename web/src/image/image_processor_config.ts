@@ -2,6 +2,7 @@
 // supported are rejected by name.
 
 import { ClearformerError, type ErrorCode, textOf } from '../support/error.js';
+import { isObject } from '../support/kinds.js';
 import type { ImageSize } from './geometry.js';
 import { resamplings } from './resampling.js';
 
@@ -213,7 +214,7 @@ class Reader {
     const pair = Array.isArray(value) && value.length === 2 ? { height: value[0], width: value[1] } : value;
     const edge = square ? { height: value, width: value } : { shortest_edge: value };
     const size = typeof value === 'number' ? edge : pair;
-    if (typeof size === 'object' && size !== null && !Array.isArray(size)) {
+    if (isObject(size)) {
       const edges = Object.entries(size).filter(([, length]) => length !== null && length !== undefined);
       const whole = edges.every(
         ([, edge]) => Number.isInteger(edge) && (edge as number) > 0 && (edge as number) <= longest,

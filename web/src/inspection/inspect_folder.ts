@@ -1,17 +1,10 @@
 // Describes a folder without loading a weight. The core inspects config.json and the headers of the safetensors files;
 // this file finds the folder's files.
 
-import {
-  headerStart,
-  indexName,
-  notFound,
-  readOptional,
-  readRequired,
-  sizeFrom,
-  weightsName,
-} from '../checkpoint/files.js';
+import { indexName, notFound, readOptional, readRequired, weightsName } from '../checkpoint/files.js';
 import type { Folder, SourceFile } from '../checkpoint/folder.js';
 import { findOtherWeights, inOtherFormats, missingWeights } from '../checkpoint/other_formats.js';
+import { headerStart, sizeFrom } from '../checkpoint/weights_header.js';
 import { run } from '../primitives/shared_core.js';
 import { ClearformerError } from '../support/error.js';
 import { throwIfAborted } from '../support/options.js';

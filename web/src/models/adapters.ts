@@ -1,8 +1,9 @@
 // LoRA adapters of a model, as PEFT writes them and with transformers' names. Loaded at the first call.
 
-import { headerStart, type ReadOptions, readChunks, readRequired, sizeFrom } from '../checkpoint/files.js';
+import { type ReadOptions, readChunks, readRequired } from '../checkpoint/files.js';
 import type { Folder, SourceFile } from '../checkpoint/folder.js';
 import { openSource, type Source, type SourceOptions, sourceOptions } from '../checkpoint/source.js';
+import { headerStart, sizeFrom } from '../checkpoint/weights_header.js';
 import type { Handle } from '../runtime/border.js';
 import { type Engine, releaseHandle } from '../runtime/engine.js';
 import type { AdapterUpdate } from '../runtime/weight_calls.js';

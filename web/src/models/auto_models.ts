@@ -195,7 +195,7 @@ export async function loadModel(
       ...(generationConfig && { generation_config: generationConfig.text }),
       ...(task !== undefined && { task }),
     };
-    const created = await engine.call('model_create', described, options.signal);
+    const created = await abortable(engine.call('model_create', described), signal);
     if (isDeterministic(options) && build.simd === 'relaxed') {
       throw new ClearformerError('invalid_argument', 'deterministic: the WASM that was given is the relaxed build', {
         option: 'deterministic',

@@ -3,7 +3,8 @@
 import type { HookPoint, PartIn, TensorOut } from '../runtime/border.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
-import { toCache, toTensor } from '../tensor/tensor_output.js';
+import { toCache } from '../tensor/activation_cache.js';
+import { toTensor } from '../tensor/tensor_output.js';
 import { keepIndices } from './captured_indices.js';
 import { chosenIn, type EditSelection, selections } from './edits.js';
 import { type NamesFilter, resolveHooks } from './hooks.js';

@@ -3,8 +3,8 @@
 import { ourName } from '../runtime/hook_names.js';
 import { ClearformerError } from '../support/error.js';
 import { expectArgument } from '../support/options.js';
+import type { ActivationCache, ModuleCache } from '../tensor/activation_cache.js';
 import type { Tensor } from '../tensor/tensor.js';
-import type { ActivationCache, ModuleCache } from '../tensor/tensor_output.js';
 
 type Indices = Readonly<Record<string, Tensor<'int64'>>> | undefined;
 

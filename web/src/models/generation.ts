@@ -2,8 +2,7 @@
 
 import type { GenerationValue, Handle, RunInputs, StepValue } from '../runtime/border.js';
 import { type Engine, releaseHandle } from '../runtime/engine.js';
-import { ClearformerError } from '../support/error.js';
-import { onAbort, throwIfAborted } from '../support/options.js';
+import { onAbort, refusedOption, throwIfAborted } from '../support/options.js';
 import { loadPart, nextTurn } from '../support/platform.js';
 import { Lease } from '../support/resource.js';
 import { warn } from '../support/warning.js';
@@ -84,8 +83,7 @@ class GenerationRun {
     const value = await engine.call('generation_create', given, signal);
     try {
       if (value.warning !== undefined) warn(value.warning);
-      const tokenizer = stop_strings.length > 0 ? await stopTokenizer(host, request, value) : undefined;
-      const stops = tokenizer && (await stopStrings(stop_strings, tokenizer, value));
+      const stops = stop_strings.length > 0 ? await stopStrings(host, request, value) : undefined;
       const callbacks = await followed(request, value);
       const run = new GenerationRun(engine, value, request, observation, stops, callbacks, past_key_values);
       run.#fills = past_key_values !== undefined && inputs.past_key_values === undefined;
@@ -202,8 +200,7 @@ async function followed(request: GenerationRequest, value: GenerationValue): Pro
   const follower = streamer ? 'streamer' : criteria.length > 0 ? 'stopping_criteria' : undefined;
   if (follower && value.num_beams > 1) {
     const cure = follower === 'streamer' ? 'generate_stream tells each step' : 'use signal or max_time';
-    const message = `${call}: ${follower} cannot follow a beam search; ${cure}`;
-    throw new ClearformerError('unsupported', message, { option: follower });
+    throw refusedOption(call, follower, `cannot follow a beam search; ${cure}`, 'unsupported');
   }
   if (criteria.length === 0 && processors.length === 0) return undefined;
   const { Callbacks } = await import('./generation_callbacks.js'); // rarely needed
@@ -211,12 +208,12 @@ async function followed(request: GenerationRequest, value: GenerationValue): Pro
 }
 
 async function stopStrings(
-  strings: readonly string[],
-  tokenizer: PreTrainedTokenizer,
+  { tokenizer }: GeneratingModel,
+  request: GenerationRequest,
   value: GenerationValue,
 ): Promise<StopStrings> {
   const { StopStrings } = await loadPart(() => import('./stop_strings.js')); // rarely needed
-  return new StopStrings(strings, tokenizer, promptRows(value), [...value.eos_token_ids]);
+  return StopStrings.of(request, value, promptRows(value), tokenizer);
 }
 
 /** Decoders of the rows of a stream. */
@@ -227,19 +224,6 @@ async function rowDecoders(
 ): Promise<RowDecoders> {
   const { RowDecoders } = await loadPart(() => import('./row_decoders.js'));
   return new RowDecoders(tokenizer, prompt, ends, skip_special_tokens);
-}
-
-async function stopTokenizer(
-  host: GeneratingModel,
-  { call, tokenizer }: GenerationRequest,
-  { num_beams }: GenerationValue,
-): Promise<PreTrainedTokenizer> {
-  const refuse = (why: string) =>
-    new ClearformerError('unsupported', `${call}: stop_strings ${why}`, { option: 'stop_strings' });
-  if (num_beams > 1) throw refuse('are not looked for in a beam search');
-  const found = tokenizer === null ? undefined : (tokenizer ?? (await host.tokenizer()));
-  if (found === undefined) throw refuse('need a tokenizer, and there is none beside the model');
-  return found;
 }
 
 /** `generate`: runs to completion. */

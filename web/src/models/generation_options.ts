@@ -2,8 +2,8 @@
 
 import type { HookPoint, OptionValue, OutputRequest, StepRequest } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
-import { ClearformerError, textOf } from '../support/error.js';
-import { checkKinds, expectArgument } from '../support/options.js';
+import { textOf } from '../support/error.js';
+import { checkKinds, expectArgument, refusedOption } from '../support/options.js';
 import { loadPart } from '../support/platform.js';
 import type { Streamer } from '../text/text_streamer.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
@@ -213,9 +213,7 @@ export function sortOptions(
   const lists: OutputRequest = flags(listOptions);
   const [wanted] = Object.keys({ ...step, ...lists, ...(asked.names_filter !== undefined && { names_filter: true }) });
   if (call === 'generate' && wanted !== undefined && !asked.return_dict_in_generate) {
-    throw new ClearformerError('invalid_argument', `${call}: ${wanted} needs return_dict_in_generate: true`, {
-      option: wanted,
-    });
+    throw refusedOption(call, wanted, 'needs return_dict_in_generate: true');
   }
   const options: Record<string, OptionValue> = { stop_strings: null }; // handled in JavaScript
   for (const [option, value] of Object.entries(given)) {
@@ -231,9 +229,7 @@ export function sortOptions(
   const decodes = tokenizer == null || typeof tokenizer.decode === 'function';
   expectArgument(call, decodes, 'a tokenizer', tokenizer);
   if (streamer != null && ![streamer.put, streamer.end].every((method) => typeof method === 'function')) {
-    throw new ClearformerError('invalid_argument', `${call}: streamer must have put() and end()`, {
-      option: 'streamer',
-    });
+    throw refusedOption(call, 'streamer', 'must have put() and end()');
   }
   return {
     call,
@@ -252,17 +248,13 @@ export function sortOptions(
 function functionsIn<F>(call: string, option: string, given: F | readonly F[] | null | undefined): F[] {
   const list = [given ?? []].flat() as F[];
   if (list.every((one) => typeof one === 'function')) return list;
-  throw new ClearformerError('invalid_argument', `${call}: ${option} must be a function, or a list of functions`, {
-    option,
-  });
+  throw refusedOption(call, option, 'must be a function, or a list of functions');
 }
 
 function stopStrings(call: string, value: unknown): string[] {
   const list: unknown[] = [value ?? []].flat();
   if (list.every((text): text is string => typeof text === 'string' && text !== '')) return list;
-  throw new ClearformerError('invalid_argument', `${call}: stop_strings must be texts, none of them empty`, {
-    option: 'stop_strings',
-  });
+  throw refusedOption(call, 'stop_strings', 'must be texts, none of them empty');
 }
 
 function plainValue(value: unknown): OptionValue {

@@ -1,8 +1,9 @@
 // The results of generation: per step, and as a whole with transformers' names.
 
 import type { StepValue, TensorOut } from '../runtime/border.js';
+import type { ActivationCache } from '../tensor/activation_cache.js';
 import { Tensor } from '../tensor/tensor.js';
-import { type ActivationCache, toTensor } from '../tensor/tensor_output.js';
+import { toTensor } from '../tensor/tensor_output.js';
 import type { KeyValueCache } from './key_value_cache.js';
 import type { PassObservation } from './observation.js';
 

@@ -1,6 +1,8 @@
 // generation_config as an object: the model's, which a caller may change, and one that is given with a call.
 
-import { ClearformerError, textOf } from '../support/error.js';
+import { textOf } from '../support/error.js';
+import { isObject } from '../support/kinds.js';
+import { refusedOption } from '../support/options.js';
 
 type Settings = Readonly<Record<string, unknown>>;
 
@@ -38,9 +40,8 @@ export function withSettings<O extends { generation_config?: Settings | null | u
   if (typeof options !== 'object' || options === null) return options; // which is refused elsewhere
   const { generation_config, ...own } = options;
   if (generation_config === undefined || generation_config === null) return own as O;
-  if (typeof generation_config !== 'object' || Array.isArray(generation_config) || generation_config instanceof Map) {
-    const message = `${call}: generation_config must be an object of options, got ${textOf(generation_config)}`;
-    throw new ClearformerError('invalid_argument', message, { option: 'generation_config' });
+  if (!isObject(generation_config) || generation_config instanceof Map) {
+    throw refusedOption(call, 'generation_config', `must be an object of options, got ${textOf(generation_config)}`);
   }
   const given = Object.entries(own).filter(([, value]) => value !== undefined);
   const settings = changed(generation_config, loaded).filter(([name]) => !isOfOrigin(name));

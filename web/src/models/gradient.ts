@@ -11,12 +11,13 @@ import type {
 import type { Engine } from '../runtime/engine.js';
 import type { HookName } from '../runtime/hook_names.js';
 import { ClearformerError, textOf } from '../support/error.js';
-import { checkOptions } from '../support/options.js';
+import { abortable, checkOptions } from '../support/options.js';
 import { nameTest } from '../support/pattern.js';
+import { type ActivationCache, toCache, toModuleCache } from '../tensor/activation_cache.js';
 import type { IntegerInput } from '../tensor/integer_input.js';
 import { Tensor } from '../tensor/tensor.js';
 import { floats } from '../tensor/tensor_input.js';
-import { type ActivationCache, toCache, toModuleCache, toTensor } from '../tensor/tensor_output.js';
+import { toTensor } from '../tensor/tensor_output.js';
 import { type ForwardHook, functionsIn } from './edits.js';
 import { isOfEmbeddings, metricOfEmbeddings } from './embedding_metric.js';
 import {
@@ -159,7 +160,7 @@ export async function gradients(
     const more = { memory, ...(!return_logits && { omit_logits: true }), ...(back && { bwd_hooks: back.fwd_hooks }) };
     const running = engine.call('model_gradient', { ...pass, ...terms, ...wanted.request, ...more }, signal);
     issued?.();
-    const value = await running;
+    const value = await abortable(running, signal);
     if (options.names_filter !== undefined) requireCaptured(options.names_filter, value.captured ?? {});
     return resultOf(own ?? value.value, value, wanted, cache(value));
   } catch (thrown) {
@@ -228,7 +229,7 @@ export async function outputWithLoss(
   const losses = [{ labels, label_smoothing: 0, weight: 1 }];
   const converted = forwardIn('model', withDecoderInputs(cfg, inputs, labels), engine);
   const request = { model, ...converted, losses, output_attentions, output_hidden_states };
-  const { value, outputs, lists = {} } = await engine.call('model_gradient', request, signal);
+  const { value, outputs, lists = {} } = await abortable(engine.call('model_gradient', request, signal), signal);
   return { loss: scalar(value), ...toOutput({ outputs, lists }, undefined) };
 }
 

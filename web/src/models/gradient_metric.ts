@@ -5,9 +5,9 @@ import type { GradientArguments, HookPoint, TensorIn } from '../runtime/border.j
 import type { HookName } from '../runtime/hook_names.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
+import type { ActivationCache } from '../tensor/activation_cache.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { floats, integers, type TensorInput } from '../tensor/tensor_input.js';
-import type { ActivationCache } from '../tensor/tensor_output.js';
 import { type NamesFilter, resolveHooks } from './hooks.js';
 import type { LabelInput } from './inputs.js';
 import { labelsIn } from './labels.js';

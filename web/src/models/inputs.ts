@@ -2,8 +2,8 @@
 
 import type { RunInputs, TensorIn } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
-import { ClearformerError } from '../support/error.js';
-import { checkOptions } from '../support/options.js';
+import { isObject } from '../support/kinds.js';
+import { checkOptions, refusedOption } from '../support/options.js';
 import { type IntegerInput, integerMatrix } from '../tensor/integer_input.js';
 import { Tensor } from '../tensor/tensor.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
@@ -103,7 +103,7 @@ const tensorInputs = ['pixel_values', 'input_features', 'inputs_embeds', 'decode
  */
 export function separated<O extends object>(call: string, given: PromptInputs & O, options: O): [PromptInputs, O] {
   if (given instanceof Tensor) return separated(call, { inputs: given } as unknown as PromptInputs & O, options);
-  if (typeof given !== 'object' || given === null || Array.isArray(given) || typeof options !== 'object') {
+  if (!isObject(given) || typeof options !== 'object') {
     return [given, options];
   }
   const inputs: Record<string, unknown> = {};
@@ -113,7 +113,7 @@ export function separated<O extends object>(call: string, given: PromptInputs & 
     const name = key !== 'inputs' ? key : isSound ? 'input_features' : 'input_ids';
     const to = promptInputs.includes(name) ? inputs : rest;
     if (to[name] !== undefined && value !== undefined) {
-      throw new ClearformerError('invalid_argument', `${call}: ${name} is given twice`, { option: name });
+      throw refusedOption(call, name, 'is given twice');
     }
     to[name] ??= value;
   }
@@ -146,9 +146,7 @@ function converted(call: string, inputs: ModelInputs, engine: Engine): RunInputs
   const past = inputs?.past_key_values;
   if (past === undefined || past === null) return run;
   if (!(past instanceof KeyValueCache)) {
-    throw new ClearformerError('invalid_argument', `${call}: past_key_values must be what an earlier call returned`, {
-      option: 'past_key_values',
-    });
+    throw refusedOption(call, 'past_key_values', 'must be what an earlier call returned');
   }
   const handle = past.handleFor(engine);
   if (handle !== undefined) run.past_key_values = handle;

@@ -11,8 +11,8 @@ import type {
 import type { Engine } from '../runtime/engine.js';
 import { ourName } from '../runtime/hook_names.js';
 import { ClearformerError, textOf } from '../support/error.js';
+import type { ActivationCache } from '../tensor/activation_cache.js';
 import type { Tensor } from '../tensor/tensor.js';
-import type { ActivationCache } from '../tensor/tensor_output.js';
 import { type CapturedOut, type CapturePart, capturedParts, partsIn } from './capture_parts.js';
 import { type ActivationEdit, editsIn, type ForwardHook, functionsIn } from './edits.js';
 import { type NameFilter, type NamesFilter, type PassHook, resolveHooks } from './hooks.js';

@@ -17,11 +17,11 @@ import type { Engine } from '../runtime/engine.js';
 import { CallOrder } from '../support/call_order.js';
 import { Callable } from '../support/callable.js';
 import { isMissing } from '../support/error.js';
-import { checkOptions } from '../support/options.js';
+import { abortable, checkOptions } from '../support/options.js';
 import { loadPart } from '../support/platform.js';
 import { asyncDisposeSymbol, disposeSymbol, Lease } from '../support/resource.js';
+import type { ActivationCache } from '../tensor/activation_cache.js';
 import type { Tensor } from '../tensor/tensor.js';
-import type { ActivationCache } from '../tensor/tensor_output.js';
 import { readTokenizer, type TokenizerLoadOptions } from '../text/auto_tokenizer.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import type { LoadAdapterOptions, SetAdapterOptions } from './adapters.js';
@@ -233,7 +233,8 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
     if (logits_to_keep !== undefined && keptIn) own.logits_to_keep = keptIn(logits_to_keep, given);
     const running = engine.call('model_forward', { model, ...given, ...own }, signal);
     if (held?.isEmpty) await held.fillWith(engine, running);
-    const value = await running;
+    // A call that was complete before its abort resolves if it leaves something in a cache.
+    const value = await (held || own.use_cache ? running : abortable(running, signal));
     const handle = value.past_key_values;
     if (handle === undefined || held !== undefined) return { value, past: held };
     return { value, past: new KeyValueCache(engine, handle) };

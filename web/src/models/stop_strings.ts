@@ -1,6 +1,9 @@
 // Detects stop strings in the text of a generation.
 
+import type { GenerationValue } from '../runtime/border.js';
+import { refusedOption } from '../support/options.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
+import type { GenerationRequest } from './generation_options.js';
 import { RowDecoders } from './row_decoders.js';
 
 interface Tokens {
@@ -29,6 +32,20 @@ export class StopStrings {
     this.#decoders = new RowDecoders(tokenizer, prompt, ends, false);
     this.#tails = prompt.map((ids) => this.#tail(tokenizer.decode(ids, { clean_up_tokenization_spaces: false })));
     this.#tokens = prompt.map((told) => ({ told, held: [] }));
+  }
+
+  /** Those of a generation that has begun; `own` is the tokenizer beside the model, if there is one. */
+  static async of(
+    { call, tokenizer, stop_strings }: GenerationRequest,
+    { num_beams, eos_token_ids }: GenerationValue,
+    prompt: readonly (readonly number[])[],
+    own: () => Promise<PreTrainedTokenizer | undefined>,
+  ): Promise<StopStrings> {
+    const refuse = (why: string) => refusedOption(call, 'stop_strings', why, 'unsupported');
+    if (num_beams > 1) throw refuse('are not looked for in a beam search');
+    const found = tokenizer === null ? undefined : (tokenizer ?? (await own()));
+    if (found === undefined) throw refuse('need a tokenizer, and there is none beside the model');
+    return new StopStrings(stop_strings, found, prompt, eos_token_ids);
   }
 
   /** The rows whose text, with these tokens, contains one of the strings. */

@@ -7,7 +7,7 @@ import type { ReadOptions } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import { GenerativeModel } from '../models/generative_model.js';
 import { ClearformerError } from '../support/error.js';
-import { throwIfAborted } from '../support/options.js';
+import { refusedOption, throwIfAborted } from '../support/options.js';
 import { warn } from '../support/warning.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { readTokenizer } from '../text/auto_tokenizer.js';
@@ -136,7 +136,7 @@ export class AutomaticSpeechRecognitionPipeline extends Pipeline<
   #refuse(options: SpeechRecognitionOptions): void {
     for (const [option, why] of Object.entries(refused)) {
       if ((options as Record<string, unknown>)[option] === undefined) continue;
-      throw new ClearformerError('unsupported', `${this.task}: ${option} is not supported: ${why}`, { option });
+      throw refusedOption(this.task, option, `is not supported: ${why}`, 'unsupported');
     }
     for (const option of ['return_language', 'force_full_sequences'] as const) {
       checkChoice(option, options[option] ?? false, [true, false]);
@@ -171,9 +171,7 @@ export class AutomaticSpeechRecognitionPipeline extends Pipeline<
     const { sampling_rate: rate, chunk_length: most } = this.processor.features;
     if (isChunked(options)) return chunksOf(samples, chunkingOf(chunk_length_s, stride_length_s, { rate, most }));
     if (stride_length_s !== undefined && stride_length_s !== null) {
-      throw new ClearformerError('invalid_argument', `${this.task}: stride_length_s needs chunk_length_s`, {
-        option: 'stride_length_s',
-      });
+      throw refusedOption(this.task, 'stride_length_s', 'needs chunk_length_s');
     }
     if (samples.length <= most * rate || times !== 'none') return [{ samples, left: 0, right: 0 }];
     const seconds = (samples.length / rate).toFixed(1);

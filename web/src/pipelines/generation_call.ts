@@ -3,7 +3,7 @@
 import type { GenerateOptions } from '../models/generation_options.js';
 import type { GenerativeModel } from '../models/generative_model.js';
 import { ClearformerError } from '../support/error.js';
-import { checkKinds } from '../support/options.js';
+import { checkKinds, refusedOption } from '../support/options.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { checkCount } from './scores.js';
 import type { CallOptions } from './texts.js';
@@ -50,9 +50,7 @@ export function splitOptions(
   if (batch_size !== undefined) checkCount('batch_size', batch_size);
   const option = Object.keys(rest).find((name) => notForTexts.includes(name));
   if (option !== undefined) {
-    throw new ClearformerError('unsupported', `${call}: ${option} is for model.generate, a pipeline gives texts`, {
-      option,
-    });
+    throw refusedOption(call, option, 'is for model.generate, a pipeline gives texts', 'unsupported');
   }
   if (rest.streamer && inputs > 1) {
     throw new ClearformerError('unsupported', `${call}: streamer: one input at a time, not ${inputs}`, {

@@ -1,6 +1,7 @@
 // Converts logits to a pipeline's results: probabilities, the best classes, and their labels.
 
 import { ClearformerError, textOf } from '../support/error.js';
+import { refusedOption } from '../support/options.js';
 import type { Tensor } from '../tensor/tensor.js';
 
 /** A class and its score. */
@@ -83,9 +84,7 @@ export function sentencesOf(call: string, labels: readonly string[], template: u
   if (typeof template === 'string' && template.includes('{}')) {
     return labels.map((label) => template.split('{}').join(label));
   }
-  throw new ClearformerError('invalid_argument', `${call}: hypothesis_template must be a text that holds {}`, {
-    option: 'hypothesis_template',
-  });
+  throw refusedOption(call, 'hypothesis_template', 'must be a text that holds {}');
 }
 
 /** Options of classification tasks. */

@@ -1,7 +1,8 @@
 // The rules of the JSON files of sentence-transformers, one table per file.
 
-import { brokenRules, isObject, isText, type Tables } from '../checkpoint/file_rules.js';
+import { brokenRules, isText, type Tables } from '../checkpoint/file_rules.js';
 import type { ClearformerError } from '../support/error.js';
+import { isObject } from '../support/kinds.js';
 
 const module = {
   must: 'an object with a type, a text, and a path of plain names',

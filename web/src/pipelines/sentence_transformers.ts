@@ -1,10 +1,11 @@
 // The layout of sentence-transformers: modules.json lists the steps from a text to its embedding, each with a folder.
 
-import { expectNone, isObject } from '../checkpoint/file_rules.js';
+import { expectNone } from '../checkpoint/file_rules.js';
 import { type ReadOptions, readOptional, readPlain, readRequired } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import { type PoolingMode, poolingModes } from '../models/pooling.js';
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
+import { isObject } from '../support/kinds.js';
 import type { DenseLayer } from './dense.js';
 import { brokenSentenceRules } from './sentence_rules.js';
 

@@ -1,6 +1,7 @@
 // Classification of pairs of texts.
 
 import { ClearformerError } from '../support/error.js';
+import { refusedOption } from '../support/options.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import type { TruncationStrategy } from '../text/truncation.js';
 import type { LogitsModel } from './base_pipeline.js';
@@ -46,5 +47,5 @@ export function logitsOfPairs(
 /** Throws `invalid_argument` for a list that is empty or contains anything but texts. */
 export function checkTexts(call: string, option: string, texts: unknown): asserts texts is readonly string[] {
   if (Array.isArray(texts) && texts.length > 0 && texts.every((text) => typeof text === 'string')) return;
-  throw new ClearformerError('invalid_argument', `${call}: ${option} must be an array of texts, not empty`, { option });
+  throw refusedOption(call, option, 'must be an array of texts, not empty');
 }

@@ -1,8 +1,7 @@
 // token-classification: named entities and other classes of words in a text.
 
 import { PreTrainedModel } from '../models/pre_trained_model.js';
-import { ClearformerError } from '../support/error.js';
-import { checkOptions, expectArgument } from '../support/options.js';
+import { checkOptions, expectArgument, refusedOption } from '../support/options.js';
 import { readTokenizer } from '../text/auto_tokenizer.js';
 import type { PacedCallOptions, TokenizerOutput } from '../text/batch.js';
 import { isListOfTexts } from '../text/token_lists.js';
@@ -111,9 +110,7 @@ export class TokenClassificationPipeline extends Pipeline<
   #tokenizing(options: TokenClassificationOptions, strategy: AggregationStrategy): PacedCallOptions {
     const { stride } = options;
     if (stride !== undefined && strategy === 'none') {
-      throw new ClearformerError('invalid_argument', `${this.task}: stride needs an aggregation_strategy`, {
-        option: 'stride',
-      });
+      throw refusedOption(this.task, 'stride', 'needs an aggregation_strategy');
     }
     const marks = { return_special_tokens_mask: true, return_offsets_mapping: true };
     if (stride === undefined) return { ...tokenizing(this.tokenizer, options), ...marks };

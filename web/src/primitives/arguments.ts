@@ -1,7 +1,8 @@
 // Validates arguments: the declared types must also hold for callers without TypeScript.
 
 import type { PlainOptions } from '../runtime/border.js';
-import { ClearformerError, textOf } from '../support/error.js';
+import { type ClearformerError, textOf } from '../support/error.js';
+import { refusedOption } from '../support/options.js';
 
 /** Returns `value` if float32 can represent it; throws `invalid_argument` otherwise. */
 export function finite(call: string, option: string, value: unknown): number {
@@ -44,7 +45,5 @@ export function plain(call: string, options: object): PlainOptions {
 const kinds = ['boolean', 'string', 'object', 'undefined'];
 
 function refused(call: string, option: string, rule: string, value: unknown): ClearformerError {
-  return new ClearformerError('invalid_argument', `${call}: ${option} must be ${rule}, it is ${textOf(value)}`, {
-    option,
-  });
+  return refusedOption(call, option, `must be ${rule}, it is ${textOf(value)}`);
 }

@@ -3,12 +3,13 @@
 import type { Handle, MaskTerm, PlainOptions, TensorIn } from '../runtime/border.js';
 import { type Engine, releaseHandle } from '../runtime/engine.js';
 import { ClearformerError } from '../support/error.js';
-import { isA } from '../support/kinds.js';
+import { isA, isObject } from '../support/kinds.js';
 import { checkOptions } from '../support/options.js';
 import { asyncDisposeSymbol, disposeSymbol, Lease } from '../support/resource.js';
+import type { ModuleCache } from '../tensor/activation_cache.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
-import { type ModuleCache, toTensor } from '../tensor/tensor_output.js';
+import { toTensor } from '../tensor/tensor_output.js';
 import { plain } from './arguments.js';
 import {
   backward,
@@ -198,7 +199,7 @@ export async function createModule(
     const checkpoint = await read(engine, bytesOf(state_dict));
     return (await engine.call('module_create', { kind, options, checkpoint })).module;
   }
-  if (typeof state_dict !== 'object' || state_dict === null || Array.isArray(state_dict)) {
+  if (!isObject(state_dict)) {
     throw new ClearformerError(
       'invalid_argument',
       `${kind}: load_state_dict needs tensors by name or safetensors bytes`,

@@ -16,9 +16,10 @@ import { isA } from '../support/kinds.js';
 import { checkOptions } from '../support/options.js';
 import { nameTest } from '../support/pattern.js';
 import { loadPart } from '../support/platform.js';
+import { type ModuleCache, toModuleCache } from '../tensor/activation_cache.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
-import { type ModuleCache, toModuleCache, toTensor } from '../tensor/tensor_output.js';
+import { toTensor } from '../tensor/tensor_output.js';
 
 /** Hook points of a module, by name; `*` matches any characters. */
 export type ModuleHooks = string | RegExp | readonly (string | RegExp)[];

@@ -2,9 +2,9 @@
 
 import type { MaskTerm, TensorIn } from '../runtime/border.js';
 import { ClearformerError } from '../support/error.js';
+import type { ModuleCache } from '../tensor/activation_cache.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { TensorInput } from '../tensor/tensor_input.js';
-import type { ModuleCache } from '../tensor/tensor_output.js';
 import { flagged } from './arguments.js';
 import { type AttentionSize, type Mask, overHeads, overKeys, termsOf } from './mask.js';
 import { type ForwardOptions, type HookNames, hookNames, type InferenceOptions, Module } from './module.js';

@@ -1,5 +1,6 @@
 // An engine runs the core's functions for one model, in any thread.
 
+import { ClearformerError } from '../support/error.js';
 import type { ArgumentsOf, BorderName, Handle, MemoryUse, ValueOf } from './border.js';
 import type { Threads } from './threads.js';
 
@@ -16,6 +17,7 @@ export interface Engine {
   readonly threads: Threads;
   /** Aborts when the engine is closed or dies; pending calls reject with its reason. */
   readonly over: AbortSignal;
+  /** When the signal aborts, it rejects with its reason after at most one layer; it may have been complete before. */
   call<N extends BorderName>(name: N, given: ArgumentsOf<N>, signal?: AbortSignal): Promise<ValueOf<N>>;
   /** Adds the second file, as `call` does for calls of its functions: before `now` may call any. */
   whole(): Promise<void>;
@@ -44,6 +46,9 @@ export function once(work: () => Promise<void>): () => Promise<void> {
 export async function releaseHandle(engine: Engine, handle: Handle): Promise<void> {
   await engine.call('release', { handle }).catch(() => {});
 }
+
+/** The reason why a closed engine does nothing more. */
+export const disposed = (): ClearformerError => new ClearformerError('disposed', 'this model was disposed');
 
 /** The memory of a closed engine. */
 export const noMemory: MemoryUse = { weights: 0, cache: 0, workspace: 0, peak: 0 };

@@ -1,16 +1,10 @@
-// Starts the engine of a model: in this thread, or in a worker (worker_client.ts).
+// Starts the engine of a model: in this thread (local_engine.ts), or in a worker (worker_client.ts).
 
-import { giveBack, hasOwnMemory } from '../support/chunk_memory.js';
-import { ClearformerError } from '../support/error.js';
-import { throwIfAborted } from '../support/options.js';
-import { isNode, isPage, loadPart } from '../support/platform.js';
-import type { ArgumentsOf, BorderName, Handle, MemoryUse, ValueOf } from './border.js';
-import { type Engine, noMemory, once } from './engine.js';
-import { callsOfFirst } from './first_calls.js';
-import { isPaced, runPaced } from './paced.js';
-import type { GetPart } from './parts.js';
+import type { ClearformerError } from '../support/error.js';
+import { isPage, loadPart } from '../support/platform.js';
+import type { Engine } from './engine.js';
 import { planThreads, refused, type Threads } from './threads.js';
-import { type CompiledCore, chooseVariant, compileCore, isDeterministic, type RuntimeOptions } from './wasm.js';
+import { chooseVariant, compileCore, isDeterministic, type RuntimeOptions } from './wasm.js';
 import { WorkerEngine } from './worker_client.js';
 
 /** How to run a model. */
@@ -47,102 +41,6 @@ async function start(options: EngineOptions, threads: Threads): Promise<Engine> 
   if (options.worker ?? isPage()) {
     return WorkerEngine.start(compiling, threads, second); // the worker loads its script meanwhile
   }
+  const { LocalEngine } = await loadPart(() => import('./local_engine.js')); // with the glue
   return LocalEngine.start(await compiling, threads, second);
-}
-
-/** The core in this thread. */
-class LocalEngine implements Engine {
-  readonly remote = false;
-  isWhole = false;
-  wasmBytes: number;
-  threads: Threads;
-  #core: import('./core.js').Core | undefined;
-  #pool: import('./thread_pool.js').ThreadPool | undefined;
-  readonly #over = new AbortController();
-  /** The call that returned early and will be repeated; no other call may use the core's workspace meanwhile. */
-  #underWay: Promise<unknown> | undefined;
-
-  readonly whole: () => Promise<void>;
-
-  private constructor(core: import('./core.js').Core, wasmBytes: number, threads: Threads, second: GetPart) {
-    this.#core = core;
-    this.wasmBytes = wasmBytes;
-    this.threads = threads;
-    this.whole = once(async () => {
-      const { module, bytes } = await second();
-      this.#pool?.add(bytes);
-      await this.#open().add(module);
-      this.wasmBytes += bytes.byteLength;
-      this.isWhole = true;
-    });
-  }
-
-  static async start(compiled: CompiledCore, threads: Threads, second: GetPart): Promise<LocalEngine> {
-    const { Core } = await loadPart(() => import('./core.js')); // pages with workers do not load the glue here
-    const core = await Core.start(compiled);
-    const engine = new LocalEngine(core, compiled.bytes, threads, second);
-    const { memory } = core;
-    if (memory === undefined || threads.used === 1) return engine;
-    const { startThreads } = await loadPart(() => import('./thread_pool.js'));
-    const died = (why: string) => core.stop(new Error(why));
-    const caller_may_sleep = isNode() || typeof document === 'undefined';
-    engine.#pool = await startThreads({ engine, compiled, memory, threads, caller_may_sleep, died });
-    engine.threads = engine.#pool.threads;
-    return engine;
-  }
-
-  get over(): AbortSignal {
-    return this.#over.signal;
-  }
-
-  get heapBytes(): number {
-    return this.#core?.heapBytes ?? 0;
-  }
-
-  get memory(): MemoryUse {
-    return this.#core?.use ?? noMemory;
-  }
-
-  async call<N extends BorderName>(name: N, given: ArgumentsOf<N>, signal?: AbortSignal): Promise<ValueOf<N>> {
-    throwIfAborted(signal);
-    if (!(this.isWhole || callsOfFirst.test(name))) await this.whole();
-    while (this.#underWay !== undefined) await this.#underWay;
-    throwIfAborted(signal);
-    const core = this.#open();
-    if (!isPaced(name)) return core.run(name, given);
-    const stopped = () => signal?.aborted === true || this.over.aborted;
-    const run = runPaced(core, name, given, stopped);
-    const over = () => {
-      this.#underWay = undefined;
-    };
-    this.#underWay = run.then(over, over);
-    const value = await run;
-    if (value !== undefined) return value;
-    throwIfAborted(signal);
-    throw disposed();
-  }
-
-  now<N extends BorderName>(name: N, given: ArgumentsOf<N>): ValueOf<N> {
-    return this.#open().run(name, given);
-  }
-
-  async write(checkpoint: Handle, chunk: Uint8Array, borrowed: boolean): Promise<void> {
-    this.#open().write(checkpoint, chunk);
-    if (!borrowed && hasOwnMemory(chunk)) giveBack(chunk);
-  }
-
-  async close(): Promise<void> {
-    this.#core = undefined;
-    this.#over.abort(disposed());
-    this.#pool?.end();
-  }
-
-  #open(): import('./core.js').Core {
-    if (this.#core === undefined) throw disposed();
-    return this.#core;
-  }
-}
-
-function disposed(): ClearformerError {
-  return new ClearformerError('disposed', 'this model was disposed');
 }

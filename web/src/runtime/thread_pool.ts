@@ -2,10 +2,11 @@
 // used.
 
 import type { Engine } from './engine.js';
+import type { LiveWorker } from './live_worker.js';
 import { SharedBytes } from './parts.js';
 import { refused, type Threads } from './threads.js';
 import type { CompiledCore } from './wasm.js';
-import { type LiveWorker, startWorker } from './workers.js';
+import { startWorker } from './workers.js';
 
 /** The orders for a thread. */
 export interface ThreadOrders {

@@ -3,16 +3,15 @@
 import { copyOf, giveBack, hasOwnMemory } from '../support/chunk_memory.js';
 import { ClearformerError, messageOf } from '../support/error.js';
 import { abortable, onAbort, throwIfAborted } from '../support/options.js';
-import { loadPart } from '../support/platform.js';
 import type { ArgumentsOf, BorderName, Handle, ValueOf } from './border.js';
-import { type Engine, noMemory, once } from './engine.js';
-import { callsOfFirst } from './first_calls.js';
+import { CoreEngine } from './core_engine.js';
+import { disposed, noMemory } from './engine.js';
+import type { LiveWorker } from './live_worker.js';
 import type { GetPart } from './parts.js';
-import type { ThreadPool } from './thread_pool.js';
 import type { Threads } from './threads.js';
 import type { CompiledCore } from './wasm.js';
 import { type Reply, type Request, unpackError } from './worker_protocol.js';
-import { type LiveWorker, startWorker } from './workers.js';
+import { startWorker } from './workers.js';
 
 type RequestWithoutId = Request extends infer R ? (R extends Request ? Omit<R, 'id'> : never) : never;
 
@@ -24,32 +23,18 @@ interface Pending {
 }
 
 /** A core in a worker of its own. Closing terminates the worker, which releases all its memory. */
-export class WorkerEngine implements Engine {
+export class WorkerEngine extends CoreEngine {
   readonly remote = true;
-  isWhole = false;
-  wasmBytes = 0;
   heapBytes = 0;
-  threads: Threads;
   memory = noMemory;
   readonly #starting: Promise<LiveWorker>;
   #worker: LiveWorker | undefined;
-  #pool: ThreadPool | undefined;
   readonly #pending = new Map<number, Pending>();
-  readonly #over = new AbortController();
   readonly #lose = (why: string) => this.#die(new ClearformerError('worker_failed', `${why}; load the model anew`));
   #lastId = 0;
 
-  readonly whole: () => Promise<void>;
-
   private constructor(threads: Threads, second: GetPart) {
-    this.threads = threads;
-    this.whole = once(async () => {
-      const { module, bytes } = await second();
-      this.#pool?.add(bytes);
-      await this.#ask({ kind: 'add', part: module }, []);
-      this.wasmBytes += bytes.byteLength;
-      this.isWhole = true;
-    });
+    super(threads, second);
     this.#starting = startWorker({ heard: (reply) => this.#receive(reply as Reply), died: this.#lose });
   }
 
@@ -69,28 +54,21 @@ export class WorkerEngine implements Engine {
     const [worker, compiled] = await Promise.all([this.#starting, compiling]);
     this.#worker = worker;
     this.wasmBytes = compiled.bytes;
-    const { threads } = this;
-    const memory = (await this.#ask({ kind: 'start', compiled }, [])) as WebAssembly.Memory | undefined;
+    const memory = (await this.#ask({ kind: 'start', compiled })) as WebAssembly.Memory | undefined;
     compiled.tested = true; // in the worker
-    if (memory === undefined || threads.used === 1) return;
-    const { startThreads } = await loadPart(() => import('./thread_pool.js'));
-    const wanted = { engine: this, compiled, memory, threads, caller_may_sleep: true, died: this.#lose };
-    this.#pool = await startThreads(wanted);
-    this.threads = this.#pool.threads;
-    if (this.over.aborted) this.#pool.end();
+    await this.startPool(compiled, memory, true, this.#lose);
   }
 
-  get over(): AbortSignal {
-    return this.#over.signal;
+  protected run<N extends BorderName>(
+    name: N,
+    given: ArgumentsOf<N>,
+    signal: AbortSignal | undefined,
+  ): Promise<ValueOf<N> | undefined> {
+    return this.#ask({ kind: 'call', name, given }, [], signal) as Promise<ValueOf<N> | undefined>;
   }
 
-  async call<N extends BorderName>(name: N, given: ArgumentsOf<N>, signal?: AbortSignal): Promise<ValueOf<N>> {
-    if (!(this.isWhole || callsOfFirst.test(name))) await this.whole();
-    const { past_key_values, use_cache } = given as Partial<ArgumentsOf<'model_forward'>>;
-    const lasting = !name.startsWith('model') || (past_key_values ?? use_cache);
-    const value = await this.#ask({ kind: 'call', name, given }, [], signal, lasting);
-    if (value === undefined) throwIfAborted(signal);
-    return value as ValueOf<N>;
+  protected add(part: WebAssembly.Module): Promise<unknown> {
+    return this.#ask({ kind: 'add', part });
   }
 
   async write(checkpoint: Handle, chunk: Uint8Array, borrowed: boolean): Promise<void> {
@@ -99,20 +77,17 @@ export class WorkerEngine implements Engine {
   }
 
   async close(): Promise<void> {
-    this.#die(new ClearformerError('disposed', 'this model was disposed'));
+    this.#die(disposed());
     await this.#starting.then((worker) => worker.end()).catch(() => {}); // one that did not start needs no termination
   }
 
-  /** Of a call with lasting effects the worker says whether it was aborted: it may have been complete. */
-  #ask(request: RequestWithoutId, transfer: ArrayBuffer[], signal?: AbortSignal, lasting?: unknown): Promise<unknown> {
+  /** The worker says whether a call was aborted, after at most one layer: it may have been complete. */
+  #ask(request: RequestWithoutId, transfer: ArrayBuffer[] = [], signal?: AbortSignal): Promise<unknown> {
     if (this.over.aborted) return Promise.reject(this.over.reason);
     throwIfAborted(signal);
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
-      const abort = () => {
-        this.#worker?.send({ kind: 'cancel', id }, []);
-        if (!lasting) this.#settle(id)?.reject(signal?.reason);
-      };
+      const abort = () => this.#worker?.send({ kind: 'cancel', id }, []);
       this.#pending.set(id, { resolve, reject, forget: onAbort(signal, abort) });
       this.#worker?.busy(true);
       this.#send({ ...request, id } as Request, transfer);
@@ -147,9 +122,8 @@ export class WorkerEngine implements Engine {
 
   #die(error: ClearformerError): void {
     if (this.over.aborted) return;
-    this.#over.abort(error);
+    this.end(error);
     for (const id of [...this.#pending.keys()]) this.#settle(id)?.reject(error);
-    this.#pool?.end();
     void this.close();
   }
 }

@@ -2,8 +2,9 @@
 
 import { configuration } from '../support/config.js';
 import { ClearformerError, messageOf } from '../support/error.js';
-import { isNode, nodeModule, urlOf } from '../support/platform.js';
+import { isNode, urlOf } from '../support/platform.js';
 import { assets } from './assets.js';
+import { type Begun, type Events, type LiveWorker, terminated } from './live_worker.js';
 import { withRemedy } from './remedy.js';
 import type { Sign } from './worker_protocol.js';
 
@@ -42,29 +43,6 @@ function startBrowserWorker(url: string | URL, name = ''): Worker {
   return new Worker(trusted(URL.createObjectURL(own)), options);
 }
 
-/** A worker, with the same interface in browsers and Node. */
-export interface LiveWorker {
-  send(message: unknown, transfer: Transferable[]): void;
-  /** Whether replies are awaited: only then must it keep Node's process alive, as it does initially. */
-  busy(yes: boolean): void;
-  /** Terminates it without notifying anyone. */
-  end(): Promise<void>;
-}
-
-/** The events of a worker, before and after its script reports that it runs. */
-interface Events {
-  heard(message: unknown): void;
-  /** The script does not run, or threw an uncaught error. */
-  failed(why: string, cause?: unknown): void;
-  /** It has died. */
-  ended(why: string): void;
-}
-
-interface Begun extends LiveWorker {
-  /** Watches for deaths without an event, once the script runs. */
-  watch(sign: Sign): void;
-}
-
 /**
  * Browsers do not report that a worker was terminated before its script ran: then others are started, after these
  * delays.
@@ -85,6 +63,7 @@ export async function startWorker(listener: WorkerListener): Promise<LiveWorker>
   // A script bundled for old browsers has no URL relative to which files could be found.
   const own = async () => assets.workerUrl();
   const script = urlOf('workerUrl', configuration.workerUrl ?? (await own().catch(() => './worker.js')));
+  const begins = isNode() ? (await import('./node_worker.js')).beginInNode : beginInBrowser;
   const begun: Begun[] = [];
   const timers: ReturnType<typeof setTimeout>[] = [];
   let chosen: Begun | undefined;
@@ -107,7 +86,6 @@ export async function startWorker(listener: WorkerListener): Promise<LiveWorker>
           worker.watch(message as Sign);
           resolve(worker);
         };
-        const begins = isNode() ? beginInNode : beginInBrowser;
         let worker: Begun;
         try {
           worker = begins(script, { heard, failed: fail, ended: end });
@@ -127,7 +105,6 @@ export async function startWorker(listener: WorkerListener): Promise<LiveWorker>
   }
 }
 
-const terminated = 'the worker was ended by terminate()';
 const silent = 'the worker ended without a word (most often: out of memory)';
 
 function beginInBrowser(script: URL, { heard, failed, ended }: Events): Begun {
@@ -162,32 +139,5 @@ function beginInBrowser(script: URL, { heard, failed, ended }: Events): Begun {
       if (sign === true) navigator.locks.request(name, { signal }, gone).catch(() => {});
       else if (sign) void import('./blob_watch.js').then(({ watchBlob }) => watchBlob(sign, signal, gone));
     },
-  };
-}
-
-/** The process's flags, such as --input-type, do not apply to it. */
-function beginInNode(script: URL, { heard, failed, ended }: Events): Begun {
-  const { Worker } = nodeModule('node:worker_threads');
-  const worker = new Worker(script, { execArgv: [] });
-  worker.on('message', heard);
-  worker.on('messageerror', (cause) => failed('the worker sent what cannot be read', cause));
-  worker.on('error', (cause) => failed(`the worker failed (${messageOf(cause)})`, cause));
-  const exited = (code: number) => ended(`the worker ended with code ${code}`);
-  worker.on('exit', exited);
-  const { terminate } = worker;
-  const end = async () => {
-    for (const event of ['message', 'messageerror', 'error']) worker.removeAllListeners(event);
-    worker.off('exit', exited).on('error', () => {}); // others may wait for its exit
-    await terminate.call(worker);
-  };
-  worker.terminate = () => {
-    ended(terminated);
-    return terminate.call(worker);
-  };
-  return {
-    send: (message, transfer) => worker.postMessage(message, transfer as import('node:worker_threads').Transferable[]),
-    busy: (yes) => (yes ? worker.ref() : worker.unref()),
-    end,
-    watch: () => {},
   };
 }

@@ -1,7 +1,7 @@
 // Settings of the whole package: where models and the package's own files come from.
 
-import { ClearformerError, textOf } from './error.js';
-import { checkOptions } from './options.js';
+import { textOf } from './error.js';
+import { checkOptions, refusedOption } from './options.js';
 import { environment } from './platform.js';
 
 /**
@@ -86,8 +86,7 @@ export function remoteHost(): string {
 export async function send(href: string, init?: RequestInit): Promise<Response> {
   const answer = await (configuration.fetch ?? fetch)(href, init);
   if (typeof answer?.headers?.get === 'function') return answer;
-  const message = `configure: fetch must give a Response, not ${textOf(answer)}`;
-  throw new ClearformerError('invalid_argument', message, { option: 'fetch' });
+  throw refusedOption('configure', 'fetch', `must give a Response, not ${textOf(answer)}`);
 }
 
 /** Changes the given settings for all later calls. An unknown setting throws `unsupported`. */
@@ -97,8 +96,7 @@ export function configure(settings: Configuration): void {
     const value = settings[option];
     const least = option === 'timeout' ? 1 : 0;
     if (value === undefined || (typeof value === 'number' && value >= least && value < 2 ** 31)) continue;
-    const message = `configure: ${option} must be a number from ${least}, not ${textOf(value)}`;
-    throw new ClearformerError('invalid_argument', message, { option });
+    throw refusedOption('configure', option, `must be a number from ${least}, not ${textOf(value)}`);
   }
   Object.assign(configuration, settings);
 }

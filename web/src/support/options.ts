@@ -1,6 +1,17 @@
 // Validates options: an unknown option is an error that names it, never ignored.
 
-import { ClearformerError, textOf } from './error.js';
+import { ClearformerError, type ErrorCode, textOf } from './error.js';
+import { isObject } from './kinds.js';
+
+/** The error for an option or input; `why` follows its name in the message. */
+export function refusedOption(
+  call: string,
+  option: string,
+  why: string,
+  code: ErrorCode = 'invalid_argument',
+): ClearformerError {
+  return new ClearformerError(code, `${call}: ${option} ${why}`, { option });
+}
 
 /** Throws `invalid_argument` if what is given for an argument is not what the call needs. */
 export function expectArgument(call: string, isOne: unknown, needed: string, given: unknown): asserts isOne {
@@ -15,7 +26,7 @@ const isSignal = (value: unknown): boolean => {
 const isFlag = (value: unknown) => value === null || typeof value === 'boolean';
 const isList = (value: unknown) => value === null || Array.isArray(value);
 const isFunction = (value: unknown) => typeof value === 'function';
-const isObject = (value: unknown) => typeof value === 'object';
+const isAnyObject = (value: unknown) => typeof value === 'object';
 const callbacks = 'callback_function token_callback_function on_chunk_start on_chunk_end on_finalize';
 const flags =
   'add_generation_prompt add_special_tokens apply_ln center_writing_weights clean_up_tokenization_spaces dequantize deterministic enable_thinking fold_ln incl_embeds incl_mid incl_remainder interpolate_pos_encoding local_files_only mlp_input multi_label nesterov normalize on_request output_attentions output_hidden_states output_logits output_scores prepend_bos quantize return_attention_mask return_dict return_dict_in_generate return_documents return_full_text return_length return_logits return_offsets_mapping return_overflowing_tokens return_special_tokens_mask return_tensor return_token_type_ids skip_prompt skip_special_tokens tokenize use_cache worker';
@@ -28,7 +39,7 @@ const kinds = new Map(
       ['progress progress_callback onResult fetch onWarning', isFunction, 'a function'],
       [callbacks, (value: unknown) => value === null || isFunction(value), 'a function'],
       ['edits fwd_hooks bwd_hooks receivers', isList, 'an array'],
-      ['integrity select', isObject, 'an object'],
+      ['integrity select', isAnyObject, 'an object'],
       ['revision', (value: unknown) => value === null || typeof value === 'string', 'a text'],
       ['dropout', (value: unknown) => typeof value === 'number' && value >= 0 && value <= 1, 'a probability'],
       [flags, isFlag, 'true or false'],
@@ -54,13 +65,11 @@ export function checkOptions(call: string, given: unknown, known: readonly strin
 
 /** `checkOptions` without the names, for calls whose options the core knows. */
 export function checkKinds(call: string, given: unknown): asserts given is object {
-  const isOne = given !== null && typeof given === 'object' && !Array.isArray(given);
-  expectArgument(call, isOne, 'an object of inputs or options', given);
+  expectArgument(call, isObject(given), 'an object of inputs or options', given);
   for (const [option, value] of Object.entries(given)) {
     const kind = kinds.get(option);
     if (value === undefined || kind === undefined || kind.is(value)) continue;
-    const message = `${call}: ${option} is ${textOf(value)}, not ${kind.what}`;
-    throw new ClearformerError('invalid_argument', message, { option });
+    throw refusedOption(call, option, `is ${textOf(value)}, not ${kind.what}`);
   }
 }
 

@@ -2,6 +2,7 @@
 // element size, largest first, then by name.
 
 import { ClearformerError, textOf } from '../support/error.js';
+import { isObject } from '../support/kinds.js';
 import { bytesOf, exportedTensor, roomFor } from './exported_tensor.js';
 import type { Tensor, TensorType } from './tensor.js';
 
@@ -85,7 +86,7 @@ function textsOf(metadata: Readonly<Record<string, string>>): Readonly<Record<st
 }
 
 function requireObject(what: string, given: unknown): void {
-  if (typeof given === 'object' && given !== null && !Array.isArray(given)) return;
+  if (isObject(given)) return;
   throw invalid(`needs an object of ${what}, got ${textOf(given)}`);
 }
 

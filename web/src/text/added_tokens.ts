@@ -1,12 +1,13 @@
 // Added tokens such as <s> or [MASK]: they are matched in the text before the model sees it, and never split.
 
 import { shownValue } from '../checkpoint/file_rules.js';
+import { isObject } from '../support/kinds.js';
 import { atOnce, type Steps } from '../support/steps.js';
 import { AlignedText } from './aligned_text.js';
 import { classOf } from './code_points.js';
 import type { Normalize } from './normalizers.js';
 import { escapedText } from './patterns.js';
-import { idReader, isObject, malformed } from './step.js';
+import { idReader, malformed } from './step.js';
 import { once, onDemand, whiteSpace } from './unicode.js';
 
 /** One entry of tokenizer.json's `added_tokens`. */

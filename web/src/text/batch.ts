@@ -1,5 +1,6 @@
 // Turns rows of tokens into a batch: lengths, padding, output form.
 
+import { isWhole } from '../checkpoint/file_rules.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { mapped, type Steps } from '../support/steps.js';
 import { Tensor } from '../tensor/tensor.js';
@@ -191,9 +192,9 @@ function truncationStrategy(options: TokenizerCallOptions): TruncationStrategy |
   const strategy = known ? strategies[textOf(truncation)] : undefined;
   if (truncation_side !== undefined) checkedSide('truncation_side', truncation_side);
   if (stride !== undefined && strategy === undefined) throw invalid('stride', 'stride needs truncation');
-  if (stride !== undefined && !isCount(stride)) throw invalid('stride', 'stride must be a whole number from 0 up');
+  if (stride !== undefined && !isWhole(stride)) throw invalid('stride', 'stride must be a whole number from 0 up');
   const { max_length } = options;
-  if (max_length !== undefined && max_length !== null && !isCount(max_length)) {
+  if (max_length !== undefined && max_length !== null && !isWhole(max_length)) {
     throw invalid('max_length', `max_length must be a whole number from 0 up, not ${shown(max_length)}`);
   }
   if (max_length !== undefined && strategy === undefined && options.padding !== 'max_length') {
@@ -206,7 +207,7 @@ function truncationStrategy(options: TokenizerCallOptions): TruncationStrategy |
 function truncationLimit(options: TokenizerCallOptions, model_max_length: number): number {
   const limit = options.max_length ?? model_max_length;
   const multiple = options.pad_to_multiple_of;
-  if (!isCount(limit)) {
+  if (!isWhole(limit)) {
     throw invalid('max_length', 'truncation needs max_length, since the tokenizer names no maximum');
   }
   if (multiple !== undefined && !isOff(options.padding ?? false, 'do_not_pad') && limit % multiple !== 0) {
@@ -219,7 +220,7 @@ function truncationLimit(options: TokenizerCallOptions, model_max_length: number
 function paddedLength(longest: number, options: TokenizerCallOptions, model_max_length: number): number | undefined {
   const { padding = false, max_length, padding_side, pad_to_multiple_of: multiple } = options;
   if (padding_side !== undefined) checkedSide('padding_side', padding_side);
-  if (multiple !== undefined && (!isCount(multiple) || multiple === 0 || isOff(padding, 'do_not_pad'))) {
+  if (multiple !== undefined && (!isWhole(multiple, 1) || isOff(padding, 'do_not_pad'))) {
     throw invalid('pad_to_multiple_of', 'pad_to_multiple_of must be a whole number from 1 up, and needs padding');
   }
   if (isOff(padding, 'do_not_pad')) return undefined;
@@ -227,7 +228,7 @@ function paddedLength(longest: number, options: TokenizerCallOptions, model_max_
     throw invalid('padding', `padding '${textOf(padding)}' is not known`);
   }
   const length = padding === 'max_length' ? (max_length ?? model_max_length) : longest;
-  if (!isCount(length)) throw invalid('max_length', "padding 'max_length' needs max_length");
+  if (!isWhole(length)) throw invalid('max_length', "padding 'max_length' needs max_length");
   const padded = multiple === undefined ? length : Math.ceil(length / multiple) * multiple;
   if (padded > mostPadded && padded > longest)
     throw invalid('max_length', `rows of ${padded} tokens, of ${mostPadded}`);
@@ -236,10 +237,6 @@ function paddedLength(longest: number, options: TokenizerCallOptions, model_max_
 
 function isOff(option: boolean | string, name: string): boolean {
   return option === false || option === name;
-}
-
-function isCount(value: number): boolean {
-  return Number.isSafeInteger(value) && value >= 0;
 }
 
 /** A side, given in a call or set on the tokenizer. Throws `invalid_argument` for what is none. */

@@ -1,9 +1,9 @@
 // Chat templates: renders a conversation with the tokenizer's Jinja template, as transformers does.
 
-import { isObject } from '../checkpoint/file_rules.js';
 import { notFound, type ReadOptions, readPlain } from '../checkpoint/files.js';
 import { openSource, type Source, type SourceOptions, sourceOptions } from '../checkpoint/source.js';
 import { ClearformerError, messageOf } from '../support/error.js';
+import { isObject } from '../support/kinds.js';
 import { checkOptions, expectArgument } from '../support/options.js';
 import type { TokenizerCallOptions, TokenizerOutput } from './batch.js';
 import { type BoundedTemplate, boundedTemplate } from './bounded_template.js';

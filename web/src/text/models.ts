@@ -1,6 +1,7 @@
 // tokenizer.json's `model`: maps a word to its tokens, each with its part of the word.
 
 import { shownValue } from '../checkpoint/file_rules.js';
+import { isObject } from '../support/kinds.js';
 import { atOnce, type Steps } from '../support/steps.js';
 import { bytePairEncoding } from './byte_pair_encoding.js';
 import {
@@ -13,7 +14,7 @@ import {
   type WordPart,
   type WordParts,
 } from './model_parts.js';
-import { countOf, idOf, idReader, isObject, malformed, type Step, textOf, unknownStep } from './step.js';
+import { countOf, idOf, idReader, malformed, type Step, textOf, unknownStep } from './step.js';
 import { needed } from './unicode.js';
 
 /** The model of a tokenizer.json. Throws `unsupported` for an unknown type, `malformed_config` for an invalid one. */

@@ -1,5 +1,5 @@
-// Loaded only for tokenizers that need it: Unicode tables, normalization forms and regular expressions.
+// Loaded only for tokenizers that need it: Unicode tables, normalizers and regular expressions with them.
 
 export { regularExpression } from './regular_expression.js';
-export { unicodeForm } from './unicode_form.js';
+export { unicodeNormalizer } from './unicode_normalizers.js';
 export * from './unicode_sets.js';

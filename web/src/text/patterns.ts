@@ -1,7 +1,8 @@
 // Patterns of tokenizer.json: literal strings, and regular expressions, whose code is loaded on demand.
 
+import { isObject } from '../support/kinds.js';
 import type { Pattern } from './pattern.js';
-import { isObject, malformed } from './step.js';
+import { malformed } from './step.js';
 import { onDemand } from './unicode.js';
 
 /** The pattern of a step: `{ String }` or `{ Regex }`, or a string, which is literal. */

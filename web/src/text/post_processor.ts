@@ -1,10 +1,11 @@
 // tokenizer.json's `post_processor`: adds special tokens around a text or a pair, and trims the tokens' offsets.
 
-import { shownValue } from '../checkpoint/file_rules.js';
+import { isId, shownValue } from '../checkpoint/file_rules.js';
+import { isObject } from '../support/kinds.js';
 import { mapped, type Steps } from '../support/steps.js';
 import { classOf, codePointsOf, union } from './code_points.js';
 import type { Token } from './encoder.js';
-import { asStep, isObject, lastId, malformed, mustBe, type Step, stepsOf, unknownStep } from './step.js';
+import { asStep, malformed, mustBe, type Step, stepsOf, unknownStep } from './step.js';
 import { whiteSpace } from './unicode.js';
 
 /** Rows of tokens of a text, or of special tokens beside it: the main one, followed by those of overflowing tokens. */
@@ -164,10 +165,6 @@ function slotOf(piece: unknown, tokens: unknown): Slot {
 function typeIn({ type_id = 0 }: Readonly<Record<string, unknown>>): number {
   if (isId(type_id)) return type_id;
   throw malformed(`TemplateProcessing: type_id must be a whole number, and is ${shownValue(type_id)}`);
-}
-
-function isId(value: unknown): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= lastId;
 }
 
 function flat(held: unknown): Step[] {

@@ -1,21 +1,11 @@
 // tokenizer.json's `pre_tokenizer`: splits a normalized text into the words that the model processes separately.
 
+import { isObject } from '../support/kinds.js';
 import { type AlignedText, inSegments } from './aligned_text.js';
 import { gpt2Words, spellBytes } from './byte_level.js';
 import type { Pattern } from './pattern.js';
 import { literalPattern, patternOf } from './patterns.js';
-import {
-  asStep,
-  characterOf,
-  countOf,
-  flagOf,
-  isObject,
-  mustBe,
-  type Step,
-  stepsOf,
-  textOf,
-  unknownStep,
-} from './step.js';
+import { asStep, characterOf, countOf, flagOf, mustBe, type Step, stepsOf, textOf, unknownStep } from './step.js';
 import { once, onDemand, patternWith, whiteSpace } from './unicode.js';
 
 /** The words one by one; in between, where it takes long, undefined. */

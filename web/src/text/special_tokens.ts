@@ -1,8 +1,9 @@
 // Special tokens by role: those named by a folder's files, and otherwise the defaults of transformers' classes.
 
 import { textOf } from '../support/error.js';
+import { isObject } from '../support/kinds.js';
 import type { AddedToken } from './added_tokens.js';
-import { isObject, type Step } from './step.js';
+import type { Step } from './step.js';
 import { sizeOf, type Vocabulary } from './token_lists.js';
 
 /** tokenizer_config.json, merged with special_tokens_map.json if that is read. */
@@ -79,7 +80,7 @@ export function modelInputNames(config: TokenizerConfig): readonly string[] {
 
 /** The text of a token stored as a string or as an object. */
 export function tokenText(token: unknown): string | null {
-  const content = typeof token === 'object' && token !== null ? (token as { content?: unknown }).content : token;
+  const content = isObject(token) ? token.content : token;
   return typeof content === 'string' ? content : null;
 }
 

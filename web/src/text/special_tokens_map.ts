@@ -1,7 +1,7 @@
 // special_tokens_map.json with tokens of the model's own or additional ones.
 
+import { isObject } from '../support/kinds.js';
 import { entriesOf, isOwnName, listed, type TokenizerConfig } from './special_tokens.js';
-import { isObject } from './step.js';
 
 /**
  * tokenizer_config.json with the map, whose list of additional tokens continues its own. As in transformers, the map's

@@ -1,9 +1,8 @@
 // The steps of tokenizer.json: objects with a `type` and its parameters. Everything else is rejected by name.
 
-import { isObject, lastId, shownValue } from '../checkpoint/file_rules.js';
+import { isId, isText, isWhole, lastId, shownValue } from '../checkpoint/file_rules.js';
 import { ClearformerError } from '../support/error.js';
-
-export { isObject, lastId };
+import { isObject } from '../support/kinds.js';
 
 /** One step of tokenizer.json. */
 export type Step = { readonly type: string } & Readonly<Record<string, unknown>>;
@@ -41,11 +40,15 @@ export function mustBe(step: Step, key: string, rule: string): ClearformerError 
   return malformed(`${step.type}: ${key} must be ${rule}, and is ${shownValue(step[key])}`);
 }
 
-export function textOf(step: Step, key: string, usual?: string): string {
-  const value = step[key] ?? usual;
-  if (typeof value === 'string') return value;
-  throw mustBe(step, key, 'a text');
+/** A parameter of a step, by default `usual`, that is of a kind. */
+function parameterOf<T>(step: Step, key: string, usual: T | undefined, is: (value: T) => boolean, rule: string): T {
+  const value = (step[key] ?? usual) as T;
+  if (is(value)) return value;
+  throw mustBe(step, key, rule);
 }
+
+export const textOf = (step: Step, key: string, usual?: string): string =>
+  parameterOf(step, key, usual, isText, 'a text');
 
 /** One character. */
 export function characterOf(step: Step, key: string, usual?: string): string {
@@ -54,15 +57,16 @@ export function characterOf(step: Step, key: string, usual?: string): string {
   throw mustBe(step, key, 'one character');
 }
 
-export function flagOf(step: Step, key: string, usual?: boolean): boolean {
-  const value = step[key] ?? usual;
-  if (typeof value === 'boolean') return value;
-  throw mustBe(step, key, 'true or false');
-}
+export const flagOf = (step: Step, key: string, usual?: boolean): boolean =>
+  parameterOf(step, key, usual, (value) => typeof value === 'boolean', 'true or false');
+
+/** An integer >= `least`. */
+export const countOf = (step: Step, key: string, least: number, usual?: number): number =>
+  parameterOf(step, key, usual, (value) => isWhole(value, least), `a whole number from ${least} up`);
 
 /** The id of a token, which `what` names. */
 export function idOf(value: unknown, what: string): number {
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= lastId) return value;
+  if (isId(value)) return value;
   throw malformed(`${what} must be a whole number from 0 to ${lastId}, and is ${shownValue(value)}`);
 }
 
@@ -77,11 +81,4 @@ export function idReader(list: string): (value: unknown, token: string) => numbe
     tokens.set(id, token);
     return id;
   };
-}
-
-/** An integer >= `least`. */
-export function countOf(step: Step, key: string, least: number, usual?: number): number {
-  const value = step[key] ?? usual;
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= least) return value;
-  throw mustBe(step, key, `a whole number from ${least} up`);
 }

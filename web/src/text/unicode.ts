@@ -6,19 +6,15 @@ import type { AlignedText } from './aligned_text.js';
 import { type CodePoints, classOf, codePointsOf, union } from './code_points.js';
 import type { Model, ModelParts, Scored } from './model_parts.js';
 import type { Pattern } from './pattern.js';
+import type { Step } from './step.js';
 
 type Normalize = (text: AlignedText) => Steps<AlignedText>;
 
 /** What on_demand.ts has: SentencePiece tokenizers do without. */
 interface Tables {
   regularExpression(source: string): Pattern;
-  unicodeForm(form: 'NFC' | 'NFD' | 'NFKC' | 'NFKD'): Normalize;
-  smallLetter(character: string): string;
+  unicodeNormalizer(step: Step): Normalize;
   neitherNorSpace(set: CodePoints): CodePoints;
-  accents(): CodePoints;
-  capitals(): CodePoints;
-  combiningMarks(): CodePoints;
-  controls(): CodePoints;
   numeric(): CodePoints;
   punctuation(): CodePoints;
   wordCharacters(): CodePoints;

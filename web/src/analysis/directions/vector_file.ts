@@ -2,6 +2,7 @@
 
 import { copied } from '../../support/copied.js';
 import { ClearformerError, textOf } from '../../support/error.js';
+import { isObject } from '../../support/kinds.js';
 
 /** The vectors of a file, and the strings stored with them. */
 export interface VectorFile {
@@ -50,20 +51,19 @@ function entryOf(name: string, entry: unknown): { name: string; from: number; to
   throw malformed(`${name} has ${to - from} bytes for [${shape[0]}]`);
 }
 
-function headerOf(bytes: Uint8Array): Record<string, unknown> {
+function headerOf(bytes: Uint8Array): Readonly<Record<string, unknown>> {
   let header: unknown;
   try {
     header = JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
   } catch (cause) {
     throw malformed('its header is no JSON', cause);
   }
-  if (typeof header === 'object' && header !== null && !Array.isArray(header)) return header as Record<string, unknown>;
+  if (isObject(header)) return header;
   throw malformed('its header is no object');
 }
 
 function textsOf(metadata: unknown): Record<string, string> {
-  const isObject = typeof metadata === 'object' && metadata !== null && !Array.isArray(metadata);
   const isText = (text: unknown) => typeof text === 'string' && !/\p{Surrogate}/u.test(text);
-  if (isObject && Object.entries(metadata).flat().every(isText)) return metadata as Record<string, string>;
+  if (isObject(metadata) && Object.entries(metadata).flat().every(isText)) return metadata as Record<string, string>;
   throw malformed('__metadata__ are texts by name');
 }

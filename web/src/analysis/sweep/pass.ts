@@ -5,8 +5,8 @@ import { partOf } from '../../models/cache_copy.js';
 import type { ActivationEdit } from '../../models/edits.js';
 import type { ModelInputs } from '../../models/inputs.js';
 import type { RunInputs, TensorIn } from '../../runtime/border.js';
+import type { ActivationCache } from '../../tensor/activation_cache.js';
 import { Tensor } from '../../tensor/tensor.js';
-import type { ActivationCache } from '../../tensor/tensor_output.js';
 import { type BaseRun, type Capture, editsFrom, latestStart, positionsFrom, tiled } from './base_run.js';
 import type { PlannedPass } from './plan.js';
 

@@ -7,6 +7,7 @@ import type { CacheType, WeightType } from '../../runtime/border.js';
 import type { Engine } from '../../runtime/engine.js';
 import { type EngineOptions, startEngine } from '../../runtime/start_engine.js';
 import { ClearformerError, textOf } from '../../support/error.js';
+import { isObject } from '../../support/kinds.js';
 import { checkOptions } from '../../support/options.js';
 import { classFor } from '../class_names.js';
 import type { LoadedModel } from '../pre_trained_model.js';
@@ -58,7 +59,7 @@ export async function fromConfig(
   checkOptions(call, given ?? null, known);
   const { seed = 0, ...rest } = given;
   if (!Number.isSafeInteger(seed) || seed < 0) throw refused('seed', `seed is ${textOf(seed)}, no whole number`);
-  if (typeof config !== 'object' || config === null || Array.isArray(config)) {
+  if (!isObject(config)) {
     throw refused('config', `the config is ${textOf(config)}, not what AutoConfig.from_pretrained returns`);
   }
   const { model_type } = config;

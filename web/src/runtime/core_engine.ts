@@ -1,0 +1,81 @@
+// What engines do alike, in whichever thread their core is: the second file, the pool of threads, the end.
+
+import { throwIfAborted } from '../support/options.js';
+import { loadPart } from '../support/platform.js';
+import type { ArgumentsOf, BorderName, Handle, MemoryUse, ValueOf } from './border.js';
+import { type Engine, once } from './engine.js';
+import { callsOfFirst } from './first_calls.js';
+import type { GetPart } from './parts.js';
+import type { ThreadPool } from './thread_pool.js';
+import type { Threads } from './threads.js';
+import type { CompiledCore } from './wasm.js';
+
+/** An engine with a core of its own. */
+export abstract class CoreEngine implements Engine {
+  abstract readonly remote: boolean;
+  abstract readonly heapBytes: number;
+  abstract readonly memory: MemoryUse;
+  isWhole = false;
+  wasmBytes = 0;
+  threads: Threads;
+  readonly whole: () => Promise<void>;
+  readonly #over = new AbortController();
+  #pool: ThreadPool | undefined;
+
+  constructor(threads: Threads, second: GetPart) {
+    this.threads = threads;
+    this.whole = once(async () => {
+      const { module, bytes } = await second();
+      this.#pool?.add(bytes);
+      await this.add(module);
+      this.wasmBytes += bytes.byteLength;
+      this.isWhole = true;
+    });
+  }
+
+  get over(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  async call<N extends BorderName>(name: N, given: ArgumentsOf<N>, signal?: AbortSignal): Promise<ValueOf<N>> {
+    throwIfAborted(signal);
+    if (!(this.isWhole || callsOfFirst.test(name))) await this.whole();
+    const value = await this.run(name, given, signal);
+    if (value === undefined) throwIfAborted(signal?.aborted ? signal : this.over);
+    return value as ValueOf<N>;
+  }
+
+  abstract write(checkpoint: Handle, chunk: Uint8Array, borrowed: boolean): Promise<void>;
+  abstract close(): Promise<void>;
+
+  /** Calls a function of the core; undefined if the signal, or the engine's end, has stopped it on the way. */
+  protected abstract run<N extends BorderName>(
+    name: N,
+    given: ArgumentsOf<N>,
+    signal: AbortSignal | undefined,
+  ): Promise<ValueOf<N> | undefined>;
+
+  /** Adds the second file to the core. */
+  protected abstract add(part: WebAssembly.Module): Promise<unknown>;
+
+  /** Starts the core's threads, if several are wanted and its memory can be shared. */
+  protected async startPool(
+    compiled: CompiledCore,
+    memory: WebAssembly.Memory | undefined,
+    caller_may_sleep: boolean,
+    died: (why: string) => void,
+  ): Promise<void> {
+    const { threads } = this;
+    if (memory === undefined || threads.used === 1) return;
+    const { startThreads } = await loadPart(() => import('./thread_pool.js'));
+    this.#pool = await startThreads({ engine: this, compiled, memory, threads, caller_may_sleep, died });
+    this.threads = this.#pool.threads;
+    if (this.over.aborted) this.#pool.end();
+  }
+
+  /** Calls under way reject with this reason, and later ones. */
+  protected end(reason: unknown): void {
+    this.#over.abort(reason);
+    this.#pool?.end();
+  }
+}
