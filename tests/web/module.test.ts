@@ -79,7 +79,7 @@ describe('a module', () => {
     expect((await differentiated).inputs.input?.tolist()).toEqual([[1, 2]]);
     await disposal;
     const norm = await new nn.LayerNorm(2).load_state_dict({ weight: [1, 1], bias: [0, 0] });
-    const part = norm.forward([[1, 1]], { names: ['*'], select: { last: 1 } } as object);
+    const part = norm.forward([[1, 1]], { names: ['*'], select: { hook: 'hook_normalized', feature: 0 } } as object);
     const [before] = (await Promise.all([part, norm.load_state_dict({ weight: [1, 1], bias: [7, 7] })])) as unknown[];
     expect((before as [Tensor<'float32'>])[0].tolist()).toEqual([[0, 0]]);
     expect((await norm.forward([[1, 1]])).tolist()).toEqual([[7, 7]]);

@@ -261,7 +261,7 @@ describe('backward of a module', () => {
   // torch: softmax over no keys is empty, and what bmm adds up of nothing is 0.
   it.each(
     all
-      .filter(({ op }) => /^d2l\.(Add|Multi|TransformerDec)/.test(op) && op in makers)
+      .filter(({ op }) => /^d2l\.(Additive|Multi|TransformerDec)/.test(op) && op in makers)
       .map((one) => [one.name, one] as const),
   )('%s: without keys all numbers are finite', async (_, example) => {
     const { module, given, tensors } = await callOf(example);
@@ -307,7 +307,7 @@ describe('backward of a module', () => {
       return [...((found.grad.hook_attn_scores ?? found.edits[0]) as Float).data];
     };
     const add = (value: number) => ({ hook: 'hook_attn_scores', op: 'add', value: [[[value, value, value]]] });
-    const set = { hook: 'hook_attn_scores', op: 'set', value: [[[0, 0, 0]]] };
+    const set = { hook: 'hook_attn_scores', op: 'replace', value: [[[0, 0, 0]]] };
     const nothing = [0, 0, 0];
     for (const options of [
       {},
@@ -365,7 +365,6 @@ describe('backward of a module', () => {
     [{ with_respect_to: { hooks: 'hook_nothing' } }, {}, 'invalid_argument', 'hook_nothing'],
     [{ with_respect_to: { edits: [0] } }, {}, 'invalid_argument', 'no edit 0'],
     [{ with_respect_to: { edits: [0] } }, { edits: null, fwd_hooks: null }, 'invalid_argument', 'no edit 0'],
-    [{ with_respect_to: { edits: 5 } }, {}, 'invalid_argument', 'no edit 5'],
     [{ with_respect_to: { edit: [0] } }, {}, 'unsupported', "'edit'"],
     [{ metric: 1 }, {}, 'unsupported', "'metric'"],
     [{}, { edits: [{ hook: 'hook_z', op: 'zero' }] }, 'invalid_argument', 'hook_z'],

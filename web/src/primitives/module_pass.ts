@@ -202,7 +202,7 @@ function editsWanted(
   hooks: readonly HookPoint[],
 ): EditWanted[] {
   const count = (filter: ModuleHooks) => resolveHooks(what, hooks, filter as NamesFilter).length;
-  const wanted = [wish.edits ?? []].flat() as number[];
+  const wanted = wish.edits ?? [];
   if (wanted.length === 0) return [];
   let next = (fwd_hooks ?? []).reduce((sum, [filter]) => sum + count(filter), 0);
   const numbers = (edits ?? []).map(({ hook }) => Array.from({ length: count(hook) }, () => next++));
