@@ -13,6 +13,7 @@
 #include "clearformer/layers/patch_embedding.h"
 #include "clearformer/layers/positional_encoding.h"
 #include "clearformer/layers/relative_position.h"
+#include "clearformer/layers/svd.h"
 #include "clearformer/loading/inspection.h"
 #include "clearformer/loading/load_model.h"
 #include "clearformer/loading/matrix_policy.h"

@@ -27,11 +27,8 @@ void write_on(const char* folder, const char* new_tokens, std::span<char*> promp
   clearformer::Tensor ids({1, prompt.size()}, clearformer::DType::i32);  // (1, T)
   std::transform(prompt.begin(), prompt.end(), ids.mutable_view().as<std::int32_t>(), number_in);
 
-  clearformer::GenerationConfig config;
+  auto config = clearformer::generation_config_of(model->config());
   config.max_new_tokens = static_cast<std::size_t>(number_in(new_tokens));
-  config.eos_token_ids = model->config().eos_token_ids;
-  config.pad_token_id = model->config().pad_token_id;
-  config.decoder_start_token_id = model->config().decoder_start_token_id;
   clearformer::ModelInputs inputs;
   inputs.input_ids = ids.view();
 

@@ -1,6 +1,6 @@
 // Common behaviour of modules: loading, errors, disposal, captures.
 
-import { AutoModelForCausalLM, configure, d2l, full, Mask, nn, softmax } from 'clearformer';
+import { AutoModelForCausalLM, configure, d2l, full, Mask, nn, softmax, Tensor } from 'clearformer';
 import * as inline from 'clearformer/inline';
 import { describe, expect, it } from 'vitest';
 import { safetensors } from './support/checkpoints.js';
@@ -69,6 +69,37 @@ describe('a module', () => {
     expect((await failureOf(() => linear.forward([[1, 2]]))).code).toBe('disposed');
   });
 
+  it('completes the calls in progress with the weights they began with', async () => {
+    const linear = await loaded();
+    const disposed = linear.forward([[1, 2]]);
+    const differentiated = linear.backward([[[1, 2]]], { grad_output: [[1, 0, 0]] });
+    const disposal = linear.dispose();
+    expect((await failureOf(() => linear.forward([[1, 2]]))).code).toBe('disposed');
+    expect((await disposed).tolist()).toEqual([[5, 11, 18]]);
+    expect((await differentiated).inputs.input?.tolist()).toEqual([[1, 2]]);
+    await disposal;
+    const norm = await new nn.LayerNorm(2).load_state_dict({ weight: [1, 1], bias: [0, 0] });
+    const part = norm.forward([[1, 1]], { names: ['*'], select: { hook: 'hook_normalized', feature: 0 } } as object);
+    const [before] = (await Promise.all([part, norm.load_state_dict({ weight: [1, 1], bias: [7, 7] })])) as unknown[];
+    expect((before as [Tensor<'float32'>])[0].tolist()).toEqual([[0, 0]]);
+    expect((await norm.forward([[1, 1]])).tolist()).toEqual([[7, 7]]);
+    const positions = new d2l.PositionalEncoding(2); // loads itself at its first call
+    const both = await Promise.all([positions.forward([[[1, 2]]]), positions.forward([[[1, 2]]])]);
+    expect(both.map((one) => one.tolist())).toEqual([[[[1, 3]]], [[[1, 3]]]]);
+  });
+
+  it('tells the place of an index outside the table on each of its axes', async () => {
+    const embedding = await new nn.Embedding(2, 1).load_state_dict({ weight: [[1], [2]] });
+    for (const [ids, text] of [
+      [[0, 1, 7], 'id 7 at [2]'],
+      [[[0, 1, 7]], 'id 7 at [0, 2]'],
+      [[[[0, 1], [0, 0]], [[1, 5], [0, 0]]], 'id 5 at [1, 0, 1]'], // biome-ignore format: a tensor
+      [new Tensor('int32', Int32Array.of(3), []), 'id 3 at []'],
+    ] as const) {
+      expect((await failureOf(() => embedding.forward(ids))).message).toContain(text);
+    }
+  });
+
   it('lists every key that does not fit in one error, and keeps the weights it had', async () => {
     const linear = await loaded();
     const wrong = { weight: [[1, 2]], bia: [0, 0, 0], weights: [1] };
@@ -114,6 +145,11 @@ describe('a module', () => {
     expect((await failureOf(() => new nn.LayerNorm(4, eps))).code).toBe('invalid_argument');
     const heads = await failureOf(() => new nn.MultiheadAttention(4, 3).load_state_dict({}));
     expect(heads.message).toContain('"num_heads" is 3 and does not divide embed_dim 4');
+    for (const attention of [undefined, 'dot'] as const) {
+      const made = new d2l.MultiHeadAttention(4, 2, { attention, attention_num_hiddens: 3 });
+      const { code, message } = await failureOf(() => made.load_state_dict({}));
+      expect([code, message]).toEqual(['invalid_argument', expect.stringContaining('"attention_num_hiddens" needs')]);
+    }
     const layer = new nn.TransformerEncoderLayer(4, 2);
     expect((await failureOf(() => new nn.TransformerEncoder(layer, 2, new nn.Linear(4, 4) as never))).code).toBe(
       'unsupported',

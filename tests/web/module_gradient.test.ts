@@ -1,7 +1,7 @@
 // backward() of torch.nn's and d2l.ai's classes and attention_pooling_backward against PyTorch's autograd in float64;
 // gradients of hooks and edits, functions, errors.
 
-import { attention_pooling_backward, configure, d2l, Mask, nn, type Tensor } from 'clearformer';
+import { attention_pooling, attention_pooling_backward, configure, d2l, Mask, nn, Tensor } from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
 import { type Bound, type Example, examplesOf, expectWithin, gamma, largest } from './support/primitives.js';
@@ -258,12 +258,85 @@ describe('backward of a module', () => {
     await expect(module.backward([src], { grad_output, bwd_hooks })).rejects.toBe(thrown);
   });
 
+  // torch: softmax over no keys is empty, and what bmm adds up of nothing is 0.
+  it.each(
+    all
+      .filter(({ op }) => /^d2l\.(Additive|Multi|TransformerDec)/.test(op) && op in makers)
+      .map((one) => [one.name, one] as const),
+  )('%s: without keys all numbers are finite', async (_, example) => {
+    const { module, given, tensors } = await callOf(example);
+    const empty = given.map((one, i) => {
+      if (!['keys', 'values', 'enc_outputs'].includes(tensors[i] ?? '')) return i < tensors.length ? one : undefined;
+      const { dims } = one as Tensor;
+      return new Tensor('float32', new Float32Array(0), [dims[0] as number, 0, dims[2] as number]);
+    });
+    const { output, inputs, weights } = await module.backward(empty, { grad_output: example.tensor('d_output') });
+    for (const found of [output, ...Object.values(inputs), ...Object.values(weights)]) {
+      expect(found.data.every(Number.isFinite)).toBe(true);
+    }
+  });
+
+  it('without keys pooling gives zeros', async () => {
+    const none = new Tensor('float32', new Float32Array(0), [1, 0, 2]);
+    for (const score of ['scaled_dot', 'dot', 'distance'] as const) {
+      const options = { score, empty_row: 'uniform' } as const;
+      const [output, weights] = await attention_pooling([[[1, 2]]], none, none, { ...options, need_weights: true });
+      expect([output.tolist(), weights.dims]).toEqual([[[[0, 0]]], [1, 1, 0]]);
+      const grouped = { ...options, enable_gqa: true, need_scores: 'raw' } as const;
+      const [pooled] = await attention_pooling([[[[1, 2]], [[3, 4]]]], none.unsqueeze(0), none.unsqueeze(0), grouped);
+      expect(pooled.tolist()).toEqual([[[[0, 0]], [[0, 0]]]]);
+    }
+    const { inputs } = await new d2l.DotProductAttention().backward([[[[1, 2]]], none, none], {
+      grad_output: [[[1, 1]]],
+    });
+    expect(inputs.queries.tolist()).toEqual([[[0, 0]]]);
+  });
+
+  it('uniform weights of a row without keys depend on no score, whatever observes or edits the scores', async () => {
+    // biome-ignore format: matrices
+    const module = await new d2l.AdditiveAttention(2).load_state_dict({
+      'W_q.weight': [[1, 0.2], [-0.3, 0.5]],
+      'W_k.weight': [[0.4, 0.1], [0.7, -0.5]],
+      'w_v.weight': [[1, -1]],
+    });
+    // biome-ignore format: matrices
+    const keys = [[[0.1, 0.7], [-0.4, 0.9], [0.5, -0.6]]], values = [[[1, 2], [4, 8], [-3, 5]]];
+    const scores = async (options: object, lengths = [0], with_respect_to: object = { hooks: 'hook_attn_scores' }) => {
+      const given = [[[[0.3, -0.5]]], keys, values, lengths, options] as Parameters<typeof module.forward>;
+      const found = await module.backward(given, { grad_output: [[[1, 0]]], with_respect_to });
+      return [...((found.grad.hook_attn_scores ?? found.edits[0]) as Float).data];
+    };
+    const add = (value: number) => ({ hook: 'hook_attn_scores', op: 'add', value: [[[value, value, value]]] });
+    const set = { hook: 'hook_attn_scores', op: 'replace', value: [[[0, 0, 0]]] };
+    const nothing = [0, 0, 0];
+    for (const options of [
+      {},
+      { fwd_hooks: [['hook_attn_scores', () => {}]] },
+      { edits: [add(0)] },
+      { edits: [{ hook: 'hook_attn_scores_raw', op: 'scale', value: 1 }] },
+      { edits: [set, { ...set, value: [[[-Infinity, -Infinity, -Infinity]]] }] },
+    ]) {
+      expect(await scores(options)).toEqual(nothing);
+    }
+    expect(await scores({ edits: [add(1)] }, [0], { edits: [0] })).toEqual(nothing);
+    // Keys that an edit gives to a row, and takes from one, count.
+    const third = await scores({ edits: [set] }, [0], { edits: [0] });
+    expect(third.map((one) => Math.round(one * 9))).toEqual([1, 10, -11]);
+    expect(await scores({ edits: [add(-Infinity)] }, [3])).toEqual(nothing);
+  });
+
   it('of d2l.DotProductAttention refuses what it has not', async () => {
     const x = [[[1, 2]]];
     const asked = { grad_output: x, with_respect_to: { hooks: ['*'] } };
     const failure = await failureOf(() => new d2l.DotProductAttention().backward([x, x, x], asked));
     expect(failure).toMatchObject({ code: 'unsupported' });
     expect(failure.message).toContain('with_respect_to');
+    for (const given of [undefined, null, { queries: x }]) {
+      const refused = await failureOf(() => new d2l.DotProductAttention().backward(given as never, { grad_output: x }));
+      expect(refused).toMatchObject({ code: 'invalid_argument', message: expect.stringContaining('must be a list') });
+    }
+    const without = await failureOf(() => new d2l.DotProductAttention().backward([x, x, x], undefined as never));
+    expect(without.code).toBe('invalid_argument');
   });
 
   it('of d2l.DotProductAttention is that of attention pooling, and of nn.LayerNorm without weights that of its input', async () => {
@@ -291,6 +364,7 @@ describe('backward of a module', () => {
     [{ with_respect_to: { inputs: 'tgt' } }, {}, 'invalid_argument', 'there are src'],
     [{ with_respect_to: { hooks: 'hook_nothing' } }, {}, 'invalid_argument', 'hook_nothing'],
     [{ with_respect_to: { edits: [0] } }, {}, 'invalid_argument', 'no edit 0'],
+    [{ with_respect_to: { edits: [0] } }, { edits: null, fwd_hooks: null }, 'invalid_argument', 'no edit 0'],
     [{ with_respect_to: { edit: [0] } }, {}, 'unsupported', "'edit'"],
     [{ metric: 1 }, {}, 'unsupported', "'metric'"],
     [{}, { edits: [{ hook: 'hook_z', op: 'zero' }] }, 'invalid_argument', 'hook_z'],
@@ -300,6 +374,13 @@ describe('backward of a module', () => {
     const own = code === 'invalid_argument' && text === 'grad_output' ? {} : { grad_output };
     const failure = await failureOf(() => module.backward([src, given as object], { ...own, ...asked } as never));
     expect([failure.code, failure.message]).toEqual([code, expect.stringContaining(text)]);
+  });
+
+  it('has no gradients of what is null among with_respect_to', async () => {
+    const { module, src } = await call();
+    const with_respect_to = { inputs: null, weights: null, hooks: null, edits: null } as never;
+    const { inputs, weights, grad, edits } = await module.backward([src], { grad_output, with_respect_to });
+    expect([inputs, weights, grad, edits]).toEqual([{}, {}, {}, []]);
   });
 
   it('refuses gradients of other dims than the output', async () => {

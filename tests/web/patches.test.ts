@@ -112,6 +112,7 @@ it('part of an image is left out only where that was said', async () => {
   ]) {
     expect(['invalid_argument', 'shape_mismatch']).toContain((await failureOf(call)).code);
   }
+  expect((await failureOf(() => prepend_tokens([[1, 2]], [[[1]]]))).message).toMatch(/^prepend_tokens: tokens/);
 });
 
 describe('the cost of layers', () => {

@@ -14,8 +14,8 @@ class Generation {
  public:
   /// Takes the inputs of a forward pass (copies are kept; see prompt.h for which are used). inputs.cache may hold a
   /// prefix of the prompt: generation continues from there and extends the cache in place. The model and such a cache
-  /// must outlive this object. Throws invalid_argument if prompt and new tokens would exceed the model's positions,
-  /// and for contradictory options.
+  /// must outlive this object. A sequence ends at the config's end tokens: see generation_config_of(). Throws
+  /// invalid_argument if prompt and new tokens would exceed the model's positions, and for contradictory options.
   Generation(Model& model, const ModelInputs& inputs, GenerationConfig config);
   /// Abandons a step that is not complete.
   ~Generation();
@@ -28,7 +28,7 @@ class Generation {
     Tensor logits;                     // (R, V), unprocessed
     /// (R, V), processed: -inf for excluded tokens. Beam search: log-probabilities.
     Tensor scores;
-    // Beam search: the previous step's row that each row continues, and its sum of log p.
+    // Beam search: the previous step's row that each row continues, and its sum of log p (-1e9 for a finished one).
     std::vector<std::int32_t> beam_indices;  // (R)
     std::vector<float> beam_scores;          // (R)
     bool done = false;                       // every sequence has ended or is at the limit
@@ -36,9 +36,9 @@ class Generation {
 
   /// Computes one layer of the next step; true when the step is complete. `trace` is read with the step's first layer
   /// and must live to its end; that of the first step covers the encoder too. Throws invalid_argument once done, or
-  /// if the scores leave no token to choose, which ends the generation, or if another pass of the model, also another
-  /// generation's, has begun within the step: one step at a time per model. An error, or abandoning a step, leaves the
-  /// cache as it was before the step.
+  /// if the scores are NaN, or leave no token to draw (without sampling the first of those ruled out is chosen), which
+  /// ends the generation, or if another pass of the model, also another generation's, has begun within the step: one
+  /// step at a time per model. An error, or abandoning a step, leaves the cache as it was before the step.
   bool advance(Trace* trace = nullptr);
   /// From now on each step pauses once its scores are processed: advance() returns true and held() is true,
   /// step().scores may be changed, and the next call of advance() chooses the tokens.

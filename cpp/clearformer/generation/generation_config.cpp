@@ -251,4 +251,13 @@ std::optional<std::int32_t> GenerationConfig::largest_token() const {
   return largest < 0 ? std::nullopt : std::optional<std::int32_t>(largest);
 }
 
+GenerationConfig generation_config_of(const ModelConfig& model) {
+  GenerationConfig config;
+  config.eos_token_ids = model.eos_token_ids;
+  config.pad_token_id = model.pad_token_id;
+  config.bos_token_id = model.bos_token_id;
+  config.decoder_start_token_id = model.decoder_start_token_id;
+  return config;
+}
+
 }  // namespace clearformer

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "clearformer/models/config.h"
 #include "clearformer/weights/config_reader.h"
 
 namespace clearformer {
@@ -84,7 +85,7 @@ struct GenerationConfig {
   double epsilon_cutoff = 0.0;
   double eta_cutoff = 0.0;
 
-  // Special tokens
+  // Special tokens: none but a decoder's start is taken from the model; see generation_config_of()
   TokenIds eos_token_ids;
   std::optional<std::int32_t> pad_token_id;
   std::optional<std::int32_t> bos_token_id;
@@ -103,5 +104,9 @@ struct GenerationConfig {
   /// The highest token id among the options, if any.
   std::optional<std::int32_t> largest_token() const;
 };
+
+/// The defaults with the special tokens of a model's config.json (`model.config()`), such as those that end its texts.
+/// A folder's generation_config.json is not read: update() takes its members.
+GenerationConfig generation_config_of(const ModelConfig& model);
 
 }  // namespace clearformer

@@ -24,9 +24,10 @@ bool wants(const TraceScope& trace) {
                      [&](std::string_view hook) { return trace.wants(hook); });
 }
 
-void weigh(const ScoreTile& tile, EmptyRow empty_row) {
+// `empty` (rows) receives which rows got uniform weights.
+void weigh(const ScoreTile& tile, EmptyRow empty_row, std::uint8_t* empty) {
   for (std::size_t r = 0; r < tile.rows && empty_row == EmptyRow::uniform; ++r) {
-    make_empty_row_uniform(tile.row(r), tile.keys);
+    empty[r] = make_empty_row_uniform(tile.row(r), tile.keys) ? 1 : 0;
   }
   kernels::softmax(tile.scores, tile.rows, tile.keys, tile.stride);
 }
@@ -116,7 +117,7 @@ void attend(const AttentionHead& head, std::size_t first, std::size_t count,
   } while (key < end);
   kernels::end_online_softmax(softmax);
   if (head.softmax != nullptr) save_softmax(head, first, count, workspace);
-  if (head.options.empty_row == EmptyRow::zeros) return;
+  if (head.options.empty_row == EmptyRow::zeros || store.length() == 0) return;
   for (std::size_t r = 0; r < count; ++r) {
     if (workspace.total[r] != 0.0f) continue;
     AttentionHead one = head;
@@ -241,9 +242,11 @@ void traced(const Heads& queries, const PackedKeyValues& keys_values, const Mask
   }
   each([](const AttentionHead& head, const ScoreTile& tile, std::size_t) { head.hide(tile); });
   watched.offer("hook_attn_scores");
-  each([&](const AttentionHead&, const ScoreTile& tile, std::size_t) {
-    weigh(tile, options.empty_row);
+  const MutableTensorView empty = context.arena.take({queries.batch, heads, length}, DType::u8);
+  each([&](const AttentionHead&, const ScoreTile& tile, std::size_t of) {
+    weigh(tile, options.empty_row, empty.as<std::uint8_t>() + of * length);
   });
+  if (keeps && options.empty_row == EmptyRow::uniform) context.trace.keep("empty", empty);
   if (keeps && context.trace.edits("hook_pattern")) watched.keep("given_pattern");
   watched.offer("hook_pattern");
   if (keeps) watched.keep("pattern");
@@ -286,11 +289,12 @@ void attention(const Heads& queries, const PackedKeyValues& keys_values, const M
   }
 }
 
-void make_empty_row_uniform(float* scores, std::size_t keys) {
+bool make_empty_row_uniform(float* scores, std::size_t keys) {
   const bool empty = std::all_of(scores, scores + keys, [](float score) {
     return score == -std::numeric_limits<float>::infinity();
   });
   if (empty) std::fill_n(scores, keys, 0.0f);
+  return empty;
 }
 
 PackedKeyValues packed_in(Arena& arena, const Heads& keys, const Heads& values,

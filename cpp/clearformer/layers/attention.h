@@ -37,8 +37,8 @@ void attention(const Heads& queries, const PackedKeyValues& keys_values, const M
                const AttentionOptions& options, const MutableHeads& output, const Context& context,
                float* softmax = nullptr);
 
-/// Replaces a row of -inf throughout by zeros, which softmax makes uniform.
-void make_empty_row_uniform(float* scores, std::size_t keys);
+/// Replaces a row of -inf throughout by zeros, which softmax makes uniform, and says whether it was one.
+bool make_empty_row_uniform(float* scores, std::size_t keys);
 
 /// Keys and values of one call, packed in the arena.
 PackedKeyValues packed_in(Arena& arena, const Heads& keys, const Heads& values,

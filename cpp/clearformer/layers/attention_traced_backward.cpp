@@ -58,15 +58,14 @@ class TracedBackward {
   void softmax() const {
     const TensorView p =
         trace_.kept(trace_.has_kept("given_pattern") ? "given_pattern" : "pattern");
-    const bool edited = trace_.edits("hook_attn_scores_raw") ||
-                        trace_.edits("hook_attn_scores_softcapped") ||
-                        trace_.edits("hook_attn_scores");
+    const auto* const uniform =
+        trace_.has_kept("empty") ? trace_.kept("empty").as<std::uint8_t>() : nullptr;
     parallel_ranges(batch_ * heads_ * queries_, 4 * keys_, 1,
                     [&](std::size_t first, std::size_t end) {
                       for (std::size_t row = first; row < end; ++row) {
                         const float* weight = p.f32() + row * keys_;
                         float* d = d_.f32() + row * keys_;
-                        if (!edited && kept_.softmax[2 * row + 1] == 0.0f) {
+                        if (uniform != nullptr && uniform[row] != 0) {
                           std::fill_n(d, keys_, 0.0f);  // its weights depend on no score
                           continue;
                         }

@@ -25,11 +25,10 @@ Embedding::Embedding(const WeightScope& scope, std::size_t rows, std::size_t col
 void Embedding::forward(const TensorView& ids, const MutableTensorView& output) const {
   const std::int32_t* id = ids.as<std::int32_t>();
   float* row = output.f32();
-  const std::size_t per_sequence = ids.shape().rank() == 0 ? 1 : ids.shape().back(0);
   for (std::size_t i = 0; i < ids.elements(); ++i, row += columns_) {
     if (id[i] < 0 || static_cast<std::size_t>(id[i]) >= rows_) {
-      fail(ErrorCode::invalid_argument, "embedding: id ", id[i], " at [", i / per_sequence, ", ",
-           i % per_sequence, "] is outside the table of ", rows_, " rows");
+      fail(ErrorCode::invalid_argument, "embedding: id ", id[i], " at ",
+           ids.shape().index_of(i).text(), " is outside the table of ", rows_, " rows");
     }
     const auto index = static_cast<std::size_t>(id[i]);
     if (packed_) {

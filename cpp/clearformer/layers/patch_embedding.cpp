@@ -130,7 +130,7 @@ void prepend_tokens(const TensorView& tokens, const TensorView& x,
                     tokens.shape().back(0) == shape[2] &&
                     output.shape() == Shape{shape[0], count + shape[1], shape[2]};
   if (!fits) {
-    fail(ErrorCode::shape_mismatch, "patch embedding: tokens of shape ", tokens.shape().text(),
+    fail(ErrorCode::shape_mismatch, "prepend_tokens: tokens of shape ", tokens.shape().text(),
          " before x of shape ", shape.text(), " do not fit an output of shape ",
          output.shape().text());
   }

@@ -55,9 +55,8 @@ Tensor gathered(const TensorView& cache, const TensorView& position_ids, const c
   Tensor result({position_ids.dim(0), position_ids.dim(1), pairs});
   for (std::size_t i = 0; i < position_ids.elements(); ++i) {
     if (position[i] < 0 || static_cast<std::size_t>(position[i]) >= count) {
-      fail(ErrorCode::invalid_argument, "rotary embedding: position ", position[i], " at [",
-           i / position_ids.dim(1), ", ", i % position_ids.dim(1), "] is outside the ", count,
-           " rows of ", name);
+      fail(ErrorCode::invalid_argument, "rotary embedding: position ", position[i], " at ",
+           position_ids.shape().index_of(i).text(), " is outside the ", count, " rows of ", name);
     }
     std::memcpy(result.f32() + i * pairs, rows + static_cast<std::size_t>(position[i]) * pairs,
                 pairs * sizeof(float));

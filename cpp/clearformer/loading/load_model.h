@@ -22,7 +22,8 @@ std::unique_ptr<Model> load_model(Weights weights, std::string_view config_text,
                                   CacheFormat cache = CacheFormat::f32);
 
 /// The same from a Hugging Face folder on disk: config.json, model.safetensors or its shards. The weights of linear
-/// layers are kept in `dtype` (see matrix_policy.h), rounded as they are read.
+/// layers are kept in `dtype` (see matrix_policy.h), rounded as they are read. Throws also invalid_argument for a file
+/// that cannot be opened and malformed_file for weights that are damaged or end early.
 std::unique_ptr<Model> from_pretrained(const std::string& folder,
                                        std::optional<Task> task = std::nullopt,
                                        MatrixFormat dtype = MatrixFormat::f32,

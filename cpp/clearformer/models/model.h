@@ -131,7 +131,8 @@ struct HookPoint {
   bool on_request() const { return is_on_request(name); }
 };
 
-/// A model: named inputs to named outputs, whatever its architecture.
+/// A model: named inputs to named outputs, whatever its architecture. It is used by one thread at a time, also by its
+/// generations; several models may run in several threads at once: one at a time uses the pool, the others their own.
 class Model {
  public:
   explicit Model(ModelConfig config) : config_(std::move(config)) {}

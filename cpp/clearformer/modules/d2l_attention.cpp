@@ -189,6 +189,8 @@ std::unique_ptr<Module> multi_head_attention(const ConfigReader& options,
   } else if (score != "dot") {
     options.refuse(ErrorCode::unsupported, "attention", "is \"", score,
                    "\"; supported: dot, additive");
+  } else if (options.is_set("attention_num_hiddens")) {
+    options.refuse_value("attention_num_hiddens", "needs attention \"additive\"");
   }
   return module_of(MultiHeadModule{MultiHeadAttention(scope, config)});
 }

@@ -51,6 +51,15 @@ class Shape {
     return product;
   }
 
+  /// The indices of an element, one an axis, counted row by row.
+  Shape index_of(std::size_t element) const {
+    Shape index = *this;
+    for (std::size_t axis = rank_; axis-- > 0; element /= dims_[axis]) {
+      index[axis] = element % dims_[axis];
+    }
+    return index;
+  }
+
   bool operator==(const Shape& other) const {
     if (rank_ != other.rank_) return false;
     for (std::size_t axis = 0; axis < rank_; ++axis) {

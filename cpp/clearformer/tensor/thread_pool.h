@@ -69,8 +69,8 @@ struct Loop {
   }
 
   bool is_shared(std::size_t threads) const { return threads > 1 && grains > least; }
-  /// How many grains are taken at `first`: a part of what is left, so that long ranges, whose memory processors fetch
-  /// ahead, come first, and the threads finish together.
+  /// How many grains are taken at `first`: a part of what is left, so that long ranges, which read one stream of
+  /// memory each, come first, and the threads finish together.
   std::size_t taken_at(std::size_t first, std::size_t threads) const {
     const std::size_t left = grains - first;
     return std::min(std::clamp(left / (2 * threads), least, most), left);

@@ -29,6 +29,20 @@ TEST(GenerationConfig, TakesOverWhatIsSet) {
   EXPECT_EQ(config.pad_token_id, 0);
 }
 
+TEST(GenerationConfig, HasTheSpecialTokensOfAModel) {
+  ModelConfig model;
+  model.eos_token_ids = {2, 3};
+  model.pad_token_id = 0;
+  model.bos_token_id = 1;
+  model.decoder_start_token_id = 4;
+  const GenerationConfig config = generation_config_of(model);
+  EXPECT_EQ(config.eos_token_ids, model.eos_token_ids);
+  EXPECT_EQ(config.pad_token_id, model.pad_token_id);
+  EXPECT_EQ(config.bos_token_id, model.bos_token_id);
+  EXPECT_EQ(config.decoder_start_token_id, model.decoder_start_token_id);
+  EXPECT_EQ(config.max_new_tokens, std::nullopt);
+}
+
 TEST(GenerationConfig, TakesOverWhatRulesAndSearchesNeed) {
   const GenerationConfig config = options(
       R"({"num_beams": 4, "num_return_sequences": 3, "length_penalty": -0.5, "early_stopping": "never",

@@ -90,6 +90,15 @@ TEST(Attention, EqualsTheNaiveTwinUnderWindows) {
   }
 }
 
+TEST(Attention, IsZeroWithoutKeys) {
+  for (const EmptyRow empty : {EmptyRow::zeros, EmptyRow::uniform}) {
+    AttentionProblem problem = problem_of({1, 2, 0, 2, 1, 4, 3});
+    problem.options.empty_row = empty;
+    const Tensor output = attend(problem, Mask());
+    for (std::size_t i = 0; i < output.elements(); ++i) EXPECT_EQ(output.f32()[i], 0.0f);
+  }
+}
+
 TEST(Attention, EqualsTheNaiveTwinOverRoundedKeysAndValues) {
   for (const AttentionSizes& sizes : kAttentionSizes) {
     for (const CacheFormat format : {CacheFormat::f16, CacheFormat::q8}) {

@@ -39,7 +39,10 @@ export interface GenerationStep extends StepTensors {
   /** Text completed by this token, in the first row and in all; undefined without a tokenizer and for beam search. */
   text: string | undefined;
   texts: string[] | undefined;
-  /** Beam search: the row of the previous step that each row continues, and its sum of log-probabilities. */
+  /**
+   * Beam search: the row of the previous step that each row continues, and its sum of log-probabilities (-1e9 for a row
+   * that has finished).
+   */
   beam_indices?: number[];
   beam_scores?: number[];
 }

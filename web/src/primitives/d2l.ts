@@ -14,7 +14,15 @@ import {
   scaled_dot_product_attention,
 } from './attention.js';
 import { Mask } from './mask.js';
-import { type ForwardOptions, type HookNames, hookNames, Module, type NoOptions, type Traced } from './module.js';
+import {
+  checkList,
+  type ForwardOptions,
+  type HookNames,
+  hookNames,
+  Module,
+  type NoOptions,
+  type Traced,
+} from './module.js';
 
 /** The number of keys to attend to: n per sequence [batch], or per query [batch, query]. */
 export type ValidLens = TensorInput | null | undefined;
@@ -62,10 +70,12 @@ export class DotProductAttention {
    * There are no weights, and no hooks to select.
    */
   async backward(
-    [queries, keys, values, valid_lens]: Parameters<DotProductAttention['forward']>,
+    inputs: Parameters<DotProductAttention['forward']>,
     options: { grad_output: TensorInput },
   ): Promise<{ inputs: Record<'queries' | 'keys' | 'values', Weights> }> {
-    checkOptions('d2l.DotProductAttention.backward', options, ['grad_output']);
+    checkList('d2l.DotProductAttention', inputs);
+    checkOptions('d2l.DotProductAttention.backward', options ?? null, ['grad_output']);
+    const [queries, keys, values, valid_lens] = inputs;
     const given = { ...masked(valid_lens), grad_output: options.grad_output } as const;
     const { query, key, value } = ofOneBatch(queries, keys, values);
     const found: AttentionPoolingGradients = await attention_pooling_backward(query, key, value, given);
@@ -148,7 +158,7 @@ export interface MultiHeadAttentionOptions extends DropoutOptions {
   bias?: boolean | undefined;
   /** The scoring function of the heads: `dot` (default, scaled) or `additive`. */
   attention?: 'dot' | 'additive' | undefined;
-  /** Hidden size of additive scoring; default: the size of a head. */
+  /** Hidden size of additive scoring, which it needs; default: the size of a head. */
   attention_num_hiddens?: number | undefined;
 }
 

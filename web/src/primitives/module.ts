@@ -43,6 +43,8 @@ interface Loaded {
   engine: Engine;
   module: Handle;
   lease: Lease;
+  /** In progress: the weights are released after them. */
+  passes: Set<Promise<unknown>>;
 }
 
 /** Options without effect, accepted by classes with attention or a feed-forward network. */
@@ -98,14 +100,18 @@ export abstract class Module {
     const engine = await sharedEngine();
     const { kind, options } = this;
     const module = await createModule(engine, kind, options, state_dict);
-    const release = () => releaseHandle(engine, module);
+    const passes = new Set<Promise<unknown>>();
+    const release = async () => {
+      await Promise.allSettled(passes);
+      await releaseHandle(engine, module);
+    };
     const before = this.#loaded;
-    this.#loaded = { engine, module, lease: new Lease(`this ${kind}`, this, release) };
+    this.#loaded = { engine, module, lease: new Lease(`this ${kind}`, this, release), passes };
     await before?.lease.release();
     return this;
   }
 
-  /** Releases the weights' memory in the core. */
+  /** Releases the weights' memory in the core, once calls in progress are complete. */
   async dispose(): Promise<void> {
     await this.#loaded?.lease.release();
   }
@@ -129,9 +135,7 @@ export abstract class Module {
    * activations, and for edits of `hook_result` and the heads' inputs.
    */
   async backward(inputs: Parameters<this['forward']>, options: ModuleBackwardOptions): Promise<ModuleGradients> {
-    if (!Array.isArray(inputs)) {
-      throw new ClearformerError('invalid_argument', `${this.kind}.backward: the arguments of forward must be a list`);
-    }
+    checkList(this.kind, inputs);
     const asked: Differentiation = { options };
     this.#differentiation = asked; // run() takes it before forward() returns
     const passed = this.forward(...inputs);
@@ -152,12 +156,14 @@ export abstract class Module {
     if (this.#loaded === undefined) {
       throw new ClearformerError('invalid_argument', `${this.kind}: forward before load_state_dict`);
     }
-    const { engine, module, lease } = this.#loaded;
+    const { engine, module, lease, passes } = this.#loaded;
     lease.check();
     const needed = names.slice(own.length);
     const call = { module, tensors, masks };
     const pass = { kind: this.kind, engine, call, names: own, needed, edits: { edits, fwd_hooks, select } };
-    const value = await (asked ? backward(pass, asked.options, this.#weightless) : forward(pass));
+    const passing = asked ? backward(pass, asked.options, this.#weightless) : forward(pass);
+    passes.add(passing);
+    const value = await passing.finally(() => passes.delete(passing));
     if (asked) asked.found = gradientsOf(value as Differentiated, own);
     const { cache } = value;
     checkNames(this.kind, names, Object.keys(cache));
@@ -186,6 +192,12 @@ export abstract class Module {
   protected floats(name: string, input: TensorInput): TensorIn {
     return floats(`${this.kind}: ${name}`, input);
   }
+}
+
+/** @internal Refuses arguments of `backward` that are no list. */
+export function checkList(kind: string, inputs: unknown): void {
+  if (Array.isArray(inputs)) return;
+  throw new ClearformerError('invalid_argument', `${kind}.backward: the arguments of forward must be a list`);
 }
 
 /** @internal A module of the core with these weights. */

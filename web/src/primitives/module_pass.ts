@@ -78,7 +78,7 @@ export interface ModuleBackwardOptions {
 export interface ModuleGradients {
   /** That of `forward`. */
   output: Tensor<'float32'>;
-  /** By the argument's name, of its dims. A tensor given as several arguments has the sum of their gradients. */
+  /** By the argument's name, of its dims: of a tensor given as several, torch's `grad` is the sum of theirs. */
   inputs: Record<string, Tensor<'float32'>>;
   /** By the key of the state_dict, of its dims. */
   weights: Record<string, Tensor<'float32'>>;
@@ -135,10 +135,9 @@ export async function backward(
   const back = options.bwd_hooks && (await functionsIn(what, asHooks(options.bwd_hooks), hooks, engine, 'bwd_hooks'));
   const edits = editsWanted(what, wish, pass.edits, hooks);
   const wanted: GradientRequest = {
-    wanted:
-      wish.hooks === undefined
-        ? []
-        : resolveHooks('with_respect_to.hooks', hooks, wish.hooks as NamesFilter).map(({ name }) => name),
+    wanted: wish.hooks
+      ? resolveHooks('with_respect_to.hooks', hooks, wish.hooks as NamesFilter).map(({ name }) => name)
+      : [],
     wanted_weights: [wish.weights ?? []].flat() as string[],
     wanted_edits: edits.flatMap(({ own }) => own),
     ...(back && { bwd_hooks: back.fwd_hooks }),
@@ -200,15 +199,16 @@ function inputsWanted(what: string, wish: ModuleWithRespectTo, call: Call): stri
 function editsWanted(
   what: string,
   wish: ModuleWithRespectTo,
-  { edits = [], fwd_hooks = [] }: ModuleEdits,
+  { edits, fwd_hooks }: ModuleEdits,
   hooks: readonly HookPoint[],
 ): EditWanted[] {
   const count = (filter: ModuleHooks) => resolveHooks(what, hooks, filter as NamesFilter).length;
-  let next = (wish.edits ?? []).length === 0 ? 0 : fwd_hooks.reduce((sum, [filter]) => sum + count(filter), 0);
-  if (wish.edits === undefined) return [];
-  const numbers = edits.map(({ hook }) => Array.from({ length: count(hook) }, () => next++));
-  return wish.edits.map((index) => {
-    const value = edits[index]?.value;
+  const wanted = wish.edits ?? [];
+  if (wanted.length === 0) return [];
+  let next = (fwd_hooks ?? []).reduce((sum, [filter]) => sum + count(filter), 0);
+  const numbers = (edits ?? []).map(({ hook }) => Array.from({ length: count(hook) }, () => next++));
+  return wanted.map((index) => {
+    const value = edits?.[index]?.value;
     if (value === undefined) {
       throw refused(`${what}: with_respect_to.edits: there is no edit ${textOf(index)} with a value`);
     }
