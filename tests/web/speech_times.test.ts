@@ -1,12 +1,12 @@
 // Timestamps of speech: segments and words against transformers' pipeline, in passes and in chunks.
 
 import { readFileSync } from 'node:fs';
-import { configure, pipeline, read_audio } from 'clearformer';
+import { configure, pipeline, read_audio, validate } from 'clearformer';
 import { describe, expect, it, vi } from 'vitest';
 import { checkpointFolder } from '../../scripts/models/checkpoints.js';
 import { languageId, nameOfLanguage } from '../../web/src/pipelines/whisper_prompt.js';
 import { failureOf } from './support/failures.js';
-import { argumentsOf, expectAnswer, filesOf, type PipelineCase, sound } from './support/pipeline_cases.js';
+import { argumentsOf, expectAnswer, filesOf, jsonFile, type PipelineCase, sound } from './support/pipeline_cases.js';
 import { fixturePath } from './support/references.js';
 import { optionsFor, variants } from './support/variants.js';
 
@@ -96,6 +96,65 @@ describe('what is asked for', () => {
     expect((await pipe(sound(0, 1400), { language: 'en', return_timestamps: false })).chunks).toBeUndefined();
     const asked = { language: 'en', generation_config: { return_timestamps: false } };
     expect((await pipe(sound(0, 1400), asked as object)).chunks).toBeUndefined();
+  });
+
+  const { lang_to_id, task_to_id } = tiny.generation_config as Record<string, object>;
+  const told = (more: object) => filesOf({ ...tiny, generation_config: { ...tiny.generation_config, ...more } });
+
+  it.each<[object, string]>([
+    ...[{}, [], 5, { en: 3 }].map((value): [object, string] => [{ lang_to_id: value }, 'lang_to_id']),
+    ...[{}, [], 5, { translate: 6 }].map((value): [object, string] => [{ task_to_id: value }, 'task_to_id']),
+    ...['x', 1.5, -1, 70_000, null].flatMap((id): [object, string][] => [
+      [{ lang_to_id: { ...lang_to_id, '<|de|>': id } }, 'lang_to_id[<|de|>]'],
+      [{ task_to_id: { ...task_to_id, transcribe: id } }, 'task_to_id[transcribe]'],
+    ]),
+  ])('%j in generation_config.json is refused', async (more, key) => {
+    const failure = await failureOf(() => pipeline('automatic-speech-recognition', told(more), here));
+    expect(failure).toMatchObject({ code: 'malformed_config', details: { file: 'generation_config.json' } });
+    expect(failure.message).toContain(key);
+    const { problems } = await validate(told(more));
+    expect(problems).toContainEqual(expect.objectContaining({ message: failure.message, severity: 'error' }));
+    await (await pipeline('automatic-speech-recognition', told({ ...more, is_multilingual: false }), here)).dispose();
+  });
+
+  it.each([[[[9, 9]]], [[[0, 1.5]]], [[5]], ['x']])(
+    'alignment_heads %j are refused where words are timed',
+    async (alignment_heads) => {
+      await using pipe = await pipeline('automatic-speech-recognition', told({ alignment_heads }), here);
+      await pipe(sound(0, 1400), { language: 'en', return_timestamps: true });
+      const failure = await failureOf(() => pipe(sound(0, 1400), { language: 'en', return_timestamps: 'word' }));
+      expect(failure).toMatchObject({ code: 'malformed_config', message: expect.stringContaining('alignment_heads') });
+      const { problems } = await validate(told({ alignment_heads }));
+      expect(problems).toContainEqual(expect.objectContaining({ message: failure.message, severity: 'warning' }));
+    },
+  );
+
+  it('null in generation_config.json is as if it were not there; a task without a token is refused', async () => {
+    const spoken = async (more: object, config = {}, options = {}) => {
+      const own = filesOf({ ...tiny, generation_config: { ...tiny.generation_config, ...more }, config });
+      await using pipe = await pipeline('automatic-speech-recognition', own, here);
+      return await pipe(sound(0, 1400), options);
+    };
+    const { decoder_start_token_id } = JSON.parse(new TextDecoder().decode(files()['generation_config.json']));
+    const usual = await spoken({});
+    expect(await spoken({ decoder_start_token_id: null }, { decoder_start_token_id })).toEqual(usual);
+    const nulls = { is_multilingual: null, language: null, task: null, return_timestamps: null };
+    expect(await spoken(nulls)).toEqual(usual);
+    for (const key of ['lang_to_id', 'task_to_id', 'no_timestamps_token_id'])
+      expect(await spoken({ [key]: null })).toEqual(await spoken({ [key]: undefined }));
+    const failure = await failureOf(() => spoken({ task_to_id: { transcribe: 5 } }, {}, { task: 'translate' }));
+    expect(failure).toMatchObject({ code: 'invalid_argument', message: expect.stringContaining('translate') });
+  });
+
+  it("validate compares the spectrogram's bins with the model's", async () => {
+    const own = files();
+    const name = 'preprocessor_config.json';
+    const config = JSON.parse(new TextDecoder().decode(own[name]));
+    const bins = config.feature_size + 1;
+    const { problems } = await validate({ ...own, [name]: jsonFile({ ...config, feature_size: bins }) });
+    expect(problems.map(({ message }) => message)).toContainEqual(
+      `${name}: feature_size is ${bins}, and the model reads ${config.feature_size} mel bins`,
+    );
   });
 
   it("the first token is config.json's where generation_config.json names none", async () => {

@@ -164,6 +164,11 @@ describe('a broken tokenizer.json', () => {
     [{ model: { ...model, merges: undefined } }, 'malformed_config', 'merges'],
     [{ model: { ...model, dropout: 0.1 } }, 'unsupported', 'dropout'],
     [{ model: { ...model, unk_token: '<unk>' } }, 'malformed_config', '<unk>'],
+    ...[-1, []].flatMap((unk_token) =>
+      [model, { type: 'WordPiece', vocab: {} }, { type: 'WordLevel', vocab: {} }].map(
+        (one): [object, string, string] => [{ model: { ...one, unk_token } }, 'malformed_config', 'unk_token must be'],
+      ),
+    ),
     [{ model: { ...model, type: 'Trie' } }, 'unsupported', 'Trie'],
     [{ model: { type: 'Unigram', vocab: [['a']] } }, 'malformed_config', 'entry 0'],
     [{ model: { type: 'Unigram', vocab: [], unk_id: 0 } }, 'malformed_config', 'empty'],

@@ -58,6 +58,14 @@ describe('special tokens', () => {
     expect(await padded({ pad_token: '[PAD]', backend: 'tokenizers' })).toBe('[PAD]');
   });
 
+  it('without a text are none, as in transformers', () => {
+    const plain = new PreTrainedTokenizer(uncased, {});
+    for (const empty of [{}, { special: true }, { content: '' }])
+      expect(new PreTrainedTokenizer(uncased, { added_tokens_decoder: { 0: empty } }).vocab_size).toBe(
+        plain.vocab_size,
+      );
+  });
+
   it('come by the kind of model in config.json where no class is named', async () => {
     const tokenizer = await AutoTokenizer.from_pretrained({
       'tokenizer.json': bytes(uncased),

@@ -1,6 +1,6 @@
 // Files that exist and cannot be read: the error names them and says why, and none is taken for a missing one.
 
-import { appendFileSync, existsSync, openAsBlob, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, openAsBlob, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   AutoConfig,
@@ -20,7 +20,7 @@ import { storiesFiles } from './support/checkpoints.js';
 import { folderOf, run } from './support/command.js';
 import { directory } from './support/directory_handle.js';
 import { failureOf } from './support/failures.js';
-import { storiesPath } from './support/references.js';
+import { fixturePath, storiesPath } from './support/references.js';
 
 /** A file of which no user can read the first byte (Linux). Its size is 0, which the core refuses for weights. */
 const unreadable = '/proc/self/mem';
@@ -114,6 +114,49 @@ it.runIf(existsSync(unreadable))('the command line lists them', async () => {
   const { code, out } = await run(['validate', folder]);
   expect(code).toBe(1);
   expect(out).toContain(`${join(folder, 'tokenizer.json')} could not be read (EIO`);
+});
+
+describe.each<[string, string, (path: string) => void]>([
+  ['a link that leads nowhere', 'is a link to ../../blobs/1', (path) => symlinkSync('../../blobs/1', path)],
+  ['a link to itself', 'could not be read (ELOOP', (path) => symlinkSync(path, path)],
+  ['a folder', 'is no regular file', (path) => mkdirSync(path)],
+])('%s in place of', (_, why, put) => {
+  const names = [
+    'config.json',
+    'generation_config.json',
+    'model.safetensors',
+    'model.safetensors.index.json',
+    'tokenizer.json',
+    'tokenizer_config.json',
+    'preprocessor_config.json',
+  ];
+  it.each(names)('%s', async (name) => {
+    const removed = name.includes('.index.') ? { 'model.safetensors': null } : {};
+    const base = name.startsWith('pre') ? fixturePath('models/vit/even_image_classification') : storiesPath;
+    const folder = folderOf(base, { [name]: '', ...removed });
+    rmSync(join(folder, name));
+    put(join(folder, name));
+    for (const tell of [inspect, validate]) {
+      const { valid, problems } = await tell(folder);
+      expect(valid).toBe(false);
+      expect(problems).toMatchObject([{ code: 'file_not_found', severity: 'error', file: name }]);
+      expect(problems[0]?.message).toContain(`${join(folder, name)} ${why}`);
+    }
+  });
+});
+
+it('shards that lead nowhere are told one by one; a folder that is none rejects', async () => {
+  const weight_map = { a: 'model-00001-of-00002.safetensors', b: 'model-00002-of-00002.safetensors' };
+  const index = JSON.stringify({ weight_map });
+  const folder = folderOf(storiesPath, { 'model.safetensors': null, 'model.safetensors.index.json': index });
+  symlinkSync('../1', join(folder, weight_map.a));
+  const { problems } = await inspect(folder);
+  const messages = [`${weight_map.a} is a link to ../1`, `${weight_map.b} is not in`];
+  for (const message of messages) expect(problems.filter((one) => one.message.includes(message))).toHaveLength(1);
+  rmSync(join(folder, 'model.safetensors.index.json'));
+  expect((await inspect(folder)).problems.map(({ message }) => message).join()).not.toContain('rename');
+  for (const tell of [inspect, validate])
+    expect((await failureOf(() => tell(join(folder, 'none')))).message).toContain('does not exist');
 });
 
 it('images and sound', async () => {

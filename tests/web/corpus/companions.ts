@@ -60,6 +60,8 @@ export function* badSmallFiles(draw: Draw): Generator<BadFolder> {
   for (const added_tokens_decoder of [
     { 3: { content: 5 } },
     { 3: 'a' },
+    { x: { content: 'a' } },
+    [{ content: 'a' }],
     { 3: { content: 'a', special: 'yes' } },
     { 3: { content: 'a', lstrip: 1 } },
     'all',
@@ -70,6 +72,12 @@ export function* badSmallFiles(draw: Draw): Generator<BadFolder> {
       reader: 'tokenizer',
       words: [file, 'added_tokens_decoder'],
     };
+  yield {
+    title: 'a maximum below one token',
+    files: changed(base, file, { model_max_length: 0.5 }),
+    reader: 'tokenizer',
+    words: [file, 'model_max_length', '0.5'],
+  };
   const deep = `${'{"a":'.repeat(100)}1${'}'.repeat(100)}`;
   yield {
     title: 'a deep config',

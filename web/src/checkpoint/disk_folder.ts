@@ -23,8 +23,8 @@ export class DiskFolder implements Folder {
   async find(name: string): Promise<SourceFile | undefined> {
     const path = nodeModule('node:path').join(this.where, name);
     const found = await statOf(path, { file: name });
-    if (found === undefined) await this.#explain(name, path);
-    if (!found?.isFile()) return undefined;
+    if (!found?.isFile()) await this.#explain(name, path, found !== undefined);
+    if (found === undefined) return undefined;
     return { name, where: path, size: found.size, borrowed: true, html: false, chunks: () => diskParts(name, path) };
   }
 
@@ -40,14 +40,15 @@ export class DiskFolder implements Folder {
 
   /**
    * Throws `file_not_found` where no file can be: the folder does not exist, is a file or huggingface_hub's cache of a
-   * model, or the file is a link that leads nowhere, as in a copy of such a cache without its blobs.
+   * model, or the file is a folder or pipe, or a link that leads nowhere, as in a copy of such a cache without its blobs.
    */
-  async #explain(file: string, path: string): Promise<void> {
+  async #explain(file: string, path: string, exists: boolean): Promise<void> {
     const { basename, dirname, join } = nodeModule('node:path');
     const { where } = this;
     const refuse = (why: string, details: { file?: string } = {}) => {
       throw new ClearformerError('file_not_found', why, { ...details, where });
     };
+    if (exists) refuse(`${path} is no regular file`, { file });
     const folder = await statOf(where);
     if (folder === undefined) refuse(`${where} does not exist`);
     if (!folder?.isDirectory()) refuse(`${where} is not a folder: load the folder it is in, ${dirname(where)}`);

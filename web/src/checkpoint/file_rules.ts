@@ -9,13 +9,14 @@ import { isObject } from '../support/kinds.js';
 type Values = Readonly<Record<string, unknown>>;
 type Kind = keyof typeof kinds;
 /**
- * The rule of a key (`*`: any key): a kind, one of several strings, a rule for every member of an object or list, or one of
- * its own.
+ * The rule of a key (`*`: any key): a kind, one of several strings, or one of its own, with `each` for every member of the
+ * object or list.
  */
-type Rule = Kind | readonly string[] | { readonly each: Rule | Table } | Own;
-interface Own {
+type Rule = Kind | readonly string[] | Own;
+export interface Own {
   readonly must: string;
   fits(value: unknown): boolean;
+  readonly each?: Rule | Table;
 }
 type Table = Readonly<Record<string, Rule>>;
 /** Tables by file. */
@@ -34,6 +35,7 @@ export function isDeeper(value: unknown, levels = deepest): boolean {
 }
 
 export const isText = (value: unknown): value is string => typeof value === 'string';
+/** Whether a value is a whole number from `least` to `most`. */
 export const isWhole = (value: unknown, least = 0, most = Number.MAX_SAFE_INTEGER): boolean =>
   Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
 /** Whether a value is the id of a token. */
@@ -46,8 +48,7 @@ const kinds = {
   texts: ['a list of texts', (value: unknown) => Array.isArray(value) && value.every(isText)],
   id: [`a whole number from 0 to ${lastId}`, isId],
   count: ['a whole number from 0 to 2147483647', (value: unknown) => isWhole(value, 0, 2 ** 31 - 1)],
-  size: ['a whole number from 1 to 2147483647', (value: unknown) => isWhole(value, 1, 2 ** 31 - 1)],
-  positive: ['a number above 0', (value: unknown) => typeof value === 'number' && value > 0],
+  positive: ['a number from 1 up', (value: unknown) => typeof value === 'number' && value >= 1],
   token: ['a text, or an object with its content', isToken],
   tokens: [
     'a list of tokens, or an object of them',
@@ -85,12 +86,16 @@ const addedToken: Table = {
 };
 
 const tables: Tables = {
-  'tokenizer.json': { added_tokens: { each: addedToken } },
+  'tokenizer.json': { added_tokens: { must: 'a list', fits: Array.isArray, each: addedToken } },
   'tokenizer.json: padding': { direction, pad_id: 'id', pad_type_id: 'id', pad_token: 'text' },
   'tokenizer.json: truncation': { direction, max_length: 'count', stride: 'count' },
   'tokenizer_config.json': {
     ...roles,
-    added_tokens_decoder: { each: addedToken },
+    added_tokens_decoder: {
+      must: 'an object by id',
+      fits: (value) => isObject(value) && !/\D/.test(Object.keys(value).join('')),
+      each: addedToken,
+    },
     model_max_length: 'positive',
     max_len: 'positive',
     padding_side: side,
@@ -125,10 +130,9 @@ export function brokenRules(file: string, values: Values, name = file, from = ta
       const [what, fits] = kinds[rule as Kind];
       if (!fits(value)) refuse(key, what, value);
     } else if ('fits' in rule) {
-      if (!(rule as Own).fits(value)) refuse(key, (rule as Own).must, value);
-    } else if ('each' in rule) {
-      if (typeof value !== 'object') refuse(key, 'an object or a list', value);
-      else every(value as Values, rule.each as Rule, (own) => `${key}[${own}]`);
+      const { must, fits, each } = rule as Own;
+      if (!fits(value)) refuse(key, must, value);
+      else if (each) every(value as Values, each as Rule, (own) => `${key}[${own}]`);
     } else if (isObject(value)) {
       keyed(value, rule as Table, `${key}.`);
     } else refuse(key, 'an object', value);

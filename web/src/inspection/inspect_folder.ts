@@ -103,20 +103,30 @@ class Look {
    * The safetensors files with their first bytes. Throws `file_not_found` if the folder contains no part of a model.
    */
   async weights(): Promise<InspectedFile[]> {
-    const whole = await this.#folder.find(weightsName, this.#signal);
-    if (whole !== undefined && !whole.html) return this.#starts([whole]);
+    const whole = await this.#attempt(weightsName, () => this.#find(weightsName));
+    if (whole !== undefined) return this.#starts([whole]);
+    if (this.#isTold(weightsName)) return [];
     this.index = await this.text(indexName, readOptional);
     if (this.index === undefined) {
-      await this.#noWeights();
+      if (!this.#isTold(indexName)) await this.#noWeights();
       return [];
     }
     const text = this.index;
     const shards = await this.#attempt(undefined, () => run('checkpoint_index', { text, name: indexName }));
-    const found = await Promise.all((shards?.files ?? []).map((name) => this.#folder.find(name, this.#signal)));
-    shards?.files.forEach((name, i) => {
-      if (found[i] === undefined || found[i].html) this.#tell(notFound(this.#folder, name));
-    });
-    return this.#starts(found.filter((file) => file !== undefined && !file.html) as SourceFile[]);
+    const found = (shards?.files ?? []).map((name) =>
+      this.#attempt(name, async () => {
+        const file = await this.#find(name);
+        if (file === undefined) throw notFound(this.#folder, name);
+        return file;
+      }),
+    );
+    return this.#starts((await Promise.all(found)).filter((file) => file !== undefined));
+  }
+
+  /** A file that is none where a server answers with a page. */
+  async #find(name: string): Promise<SourceFile | undefined> {
+    const file = await this.#folder.find(name, this.#signal);
+    return file?.html ? undefined : file;
   }
 
   async #starts(files: readonly SourceFile[]): Promise<InspectedFile[]> {
@@ -134,15 +144,17 @@ class Look {
   }
 
   async #noWeights(): Promise<void> {
-    const other = await findOtherWeights(this.#folder, this.#signal);
+    const other = await this.#attempt('', () => findOtherWeights(this.#folder, this.#signal));
     const { where } = this.#folder;
     if (other !== undefined) {
       this.files.push({ name: other.file, bytes: null });
       this.#tell(new ClearformerError('unsupported', other.message, { file: other.file, where }));
       return;
     }
-    if ((await this.#folder.find('config.json', this.#signal)) === undefined) {
-      const stranger = await (await refusals()).refusedFolder(this.#folder, this.#signal);
+    const isBare = async () => (await this.#folder.find('config.json', this.#signal)) === undefined;
+    if (await this.#attempt(undefined, isBare)) {
+      const { refusedFolder } = await refusals();
+      const stranger = await this.#attempt('', () => refusedFolder(this.#folder, this.#signal));
       if (stranger !== undefined) return; // which is what is told of config.json
       throw new ClearformerError('file_not_found', `there is nothing of a model in ${where}`, { where });
     }
@@ -156,7 +168,7 @@ class Look {
     const processor = reads('image') || reads('audio') ? await this.#found(processorFiles) : [];
     if (kind !== null && reads('text')) this.#expectTokenizer(tokenizer);
     if (kind !== null && (reads('image') || reads('audio')) && processor.length === 0) {
-      this.#tell(notFound(this.#folder, 'preprocessor_config.json'), 'warning');
+      this.#warnOf('preprocessor_config.json');
     }
     return { tokenizer, processor };
   }
@@ -170,7 +182,7 @@ class Look {
   }
 
   #expectTokenizer(tokenizer: TokenizerFiles | null): void {
-    if (tokenizer === null) this.#tell(notFound(this.#folder, 'tokenizer.json'), 'warning');
+    if (tokenizer === null) this.#warnOf('tokenizer.json');
     if (tokenizer?.kind !== 'sentencepiece') return;
     const [file] = tokenizer.files as [string];
     const remedy = "save the tokenizer with transformers' save_pretrained, which writes tokenizer.json";
@@ -178,8 +190,8 @@ class Look {
   }
 
   async #found(names: readonly string[]): Promise<string[]> {
-    const found = await Promise.all(names.map((name) => this.#folder.find(name, this.#signal)));
-    const there = found.filter((file) => file !== undefined && !file.html) as SourceFile[];
+    const found = await Promise.all(names.map((name) => this.#attempt(name, () => this.#find(name))));
+    const there = found.filter((file) => file !== undefined);
     for (const { name, size } of there) this.files.push({ name, bytes: size });
     return there.map(({ name }) => name);
   }
@@ -191,9 +203,19 @@ class Look {
     } catch (thrown) {
       const unreadable = ['network_error', 'wasm_unavailable', 'poisoned'];
       if (!(thrown instanceof ClearformerError) || unreadable.includes(thrown.code)) throw thrown;
+      if (thrown.code === 'file_not_found' && thrown.details.file === undefined) throw thrown; // there is no folder
       if (file !== undefined) this.#tell(thrown);
       return undefined;
     }
+  }
+
+  /** Whether a file is there, since it is told why it cannot be read. */
+  #isTold(name: string): boolean {
+    return this.problems.some(({ file }) => file === name);
+  }
+
+  #warnOf(name: string): void {
+    if (!this.#isTold(name)) this.#tell(notFound(this.#folder, name), 'warning');
   }
 
   #tell(error: ClearformerError, severity: Problem['severity'] = 'error'): void {

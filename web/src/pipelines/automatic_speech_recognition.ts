@@ -107,6 +107,7 @@ export class AutomaticSpeechRecognitionPipeline extends Pipeline<
     super(task, model);
     this.tokenizer = tokenizer;
     this.processor = extractor.on(model.open().engine);
+    whisperConfig(model); // throws now, not with the first sound
     warnOfFallbacks(task, model);
   }
 

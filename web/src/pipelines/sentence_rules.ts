@@ -1,6 +1,6 @@
 // The rules of the JSON files of sentence-transformers, one table per file.
 
-import { brokenRules, isText, type Tables } from '../checkpoint/file_rules.js';
+import { brokenRules, isText, isWhole, type Own, type Tables } from '../checkpoint/file_rules.js';
 import type { ClearformerError } from '../support/error.js';
 import { isObject } from '../support/kinds.js';
 
@@ -12,12 +12,17 @@ const module = {
   },
 };
 
+const size: Own = {
+  must: 'a whole number from 1 to 2147483647',
+  fits: (value) => isWhole(value, 1, 2 ** 31 - 1),
+};
+
 const tables: Tables = {
   'modules.json': { '*': module },
-  'sentence_bert_config.json': { max_seq_length: 'size', do_lower_case: 'flag' },
+  'sentence_bert_config.json': { max_seq_length: size, do_lower_case: 'flag' },
   'Pooling/config.json': {
-    word_embedding_dimension: 'size',
-    embedding_dimension: 'size',
+    word_embedding_dimension: size,
+    embedding_dimension: size,
     include_prompt: 'flag',
     pooling_mode_cls_token: 'flag',
     pooling_mode_mean_tokens: 'flag',
@@ -26,9 +31,9 @@ const tables: Tables = {
     pooling_mode_weightedmean_tokens: 'flag',
     pooling_mode_lasttoken: 'flag',
   },
-  'Dense/config.json': { in_features: 'size', out_features: 'size', bias: 'flag', activation_function: 'text' },
+  'Dense/config.json': { in_features: size, out_features: size, bias: 'flag', activation_function: 'text' },
   'config_sentence_transformers.json': {
-    prompts: { each: 'text' },
+    prompts: { must: 'an object', fits: isObject, each: 'text' },
     default_prompt_name: 'text',
     similarity_fn_name: ['cosine', 'dot', 'euclidean', 'manhattan'],
   },

@@ -60,18 +60,23 @@ const checkTokenizer: Check = async (folder, { tokenizer, cfg }, signal) => {
 
 const checkProcessor: Check = async (folder, { processor, input_modalities, cfg }, signal) => {
   if (processor.length === 0) return [];
+  const file = processor.at(-1) as string;
+  const config = JSON.parse((await readOptional(folder, 'config.json', { signal }))?.text ?? '{}');
   if (input_modalities.includes('audio')) {
-    await (await import('../audio/feature_extractor.js')).readFeatureExtractor(folder, { signal });
+    const { readFeatureExtractor } = await import('../audio/feature_extractor.js');
+    const { feature_size } = (await readFeatureExtractor(folder, { signal })).features;
+    const bins = config.num_mel_bins ?? 80;
+    if (cfg === null || feature_size === bins) return [];
+    return [fault('malformed_config', file, `feature_size is ${feature_size}, and the model reads ${bins} mel bins`)];
   }
   if (!input_modalities.includes('image')) return [];
   const read = await (await import('../image/image_processor.js')).readImageProcessor(folder, { signal });
   if (cfg === null || cfg.model_type.startsWith('dinov2')) return []; // images of any size
-  const config = JSON.parse((await readOptional(folder, 'config.json', { signal }))?.text ?? '{}');
   const [height = 224, width = height] = [(config.vision_config ?? config).image_size ?? []].flat() as number[];
   const { rows, columns } = sizeOf(read, height, width);
   if (rows === height && columns === width) return [];
   const what = `images become ${rows} x ${columns} pixels, and the model was made for ${height} x ${width}`;
-  return [fault('malformed_config', processor.at(-1) as string, what)];
+  return [fault('malformed_config', file, what)];
 };
 
 /** What becomes of the size of an image. */
@@ -85,6 +90,16 @@ function sizeOf(
   return { rows: crop?.height ?? rows, columns: crop?.width ?? columns };
 }
 
+const checkSpeech: Check = async (folder, { cfg }, signal) => {
+  if (cfg?.model_type !== 'whisper') return [];
+  const { brokenHeadRules, brokenSpeechRules } = await import('./whisper_rules.js');
+  const settings = JSON.parse((await readOptional(folder, 'generation_config.json', { signal }))?.text ?? '{}');
+  return [
+    ...brokenSpeechRules(settings, cfg).map((error) => problemOf(error, 'error')),
+    ...brokenHeadRules(settings, cfg).map((error) => problemOf(error, 'warning')), // only words need them
+  ];
+};
+
 const checkModules: Check = async (folder, _, signal) => {
   await (await import('./sentence_transformers.js')).readEmbeddingDefaults(folder, { signal });
   return [];
@@ -93,7 +108,7 @@ const checkModules: Check = async (folder, _, signal) => {
 const checkFiles: Check = async (folder, { cfg }, signal) =>
   (await fileProblems(folder, cfg?.d_model, signal)).map((error) => problemOf(error, 'error'));
 
-const checks: readonly Check[] = [checkTokenizer, checkProcessor, checkModules, checkFiles];
+const checks: readonly Check[] = [checkTokenizer, checkProcessor, checkSpeech, checkModules, checkFiles];
 
 function fault(code: Problem['code'], file: string, what: string): Problem {
   return { code, severity: 'error', message: `${file}: ${what}`, file };

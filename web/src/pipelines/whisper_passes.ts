@@ -2,6 +2,7 @@
 // transformers' generate() for Whisper. Source: Radford et al. 2022, arXiv 2212.04356, section 3.8, without its
 // fallbacks.
 
+import { expectNone } from '../checkpoint/file_rules.js';
 import type { GenerateOptions } from '../models/generation_options.js';
 import type { GenerateOutput } from '../models/generation_output.js';
 import type { GenerativeModel } from '../models/generative_model.js';
@@ -10,6 +11,7 @@ import { Tensor } from '../tensor/tensor.js';
 import { rowOf } from './scores.js';
 import { tokenPositions } from './token_times.js';
 import { whisperConfig } from './whisper_prompt.js';
+import { brokenHeadRules } from './whisper_rules.js';
 
 /** The recognised tokens of one audio of a batch. */
 export interface SpokenTokens {
@@ -143,7 +145,8 @@ const patternOf = (layer: number) => `decoder.${layer}.cross_attn.hook_pattern` 
 
 function alignmentHeads(model: GenerativeModel): readonly (readonly [number, number])[] {
   const { alignment_heads: heads } = whisperConfig(model);
-  if (Array.isArray(heads) && heads.length > 0) return heads;
+  expectNone(brokenHeadRules(model.generation_config, model.cfg));
+  if (heads !== undefined && heads.length > 0) return heads;
   throw new ClearformerError(
     'unsupported',
     "automatic-speech-recognition: return_timestamps: 'word' needs alignment_heads in generation_config.json, which of this model's heads follow the sound; true gives the times of segments",

@@ -2,10 +2,12 @@
 // <|notimestamps|>. Source: Radford et al. 2022, Robust Speech Recognition via Large-Scale Weak Supervision, section
 // 2.3.
 
+import { expectNone } from '../checkpoint/file_rules.js';
 import type { GenerativeModel } from '../models/generative_model.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { checkChoice, rowOf } from './scores.js';
+import { brokenSpeechRules } from './whisper_rules.js';
 
 /** Language and task. */
 export interface SpeechTask {
@@ -17,7 +19,7 @@ export interface SpeechTask {
 
 type Ids = Readonly<Record<string, number>>;
 
-/** The parts of a Whisper's generation_config.json for prompt and timestamps. */
+/** The parts of a Whisper's generation_config.json for prompt and timestamps, without those that are null. */
 interface WhisperConfig {
   decoder_start_token_id: number;
   is_multilingual?: boolean;
@@ -25,17 +27,20 @@ interface WhisperConfig {
   task_to_id?: Ids;
   no_timestamps_token_id?: number;
   /** [layer, head] of the cross-attentions that follow the audio. */
-  alignment_heads?: readonly (readonly [number, number])[] | null;
-  return_timestamps?: boolean | null;
-  language?: string | null;
-  task?: 'transcribe' | 'translate' | null;
-  /** Of older files: [position, token] of language, task and <|notimestamps|>; null: the language is detected. */
-  forced_decoder_ids?: readonly (readonly [number, number | null])[] | null;
+  alignment_heads?: readonly (readonly [number, number])[];
+  return_timestamps?: boolean;
+  language?: string;
+  task?: 'transcribe' | 'translate';
+  /** Of older files: [position, token] of language, task and <|notimestamps|>. */
+  forced_decoder_ids?: readonly (readonly [number, number | null])[];
 }
 
+/** Throws `malformed_config` for languages and tasks that no prompt can be made of. */
 export function whisperConfig(model: GenerativeModel): WhisperConfig {
   const { decoder_start_token_id } = model.config; // where generation_config.json has none
-  return { decoder_start_token_id, ...model.generation_config } as unknown as WhisperConfig;
+  const held = Object.entries(model.generation_config).filter(([, value]) => value !== null);
+  expectNone(brokenSpeechRules(model.generation_config, model.cfg));
+  return { decoder_start_token_id, ...Object.fromEntries(held) } as unknown as WhisperConfig;
 }
 
 /** The prompt of each audio of a batch. */
@@ -61,8 +66,8 @@ export async function whisperPrompt(
   const { lang_to_id, task_to_id, no_timestamps_token_id, decoder_start_token_id: start } = config;
   const batch = input_features.dims[0] ?? 0;
   const end = no_timestamps_token_id === undefined || given.times ? [] : [no_timestamps_token_id];
-  const language = given.language ?? config.language ?? undefined;
-  const task = given.task ?? config.task ?? undefined;
+  const language = given.language ?? config.language;
+  const task = given.task ?? config.task;
   if (task !== undefined) checkChoice('task', task, ['transcribe', 'translate']);
   const forced = forcedTokens(model, given, language !== undefined || task !== undefined);
   let [spoken, what] = forced;
@@ -72,6 +77,7 @@ export async function whisperPrompt(
     refuseForOneLanguage(given);
   } else {
     for (const [token, id] of Object.entries(lang_to_id)) named.set(id, nameOfLanguage(token.slice(2, -2)));
+    if (task !== undefined) checkChoice('task', task, Object.keys(task_to_id));
     if (forced.length === 0) what = task_to_id[task ?? 'transcribe'];
     if (language !== undefined) spoken = languageId(language, lang_to_id);
     if (spoken == null)
@@ -178,5 +184,9 @@ export function languageId(language: string, ids: Ids): number {
 /** The name of a language in English, in lower case. */
 export function nameOfLanguage(code: string): string {
   const names = new Intl.DisplayNames('en', { type: 'language' });
-  return ownNames[code] ?? names.of(code)?.toLowerCase() ?? code;
+  try {
+    return ownNames[code] ?? names.of(code)?.toLowerCase() ?? code;
+  } catch {
+    return code; // none of the form of a code
+  }
 }

@@ -20,14 +20,12 @@ import { needed } from './unicode.js';
 /** The model of a tokenizer.json. Throws `unsupported` for an unknown type, `malformed_config` for an invalid one. */
 export function modelOf(held: unknown): Model {
   if (!isObject(held)) throw malformed('it has no model');
-  const { vocab, unk_id, unk_token } = held;
+  const { vocab, unk_id } = held;
   const scored = Array.isArray(vocab) ? scoresOf(vocab) : undefined;
   const ids = new Map(scored?.map(([token], id) => [token, id]) ?? idsOf(vocab));
   const step: Step = { ...held, type: typeof held.type === 'string' ? held.type : guessed(held) };
   const unknown =
-    unk_id !== undefined && unk_id !== null
-      ? idOf(unk_id, 'unk_id')
-      : ids.get(typeof unk_token === 'string' ? unk_token : '');
+    unk_id !== undefined && unk_id !== null ? idOf(unk_id, 'unk_id') : ids.get(textOf(step, 'unk_token', ''));
   const parts: ModelParts = { step, ids, unknown };
   if (step.type === 'BPE') return { kind: 'BPE', ids, tokenize: bytePairEncoding(parts) };
   if (step.type === 'WordPiece') return { kind: 'WordPiece', ids, tokenize: wordPiece(parts) };

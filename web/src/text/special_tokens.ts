@@ -150,7 +150,7 @@ export function addedTokensOf(
     for (const token of several) {
       const { content } = token;
       const id = tokens.get(content)?.id ?? vocabulary.ids.get(content);
-      if (content !== '') tokens.set(content, { ...token, id: id ?? next++ });
+      if (content) tokens.set(content, { ...token, id: id ?? next++ });
     }
   };
   add(own);

@@ -1,0 +1,49 @@
+// The rules of generation_config.json for Whisper's languages, tasks and heads, whose ranges are the model's.
+
+import { brokenRules, isWhole, type Own } from '../checkpoint/file_rules.js';
+import { isObject } from '../support/kinds.js';
+import type { ModelShape } from '../runtime/border.js';
+import type { ClearformerError } from '../support/error.js';
+
+type Values = Readonly<Record<string, unknown>>;
+
+const below = (count: number): Own => ({
+  must: `a whole number from 0 to ${count - 1}`,
+  fits: (value) => isWhole(value, 0, count - 1),
+});
+
+/** Violations in what languages and tasks are prompted with; a model of a single language reads none of it. */
+export function brokenSpeechRules(settings: Values, { d_vocab }: ModelShape): ClearformerError[] {
+  if (settings.is_multilingual === false) return [];
+  const isCode = (token: string) => /^<\|.+\|>$/.test(token);
+  const lang_to_id: Own = {
+    must: 'an object of tokens such as <|en|> and their ids',
+    fits: (value) => isObject(value) && Object.keys(value).length > 0 && Object.keys(value).every(isCode),
+    each: below(d_vocab),
+  };
+  const task_to_id: Own = {
+    must: 'an object of ids with transcribe',
+    fits: (value) => isObject(value) && value.transcribe !== undefined,
+    each: below(d_vocab),
+  };
+  return broken({ lang_to_id, task_to_id }, settings);
+}
+
+/** Violations in the heads that words are timed by. */
+export function brokenHeadRules(settings: Values, { n_layers, n_heads }: ModelShape): ClearformerError[] {
+  const alignment_heads: Own = {
+    must: 'a list of layers and heads',
+    fits: Array.isArray,
+    each: {
+      must: `one of the model's ${n_layers} layers and one of its ${n_heads} heads, counted from 0`,
+      fits: (pair) =>
+        Array.isArray(pair) && pair.length === 2 && below(n_layers).fits(pair[0]) && below(n_heads).fits(pair[1]),
+    },
+  };
+  return broken({ alignment_heads }, settings);
+}
+
+function broken(table: Readonly<Record<string, Own>>, settings: Values): ClearformerError[] {
+  const file = 'generation_config.json';
+  return brokenRules(file, settings, file, { [file]: table });
+}
