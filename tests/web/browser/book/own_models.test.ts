@@ -26,8 +26,8 @@ function tokenizerOf(count: number): string {
   });
 }
 
-/** Loads the folder in chapter 14; returns the chapters that are offered for it. */
-async function load(folder: string): Promise<string[]> {
+/** Loads the folder in chapter 14, with these settings; returns the chapters that are offered for it. */
+async function load(folder: string, settings = {}): Promise<string[]> {
   const { page } = open;
   await site.go(page, 'own');
   const config = readFileSync(`./tests/fixtures/${folder}/config.json`);
@@ -36,6 +36,7 @@ async function load(folder: string): Promise<string[]> {
     'model.safetensors': readFileSync(`./tests/fixtures/${folder}/model.safetensors`),
     'tokenizer.json': Buffer.from(tokenizerOf(JSON.parse(config.toString()).vocab_size)),
     'tokenizer_config.json': Buffer.from('{"tokenizer_class": "PreTrainedTokenizerFast"}'),
+    'generation_config.json': Buffer.from(JSON.stringify(settings)),
   };
   const list = Object.entries(files).map(([name, buffer]) => ({ name, mimeType: 'application/octet-stream', buffer }));
   await page.setInputFiles('figure-own file-pick #files', list);
@@ -191,6 +192,22 @@ it.each([
     () => document.querySelector('figure-head')?.shadowRoot?.querySelector('head-canvas')?.shadowRoot?.textContent,
   );
   expect(/÷ √10 =/.test(equation ?? '')).toBe(name === 'mistral');
+});
+
+it('explains temperature and beams without what generation_config.json sets besides', async () => {
+  const settings = { num_beams: 4, repetition_penalty: 1.5, suppress_tokens: [3], min_p: 0.2, min_new_tokens: 2 };
+  await load('induction/model', settings);
+  const { page } = open;
+  await site.go(page, 'saying?step=1&m=own');
+  const { data, dims } = await numbersOf(page, 'softmax(generate({ output_scores }).scores[0])');
+  const words = dims[1] ?? 0;
+  data.forEach((share, i) => {
+    expect(share).toBeCloseTo(data[i % words] ?? Number.NaN, 6);
+  });
+  for (const address of ['saying?step=4', 'saying?step=5', 'laboratory?step=1']) {
+    await site.go(page, `${address}&m=own`);
+    expect(await alerts(page), address).toBe(0);
+  }
 });
 
 it('shows the model of the address after Back in chapter 14', async () => {
