@@ -194,6 +194,23 @@ it.each([
   expect(/÷ √10 =/.test(equation ?? '')).toBe(name === 'mistral');
 });
 
+it.each([
+  ['mistral', 'your model', 'as in the book'],
+  ['qwen3', 'stories260K', 'of normed queries and keys'],
+  ['phi', 'stories260K', 'in part'],
+  ['gptj', 'stories260K', 'in pairs of neighbours'],
+  ['gemma3_text', 'stories260K', 'by several rules'],
+  ['smollm3', 'stories260K', 'not in this block'],
+])('shows a rotation of %s or of the story model: %s, %s', async (name, whose) => {
+  await load(`models/${name}/even`);
+  await site.go(open.page, 'where?step=8&m=own&l=1&h=1');
+  expect(await alerts(open.page)).toBe(0);
+  const said = /the model’s own: difference (.{6})\. Dashed: before turning\. Model: (.*?)\./.exec(
+    await shownText(open.page),
+  );
+  expect(said?.slice(1)).toEqual(['0.0000', whose]);
+});
+
 it('explains temperature and beams without what generation_config.json sets besides', async () => {
   const settings = { num_beams: 4, repetition_penalty: 1.5, suppress_tokens: [3], min_p: 0.2, min_new_tokens: 2 };
   await load('induction/model', settings);
