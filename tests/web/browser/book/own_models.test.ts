@@ -211,6 +211,18 @@ it.each([
   expect(said?.slice(1)).toEqual(['0.0000', whose]);
 });
 
+it('shows what a bias of positions adds to the scores', async () => {
+  await load('models/bloom/even');
+  await site.go(open.page, 'head?step=4&m=own&q=5&at=S2');
+  expect(await shownText(open.page)).toMatch(/sum\s*-?−?[\d.]+\s*÷ √\d+ =\s*−?[\d.]+\s*→\s*−?[\d.]+/);
+});
+
+it('says that queries were normed before they were turned', async () => {
+  await load('models/qwen3/even');
+  await site.go(open.page, 'head?step=0&m=own&q=5&at=Q3');
+  expect(await shownText(open.page)).toContain('normed and turned for place 5 =');
+});
+
 it('explains temperature and beams without what generation_config.json sets besides', async () => {
   const settings = { num_beams: 4, repetition_penalty: 1.5, suppress_tokens: [3], min_p: 0.2, min_new_tokens: 2 };
   await load('induction/model', settings);
