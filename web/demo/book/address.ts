@@ -12,6 +12,9 @@ type Manner = 'push' | 'replace';
 /** Parameters shared by all chapters; the others belong to the chapter they were chosen in. */
 const shared = ['t', 'q', 'm', 'lang', 'class', 'embed'];
 
+/** The state of the history's entries that were shown; those of new links have none. */
+const seen = 'seen';
+
 interface Place {
   chapter: string;
   params: URLSearchParams;
@@ -20,12 +23,13 @@ interface Place {
 export class Address extends EventTarget {
   #place: Place = placeOf(location.hash);
   readonly #past: string[] = [];
-  #future: string[] = [];
+  readonly #future: string[] = [];
   /** The parameters each chapter was left with. */
   readonly #left = new Map<string, URLSearchParams>();
 
   constructor() {
     super();
+    history.replaceState(seen, '');
     addEventListener('hashchange', () => this.#arrive(location.hash));
     addEventListener('popstate', () => this.#arrive(location.hash));
   }
@@ -95,23 +99,39 @@ export class Address extends EventTarget {
     const [from, to] = [hashOf(this.#place), hashOf(next)];
     if (from === to) return;
     if (manner === 'push') {
-      this.#past.push(from);
-      this.#future = [];
-      history.pushState(null, '', to);
+      this.#remember(from);
+      history.pushState(seen, '', to);
     } else {
-      history.replaceState(null, '', to);
+      history.replaceState(seen, '', to);
     }
     this.#settle(next);
   }
 
+  #remember(hash: string): void {
+    this.#past.push(hash);
+    this.#future.length = 0;
+  }
+
   #show(hash: string): void {
-    history.replaceState(null, '', hash);
+    history.replaceState(seen, '', hash);
     this.#settle(placeOf(hash));
   }
 
+  /** A link is a choice like others; the browser's Back and Forward move along the choices as undo and redo do. */
   #arrive(hash: string): void {
     const next = placeOf(hash);
-    if (hashOf(next) !== hashOf(this.#place)) this.#settle(next);
+    const [from, to] = [hashOf(this.#place), hashOf(next)];
+    const chosen = history.state !== seen;
+    if (chosen) history.replaceState(seen, '');
+    if (from === to) return;
+    if (chosen) {
+      this.#remember(from);
+    } else {
+      const [left, other] = this.#future.includes(to) ? [this.#future, this.#past] : [this.#past, this.#future];
+      const passed = left.splice(left.includes(to) ? left.lastIndexOf(to) : left.length); // unknown after a reload
+      other.push(from, ...passed.slice(1).reverse());
+    }
+    this.#settle(next);
   }
 
   #settle(next: Place): void {

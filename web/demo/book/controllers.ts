@@ -73,10 +73,11 @@ export class KeptFocus implements ReactiveController {
   }
 
   hostUpdated(): void {
-    const left = this.#host.shadowRoot?.activeElement;
+    const root = this.#host.shadowRoot ?? document;
+    const left = root.activeElement;
     if (!left?.matches(':disabled')) return;
     let place: Element | null | undefined = left;
-    while (place && this.#host.shadowRoot?.activeElement === left) {
+    while (place && root.activeElement === left) {
       place = place.parentElement;
       place?.querySelector<HTMLElement>('button:enabled')?.focus();
     }

@@ -77,7 +77,7 @@ type Reader = (hook: string, edits: readonly ActivationEdit[]) => Promise<Tensor
 
 /**
  * Resolves them to the package's edits. An element is set by replacing its row, read from a pass with the preceding
- * edits; several elements of one row become one edit.
+ * edits; elements of one row that are set one after another become one edit.
  */
 export async function resolveEdits(specs: readonly EditSpec[], read: Reader): Promise<ActivationEdit[]> {
   const edits: ActivationEdit[] = [];
@@ -86,6 +86,7 @@ export async function resolveEdits(specs: readonly EditSpec[], read: Reader): Pr
     const part = { ...(head !== undefined && { head }), ...(pos !== undefined && { pos }) };
     if (op !== 'set') {
       edits.push({ hook: hook as HookName, ...part, op, ...(value !== undefined && { value }) });
+      rows.clear(); // which the operation may have changed
       continue;
     }
     const key = [hook, head, pos].join();

@@ -46,7 +46,8 @@ export function offlineFiles(source: string, elements: string): Plugin {
       const source = `export * from './${this.getFileName(chunk)}';\n`;
       this.emitFile({ type: 'asset', fileName: 'elements.js', source });
     },
-    async closeBundle() {
+    // Only after a build that succeeded, unlike closeBundle, whose own failure would hide the cause.
+    async writeBundle() {
       const files = filesIn(folder);
       const { outputFiles } = await build({
         entryPoints: [source],

@@ -6,6 +6,7 @@ import { Book } from '../book/book.js';
 import { type Chapter, type ChapterId, type ChapterWords, wordsAt } from '../book/chapter.js';
 import { type ChapterFiles, chapters, type Language } from '../book/chapters.js';
 import { applyClassMode } from '../book/class_mode.js';
+import { KeptFocus } from '../book/controllers.js';
 import type { Figure } from '../book/figure.js';
 import { plain } from '../book/markup.js';
 import { theme } from '../book/theme.js';
@@ -60,6 +61,7 @@ export class BookApp extends LitElement {
 
   constructor() {
     super();
+    new KeptFocus(this);
     this.revealed = false;
     this.wholeCaption = false;
   }

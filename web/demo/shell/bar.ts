@@ -23,8 +23,8 @@ export function bar(app: BookApp, open: Open): TemplateResult {
     ${contents(app, open)}
     <book-sentence .book=${app.book} .words=${shell} .whole=${whole}></book-sentence>
     <div class="tools">
-      ${address.canUndo ? icon(shell.undo, back, (event) => travel(event, () => address.undo())) : nothing}
-      ${address.canRedo ? icon(shell.redo, forth, (event) => travel(event, () => address.redo())) : nothing}
+      ${icon(shell.undo, back, () => address.undo(), address.canUndo)}
+      ${icon(shell.redo, forth, () => address.redo(), address.canRedo)}
       ${figureMenu(app, open)}
       <button class="plain class-button" type="button" aria-pressed=${address.get('class') !== undefined} title=${shell.classTitle}
         @click=${() => app.toggleClass()}>${shell.classMode} <kbd>C</kbd></button>
@@ -33,16 +33,9 @@ export function bar(app: BookApp, open: Open): TemplateResult {
     </div>
   </header>`;
 
-  function icon(label: string, picture: TemplateResult, act: (event: Event) => void): TemplateResult {
-    return html`<button class="plain icon" type="button" title=${label} aria-label=${label} @click=${act}>${picture}</button>`;
-  }
-
-  /** After the last one its button is gone: the other takes the focus. */
-  async function travel({ currentTarget }: Event, act: () => void): Promise<void> {
-    act();
-    await app.updateComplete;
-    const gone = currentTarget instanceof HTMLElement && !currentTarget.isConnected;
-    if (gone) app.renderRoot.querySelector<HTMLElement>('.tools button')?.focus();
+  /** Without a use it is disabled, which hides it. */
+  function icon(label: string, picture: TemplateResult, act: () => void, useful = true): TemplateResult {
+    return html`<button class="plain icon" type="button" title=${label} aria-label=${label} ?disabled=${!useful} @click=${act}>${picture}</button>`;
   }
 
   function contents({ book, popup }: BookApp, { shell: words }: Open): TemplateResult {

@@ -50,6 +50,35 @@ it('the focus stays in the bar after the last undo and the last redo', async () 
   await page.context().close();
 });
 
+it('undo goes back after the browser’s Back, and after a link', async () => {
+  const { page } = await site.open({}, 'where?step=1&d=4');
+  const part = (): string => new URLSearchParams(page.url().split('?')[1]).get('d') ?? '';
+  const button = (name: string) => page.locator('.bar, .controls').getByRole('button', { name, exact: true });
+  const press = async (name: string): Promise<string> => {
+    await button(name).click();
+    await settled(page);
+    return part();
+  };
+  await press('8');
+  await press('16');
+  await page.goBack();
+  await settled(page);
+  expect(await press('Undo')).toBe('4');
+  expect(await press('Redo')).toBe('8');
+  expect(await press('Redo')).toBe('16');
+  await press('8');
+  await page.reload();
+  await settled(page);
+  await page.goBack();
+  await settled(page);
+  expect(await button('Undo').count()).toBe(0);
+  expect(await press('Redo')).toBe('8');
+  await site.go(page, 'where?step=1&d=2');
+  expect(part()).toBe('2');
+  expect(await press('Undo')).toBe('8');
+  await page.context().close();
+});
+
 it('the focus of a button that is disabled at the end of its range goes to its neighbour', async () => {
   const { page } = await site.visit('translate?s=1');
   const at = (name: string) => page.locator('figure-translate').getByRole('button', { name, exact: true });

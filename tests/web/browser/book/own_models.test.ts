@@ -26,8 +26,8 @@ function tokenizerOf(count: number): string {
   });
 }
 
-/** Loads the folder in chapter 14; returns the chapters that are offered for it. */
-async function load(folder: string): Promise<string[]> {
+/** Loads the folder in chapter 14, with these settings; returns the chapters that are offered for it. */
+async function load(folder: string, settings = {}): Promise<string[]> {
   const { page } = open;
   await site.go(page, 'own');
   const config = readFileSync(`./tests/fixtures/${folder}/config.json`);
@@ -36,6 +36,7 @@ async function load(folder: string): Promise<string[]> {
     'model.safetensors': readFileSync(`./tests/fixtures/${folder}/model.safetensors`),
     'tokenizer.json': Buffer.from(tokenizerOf(JSON.parse(config.toString()).vocab_size)),
     'tokenizer_config.json': Buffer.from('{"tokenizer_class": "PreTrainedTokenizerFast"}'),
+    'generation_config.json': Buffer.from(JSON.stringify(settings)),
   };
   const list = Object.entries(files).map(([name, buffer]) => ({ name, mimeType: 'application/octet-stream', buffer }));
   await page.setInputFiles('figure-own file-pick #files', list);
@@ -191,6 +192,51 @@ it.each([
     () => document.querySelector('figure-head')?.shadowRoot?.querySelector('head-canvas')?.shadowRoot?.textContent,
   );
   expect(/÷ √10 =/.test(equation ?? '')).toBe(name === 'mistral');
+});
+
+it.each([
+  ['mistral', 'your model', 'as in the book'],
+  ['qwen3', 'stories260K', 'of normed queries and keys'],
+  ['phi', 'stories260K', 'in part'],
+  ['gptj', 'stories260K', 'in pairs of neighbours'],
+  ['gemma3_text', 'stories260K', 'by several rules'],
+  ['smollm3', 'stories260K', 'not in this block'],
+])('shows a rotation of %s or of the story model: %s, %s', async (name, whose) => {
+  await load(`models/${name}/even`);
+  await site.go(open.page, 'where?step=8&m=own&l=1&h=1');
+  expect(await alerts(open.page)).toBe(0);
+  const said = /the model’s own: difference (.{6})\. Dashed: before turning\. Model: (.*?)\./.exec(
+    await shownText(open.page),
+  );
+  expect(said?.slice(1)).toEqual(['0.0000', whose]);
+});
+
+it('shows what a bias of positions adds to the scores', async () => {
+  await load('models/bloom/even');
+  await site.go(open.page, 'head?step=4&m=own&q=5&at=S2');
+  expect(await shownText(open.page)).toMatch(/sum\s*-?−?[\d.]+\s*÷ √\d+ =\s*−?[\d.]+\s*→\s*−?[\d.]+/);
+});
+
+it('says that queries were normed before they were turned', async () => {
+  await load('models/qwen3/even');
+  await site.go(open.page, 'head?step=0&m=own&q=5&at=Q3');
+  expect(await shownText(open.page)).toContain('normed and turned for place 5 =');
+});
+
+it('explains temperature and beams without what generation_config.json sets besides', async () => {
+  const settings = { num_beams: 4, repetition_penalty: 1.5, suppress_tokens: [3], min_p: 0.2, min_new_tokens: 2 };
+  await load('induction/model', settings);
+  const { page } = open;
+  await site.go(page, 'saying?step=1&m=own');
+  const { data, dims } = await numbersOf(page, 'softmax(generate({ output_scores }).scores[0])');
+  const words = dims[1] ?? 0;
+  data.forEach((share, i) => {
+    expect(share).toBeCloseTo(data[i % words] ?? Number.NaN, 6);
+  });
+  for (const address of ['saying?step=4', 'saying?step=5', 'laboratory?step=1']) {
+    await site.go(page, `${address}&m=own`);
+    expect(await alerts(page), address).toBe(0);
+  }
 });
 
 it('shows the model of the address after Back in chapter 14', async () => {

@@ -56,6 +56,14 @@ describe('chapter 8', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('tells the slice of the wheel as it is turned', async () => {
+    const { page } = await site.visit('saying?step=4&temp=3');
+    const told = /whose slice is ([\d.]+)/.exec(await page.locator('.step.on').innerText())?.[1];
+    await site.go(page, 'saying?step=3&temp=3&k=0&p=1');
+    const { data } = await numbersOf(page, stages);
+    expect(Number(told)).toBeCloseTo(100 * Math.max(...data.slice(3 * words)), 1);
+  });
+
   it('writes a word on, and a reload keeps it', async () => {
     const { page } = await site.visit('saying');
     await page.getByRole('option', { name: /^She\b/ }).click();

@@ -11,6 +11,8 @@ export interface HeadHooks {
   readonly layers: number;
   readonly heads: number;
   readonly kvHeads: number;
+  /** Whether q and k are normed before rotary positions are applied. */
+  readonly normed: boolean;
   /** As used for the scores, i.e. after rotary positions. */
   readonly q: string;
   readonly k: string;
@@ -56,6 +58,7 @@ export function headHooks(
     layers,
     heads,
     kvHeads,
+    normed: names.some((name) => name.startsWith(of('attn.q_norm.'))),
     q: attn(turned ? 'rot_q' : 'q'),
     k: attn(turned ? 'rot_k' : 'k'),
     v: attn('v'),

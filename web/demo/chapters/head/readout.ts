@@ -124,12 +124,11 @@ function score(context: ReadoutContext): TemplateResult {
   const { now } = data;
   const key = rowOf(now.K, column);
   const products = Array.from(rowOf(now.Q, row), (one, index) => ({ index, one, other: key[index] ?? 0 }));
-  const hidden = stage === 'masked' && at(now.masked, row, column) === Number.NEGATIVE_INFINITY;
-  const scaled = at(stage === 'masked' && !hidden ? now.masked : now.scaled, row, column);
-  const raw = four(at(now.raw, row, column));
+  const [raw, scaled, masked] = [at(now.raw, row, column), at(now.scaled, row, column), at(now.masked, row, column)];
+  const added = stage === 'masked' && masked !== scaled; // by the mask, or by a bias
   return html`<h3><span class="q">${data.queries[row]}</span><span class="muted"> · </span><span class="k">${data.keys[column]}</span></h3>
     ${terms(context, products, ['q', 'k'])}
-    <p class="chain">${labels.sum} ${stage === 'raw' ? html`<b>${raw}</b>` : html`<span>${raw}</span> ${byRoot(data) ? `÷ √${now.Q.dims[1]} =` : '→'} ${hidden ? html`<span>${four(scaled)}</span> → <b>−∞</b>` : html`<b>${four(scaled)}</b>`}`}</p>`;
+    <p class="chain">${labels.sum} ${stage === 'raw' ? html`<b>${four(raw)}</b>` : html`<span>${four(raw)}</span> ${byRoot(data) ? `÷ √${now.Q.dims[1]} =` : '→'} ${added ? html`<span>${four(scaled)}</span> → <b>${masked === Number.NEGATIVE_INFINITY ? '−∞' : four(masked)}</b>` : html`<b>${four(scaled)}</b>`}`}</p>`;
 }
 
 function weights(context: ReadoutContext): TemplateResult {
@@ -233,7 +232,7 @@ function projection(
     ${w ? strip('w', w, `${hooks.plain[name]}[0, :, ${head}, ${column}] with ${hooks.input} = identity`, hue) : html`<p class="muted">…</p>`}
     ${products ? html`<div class="strip"><i></i>${barStrip(products, 40)}</div>` : nothing}
     <p class="chain">${filled(labels.products ?? '', { n: width })} ${bias === 0 ? nothing : html`${filled(labels.bias ?? '', { bias: four(bias) })} `}${turned ? html`<span>${four(pre)}</span>` : html`<b>${four(pre)}</b>`}</p>
-    ${turned && name !== 'V' ? html`<p class="chain">${filled(labels.turned ?? '', { place: row })} <b>${four(at(before[name], row, column))}</b></p>` : nothing}`;
+    ${turned && name !== 'V' ? html`<p class="chain">${filled((hooks.normed ? labels.normedTurned : labels.turned) ?? '', { place: row })} <b>${four(at(before[name], row, column))}</b></p>` : nothing}`;
 }
 
 /** A column of the weights without the bias, which is the last row. */

@@ -19,6 +19,7 @@ import {
 import type { Book } from '../../book/book.js';
 import { bundled, bundledFiles, isBundled } from '../../book/bundled.js';
 import { largest } from '../../book/largest.js';
+import { plainSettings } from '../../book/plain_settings.js';
 import { activation, type Pass, shelve } from '../../book/shelf.js';
 import type { Piece } from '../../book/token_texts.js';
 import { type Answer, type Subject, subjectOf } from './subject.js';
@@ -154,9 +155,10 @@ async function effectOf(
   const write = async (edited: boolean): Promise<string> => {
     if (!writer) return '';
     const prompt = { input_ids: inputs.inputs.input_ids };
-    const options = { do_sample: false, max_new_tokens: 20, signal, ...(edited && { edits }) };
+    const own = { do_sample: false, max_new_tokens: 20, signal, ...(edited && { edits }) };
+    const seq2seq = writer.cfg.task === 'seq2seq-lm'; // whose settings name the language, say
+    const options = { ...(!seq2seq && plainSettings(writer)), ...own };
     const ids = Array.from((await writer.generate(prompt, options)).data, Number);
-    const seq2seq = writer.cfg.task === 'seq2seq-lm';
     return texts
       .pieces(ids)
       .slice(seq2seq ? 1 : tokens.length)

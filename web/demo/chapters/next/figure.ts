@@ -7,6 +7,7 @@ import { chapters } from '../../book/chapters.js';
 import { Figure, type FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { filled, markup } from '../../book/markup.js';
+import { plainSettings } from '../../book/plain_settings.js';
 import type { words } from '../../words/en/next.js';
 import { type Guess, type Reading, read } from './reading.js';
 import './tiles.js';
@@ -166,7 +167,7 @@ class FigureNext extends Figure<Reading, typeof words> {
     try {
       for await (const { token_id } of writer.generate_stream(
         { input_ids },
-        { max_new_tokens, do_sample: false, signal },
+        { ...plainSettings(writer), max_new_tokens, do_sample: false, signal },
       )) {
         written.push(token_id);
         this.slide({ w: written.join('.') });

@@ -2,8 +2,9 @@
 
 import { Tensor } from 'clearformer';
 import { pieceOf } from '../../book/odds.js';
+import { plainSettings } from '../../book/plain_settings.js';
 import type { Piece } from '../../book/token_texts.js';
-import type { Prompt } from './odds.js';
+import { type Prompt, writerOf } from './odds.js';
 
 /** Steps shown. */
 export const steps = 6;
@@ -34,11 +35,12 @@ interface Step {
 }
 
 export async function beams(prompt: Prompt, width: number, signal: AbortSignal): Promise<Beams> {
-  const { writer, name, tokenizer } = prompt.shelved;
-  if (!writer) throw new TypeError(`${name} writes no text`);
+  const writer = writerOf(prompt);
+  const { tokenizer } = prompt.shelved;
   const found: Step[] = [];
   // One step more than is shown: in its last step the search finalises its beams.
-  const options = { num_beams: width, do_sample: false, max_new_tokens: steps + 1, signal };
+  const own = { num_beams: width, do_sample: false, max_new_tokens: steps + 1, signal };
+  const options = { ...plainSettings(writer), ...own };
   for await (const step of writer.generate_stream(prompt.given.inputs, options)) {
     found.push({
       ids: step.token_ids,

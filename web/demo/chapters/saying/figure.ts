@@ -6,6 +6,7 @@ import type { FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { filled } from '../../book/markup.js';
 import { MeasuredFigure } from '../../book/measured_figure.js';
+import { plainSettings } from '../../book/plain_settings.js';
 import type { words } from '../../words/en/saying.js';
 import { type Beams, beams } from './beams.js';
 import { beamsView } from './beams_view.js';
@@ -158,11 +159,13 @@ export class FigureSaying extends MeasuredFigure<Data, typeof words> {
   override code(): FigureCode {
     const text = JSON.stringify(this.book.text);
     const { temperature, top_k, top_p } = this.settings;
-    const sampling = `do_sample: true, temperature: ${temperature}, top_k: ${top_k}, top_p: ${top_p}`;
+    const writer = this.data?.prompt.shelved.writer;
+    const off = Object.entries(writer ? plainSettings(writer) : {}).map(([name, value]) => `${name}: ${value}, `);
+    const sampling = `${off.join('')}do_sample: true, temperature: ${temperature}, top_k: ${top_k}, top_p: ${top_p}`;
     const perView: Readonly<Record<View, string>> = {
       odds: `const { scores } = await model.generate(inputs, {\n  ${sampling}, max_new_tokens: 1,\n  output_scores: true, return_dict_in_generate: true,\n});\nconst odds = await softmax(scores[0].slice(0));`,
       draws: `const drawn = await model.generate(inputs, {\n  ${sampling}, max_new_tokens: 1,\n  num_return_sequences: ${hundred}, seed: ${this.seed},\n});`,
-      beams: `for await (const step of model.generate_stream(inputs, { num_beams: ${this.beamWidth}, max_new_tokens: 7 })) {\n  step.token_ids; step.beam_indices; step.beam_scores;\n}`,
+      beams: `for await (const step of model.generate_stream(inputs, { ${off.join('')}num_beams: ${this.beamWidth}, max_new_tokens: 7 })) {\n  step.token_ids; step.beam_indices; step.beam_scores;\n}`,
       lens: 'const lens = await softmax(await logitLens(model, inputs)); // [layer, 1, position, token]',
       who: 'const { labels, contributions } = await logitAttribution(model, inputs, { tokens: best, incorrect_tokens: second });',
     };

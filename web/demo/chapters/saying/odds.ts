@@ -5,6 +5,7 @@ import { type GenerateOptions, matmul, softmax, Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
 import { largest } from '../../book/largest.js';
 import { pieceOf } from '../../book/odds.js';
+import { plainSettings } from '../../book/plain_settings.js';
 import { activation, type PassInputs, type Shelved } from '../../book/shelf.js';
 import { transposed } from '../../book/tensors.js';
 import type { Piece } from '../../book/token_texts.js';
@@ -55,15 +56,17 @@ export interface Settings {
 /** The settings that change nothing. */
 const plain = { temperature: 1, top_k: 0, top_p: 1 } as const;
 
-function writerOf({ shelved: { writer, name } }: Prompt): NonNullable<Shelved['writer']> {
+export function writerOf({ shelved: { writer, name } }: Prompt): NonNullable<Shelved['writer']> {
   if (!writer) throw new TypeError(`${name} writes no text`);
   return writer;
 }
 
 /** The processed scores that sampling uses, [vocabulary]; −∞ for excluded tokens. */
 export async function scoresOf(prompt: Prompt, settings: Settings): Promise<Row> {
+  const writer = writerOf(prompt);
   const options: GenerateOptions = { ...settings, do_sample: true, max_new_tokens: 1, seed: 1, use_cache: false };
-  const out = await writerOf(prompt).generate(prompt.given.inputs, {
+  const out = await writer.generate(prompt.given.inputs, {
+    ...plainSettings(writer),
     ...options,
     output_scores: true,
     return_dict_in_generate: true,
@@ -150,14 +153,16 @@ export async function draws(
   settings: Settings,
   { count, seed }: { count: number; seed: number },
 ): Promise<Draws> {
+  const writer = writerOf(prompt);
   const options = {
+    ...plainSettings(writer),
     ...settings,
     do_sample: true,
     max_new_tokens: 1,
     num_return_sequences: count,
     seed,
   };
-  const sequences = await writerOf(prompt).generate(prompt.given.inputs, options);
+  const sequences = await writer.generate(prompt.given.inputs, options);
   const drawn = Array.from(sequences.slice(null, -1).data, Number);
   const times = new Map<number, number>();
   for (const id of drawn) times.set(id, (times.get(id) ?? 0) + 1);

@@ -27,6 +27,7 @@ export function summary({ odds, prompt, settings, draws, beams, lens, attributio
   if (drawn)
     Object.assign(values, {
       times: String(drawn.times),
+      slice: percent(drawn.probability),
       count: String(draws?.count),
       different: String(draws?.tokens.filter(({ times }) => times > 0).length),
     });

@@ -35,11 +35,11 @@ function tables(model: string): FigureCode {
 
 function rotary(data: WhereData | undefined): FigureCode {
   if (data?.view !== 'rotary') return { js: '', cpp: '' };
-  const { layer, head, group, key, queryPlace, keyPlace, sentence } = data.turned;
+  const { layer, head, group, key, queryPlace, keyPlace, sentence, options } = data.turned;
   const text = JSON.stringify(sentence.text);
   const at = `blocks.${layer}.attn`;
   return {
-    js: `const [, cache] = await model.run_with_cache(tokenizer(${text}), {\n  names_filter: ['${at}.hook_q', '${at}.hook_k'],\n});\nconst turn = (row, place) => rotary(new Tensor('float32', row.data, [1, 1, 1, row.size]), [place]);\nconst q = await turn(cache['${at}.hook_q'].slice(0, ${sentence.focus}, ${head}), ${queryPlace});\nconst k = await turn(cache['${at}.hook_k'].slice(0, ${key}, ${group}), ${keyPlace});\nawait matmul(q.slice(0, 0), new Tensor('float32', k.data, [k.size, 1]));`,
+    js: `const [, cache] = await model.run_with_cache(tokenizer(${text}), {\n  names_filter: ['${at}.hook_q', '${at}.hook_k'],\n});\nconst turn = (row, place) => rotary(new Tensor('float32', row.data, [1, 1, 1, row.size]), [place], ${JSON.stringify(options)});\nconst q = await turn(cache['${at}.hook_q'].slice(0, ${sentence.focus}, ${head}), ${queryPlace});\nconst k = await turn(cache['${at}.hook_k'].slice(0, ${key}, ${group}), ${keyPlace});\nawait matmul(q.slice(0, 0), new Tensor('float32', k.data, [k.size, 1]));`,
     cpp: `Trace trace;\ntrace.capture("${at}.hook_rot_q");\ntrace.capture("${at}.hook_rot_k");\nmodel->forward(inputs, &trace);`,
     tl: `_, cache = model.run_with_cache(${text})\ncache["${at}.hook_rot_q"][0, ${sentence.focus}, ${head}]`,
   };

@@ -33,6 +33,7 @@ export interface Turned {
   readonly key: number;
   readonly queryPlace: number;
   readonly keyPlace: number;
+  readonly options: RotaryOptions;
   /** The projections before rotation, and rotated to their positions: [1, d_head]. */
   readonly plainQuery: Made;
   readonly plainKey: Made;
@@ -44,7 +45,7 @@ export interface Turned {
   readonly product: Made;
   /** The dot product for each distance, with the key at its position: [reach]. */
   readonly byDistance: Made;
-  /** The largest absolute difference from the model's own values at the sentence's positions. */
+  /** The largest absolute difference from the head's own values at the sentence's positions. */
   readonly difference: number;
 }
 
@@ -56,15 +57,23 @@ const rotaryKeys = [
   'max_position_embeddings',
 ] as const;
 
-/** The model of the sentence if it has rotary positions; else the story model. */
-async function turningModel(book: Book): Promise<string> {
+/** A larger difference from the model's own values is not of rounding. */
+const rounding = 1e-3;
+
+/**
+ * With the model of the sentence if that turns its projections whole, as `rotary` does and nothing else before, which
+ * its own values at more than one position show; else with the story model.
+ */
+export async function turnedOf(book: Book, asked: TurnedAsked): Promise<Turned> {
   const { model } = await book.shelf.model(book.modelName);
-  const { cfg } = model;
-  return cfg.positional_embedding_type === 'rotary' && cfg.kind === 'decoder-only' ? book.modelName : 'stories260K';
+  const config = model.config as Readonly<Record<string, unknown>>;
+  const { partial_rotary_factor: turning = 1 } = { ...config, ...(config.rope_parameters as object) };
+  const own = turning === 1 ? await turnedIn(book, book.modelName, asked).catch(() => undefined) : undefined;
+  const shown = own && own.sentence.ids.length > 1 && own.difference < rounding;
+  return shown ? own : turnedIn(book, 'stories260K', asked);
 }
 
-export async function turnedOf(book: Book, asked: TurnedAsked): Promise<Turned> {
-  const name = await turningModel(book);
+async function turnedIn(book: Book, name: string, asked: TurnedAsked): Promise<Turned> {
   const { model } = await book.shelf.model(name);
   const { n_layers: layers, n_heads: heads, n_key_value_heads, d_head: d } = model.cfg;
   const layer = within(asked.layer, layers);
@@ -75,9 +84,10 @@ export async function turnedOf(book: Book, asked: TurnedAsked): Promise<Turned> 
   const pass = await book.shelf.pass(sentence.inputs, { names: hooks });
   const groups = Number(n_key_value_heads ?? heads);
   const group = Math.floor((head * groups) / heads);
+  const allOf = (hook: number, of: number): Float => activation(pass, hooks[hook] ?? '').slice(0, null, of);
   const taken = (hook: number, pos: number, of: number): Made => ({
     source: `${hooks[hook]}[0, ${pos}, ${of}]`,
-    numbers: reshaped(activation(pass, hooks[hook] ?? '').slice(0, pos, of), [1, d]),
+    numbers: reshaped(allOf(hook, of).slice(pos), [1, d]),
   });
   const [plainQuery, plainKey] = [taken(0, sentence.focus, head), taken(1, key, group)];
   const config = model.config as Readonly<Record<string, unknown>>;
@@ -91,8 +101,11 @@ export async function turnedOf(book: Book, asked: TurnedAsked): Promise<Turned> 
   const queryPlace = within(asked.queryPlace ?? sentence.focus, reach);
   const keyPlace = within(asked.keyPlace ?? key, reach);
   const [query, keyRow] = [await turn(plainQuery, queryPlace), await turn(plainKey, keyPlace)];
-  const own = [await turn(plainQuery, sentence.focus), await turn(plainKey, key)];
-  const theirs = [taken(2, sentence.focus, head), taken(3, key, group)];
+  const offBy = async (hook: number, of: number): Promise<number> => {
+    const rows = reshaped(allOf(hook, of), [1, 1, sentence.ids.length, d]);
+    const turned = await rotary(rows, [...sentence.ids.keys()], options);
+    return largestDifference(turned.data, allOf(hook + 2, of).data);
+  };
   const column = transposed(keyRow.numbers);
   const away = await rotary(
     reshaped(stacked(Array.from({ length: reach }, () => plainQuery.numbers.data)), [1, 1, reach, d]),
@@ -110,6 +123,7 @@ export async function turnedOf(book: Book, asked: TurnedAsked): Promise<Turned> 
     key,
     queryPlace,
     keyPlace,
+    options,
     plainQuery,
     plainKey,
     query,
@@ -123,9 +137,7 @@ export async function turnedOf(book: Book, asked: TurnedAsked): Promise<Turned> 
       source: `matmul(rotary(${plainQuery.source}, [${keyPlace} … ${keyPlace + reach - 1}]), ${keyRow.source}ᵀ)`,
       numbers: reshaped(await matmul(reshaped(away, [reach, d]), column), [reach]),
     },
-    difference: Math.max(
-      ...own.map(({ numbers }, i) => largestDifference(numbers.data, theirs[i]?.numbers.data ?? [])),
-    ),
+    difference: Math.max(await offBy(0, head), await offBy(1, group)),
   };
 }
 

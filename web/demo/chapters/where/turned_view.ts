@@ -23,6 +23,7 @@ export function turnedView(figure: WhereFigure, all: Turned): TemplateResult {
     distance: String(distance),
     product: secret ? '?' : four(product),
     difference: four(all.difference),
+    model: all.model === 'own' ? figure.shell.ownModel : all.model,
     q: named(sentence.focus),
     k: named(key),
   };

@@ -98,6 +98,7 @@ export const words: typeof english = {
     products: '{n} Produkte, Summe',
     bias: '+ Bias {bias}',
     turned: 'gedreht für Platz {place} =',
+    normedTurned: 'normiert und gedreht für Platz {place} =',
     youSet: 'von dir gesetzt auf',
     clickAgain: 'Noch ein Klick oder tippen ändert sie',
     said: '{matrix}, {label}, {n}: {value}',

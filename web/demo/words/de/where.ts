@@ -41,7 +41,7 @@ export const words: typeof english = {
     },
     rotary: {
       title: 'Oder die Vektoren selbst drehen',
-      text: 'Das Geschichtenmodell addiert nichts. Es dreht jede Anfrage und jeden Schlüssel um seinen Platz, Paar für Paar (Rotary). Beweg {q|q} oder {k|k}, und ihr Produkt ändert sich; beweg *beide*, und es bleibt, denn es zählt nur der Winkel zwischen ihnen: der Abstand, jetzt {distance}.',
+      text: 'Das Geschichtenmodell addiert nichts. Wie die meisten neueren Modelle dreht es jede Anfrage und jeden Schlüssel um seinen Platz, Paar für Paar (Rotary). Beweg {q|q} oder {k|k}, und ihr Produkt ändert sich; beweg *beide*, und es bleibt, denn es zählt nur der Winkel zwischen ihnen: der Abstand, jetzt {distance}.',
       ask: 'Rate zuerst. Anfrage und Schlüssel werden gedreht, jeder um seinen Platz. Wenn beide zehn Plätze weiterrücken: Was wird aus ihrem Produkt?',
     },
     bias: {
@@ -120,7 +120,7 @@ export const words: typeof english = {
     byDistance:
       'Das Produkt für jeden Abstand, wenn der Schlüssel bleibt, wo er ist. Diese Balken bleiben, wenn beide sich bewegen.',
     sameAsModel:
-      'Wo die Tokens wirklich stehen, sind die gedrehten Vektoren die des Modells: **Unterschied {difference}**. Gestrichelt: vor dem Drehen.',
+      'Wo die Tokens wirklich stehen, sind die gedrehten Vektoren die des Modells: **Unterschied {difference}**. Gestrichelt: vor dem Drehen. Modell: {model}.',
     dial: 'Zahlen {a} und {b} von Anfrage und Schlüssel als Zeiger',
     dialsOf: 'Die ersten {n} von {of} Paaren sind gezeichnet.',
     alibi: 'ALiBi.',

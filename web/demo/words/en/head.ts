@@ -95,6 +95,7 @@ export const words = {
     products: '{n} products, sum',
     bias: '+ bias {bias}',
     turned: 'turned for place {place} =',
+    normedTurned: 'normed and turned for place {place} =',
     youSet: 'you set it to',
     clickAgain: 'Click again or type to change it',
     said: '{matrix}, {label}, {n}: {value}',

@@ -39,7 +39,7 @@ export const words = {
     },
     rotary: {
       title: 'Or turn the vectors themselves',
-      text: 'The story model adds nothing. It turns each query and each key by its place, pair by pair (rotary positions). Move {q|q} or {k|k} and their product changes; move *both* and it stays, because only the angle between them counts: the distance, now {distance}.',
+      text: 'The story model adds nothing. Like most newer models it turns each query and each key by its place, pair by pair (rotary positions). Move {q|q} or {k|k} and their product changes; move *both* and it stays, because only the angle between them counts: the distance, now {distance}.',
       ask: 'Guess first. Query and key are turned, each by its own place. If both move ten places on, what becomes of their product?',
     },
     bias: {
@@ -117,7 +117,7 @@ export const words = {
     productIs: '{q|q} · {k|k} = **{product}** at a distance of {distance}',
     byDistance: 'The product for each distance, the key staying where it is. These bars stay when both move.',
     sameAsModel:
-      'Where the tokens really stand, the turned vectors are the model’s own: **difference {difference}**. Dashed: before turning.',
+      'Where the tokens really stand, the turned vectors are the model’s own: **difference {difference}**. Dashed: before turning. Model: {model}.',
     dial: 'Numbers {a} and {b} of query and key as hands',
     dialsOf: 'The first {n} of {of} pairs are drawn.',
     alibi: 'ALiBi.',
