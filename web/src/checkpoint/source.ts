@@ -144,7 +144,7 @@ function openUrl(url: URL, options: SourceOptions): Folder {
 
 /** A folder whose code is loaded when it is opened. */
 class LaterFolder implements Folder {
-  readonly list?: () => Promise<string[]>;
+  readonly list?: NonNullable<Folder['list']>;
   readonly #folder: Promise<Folder>;
 
   constructor(
@@ -154,7 +154,7 @@ class LaterFolder implements Folder {
   ) {
     this.#folder = folder;
     folder.catch(() => {}); // reported when a file is looked up
-    if (listed === 'listed') this.list = async () => (await folder).list?.() ?? [];
+    if (listed === 'listed') this.list = async (subfolder) => (await folder).list?.(subfolder) ?? [];
   }
 
   async find(name: string, signal?: AbortSignal, use?: 'read at once'): Promise<SourceFile | undefined> {
@@ -274,9 +274,10 @@ class HandleFolder implements Folder {
     }
   }
 
-  async list(): Promise<string[]> {
+  async list(subfolder?: string): Promise<string[]> {
     const names: string[] = [];
-    for await (const name of this.handle.keys()) names.push(name);
+    const folder = subfolder ? await this.handle.getDirectoryHandle(subfolder) : this.handle;
+    for await (const name of folder.keys()) names.push(subfolder ? `${subfolder}/${name}` : name);
     return names;
   }
 
