@@ -1,7 +1,9 @@
 """Conversations rendered by transformers with templates in the style of well-known chat models, written for this test."""
 
+import glob
 import json
 import os
+import tempfile
 
 from tokenizers import Tokenizer
 from transformers import PreTrainedTokenizerFast
@@ -157,6 +159,16 @@ def rendered(tokenizer, name, messages, options):
     return {"rendered": text, "ids": found["input_ids"]}
 
 
+def saved(json_file, chat_template):
+    """The files of templates that save_pretrained writes, and what is loaded from them."""
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=Tokenizer.from_str(json_file), chat_template=chat_template)
+    with tempfile.TemporaryDirectory() as folder:
+        tokenizer.save_pretrained(folder)
+        paths = sorted(glob.glob("**/*.jinja", root_dir=folder, recursive=True))
+        files = {path: open(os.path.join(folder, path), encoding="utf-8").read() for path in paths}
+        return {"files": files, "loaded": PreTrainedTokenizerFast.from_pretrained(folder).chat_template}
+
+
 def main():
     args = arguments(__doc__)
     group = Group(args, "tokenizer_chat", "tokenizer_chat.py", ["transformers", "tokenizers", "jinja2"])
@@ -168,6 +180,9 @@ def main():
         group.add({"name": f"{name}_{at:02}", "op": "apply_chat_template", "template": name, "messages": messages, "options": options}
                   | rendered(tokenizer, name, messages, options))
     group.header["templates"] = TEMPLATES
+    several = {"default": "plain", "tool_use": "tools", "rag": "documents"}
+    group.header["saved"] = [saved(json.dumps(held), chat_template) for chat_template in (
+        several, {"default": "plain"}, "plain", {"rag": "documents"})]
     group.save()
 
 

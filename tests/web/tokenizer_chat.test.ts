@@ -1,6 +1,8 @@
 // Rendered chat templates equal transformers', and so do their token ids.
 
-import { readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import {
   apply_chat_template,
   type ChatTemplateOptions,
@@ -9,6 +11,7 @@ import {
 } from 'clearformer/chat_template';
 import { AutoTokenizer, ClearformerError, PreTrainedTokenizer } from 'clearformer/tokenizer';
 import { describe, expect, it } from 'vitest';
+import { directory } from './support/directory_handle.js';
 import { failureOf } from './support/failures.js';
 import { fixturePath } from './support/references.js';
 
@@ -21,9 +24,10 @@ interface ChatCase {
   ids: number[] | number[][];
   refused?: string;
 }
-const { cases, templates } = JSON.parse(readFileSync(fixturePath('tokenizer_chat/cases.json'), 'utf8')) as {
+const { cases, templates, saved } = JSON.parse(readFileSync(fixturePath('tokenizer_chat/cases.json'), 'utf8')) as {
   cases: ChatCase[];
   templates: Record<string, string>;
+  saved: { files: Record<string, string>; loaded: string | Record<string, string> }[];
 };
 const json = JSON.parse(readFileSync(fixturePath('tokenizer_sample/byte_level_gpt2.json'), 'utf8'));
 const special = { bos_token: '<s>', eos_token: '<|endoftext|>', pad_token: '<|endoftext|>' };
@@ -110,6 +114,24 @@ describe('templates', () => {
     expect(await told({ 'chat_template.jinja': '{{ messages[0].content }}' })).toBe('Hello');
     expect(await told({ ...config, 'chat_template.json': { chat_template: 'json' } })).toBe('old');
     expect(await told({ 'chat_template.json': { chat_template: 'json' } })).toBeNull();
+  });
+
+  it.each(saved)('of save_pretrained are loaded as transformers loads them: $files', async ({ files, loaded }) => {
+    const texts = {
+      'tokenizer.json': JSON.stringify(json),
+      'tokenizer_config.json': '{"chat_template": "old"}',
+      ...files,
+    };
+    const bytes = Object.entries(texts).map(([path, text]) => [path, new TextEncoder().encode(text)] as const);
+    const folder = mkdtempSync(join(tmpdir(), 'templates-'));
+    for (const [path, held] of bytes) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), held);
+    }
+    const record = Object.fromEntries(bytes);
+    for (const source of [record, folder, directory(record)])
+      expect((await AutoTokenizer.from_pretrained(source)).chat_template).toEqual(loaded);
+    rmSync(folder, { recursive: true });
   });
 
   it('know the special tokens of the model by name', async () => {

@@ -219,6 +219,7 @@ export function* badEmbeddings(): Generator<BadFolder> {
   for (const [name, text] of [
     ['chat_template.jinja', '{% for x in %}'],
     ['chat_template.jinja', '{{ a'],
+    ['additional_chat_templates/tool_use.jinja', '{{ a'],
   ] as const)
     yield {
       title: `${name}: ${text}`,

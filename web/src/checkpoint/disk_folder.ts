@@ -28,10 +28,11 @@ export class DiskFolder implements Folder {
     return { name, where: path, size: found.size, borrowed: true, html: false, chunks: () => diskParts(name, path) };
   }
 
-  async list(): Promise<string[]> {
-    return nodeModule('node:fs/promises')
-      .readdir(this.where)
+  async list(subfolder?: string): Promise<string[]> {
+    const names = await nodeModule('node:fs/promises')
+      .readdir(nodeModule('node:path').join(this.where, subfolder ?? ''))
       .catch(() => []);
+    return subfolder ? names.map((name) => `${subfolder}/${name}`) : names;
   }
 
   only(): Folder {

@@ -92,9 +92,10 @@ export class HandleFolder implements Folder {
     }
   }
 
-  async list(): Promise<string[]> {
+  async list(subfolder?: string): Promise<string[]> {
     const names: string[] = [];
-    for await (const name of this.handle.keys()) names.push(name);
+    const folder = subfolder ? await this.handle.getDirectoryHandle(subfolder) : this.handle;
+    for await (const name of folder.keys()) names.push(subfolder ? `${subfolder}/${name}` : name);
     return names;
   }
 

@@ -7,17 +7,19 @@ import type { Folder, SourceFile } from './folder.js';
  * Looks up every file once and keeps the contents of those that describe a model; weights are read on every request.
  */
 export class SharedFolder implements Folder {
-  readonly list?: () => Promise<string[]>;
   readonly #folder: Folder;
   readonly #found = new Map<string, Promise<SourceFile | undefined>>();
 
   constructor(folder: Folder) {
     this.#folder = folder;
-    if (folder.list !== undefined) this.list = () => folder.list?.() ?? Promise.resolve([]);
   }
 
   get where(): string {
     return this.#folder.where;
+  }
+
+  get list(): Folder['list'] {
+    return this.#folder.list?.bind(this.#folder);
   }
 
   find(name: string, signal?: AbortSignal, use?: 'read at once'): Promise<SourceFile | undefined> {

@@ -149,7 +149,7 @@ function openUrl(url: URL, options: SourceOptions): Folder {
 
 /** A folder whose code is loaded when it is opened. */
 class LaterFolder implements Folder {
-  readonly list?: () => Promise<string[]>;
+  readonly list?: NonNullable<Folder['list']>;
   readonly #folder: Promise<Folder>;
 
   constructor(
@@ -159,7 +159,7 @@ class LaterFolder implements Folder {
   ) {
     this.#folder = folder;
     folder.catch(() => {}); // reported when a file is looked up
-    if (listed === 'listed') this.list = async () => (await folder).list?.() ?? [];
+    if (listed === 'listed') this.list = async (subfolder) => (await folder).list?.(subfolder) ?? [];
   }
 
   async find(name: string, signal?: AbortSignal, use?: 'read at once'): Promise<SourceFile | undefined> {

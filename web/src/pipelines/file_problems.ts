@@ -6,6 +6,7 @@ import { readOptional, readPlain } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import type { Problem } from '../inspection/inspection.js';
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
+import { readTemplateFiles } from '../text/template_files.js';
 import { brokenSentenceRules } from './sentence_rules.js';
 import { promptFile, promptProblems } from './sentence_transformers.js';
 
@@ -91,13 +92,13 @@ function poolingProblems(values: Values, name: string, d_model: number | undefin
 
 /** Invalid templates. */
 async function templateProblems(folder: Folder, signal: AbortSignal | undefined): Promise<ClearformerError[]> {
-  const plain = await readPlain(folder, 'chat_template.jinja', { signal });
+  const files = await readTemplateFiles(folder, { signal });
   const config = await readOptional(folder, 'tokenizer_config.json', { signal });
   const held: unknown = config && JSON.parse(config.text).chat_template;
   const own = Array.isArray(held) ? held.map((one) => one?.template) : [held];
   const templates = [
     ...own.map((text) => ['tokenizer_config.json', 'chat_template: ', text] as const),
-    ['chat_template.jinja', '', plain?.text] as const,
+    ...files.map(({ name, text }) => [name, '', text] as const),
   ];
   const found: ClearformerError[] = [];
   for (const [file, key, text] of templates) {

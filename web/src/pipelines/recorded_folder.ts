@@ -15,6 +15,10 @@ export class RecordedFolder implements Folder {
     return this.#folder.where;
   }
 
+  get list(): Folder['list'] {
+    return this.#folder.list?.bind(this.#folder);
+  }
+
   async find(name: string, signal?: AbortSignal, use?: 'read at once'): Promise<SourceFile | undefined> {
     const file = await this.#folder.find(name, signal, use);
     if (file === undefined) return undefined;

@@ -1,7 +1,7 @@
 // AutoTokenizer: loads a tokenizer from the source of a model, with the same options.
 
 import { ruled } from '../checkpoint/file_rules.js';
-import { type ReadOptions, readOptional, readPlain, readRequired, type TextFile } from '../checkpoint/files.js';
+import { type ReadOptions, readOptional, readRequired, type TextFile } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import { Progress, type ProgressCallback } from '../checkpoint/progress.js';
 import { openSource, type Source, type SourceOptions, sourceOptions } from '../checkpoint/source.js';
@@ -24,6 +24,7 @@ const knownOptions = [...sourceOptions, 'signal', 'integrity', 'progress_callbac
 const main = 'tokenizer.json';
 const classesPart = () => loadPart(() => import('./tokenizer_classes.js'));
 const mapPart = () => loadPart(() => import('./special_tokens_map.js'));
+const templatePart = () => loadPart(() => import('./template_files.js'));
 const otherFiles = () => loadPart(() => import('./other_files.js')); // rarely needed
 
 /** All files of a folder that a tokenizer may be read from. */
@@ -45,8 +46,8 @@ export const AutoTokenizer = {
   /**
    * Loads tokenizer.json, or without it vocab.txt (BERT) or vocab.json and merges.txt (GPT-2, RoBERTa, CLIP,
    * Whisper); also tokenizer_config.json and its complements (special_tokens_map.json, added_tokens.json,
-   * `model_type` of config.json, and, unless they come from a server, chat_template.jinja, which comes before
-   * tokenizer_config.json's). Rejects with `file_not_found`, `network_error`, `malformed_config`, `integrity_mismatch`,
+   * `model_type` of config.json, and, unless they come from a server, chat_template.jinja and the named ones
+   * of additional_chat_templates, which come before tokenizer_config.json's). Rejects with `file_not_found`, `network_error`, `malformed_config`, `integrity_mismatch`,
    * `unsupported` for folders with SentencePiece files only, or the abort signal's reason.
    */
   async from_pretrained(source: Source, given: TokenizerLoadOptions = {}): Promise<PreTrainedTokenizer> {
@@ -130,14 +131,13 @@ async function completed(
   const { tokenizer_class, padding_side } = config;
   const wantsModel = !tokenizer_class || (!padding_side && padsLeft(config));
   const mayChat = wantsTemplate && [undefined, 'gpt2'].includes(familyOf(config)); // encoders and translators have no templates
-  const [map, model, template] = await Promise.all([
+  const [map, model, templates] = await Promise.all([
     wantsMap ? readOptional(folder, 'special_tokens_map.json', options) : undefined,
     wantsModel ? readOptional(folder, 'config.json', options) : undefined,
-    mayChat ? readPlain(folder, templateFile, options) : undefined,
+    mayChat ? templatePart().then((part) => part.readTemplates(folder, options, texts)) : undefined,
   ]);
   const { additional_special_tokens, extra_special_tokens = additional_special_tokens, ...others } = config;
-  const plain = { ...others, extra_special_tokens, ...(template && { chat_template: template.text }) };
-  if (template) texts.push(template);
+  const plain = { ...others, extra_special_tokens, ...templates };
   const tokens = parsed(map, texts);
   const isWhole = Object.keys(tokens).some((key) => /^extra/.test(key) || isOwnName(key));
   const whole = isWhole ? (await mapPart()).withMap(plain, tokens) : { ...plain, ...tokens };

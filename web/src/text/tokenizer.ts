@@ -69,7 +69,7 @@ export class PreTrainedTokenizer extends Callable<
   /** The model's maximum input length; Infinity if the files do not give it. */
   declare readonly model_max_length: number;
   /**
-   * The Jinja chat template, or several by name, of chat_template.jinja or tokenizer_config.json; null if there is
+   * The Jinja chat template, or several by name, of files of their own or tokenizer_config.json; null if there is
    * none.
    */
   declare readonly chat_template: string | Readonly<Record<string, string>> | null;
