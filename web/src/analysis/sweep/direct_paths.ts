@@ -130,8 +130,8 @@ const matrixOf = (weights: LensWeights, component: 'q' | 'k' | 'v', layer: numbe
   component === 'q' ? weights.W_Q(layer) : component === 'k' ? weights.W_K(layer) : weights.W_V(layer);
 
 /**
- * The same from every head: [n_layers, n_heads, n_layers, n_heads], or n_key_value_heads last for `k` and `v`. The caches
- * need the `hook_z` of all layers.
+ * The same from every head: [n_layers, n_heads, n_layers, n_heads], or n_key_value_heads last for `k` and `v`. The
+ * caches need the `hook_z` of all layers.
  */
 export async function get_act_patch_direct_path_all_sources(
   model: PreTrainedModel,
