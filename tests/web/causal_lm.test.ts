@@ -141,6 +141,7 @@ describe('a forward pass', () => {
     expect(await names({ names_filter: (name) => name.endsWith('hook_z') })).toHaveLength(5);
     expect(await names({ names_filter: ['hook_embed', /hook_q$/] })).toHaveLength(6);
     expect(await names({ names_filter: () => false })).toEqual([]);
+    expect(await names({ names_filter: undefined })).toEqual(await names({}));
     // @ts-expect-error: no hook has this name
     expect((await failureOf(() => names({ names_filter: 'blocks.0.attn.hook_rot' }))).code).toBe('invalid_argument');
     const failure = await failureOf(() =>

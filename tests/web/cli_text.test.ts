@@ -73,6 +73,11 @@ describe('generate', { timeout }, () => {
     expect(new Set(pairs).size).toBe(pairs.length);
   });
 
+  it('takes an object of an option that may be several', async () => {
+    const { code, err } = await run(['generate', stories, 'a', '--select', '{"positions": -1}']);
+    expect([code, err]).toEqual([1, expect.stringContaining('nothing is captured')]);
+  });
+
   it('gives several sequences of a beam search with their scores', async () => {
     const words = [
       'generate',

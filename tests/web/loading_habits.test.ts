@@ -79,6 +79,11 @@ describe('options of loading', () => {
   });
 });
 
+it('formats of weights are nothing to a tokenizer', async () => {
+  const quantized = { quantized: true, device: 'wasm' } as object;
+  expect((await AutoTokenizer.from_pretrained(storiesPath, quantized)).bos_token).toBe('<s>');
+});
+
 describe('classes', () => {
   it('by name take their own architecture alone', async () => {
     const model = await LlamaForCausalLM.from_pretrained(storiesPath);
@@ -158,6 +163,12 @@ describe('Xenova and onnx-community', () => {
 describe('env', () => {
   const wasm = (env.backends as { onnx: { wasm: Record<string, unknown> } }).onnx.wasm;
   afterEach(() => configure({ remoteHost: undefined, numThreads: undefined, wasmUrl: undefined, fetch: undefined }));
+
+  it('has the declarations of what may be set', () => {
+    env.backends.onnx.wasm.numThreads = 2;
+    const threads: number | 'auto' | undefined = env.backends.onnx.wasm.numThreads;
+    expect(threads).toBe(2);
+  });
 
   it('sets what configure() sets', async () => {
     env.remoteHost = 'https://models.example/';

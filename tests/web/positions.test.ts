@@ -132,6 +132,12 @@ describe.each(variants)('%s', (variant) => {
     expect([found.dims, found.data]).toEqual([example.tensor('bias').dims, example.tensor('bias').data]);
   });
 
+  it('a bias has as many buckets as its table unless another number is said', async () => {
+    const bias = (num_buckets?: number) =>
+      relative_position_bias([[1], [2], [3], [4]], { queries: 1, keys: 2, num_buckets });
+    expect(await bias(undefined)).toEqual(await bias(4));
+  });
+
   it.each(examplesOf('positions', 'learned'))('$name', async (example) => {
     const found = await learned_encoding(example.tensor('table'), example.tensor('positions'));
     expect([found.dims, found.data]).toEqual([example.tensor('embedding').dims, example.tensor('embedding').data]);

@@ -16,14 +16,15 @@ describe('streamers', () => {
 
   it('take their options under decode_kwargs, too', () => {
     const texts: string[] = [];
-    const options = {
-      callback_function: (text: string) => texts.push(text),
-      decode_kwargs: { skip_special_tokens: false },
-    };
-    const streamer = new TextStreamer(tokenizer, options as unknown as { callback_function: (text: string) => void });
-    streamer.put([[BigInt(tokenizer.bos_token_id as number)]]);
-    streamer.end();
-    expect(texts.join('')).toContain('<s>');
+    for (const options of [
+      { decode_kwargs: { skip_special_tokens: false } },
+      { skip_special_tokens: false, decode_kwargs: { skip_special_tokens: undefined } },
+    ]) {
+      const streamer = new TextStreamer(tokenizer, { callback_function: (text) => texts.push(text), ...options });
+      streamer.put([[BigInt(tokenizer.bos_token_id as number)]]);
+      streamer.end();
+    }
+    expect(texts.filter((text) => text.includes('<s>'))).toHaveLength(2);
   });
 
   it('refuse what they do not have', async () => {

@@ -290,6 +290,11 @@ describe('types', () => {
     ['a list full of nothing', () => full([2], null as never), 'invalid_argument'],
     ['a list full of a text', () => full([2], '3' as never), 'invalid_argument'],
     ['an axis of a scalar', () => full([], 1).sum(1), 'invalid_argument'],
+    [
+      'an option of torch that there is not',
+      () => interpolate_4d(full([1, 1, 2, 2], 1), { size: [4, 4], align_corners: true } as { size: number[] }),
+      'unsupported',
+    ],
     ['no size', () => interpolate_4d(full([1, 1, 2, 2], 1), {} as { size: number[] }), 'invalid_argument'],
   ])('%s is refused', async (_, call, code) => {
     const failure = await failureOf(async () => call());

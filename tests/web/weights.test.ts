@@ -130,6 +130,8 @@ describe('LensWeights', () => {
       expect(same(bias, await model.parameter(`${shared}.ffn_output.bias`))).toBe(true);
     }
     expect(await failureOf(() => model.parameter('blocks.3.attn.W_Q'))).toMatchObject({ code: 'invalid_argument' });
+    const [first = ''] = (await model.named_parameters()).map(({ name }) => name);
+    expect((await failureOf(() => model.parameter(first, { fold_ln: true }))).message).toContain("checkpoint's name");
   });
 
   it('folds the bias of a norm into that of the gate', async () => {

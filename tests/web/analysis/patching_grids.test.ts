@@ -77,6 +77,8 @@ describe.each(variants.flatMap((variant) => cases.map((one) => [variant, one.nam
       const all = await get_act_patch_direct_path_all_sources(model, corrupted, ...caches, metric, { component });
       expect(all.slice(0, 1, null, null).data).toEqual(found.data);
       expect(all.dims).toEqual([2, model.cfg.n_heads, ...found.dims]);
+      const one = get_act_patch_direct_path_all_sources(model, corrupted, ...caches, metric, options as object);
+      expect((await failureOf(() => one)).message).toContain('src_layer');
     });
 
     it.each(['recomputed', 'frozen'] as const)('paths, MLPs %s', async (mlps) => {

@@ -46,7 +46,8 @@ export interface WhisperFeatureExtractor {
   /**
    * input_features of one audio or of several. Audio at another rate than the model's is resampled. Rejects with
    * `invalid_argument` for anything but audio and for audio that is too short, `malformed_file` or `unsupported` for
-   * files, `shape_mismatch` if the unpadded audio of a batch differs in length, or the abort signal's reason.
+   * files, `file_not_found` or `network_error` for those that cannot be read, `shape_mismatch` if the unpadded audio
+   * of a batch differs in length, or the abort signal's reason.
    */
   // biome-ignore lint/style/useShorthandFunctionType: a type of this name would not merge with the class
   (audio: AudioInput | readonly AudioInput[], options?: FeatureExtractorCallOptions): Promise<FeatureExtractorOutput>;

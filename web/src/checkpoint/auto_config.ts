@@ -13,8 +13,8 @@ export interface PretrainedConfig {
 /** Reads the config of a model. */
 export const AutoConfig = {
   /**
-   * The config.json of a source. Rejects with `file_not_found`, `network_error`, `integrity_mismatch` or the abort
-   * signal's reason.
+   * The config.json of a source. Rejects with `file_not_found`, `network_error`, `malformed_config`,
+   * `integrity_mismatch` or the abort signal's reason.
    */
   async from_pretrained(source: Source, given: SourceOptions & ReadOptions = {}): Promise<PretrainedConfig> {
     const call = 'AutoConfig.from_pretrained';

@@ -32,7 +32,7 @@ export interface Folder {
    * asked for it in the same request.
    */
   find(name: string, signal?: AbortSignal, use?: 'read at once'): Promise<SourceFile | undefined>;
-  /** The names of all files, if they can be listed, those of a subfolder surely if it is named. Rejects if there is none. */
+  /** The names of all files, if they can be listed; surely of those in a named subfolder. Rejects if there is none. */
   list?: ((subfolder?: string) => Promise<string[]>) | undefined;
   /** The same folder, keeping only files of these names in memory. */
   only(names: readonly string[]): Folder;

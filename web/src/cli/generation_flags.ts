@@ -1,4 +1,4 @@
-// Every option of generate() as a command line option, under Hugging Face's name with dashes. The list is generated
+// The options of generate() as command line options, under Hugging Face's names with dashes. The list is generated
 // from the members of GenerationOptions when the package is built.
 
 import known from 'built:generation_options';
@@ -59,7 +59,7 @@ function placeholder({ type }: Known): string {
   return type.includes('[') || isObject(type) ? 'json' : 'value';
 }
 
-const isObject = (type: string) => /\bRecord</.test(type);
+const isObject = (type: string) => /\b(Record<|CapturePart\b)/.test(type);
 const takesTexts = (type: string) => /\breadonly string\[\]/.test(type);
 
 /**

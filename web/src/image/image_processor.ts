@@ -109,7 +109,7 @@ export interface ImageProcessor {
   /**
    * pixel_values of one image or of a batch, whose images must all have the same final size. Rejects with
    * `invalid_argument` or `shape_mismatch` for anything but images and for different sizes, `unsupported` for an
-   * unknown option.
+   * unknown option, `file_not_found` or `network_error` for an image that cannot be read from its path or URL.
    */
   // biome-ignore lint/style/useShorthandFunctionType: a type of this name would not merge with the class
   (images: ImageInput | readonly ImageInput[], options?: ImageProcessorCallOptions): Promise<ImageProcessorOutput>;

@@ -22,7 +22,8 @@ const names = ['nearest', 'lanczos', 'bilinear', 'bicubic', 'box', 'hamming'];
 
 /**
  * An image of bytes: rows from top to bottom, pixels from left to right, interleaved channels. Methods that change it
- * return the image itself. Anything that is not an image or does not fit throws `invalid_argument` or `shape_mismatch`.
+ * return the image itself. Anything that is not an image or does not fit throws `invalid_argument`,
+ * `shape_mismatch` or (a tensor) `dtype_mismatch`.
  */
 export class RawImage implements ImagePixels {
   data: Bytes;

@@ -48,6 +48,10 @@ export async function readParameter(
   if (at !== undefined && (processing.fold_ln || processing.center_writing_weights)) {
     throw new ClearformerError('unsupported', "parameter: 'at' is for weights as they are; slice a processed one");
   }
+  if ((processing.fold_ln || processing.center_writing_weights) && /(weight|bias)$/.test(name)) {
+    const why = "is a checkpoint's name: fold_ln and center_writing_weights are for TransformerLens' names";
+    throw new ClearformerError('invalid_argument', `parameter: "${name}" ${why}`);
+  }
   const { data, dims } = await engine.call('parameter_read', { model, name, ...processing, at: boundsOf(at) });
   return new Tensor(
     'float32',

@@ -157,7 +157,8 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
     options: RunWithCacheOptions = {},
   ): Promise<[Tensor<'float32'>, ActivationCache]> {
     checkOptions('run_with_cache', options, ['names_filter', 'select', ...hookOptions]);
-    return this.#observed('run_with_cache', inputs, { names_filter: '*', ...options });
+    const { names_filter = '*' } = options;
+    return this.#observed('run_with_cache', inputs, { ...options, names_filter });
   }
 
   /**

@@ -16,7 +16,7 @@ export abstract class Pipeline<
   Result,
   Model extends PreTrainedModel,
 > extends Callable<Arguments, Promise<Result>> {
-  /** The task, by upstream's name. */
+  /** The task, by transformers' name; `embeddings` is this package's own. */
   readonly task: string;
   readonly model: Model;
 

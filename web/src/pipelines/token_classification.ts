@@ -23,7 +23,11 @@ import { inTextBatches, modelInputs, type TextCallOptions, textCallOptions, text
 
 /** Options of a call. */
 export interface TokenClassificationOptions extends TextCallOptions {
-  /** How tokens are aggregated to entities (default `none`): see entities.ts. */
+  /**
+   * How tokens are aggregated to entities (default `none`). `simple`: adjacent tokens of one kind form an entity;
+   * `first`, `average`, `max`: so do words, whose class is that of their first token, of its mean scores, of the
+   * highest score.
+   */
   aggregation_strategy?: AggregationStrategy | undefined;
   /** Labels that are omitted. Default: O. */
   ignore_labels?: readonly string[] | undefined;

@@ -163,7 +163,8 @@ export async function relative_position_bias(
   const call = 'relative_position_bias';
   const span = spanOf(call, options, bucketOptions);
   const given = floats(`${call}: table`, table);
-  const buckets = bucketsOf(call, { num_buckets: given.dims[0], ...options });
+  const { num_buckets = given.dims[0] } = options;
+  const buckets = bucketsOf(call, { ...options, num_buckets });
   expectTable(call, given.dims[1] ?? 1, span.queries, span.keys);
   return compute(call, { table: given, ...span, ...buckets });
 }

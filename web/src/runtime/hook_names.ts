@@ -4,7 +4,7 @@ type Stack = `blocks.${number}` | `${'encoder' | 'decoder'}.${number}` | `${'tex
 type Prefix = '' | 'encoder.' | 'decoder.' | 'text_model.' | 'vision_model.';
 
 type Norm = 'hook_scale' | 'hook_normalized';
-type Scores = `hook_attn_scores${'' | '_raw' | '_softcapped'}` | 'hook_pattern';
+type Scores = `hook_attn_scores${'' | '_raw' | '_softcapped' | '_c2p' | '_p2c'}` | 'hook_pattern';
 type Attention =
   | `hook_${'q' | 'k' | 'v' | 'z' | 'rot_q' | 'rot_k' | 'result'}`
   | Scores

@@ -30,7 +30,7 @@ export interface ParameterInfo {
   bytes: number;
 }
 
-/** How weights are processed as they are read; see processed_weights.h of the core. */
+/** How weights under TransformerLens' names are processed as they are read. */
 export interface WeightProcessing {
   /** The norm before a weight becomes part of it, and of its bias. */
   fold_ln?: boolean | undefined;

@@ -6,6 +6,20 @@ import { ClearformerError } from './error.js';
 
 type Settings = Record<string, unknown>;
 
+/** `env`, with the settings that may be changed; the others accept their actual value only. */
+type Env = Settings & {
+  remoteHost: string;
+  readonly backends: Settings & {
+    readonly onnx: Settings & {
+      readonly wasm: Settings & {
+        numThreads?: number | 'auto' | undefined;
+        wasmPaths?: string | URL | undefined;
+        wasmBinary?: ArrayBuffer | Uint8Array | undefined;
+      };
+    };
+  };
+};
+
 interface Setting {
   get(): unknown;
   /** Throws for an unsupported value. */
@@ -63,7 +77,7 @@ const perCall = "say it where a model is loaded, with the option cache: 'none'";
  * `configure`; settings without effect here accept their actual value, and throw `unsupported` with an alternative for
  * others.
  */
-export const env: Settings = /* @__PURE__ */ settings('', {
+export const env = /* @__PURE__ */ settings('', {
   remoteHost: /* @__PURE__ */ same('remoteHost', () => `${remoteHost()}/`),
   remotePathTemplate: fixed(
     'remotePathTemplate',
@@ -108,4 +122,4 @@ export const env: Settings = /* @__PURE__ */ settings('', {
       logLevel: fixed('backends.onnx.logLevel', 'warning', 'there is no ONNX session; see configure({ onWarning })'),
     }),
   }),
-});
+}) as Env;

@@ -28,6 +28,9 @@ const usual: Readonly<Record<string, readonly unknown[]>> = {
   dtype: ['auto'],
 };
 
+/** Calls for which there are no formats of weights. */
+const withoutWeights = /Config|Tokenizer|Processor|Extractor/;
+
 /** Formats of ONNX exports, and the corresponding dtypes. */
 const roundings: Readonly<Record<string, string>> = {
   int8: 'q8',
@@ -54,8 +57,9 @@ export function translated(call: string, given: unknown): Options | undefined {
     found = true;
     delete own[option];
     if (value === null || value === undefined || usual[option]?.includes(value)) continue;
-    if (option === 'quantized' && typeof value === 'boolean') own.dtype ??= value ? 'q8' : 'fp32';
-    else throw refused(call, option, value);
+    if (option === 'quantized' && typeof value === 'boolean') {
+      if (!withoutWeights.test(call)) own.dtype ??= value ? 'q8' : 'fp32';
+    } else throw refused(call, option, value);
   }
   return found ? own : undefined;
 }

@@ -4,7 +4,7 @@
 // Cubic convolution (Keys 1981) with a = -3/4, as in torch.
 
 import { ClearformerError, textOf } from '../support/error.js';
-import { expectArgument } from '../support/options.js';
+import { checkOptions, expectArgument } from '../support/options.js';
 import { exportedTensor } from './exported_tensor.js';
 import { Tensor } from './tensor.js';
 
@@ -100,6 +100,7 @@ export interface InterpolateOptions {
 export async function interpolate_4d(images: Tensor, options: InterpolateOptions): Promise<Tensor<'float32'>> {
   const { size = [], mode = 'bilinear' } = options ?? {};
   const input = exportedTensor('interpolate_4d', images);
+  checkOptions('interpolate_4d', options, ['size', 'mode']);
   expectArgument('interpolate_4d', Array.isArray(size), 'a size [height, width]', size);
   const leading = [...input.dims.slice(0, 4 - size.length), ...size].slice(0, 2);
   if (input.dims.length !== 4 || leading.some((extent, axis) => extent !== input.dims[axis])) {

@@ -25,9 +25,9 @@ export type Operand<T extends TensorType> = number | bigint | Tensor<T>;
  * Throws `shape_mismatch` when `data` and `dims` disagree, `dtype_mismatch` when `data` is not the type's array.
  *
  * Methods compute synchronously in JavaScript, with torch's semantics, and return new tensors; rows (`tensor[0]`,
- * iteration) and other shapes (`view`, `squeeze`, `unsqueeze`, `flatten`) share the data. They throw `invalid_argument`
- * for an axis that does not exist, `shape_mismatch` for dims that do not fit, `dtype_mismatch` for element types the
- * operation does not support.
+ * iteration) and other shapes (`view`, `squeeze`, `unsqueeze`, `flatten`; `permute` and `transpose` if no axis moves)
+ * share the data. They throw `invalid_argument` for an axis that does not exist, `shape_mismatch` for dims that do not
+ * fit, `dtype_mismatch` for element types the operation does not support.
  */
 export class Tensor<T extends TensorType = TensorType> {
   /** The row with this index, negative from the end: a tensor without the first axis that shares the data. */

@@ -81,6 +81,7 @@ export interface TokenizerOutput extends TokenInfo {
 /** The same as numbers: one array for one text, an array of arrays for several (and with overflowing tokens). */
 export interface TokenizerLists<L extends number[] | number[][]> extends TokenInfo {
   input_ids: L;
+  /** Missing as `TokenizerOutput`'s. */
   attention_mask: L;
   token_type_ids?: L;
   special_tokens_mask?: L;

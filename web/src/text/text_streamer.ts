@@ -13,8 +13,9 @@ const replacement = '\uFFFD';
 const contextTokens = 16;
 
 /**
- * Decodes a growing sequence piece by piece. The concatenated pieces are the text of the whole sequence; a character
- * spread over several tokens is returned in one piece, with the last of them.
+ * Decodes a growing sequence piece by piece. The concatenated pieces are the text of the whole sequence, by default
+ * (other than `decode`'s) without special tokens; a character spread over several tokens is returned in one piece, with
+ * the last of them.
  */
 export class IncrementalDecoder {
   readonly #tokenizer: PreTrainedTokenizer;
@@ -91,12 +92,13 @@ export abstract class BaseStreamer implements Streamer {
 export interface TextStreamerOptions {
   /** Omit the prompt. Default false. */
   skip_prompt?: boolean | undefined;
+  /** Omit special tokens. Default true. */
   skip_special_tokens?: boolean | undefined;
   /** Called with every piece of text. Default: prints it, to standard output or else the console. */
   callback_function?: ((text: string) => void) | null | undefined;
   /** Called with every step's token ids. */
   token_callback_function?: ((ids: bigint[]) => void) | null | undefined;
-  /** May contain `skip_special_tokens`. */
+  /** May contain `skip_special_tokens`, which comes before the one beside it. */
   decode_kwargs?: { skip_special_tokens?: boolean | undefined } | undefined;
 }
 
@@ -118,7 +120,9 @@ export class TextStreamer extends BaseStreamer {
     checkOptions('TextStreamer', own, ['skip_prompt', 'skip_special_tokens', ...functions]);
     this.#options = own;
     const { skip_special_tokens } = own;
-    this.#decoder = new IncrementalDecoder(tokenizer, { skip_special_tokens, ...decode_kwargs });
+    this.#decoder = new IncrementalDecoder(tokenizer, {
+      skip_special_tokens: decode_kwargs?.skip_special_tokens ?? skip_special_tokens,
+    });
   }
 
   /** Receives the ids of a step of one sequence; the prompt first. Throws `unsupported` for a batch. */
@@ -139,7 +143,7 @@ export class TextStreamer extends BaseStreamer {
     this.#tell(ids.map((id) => this.#decoder.push(Number(id))).join(''));
   }
 
-  /** Returns text held back until the sequence is complete. */
+  /** Passes on text held back until the sequence is complete. */
   end(): void {
     this.#tell(this.#decoder.end());
     this.#decoder.begin([]);

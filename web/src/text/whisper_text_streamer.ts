@@ -47,7 +47,7 @@ export class WhisperTextStreamer extends TextStreamer {
     token_callback_function?.(ids);
   }
 
-  /** Returns text held back until the sequence is complete. */
+  /** Passes on text held back until the sequence is complete. */
   override end(): void {
     super.end();
     this.#isOpen = false;

@@ -33,7 +33,8 @@ export interface DirectPathOptions extends PatchingGridOptions {
 }
 
 const call = 'get_act_patch_direct_path';
-const known = ['src_layer', 'src_head', 'component', 'signal', 'progress', 'logits_to_keep'];
+const shared = ['component', 'signal', 'progress', 'logits_to_keep'];
+const known = ['src_layer', 'src_head', ...shared];
 
 const invalid = (message: string, option: string) =>
   new ClearformerError('invalid_argument', `${call}: ${message}`, { option });
@@ -130,7 +131,8 @@ const matrixOf = (weights: LensWeights, component: 'q' | 'k' | 'v', layer: numbe
   component === 'q' ? weights.W_Q(layer) : component === 'k' ? weights.W_K(layer) : weights.W_V(layer);
 
 /**
- * The same from every head: [n_layers, n_heads, n_layers, n_heads]. The caches need the `hook_z` of all layers.
+ * The same from every head: [n_layers, n_heads, n_layers, n_heads], or n_key_value_heads last for `k` and `v`. The
+ * caches need the `hook_z` of all layers.
  */
 export async function get_act_patch_direct_path_all_sources(
   model: PreTrainedModel,
@@ -140,7 +142,7 @@ export async function get_act_patch_direct_path_all_sources(
   patching_metric: Metric,
   options: Omit<DirectPathOptions, 'src_layer' | 'src_head'> = {},
 ): Promise<Floats> {
-  checkCall(call, model, options, known);
+  checkCall(call, model, options, shared);
   const { n_layers, n_heads } = model.cfg;
   const parts: Floats[] = [];
   for (let source = 0; source < (n_layers - 1) * n_heads; source++) {
