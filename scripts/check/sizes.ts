@@ -65,7 +65,7 @@ const pages: readonly Page[] = [
     later: /^(web_folder|sha256)/,
     limit: 53_400,
   },
-  { name: 'everything the package exports', imports: ['*'], limit: 116_100 },
+  { name: 'everything the package exports', imports: ['*'], limit: 116_200 },
 ];
 
 const brotli = (data: Buffer): number =>

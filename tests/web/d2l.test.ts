@@ -1,6 +1,6 @@
 // The classes of d2l.ai against their references in float64, separately and composed into encoder and decoder.
 
-import { configure, d2l, nn, prepend_tokens, Tensor } from 'clearformer';
+import { attention_pooling, configure, d2l, nn, prepend_tokens, Tensor } from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Bound, type Example, examplesOf, expectWithin, gamma, largest } from './support/primitives.js';
 import { variants } from './support/variants.js';
@@ -231,5 +231,56 @@ describe.each(variants)('%s', (variant) => {
     const module = await made.load_state_dict(example.stateDict());
     const [output, cache] = await module.forward(example.tensor('X'), { names: ['*'] });
     expectNear(example, output, cache);
+  });
+});
+
+describe('rows without keys', () => {
+  it('without keys pooling gives zeros', async () => {
+    const none = new Tensor('float32', new Float32Array(0), [1, 0, 2]);
+    for (const score of ['scaled_dot', 'dot', 'distance'] as const) {
+      const options = { score, empty_row: 'uniform' } as const;
+      const [output, weights] = await attention_pooling([[[1, 2]]], none, none, { ...options, need_weights: true });
+      expect([output.tolist(), weights.dims]).toEqual([[[[0, 0]]], [1, 1, 0]]);
+      const grouped = { ...options, enable_gqa: true, need_scores: 'raw' } as const;
+      const [pooled] = await attention_pooling([[[[1, 2]], [[3, 4]]]], none.unsqueeze(0), none.unsqueeze(0), grouped);
+      expect(pooled.tolist()).toEqual([[[[0, 0]], [[0, 0]]]]);
+    }
+    const { inputs } = await new d2l.DotProductAttention().backward([[[[1, 2]]], none, none], {
+      grad_output: [[[1, 1]]],
+    });
+    expect(inputs.queries.tolist()).toEqual([[[0, 0]]]);
+  });
+
+  it('uniform weights of a row without keys depend on no score, whatever observes or edits the scores', async () => {
+    // biome-ignore format: matrices
+    const module = await new d2l.AdditiveAttention(2).load_state_dict({
+      'W_q.weight': [[1, 0.2], [-0.3, 0.5]],
+      'W_k.weight': [[0.4, 0.1], [0.7, -0.5]],
+      'w_v.weight': [[1, -1]],
+    });
+    // biome-ignore format: matrices
+    const keys = [[[0.1, 0.7], [-0.4, 0.9], [0.5, -0.6]]], values = [[[1, 2], [4, 8], [-3, 5]]];
+    const scores = async (options: object, lengths = [0], with_respect_to: object = { hooks: 'hook_attn_scores' }) => {
+      const given = [[[[0.3, -0.5]]], keys, values, lengths, options] as Parameters<typeof module.forward>;
+      const found = await module.backward(given, { grad_output: [[[1, 0]]], with_respect_to });
+      return [...((found.grad.hook_attn_scores ?? found.edits[0]) as Float).data];
+    };
+    const add = (value: number) => ({ hook: 'hook_attn_scores', op: 'add', value: [[[value, value, value]]] });
+    const set = { hook: 'hook_attn_scores', op: 'replace', value: [[[0, 0, 0]]] };
+    const nothing = [0, 0, 0];
+    for (const options of [
+      {},
+      { fwd_hooks: [['hook_attn_scores', () => {}]] },
+      { edits: [add(0)] },
+      { edits: [{ hook: 'hook_attn_scores_raw', op: 'scale', value: 1 }] },
+      { edits: [set, { ...set, value: [[[-Infinity, -Infinity, -Infinity]]] }] },
+    ]) {
+      expect(await scores(options)).toEqual(nothing);
+    }
+    expect(await scores({ edits: [add(1)] }, [0], { edits: [0] })).toEqual(nothing);
+    // Keys that an edit gives to a row, and takes from one, count.
+    const third = await scores({ edits: [set] }, [0], { edits: [0] });
+    expect(third.map((one) => Math.round(one * 9))).toEqual([1, 10, -11]);
+    expect(await scores({ edits: [add(-Infinity)] }, [3])).toEqual(nothing);
   });
 });
