@@ -1,9 +1,9 @@
 // The rules of generation_config.json for Whisper's languages, tasks and heads, whose ranges are the model's.
 
 import { brokenRules, isWhole, type Own } from '../checkpoint/file_rules.js';
-import { isObject } from '../support/kinds.js';
 import type { ModelShape } from '../runtime/border.js';
 import type { ClearformerError } from '../support/error.js';
+import { isObject } from '../support/kinds.js';
 
 type Values = Readonly<Record<string, unknown>>;
 
