@@ -7,6 +7,7 @@
 #include <new>
 
 #include "bindings/marshal.h"
+#include "clearformer/tensor/embedded_threads.h"
 #include "clearformer/tensor/thread_pool.h"
 
 extern "C" {

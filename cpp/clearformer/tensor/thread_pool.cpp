@@ -20,7 +20,9 @@ void set_num_threads(std::size_t) {}
 
 #include "clearformer/tensor/atomic_wait.h"
 
-#if !defined(__wasm_atomics__)
+#if defined(__wasm_atomics__)
+#include "clearformer/tensor/embedded_threads.h"
+#else
 #include <system_error>
 #include <thread>
 #include <vector>

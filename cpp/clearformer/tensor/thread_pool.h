@@ -13,33 +13,12 @@ std::size_t num_threads();
 
 /// Resizes the pool, 1 … kMaxThreads; if the system refuses a thread it stays smaller, as num_threads() reports.
 /// Waits for a running loop; must not be called inside one.
-/// In WebAssembly the threads must already be serving (see serve_parallel_loops); without shared memory there is
+/// In WebAssembly the threads must already be serving (see embedded_threads.h); without shared memory there is
 /// always one.
 void set_num_threads(std::size_t count);
 
 /// The maximum size of the pool.
 inline constexpr std::size_t kMaxThreads = 64;
-
-#if defined(__wasm_atomics__)
-/// The main loop of a thread that the embedder created: thread `worker`, 1 … num_threads() - 1, of the pool. Needs
-/// nothing but a stack of its own. Returns at the number of parallel_loops_end().
-void serve_parallel_loops(std::size_t worker);
-
-/// A 32-bit number by which the embedder ends the pool's threads, also when no other thread runs any more: it sets the
-/// lowest bit and notifies those who wait for a change.
-const void* parallel_loops_end();
-
-/// Reports that a thread of the pool has died inside a loop, which therefore never ends: its caller traps instead of
-/// waiting for ever.
-void break_parallel_loops();
-
-/// How the calling thread waits for the other threads of a loop.
-enum class CallerWait {
-  sleep,  // after a short spin
-  spin,   // always: a browser's main thread may not block
-};
-void set_caller_wait(CallerWait wait);
-#endif
 
 /// Amount of work below which running in parallel costs more than it saves, in multiply-adds or comparable steps:
 /// some microseconds of one thread, about the time to wake another.
