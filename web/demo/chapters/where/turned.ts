@@ -1,6 +1,6 @@
 // Rotary positions: a query and a key of the model, rotated by the package to any two positions, and their dot product.
 
-import { bmm, matmul, type RotaryOptions, rotary, type Tensor } from 'clearformer';
+import { bmm, ClearformerError, matmul, type RotaryOptions, rotary, type Tensor } from 'clearformer';
 import type { Book, Sentence } from '../../book/book.js';
 import { activation } from '../../book/shelf.js';
 import { largestDifference, reshaped, stacked, transposed } from '../../book/tensors.js';
@@ -68,9 +68,15 @@ export async function turnedOf(book: Book, asked: TurnedAsked): Promise<Turned> 
   const { model } = await book.shelf.model(book.modelName);
   const config = model.config as Readonly<Record<string, unknown>>;
   const { partial_rotary_factor: turning = 1 } = { ...config, ...(config.rope_parameters as object) };
-  const own = turning === 1 ? await turnedIn(book, book.modelName, asked).catch(() => undefined) : undefined;
+  const own = turning === 1 ? await turnedIn(book, book.modelName, asked).catch(whereRefused) : undefined;
   const shown = own && own.sentence.ids.length > 1 && own.difference < rounding;
   return shown ? own : turnedIn(book, 'stories260K', asked);
+}
+
+/** Of a model without such hooks or such a rotation. */
+function whereRefused(thrown: unknown): undefined {
+  if (thrown instanceof ClearformerError && ['invalid_argument', 'unsupported'].includes(thrown.code)) return undefined;
+  throw thrown;
 }
 
 async function turnedIn(book: Book, name: string, asked: TurnedAsked): Promise<Turned> {
