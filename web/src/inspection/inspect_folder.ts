@@ -94,7 +94,7 @@ class Look {
 
   /** The text of a file that describes the model. */
   async text(name: string, read: typeof readOptional | typeof readRequired): Promise<string | undefined> {
-    const file = await this.#attempt(name, () => read(this.#folder, name, { signal: this.#signal }));
+    const file = await this.#attempt(() => read(this.#folder, name, { signal: this.#signal }));
     if (file !== undefined) this.files.push({ name, bytes: file.bytes });
     return file?.text;
   }
@@ -103,7 +103,7 @@ class Look {
    * The safetensors files with their first bytes. Throws `file_not_found` if the folder contains no part of a model.
    */
   async weights(): Promise<InspectedFile[]> {
-    const whole = await this.#attempt(weightsName, () => this.#find(weightsName));
+    const whole = await this.#attempt(() => this.#find(weightsName));
     if (whole !== undefined) return this.#starts([whole]);
     if (this.#isTold(weightsName)) return [];
     this.index = await this.text(indexName, readOptional);
@@ -112,9 +112,9 @@ class Look {
       return [];
     }
     const text = this.index;
-    const shards = await this.#attempt(undefined, () => run('checkpoint_index', { text, name: indexName }));
+    const shards = await this.#attempt(() => run('checkpoint_index', { text, name: indexName }), 'told elsewhere');
     const found = (shards?.files ?? []).map((name) =>
-      this.#attempt(name, async () => {
+      this.#attempt(async () => {
         const file = await this.#find(name);
         if (file === undefined) throw notFound(this.#folder, name);
         return file;
@@ -132,7 +132,7 @@ class Look {
   async #starts(files: readonly SourceFile[]): Promise<InspectedFile[]> {
     const started = await Promise.all(
       files.map((file) =>
-        this.#attempt(file.name, async () => {
+        this.#attempt(async () => {
           const start = await headerStart(file, this.#signal);
           return { file, start, bytes: sizeFrom(file, start) };
         }),
@@ -144,7 +144,7 @@ class Look {
   }
 
   async #noWeights(): Promise<void> {
-    const other = await this.#attempt('', () => findOtherWeights(this.#folder, this.#signal));
+    const other = await this.#attempt(() => findOtherWeights(this.#folder, this.#signal));
     const { where } = this.#folder;
     if (other !== undefined) {
       this.files.push({ name: other.file, bytes: null });
@@ -152,9 +152,9 @@ class Look {
       return;
     }
     const isBare = async () => (await this.#folder.find('config.json', this.#signal)) === undefined;
-    if (await this.#attempt(undefined, isBare)) {
+    if (await this.#attempt(isBare, 'told elsewhere')) {
       const { refusedFolder } = await refusals();
-      const stranger = await this.#attempt('', () => refusedFolder(this.#folder, this.#signal));
+      const stranger = await this.#attempt(() => refusedFolder(this.#folder, this.#signal));
       if (stranger !== undefined) return; // which is what is told of config.json
       throw new ClearformerError('file_not_found', `there is nothing of a model in ${where}`, { where });
     }
@@ -190,21 +190,21 @@ class Look {
   }
 
   async #found(names: readonly string[]): Promise<string[]> {
-    const found = await Promise.all(names.map((name) => this.#attempt(name, () => this.#find(name))));
+    const found = await Promise.all(names.map((name) => this.#attempt(() => this.#find(name))));
     const there = found.filter((file) => file !== undefined);
     for (const { name, size } of there) this.files.push({ name, bytes: size });
     return there.map(({ name }) => name);
   }
 
   /** The result of `read`; an invalid file becomes a problem, an unreadable source is thrown to the caller. */
-  async #attempt<T>(file: string | undefined, read: () => Promise<T>): Promise<T | undefined> {
+  async #attempt<T>(read: () => Promise<T>, as: 'told' | 'told elsewhere' = 'told'): Promise<T | undefined> {
     try {
       return await read();
     } catch (thrown) {
       const unreadable = ['network_error', 'wasm_unavailable', 'poisoned'];
       if (!(thrown instanceof ClearformerError) || unreadable.includes(thrown.code)) throw thrown;
       if (thrown.code === 'file_not_found' && thrown.details.file === undefined) throw thrown; // there is no folder
-      if (file !== undefined) this.#tell(thrown);
+      if (as === 'told') this.#tell(thrown);
       return undefined;
     }
   }
