@@ -28,9 +28,6 @@ const usual: Readonly<Record<string, readonly unknown[]>> = {
   dtype: ['auto'],
 };
 
-/** Calls for which there are no formats of weights. */
-const withoutWeights = /Config|Tokenizer|Processor|Extractor/;
-
 /** Formats of ONNX exports, and the corresponding dtypes. */
 const roundings: Readonly<Record<string, string>> = {
   int8: 'q8',
@@ -44,10 +41,10 @@ const roundings: Readonly<Record<string, string>> = {
 };
 
 /**
- * The options with those of transformers.js translated; undefined if there are none. Throws `unsupported` with the
- * alternative.
+ * The options with those of transformers.js translated; undefined if there are none. `known`: those of the call, if they
+ * are known here. Throws `unsupported` with the alternative.
  */
-export function translated(call: string, given: unknown): Options | undefined {
+export function translated(call: string, given: unknown, known?: readonly string[]): Options | undefined {
   if (typeof given !== 'object' || given === null) return undefined;
   const own: Record<string, unknown> = { ...given };
   let found = false;
@@ -58,7 +55,7 @@ export function translated(call: string, given: unknown): Options | undefined {
     delete own[option];
     if (value === null || value === undefined || usual[option]?.includes(value)) continue;
     if (option === 'quantized' && typeof value === 'boolean') {
-      if (!withoutWeights.test(call)) own.dtype ??= value ? 'q8' : 'fp32';
+      if (known?.includes('dtype') !== false) own.dtype ??= value ? 'q8' : 'fp32'; // else nothing is rounded
     } else throw refused(call, option, value);
   }
   return found ? own : undefined;

@@ -83,7 +83,8 @@ export async function ownOptions<O>(call: string, given: O, check: (options: O) 
     return given;
   } catch (thrown) {
     const { translated } = await import('./foreign_options.js'); // rarely needed
-    const own = translated(call, given) as O | undefined;
+    const known = thrown instanceof ClearformerError ? thrown.details.expected : undefined;
+    const own = translated(call, given, known) as O | undefined;
     if (own === undefined) throw thrown;
     check(own);
     return own;
