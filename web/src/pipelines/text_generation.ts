@@ -4,6 +4,7 @@ import type { ReadOptions } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import { GenerativeModel } from '../models/generative_model.js';
 import { ClearformerError } from '../support/error.js';
+import { refusedOption } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { readTokenizer } from '../text/auto_tokenizer.js';
 import type { TokenizerOutput } from '../text/batch.js';
@@ -120,9 +121,7 @@ export class TextGenerationPipeline extends Pipeline<
     }
     const option = isText(prompts[0]) ? chatOptions.find((name) => options?.[name]) : undefined;
     if (option === undefined) return;
-    throw new ClearformerError('invalid_argument', `${this.task}: ${option} is for conversations, not for texts`, {
-      option,
-    });
+    throw refusedOption(this.task, option, 'is for conversations, not for texts');
   }
 
   async #inputs(prompts: readonly Prompt[], options: TextGenerationOptions): Promise<TokenizerOutput> {

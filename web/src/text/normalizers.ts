@@ -13,6 +13,7 @@ export type Normalize = (text: AlignedText) => Steps<AlignedText>;
 const nothing = () => '';
 const space = () => ' ';
 const withTables = (step: Step) => onDemand().unicodeNormalizer(step);
+
 /** The normalizer of a tokenizer.json; throws `unsupported` for an unknown type. */
 export function normalizerOf(held: unknown): Normalize {
   if (held === null || held === undefined) return chain([]);
