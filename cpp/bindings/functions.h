@@ -20,8 +20,6 @@ Model& editable(const OpenModel& open);
 Weights weights_of(int checkpoint);
 /// model.cfg, with TransformerLens' names.
 emscripten::val cfg_of(const ModelConfig& config);
-/// The model's default generation options; throws for invalid ones.
-GenerationConfig defaults_of(const Arguments& arguments, const ModelConfig& config);
 
 // checkpoint.cpp
 emscripten::val build_info(const Arguments& arguments);

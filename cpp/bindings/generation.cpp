@@ -52,6 +52,8 @@ val generation_create(const Arguments& arguments) {
   }
   const ConfigReader options(arguments.json("options"), "generate", ErrorCode::invalid_argument);
   config.update(options, GenerationConfig::Unknown::refuse);
+  // Else it would be the model's: here null is none, and so is what no file says.
+  if (!config.decoder_start_token_id) config.decoder_start_token_id = config.bos_token_id;
   const GivenInputs given(arguments);
   val result = val::object();
   put(result, "num_beams", config.num_beams);

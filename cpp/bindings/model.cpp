@@ -93,6 +93,31 @@ val directions_value(const Directions& directions) {
   return result;
 }
 
+// The special tokens of a model's texts.
+void put_tokens(val& result, const GenerationConfig& config) {
+  put(result, "bos_token_id", or_null(config.bos_token_id));
+  put(result, "eos_token_id", to_value(config.eos_token_ids));
+  put(result, "pad_token_id", or_null(config.pad_token_id));
+  put(result, "decoder_start_token_id", or_null(config.decoder_start_token_id));
+}
+
+// As transformers: only what generation_config.json says; without that file what config.json itself says, as older
+// checkpoints do, and its text_config where it says nothing.
+GenerationConfig defaults_of(const Arguments& arguments) {
+  GenerationConfig defaults;
+  const bool own = arguments.has("generation_config");
+  const ConfigReader file(arguments.text(own ? "generation_config" : "config"),
+                          own ? "generation_config.json" : arguments.text("config_name"));
+  if (const auto text = own ? std::nullopt : file.object("text_config")) {
+    defaults.update(*text, GenerationConfig::Unknown::ignore);
+  }
+  defaults.update(file, GenerationConfig::Unknown::ignore);
+  if (!own && file.flag("force_bos_token_to_be_generated")) {  // BART's before transformers 4.2
+    defaults.forced_bos_token_id = defaults.bos_token_id;
+  }
+  return defaults;
+}
+
 }  // namespace
 
 // model.cfg, with TransformerLens' names; the second tower (CLIP's vision tower, an encoder-decoder's
@@ -111,24 +136,8 @@ val cfg_of(const ModelConfig& config) {
   }
   put(cfg, "act_fn", to_value(config.activation));
   put(cfg, "tie_word_embeddings", config.tied);
-  put(cfg, "bos_token_id", or_null(config.bos_token_id));
-  put(cfg, "eos_token_id", to_value(config.eos_token_ids));
-  put(cfg, "pad_token_id", or_null(config.pad_token_id));
-  put(cfg, "decoder_start_token_id", or_null(config.decoder_start_token_id));
+  put_tokens(cfg, generation_config_of(config));
   return cfg;
-}
-
-// generation_config.json over the special tokens of config.json; older checkpoints without that file have all
-// options in config.json.
-GenerationConfig defaults_of(const Arguments& arguments, const ModelConfig& config) {
-  GenerationConfig defaults;
-  defaults.eos_token_ids = config.eos_token_ids;
-  defaults.pad_token_id = config.pad_token_id;
-  const bool own = arguments.has("generation_config");
-  const ConfigReader file(arguments.text(own ? "generation_config" : "config"),
-                          own ? "generation_config.json" : arguments.text("config_name"));
-  defaults.update(file, GenerationConfig::Unknown::ignore);
-  return defaults;
 }
 
 std::optional<Task> task_in(const Arguments& arguments) {
@@ -159,9 +168,12 @@ val model_create(const Arguments& arguments) {
   auto open = std::make_shared<OpenModel>();
   open->model = load_model(reader->finish(), arguments.text("config"), task_in(arguments),
                            arguments.text("config_name"), *cache);
-  open->defaults = defaults_of(arguments, open->model->config());
+  open->defaults = defaults_of(arguments);
   val result = val::object();
+  val tokens = val::object();
+  put_tokens(tokens, open->defaults);
   put(result, "cfg", cfg_of(open->model->config()));
+  put(result, "special_tokens", tokens);
   put(result, "unexpected_tensors", to_value(open->model->unexpected_tensors()));
   put(result, "hooks", to_value(json_of(open->model->hooks())));
   put(result, "model", handles().add(std::move(open)));

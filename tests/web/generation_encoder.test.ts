@@ -1,7 +1,9 @@
 // Generation of encoder-decoders: initial tokens and caches.
 
+import { readFileSync } from 'node:fs';
 import { AutoModelForSeq2SeqLM, type GenerativeModel } from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { failureOf } from './support/failures.js';
 import { fixturePath } from './support/references.js';
 
 describe('generation with an encoder', () => {
@@ -45,5 +47,36 @@ describe('generation with an encoder', () => {
   it('takes the defaults of the checkpoint', async () => {
     const out = await model.generate(inputs, { max_new_tokens: 4 });
     expect(Number(out.data.at(-1))).toBe(2); // forced_eos_token_id
+  });
+
+  it('begins with bos_token_id where decoder_start_token_id is null', async () => {
+    const begun = async (given: object) => Number((await model.generate(inputs, { ...options, ...given })).data[0]);
+    expect(await begun({})).toBe(2);
+    expect(await begun({ decoder_start_token_id: null })).toBe(0);
+  });
+
+  it('begins with bos_token_id where a folder asks for it by an old name', async () => {
+    const folder = fixturePath('models/bart/odd');
+    const read = (name: string) => readFileSync(`${folder}/${name}`);
+    const { forced_eos_token_id, ...config } = JSON.parse(read('config.json').toString());
+    const old = JSON.stringify({ ...config, force_bos_token_to_be_generated: true });
+    const files = { 'config.json': Buffer.from(old), 'model.safetensors': read('model.safetensors') };
+    await using forced = await AutoModelForSeq2SeqLM.from_pretrained(files);
+    const greedy = { max_new_tokens: 4 };
+    const named = { ...greedy, forced_bos_token_id: 0, forced_eos_token_id: null };
+    expect((await forced.generate(inputs, greedy)).data).toEqual((await model.generate(inputs, named)).data);
+  });
+
+  it('leaves the encoder out where the cache holds what it read', async () => {
+    const { past_key_values } = await model({ ...inputs, decoder_input_ids: [[2, 8]] }, { use_cache: true });
+    const attention_mask = [[1, 1, 1, 1, 1, 1]];
+    for (const given of [inputs, { attention_mask }]) {
+      const failure = await failureOf(() => model({ ...given, decoder_input_ids: [[9]], past_key_values }));
+      expect([failure.code, failure.message]).toEqual([
+        'unsupported',
+        'forward: past_key_values hold what the encoder read: leave out its inputs',
+      ]);
+    }
+    await past_key_values?.dispose();
   });
 });

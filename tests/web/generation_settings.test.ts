@@ -2,7 +2,7 @@
 
 import { AutoModelForCausalLM, type GenerativeModel, pipeline } from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { storiesFiles } from './support/checkpoints.js';
+import { configured, storiesFiles } from './support/checkpoints.js';
 import { failureOf } from './support/failures.js';
 
 const generation_config = new TextEncoder().encode(
@@ -80,5 +80,51 @@ describe('generation_config', () => {
     expect(await write('Once upon', { generation_config: { ...rest, max_new_tokens: 2 }, max_new_tokens })).toEqual(
       expected,
     );
+  });
+});
+
+describe('special tokens', () => {
+  const none = { bos_token_id: null, eos_token_id: null, pad_token_id: null, decoder_start_token_id: null };
+  const file = (values: object) => new TextEncoder().encode(JSON.stringify(values));
+
+  // As transformers: the classes' defaults, of which Llama ends texts at 2, are no settings of a folder.
+  it.each([
+    ['are those of generation_config.json alone', { max_new_tokens: 3 }, { pad_token_id: 0 }, none],
+    [
+      'are those of config.json without that file',
+      undefined,
+      { pad_token_id: 0 },
+      { bos_token_id: 1, eos_token_id: 2, pad_token_id: 0 },
+    ],
+    ['may be several', undefined, { eos_token_id: [5, 2] }, { bos_token_id: 1, eos_token_id: [5, 2] }],
+    [
+      'are those of text_config where config.json has none',
+      undefined,
+      { eos_token_id: null, text_config: { bos_token_id: 7, eos_token_id: 2 } },
+      { bos_token_id: 1, eos_token_id: 2 },
+    ],
+    ['are none of the class', undefined, { bos_token_id: undefined, eos_token_id: undefined }, none],
+  ])('%s', async (_, generation, changed, expected) => {
+    const given = configured(changed);
+    delete given['generation_config.json'];
+    if (generation) given['generation_config.json'] = file(generation);
+    await using model = await AutoModelForCausalLM.from_pretrained(given, { worker: false });
+    expect(model.generation_config).toMatchObject({ ...none, ...expected });
+    const next = { max_new_tokens: 3, sequence_bias: [[[2], 1e6]] as [number[], number][] };
+    const ends = [model.generation_config.eos_token_id].flat().includes(2);
+    expect((await model.generate(inputs, next)).dims).toEqual([1, ends ? 6 : 8]);
+    const padded = { input_ids: [[403, 0, 407, 261]] };
+    const attention_mask = padded.input_ids.map((row) =>
+      row.map((token) => Number(token !== model.generation_config.pad_token_id)),
+    );
+    const written = await model.generate(padded, { max_new_tokens: 3 });
+    expect(written.data).toEqual((await model.generate({ ...padded, attention_mask }, { max_new_tokens: 3 })).data);
+  });
+
+  it('are those of the class in a new model', async () => {
+    const text = new TextDecoder().decode(storiesFiles()['config.json']);
+    const { architectures, bos_token_id, eos_token_id, ...config } = JSON.parse(text);
+    await using model = await AutoModelForCausalLM.from_config(config, { worker: false });
+    expect(model.generation_config).toMatchObject({ ...none, bos_token_id: 1, eos_token_id: 2 });
   });
 });

@@ -241,6 +241,17 @@ describe('feature-extraction of sentence-transformers folders', () => {
     expect(answers[1]).toEqual(answers[0]);
   });
 
+  it.each(['bert', 'roberta', 'distilbert', 'camembert', 'albert', 'xlm-roberta', 'xlnet'])(
+    'cuts texts at the max_seq_length of sentence_%s_config.json',
+    async (kind) => {
+      const files = { ...folderFiles('models/sentence_transformers/cls'), ...numberTokenizer };
+      const settings = (max_seq_length: number) => new TextEncoder().encode(JSON.stringify({ max_seq_length }));
+      Object.assign(files, { 'sentence_bert_config.json': undefined, [`sentence_${kind}_config.json`]: settings(4) });
+      await using pipe = await pipeline('feature-extraction', files, here);
+      expect((await pipe('5 6 7 8 9 10')).tolist()).toEqual((await pipe('5 6 7 8')).tolist());
+    },
+  );
+
   it('dense layers follow pooling, and what is wrong with theirs is named', async () => {
     const files = { ...folderFiles('models/sentence_transformers/embedding_gemma'), ...numberTokenizer };
     const pipe = await pipeline('feature-extraction', files, { deterministic: true });

@@ -22,6 +22,8 @@ describe('labels', () => {
     const config = { id2label: { '00': 'a', ' 1 ': 'b', 2: 7, 3: '' } };
     expect([0, 1, 2, 3, 4].map((id) => labelOf(config, id))).toEqual(['a', 'b', '7', '', 'LABEL_4']);
     expect([labelOf({}, 0), labelOf({ id2label: null }, 1)]).toEqual(['LABEL_0', 'LABEL_1']);
+    const id2label = { 0: 'a', 1: 'b' };
+    expect([2, 3].map((num_labels) => labelOf({ id2label, num_labels }, 1))).toEqual(['b', 'LABEL_1']);
   });
 
   it.each([null, true, {}])('are not %j', (label) => {

@@ -111,8 +111,8 @@ std::vector<Span> read_spans(const ConfigReader& config, std::size_t layers,
 
 std::size_t read_labels(const ConfigReader& config) {
   const auto labels = config.object("id2label");
-  if (labels && !labels->root().object().empty()) return labels->root().object().size();
-  return config.size("num_labels", 2);  // transformers' default
+  const std::size_t named = labels ? labels->root().object().size() : 0;
+  return config.size("num_labels", named == 0 ? 2 : named);  // 2: transformers' default
 }
 
 TowerConfig::Attends read_causality(const ConfigReader& config) {

@@ -48,7 +48,7 @@ void set_window(TowerConfig& tower, std::size_t size);
 std::vector<Span> read_spans(const ConfigReader& config, std::size_t layers,
                              Span (*usual)(const ConfigReader&, std::size_t layer));
 
-/// The number of classes: id2label, num_labels, or 2.
+/// The number of classes: num_labels, that of id2label, or 2.
 std::size_t read_labels(const ConfigReader& config);
 
 /// Reads "is_causal": false makes attention bidirectional.

@@ -193,6 +193,10 @@ std::vector<PassSize> EncoderDecoderModel::sizes(const ModelInputs& inputs) cons
 
 void EncoderDecoderModel::check(const ModelInputs& inputs) const {
   if (inputs.cache != nullptr && inputs.cache->has_memory()) {
+    if (inputs.input_ids || inputs.input_features || inputs.attention_mask) {
+      fail(ErrorCode::unsupported,
+           "forward: past_key_values hold what the encoder read: leave out its inputs");
+    }
     expect_inputs(inputs, {"decoder_input_ids"},
                   {"decoder_attention_mask", "decoder_position_ids"});
   } else if (config_.tower.audio) {

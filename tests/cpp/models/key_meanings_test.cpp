@@ -54,6 +54,17 @@ TEST(KeyMeanings, Gemma3SeesBothWaysWithHalfItsWindow) {
                [] { meant("gemma2", R"("use_bidirectional_attention": true)"); });
 }
 
+TEST(KeyMeanings, NumLabelsCountsClassesAlsoBesideOtherNames) {
+  const auto classes = [](const char* keys) {
+    return meant("bert", keys, Task::sequence_classification).head->outputs;
+  };
+  EXPECT_EQ(classes(""), 2u);
+  EXPECT_EQ(classes(R"("num_labels": 7)"), 7u);
+  EXPECT_EQ(classes(R"("id2label": {"0": "a", "1": "b", "2": "c"})"), 3u);
+  EXPECT_EQ(classes(R"("id2label": {"0": "a", "1": "b", "2": "c"}, "num_labels": null)"), 3u);
+  EXPECT_EQ(classes(R"("id2label": {"0": "a", "1": "b", "2": "c"}, "num_labels": 7)"), 7u);
+}
+
 TEST(KeyMeanings, KeysThatAFamilyIgnores) {
   EXPECT_EQ(
       meant("gemma3_text", R"("attn_logit_softcapping": 5.0)").tower.stack.block.attention.softcap,

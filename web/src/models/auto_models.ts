@@ -204,13 +204,14 @@ export async function loadModel(
     options.signal?.throwIfAborted();
     progress.ready();
     const { integrity } = options;
-    const parsed = { config: JSON.parse(config.text), generation: JSON.parse(generationConfig?.text ?? '{}') };
+    const { eos_token_id: ends, ...tokens } = created.special_tokens;
+    const given = JSON.parse(generationConfig?.text ?? '{}');
     return {
       engine,
       handle: created.model,
       cfg: created.cfg,
-      config: parsed.config,
-      generationConfig: { ...endTokens(parsed.config), ...parsed.generation },
+      config: JSON.parse(config.text),
+      generationConfig: { ...tokens, eos_token_id: ends.length > 1 ? ends : (ends[0] ?? null), ...given },
       unexpectedTensors: created.unexpected_tensors,
       hooks: JSON.parse(created.hooks),
       build,
@@ -225,12 +226,6 @@ export async function loadModel(
     void close(starting);
     throw thrown;
   }
-}
-
-/** The special tokens of config.json, which generation_config.json may override. */
-function endTokens(config: Record<string, unknown>): Record<string, unknown> {
-  const { bos_token_id = null, eos_token_id = null, pad_token_id = null } = config;
-  return { bos_token_id, eos_token_id, pad_token_id };
 }
 
 async function close(starting: Promise<Engine>): Promise<void> {

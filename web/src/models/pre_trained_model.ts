@@ -85,7 +85,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   readonly cfg: ModelShape;
   /** The parsed config.json. */
   readonly config: Record<string, unknown>;
-  /** Default generation options, which may be changed: generation_config.json over the special tokens of config.json. */
+  /** Default generation options, which may be changed: generation_config.json, else the special tokens in config.json. */
   readonly generation_config: Record<string, unknown>;
   /** The format of the weights of linear layers. */
   readonly dtype: WeightType;

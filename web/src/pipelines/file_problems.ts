@@ -8,7 +8,7 @@ import type { Problem } from '../inspection/inspection.js';
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
 import { readTemplateFiles } from '../text/template_files.js';
 import { brokenSentenceRules } from './sentence_rules.js';
-import { promptFile, promptProblems } from './sentence_transformers.js';
+import { promptFile, promptProblems, readTransformerSettings } from './sentence_transformers.js';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -44,10 +44,7 @@ export async function fileProblems(
   await attempt(async () => promptProblems((await read(promptFile)) ?? {}));
   for (const { kind, path } of await modules(folder, signal, attempt)) {
     await attempt(async () => {
-      if (kind === 'Transformer') {
-        const name = `${path}sentence_bert_config.json`;
-        return brokenSentenceRules('sentence_bert_config.json', (await read(name)) ?? {}, name);
-      }
+      if (kind === 'Transformer') return (await readTransformerSettings(folder, path, { signal })).broken;
       const name = `${path}config.json`;
       if (kind === 'Dense') return brokenSentenceRules('Dense/config.json', (await read(name)) ?? {}, name);
       return poolingProblems((await read(name)) ?? {}, name, d_model);

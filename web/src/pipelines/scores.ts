@@ -66,12 +66,21 @@ export function rowOf(tensor: Tensor<'float32'>, row: number): Float32Array {
   return tensor.data.subarray(row * size, (row + 1) * size);
 }
 
+type Names = Readonly<Record<string, unknown>>;
+
+/** The names of classes in config.json: none where `num_labels` counts others, as in transformers. */
+export function namesOf({ id2label, label2id, num_labels: count }: Names): { id2label: Names; label2id: Names } {
+  const names = (id2label ?? {}) as Names;
+  const others = (id2label ?? null) !== null && Object.keys(names).length !== (count ?? Object.keys(names).length);
+  return others ? { id2label: {}, label2id: {} } : { id2label: names, label2id: (label2id ?? {}) as Names };
+}
+
 /**
  * The name of a class: from `id2label` of config.json, whose keys are numbers as int() reads them, or LABEL_0, LABEL_1, …
  * without one. Throws `malformed_config` for what is neither text nor number.
  */
 export function labelOf(config: Readonly<Record<string, unknown>>, id: number): string {
-  const labels = (config.id2label ?? {}) as Record<string, unknown>;
+  const { id2label: labels } = namesOf(config);
   const key = id in labels ? id : Object.keys(labels).find((one) => Number(one) === id);
   const label = key === undefined ? `LABEL_${id}` : labels[key];
   if (typeof label === 'string' || typeof label === 'number') return String(label);

@@ -91,12 +91,27 @@ async function readModules(folder: Folder, options: ReadOptions): Promise<Module
   return modules.map(({ type, path }) => ({ type, path: path ?? '' }));
 }
 
+const transformers = ['bert', 'roberta', 'distilbert', 'camembert', 'albert', 'xlm-roberta', 'xlnet'];
+
+/** The settings of a Transformer: the first file that exists, whose name older classes chose. Rejects as files do. */
+export async function readTransformerSettings(
+  folder: Folder,
+  own: string,
+  options: ReadOptions,
+): Promise<{ values: Record<string, unknown>; broken: ClearformerError[] }> {
+  for (const kind of transformers) {
+    const name = `${own}sentence_${kind}_config.json`;
+    const file = await readOptional(folder, name, options);
+    if (file === undefined) continue;
+    const values = JSON.parse(file.text);
+    return { values, broken: brokenSentenceRules('sentence_bert_config.json', values, name) };
+  }
+  return { values: {}, broken: [] };
+}
+
 async function readTransformer(folder: Folder, own: string, options: ReadOptions): Promise<Partial<EmbeddingDefaults>> {
-  const name = `${own}sentence_bert_config.json`;
-  const file = await readOptional(folder, name, options);
-  if (file === undefined) return {};
-  const values = JSON.parse(file.text);
-  expectNone(brokenSentenceRules('sentence_bert_config.json', values, name));
+  const { values, broken } = await readTransformerSettings(folder, own, options);
+  expectNone(broken);
   const { max_seq_length, do_lower_case } = values as {
     max_seq_length?: number | null;
     do_lower_case?: boolean | null;

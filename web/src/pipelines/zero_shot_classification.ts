@@ -9,7 +9,7 @@ import { readTokenizer } from '../text/auto_tokenizer.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { type LogitsModel, Pipeline } from './base_pipeline.js';
 import { loader } from './load_pipeline.js';
-import { sentencesOf, softmax, topIndices } from './scores.js';
+import { namesOf, sentencesOf, softmax, topIndices } from './scores.js';
 import { checkTexts, logitsOfPairs } from './text_pairs.js';
 import { type TextCallOptions, textCallOptions, textList } from './texts.js';
 
@@ -116,17 +116,15 @@ function separated(labels: string): string[] {
  * The classes of entailment and contradiction, by their names in config.json; if none is named entailment it is the
  * last class, as upstream, with a warning. Throws `unsupported` for a model with fewer than two classes.
  */
-function judgements({ label2id, id2label }: Readonly<Record<string, unknown>>): {
-  entailment: number;
-  contradiction: number;
-} {
-  const ids = new Map(Object.entries((id2label ?? {}) as Record<string, unknown>).map(([id, name]) => [name, id]));
-  const named = [...Object.entries((label2id ?? {}) as Record<string, unknown>), ...ids];
+function judgements(config: Readonly<Record<string, unknown>>): { entailment: number; contradiction: number } {
+  const { id2label, label2id } = namesOf(config);
+  const ids = new Map(Object.entries(id2label).map(([id, name]) => [name, id]));
+  const named = [...Object.entries(label2id), ...ids];
   const find = (test: RegExp) => {
     const found = named.find(([name]) => test.test(String(name)))?.[1];
     return found === undefined ? undefined : Number(found);
   };
-  const last = Math.max(1, ...named.map(([, id]) => Number(id)));
+  const last = Math.max(1, Number(config.num_labels ?? 2) - 1, ...named.map(([, id]) => Number(id)));
   const entailment = find(/^entail/i);
   if (entailment === undefined) {
     const message = 'zero-shot-classification: config.json names no class "entailment": the last one is taken for it';

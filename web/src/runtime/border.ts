@@ -195,6 +195,10 @@ export interface GenerationValue {
 export interface ModelValue {
   model: Handle;
   cfg: ModelShape;
+  /** Those that texts are generated with. */
+  special_tokens: Record<'bos_token_id' | 'pad_token_id' | 'decoder_start_token_id', number | null> & {
+    eos_token_id: number[];
+  };
   unexpected_tensors: string[];
   /** `HookPoint[]` as JSON. */
   hooks: string;

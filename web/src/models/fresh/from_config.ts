@@ -3,7 +3,7 @@
 
 import type { PretrainedConfig } from '../../checkpoint/auto_config.js';
 import type { Folder, SourceFile } from '../../checkpoint/folder.js';
-import type { CacheType, WeightType } from '../../runtime/border.js';
+import type { CacheType, ModelShape, WeightType } from '../../runtime/border.js';
 import type { Engine } from '../../runtime/engine.js';
 import { type EngineOptions, startEngine } from '../../runtime/start_engine.js';
 import { ClearformerError, textOf } from '../../support/error.js';
@@ -91,6 +91,17 @@ function textFor(config: PretrainedConfig, task: string): string {
   return JSON.stringify(own, undefined, 2).replace(floats, '$1.0');
 }
 
+/** The special tokens of the class that the config does not set: a new model generates with them, a folder's without. */
+function tokensOf(config: PretrainedConfig, cfg: ModelShape | undefined): PretrainedConfig {
+  if (!cfg?.kind.includes('decoder')) return {};
+  const { bos_token_id, eos_token_id, pad_token_id, decoder_start_token_id } = cfg;
+  const ends = [eos_token_id].flat();
+  const all = { bos_token_id, eos_token_id: ends.length > 1 ? ends : ends[0], pad_token_id, decoder_start_token_id };
+  return Object.fromEntries(
+    Object.entries(all).filter(([name, token]) => !(name in config) && (token ?? null) !== null),
+  );
+}
+
 const weightsName = 'model.safetensors';
 
 async function newFolder(call: string, text: string, task: string, seed: number, engine: Engine): Promise<Folder> {
@@ -105,7 +116,7 @@ async function newFolder(call: string, text: string, task: string, seed: number,
     const distribution = distributionOf(config, tensor, padding ?? undefined);
     planned.push({ ...tensor, distribution, table: await tableOf(engine, tensor, distribution) });
   }
-  const bytes = new TextEncoder().encode(text);
+  const bytes = new TextEncoder().encode(textFor({ ...tokensOf(config, cfg), ...config }, task));
   const once = (all: Uint8Array) =>
     async function* () {
       yield all.slice(); // which the reader may transfer
