@@ -93,8 +93,9 @@ val directions_value(const Directions& directions) {
   return result;
 }
 
-// The special tokens of a model's texts.
-void put_tokens(val& result, const GenerationConfig& config) {
+// The special tokens of a ModelConfig or a GenerationConfig.
+template <class Config>
+void put_tokens(val& result, const Config& config) {
   put(result, "bos_token_id", or_null(config.bos_token_id));
   put(result, "eos_token_id", to_value(config.eos_token_ids));
   put(result, "pad_token_id", or_null(config.pad_token_id));
@@ -136,7 +137,7 @@ val cfg_of(const ModelConfig& config) {
   }
   put(cfg, "act_fn", to_value(config.activation));
   put(cfg, "tie_word_embeddings", config.tied);
-  put_tokens(cfg, generation_config_of(config));
+  put_tokens(cfg, config);
   return cfg;
 }
 
