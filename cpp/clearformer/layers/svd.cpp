@@ -113,8 +113,14 @@ Columns product(const Columns& from, const Columns& by) {
 }
 
 void expect_matrix(const TensorView& x) {
-  if (x.shape().rank() == 2) return;
-  fail(ErrorCode::shape_mismatch, "svd: a tensor of shape ", x.shape().text(), " is no matrix");
+  if (x.shape().rank() != 2) {
+    fail(ErrorCode::shape_mismatch, "svd: a tensor of shape ", x.shape().text(), " is no matrix");
+  }
+  for (std::size_t i = 0; i < x.elements(); ++i) {
+    if (!std::isfinite(x.f32()[i])) {
+      fail(ErrorCode::invalid_argument, "svd: ", x.f32()[i], " in the matrix");
+    }
+  }
 }
 
 }  // namespace
