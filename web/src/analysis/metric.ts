@@ -38,7 +38,10 @@ function differenceAt(right: number, wrong: number, pos: number) {
     const [batch = 0, length = 0, words = 0] = dims;
     for (const token of [right, wrong]) {
       if (Number.isInteger(token) && token >= 0 && token < words && dims.length === 3) continue;
-      throw new ClearformerError('invalid_argument', `logitDifference: no token ${token} in [${dims.join(', ')}]`);
+      throw new ClearformerError(
+        'invalid_argument',
+        `logitDifference: no token ${textOf(token)} in [${dims.join(', ')}]`,
+      );
     }
     const [place = 0] = placesOf('logitDifference', pos, length);
     let sum = 0;
