@@ -81,11 +81,10 @@ std::vector<std::string> places_of(const StackConfig& stack, std::string_view sc
   if (stack.shared) places.push_back(concat(shared_scope(stack, scope), ".", ours));
   if (scope == "pos_embed" || scope.ends_with(".pos_embed")) places.emplace_back(scope);  // images
   if (scope == "embed" || scope == "pos_embed") {
-    for (const char* tower : {"decoder.", "text_model."}) {
+    for (const char* tower : {"decoder.", "text_model.", "encoder."}) {
       places.push_back(concat(tower, scope, ".", ours));
     }
   }
-  if (scope == "embed") places.emplace_back("encoder.embed.weight");
   if (scope.ends_with(".embed")) places.emplace_back("embed.weight");
   if (scope == "unembed") places.push_back(concat("mlm.out.", ours));
   if (scope == "unembed" && ours == "weight") {
@@ -122,9 +121,7 @@ ParameterView::Piece placed(const Parameter& parameter, Form form, std::size_t d
       add(Of::columns, columns);
       add(Of::rows, rows);
       break;
-    case Form::flat:
-      add(rows == 1 ? Of::columns : Of::rows, rows * columns);
-      break;
+    case Form::flat: add(rows == 1 ? Of::columns : Of::rows, rows * columns); break;
     case Form::plain:
       if (parameter.stored_shape.rank() == 3 && rows == 1) {  // positions of images: [1, N, D]
         add(Of::columns, parameter.stored_shape[1], parameter.stored_shape[2]);
