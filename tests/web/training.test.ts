@@ -105,17 +105,6 @@ const worst = (found: ArrayLike<number>, expected: ArrayLike<number>) =>
   );
 
 describe('steps of optimisers', () => {
-  it('clips gradients to 0, as torch', async () => {
-    await using model = await AutoModelForCausalLM.from_pretrained(fixturePath('llama_tiny/tied'));
-    const optimizer = new SGD(model, { lr: 1 });
-    await optimizer.backward({ input_ids: [[5, 6, 7]], labels: [[5, 6, 7]] });
-    expect(await clip_grad_norm_(optimizer, 0)).toBeGreaterThan(0);
-    const before = (await model.parameter('blocks.0.attn.W_Q')).data;
-    await optimizer.step();
-    expect((await model.parameter('blocks.0.attn.W_Q')).data).toEqual(before);
-    await optimizer.dispose();
-  });
-
   it.each(cases)('$name are torch’s', async (one) => {
     const expected = tensorsOf('training', one);
     const error = one.float32_error as { losses: number; norms: number; weights: number };
