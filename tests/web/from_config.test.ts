@@ -135,6 +135,12 @@ describe('from_config', () => {
     expect([...data.subarray(0, 3)]).toEqual([0.00707267364487052, 0.03163238242268562, 0.0096269641071558]);
     expect((await again.parameter(name)).data).toEqual(data);
     expect((await other.parameter(name)).data).not.toEqual(data);
+    const numbers = new Set<string>([]);
+    for (const seed of [0, 1, 2 ** 32, 2 ** 32 + 1]) {
+      await using one = await AutoModelForCausalLM.from_config(config, { seed });
+      numbers.add((await one.parameter(name)).data.subarray(0, 8).join());
+    }
+    expect(numbers.size).toBe(4);
     const small = await AutoModelForCausalLM.from_config(config, { seed: 7, dtype: 'q8', deterministic: true });
     expect(small.info().dtype).toBe('q8');
     const ids = { input_ids: [[5, 6, 7, 5, 6, 7]], labels: [[5, 6, 7, 5, 6, 7]] };

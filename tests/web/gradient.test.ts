@@ -176,6 +176,15 @@ describe('backward', () => {
     const edited = await model.run_with_hooks({ input_ids }, { return_type: 'loss', edits });
     expect(edited.dims).toEqual([]);
     expect(edited.item()).not.toBe(same?.item());
+    const padded = { input_ids: [[5, 6, 7, 8, 9], [0, 0, 9, 10, 11]], attention_mask: [[1, 1, 1, 1, 1], [0, 0, 1, 1, 1]] }; // biome-ignore format: rows
+    const ofText = await model.run_with_hooks(padded, { return_type: 'loss' });
+    const labels = [[5, 6, 7, 8, 9], [-100, -100, -100, 10, 11]]; // biome-ignore format: rows
+    expect(ofText.item()).toBe((await model({ ...padded, labels })).loss?.item());
+    const { inputs_embeds } = { inputs_embeds: new Tensor('float32', wave(5 * model.cfg.d_model), [1, 5, model.cfg.d_model]) }; // biome-ignore format: short
+    expect(await failureOf(() => model.run_with_hooks({ inputs_embeds }, { return_type: 'loss' }))).toMatchObject({
+      code: 'invalid_argument',
+      details: { option: 'return_type' },
+    });
     const twice = await gradient([{ labels: input_ids }, { labels: input_ids, weight: 2 }]);
     expect(twice.value).toBeCloseTo(3 * loss.value, 4);
   });

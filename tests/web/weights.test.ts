@@ -113,6 +113,28 @@ describe('LensWeights', () => {
     expect(await failureOf(() => weights.QK(0, 4))).toMatchObject({ code: 'invalid_argument' });
   });
 
+  it.each([
+    ['bart/odd', 2],
+    ['mbart/odd', 2],
+    ['whisper/odd', 0],
+  ] as const)('are the decoder’s: %s', async (folder, offset) => {
+    await using model = await AutoModelForSeq2SeqLM.from_pretrained(fixturePath(`models/${folder}`));
+    const weights = new LensWeights(model);
+    const positions = await model.parameter('model.decoder.embed_positions.weight');
+    expect(same(await weights.W_pos(), positions.slice([offset, null]))).toBe(true);
+    const bias = await weights.b_U();
+    expect(bias.dims).toEqual([(await weights.W_E()).dims[0]]);
+    if (folder !== 'whisper/odd') expect(bias.data).toEqual((await model.parameter('final_logits_bias')).data);
+  });
+
+  it.each(['clip', 'siglip'])('are those of the text: %s', async (name) => {
+    await using model = await AutoModel.from_pretrained(fixturePath(`models/${name}/odd`));
+    const weights = new LensWeights(model);
+    const embeddings = 'text_model.embeddings';
+    expect(same(await weights.W_E(), await model.parameter(`${embeddings}.token_embedding.weight`))).toBe(true);
+    expect(same(await weights.W_pos(), await model.parameter(`${embeddings}.position_embedding.weight`))).toBe(true);
+  });
+
   it('has the layers that share weights (ALBERT)', async () => {
     await using model = await AutoModel.from_pretrained(fixturePath('models/albert/even_base'));
     const { n_heads, d_head, d_model } = model.cfg;
@@ -307,6 +329,13 @@ it('what no final norm reads is not folded, what none follows is not centred', a
 
 it('svd and FactoredMatrix refuse what is no matrix', async () => {
   expect(await failureOf(() => svd([1, 2]))).toMatchObject({ code: 'shape_mismatch' });
+  for (const wrong of [Number.NaN, Number.POSITIVE_INFINITY]) {
+    const found = { code: 'invalid_argument', message: expect.stringContaining('svd: ') };
+    expect(await failureOf(() => svd([[1, wrong], [2, 3]]))).toMatchObject(found); // biome-ignore format: a matrix
+    const factor = new Tensor('float32', Float32Array.of(1, wrong), [2, 1]);
+    const product = new FactoredMatrix(factor, new Tensor('float32', Float32Array.of(1, 2), [1, 2]));
+    expect(await failureOf(() => product.svd())).toMatchObject(found);
+  }
   const { S } = await svd([
     [3, 0],
     [0, -4],

@@ -79,6 +79,7 @@ std::vector<double> normalize(Columns& g) {
   std::vector<double> lengths(g.count);
   for (std::size_t column = 0; column < g.count; ++column) {
     const double length = lengths[column] = std::sqrt(dot(g[column], g[column], g.length));
+    if (!std::isfinite(length)) fail(ErrorCode::invalid_argument, "svd: a number is not finite");
     for (std::size_t i = 0; length != 0.0 && i < g.length; ++i) g[column][i] /= length;
   }
   return lengths;

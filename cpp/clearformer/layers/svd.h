@@ -14,7 +14,8 @@ struct Svd {
   Tensor u, s, vh;
 };
 
-/// The singular value decomposition of x (M, N). Throws shape_mismatch for tensors that are no matrices.
+/// The singular value decomposition of x (M, N). Throws shape_mismatch for tensors that are no matrices,
+/// invalid_argument for numbers that are not finite.
 Svd svd(const TensorView& x);
 /// That of the product a·b of (M, R) and (R, N), which is not formed: K = min(M, R, N).
 Svd svd(const TensorView& a, const TensorView& b);

@@ -16,6 +16,7 @@ enum class Form {
   heads,    // [head, column, row of the head]: projections to queries, keys and values
   output,   // [head, column of the head, row]: the projection of the heads' results
   vectors,  // [head, row of the head]: the biases of projections
+  flat,     // [row], also of a bias that is stored as [1, row]
 };
 
 struct LensName {
@@ -28,7 +29,7 @@ constexpr LensName kNames[] = {
     {"W_E", "weight", Form::plain, "embed"},
     {"W_pos", "weight", Form::plain, "pos_embed"},
     {"W_U", "weight", Form::turned, "unembed"},
-    {"b_U", "bias", Form::plain, "unembed"},
+    {"b_U", "bias", Form::flat, "unembed"},
     {"W_Q", "q_proj.weight", Form::heads},
     {"W_K", "k_proj.weight", Form::heads},
     {"W_V", "v_proj.weight", Form::heads},
@@ -79,8 +80,11 @@ std::vector<std::string> places_of(const StackConfig& stack, std::string_view sc
   std::vector<std::string> places{concat(scope, ".", ours)};
   if (stack.shared) places.push_back(concat(shared_scope(stack, scope), ".", ours));
   if (scope == "pos_embed" || scope.ends_with(".pos_embed")) places.emplace_back(scope);  // images
-  if (scope == "embed")
-    places.insert(places.end(), {"decoder.embed.weight", "encoder.embed.weight"});
+  if (scope == "embed" || scope == "pos_embed") {
+    for (const char* tower : {"decoder.", "text_model.", "encoder."}) {
+      places.push_back(concat(tower, scope, ".", ours));
+    }
+  }
   if (scope.ends_with(".embed")) places.emplace_back("embed.weight");
   if (scope == "unembed") places.push_back(concat("mlm.out.", ours));
   if (scope == "unembed" && ours == "weight") {
@@ -117,6 +121,7 @@ ParameterView::Piece placed(const Parameter& parameter, Form form, std::size_t d
       add(Of::columns, columns);
       add(Of::rows, rows);
       break;
+    case Form::flat: add(rows == 1 ? Of::columns : Of::rows, rows * columns); break;
     case Form::plain:
       if (parameter.stored_shape.rank() == 3 && rows == 1) {  // positions of images: [1, N, D]
         add(Of::columns, parameter.stored_shape[1], parameter.stored_shape[2]);

@@ -94,6 +94,8 @@ TEST(Svd, OfDependentColumnsHasZeros) {
   const Svd found = svd(twice);
   expect_factors(found, twice);
   EXPECT_LE(found.s.f32()[1], 1e-13f * found.s.f32()[0]);
+  twice.f32()[3] = std::numeric_limits<float>::quiet_NaN();
+  expect_error(ErrorCode::invalid_argument, {"svd"}, [&] { svd(twice); });
   expect_error(ErrorCode::shape_mismatch, {"[6]"}, [&] { svd(x.view().reshaped({6})); });
   expect_error(ErrorCode::shape_mismatch, {"have no product"}, [&] { svd(x, x); });
 }

@@ -112,6 +112,7 @@ describe('a sweep', async () => {
       [{ metric, hook: 'blocks.*.attn.hook_*' }, 'invalid_argument', 'one for each layer is needed'],
       [{ metric, heads: [1] }, 'unsupported', "unknown option 'heads'"],
       [{ metric: logitDifference(1, 64) }, 'invalid_argument', 'no token 64'],
+      [{ metric: logitDifference(1n as never, 2) }, 'invalid_argument', 'no token 1n'],
       [{ metric: logitDifference(1, 2, 7) }, 'invalid_argument', 'no position 7 among 5'],
     ];
     for (const [options, code, message] of failures) {

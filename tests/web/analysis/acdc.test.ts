@@ -4,6 +4,7 @@ import {
   type Acdc,
   type ActivationCache,
   type ActivationEdit,
+  AutoModel,
   AutoModelForCausalLM,
   AutoModelForMaskedLM,
   acdc,
@@ -147,12 +148,22 @@ describe('acdc', () => {
     const code = async (call: () => Promise<unknown>) => (await failureOf(call)).code;
     expect(await code(() => acdc(model, { ...options, threshold: Number.NaN }))).toBe('invalid_argument');
     expect(await code(() => acdc(model, { ...options, source: { input_ids: [[1, 2]] } }))).toBe('shape_mismatch');
+    const past_key_values = (await model({ input_ids: [[1, 2]] }, { use_cache: true })).past_key_values;
+    for (const given of [{ base: { ...base, past_key_values } }, { source: { ...source, past_key_values } }]) {
+      const failure = await failureOf(() => acdc(model, { ...options, ...given }));
+      expect(failure).toMatchObject({ code: 'unsupported', details: { option: 'past_key_values' } });
+    }
     const signal = AbortSignal.abort(new Error('no'));
     await expect(acdc(model, { ...options, signal })).rejects.toThrow('no');
     const bert = await AutoModelForMaskedLM.from_pretrained(fixturePath('models/bert/odd_masked_lm'));
     expect(await code(() => acdc(bert, options))).toBe('unsupported');
     const both = await AutoModelForCausalLM.from_pretrained(fixturePath('models/gemma2/even'));
     expect(await code(() => acdc(both, options))).toBe('unsupported');
-    for (const one of [model, bert, both]) await one.dispose();
+    const words = await AutoModel.from_pretrained(fixturePath('models/gpt2/odd')); // without them
+    expect(await failureOf(() => acdc(words, { base, source, threshold: 0.1 }))).toMatchObject({
+      code: 'unsupported',
+      details: { option: 'metric' },
+    });
+    for (const one of [model, bert, both, words]) await one.dispose();
   });
 });

@@ -313,6 +313,30 @@ describe('linear probes', () => {
     const last = cache[hook]?.slice(0, -1) as Tensor<'float32'>;
     const seen = await new LinearProbe({ hook, kind: 'ridge' }, last).predict(clip, [inputs]);
     expect(seen.item()).toBeCloseTo(Number(last.mul(last).sum().item()), 4);
+    const pair = { ...inputs, input_ids: [[3, 4, 5], [6, 7, 5]], attention_mask: [[1, 1, 0], [1, 1, 1]] }; // biome-ignore format: two rows
+    expect((await new LinearProbe({ hook, kind: 'ridge' }, last).predict(clip, [pair])).data).toEqual(seen.data);
+  });
+
+  it('reads all rows of a batch in one pass, which extends a cache once', async () => {
+    await using model = await modelOf(probes[0] as Case);
+    const hook = 'blocks.1.hook_resid_post';
+    const weights = new Tensor('float32', Float32Array.from({ length: model.cfg.d_model }, Math.cos), [
+      model.cfg.d_model,
+    ]);
+    const probe = new LinearProbe({ hook, kind: 'ridge' }, weights);
+    const rows = [[5, 6, 7, 8], [9, 3, 4, 2], [1, 2, 3, 4]]; // biome-ignore format: rows
+    const mask = [[1, 1, 1, 1], [1, 1, 0, 0], [0, 1, 1, 1]]; // biome-ignore format: rows
+    const run = vi.spyOn(model, 'run_with_cache');
+    const found = await probe.predict(model, [{ input_ids: rows, attention_mask: mask }]);
+    expect(run).toHaveBeenCalledTimes(1);
+    const alone = rows.map((row, at) => ({ input_ids: [row], attention_mask: [mask[at] as number[]] }));
+    expect(found.data).toEqual((await probe.predict(model, alone)).data);
+    const before = rows.map((row) => row.slice(0, 2));
+    const { past_key_values } = await model({ input_ids: before }, { use_cache: true });
+    const after = await probe.predict(model, [{ input_ids: rows.map((row) => row.slice(2)), past_key_values }]);
+    expect(after.data).toEqual((await probe.predict(model, [{ input_ids: rows }])).data);
+    expect(await past_key_values?.info()).toMatchObject({ length: 4 });
+    await past_key_values?.dispose();
   });
 
   it('refuses what it cannot fit', async () => {

@@ -1,5 +1,6 @@
 // A metric: a number that summarises a model's output, to measure the effect of a change.
 
+import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { exportedTensor } from '../tensor/exported_tensor.js';
 import type { Tensor } from '../tensor/tensor.js';
@@ -37,7 +38,10 @@ function differenceAt(right: number, wrong: number, pos: number) {
     const [batch = 0, length = 0, words = 0] = dims;
     for (const token of [right, wrong]) {
       if (Number.isInteger(token) && token >= 0 && token < words && dims.length === 3) continue;
-      throw new ClearformerError('invalid_argument', `logitDifference: no token ${token} in [${dims.join(', ')}]`);
+      throw new ClearformerError(
+        'invalid_argument',
+        `logitDifference: no token ${textOf(token)} in [${dims.join(', ')}]`,
+      );
     }
     const [place = 0] = placesOf('logitDifference', pos, length);
     let sum = 0;
@@ -48,6 +52,10 @@ function differenceAt(right: number, wrong: number, pos: number) {
     return sum / batch;
   };
 }
+
+/** What a metric reads, of a model that can compute the logits of some positions only. */
+export const readsOf = ({ cfg }: PreTrainedModel, metric: Metric | undefined): MetricReads | undefined =>
+  cfg.task === 'causal-lm' || cfg.task === 'seq2seq-lm' ? metric?.reads : undefined;
 
 /** The metric of these logits. Throws `invalid_argument` if it is not a function or does not return a number. */
 export async function measured(call: string, metric: Metric, logits: Tensor<'float32'>): Promise<number> {

@@ -14,7 +14,6 @@ import { ClearformerError, textOf } from '../support/error.js';
 import { abortable, checkOptions } from '../support/options.js';
 import { nameTest } from '../support/pattern.js';
 import { type ActivationCache, toCache, toModuleCache } from '../tensor/activation_cache.js';
-import type { IntegerInput } from '../tensor/integer_input.js';
 import { Tensor } from '../tensor/tensor.js';
 import { floats } from '../tensor/tensor_input.js';
 import { toTensor } from '../tensor/tensor_output.js';
@@ -33,7 +32,7 @@ import {
 } from './gradient_metric.js';
 import { type NamesFilter, resolveHooks } from './hooks.js';
 import { forwardIn, type LabelInput, type ModelInputs } from './inputs.js';
-import { labelsIn, withDecoderInputs } from './labels.js';
+import { labelsIn, withDecoderInputs, wordsIn } from './labels.js';
 import { type EditOptions, keptIn, observe, partOf, requireCaptured, type StopOptions } from './observation.js';
 import { type ModelOutput, mainOutput, toOutput } from './outputs.js';
 import type { ForwardOptions, RunWithCacheOptions } from './pass_options.js';
@@ -198,10 +197,14 @@ export async function observedWithGradient(
   if (lossAsked && (metric ?? bwd_hooks) !== undefined) {
     throw refused('invalid_argument', `${call}: return_type 'loss' and a metric exclude each other`, 'return_type');
   }
+  if (lossAsked && !(model.cfg.task.endsWith('-lm') && inputs?.input_ids != null)) {
+    const message = `${call}: return_type 'loss' is of input_ids and a model that predicts words`;
+    throw refused('invalid_argument', message, 'return_type');
+  }
   const own = {
     ...options,
     ...(hooks !== undefined && metric !== undefined && { with_respect_to: { hooks } }),
-    ...(lossAsked && { metric: { labels: inputs?.input_ids as IntegerInput } }),
+    ...(lossAsked && { metric: { labels: wordsIn(inputs, model.cfg.task) } }),
   };
   const { outputs, activations, grad, value } = await gradients(call, model, inputs, own as BackwardOptions);
   Object.defineProperties(activations, { grad: { value: grad }, value: { value } }); // not among the captured

@@ -22,6 +22,18 @@ function isFractional(labels: unknown): boolean {
 }
 
 /**
+ * @internal The `input_ids` as labels, without those that `attention_mask` hides; of a causal model also without those that
+ * follow a hidden one, as in TransformerLens.
+ */
+export function wordsIn({ input_ids, attention_mask }: ModelInputs, task: string): TensorIn {
+  const { dims, data } = integerMatrix('input_ids', input_ids as IntegerInput);
+  if (attention_mask == null) return { dims, data };
+  const mask = Array.from(integerMatrix('attention_mask', attention_mask).data, Number);
+  const follows = (at: number) => task !== 'causal-lm' || at % Number(dims[1]) === 0 || mask[at - 1] !== 0;
+  return { dims, data: Int32Array.from(data, (id, at) => (mask[at] !== 0 && follows(at) ? Number(id) : -100)) };
+}
+
+/**
  * @internal The inputs, with `decoder_input_ids` from the labels if the model has a decoder and they are missing: shifted
  * by one, behind the token it starts with; padding for -100. mBART's text begins with its language instead, which is the
  * last label. Throws `invalid_argument` if config.json names no such tokens.

@@ -27,7 +27,10 @@ export interface RunWithHooksOptions extends EditOptions, StopOptions, Pick<Forw
   metric?: DifferentiableMetric | undefined;
   /** Functions called with the metric's gradient at activations, see `backward`. */
   bwd_hooks?: readonly ForwardHook[] | undefined;
-  /** `loss`: return that of a language model predicting its own `input_ids`, a scalar, in place of the logits. */
+  /**
+   * `loss`: return that of a language model predicting its own `input_ids`, a scalar, in place of the logits. Tokens that
+   * `attention_mask` hides are not counted, nor what a causal model predicts from them.
+   */
   return_type?: 'logits' | 'loss' | undefined;
   signal?: AbortSignal | undefined;
 }

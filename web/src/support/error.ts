@@ -74,6 +74,7 @@ export function messageOf(thrown: unknown): string {
 /** Any value as short text for a message. */
 export function textOf(value: unknown): string {
   if (typeof value === 'function') return 'a function';
+  if (typeof value === 'bigint') return `${value}n`;
   if (typeof value !== 'object' || value === null) return String(value);
   return `of type ${kindOf(value)}`;
 }

@@ -2,9 +2,8 @@
 // core selects, so that nothing else is copied.
 
 import { posAxis } from '../../models/edits.js';
-import { forwardIn, type ModelInputs } from '../../models/inputs.js';
+import { forwardIn, type ModelInputs, rowsOf } from '../../models/inputs.js';
 import type { PreTrainedModel } from '../../models/pre_trained_model.js';
-import type { RunInputs, TensorIn } from '../../runtime/border.js';
 import type { HookName } from '../../runtime/hook_names.js';
 import { ClearformerError } from '../../support/error.js';
 import { Tensor } from '../../tensor/tensor.js';
@@ -39,6 +38,9 @@ export interface ProbeScore {
 /** Inputs as a text, with the model's tokenizer, or as they are. */
 export type ProbedInput = string | ModelInputs;
 
+const refused = (call: string, why: string, option: string) =>
+  new ClearformerError('invalid_argument', `${call}: ${why}`, { option });
+
 /** The features at each hook, of all rows of the inputs in order. Rejects as `run_with_cache` does. */
 export async function featuresAt(
   call: string,
@@ -48,22 +50,32 @@ export async function featuresAt(
 ): Promise<Map<string, FeatureRows>> {
   expectModel(call, model);
   if (!Array.isArray(inputs) || inputs.length === 0) {
-    throw new ClearformerError('invalid_argument', `${call}: needs a list of texts or inputs`, { option: 'inputs' });
+    throw refused(call, 'needs a list of texts or inputs', 'inputs');
   }
   const names_filter = hooks as readonly HookName[];
   const found = new Map(hooks.map((hook) => [hook, [] as Tensor<'float32'>[]]));
   const axesOf = new Map(model.hooks({ on_request: true }).map(({ name, axes }) => [name as string, axes]));
-  const axisOf = (hook: string) => axesOf.get(hook)?.[posAxis(axesOf.get(hook) ?? [])];
   for (const [done, one] of inputs.entries()) {
     const given = typeof one === 'string' ? await tokenized(call, model, one) : one;
     const tensors = forwardIn(call, given ?? (null as never), model.open().engine);
-    for (const row of rowsOf(tensors)) {
-      const select = names_filter.map((hook) => {
-        const mask = tensors.past_key_values === undefined ? maskAt(hook, axisOf(hook), tensors) : undefined;
-        return { hook, row, pos: mask ? placeIn(call, pos, mask, row) : pos, ...(head !== undefined && { head }) };
-      });
-      const [, cache] = await model.run_with_cache(given, { names_filter, select, signal });
-      for (const hook of hooks) found.get(hook)?.push((cache as Record<string, Tensor<'float32'>>)[hook] as never);
+    const placed = names_filter.map((hook) => {
+      const axes = axesOf.get(hook) ?? [];
+      const mask = tensors.past_key_values === undefined ? maskAt(hook, axes[posAxis(axes)], tensors) : undefined;
+      const places = mask ? rowsOf(mask).map((row, at) => placeIn(call, pos, row, at)) : [pos];
+      return { hook, axes, places, selected: [...new Set(places)] };
+    });
+    const select = placed.map(({ hook, selected }) => {
+      return { hook, pos: selected, ...(head !== undefined && { head: [head] }) };
+    });
+    const [, cache] = await model.run_with_cache(given, { names_filter, select, signal });
+    for (const { hook, axes, places, selected } of placed) {
+      if (axes[0] !== 'batch') throw refused(call, `${hook} has no axis of sequences`, 'hook');
+      const all = cache[hook] as Tensor<'float32'>;
+      for (let row = 0; row < (all.dims[0] as number); row++) {
+        const at = selected.indexOf((places[row] ?? places[0]) as number);
+        const part = axes.map((_, axis) => (axis === 0 ? row : axis === posAxis(axes) ? at : null));
+        found.get(hook)?.push(all.slice(...part) as Tensor<'float32'>);
+      }
     }
     progress?.({ done: done + 1, total: inputs.length });
   }
@@ -76,22 +88,12 @@ async function tokenized(call: string, model: PreTrainedModel, text: string): Pr
   throw new ClearformerError('unsupported', `${call}: there is no tokenizer in the model's folder: give inputs`);
 }
 
-/** The rows of a batch. */
-function rowsOf({ input_ids, inputs_embeds, pixel_values, input_features }: RunInputs): number[] {
-  const { dims } = input_ids ?? inputs_embeds ?? pixel_values ?? input_features ?? { dims: [1] };
-  return Array.from({ length: dims[0] ?? 0 }, (_, row) => row);
-}
-
 /** A position of a row between its padding, from the first; negative ones count from the last. */
-function placeIn(call: string, pos: number, { data, dims }: TensorIn, row: number): number {
-  const width = dims.at(-1) ?? 0;
-  const counted = Array.from(data.subarray(row * width, (row + 1) * width), Number);
+function placeIn(call: string, pos: number, counted: readonly number[], row: number): number {
   const last = counted.lastIndexOf(1);
   const at = pos < 0 ? last + 1 + pos : pos;
   if (last >= 0 && at >= counted.indexOf(1) && at <= last) return at;
-  throw new ClearformerError('invalid_argument', `${call}: position ${pos} of row ${row} is padding or none`, {
-    option: 'pos',
-  });
+  throw refused(call, `position ${pos} of row ${row} is padding or none`, 'pos');
 }
 
 function joined(call: string, hook: string, parts: readonly Tensor<'float32'>[]): FeatureRows {

@@ -9,7 +9,7 @@ import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import { ClearformerError } from '../../support/error.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import { checkCall } from '../check_call.js';
-import { type Metric, measured } from '../metric.js';
+import { type Metric, measured, readsOf } from '../metric.js';
 import { type CircuitEdge, type Receiver, receiversOf } from './circuit_graph.js';
 import { CircuitRun } from './circuit_run.js';
 import type { SweepProgress } from './sweep.js';
@@ -82,11 +82,15 @@ export async function acdc(model: PreTrainedModel, options: AcdcOptions): Promis
       option: 'metric',
     });
   }
+  if (given === undefined && model.cfg.task !== 'causal-lm') {
+    const message = `acdc: without a metric the model must predict words; its task is ${model.cfg.task}`;
+    throw new ClearformerError('unsupported', message, { option: 'metric' });
+  }
   const run = await CircuitRun.of(model, base, source, signal);
-  const kept = given === undefined ? [-1] : given.reads?.positions;
+  const kept = given === undefined ? [-1] : readsOf(model, given)?.positions;
   const whole = await run.logits([], kept);
   const metric = given ?? divergenceFrom(whole);
-  const measure = (logits: Tensor<'float32'>) => measured('acdc', metric.reads?.of ?? metric, logits);
+  const measure = (logits: Tensor<'float32'>) => measured('acdc', readsOf(model, metric)?.of ?? metric, logits);
   const receivers = receiversOf(run.shape);
   const total = receivers.reduce((sum, { senders }) => sum + senders.length, 0);
   const first = await measure(whole);

@@ -124,15 +124,22 @@ export function editsFrom({ edits, extent }: BaseRun, layer: number): Activation
 }
 
 /** Whether a value has positions of its own, so that it only fits a pass over all of them. */
-const hasPositions = ({ pos, value }: ActivationEdit): boolean => {
-  const { dims } = (value ?? {}) as { dims?: readonly number[] };
-  return pos === undefined && Array.isArray(dims) && dims.length > 1;
+const hasPositions = ({ pos, value, min, max }: ActivationEdit): boolean =>
+  [value, min, max].some((one) => {
+    const { dims } = (one ?? {}) as { dims?: readonly number[] };
+    return Array.isArray(one) || (pos === undefined && Array.isArray(dims) && dims.length > 1);
+  });
+
+/** Whether queries may attend to keys behind them, so that what is computed of a prefix depends on what follows it. */
+const looksAhead = ({ hook, op, pos }: ActivationEdit): boolean => {
+  const [, place] = /(?<!cross_)attn\.hook_(attn_scores|pattern)$/.exec(hook as HookName) ?? [];
+  return place !== undefined && pos === undefined && op !== 'scale' && !(place === 'pattern' && op === 'zero');
 };
 
 /** The last position at which a pass with these edits of the base run can begin. */
 export function latestStart(edits: readonly ActivationEdit[], { extent, kept }: BaseRun): number {
   const positions = edits.map((edit) => {
-    if (concernsAllRows(edit) || hasPositions(edit) || Array.isArray(edit.value)) return 0;
+    if (concernsAllRows(edit) || hasPositions(edit) || looksAhead(edit)) return 0;
     return edit.pos === undefined ? extent.length : Math.max(0, Math.min(...[edit.pos].flat()));
   });
   return Math.min(extent.length - 1, ...(kept === undefined ? [] : [Math.max(...kept)]), ...positions);

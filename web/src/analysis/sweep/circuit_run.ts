@@ -64,6 +64,9 @@ export class CircuitRun {
     signal: AbortSignal | undefined,
   ): Promise<CircuitRun> {
     requireGraph(model);
+    if ((base?.past_key_values ?? source?.past_key_values) != null) {
+      throw refused('inputs with past_key_values', { option: 'past_key_values' });
+    }
     const [own, other] = [await recorded(model, base, signal), await recorded(model, source, signal)];
     const [dims, wanted] = [own, other].map(({ streams }) => `[${streams[0]?.dims.join(', ')}]`);
     if (dims !== wanted) {
@@ -177,7 +180,7 @@ function shapeOf(model: PreTrainedModel): GraphShape {
   return { layers: n_layers, heads: n_heads, keyValueHeads: n_key_value_heads as number, sequential };
 }
 
-const refused = (reason: string) => new ClearformerError('unsupported', `acdc: ${reason}`);
+const refused = (reason: string, details = {}) => new ClearformerError('unsupported', `acdc: ${reason}`, details);
 
 function requireGraph(model: PreTrainedModel): void {
   if (model.cfg.kind !== 'decoder-only') throw refused(`${model.cfg.model_type} is not decoder-only`);

@@ -82,6 +82,10 @@ function firstPosition({ pos }: ActivationEdit): number {
 export const concernsAllRows = ({ hook, op, value }: ActivationEdit): boolean =>
   (op === 'mean' && value === undefined) || (hook as HookName).endsWith('hook_result'); // summed head by head if it is edited
 
+/** Whether the hook of an edit has rows. */
+export const hasBatch = ({ hooks }: Extent, { hook }: ActivationEdit): boolean =>
+  hooks.find(({ name }) => name === hook)?.axes[0] === 'batch';
+
 /** What an intervention needs computed. */
 export function prepared(index: number, given: Intervention, extent: Extent): Prepared {
   const edits = expanded(`interventions[${index}]`, given, extent);
@@ -93,6 +97,6 @@ export function prepared(index: number, given: Intervention, extent: Extent): Pr
     edits,
     layer,
     position: unplaced || layer < 0 ? 0 : Math.max(0, Math.min(extent.length - 1, ...edits.map(firstPosition))),
-    alone: edits.some((edit, at) => concernsAllRows(edit) || axes[at]?.[0] !== 'batch'),
+    alone: edits.some((edit) => concernsAllRows(edit) || !hasBatch(extent, edit)),
   };
 }

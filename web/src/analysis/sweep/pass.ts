@@ -8,6 +8,7 @@ import type { RunInputs, TensorIn } from '../../runtime/border.js';
 import type { ActivationCache } from '../../tensor/activation_cache.js';
 import { Tensor } from '../../tensor/tensor.js';
 import { type BaseRun, type Capture, editsFrom, latestStart, positionsFrom, tiled } from './base_run.js';
+import { hasBatch } from './intervention.js';
 import type { PlannedPass } from './plan.js';
 
 type Floats = Tensor<'float32'>;
@@ -66,9 +67,13 @@ export async function runPass(
   const cache = layer < 0 ? undefined : base.cache;
   const position = cache ? Math.min(pass.position, latestStart(shared, base)) : 0;
   const times = members.length;
+  const ofRows = (edit: ActivationEdit) => hasBatch(extent, edit);
   const edits = alone
     ? [...shared, ...(members[0]?.edits ?? [])]
-    : members.flatMap((member, at) => inRows([...shared, ...member.edits], at, batch));
+    : [
+        ...shared.filter((edit) => !ofRows(edit)),
+        ...members.flatMap((member, at) => inRows([...shared.filter(ofRows), ...member.edits], at, batch)),
+      ];
   const rows = Array.from({ length: times * batch }, (_, row) => row % batch);
   const use = { first_layer: layer, more: extent.length - position };
   const continues = position > 0 || extent.source > 0; // the cache also has what the encoder computed

@@ -14,16 +14,15 @@ const mostPositions = 256;
 const mostLogits = 1 << 24;
 const mostCacheBytes = 1 << 27;
 
-async function limitsOf({ model, batch, positions, extent, logits, cache }: BaseRun) {
+async function limitsOf({ batch, positions, extent, logits, cache }: BaseRun) {
   const { bytes, capacity } = cache ? await cache.info() : { bytes: 0, capacity: 1 };
-  const together = model.cfg.kind !== 'dual-encoder'; // whose logits compare all rows with each other
   const most = (length: number) => {
     const counts = [
       mostPositions / (batch * length),
       mostLogits / Math.max(1, logits.data.length),
       mostCacheBytes / Math.max(1, (bytes / Math.max(1, capacity)) * positions),
     ];
-    return together ? Math.max(1, Math.floor(Math.min(...counts))) : 1;
+    return Math.max(1, Math.floor(Math.min(...counts)));
   };
   return { layers: extent.layers, length: positions, batch, most };
 }
@@ -39,7 +38,8 @@ function* passes(
   interventions: Interventions,
   wanted: (index: number) => boolean,
 ): Generator<PlannedPass> {
-  const apart = base.edits.some(concernsAllRows);
+  const ofPairs = base.model.cfg.kind === 'dual-encoder'; // whose logits compare all texts with all images
+  const apart = ofPairs || base.edits.some(concernsAllRows);
   for (let first = 0; first < interventions.length; first += windowSize) {
     const open: Prepared[] = [];
     for (let index = first; index < Math.min(first + windowSize, interventions.length); index++) {

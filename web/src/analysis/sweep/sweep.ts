@@ -9,7 +9,7 @@ import { ClearformerError } from '../../support/error.js';
 import { checkOptions } from '../../support/options.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import { expectModel } from '../check_call.js';
-import { type Metric, measured } from '../metric.js';
+import { type Metric, measured, readsOf } from '../metric.js';
 import type { Intervention, Interventions } from './intervention.js';
 import { scheduled } from './schedule.js';
 
@@ -119,12 +119,12 @@ async function* results(
   onBase: (value: number) => void,
 ): AsyncGenerator<SweepResult, void, undefined> {
   const { metric, interventions, edits = [], resume, base, signal } = checked(options);
-  const reads = options.logits_to_keep === undefined ? metric.reads : undefined;
-  const logits_to_keep = reads?.positions ?? options.logits_to_keep;
-  const measure: Metric = reads?.of ?? metric;
   const { all, release } = await opened(models, options.workers ?? 2);
   let run: Awaited<ReturnType<typeof scheduled>> | undefined;
   try {
+    const reads = options.logits_to_keep === undefined ? readsOf(all[0] as PreTrainedModel, metric) : undefined;
+    const logits_to_keep = reads?.positions ?? options.logits_to_keep;
+    const measure: Metric = reads?.of ?? metric;
     const wanted = (index: number) => resume?.[index] == null;
     run = await scheduled(all, { base, edits, logits_to_keep, signal, interventions, wanted });
     onBase(await valueIn(measure, run.base.logits));

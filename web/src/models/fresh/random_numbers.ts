@@ -26,7 +26,7 @@ const rotated = (x: number, by: number) => (x << by) | (x >>> (32 - by));
 export function uniformNumbers(seed: number, name: string): () => number {
   let seeding = (seed ^ hashOf(name)) | 0;
   const [a, b, c, d] = [0, 1, 2, 3].map((at) => {
-    const [next, value] = splitMix(at === 0 ? (seeding ^ Math.floor(seed / 2 ** 32)) | 0 : seeding);
+    const [next, value] = splitMix(at === 1 ? (seeding ^ Math.floor(seed / 2 ** 32)) | 0 : seeding);
     seeding = next;
     return value;
   }) as [number, number, number, number];
