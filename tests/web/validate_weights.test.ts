@@ -209,3 +209,10 @@ it('problems have the order of their files, whatever is read first', async () =>
     expect(problems.map(({ file }) => file)).toEqual([own.name, none.name]);
   }
 });
+
+it('weights in a folder of a record are not to be renamed, those beside config.json are', async () => {
+  const { [weights]: whole, ...rest } = storiesFiles();
+  const told = async (name: string) => (await inspect({ ...rest, [name]: whole as Uint8Array })).problems[0]?.message;
+  expect(await told('2_Dense/model.safetensors')).toMatch(/^neither model\.safetensors .* is in the given record$/);
+  expect(await told('other.safetensors')).toMatch(/the weights may be in other\.safetensors: rename it$/);
+});
