@@ -54,8 +54,9 @@ class Inspector {
   }
 
   void read_index() {
-    const ShardIndex index = ShardIndex::parse(*folder_.index, kIndex);
+    ShardIndex index = ShardIndex::parse(*folder_.index, kIndex);
     files_ = index.files.size();
+    for (const auto& [file, stored] : found_.tensors) index.settle(stored, file);
     for (const auto& [file, stored] : found_.tensors) index.check(stored, file);
   }
 
@@ -74,6 +75,7 @@ class Inspector {
         SafetensorsHeader::read(file.start, file.bytes, file.name, {&found, run});
     if (found_.problems.size() != found.before) return;
     found_.readable.push_back(file.name);
+    found_.problems.collect(file.name, [&] { IncomingTensor::expect_unscaled(header, file.name); });
     for (StoredTensor& tensor : header.tensors) {
       found_.tensors.push_back({file.name, std::move(tensor)});
     }
@@ -189,19 +191,20 @@ class Inspector {
 
   void take(Weights& weights, const Architecture& architecture,
             const std::vector<MatrixRequest>& matrices) {
-    std::string twin;  // as stored
+    SettledTies ties;
     try {
       ModelConfig config = *found_.config;
       const NameMap names = architecture.names(weights, config);
-      if (!weights.names().empty()) twin = settle_ties(config, weights, names);
+      if (!weights.names().empty()) ties = settle_ties(config, weights, names);
       record_weights(std::move(config), WeightScope(weights, names));
     } catch (const Error&) {
       if (weights.problems().empty()) throw;
       return;  // too many to continue
     }
+    found_.same.swap(ties.same);
     found_.memory = memory_of(weights.bytes_taken(), matrices);
     // While a call runs; the output layer's twin has been compared with the table and released.
-    const Inspection::Memory kept = memory_of(weights.bytes_taken(), matrices, twin);
+    const Inspection::Memory kept = memory_of(weights.bytes_taken(), matrices, ties.untied);
     for (std::size_t i = 0; i < found_.peak.size(); ++i) {
       const MatrixFormat format = *matrix_format_named(Inspection::kDTypes[i]);
       found_.peak[i] =
@@ -370,6 +373,7 @@ std::string to_json(const Inspection& inspection) {
   json.key("readable").texts(inspection.readable);
   json.key("missing_tensors").texts(inspection.missing);
   json.key("unexpected_tensors").texts(inspection.unexpected);
+  json.key("same_tensors").texts(inspection.same);
   write_problems(json, inspection);
   json.close('}');
   return json.json();

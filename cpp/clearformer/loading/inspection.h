@@ -84,6 +84,7 @@ struct Inspection {
   std::string_view fits;                         // the dtype with most bits that fits; may be empty
   std::optional<Cache> cache;                    // if the model generates tokens
   std::vector<std::string> missing, unexpected;  // tensors
+  std::vector<std::string> same;                 // as in SettledTies
   Problems problems;
 };
 

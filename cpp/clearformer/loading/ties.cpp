@@ -46,32 +46,35 @@ std::vector<Tie> ties_of(const ModelConfig& config) {
   return ties;
 }
 
-std::string settle_ties(ModelConfig& config, Weights& weights, const NameMap& names) {
+SettledTies settle_ties(ModelConfig& config, Weights& weights, const NameMap& names) {
   if (!config.tied && config.kind == ModelKind::encoder_decoder && has_one_table(weights, names)) {
     config.own_target_embedding = false;
   }
   const bool said_tied = config.tied;
-  std::string untied;
+  SettledTies settled;
   for (const Tie& tie : ties_of(config)) {
     const std::string tensor = names.stored(tie.tensor).name;
     const std::string source = names.stored(tie.source).name;
     if (tensor == source || !weights.contains(tensor)) continue;
     if (!weights.contains(source)) {
       weights.rename(tensor, source);
+      settled.same.push_back(tensor);
     } else if (tie.tensor == kMaskedBias.tensor &&
                !(weights.hold_data() ? config.tied : said_tied)) {
       continue;  // an independent tensor that nothing reads
     } else if ((weights.hold_data() || !is_output(tie)) && weights.same(tensor, source)) {
       weights.forget(tensor);
+      settled.same.push_back(source);
+      settled.same.push_back(tensor);
     } else if (is_output(tie)) {
       config.tied = false;  // they differ, or may do so
-      untied = tensor;
+      settled.untied = tensor;
     } else if (tie.tensor != kMaskedBias.tensor) {
       fail(ErrorCode::unsupported, "weights: \"", tensor, "\" differs from \"", source,
            "\", which the config ties it to");
     }
   }
-  return untied;
+  return settled;
 }
 
 }  // namespace clearformer

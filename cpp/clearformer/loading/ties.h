@@ -21,9 +21,15 @@ struct Tie {
 /// In the order of transformers' tables of tied weights.
 std::vector<Tie> ties_of(const ModelConfig& config);
 
+/// What settle_ties() has decided. Names are those in the file.
+struct SettledTies {
+  std::string untied;  // an output layer that is, or may be, another tensor than the embedding
+  std::vector<std::string> same;  // tensors that are one, or should be: headers do not tell
+};
+
 /// Drops tensors that duplicate another byte for byte, renames those stored under the other name, and unties the
-/// output layer if the file has a different one, or one that cannot be compared since only headers were read: its stored
-/// name is returned. Throws unsupported for token embedding tables that should be tied and differ.
-std::string settle_ties(ModelConfig& config, Weights& weights, const NameMap& names);
+/// output layer if the file has a different one, or one that cannot be compared since only headers were read. Throws
+/// unsupported for token embedding tables that should be tied and differ.
+SettledTies settle_ties(ModelConfig& config, Weights& weights, const NameMap& names);
 
 }  // namespace clearformer

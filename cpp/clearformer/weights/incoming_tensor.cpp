@@ -30,6 +30,19 @@ std::string IncomingTensor::unreadable(const StoredTensor& stored) {
   return {};
 }
 
+void IncomingTensor::expect_unscaled(const SafetensorsHeader& header, std::string_view file) {
+  bool short_floats = false;
+  const std::string* scale = nullptr;
+  for (const auto& [name, dtype, shape, begin, end] : header.tensors) {
+    short_floats |= dtype.starts_with("F8_E");
+    for (const char* part : {"weight_scale", "scale_weight"}) {
+      if (name.find(part) != std::string::npos) scale = &name;
+    }
+  }
+  if (!short_floats || scale == nullptr) return;
+  fail(ErrorCode::unsupported, file, ": scaled 8-bit weights are not supported: ", *scale);
+}
+
 std::optional<DType> IncomingTensor::memory_dtype(std::string_view stored) {
   for (const char* floats : {"F32", "F16", "BF16", "F8_E4M3", "F8_E5M2"}) {
     if (stored == floats) return DType::f32;

@@ -26,6 +26,8 @@ class IncomingTensor {
   static std::optional<DType> memory_dtype(std::string_view stored);
   /// Why a tensor is skipped; empty if it is read.
   static std::string unreadable(const StoredTensor& stored);
+  /// Throws unsupported for a file whose weights of 8-bit floats have scales beside them.
+  static void expect_unscaled(const SafetensorsHeader& header, std::string_view file);
 
   IncomingTensor() = default;
   /// With `planned` null the tensor is kept in `dtype`, its memory_dtype.

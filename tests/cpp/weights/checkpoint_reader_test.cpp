@@ -215,6 +215,42 @@ TEST(CheckpointReader, SeveralFilesAreOneCheckpoint) {
                [&] { feed(reader, "three.safetensors", file("a")); });
 }
 
+// Both files hold "a": whichever the index names, that is what is wrong, not its place.
+TEST(CheckpointReader, ATensorInTwoFilesIsToldWhereverTheIndexPlacesIt) {
+  const std::string file =
+      safetensors(R"({"a": {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]}})", "x");
+  for (const char* place : {"one", "two"}) {
+    CheckpointReader reader;
+    reader.expect_places(
+        ShardIndex::parse(concat(R"({"weight_map": {"a": ")", place, "\"}}"), "index"));
+    feed(reader, "one", file);
+    expect_error(ErrorCode::malformed_file, {"two: tensor \"a\" is also in one"},
+                 [&] { feed(reader, "two", file); });
+  }
+  CheckpointReader reader;
+  reader.expect_places(ShardIndex::parse(R"({"weight_map": {"a": "two"}})", "index"));
+  feed(reader, "one", file);
+  feed(reader, "two", safetensors("{}"));
+  expect_error(ErrorCode::malformed_file, {"index: weight_map: \"a\" is in one, not in two"},
+               [&] { reader.finish(); });
+}
+
+TEST(CheckpointReader, WeightsOfEightBitsWithScalesBesideThemAreRefused) {
+  for (const char* scale : {"w.weight_scale", "w.weight_scale_inv", "w.scale_weight"}) {
+    const auto file = [&](const char* dtype) {
+      return safetensors(concat(R"({"w.weight": {"dtype": ")", dtype,
+                                R"(", "shape": [1], "data_offsets": [0, 1]}, ")", scale,
+                                R"(": {"dtype": "F32", "shape": [1], "data_offsets": [1, 5]}})"),
+                         std::string(5, '\0'));
+    };
+    for (const char* dtype : {"F8_E4M3", "F8_E5M2"}) {
+      expect_error(ErrorCode::unsupported, {kFile, scale, "scaled 8-bit weights are not supported"},
+                   [&] { read_safetensors(file(dtype)); });
+    }
+    EXPECT_EQ(read_safetensors(file("U8")).names().size(), 2u);
+  }
+}
+
 TEST(CheckpointReader, AnEmptyFileHoldsNothing) {
   EXPECT_TRUE(read_safetensors(safetensors("{}")).names().empty());
 }

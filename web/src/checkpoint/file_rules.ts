@@ -48,7 +48,7 @@ const kinds = {
   texts: ['a list of texts', (value: unknown) => Array.isArray(value) && value.every(isText)],
   id: [`a whole number from 0 to ${lastId}`, isId],
   count: ['a whole number from 0 to 2147483647', (value: unknown) => isWhole(value, 0, 2 ** 31 - 1)],
-  positive: ['a number from 1 up', (value: unknown) => typeof value === 'number' && value >= 1],
+  positive: ['a whole number from 1 up', (value: unknown) => Number.isInteger(value) && (value as number) >= 1], // or 1e30
   token: ['a text, or an object with its content', isToken],
   tokens: [
     'a list of tokens, or an object of them',
@@ -181,6 +181,7 @@ export function ruled({ name, text }: { readonly name: string; readonly text: st
 
 /** Formats a value for a message. */
 export function shownValue(value: unknown): string {
+  if (isDeeper(value)) return `nested deeper than ${deepest} levels`; // JSON.stringify recurses
   const text = JSON.stringify(value) ?? String(value);
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }

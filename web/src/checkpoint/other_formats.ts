@@ -77,7 +77,7 @@ export async function unsupportedWeights(folder: Folder, signal?: AbortSignal): 
 /** The error for a folder without weights, with the names of safetensors files that are not read. */
 export async function missingWeights(folder: Folder): Promise<ClearformerError> {
   const { where } = folder;
-  const named = ((await folder.list?.()) ?? []).filter((name) => /(?<!-\d{5}-of-\d{5})\.safetensors$/.test(name));
+  const named = ((await folder.list?.()) ?? []).filter((name) => /^[^/]*(?<!-\d{5}-of-\d{5})\.safetensors$/.test(name));
   const hint = named.length === 0 ? '' : `; the weights may be in ${named.slice(0, 3).join(', ')}: rename it`;
   const message = `neither ${weightsName} nor ${indexName} is in ${where}${hint}`;
   return new ClearformerError('file_not_found', message, { file: weightsName, where });

@@ -43,7 +43,7 @@ export function compareWithIndex(
   const { weight_map } = JSON.parse(index) as { weight_map?: unknown };
   if (typeof weight_map !== 'object' || weight_map === null) return []; // reported by its reader
   const named = new Map<string, unknown>(Object.entries(weight_map));
-  const stored = new Map(tensors.map(({ name, file }) => [name, file]));
+  const stored = new Set(tensors.map(({ name, file }) => `${file}/${name}`)); // a tensor may be in several files
   const warning = (what: string): Problem => ({
     code: 'malformed_file',
     severity: 'warning',
@@ -52,10 +52,10 @@ export function compareWithIndex(
   });
   return [
     ...[...named]
-      .filter(([name, file]) => readable.includes(file as string) && stored.get(name) !== file)
+      .filter(([name, file]) => readable.includes(file as string) && !stored.has(`${file}/${name}`))
       .map(([name, file]) => warning(`: tensor "${name}" is not in ${file}`)),
-    ...[...stored]
-      .filter(([name, file]) => named.get(name) !== file && !readable.includes(named.get(name) as string))
-      .map(([name, file]) => warning(` lacks tensor "${name}" of ${file}`)),
+    ...tensors
+      .filter(({ name, file }) => named.get(name) !== file && !readable.includes(named.get(name) as string))
+      .map(({ name, file }) => warning(` lacks tensor "${name}" of ${file}`)),
   ];
 }

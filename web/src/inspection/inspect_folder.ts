@@ -20,11 +20,22 @@ export interface InspectedFile {
   start: Uint8Array;
 }
 
-/** @internal Describes an open folder, and returns its weights for readers of them. */
+/** @internal What readers of the weights are given. */
+export interface Inspected {
+  inspection: Inspection;
+  weights: InspectedFile[];
+  /** Names of embedding tables that must be equal: headers do not tell. */
+  tied: ReadonlySet<string>;
+}
+
+/** What the core tells; see runtime/border.ts. */
+type Facts = Inspection & { readable: string[]; same_tensors: string[] };
+
+/** @internal Describes an open folder. */
 export async function inspectFolder(
   folder: Folder,
   options: Pick<InspectOptions, 'task' | 'signal'>,
-): Promise<{ inspection: Inspection; weights: InspectedFile[] }> {
+): Promise<Inspected> {
   const look = new Look(folder, options.signal);
   const [config, generation, weights] = await Promise.all([
     look.text('config.json', readConfig),
@@ -39,7 +50,7 @@ export async function inspectFolder(
     files: weights.map(({ file, bytes, start }) => ({ name: file.name, bytes, start })),
   });
   const unknown = { kind: null, task: null, input_modalities: [] };
-  const { readable, ...known } = JSON.parse(facts) as Inspection & { readable: string[] };
+  const { readable, same_tensors, ...known } = JSON.parse(facts) as Facts;
   if (known.problems.length > 0) {
     const { withKnown } = await refusals();
     for (const problem of known.problems) problem.message = withKnown(problem.message, config);
@@ -52,11 +63,15 @@ export async function inspectFolder(
   const companions = await look.companions(told);
   const other_formats = inOtherFormats([...((await folder.list?.()) ?? []), ...look.files.map(({ name }) => name)]);
   throwIfAborted(options.signal);
-  const other = ({ code }: Problem) => Number(code !== 'unsupported'); // what is there may be why something is missing
-  const problems = [...look.problems.sort((a, b) => other(a) - other(b)), ...told.problems];
+  // What is there may be why something is missing; files are read in parallel
+  const rank = ({ code, file = '' }: Problem) => `${code !== 'unsupported'} ${file}`;
+  const inOrder = look.problems.sort((a, b) => Number(rank(a) > rank(b)) - Number(rank(a) < rank(b)));
+  const problems = [...inOrder, ...told.problems];
   const files = look.files.sort((a, b) => (a.name < b.name ? -1 : 1));
   const found = { files, other_formats: [...new Set(other_formats)] };
-  return { inspection: { ...told, ...companions, ...found, valid: isValid(problems), problems }, weights };
+  const stored = new Set(known.kind === 'encoder-decoder' ? tensors.map(({ name }) => name) : []);
+  const tied = new Set(same_tensors.filter((name) => stored.has(name)));
+  return { inspection: { ...told, ...companions, ...found, valid: isValid(problems), problems }, weights, tied };
 }
 
 /** @internal */

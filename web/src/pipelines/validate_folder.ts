@@ -1,6 +1,8 @@
 // Extends an inspection by what only whole files show: non-finite weights, and whether the files besides
 // the model can be read and fit it.
 
+import type { RunningDigest } from '../checkpoint/digest.js';
+import { digests } from '../checkpoint/digest_part.js';
 import { readOptional } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import { resizedTo } from '../image/geometry.js';
@@ -10,6 +12,7 @@ import { type InspectedFile, inspectFolder, isValid, problemOf } from '../inspec
 import type { Inspection, InspectOptions, Problem } from '../inspection/inspection.js';
 import { notFinite } from '../inspection/not_finite.js';
 import { ClearformerError } from '../support/error.js';
+import { specialNames } from '../text/special_tokens.js';
 import { fileProblems, joinedProblems } from './file_problems.js';
 
 /** @internal Validates an open folder. */
@@ -17,32 +20,58 @@ export async function validateFolder(
   folder: Folder,
   { task, signal }: Pick<InspectOptions, 'task' | 'signal'>,
 ): Promise<Inspection> {
-  const { inspection, weights } = await inspectFolder(folder, { task, signal });
+  const { inspection, weights, tied } = await inspectFolder(folder, { task, signal });
   let problems = [...inspection.problems];
-  for (const file of weights) problems.push(...(await weightProblems(file, inspection, signal)));
+  const tables: Tables = new Map();
+  for (const name of tied) tables.set(name, await (await digests()).runningSha256());
+  for (const file of weights) problems.push(...(await weightProblems(file, inspection, tables, signal)));
+  problems.push(...tableProblems(tables, inspection));
   for (const check of checks) {
     problems = joinedProblems(problems, await problemsOf(() => check(folder, inspection, signal)));
   }
   return { ...inspection, valid: isValid(problems), problems };
 }
 
+/** Running checksums of the embedding tables that must be equal, by name. */
+type Tables = Map<string, RunningDigest>;
+
 /** Checks the weights of a file with a valid header; other files are reported already. */
 async function weightProblems(
   { file, bytes, start }: InspectedFile,
-  { tensors }: Inspection,
+  { tensors, unexpected_tensors }: Inspection,
+  tables: Tables,
   signal: AbortSignal | undefined,
 ): Promise<Problem[]> {
   const { name } = file;
   if (!tensors.some((tensor) => tensor.file === name)) return [];
   return problemsOf(async () => {
-    const { counts, length } = await notFinite(file.chunks(signal), start);
-    const found = [...counts].map(([tensor, count]) =>
-      fault('malformed_file', name, `tensor "${tensor}" has ${count} values that are NaN or infinite`),
-    );
-    if (length < bytes)
+    const { counts, length } = await notFinite(file.chunks(signal), start, tables);
+    const found = [...counts].map(([tensor, count]) => {
+      const severity = unexpected_tensors.includes(tensor) ? 'warning' : 'error'; // a mask of -inf, in older files
+      return fault('malformed_file', name, `tensor "${tensor}" has ${count} values that are NaN or infinite`, severity);
+    });
+    if (length < bytes) {
       found.push(fault('malformed_file', name, `the file ends early, after ${length} of ${bytes} bytes`));
+      tables.clear();
+    }
     return found;
   });
+}
+
+/** The tables that differ from the first one, if they are of its dtype. */
+function tableProblems(tables: Tables, { tensors }: Inspection): Problem[] {
+  const dtypes = new Map(tensors.map(({ name, dtype }) => [name, dtype]));
+  const [first, ...others] = [...tables].map(([name, digest]) => ({
+    name,
+    dtype: dtypes.get(name),
+    sum: digest.hex(),
+  }));
+  return others
+    .filter(({ dtype, sum }) => dtype === first?.dtype && sum !== first?.sum)
+    .map(({ name }) => {
+      const message = `weights: "${name}" differs from "${first?.name}", which the config ties it to`;
+      return { code: 'unsupported', severity: 'error', message };
+    });
 }
 
 type Check = (folder: Folder, inspection: Inspection, signal: AbortSignal | undefined) => Promise<Problem[]>;
@@ -51,11 +80,16 @@ const checkTokenizer: Check = async (folder, { tokenizer, cfg }, signal) => {
   if (tokenizer === null || tokenizer.kind === 'sentencepiece') return [];
   const { readTokenizer } = await import('../text/auto_tokenizer.js');
   const read = await readTokenizer(folder, { signal });
-  const largest = read.largest_id;
-  if (cfg === null || cfg.d_vocab === 0 || largest < cfg.d_vocab) return [];
-  const token = read.convert_ids_to_tokens(largest);
-  const what = `token ${largest} ("${token}") is beyond the model's vocabulary of ${cfg.d_vocab}`;
-  return [fault('malformed_config', tokenizer.kind, what)];
+  if (cfg === null || cfg.d_vocab === 0 || read.largest_id < cfg.d_vocab) return [];
+  // Special tokens that neither texts without them nor padding contain, as the image token of Gemma 3's text models
+  const rare = new Set(read.all_special_ids);
+  for (const id of [...specialNames.map((name) => read[`${name}_id`]), ...read.encode('')]) rare.delete(id as number);
+  let common = read.largest_id;
+  while (common >= cfg.d_vocab && (!read.has_id(common) || rare.has(common))) common--;
+  const [id, severity] = common < cfg.d_vocab ? ([read.largest_id, 'warning'] as const) : ([common, 'error'] as const);
+  const token = read.convert_ids_to_tokens(id);
+  const what = `token ${id} ("${token}") is beyond the model's vocabulary of ${cfg.d_vocab}`;
+  return [fault('malformed_config', tokenizer.kind, what, severity)];
 };
 
 const checkProcessor: Check = async (folder, { processor, input_modalities, cfg }, signal) => {
@@ -110,8 +144,8 @@ const checkFiles: Check = async (folder, { cfg }, signal) =>
 
 const checks: readonly Check[] = [checkTokenizer, checkProcessor, checkSpeech, checkModules, checkFiles];
 
-function fault(code: Problem['code'], file: string, what: string): Problem {
-  return { code, severity: 'error', message: `${file}: ${what}`, file };
+function fault(code: Problem['code'], file: string, what: string, severity: Problem['severity'] = 'error'): Problem {
+  return { code, severity, message: `${file}: ${what}`, file };
 }
 
 /** The problems that `check` finds, or the one that ends it; an unreadable source is thrown to the caller. */

@@ -245,7 +245,10 @@ export interface Border extends WeightCalls, PrimitiveCalls {
   checkpoint_window: Call<{ checkpoint: Handle }, { pointer: number; length: number }>;
   checkpoint_commit: Call<{ checkpoint: Handle; length: number }, Nothing>;
   checkpoint_end_file: Call<{ checkpoint: Handle }, Nothing>;
-  /** `facts` is JSON: the core's part of `Inspection` without `cfg`, and `readable`, the files with a valid header. */
+  /**
+   * `facts` is JSON: the core's part of `Inspection` without `cfg`, `readable`, the files with a valid header, and
+   * `same_tensors`, names of tensors that loading takes for one.
+   */
   inspect: Call<
     { files: { name: string; bytes: number; start: Uint8Array }[]; dtype?: WeightType | undefined } & Texts<
       'config' | 'index' | 'generation_config' | 'task'
