@@ -107,7 +107,7 @@ const mostColumns = 1024;
 export async function oddsOf(book: Book, prompt: Prompt, { temperature, top_k, top_p }: Settings): Promise<Odds> {
   const hook = 'ln_final.hook_out';
   const hooked = prompt.shelved.model.hooks().some(({ name }) => name === hook);
-  const pass = await book.shelf.pass(prompt.given, { names: hooked ? [hook] : ['hook_embed'] });
+  const pass = await book.shelf.pass(prompt.given, { names: hooked ? [hook] : [] });
   const logits = pass.logits.slice(0, -1);
   const stage = async (id: Stage['id'], scores: Row): Promise<Stage> => ({ id, scores, odds: await softmax(scores) });
   const stages = [
