@@ -56,7 +56,7 @@ export class CfLens extends ElementBase implements Drawn {
         font: max(12.5px, var(--_min-font-size)) / 1.5 var(--_sans);
       }
       [role='rowheader'],
-      [role='cell'] {
+      [role='none'] {
         position: sticky;
         left: 0;
         z-index: 1;
@@ -189,7 +189,7 @@ export class CfLens extends ElementBase implements Drawn {
 
   #headers(): TemplateResult | typeof nothing {
     if (this.labels.length === 0) return nothing;
-    return html`<div role="row"><span role="cell"></span>${this.labels.map(
+    return html`<div role="row"><span role="none"></span>${this.labels.map(
       (label) => html`<span role="columnheader" title=${label}>${label.trim()}</span>`,
     )}</div>`;
   }
