@@ -392,6 +392,7 @@ it('leaves no control unnamed in the accessibility tree', async () => {
     const controls = ['grid', 'gridcell', 'listbox', 'option', 'textbox', 'button', 'list'];
     const found = nodes.filter(({ ignored, role }) => !ignored && controls.includes(role?.value));
     expect(found.filter(({ name }) => !name?.value).map(({ role }) => role?.value)).toEqual([]);
+    expect(nodes.some(({ role, name }) => role?.value === 'rowheader' && !name?.value)).toBe(false);
     const kinds = new Set(found.map(({ role }) => role?.value));
     expect([...kinds].sort()).toEqual(['grid', 'gridcell', 'list', 'listbox', 'option', 'textbox']);
     expect(found.filter(({ role }) => role?.value === 'gridcell')).toHaveLength(102);

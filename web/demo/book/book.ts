@@ -1,6 +1,6 @@
 // What all parts of the page share: the address, the models, the language, the sentence.
 
-import type { ActivationEdit } from 'clearformer';
+import { type ActivationEdit, ClearformerError } from 'clearformer';
 import { Address } from './address.js';
 import type { Defaults } from './chapter.js';
 import type { Language } from './chapters.js';
@@ -61,7 +61,7 @@ export class Book extends EventTarget {
    */
   async sentence(model = this.modelName, most = Number.POSITIVE_INFINITY, text = this.text): Promise<Sentence> {
     const { tokenizer, texts, model: loaded } = await this.shelf.model(model);
-    if (!tokenizer || !texts) throw new TypeError(`${model} reads no text`);
+    if (!tokenizer || !texts) throw new ClearformerError('unsupported', `${loaded.cfg.model_type} reads no text`);
     const all = Array.from(tokenizer(text).input_ids.data, Number);
     const room = loaded.cfg.n_ctx > 0 ? loaded.cfg.n_ctx : Number.POSITIVE_INFINITY;
     const ids = all.slice(0, Math.min(most, room));

@@ -12,9 +12,11 @@ interface ErrorText {
   code: string;
 }
 
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 export function errorText(error: unknown, { errors }: ShellWords): ErrorText {
   if (error instanceof ClearformerError) {
     return { ...errors[error.code], message: error.message, code: error.code };
   }
-  return { ...errors.other, message: error instanceof Error ? error.message : String(error), code: '' };
+  return { ...errors.other, message: messageOf(error), code: '' };
 }

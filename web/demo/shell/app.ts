@@ -7,6 +7,7 @@ import { type Chapter, type ChapterId, type ChapterWords, wordsAt } from '../boo
 import { type ChapterFiles, chapters, type Language } from '../book/chapters.js';
 import { applyClassMode } from '../book/class_mode.js';
 import { KeptFocus } from '../book/controllers.js';
+import { messageOf } from '../book/error_text.js';
 import type { Figure } from '../book/figure.js';
 import { plain } from '../book/markup.js';
 import { theme } from '../book/theme.js';
@@ -41,6 +42,7 @@ export class BookApp extends LitElement {
     revealed: { state: true },
     wholeCaption: { state: true },
     popup: { state: true },
+    menuFailure: { state: true },
   };
   declare open: Open | undefined;
   declare failure: unknown;
@@ -50,9 +52,12 @@ export class BookApp extends LitElement {
   declare wholeCaption: boolean;
   /** Which of the bar's popups is open. */
   declare popup: 'contents' | 'figure' | undefined;
+  /** Why the figure's menu could not be opened. */
+  declare menuFailure: unknown;
   readonly book = new Book();
   readonly steps = new Steps(this.book.address, this);
   #opening = '';
+  #retrying = false;
   #stepShown: string | undefined;
 
   protected override createRenderRoot(): HTMLElement {
@@ -106,6 +111,7 @@ export class BookApp extends LitElement {
         if (this.#opening !== wanted) return;
         const turned = open.files !== this.open?.files;
         this.failure = undefined;
+        this.#retrying = false;
         this.revealed = this.wholeCaption = false;
         this.open = open;
         if (turned) void this.#begin(open);
@@ -114,6 +120,7 @@ export class BookApp extends LitElement {
         if (this.#opening !== wanted) return;
         this.#opening = ''; // so that the next attempt fetches again
         this.failure = failure;
+        this.#failedAgain();
       },
     );
   };
@@ -188,21 +195,48 @@ export class BookApp extends LitElement {
     return { ...open, words: wordsAt(open.chapter, open.words, this.book.address) };
   }
 
+  #retry = (): void => {
+    this.#retrying = true;
+    this.#turn();
+  };
+
+  /** Firefox never fetches a module again that it failed to fetch once: the page, whose state is in its address, does. */
+  #failedAgain(): void {
+    if (!this.#retrying) return;
+    this.#retrying = false;
+    const reload = (): void => location.reload();
+    fetch(document.baseURI, { method: 'HEAD' }).then(reload, () => undefined); // not while the site is out of reach
+  }
+
   #failed(): TemplateResult {
     const shell = this.open?.shell;
-    const message = this.failure instanceof Error ? this.failure.message : String(this.failure);
     return html`<div class="failed" role="alert">
       <p><b>${shell?.failedChapter ?? 'This chapter could not be opened'}</b></p>
-      <p>${message}</p>
-      <button type="button" class="primary" @click=${this.#turn}>${shell?.retry ?? 'Try again'}</button>
+      <p>${messageOf(this.failure)}</p>
+      <button type="button" class="primary" @click=${this.#retry}>${shell?.retry ?? 'Try again'}</button>
     </div>`;
   }
 
   /** Opens one of the bar's popups, or closes it. */
   toggle(popup: 'contents' | 'figure'): void {
-    if (popup === 'figure') void import('./figure_menu/figure_menu.js');
     this.popup = this.popup === popup ? undefined : popup;
+    if (this.popup === 'figure') this.#openMenu();
   }
+
+  #openMenu(): void {
+    this.menuFailure = undefined;
+    import('./figure_menu/figure_menu.js').catch((failure: unknown) => this.menuFailed(failure));
+  }
+
+  menuFailed(failure: unknown): void {
+    this.menuFailure = failure;
+    this.#failedAgain();
+  }
+
+  retryMenu = (): void => {
+    this.#retrying = true;
+    this.#openMenu();
+  };
 
   /** Closes the popup and returns the focus to its button. */
   close(): void {
@@ -264,6 +298,8 @@ export class BookApp extends LitElement {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     if (event.key === 'Escape') this.close();
     else if (event.key.toLowerCase() === 'c') this.toggleClass();
+    else if (from instanceof Element && from.matches('pre'))
+      return; // which these keys scroll
     else if (['ArrowRight', 'PageDown'].includes(event.key)) this.#travel(event, () => this.forward());
     else if (['ArrowLeft', 'PageUp'].includes(event.key)) this.#travel(event, () => this.backward());
   };

@@ -4,6 +4,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { isBundled } from '../book/bundled.js';
 import { chapterIds } from '../book/chapter.js';
 import { chapters, type Language } from '../book/chapters.js';
+import { messageOf } from '../book/error_text.js';
 import { plain } from '../book/markup.js';
 import { theme } from '../book/theme.js';
 import type { BookApp, Open } from './app.js';
@@ -57,10 +58,14 @@ export function bar(app: BookApp, open: Open): TemplateResult {
     </nav>`;
   }
 
-  function figureMenu({ popup, book }: BookApp, { figure }: Open): TemplateResult {
+  function figureMenu({ popup, book, menuFailure }: BookApp, { figure }: Open): TemplateResult {
+    const menu =
+      menuFailure === undefined
+        ? html`<figure-menu .figure=${figure} .link=${book.address.link()} .language=${open.language} @close=${() => app.close()} @failed=${({ detail }: CustomEvent) => app.menuFailed(detail)}></figure-menu>`
+        : html`<div role="alert"><p>${messageOf(menuFailure)}</p><button type="button" class="primary" @click=${app.retryMenu}>${shell.retry}</button></div>`;
     return html`<div class="holder">
       <button class="plain" type="button" aria-expanded=${popup === 'figure'} @click=${() => app.toggle('figure')}>${shell.figure}</button>
-      ${popup === 'figure' ? html`<div class="pop right"><figure-menu .figure=${figure} .link=${book.address.link()} .language=${open.language} @close=${() => app.close()}></figure-menu></div>` : nothing}
+      ${popup === 'figure' ? html`<div class="pop right">${menu}</div>` : nothing}
     </div>`;
   }
 

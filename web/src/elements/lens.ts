@@ -55,7 +55,8 @@ export class CfLens extends ElementBase implements Drawn {
         text-align: right;
         font: max(12.5px, var(--_min-font-size)) / 1.5 var(--_sans);
       }
-      [role='rowheader'] {
+      [role='rowheader'],
+      [role='none'] {
         position: sticky;
         left: 0;
         z-index: 1;
@@ -188,7 +189,7 @@ export class CfLens extends ElementBase implements Drawn {
 
   #headers(): TemplateResult | typeof nothing {
     if (this.labels.length === 0) return nothing;
-    return html`<div role="row"><span role="rowheader"></span>${this.labels.map(
+    return html`<div role="row"><span role="none"></span>${this.labels.map(
       (label) => html`<span role="columnheader" title=${label}>${label.trim()}</span>`,
     )}</div>`;
   }

@@ -124,6 +124,14 @@ describe('the menu of a figure', () => {
     expect((await page.request.get(`${site.url}elements.js`)).status()).toBe(200);
   });
 
+  it('leaves the arrow keys to the code, which they scroll', async () => {
+    const at = page.url();
+    await page.locator('figure-menu pre').last().focus();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('PageDown');
+    expect(page.url()).toBe(at);
+  });
+
   it('closes on Escape and gives the focus back to its button', async () => {
     await page.locator('figure-menu button').first().focus();
     await page.keyboard.press('Escape');
@@ -151,6 +159,13 @@ describe('the menu of a figure', () => {
       expect(bytes.toString('utf8'), chapter).not.toMatch(/url\((?!#|data:)|href="(?!#|data:)/);
       await page.keyboard.press('Escape');
     }
+  });
+
+  it('opens while the figure tells what is wrong with its address', async () => {
+    await site.go(page, 'head?qkv=x');
+    await page.getByRole('button', { name: 'Figure', exact: true }).click();
+    await page.locator('figure-menu').getByText('Q, row 1').waitFor();
+    await page.keyboard.press('Escape');
   });
 
   it('leaves nothing in the console', () => {

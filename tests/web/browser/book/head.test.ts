@@ -3,7 +3,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Site, settled } from '../site.js';
-import { numbersOf, shownText } from './reader.js';
+import { drawn, numbersOf, shownText } from './reader.js';
 
 let site: Site;
 beforeAll(async () => {
@@ -82,6 +82,15 @@ describe('chapter 4', () => {
     await page.getByRole('button', { name: 'Use them' }).click();
     expect(await page.getByRole('alert').textContent()).toContain('K, row 2');
     await field('K').fill('[[1, 0], [0, 1]]');
+    for (const [v, told] of [
+      ['2\n4\n6', 'K has 2 rows, V has 3'],
+      ['2 4', 'K has 2 rows, V has 1'],
+    ] as const) {
+      await field('V').fill(v);
+      await page.getByRole('button', { name: 'Use them' }).click();
+      expect(await page.getByRole('alert').textContent()).toContain(told);
+      expect(await field('V').inputValue()).toBe(v);
+    }
     await field('V').fill('2\n4');
     await page.getByRole('checkbox', { name: 'no looking ahead' }).uncheck();
     await page.getByRole('button', { name: 'Use them' }).click();
@@ -95,6 +104,21 @@ describe('chapter 4', () => {
   it('tells of shapes that do not go together instead of drawing nothing', async () => {
     const { page } = await site.visit('head?qkv=1+2;3+4|1+2+3|1');
     expect(await page.getByRole('alert').first().textContent()).toMatch(/shape/i);
+  });
+
+  it('names its matrices by calls that can be written so', async () => {
+    const { page } = await site.visit('head?step=7&qkv=1+2;3+4|1+2;3+4|1;2&causal=1');
+    const calls = (await drawn(page)).map(({ source }) => source).filter((source) => source.startsWith('scaled_dot'));
+    expect(calls.some((call) => call.includes('{ is_causal: true, need_weights: true }'))).toBe(true);
+    for (const call of calls) expect(() => new Function(`return () => ${call}`), call).not.toThrow();
+  });
+
+  it.each([390, 1440])('draws no bar for a score beyond float32, at %i px', async (width) => {
+    const { complaints } = await site.open(
+      { viewport: { width, height: 900 } },
+      'head?step=1&qkv=1e38+1e38;1+1|1e38+1e38;1+1|1;2&causal=0&q=0',
+    );
+    expect(complaints).toEqual([]);
   });
 
   it('draws a window of a long text and says so', async () => {

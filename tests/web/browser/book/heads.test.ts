@@ -66,6 +66,13 @@ describe('chapter 6', () => {
     expect(await shownText(page)).toMatch(/tokens \d+ to \d+ of 5\d\d/);
   });
 
+  it('sorts the letters of the chapter where an address has none', async () => {
+    const { page } = await site.visit('heads?step=9');
+    const before = await drawn(page);
+    await site.go(page, 'heads?step=9&letters=');
+    expect(await drawn(page)).toEqual(before);
+  });
+
   it('checks its questions by computing', async () => {
     const { page } = await site.visit('heads');
     const question = page.locator('[data-question="weights"]');

@@ -27,3 +27,23 @@ it('shows the first hook of a model that has not the usual one', async () => {
   expect(await open.page.locator('figure-laboratory input.wide').inputValue()).toMatch(/^encoder\./);
   expect(open.complaints).toEqual([]);
 });
+
+it.each(['position', 'head', 'layer'])('patches by %s what a decoder has written', async (by) => {
+  await site.go(
+    open.page,
+    `laboratory?view=patching&by=${by}&m=marian-tiny-en-fr&t=The+cat+is+black.&t2=The+dog+is+black.`,
+  );
+  const source = `patchActivations(model, { clean, corrupted, metric, by: '${by}' }).patched`;
+  expect((await numbersOf(open.page, source)).dims[0]).toBe(3);
+});
+
+it('goes into the other chapters with a model of two stacks, or says why not', async () => {
+  for (const address of ['masks', 'saying']) {
+    await site.go(open.page, `${address}?m=marian-tiny-en-fr`);
+    expect(await open.page.getByRole('alert').count(), address).toBe(0);
+  }
+  await site.go(open.page, 'next?m=marian-tiny-en-fr');
+  expect(await shownText(open.page)).toContain('follows one stack of blocks, and marian has two');
+  await site.go(open.page, 'next?m=vit-mnist');
+  expect(await shownText(open.page)).toContain('vit reads no text');
+});

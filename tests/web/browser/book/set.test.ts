@@ -128,6 +128,24 @@ describe('chapter 2', () => {
     expect(await page.locator('.strip').count()).toBe(6);
   });
 
+  it('keeps its figure while the field of the letters is empty, and draws an address without letters', async () => {
+    const { page, complaints } = await site.visit('set');
+    const before = await outputs(page);
+    const field = page.locator('.field input');
+    await field.fill('');
+    await settled(page);
+    expect(await outputs(page)).toEqual(before);
+    await field.pressSequentially('ab');
+    await settled(page);
+    expect(await outputs(page)).toHaveLength(2 * 48);
+    await field.fill('');
+    await field.blur();
+    expect(await field.inputValue()).toBe('AB');
+    await site.go(page, 'set?letters=');
+    expect(await outputs(page)).toEqual(before);
+    expect(complaints).toEqual([]);
+  });
+
   it('checks its questions by computing', async () => {
     const { page } = await site.visit('set?o=3.0.5.1.4.2');
     await answerQuestion(page, 'kinds', '6', 'wrong');

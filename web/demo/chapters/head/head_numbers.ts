@@ -202,10 +202,9 @@ async function ownNumbers({ Q, K, V }: OwnMatrices, is_causal: boolean): Promise
 function ownSource(matrix: MatrixName, stage: Stage, { rows, columns }: MatrixPart, causal: boolean): string {
   const part = rows === undefined && columns === undefined ? '' : `[${partText(rows)}, ${partText(columns)}]`;
   if (matrix === 'Q' || matrix === 'K' || matrix === 'V') return `${matrix}${part}`;
-  const mask = causal ? ', { is_causal: true' : ', {';
-  if (matrix === 'Z')
-    return `scaled_dot_product_attention(Q, K, V${causal ? `${mask} }` : ''})${part}`.replace('})', '})');
-  if (matrix === 'A') return `scaled_dot_product_attention(Q, K, V${mask} need_weights: true })[1]${part}`;
+  const mask = causal ? 'is_causal: true, ' : '';
+  if (matrix === 'Z') return `scaled_dot_product_attention(Q, K, V${causal ? ', { is_causal: true }' : ''})${part}`;
+  if (matrix === 'A') return `scaled_dot_product_attention(Q, K, V, { ${mask}need_weights: true })[1]${part}`;
   if (stage === 'raw') return `matmul(Q, Kᵀ)${part}`;
-  return `scaled_dot_product_attention(Q, K, V${mask} need_scores: '${stage === 'scaled' ? 'raw' : 'masked'}' })[1]${part}`;
+  return `scaled_dot_product_attention(Q, K, V, { ${mask}need_scores: '${stage === 'scaled' ? 'raw' : 'masked'}' })[1]${part}`;
 }

@@ -143,7 +143,7 @@ function bars(request: NarrowRequest, key: number): TemplateResult {
   return html`<svg class="row-bars" width=${width} height="116" role="group">
     ${Array.from({ length: span.count }, (_, i) => {
       const column = span.from + i;
-      const share = at(now.A, focus, column);
+      const share = at(now.A, focus, column) || 0; // NaN, of scores beyond float32, has no bar
       const hidden = at(now.masked, focus, column) === Number.NEGATIVE_INFINITY;
       const height = Math.min(tall, Math.max(1, share * tall));
       const x = (i + 0.5) * step;

@@ -126,7 +126,8 @@ function bars(context: OverlayContext): TemplateResult | typeof nothing {
   if (row === secretRow) return svg`<text class="reads" x=${x} y=${title} font-style="italic">${labels.guess}</text>`;
   const weights = rowOf(data.now.A, row);
   const tall = base - title - 36;
-  const shown = Array.from(weights.slice(columns.from, columns.from + columns.count));
+  // NaN, of scores beyond float32, has no bar.
+  const shown = Array.from(weights.slice(columns.from, columns.from + columns.count), (share) => share || 0);
   const place = x + columns.count * cell.width + 2;
   return svg`<text class="reads" x=${x} y=${title}><tspan class="q-fill">${data.queries[row]}</tspan><tspan class="muted-fill"> ${labels.reads} </tspan><tspan>${data.keys[largestAt(weights)]}</tspan></text>
     ${shown.map((share, i) => {

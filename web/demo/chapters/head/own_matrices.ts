@@ -36,10 +36,17 @@ function parseMatrix(name: string, text: string): Float {
   return new Tensor('float32', Float32Array.from(rows.flat()), [rows.length, width]);
 }
 
-/** Parses the three matrices of an address. Shapes that do not match are rejected by the attention itself. */
+/** Parses the three matrices of an address. Throws `shape_mismatch` if they do not fit together. */
 export function parseOwn(text: string): OwnMatrices {
   const [q = '', k = '', v = ''] = text.split('|');
-  return { Q: parseMatrix('Q', q), K: parseMatrix('K', k), V: parseMatrix('V', v) };
+  const [Q, K, V] = [parseMatrix('Q', q), parseMatrix('K', k), parseMatrix('V', v)];
+  const differ = (what: string): never => {
+    throw new ClearformerError('shape_mismatch', what);
+  };
+  if (Q.dims[1] !== K.dims[1])
+    differ(`Q has ${Q.dims[1]} columns, K has ${K.dims[1]}: a query meets a key number by number`);
+  if (K.dims[0] !== V.dims[0]) differ(`K has ${K.dims[0]} rows, V has ${V.dims[0]}: each key has one value`);
+  return { Q, K, V };
 }
 
 /** The shortest decimal that converts back to the same float32. */

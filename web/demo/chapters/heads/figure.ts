@@ -16,7 +16,7 @@ import { headStyles } from './head_styles.js';
 import { joinView } from './join_view.js';
 import { mapsView } from './maps_view.js';
 import { type Mixing, mixing, type Projection, projections, type Split, split } from './projection.js';
-import { type Reading, read, silences, sorter, subjectOf, translator } from './reading.js';
+import { lettersOf, type Reading, read, silences, sorter, subjectOf, translator } from './reading.js';
 import { splitView } from './split_view.js';
 import { summary } from './summary.js';
 import type { LiveTraining } from './training/live.js';
@@ -76,13 +76,18 @@ export class FigureHeads extends MeasuredFigure<Data | TrainingData, typeof word
     return data && 'reading' in data ? this.specsIn(data.reading.layers, data.reading.heads) : this.specsIn();
   }
 
+  /** The letters to sort; an address without any has the chapter's. */
+  get #word(): string {
+    return lettersOf(this.value('letters')) || (this.chapter.defaults.letters ?? '');
+  }
+
   protected override key(): string {
     const { address, language } = this.book;
     if (this.view === 'train') {
       const asked = ['layers', 'lr', 'seed', 'n', 'off'].map((key) => this.value(key));
       return [this.view, language, this.revealed, ...asked].join('\n');
     }
-    const text = this.who === sorter ? this.value('letters') : `${this.book.text} ${address.get('q')}`;
+    const text = this.who === sorter ? this.#word : `${this.book.text} ${address.get('q')}`;
     return [this.who, text, this.view, this.value('l'), this.value('edit'), this.projection].join('\n');
   }
 
@@ -90,7 +95,7 @@ export class FigureHeads extends MeasuredFigure<Data | TrainingData, typeof word
     const { book, view } = this;
     if (view === 'train') return this.#train();
     void this.#live?.then((live) => live.stop());
-    const subject = await subjectOf(book, this.who, this.value('letters'));
+    const subject = await subjectOf(book, this.who, this.#word);
     const { layers, heads, stack } = subject;
     const reading = await read(
       book,
@@ -173,15 +178,15 @@ export class FigureHeads extends MeasuredFigure<Data | TrainingData, typeof word
       ${this.choice({ key: 'who', name: labels.model, options: offered, chosen: this.who })}
       ${overAll ? '' : this.choice({ key: 'l', name: labels.layer, options: layers, chosen: String(reading.layer) })}
       ${this.#viewChoice()}
-      ${this.who === sorter ? html`<label class="slider">${labels.letters} <input type="text" maxlength="6" size="8" .value=${this.value('letters')} @change=${this.#letters} /></label>` : ''}
+      ${this.who === sorter ? html`<label class="slider">${labels.letters} <input type="text" maxlength="6" size="8" .value=${this.#word} @change=${this.#letters} /></label>` : ''}
       ${reading.of > reading.tokens.length ? html`<span class="muted">${filled(this.shell.cut, { read: reading.tokens.length, of: reading.of })}</span>` : ''}
     </div>`;
   }
 
   #letters = ({ target }: Event): void => {
-    const text = (target as HTMLInputElement).value.toUpperCase().replace(/[^ABC]/g, '');
+    const text = lettersOf((target as HTMLInputElement).value);
     if (text !== '') this.choose({ letters: text });
-    else (target as HTMLInputElement).value = this.value('letters');
+    else (target as HTMLInputElement).value = this.#word;
   };
 
   /** Ablates a head, or restores it. */

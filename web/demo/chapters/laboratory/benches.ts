@@ -186,7 +186,8 @@ function patched(
   const { labels } = figure.words;
   const { by } = figure.request;
   const [layers = 0, extent = 1] = numbers.dims;
-  const columns = by === 'position' ? labelsOf(subject.tokens) : by === 'head' ? numbered('H', extent) : [];
+  const places = subject.written.length > 0 ? subject.written : subject.tokens;
+  const columns = by === 'position' ? labelsOf(places) : by === 'head' ? numbered('H', extent) : [];
   return html`<div class="scroll"><cf-matrix source="patchActivations(model, { clean, corrupted, metric, by: '${by}' }).patched" .numbers=${numbers.dims.length === 1 ? { dims: [layers, 1], data: numbers.data } : numbers}
       label="P" about=${labels.patchingAbout} digits="1" .rowLabels=${numbered('L', layers)} .columnLabels=${columns}></cf-matrix></div>
     <p class="verdict">${filled(labels.patchingNote ?? '', { clean: four(clean), corrupted: four(corrupted), text: other.map(({ label }) => label).join(' ') })}</p>`;

@@ -109,7 +109,9 @@ export async function look(book: Book, request: Request, signal: AbortSignal): P
       const corrupted = await book.sentence(book.modelName, Number.POSITIVE_INFINITY, request.other);
       const other = corrupted.tokens;
       if (other.length !== subject.tokens.length) return { view: 'patching', subject, patching: undefined, other };
-      const options = { clean: inputs.inputs, corrupted: corrupted.inputs.inputs, metric, by: request.by, signal };
+      // A decoder has written the same in both.
+      const texts = { clean: inputs.inputs, corrupted: { ...inputs.inputs, ...corrupted.inputs.inputs } };
+      const options = { ...texts, metric, by: request.by, signal };
       return { view: 'patching', subject, patching: await patchActivations(model, options), other };
     }
     case 'detect':

@@ -255,7 +255,7 @@ async function oddsOf(
   { model, texts }: Shelved,
   edits: PreparedEdits,
 ): Promise<Odds[]> {
-  const names = ['hook_embed'];
+  const names: string[] = [];
   const [clean, now] = [await book.shelf.pass(inputs, { names }), await book.shelf.pass(inputs, { names, edits })];
   if (!texts || clean.logits.dims.at(-1) !== model.cfg.d_vocab) return [];
   const [before, after] = [await softmax(clean.logits.slice(0, -1)), await softmax(now.logits.slice(0, -1))];

@@ -1,7 +1,7 @@
 // What chapter 0 shows: the stream of the last tokens through all blocks, the last token's attention weights, and its
 // prediction after each block (logit lens).
 
-import { logitLens, softmax, type Tensor } from 'clearformer';
+import { ClearformerError, logitLens, softmax, type Tensor } from 'clearformer';
 import type { Book, Sentence } from '../../book/book.js';
 import { largest } from '../../book/largest.js';
 import { activation } from '../../book/shelf.js';
@@ -36,6 +36,10 @@ export async function read(book: Book, written: readonly number[]): Promise<Read
   const sentence = await book.sentence();
   const { model, texts } = await book.shelf.model(book.modelName);
   if (!texts) throw new TypeError('a model that reads text has tokens');
+  if (model.cfg.kind === 'encoder-decoder') {
+    const why = `this chapter follows one stack of blocks, and ${model.cfg.model_type} has two`;
+    throw new ClearformerError('unsupported', `${why}: open it in its own chapter`);
+  }
   const room = model.cfg.n_ctx - sentence.ids.length;
   const ids = [...sentence.ids, ...written.slice(0, Math.max(0, room))];
   const inputs = { model: book.modelName, key: ids.join(), inputs: { input_ids: [ids] } };

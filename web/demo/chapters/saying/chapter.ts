@@ -57,7 +57,7 @@ const writer: Question = {
 
 async function ranked(book: Book): Promise<{ name: string; value: number }[]> {
   const given = await prompt(book);
-  const { logits } = await book.shelf.pass(given.given, { names: ['hook_embed'] });
+  const { logits } = await book.shelf.pass(given.given, { names: [] });
   const { heads } = await attribution(given, logits.slice(0, -1).data);
   const width = heads.dims[1] ?? 1;
   const all = Array.from(heads.data, (value, at) => ({

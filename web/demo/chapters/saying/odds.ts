@@ -1,7 +1,7 @@
 // From the last row of the stream to a sampled token: logits, the effect of temperature, top-k and top-p, and samples.
 // Scores and samples are the package's: `generate` with `output_scores` for one token.
 
-import { type GenerateOptions, matmul, softmax, Tensor } from 'clearformer';
+import { ClearformerError, type GenerateOptions, matmul, softmax, Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
 import { largest } from '../../book/largest.js';
 import { pieceOf } from '../../book/odds.js';
@@ -56,8 +56,8 @@ export interface Settings {
 /** The settings that change nothing. */
 const plain = { temperature: 1, top_k: 0, top_p: 1 } as const;
 
-export function writerOf({ shelved: { writer, name } }: Prompt): NonNullable<Shelved['writer']> {
-  if (!writer) throw new TypeError(`${name} writes no text`);
+export function writerOf({ shelved: { writer, model } }: Prompt): NonNullable<Shelved['writer']> {
+  if (!writer) throw new ClearformerError('unsupported', `${model.cfg.model_type} writes no text`);
   return writer;
 }
 
@@ -107,7 +107,7 @@ const mostColumns = 1024;
 export async function oddsOf(book: Book, prompt: Prompt, { temperature, top_k, top_p }: Settings): Promise<Odds> {
   const hook = 'ln_final.hook_out';
   const hooked = prompt.shelved.model.hooks().some(({ name }) => name === hook);
-  const pass = await book.shelf.pass(prompt.given, { names: hooked ? [hook] : ['hook_embed'] });
+  const pass = await book.shelf.pass(prompt.given, { names: hooked ? [hook] : [] });
   const logits = pass.logits.slice(0, -1);
   const stage = async (id: Stage['id'], scores: Row): Promise<Stage> => ({ id, scores, odds: await softmax(scores) });
   const stages = [

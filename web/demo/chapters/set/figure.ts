@@ -41,7 +41,8 @@ class FigureSet extends Figure<SetData, typeof words> {
   }
 
   get #text(): string {
-    return this.#view === 'story' ? this.book.text : this.value('letters');
+    if (this.#view === 'story') return this.book.text;
+    return lettersOf(this.value('letters')) || (this.chapter.defaults.letters ?? '');
   }
 
   protected override key(): string {
@@ -84,7 +85,7 @@ class FigureSet extends Figure<SetData, typeof words> {
         ${view === 'letters' ? this.#switches() : nothing}
       </div>
       <div class="controls">
-        ${view === 'letters' ? html`<label class="field"><input type="text" aria-label=${labels.field} .value=${lettersOf(this.#text)} @input=${this.#type} /></label>` : nothing}
+        ${view === 'letters' ? html`<label class="field"><input type="text" aria-label=${labels.field} .value=${this.#text} @input=${this.#type} @change=${this.#typed} /></label>` : nothing}
         <button type="button" class="chip" @click=${() => this.#shuffle(moved.order.length)}>${labels.shuffle}</button>
         <button type="button" class="chip" @click=${() => this.#reorder(moved.order.toReversed())}>${labels.reverse}</button>
         <button type="button" class="chip" ?disabled=${moved.order.every((token, place) => token === place)} @click=${() => this.#reorder(moved.order.toSorted((a, b) => a - b))}>${labels.asItWas}</button>
@@ -139,13 +140,17 @@ class FigureSet extends Figure<SetData, typeof words> {
     return html`<div class="answers">${bars(written, labels.afterWritten, 'softmax(logits[0, -1]), as written')}${bars(guesses, filled(labels.afterMoved, { read }), 'softmax(logits[0, -1]), as moved')}</div>`;
   }
 
-  /** Other characters vanish as they are typed; the caret stays where it is. */
+  /** Other characters vanish as they are typed; the caret stays where it is. An empty field changes nothing yet. */
   #type = ({ target }: Event): void => {
     const field = target as HTMLInputElement;
     const caret = lettersOf(field.value.slice(0, field.selectionStart ?? 0)).length;
     field.value = lettersOf(field.value);
     field.setSelectionRange(caret, caret);
-    this.slide({ letters: field.value });
+    if (field.value !== '') this.slide({ letters: field.value });
+  };
+
+  #typed = ({ target }: Event): void => {
+    (target as HTMLInputElement).value = this.#text;
   };
 
   #ordered = (event: CustomEvent<{ order: readonly number[]; first: boolean }>): void => {

@@ -3,6 +3,7 @@
 
 import { html, LitElement, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
 import { download } from '../../book/download.js';
+import { messageOf } from '../../book/error_text.js';
 import { filled } from '../../book/markup.js';
 import type { MenuWords } from '../../words/en/menu.js';
 import { csvOf, type Matrix, type MenuFigure, matricesOf, npyOf, shapeText } from './exported.js';
@@ -14,8 +15,6 @@ const catalogues = {
   en: () => import('../../words/en/menu.js'),
   de: () => import('../../words/de/menu.js'),
 };
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 export class FigureMenu extends LitElement {
   static override properties: PropertyDeclarations = {
@@ -58,7 +57,8 @@ export class FigureMenu extends LitElement {
   };
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
-    if (changed.has('language')) void this.#readWords();
+    if (!changed.has('language')) return;
+    this.#readWords().catch((detail: unknown) => this.dispatchEvent(new CustomEvent('failed', { detail })));
   }
 
   async #readWords(): Promise<void> {
@@ -203,7 +203,12 @@ export class FigureMenu extends LitElement {
   }
 
   #code(words: MenuWords, figure: MenuFigure): TemplateResult {
-    const code = figure.code();
+    let code: ReturnType<MenuFigure['code']>;
+    try {
+      code = figure.code();
+    } catch (error) {
+      return html`<p>${messageOf(error)}</p>`; // of an address, which the figure tells as well
+    }
     const names = (['js', 'cpp', 'tl'] as const).filter((name) => code[name] !== undefined);
     const shown = names.includes(this.shownCode) ? this.shownCode : 'js';
     const text = code[shown] ?? '';

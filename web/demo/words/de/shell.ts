@@ -68,7 +68,7 @@ export const words: ShellWords = {
     invalid_argument: { title: 'Eine Einstellung ist nicht gültig', advice: '' },
     shape_mismatch: {
       title: 'Eine Form passt nicht',
-      advice: 'Die Gewichte gehören zu einem anderen Modell als config.json.',
+      advice: 'Gewichte mit einer solchen Form gehören zu einem anderen Modell als config.json.',
     },
     dtype_mismatch: {
       title: 'Ein Datentyp passt nicht',
@@ -107,7 +107,7 @@ export const words: ShellWords = {
     integrity_mismatch: { title: 'Eine Datei ist nicht die erwartete', advice: 'Lade die Datei neu.' },
     wasm_unavailable: {
       title: 'WebAssembly ließ sich nicht starten',
-      advice: 'Erlaube WebAssembly für diese Seite, oder nimm einen neueren Browser.',
+      advice: 'Prüfe die Verbindung, erlaube WebAssembly für diese Seite, oder nimm einen neueren Browser.',
     },
     poisoned: { title: 'Das Modell ist stehen geblieben', advice: 'Lade das Modell neu.' },
     worker_failed: { title: 'Der Worker ist stehen geblieben', advice: 'Lade das Modell neu.' },

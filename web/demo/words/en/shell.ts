@@ -64,7 +64,10 @@ export const words = {
   },
   errors: {
     invalid_argument: { title: 'A setting is not valid', advice: '' },
-    shape_mismatch: { title: 'A shape does not fit', advice: 'The weights belong to another model than config.json.' },
+    shape_mismatch: {
+      title: 'A shape does not fit',
+      advice: 'Weights of such a shape belong to another model than config.json.',
+    },
     dtype_mismatch: { title: 'A data type does not fit', advice: 'Take the weights as float32, float16 or bfloat16.' },
     out_of_memory: {
       title: 'There is not enough memory',
@@ -96,7 +99,7 @@ export const words = {
     integrity_mismatch: { title: 'A file is not the one expected', advice: 'Download the file again.' },
     wasm_unavailable: {
       title: 'WebAssembly could not start',
-      advice: 'Allow WebAssembly for this page, or use a newer browser.',
+      advice: 'Check the connection, allow WebAssembly for this page, or use a newer browser.',
     },
     poisoned: { title: 'The model has stopped', advice: 'Load the model again.' },
     worker_failed: { title: 'The worker has stopped', advice: 'Load the model again.' },
