@@ -71,7 +71,7 @@ function scoresCode(request: CodeRequest): FigureCode {
   const read =
     hooks && `${rows('q', hooks.q, hooks.head)}${rows('k', hooks.k, hooks.kvHead)}${rows('v', hooks.v, hooks.kvHead)}`;
   const given = own
-    ? `${matrices(own)}const [q, k, v] = [Q, K, V].map((rows) => new Tensor('float32', rows.flat(), [rows.length, rows[0].length]));\n`
+    ? `${matrices(own)}const [q, k, v] = [Q, K, V].map((rows) => new Tensor('float32', Float32Array.from(rows.flat()), [rows.length, rows[0].length]));\n`
     : `${pass(request)}\n${read ?? ''}`;
   const keys = equalNorms ? 'const keys = await rms_norm(k, d, { eps: 0 });' : 'const keys = k;';
   const M = identity
