@@ -11,6 +11,7 @@ import { filled } from '../../book/markup.js';
 import { MeasuredFigure } from '../../book/measured_figure.js';
 import { within } from '../../book/within.js';
 import type { words } from '../../words/en/cost.js';
+import { costCode } from './code.js';
 import { kinds, works } from './counting.js';
 import './plot.js';
 import { cacheBytesOf, type DtypeCost, device, inDtypes, withCache } from './running.js';
@@ -18,7 +19,7 @@ import { type Times, timesOf } from './time_view.js';
 import { lengths } from './timing.js';
 
 const views = ['work', 'time', 'path', 'cache', 'dtypes', 'device'] as const;
-type View = (typeof views)[number];
+export type View = (typeof views)[number];
 const writtenTokens = 48;
 
 interface Data {
@@ -266,11 +267,7 @@ class FigureCost extends MeasuredFigure<Data, typeof words> {
   };
 
   override code(): FigureCode {
-    const sizes = `{ sequence_length: ${this.#sizes.n}, d_model: ${this.#sizes.d} }`;
-    return {
-      js: `const { multiply_adds, maximum_path_length } = await complexity('self_attention', ${sizes});\nconst begun = performance.now();\nawait scaled_dot_product_attention(q, k, v);\nconsole.log(performance.now() - begun, 'ms');`,
-      cpp: `const Complexity cost = complexity(LayerKind::self_attention, {.sequence_length = ${this.#sizes.n}, .d_model = ${this.#sizes.d}});\ncost.multiply_adds;`,
-    };
+    return costCode(this.#view(), this.#sizes, this.book.text, writtenTokens);
   }
 }
 

@@ -1,61 +1,56 @@
 // The code behind chapter 4's figure: JavaScript, C++ and, if there is one, the line of TransformerLens.
 
+import { editsCpp, editsJs, inputsJs } from '../../book/code_parts.js';
 import type { EditSpec } from '../../book/edits.js';
 import type { FigureCode } from '../../book/figure.js';
+import type { HeadHooks } from './hooks.js';
+
+/** Rows of numbers as text, without the outer brackets. */
+type Texts = Readonly<Record<'Q' | 'K' | 'V', string>>;
 
 interface CodeRequest {
   readonly view: string;
   readonly text: string;
   readonly layer: number;
   readonly head: number;
-  readonly own: Readonly<Record<'Q' | 'K' | 'V', string>> | undefined;
+  /** Of the head shown, unless the matrices are the reader's own. */
+  readonly hooks: HeadHooks | undefined;
+  readonly own: Texts | undefined;
   readonly edits: readonly EditSpec[];
   readonly d: number;
   readonly causal: boolean;
+  /** Of the scoring functions: whether the keys are normed, and whether M is the identity. */
+  readonly equalNorms: boolean;
+  readonly identity: boolean;
 }
 
 export function headCode(request: CodeRequest): FigureCode {
   if (request.view === 'root') return rootCode(request.d);
-  if (request.own) return ownCode(request.own, request.causal);
   if (request.view === 'scores') return scoresCode(request);
+  if (request.own) return ownCode(request.own, request.causal);
   return request.view === 'batch' ? batchCode(request) : passCode(request);
 }
 
-const pass = (layer: number, text: string, options = ''): string =>
-  `const [logits, cache] = await model.run_with_cache(tokenizer(${JSON.stringify(text)}), {\n  names_filter: 'blocks.${layer}.attn.*'${options},\n});`;
+const pass = ({ layer, text, edits }: CodeRequest): string =>
+  `${inputsJs(text)}${editsJs(edits)}const [logits, cache] = await model.run_with_cache(inputs, {\n  names_filter: 'blocks.${layer}.attn.*'${edits.length > 0 ? ',\n  edits' : ''},\n});`;
 const capture = (layer: number): string => `Trace trace;\ntrace.capture("blocks.${layer}.attn.*");`;
 
-function passCode({ text, layer, head, edits }: CodeRequest): FigureCode {
+function passCode(request: CodeRequest): FigureCode {
+  const { text, layer, head, edits } = request;
   const name = `blocks.${layer}.attn.hook_pattern`;
-  const rows = edits.map(({ hook, head: h, pos, index, op, value }) => {
-    const place = [h !== undefined && `head: ${h}`, pos !== undefined && `pos: ${pos}`].filter(Boolean).join(', ');
-    const to =
-      op === 'set'
-        ? `op: 'replace', value: row.with(${index}, ${value})`
-        : `op: '${op}'${value === undefined ? '' : `, value: ${value}`}`;
-    return `    { hook: '${hook}', ${place}, ${to} }, ${op === 'set' ? `// row: what stands at ${hook} there` : ''}`;
-  });
-  const edited = rows.length > 0 ? `,\n  edits: [\n${rows.join('\n')}\n  ]` : '';
-  const change = edits.map(
-    ({ hook, head: h, pos }) =>
-      `trace.edit({.hook = "${hook}", .op = Edit::Op::replace,\n            .heads = {${h ?? ''}}, .positions = {${pos ?? ''}}, .value = row});`,
-  );
   return {
-    js: `${pass(layer, text, edited)}\ncache['${name}'].slice(0, ${head}); // [query, key]\ncache['blocks.${layer}.attn.hook_z'].slice(0, null, ${head}); // [query, d_head]`,
-    cpp: [
-      capture(layer),
-      ...change,
-      'model->forward(inputs, &trace);',
-      `trace.at("${name}");  // [batch, head, query, key]`,
-    ].join('\n'),
+    js: `${pass(request)}\ncache['${name}'].slice(0, ${head}); // [query, key]\ncache['blocks.${layer}.attn.hook_z'].slice(0, null, ${head}); // [query, d_head]`,
+    cpp: `${capture(layer)}\n${editsCpp(edits)}model->forward(inputs, &trace);\ntrace.at("${name}");  // [batch, head, query, key]`,
     tl: `logits, cache = model.run_with_cache(${JSON.stringify(text)})\ncache["pattern", ${layer}][0, ${head}]`,
   };
 }
 
-function ownCode({ Q, K, V }: Readonly<Record<'Q' | 'K' | 'V', string>>, causal: boolean): FigureCode {
+const matrices = ({ Q, K, V }: Texts): string => `const Q = [[${Q}]];\nconst K = [[${K}]];\nconst V = [[${V}]];\n`;
+
+function ownCode(own: Texts, causal: boolean): FigureCode {
   const option = causal ? ', { is_causal: true, need_weights: true }' : ', { need_weights: true }';
   return {
-    js: `const Q = [[${Q}]];\nconst K = [[${K}]];\nconst V = [[${V}]];\nconst [Z, A] = await scaled_dot_product_attention(Q, K, V${option});`,
+    js: `${matrices(own)}const [Z, A] = await scaled_dot_product_attention(Q, K, V${option});`,
     cpp: `Pooled pooled = attention_pooling(Q, K, V, {.mask = ${causal ? 'Mask::causal()' : 'Mask()'}, .keep = PoolingOptions::Keep::weights});\npooled.output, pooled.kept;  // Z and A`,
     tl: `A = ((Q @ K.T) / Q.shape[-1] ** 0.5${causal ? ').masked_fill(torch.ones(Q.shape[0], K.shape[0]).triu(1).bool(), -torch.inf' : ''}).softmax(-1)\nA @ V`,
   };
@@ -69,16 +64,31 @@ function rootCode(d: number): FigureCode {
   };
 }
 
-function scoresCode({ text, layer, head }: CodeRequest): FigureCode {
+function scoresCode(request: CodeRequest): FigureCode {
+  const { own, hooks, equalNorms, identity } = request;
+  const rows = (name: string, hook: string, head: number): string =>
+    `const ${name} = cache['${hook}'].slice(0, null, ${head});\n`;
+  const read =
+    hooks && `${rows('q', hooks.q, hooks.head)}${rows('k', hooks.k, hooks.kvHead)}${rows('v', hooks.v, hooks.kvHead)}`;
+  const given = own
+    ? `${matrices(own)}const [q, k, v] = [Q, K, V].map((rows) => new Tensor('float32', Float32Array.from(rows.flat()), [rows.length, rows[0].length]));\n`
+    : `${pass(request)}\n${read ?? ''}`;
+  const keys = equalNorms ? 'const keys = await rms_norm(k, d, { eps: 0 });' : 'const keys = k;';
+  const M = identity
+    ? 'const M = Array.from({ length: d }, (_, i) => Array.from({ length: d }, (_, j) => Number(i === j)));'
+    : '// M: [d, d], W_q and W_k: [8, d], w_v: [1, 8], drawn from N(0, 1)';
+  const scale = identity ? '1 / Math.sqrt(d)' : '1 / d';
+  const causal = own ? '' : 'is_causal: true, ';
   return {
-    js: `${pass(layer, text)}\n// q, k, v: head ${head} of hook_rot_q, hook_rot_k, hook_v\nfor (const options of [\n  { score: 'dot', scale: 1 / Math.sqrt(d) },\n  { score: 'general', M },\n  { score: 'additive', W_q, W_k, w_v },\n  { score: 'distance', sigma: d ** 0.25 },\n]) await attention_pooling(q, k, v, { ...options, is_causal: true, need_weights: true });`,
-    cpp: `attention_pooling(q, k, v, {.mask = Mask::causal(),\n                            .score = Scoring{.name = "general"}.set("M", M)});`,
+    js: `${given}const d = q.dims[1];\n${keys}\n${M}\nfor (const options of [\n  { score: 'dot', scale: 1 / Math.sqrt(d) },\n  { score: 'general', M, scale: ${scale} },\n  { score: 'additive', W_q, W_k, w_v },\n  { score: 'distance', sigma: d ** 0.25 },\n]) await attention_pooling(q, keys, v, { ...options, ${causal}need_weights: true });`,
+    cpp: `attention_pooling(q, ${equalNorms ? 'rms_norm(k)' : 'k'}, v, {.mask = ${own ? 'Mask()' : 'Mask::causal()'},\n                            .score = Scoring{.name = "general"}.set("M", M).set("scale", ${identity ? '1 / std::sqrt(d)' : '1.0 / d'})});`,
   };
 }
 
-function batchCode({ text, layer }: CodeRequest): FigureCode {
+function batchCode(request: CodeRequest): FigureCode {
+  const { layer } = request;
   return {
-    js: `${pass(layer, text)}\n// Q: [head, position, d], K_T: [head, d, position]\nconst S = await bmm(Q, K_T); // [head, position, position]`,
+    js: `${pass(request)}\n// Q: [head, position, d], K_T: [head, d, position]\nconst S = await bmm(Q, K_T); // [head, position, position]`,
     cpp: `${capture(layer)}\nmodel->forward(inputs, &trace);\nTensor S = bmm(Q, K_T);`,
     tl: `q, k = cache["rot_q", ${layer}][0], cache["rot_k", ${layer}][0]\ntorch.bmm(q.transpose(0, 1), k.permute(1, 2, 0))`,
   };

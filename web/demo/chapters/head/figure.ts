@@ -17,7 +17,7 @@ import { controls, controlsStyles, odds } from './controls.js';
 import { formula, formulaStyles } from './formula.js';
 import { type HeadData, headData, type MatrixName, type Stage } from './head_numbers.js';
 import { narrow, narrowEdited, narrowStyles } from './narrow.js';
-import { matrixText, ownText, parseOwn } from './own_matrices.js';
+import { matrixText, type OwnMatrices, ownText, parseOwn } from './own_matrices.js';
 import { ownPanel, ownStyles } from './own_panel.js';
 import { type Projections, readProjections } from './read_weights.js';
 import { type RootData, rootData, rootStyles, rootView, sizes, spreadValues } from './root.js';
@@ -336,16 +336,20 @@ class FigureHead extends MeasuredFigure<Shown, typeof words> {
   override code(): FigureCode {
     const own = this.#own ? parseOwn(this.value('qkv')) : undefined;
     const hooks = this.data?.head.hooks;
-    const texts = own && { Q: matrixText(own.Q, '], ['), K: matrixText(own.K, '], ['), V: matrixText(own.V, '], [') };
+    const rowsText = (matrix: OwnMatrices['Q']): string => matrixText(matrix, '], [').replace(/(?<!,) /g, ', ');
+    const texts = own && { Q: rowsText(own.Q), K: rowsText(own.K), V: rowsText(own.V) };
     return headCode({
       view: this.#view,
       text: this.book.text,
       layer: hooks?.layer ?? this.number('l'),
       head: hooks?.head ?? this.number('h'),
+      hooks,
       own: texts,
       edits: this.book.editSpecs,
       d: this.#size,
       causal: this.value('causal') === '1',
+      equalNorms: this.value('norm') === '1',
+      identity: this.value('gen') === 'identity',
     });
   }
 }

@@ -1,5 +1,6 @@
 // The code behind the laboratory's figures.
 
+import { editsCpp, editsJs, inputsJs } from '../../book/code_parts.js';
 import type { FigureCode } from '../../book/figure.js';
 import type { FigureLaboratory } from './figure.js';
 
@@ -7,15 +8,19 @@ export function codeOf(figure: FigureLaboratory): FigureCode {
   const { view, by, dtype, usualHook } = figure.request;
   const hook = figure.data && 'hook' in figure.data ? figure.data.hook : usualHook;
   const text = JSON.stringify(figure.book.text);
-  const begin = `const inputs = tokenizer(${text});\n`;
+  const subject = figure.data?.subject;
+  const begin = inputsJs(figure.book.text, subject?.inputs, subject?.of);
+  const specs = figure.book.editSpecs;
+  const edits = editsJs(specs);
+  const change = editsCpp(specs);
   const trace = `Trace trace;\ntrace.capture("${hook}");\nmodel->forward(inputs, &trace);\ntrace.at("${hook}");`;
-  const metric = 'const metric = logitDifference(right, wrong);\n';
+  const [right, wrong] = [subject?.right.id ?? 0, subject?.wrong.id ?? 1];
+  const metric = `const metric = logitDifference(${right}, ${wrong});\n`;
   switch (view) {
     case 'edit':
       return {
-        js: `${begin}const edits = [{ hook: 'blocks.0.attn.hook_z', head: 0, op: 'zero' }];\nconst logits = await model.run_with_hooks(inputs, { edits });\nawait model.generate(inputs, { edits, max_new_tokens: 20 });`,
-        cpp: 'Trace trace;\ntrace.edit(Edit{.hook = "blocks.0.attn.hook_z", .op = Edit::Op::zero, .heads = {0}});\nmodel->forward(inputs, &trace);',
-        tl: `model.run_with_hooks(${text}, fwd_hooks=[("blocks.0.attn.hook_z", lambda z, hook: z * 0)])`,
+        js: `${begin}${edits}const logits = await model.run_with_hooks(inputs${edits && ', { edits }'});\nconst odds = await softmax(logits.slice(0, -1));\nawait model.generate(inputs, { ${edits && 'edits, '}max_new_tokens: 20 });`,
+        cpp: `Trace trace;\n${change}model->forward(inputs, &trace);`,
       };
     case 'lens':
       return {
@@ -25,7 +30,7 @@ export function codeOf(figure: FigureLaboratory): FigureCode {
       };
     case 'attribution':
       return {
-        js: `${begin}await logitAttribution(model, inputs, { tokens: right, incorrect_tokens: wrong });`,
+        js: `${begin}await logitAttribution(model, inputs, { tokens: ${right}, incorrect_tokens: ${wrong}, pos: -1 });`,
         cpp: trace,
         tl: 'cache.logit_attrs(cache.decompose_resid(), tokens=right, incorrect_tokens=wrong)',
       };
@@ -33,7 +38,7 @@ export function codeOf(figure: FigureLaboratory): FigureCode {
       return { js: `${begin}${metric}const { changes } = await ablateHeads(model, inputs, { metric });`, cpp: trace };
     case 'patching':
       return {
-        js: `${begin}${metric}await patchActivations(model, { clean: inputs, corrupted, metric, by: '${by}' });`,
+        js: `${begin}${metric}const corrupted = tokenizer(${JSON.stringify(figure.request.other)});\nawait patchActivations(model, { clean: inputs, corrupted, metric, by: '${by}' });`,
         cpp: trace,
         tl: 'patching.get_act_patch_resid_pre(model, corrupted_tokens, clean_cache, metric)',
       };
@@ -45,7 +50,7 @@ export function codeOf(figure: FigureLaboratory): FigureCode {
       };
     case 'compare':
       return {
-        js: `const other = await AutoModelForCausalLM.from_pretrained(folder, { dtype: '${dtype}' });\nconst { logits } = await other(inputs);`,
+        js: `const other = await AutoModelForCausalLM.from_pretrained(folder, { dtype: '${dtype}' });\n${begin}const { logits } = await other(inputs);`,
         cpp: trace,
       };
     case 'export':
@@ -56,8 +61,8 @@ export function codeOf(figure: FigureLaboratory): FigureCode {
       };
     default:
       return {
-        js: `${begin}const [logits, cache] = await model.run_with_cache(inputs, { names_filter: '${hook}' });\ncache['${hook}'];`,
-        cpp: trace,
+        js: `${begin}${edits}const [logits, cache] = await model.run_with_cache(inputs, { names_filter: '${hook}'${edits && ', edits'} });\ncache['${hook}'];`,
+        cpp: trace.replace('model->', `${change}model->`),
         tl: `_, cache = model.run_with_cache(${text})\ncache["${hook}"]`,
       };
   }

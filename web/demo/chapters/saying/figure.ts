@@ -6,13 +6,13 @@ import type { FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { filled } from '../../book/markup.js';
 import { MeasuredFigure } from '../../book/measured_figure.js';
-import { plainSettings } from '../../book/plain_settings.js';
 import type { words } from '../../words/en/saying.js';
 import { type Beams, beams } from './beams.js';
 import { beamsView } from './beams_view.js';
+import { codeOf } from './code.js';
 import { type Attribution, attribution, type Lens, lens } from './inside.js';
 import { lensView, whoView } from './inside_view.js';
-import { type Draws, draws, type Odds, oddsOf, type Prompt, promptOf, type Settings } from './odds.js';
+import { type Draws, draws, hundred, type Odds, oddsOf, type Prompt, promptOf, type Settings } from './odds.js';
 import { oddsView } from './odds_view.js';
 import { sayingStyles } from './saying_styles.js';
 import { summary } from './summary.js';
@@ -20,8 +20,6 @@ import { drawsView } from './wheel_view.js';
 
 const views = ['odds', 'draws', 'beams', 'lens', 'who'] as const;
 export type View = (typeof views)[number];
-/** Samples per press. */
-const hundred = 100;
 
 export interface Data {
   readonly view: View;
@@ -157,23 +155,7 @@ export class FigureSaying extends MeasuredFigure<Data, typeof words> {
   }
 
   override code(): FigureCode {
-    const text = JSON.stringify(this.book.text);
-    const { temperature, top_k, top_p } = this.settings;
-    const writer = this.data?.prompt.shelved.writer;
-    const off = Object.entries(writer ? plainSettings(writer) : {}).map(([name, value]) => `${name}: ${value}, `);
-    const sampling = `${off.join('')}do_sample: true, temperature: ${temperature}, top_k: ${top_k}, top_p: ${top_p}`;
-    const perView: Readonly<Record<View, string>> = {
-      odds: `const { scores } = await model.generate(inputs, {\n  ${sampling}, max_new_tokens: 1,\n  output_scores: true, return_dict_in_generate: true,\n});\nconst odds = await softmax(scores[0].slice(0));`,
-      draws: `const drawn = await model.generate(inputs, {\n  ${sampling}, max_new_tokens: 1,\n  num_return_sequences: ${hundred}, seed: ${this.seed},\n});`,
-      beams: `for await (const step of model.generate_stream(inputs, { ${off.join('')}num_beams: ${this.beamWidth}, max_new_tokens: 7 })) {\n  step.token_ids; step.beam_indices; step.beam_scores;\n}`,
-      lens: 'const lens = await softmax(await logitLens(model, inputs)); // [layer, 1, position, token]',
-      who: 'const { labels, contributions } = await logitAttribution(model, inputs, { tokens: best, incorrect_tokens: second });',
-    };
-    return {
-      js: `const inputs = tokenizer(${text});\n${perView[this.view]}`,
-      cpp: `GenerationConfig config;\nconfig.do_sample = true;\nconfig.temperature = ${temperature};\nconfig.top_k = ${top_k};\nconfig.top_p = ${top_p};\nconfig.max_new_tokens = 1;\nGeneration generation(*model, inputs, config);`,
-      tl: `logits, cache = model.run_with_cache(${text})\n(logits[0, -1] / ${temperature}).softmax(-1)`,
-    };
+    return codeOf(this);
   }
 }
 

@@ -24,6 +24,8 @@ export interface Prompt {
   readonly of: number;
 }
 
+/** Samples per press. */
+export const hundred = 100;
 /** Positions of the context reserved for appended tokens. */
 const room = 12;
 

@@ -196,8 +196,8 @@ class FigureSet extends Figure<SetData, typeof words> {
     }
     const mask = this.value('mask') === '1' ? ', { is_causal: true }' : '';
     return {
-      js: `const attention = new nn.MultiheadAttention(48, 3);\nawait attention.load_state_dict(weights); // of gpt-nano-sort's first block\nconst order = [${order}];\nconst [output, weights] = await attention.forward(x, x, x${mask}); // x: rows in this order`,
-      cpp: 'const MultiheadAttention attention(config, weights);\nconst auto result = attention.forward(x, x, x, {});',
+      js: `const attention = new nn.MultiheadAttention(48, 3);\nawait attention.load_state_dict(weights); // of gpt-nano-sort's first block\nconst order = [${order}];\nconst [output, attended] = await attention.forward(x, x, x${mask}); // x: rows in this order`,
+      cpp: `const MultiheadAttention attention(config, weights);\nconst auto result = attention.forward(x, x, x, {${mask && '.mask = Mask::causal()'}});`,
     };
   }
 }

@@ -33,6 +33,9 @@ export interface Told {
   /** Words of the text with unknown tokens. */
   readonly unknown: readonly string[];
   readonly forced: readonly number[];
+  /** The start token and the forced tokens, and how many tokens may follow them. */
+  readonly prefix: readonly number[];
+  readonly room: number;
   /** The generated tokens; the last is usually the end-of-sequence token. */
   readonly target: readonly Piece[];
   readonly ids: readonly number[];
@@ -82,6 +85,7 @@ export async function tell(book: Book, chosen: Chosen): Promise<Told | Empty> {
     of: all.length,
     unknown: unknownOf(text, tokenizer),
     forced,
+    ...beginningOf(writer, forced),
     target: texts.pieces(written).slice(1),
     ids: written,
     sentence: tokenizer.decode([...written], { skip_special_tokens: true }),
@@ -133,16 +137,22 @@ function writtenFrom(book: Book, writer: GenerativeModel, wanted: Wanted): Promi
   return known;
 }
 
+function beginningOf({ cfg }: GenerativeModel, forced: readonly number[]): { prefix: number[]; room: number } {
+  const prefix = [Number(cfg.decoder_start_token_id ?? 0), ...forced].slice(0, cfg.n_ctx - 1);
+  const ended = [cfg.eos_token_id]
+    .flat()
+    .map(Number)
+    .includes(prefix.at(-1) ?? -1);
+  return { prefix, room: ended ? 0 : cfg.n_ctx - prefix.length };
+}
+
 async function write(book: Book, writer: GenerativeModel, { read, forced, beams }: Wanted): Promise<number[]> {
-  const { n_ctx } = writer.cfg;
-  const start = Number(writer.cfg.decoder_start_token_id ?? 0);
-  const ends = [writer.cfg.eos_token_id].flat().map(Number);
-  const prefix = [start, ...forced].slice(0, n_ctx - 1);
-  if (ends.includes(prefix.at(-1) ?? -1)) return prefix;
+  const { prefix, room } = beginningOf(writer, forced);
+  if (room === 0) return prefix;
   const edits = await book.edits(inputsOf(read, [...prefix, 0]));
   const sequences = await writer.generate(
     { input_ids: [[...read]], decoder_input_ids: [prefix] },
-    { num_beams: beams, do_sample: false, max_new_tokens: n_ctx - prefix.length, edits },
+    { num_beams: beams, do_sample: false, max_new_tokens: room, edits },
   );
   return Array.from(sequences.data, Number);
 }

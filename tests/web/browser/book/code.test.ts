@@ -1,0 +1,178 @@
+// The code of the Figure menu, of every step and of addresses with a reader's choices, run as it is printed: it parses,
+// throws nothing, and its last value is a number that the figure shows.
+
+import { fileURLToPath } from 'node:url';
+import * as clearformer from 'clearformer';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chapters } from '../../../../web/demo/book/chapters.js';
+import { Site } from '../site.js';
+import { drawn } from './reader.js';
+
+type Values = Record<string, unknown>;
+type FigureElement = HTMLElement & { code(): { js: string; cpp: string } };
+
+const {
+  AutoModelForCausalLM,
+  AutoModelForImageClassification,
+  AutoModelForMaskedLM,
+  AutoModelForSeq2SeqLM,
+  AutoTokenizer,
+  Tensor,
+} = clearformer;
+const folder = (name: string): string =>
+  fileURLToPath(new URL(`../../../../build/page/models/${name}`, import.meta.url));
+const bundled = ['stories260K', 'gpt-nano-sort', 'marian-tiny-en-fr', 'bert-tiny-fill', 'vit-mnist'];
+
+const placed = (name: string): string =>
+  name === 'folder' ? folder('stories260K') : bundled.includes(name) ? folder(name) : name;
+
+/** A class of the package that takes the names of the page's models; old engines need `deterministic` for q8. */
+const named = (auto: { from_pretrained(source: string, options?: object): unknown }): object => ({
+  from_pretrained: (source: string, options?: object) =>
+    auto.from_pretrained(placed(source), options && { deterministic: true, ...options }),
+});
+
+const random = (...dims: number[]): InstanceType<typeof Tensor> =>
+  new Tensor(
+    'float32',
+    Float32Array.from({ length: dims.reduce((a, b) => a * b) }, (_, i) => Math.sin(i * 1.7)),
+    dims,
+  );
+
+let site: Site;
+let page: Page;
+let models: Record<string, { model: Values; tokenizer?: unknown }>;
+let bound: Values;
+beforeAll(async () => {
+  site = await Site.start();
+  ({ page } = await site.open());
+  const text = async (name: string, kind: { from_pretrained(source: string): Promise<unknown> }) => ({
+    model: (await kind.from_pretrained(folder(name))) as Values,
+    tokenizer: await AutoTokenizer.from_pretrained(folder(name)),
+  });
+  const stories = await text('stories260K', AutoModelForCausalLM);
+  const translator = await text('marian-tiny-en-fr', AutoModelForSeq2SeqLM);
+  const filler = await text('bert-tiny-fill', AutoModelForMaskedLM);
+  models = { stories, translator, filler, sorter: await text('gpt-nano-sort', AutoModelForCausalLM) };
+  const seeing = (await AutoModelForImageClassification.from_pretrained(folder('vit-mnist'))) as unknown as Values;
+  models.seeing = { model: seeing };
+  const autos = Object.entries(clearformer).flatMap(([name, each]) =>
+    name.startsWith('Auto') ? [[name, named(each as never)] as const] : [],
+  );
+  bound = {
+    ...clearformer,
+    ...Object.fromEntries(autos),
+    pipeline: (task: never, source: string, options?: object) => clearformer.pipeline(task, placed(source), options),
+    inspect: () => clearformer.inspect(folder('stories260K')),
+    folder: 'folder',
+    ...{ decoder: stories.model, decoderTokenizer: stories.tokenizer },
+    ...{ encoder: filler.model, encoderTokenizer: filler.tokenizer },
+    ...{ translator: translator.model, translatorTokenizer: translator.tokenizer },
+    ...{ q: random(8, 8), k: random(8, 8), v: random(8, 8), x: random(6, 48) },
+    ...{ M: random(8, 8), W_q: random(8, 8), W_k: random(8, 8), w_v: random(1, 8) },
+    ...{ Q: random(8, 6, 8), K_T: random(8, 8, 6), table: random(512, 64) },
+    ...{ ids: Array.from({ length: 20 }, (_, i) => i + 1), greys: new Uint8Array(784), masked: 0 },
+    order: Array.from({ length: 49 }, (_, i) => 48 - i),
+    transposed: ({ dims: [n = 0, d = 0] }: { dims: readonly number[] }) => random(d, n),
+    rows: Array.from({ length: 8 }, () => Array(8).fill(true)),
+    weights: {
+      ...{ in_proj_weight: random(144, 48), in_proj_bias: random(144) },
+      ...{ 'out_proj.weight': random(48, 48), 'out_proj.bias': random(48) },
+    },
+    console: { log: () => undefined },
+  };
+});
+afterAll(() => site.stop());
+
+/** Names that the code declares, in braces, brackets, or alone. */
+const declared = (js: string): string[] =>
+  [...js.matchAll(/^(?:const|let) (?:\{([^}]*)\}|\[([^\]]*)\]|(\w+)) =/gm)].flatMap((found) =>
+    (found[1] ?? found[2] ?? found[3] ?? '').split(',').flatMap((name) => name.split(':').at(-1)?.trim() || []),
+  );
+
+/** Runs the code and returns what it declares. */
+async function run(js: string, chapter: string): Promise<Values> {
+  if (js.includes('training.md')) return {}; // trains a model for minutes
+  const who = /"[ABC]{2,}"/.test(js)
+    ? 'sorter'
+    : chapter === 'seeing'
+      ? 'seeing'
+      : /'(en|de)coder\./.test(js)
+        ? 'translator'
+        : js.includes("'hook_pos_embed'")
+          ? 'filler'
+          : 'stories';
+  const { model, tokenizer } = models[who] ?? {};
+  const given: Values = { ...bound, model, tokenizer };
+  if (js.includes('alibi_bias')) for (const name of ['q', 'k', 'v']) given[name] = random(1, 8, 10, 8);
+  if (js.startsWith('const Q =')) Object.assign(given, { W_q: random(8, 2), W_k: random(8, 2) });
+  const names = declared(js);
+  if (!names.includes('inputs') && typeof tokenizer === 'function') given.inputs = tokenizer('Lily went to the park.');
+  const free = Object.keys(given).filter((name) => !names.includes(name));
+  const AsyncFunction = (async () => undefined).constructor as FunctionConstructor;
+  const work = new AsyncFunction(...free, `${js}\nreturn { ${names.join(', ')} };`);
+  return work(...free.map((name) => given[name]));
+}
+
+async function codeAt(address: string): Promise<{ js: string; cpp: string }> {
+  await site.go(page, address);
+  return page.locator('main .figure > *').evaluate((figure) => (figure as FigureElement).code());
+}
+
+const done = new Set<string>();
+/** What fails in the code of these addresses. */
+async function faultsOf(addresses: readonly string[]): Promise<string[]> {
+  const faults: string[] = [];
+  for (const address of addresses) {
+    const { js } = await codeAt(address);
+    if (done.has(js)) continue;
+    done.add(js);
+    await run(js, address.split('?')[0] ?? '').catch((error) => faults.push(`${address}: ${error}\n${js}`));
+  }
+  return faults;
+}
+
+describe('the code of a figure', () => {
+  it.each(chapters.map(({ id }) => id).filter((id) => id !== 'own'))('runs at every step of %s', async (chapter) => {
+    await site.go(page, chapter);
+    const steps = Math.max(1, await page.locator('.step').count());
+    expect(await faultsOf(Array.from({ length: steps }, (_, step) => `${chapter}?step=${step}`))).toEqual([]);
+  });
+
+  it('runs with choices of a reader', async () => {
+    const faults = await faultsOf([
+      'head?edit=blocks.1.hook_mlp_out:zero',
+      'head?edit=blocks.2.attn.hook_rot_q@h4@p5@i3:set=1.5,blocks.1.hook_mlp_out:scale=0.5',
+      'head?view=scores&norm=1&gen=identity',
+      'head?view=scores&qkv=1 2;3 4|1 0;0 1|2 1;1 2',
+      'translate?step=2&s=3&f=427.1877.119.156',
+      'translate?step=2&b=4',
+      'laboratory?view=hook&edit=blocks.2.hook_mlp_out:zero',
+      'saying?view=odds&w=300',
+      'saying?view=who&w=300',
+    ]);
+    expect(faults).toEqual([]);
+  });
+
+  it.each([
+    ['head?qkv=1 2;3 4|1 0;0 1|2 1;1 2', 'A'],
+    ['block?step=5', 'odds'],
+    ['block?step=6', 'odds'],
+    ['laboratory?view=edit&edit=blocks.2.hook_mlp_out:zero', 'odds'],
+    [`laboratory?view=edit&edit=blocks.2.hook_mlp_out:zero&t=${'Lily went to the park. '.repeat(12)}`, 'odds'],
+    ['translate?step=2&s=3&f=427.1877.119.156', 'odds'],
+  ])('computes what is shown at %s', async (address, name) => {
+    const { js } = await codeAt(address);
+    const { [name]: tensor } = await run(js, address.split('?')[0] ?? '');
+    const most = Math.max(...(tensor as { data: Float32Array }).data);
+    const shown = (await drawn(page)).flatMap(({ data }) => data);
+    expect(Math.min(...shown.map((value) => Math.abs(value - most)))).toBeLessThan(1e-5);
+  });
+
+  it('names the operation of an edit, the mask and the search in C++', async () => {
+    expect((await codeAt('head?edit=blocks.1.hook_mlp_out:zero')).cpp).toContain('.op = Edit::Op::zero');
+    expect((await codeAt('saying?view=beams')).cpp).toContain('num_beams');
+    expect((await codeAt('laboratory?view=edit&edit=blocks.2.hook_mlp_out:zero')).cpp).toContain('hook_mlp_out');
+  });
+});
