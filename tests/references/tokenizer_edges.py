@@ -136,6 +136,22 @@ def decoding(group):
         group.add({"name": f"decoder_{at:02}_{step['type']}", "op": "decode", "json": file, "cases": cases})
 
 
+def nothing(group):
+    """A suffix or delimiter that is empty stands between characters; a span loses spaces only if as many characters are before its end."""
+    tokens = ["a", "👨", "b😀c", "<pad>", " d"]
+    for step in ({"type": "BPEDecoder", "suffix": ""}, {"type": "CTC", "pad_token": "<pad>", "word_delimiter_token": "", "cleanup": True}):
+        file = whole({"type": "WordLevel", "vocab": {token: at for at, token in enumerate(tokens)}, "unk_token": "a"}, decoder=step)
+        tokenizer = Tokenizer.from_str(json.dumps(file))
+        cases = [[list(ids), tokenizer.decode(ids)] for ids in itertools.product(range(len(tokens)), repeat=2)]
+        group.add({"name": f"nothing_{step['type']}", "op": "decode", "json": file, "cases": cases})
+    trims = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
+    x = {"id": 1, "content": "x", "single_word": False, "lstrip": False, "rstrip": True, "normalized": False, "special": True}
+    file = whole({"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}, added_tokens=[x], pre_tokenizer={"type": "Whitespace"},
+                 post_processor={"type": "Sequence", "processors": [trims, trims]})
+    texts = [start + "x" + " " * spaces + "a" for start in ("", "a", "a ", "😀 ") for spaces in range(5)]
+    group.add({"name": "spaces_trimmed_twice", "op": "encode", "json": file, "cases": [[text, encoded(file, text)] for text in texts]})
+
+
 def word_level(vocab, **more):
     return whole({"type": "WordLevel", "vocab": vocab, "unk_token": "?"}, pre_tokenizer={"type": "WhitespaceSplit"}, **more)
 
@@ -269,7 +285,7 @@ def main():
     truncations(group)
     for case in group.cases:
         case["json"] = group.files_json[case.pop("file")]
-    for make in (long_words, added, merges, decoding, chains, added_ids, doubled, words, padding_sides):
+    for make in (long_words, added, merges, decoding, nothing, chains, added_ids, doubled, words, padding_sides):
         make(group)
     group.save()
 

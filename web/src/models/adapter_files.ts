@@ -45,6 +45,7 @@ const kinds: readonly [part: string, what: string][] = [
   ['lora_embedding_', 'adapters of embeddings are'],
   ['lora_magnitude_vector', 'DoRA is'],
   ['.lora_B.bias', 'lora_bias is'],
+  ['.base_layer.', 'the base’s own weights (save_embedding_layers) are'],
 ];
 
 function unsupported(tensor: string): ClearformerError {

@@ -75,7 +75,7 @@ const makers: Readonly<Record<string, (step: Step) => Decode>> = {
   },
   BPEDecoder: (step) => {
     const suffix = textOf(step, 'suffix', '</w>');
-    return each((text, i, { length }) => text.replaceAll(suffix, i === length - 1 ? '' : ' '));
+    return each((text, i, { length }) => replaced(text, suffix, i === length - 1 ? '' : ' '));
   },
   CTC: connectionist,
   Replace: (step) => {
@@ -132,10 +132,13 @@ function connectionist(step: Step): Decode {
       .filter((text, i) => i === 0 || text !== texts[i - 1])
       .map((text) => {
         const own = text.replaceAll(pad, '');
-        return cleanup ? cleanedPiece(own).replaceAll(delimiter, ' ') : own;
+        return cleanup ? replaced(cleanedPiece(own), delimiter, ' ') : own;
       })
       .filter((text) => text !== '');
 }
+
+/** As in Rust, nothing (part '') stands between characters, not between the halves of a surrogate pair. */
+const replaced = (text: string, part: string, by: string): string => text.replaceAll(part || /(?:)/gu, by);
 
 function stripped(text: string, content: string, start: number, stop: number): string {
   const characters = Array.from(text);

@@ -206,7 +206,8 @@ function trimmed(token: Token, usual: string, text: string, prefixed: boolean): 
   const after = spaceAfter.exec(value)?.[0].length ?? 0;
   if (before + after === 0) return token;
   const start = before === 1 && prefixed ? token.start : Math.min(moved(text, token.start, before), token.end);
-  return { ...token, start, end: Math.max(moved(text, token.end, -after), start) };
+  const end = moved(text, token.end, -after); // negative where there are fewer in front of it
+  return { ...token, start, end: end < 0 ? token.end : Math.max(end, start) };
 }
 
 /** The position that many characters (not code units) further on, or back. */
