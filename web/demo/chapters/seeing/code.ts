@@ -49,7 +49,7 @@ function orderCode(mode: string, places: number, special: number): string {
   const tokens = `Array.from({ length: ${places} }, (_, i) => i + ${special})`;
   const edits: Record<string, string> = {
     along: `const [, cache] = await model.run_with_cache({ pixel_values }, { names_filter: 'hook_pos_embed' });
-const table = cache.hook_pos_embed; // rows go where their patches go\nconst edits = [{ hook: 'hook_pos_embed', pos: ${tokens}, op: 'replace', value: order.map((patch) => table.slice(0, patch + ${special}).data) }];\n`,
+const table = cache.hook_pos_embed; // rows go where their patches go\nconst edits = [{ hook: 'hook_pos_embed', pos: ${tokens}, op: 'replace', value: order.map((patch) => Array.from(table.slice(0, patch + ${special}).data)) }];\n`,
     none: `const edits = [{ hook: 'hook_pos_embed', pos: ${tokens}, op: 'zero' }];\n`,
   };
   const edit = edits[mode];
