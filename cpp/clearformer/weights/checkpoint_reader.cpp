@@ -63,7 +63,10 @@ void CheckpointReader::header_complete() {
   const std::uint64_t data_bytes = file_bytes_ - SafetensorsHeader::kPrefixBytes - buffer_.size();
   header_ = SafetensorsHeader::parse(json, data_bytes, file_);
   IncomingTensor::expect_unscaled(header_, file_);
-  for (const StoredTensor& tensor : header_.tensors) index_places_.settle(tensor, file_);
+  for (const StoredTensor& tensor : header_.tensors) {
+    index_places_.settle(tensor, file_);
+    index_places_.check(tensor, file_);
+  }
   buffer_ = {};
   index_ = 0;
   open_tensor();
@@ -119,9 +122,6 @@ void CheckpointReader::end_file() {
 Weights CheckpointReader::finish() {
   if (stage_ != Stage::closed) {
     fail(ErrorCode::invalid_argument, "checkpoint: ", file_, " is still open");
-  }
-  for (const auto& [tensor, place] : index_places_.file_of_tensor) {
-    if (weights_.contains(tensor)) index_places_.check(tensor, weights_.file_of(tensor));
   }
   return std::move(weights_);
 }

@@ -20,7 +20,7 @@ class CheckpointReader {
   CheckpointReader() = default;
   /// Matrices named by `plan` are kept in the formats it gives.
   explicit CheckpointReader(MatrixPlan plan) : plan_(std::move(plan)) {}
-  /// Sets the index, which says which file each tensor is in; finish() rejects headers that contradict it.
+  /// Sets the index, which says which file each tensor is in; a header that contradicts it is rejected.
   void expect_places(ShardIndex index) { index_places_ = std::move(index); }
 
   /// Opens a file of `bytes` bytes in total; files are read one after another.

@@ -243,8 +243,8 @@ void ShardIndex::settle(const StoredTensor& tensor, std::string_view file) {
   if (known != file_of_tensor.end() && known->second == file) file_of_tensor.erase(known);
 }
 
-void ShardIndex::check(std::string_view tensor, std::string_view file) const {
-  const auto known = file_of_tensor.find(tensor);
+void ShardIndex::check(const StoredTensor& tensor, std::string_view file) const {
+  const auto known = file_of_tensor.find(tensor.name);
   if (known == file_of_tensor.end() || known->second == file) return;
   refuse(name, "weight_map: \"", known->first, "\" is in ", file, ", not in ", known->second);
 }

@@ -68,11 +68,10 @@ struct SafetensorsHeader {
 struct ShardIndex {
   static ShardIndex parse(std::string_view json, std::string_view file);
 
-  /// Forgets a tensor that is in the file the index places it in.
+  /// Forgets a tensor that is in the file the index places it in: in another file as well, it is a duplicate.
   void settle(const StoredTensor& tensor, std::string_view file);
   /// Throws malformed_file for a tensor of `file` that the index places in another file.
-  void check(const StoredTensor& tensor, std::string_view file) const { check(tensor.name, file); }
-  void check(std::string_view tensor, std::string_view file) const;
+  void check(const StoredTensor& tensor, std::string_view file) const;
 
   std::string name;                // of the index file
   std::vector<std::string> files;  // each once, in order of first mention

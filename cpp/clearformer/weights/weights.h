@@ -61,10 +61,6 @@ class Weights {
   void forget(std::string_view name);
   /// Drops tensors that were not taken and whose name matches the pattern ('*' matches any run of characters).
   void ignore(std::string_view pattern);
-  /// The file of a tensor that exists.
-  const std::string& file_of(std::string_view name) const {
-    return entries_.find(name)->second.file;
-  }
   /// The stored shape; nullptr if there is no such tensor.
   const Shape* shape(std::string_view name) const;
 

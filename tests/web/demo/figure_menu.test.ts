@@ -23,6 +23,13 @@ describe('matricesOf', () => {
     expect(shapeText(numbers)).toBe('2×3');
   });
 
+  it('lists what the columns are behind what is drawn', () => {
+    const numbers = { dims: [2], data: Int32Array.of(7, 3) };
+    const columns = () => [{ source: 'token_ids of the columns', numbers }];
+    const figure = Object.assign(figureOf([{ source: 'logits[0, -1]', numbers: floats([2, 1], [1, 2]) }]), { columns });
+    expect(matricesOf(figure).map(({ file }) => file)).toEqual(['head-logits-0-1', 'head-token_ids-of-the-columns']);
+  });
+
   it('numbers files of different matrices that come from one source', () => {
     const twice = [1, 2].map((value) => ({ source: 'softmax(Q Kᵀ / √8)', numbers: floats([value], [1, 1]) }));
     expect(matricesOf(figureOf(twice)).map(({ file }) => file)).toEqual(['head-softmax-Q-K-8', 'head-softmax-Q-K-8-2']);

@@ -30,6 +30,23 @@ describe('chapter 8', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('exports the tokens of its columns, in the order drawn', async () => {
+    const { page } = await site.visit('saying');
+    const columnsNow = () =>
+      page.evaluate(() => {
+        const figure = document.querySelector('main .figure > *') as HTMLElement & {
+          columns(): { numbers: { data: Int32Array } }[];
+        };
+        return Array.from(figure.columns()[0]?.numbers.data ?? []);
+      });
+    const ranked = await columnsNow();
+    const sorted = (await numbersOf(page, 'logits[0, -1]')).data;
+    await site.go(page, 'saying?sort=id');
+    expect(await columnsNow()).toEqual(ranked.map((_, id) => id));
+    const { data } = await numbersOf(page, 'logits[0, -1]');
+    expect(ranked.map((id) => data[id])).toEqual(sorted);
+  });
+
   it('moves with its sliders, by keys too', async () => {
     const { page } = await site.visit('saying');
     const first = (await numbersOf(page, stages)).data[words] ?? 0;

@@ -1,6 +1,7 @@
 // The figure of chapter 8: the distribution of the next token before and after truncation, the wheel and a hundred
 // samples, beams as a tree, the logit lens, and logit attribution.
 
+import type { Drawn } from 'clearformer/elements';
 import { html, type TemplateResult } from 'lit';
 import type { FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
@@ -13,7 +14,7 @@ import { codeOf } from './code.js';
 import { type Attribution, attribution, type Lens, lens } from './inside.js';
 import { lensView, whoView } from './inside_view.js';
 import { type Draws, draws, hundred, type Odds, oddsOf, type Prompt, promptOf, type Settings } from './odds.js';
-import { oddsView } from './odds_view.js';
+import { columnsOf, oddsView } from './odds_view.js';
 import { sayingStyles } from './saying_styles.js';
 import { summary } from './summary.js';
 import { drawsView } from './wheel_view.js';
@@ -37,6 +38,13 @@ export class FigureSaying extends MeasuredFigure<Data, typeof words> {
 
   get view(): View {
     return views.find((view) => view === this.value('view')) ?? 'odds';
+  }
+
+  /** The tokens of the columns, which have the order of the logits, and may be a part of the vocabulary. */
+  columns(): readonly Drawn[] {
+    if (this.view !== 'odds' || !this.data) return [];
+    const ids = Int32Array.from(columnsOf(this, this.data.odds));
+    return [{ source: 'token_ids of the columns', numbers: { dims: [ids.length], data: ids } }];
   }
 
   /** Clamped to the ranges that `generate` accepts. */

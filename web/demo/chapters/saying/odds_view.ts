@@ -20,7 +20,7 @@ const picked = (row: { data: ArrayLike<number> }, ids: readonly number[]): Float
 const row = (data: Float32Array): Numbers => ({ dims: [1, data.length], data });
 
 /** Ids in the order of the columns: by logit, or by id. */
-function columnsOf(figure: FigureSaying, { ranked }: Odds): readonly number[] {
+export function columnsOf(figure: FigureSaying, { ranked }: Odds): readonly number[] {
   return figure.value('sort') === 'id' ? [...ranked].sort((a, b) => a - b) : ranked;
 }
 

@@ -7,6 +7,8 @@ import type { Drawn, Numbers } from 'clearformer/elements';
 export interface MenuFigure extends HTMLElement {
   readonly chapter: { readonly id: string };
   drawn(): readonly Drawn[];
+  /** What the columns of the drawn matrices are, where their sources do not say it. */
+  columns?(): readonly Drawn[];
   code(): { js: string; cpp: string; tl?: string };
 }
 
@@ -34,11 +36,11 @@ const slug = (source: string): string =>
     .replace(/^[-.]+|[-.]+$/g, '')
     .slice(0, 100) || 'numbers';
 
-/** The matrices of a figure without duplicates; different ones with the same source get numbered file names. */
+/** The matrices of a figure, and their columns, without duplicates; different ones with the same source get numbered file names. */
 export function matricesOf(figure: MenuFigure): Matrix[] {
   const found: Matrix[] = [];
   const names = new Map<string, number>();
-  for (const { source, numbers } of figure.drawn()) {
+  for (const { source, numbers } of [...figure.drawn(), ...(figure.columns?.() ?? [])]) {
     if (!numbers || found.some((each) => each.source === source && each.numbers === numbers)) continue;
     const name = `${figure.chapter.id}-${slug(source)}`;
     const count = (names.get(name) ?? 0) + 1;
