@@ -69,7 +69,7 @@ export async function inspectFolder(
   const problems = [...inOrder, ...told.problems];
   const files = look.files.sort((a, b) => (a.name < b.name ? -1 : 1));
   const found = { files, other_formats: [...new Set(other_formats)] };
-  // Elsewhere what headers take for one may differ: nothing, or something else, is read then.
+  // In models of other kinds an output layer or bias that differs from what it is tied to is no error.
   const stored = new Set(known.kind === 'encoder-decoder' ? tensors.map(({ name }) => name) : []);
   const tied = new Set(same_tensors.filter((name) => stored.has(name)));
   return { inspection: { ...told, ...companions, ...found, valid: isValid(problems), problems }, weights, tied };
