@@ -5,10 +5,10 @@ import type { Book } from '../../book/book.js';
 import type { EditSpec } from '../../book/edits.js';
 import { type Odds, oddsOf } from '../../book/odds.js';
 import { activation, type Pass, type PassInputs } from '../../book/shelf.js';
+import { sorter } from '../../book/sorter.js';
 import type { Piece } from '../../book/token_texts.js';
 import { isPlanned, type Part, type Plan, planOf } from './plan.js';
 
-export const sorter = 'gpt-nano-sort';
 export const translator = 'marian-tiny-en-fr';
 /** At most this many tokens are shown. */
 export const mostTokens = 10;

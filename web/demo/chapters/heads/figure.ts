@@ -8,6 +8,7 @@ import type { FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { filled } from '../../book/markup.js';
 import { MeasuredFigure } from '../../book/measured_figure.js';
+import { lettersOf, sorter } from '../../book/sorter.js';
 import { within } from '../../book/within.js';
 import type { words } from '../../words/en/heads.js';
 import { findView, needView } from './find_view.js';
@@ -16,7 +17,7 @@ import { headStyles } from './head_styles.js';
 import { joinView } from './join_view.js';
 import { mapsView } from './maps_view.js';
 import { type Mixing, mixing, type Projection, projections, type Split, split } from './projection.js';
-import { lettersOf, type Reading, read, silences, sorter, subjectOf, translator } from './reading.js';
+import { type Reading, read, silences, subjectOf, translator } from './reading.js';
 import { splitView } from './split_view.js';
 import { summary } from './summary.js';
 import type { LiveTraining } from './training/live.js';
@@ -211,7 +212,7 @@ export class FigureHeads extends MeasuredFigure<Data | TrainingData, typeof word
     const block = `${data?.reading.stack ?? 'blocks'}.${data?.reading.layer ?? 0}`;
     const off = data?.reading.off.flatMap((one, head) => (one ? [head] : [])) ?? [];
     const edits = off.length > 0 ? `{ hook: '${block}.attn.hook_z', head: [${off.join(', ')}], op: 'zero' }` : '';
-    const text = JSON.stringify(this.who === sorter ? this.value('letters') : this.book.text);
+    const text = JSON.stringify(this.who === sorter ? this.#word : this.book.text);
     return {
       js: `const inputs = tokenizer(${text});
 const [logits, cache] = await model.run_with_cache(inputs, {

@@ -6,13 +6,11 @@ import type { Book } from '../../book/book.js';
 import type { EditSpec } from '../../book/edits.js';
 import { type Odds, oddsOf } from '../../book/odds.js';
 import { activation, type PassInputs } from '../../book/shelf.js';
+import { sorter } from '../../book/sorter.js';
 import type { Piece } from '../../book/token_texts.js';
 
 /** At most this many tokens of a map are shown. */
 export const mostTokens = 10;
-export const sorter = 'gpt-nano-sort';
-/** The letters of the sorter's alphabet. */
-export const lettersOf = (text: string): string => text.toUpperCase().replace(/[^ABC]/g, '');
 export const translator = 'marian-tiny-en-fr';
 
 /** A model with its inputs, and one of its stacks. */

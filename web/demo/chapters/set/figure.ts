@@ -7,7 +7,15 @@ import { figureStyles } from '../../book/figure_styles.js';
 import { filled } from '../../book/markup.js';
 import { vars } from '../../book/vars.js';
 import type { words } from '../../words/en/set.js';
-import { type Guess, type Letters, lettersMoved, lettersOf, mostTokens, type Story, storyMoved } from './reading.js';
+import {
+  fittingLetters,
+  type Guess,
+  type Letters,
+  lettersMoved,
+  mostTokens,
+  type Story,
+  storyMoved,
+} from './reading.js';
 import './rows.js';
 import { seen } from './rows.js';
 
@@ -42,7 +50,7 @@ class FigureSet extends Figure<SetData, typeof words> {
 
   get #text(): string {
     if (this.#view === 'story') return this.book.text;
-    return lettersOf(this.value('letters')) || (this.chapter.defaults.letters ?? '');
+    return fittingLetters(this.value('letters')) || (this.chapter.defaults.letters ?? '');
   }
 
   protected override key(): string {
@@ -143,8 +151,8 @@ class FigureSet extends Figure<SetData, typeof words> {
   /** Other characters vanish as they are typed; the caret stays where it is. An empty field changes nothing yet. */
   #type = ({ target }: Event): void => {
     const field = target as HTMLInputElement;
-    const caret = lettersOf(field.value.slice(0, field.selectionStart ?? 0)).length;
-    field.value = lettersOf(field.value);
+    const caret = fittingLetters(field.value.slice(0, field.selectionStart ?? 0)).length;
+    field.value = fittingLetters(field.value);
     field.setSelectionRange(caret, caret);
     if (field.value !== '') this.slide({ letters: field.value });
   };

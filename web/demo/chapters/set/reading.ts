@@ -4,6 +4,7 @@ import { layer_norm, nn, softmax, type Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
 import { largest } from '../../book/largest.js';
 import { activation, type Shelved } from '../../book/shelf.js';
+import { alphabet, lettersOf, sorter } from '../../book/sorter.js';
 import { largestDifference, stacked, transposed } from '../../book/tensors.js';
 import { weightsOf } from '../../book/weights.js';
 
@@ -44,8 +45,6 @@ function compared(labels: readonly string[], order: readonly number[], before: M
   return { labels, order, before, now, differences, difference: Math.max(0, ...differences) };
 }
 
-export const sorter = 'gpt-nano-sort';
-const alphabet = 'ABC';
 /** Positions in the sorter's context. */
 const mostLetters = 11;
 
@@ -97,12 +96,8 @@ async function makeLayer(): Promise<Layer> {
   return { attention, tokens, places: of('wpe.weight'), norm };
 }
 
-/** The letters of the sorter's alphabet, at most as many as its context holds. */
-export const lettersOf = (text: string): string =>
-  [...text.toUpperCase()]
-    .filter((letter) => alphabet.includes(letter))
-    .slice(0, mostLetters)
-    .join('');
+/** The letters that the sorter reads, at most as many as its context holds. */
+export const fittingLetters = (text: string): string => lettersOf(text).slice(0, mostLetters);
 
 async function attend(letters: readonly string[], { positions, causal }: LettersAsked): Promise<[Made, Made]> {
   const { attention, tokens, places, norm } = await layer();
@@ -122,7 +117,7 @@ async function attend(letters: readonly string[], { positions, causal }: Letters
 }
 
 export async function lettersMoved(asked: LettersAsked): Promise<Letters> {
-  const labels = [...lettersOf(asked.letters)];
+  const labels = [...fittingLetters(asked.letters)];
   const order = orderOf(asked.order, labels.length);
   const [before] = await attend(labels, asked);
   const moved = order.map((token) => labels[token] ?? '');

@@ -4,6 +4,7 @@
 import type { Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
 import { activation, type PassInputs, type Shelved } from '../../book/shelf.js';
+import { lettersOf, sorter } from '../../book/sorter.js';
 import { cosines, largestDifference, ofOneLength } from '../../book/tensors.js';
 import type { Piece } from '../../book/token_texts.js';
 import { weightsOf } from '../../book/weights.js';
@@ -77,14 +78,10 @@ export interface Sum {
   readonly difference: number;
 }
 
-/** All but the sorter's letters. */
-const alphabet = /[^ABC]/g;
-
 export async function splitOf(book: Book, reader: Reader, text: string): Promise<Split> {
   const { tokenizer, texts, model } = await book.shelf.model(reader);
   if (!tokenizer || !texts) throw new TypeError(`${reader} reads no text`);
-  const upper = text.toUpperCase();
-  const read = reader === 'gpt-nano-sort' ? upper.replace(alphabet, '') : text;
+  const read = reader === sorter ? lettersOf(text) : text;
   const ids = Array.from(tokenizer(read).input_ids.data, Number);
   const pieces = ids.map((id) => texts.alone(id));
   const { n_ctx: room, d_vocab: vocabulary } = model.cfg;
