@@ -276,11 +276,13 @@ describe('linear probes', () => {
       attention_mask: [[1, 1, 1, 1, 1, 1, 1, 0, 0]],
     };
     expect((await probe.predict(model, [padded])).item()).toBe((await probe.predict(model, [first])).item());
-    for (const pos of [-8, 7]) {
-      const reading = new LinearProbe({ hook: options.hook, head: 1, pos }, probe.weights);
-      const failure = await failureOf(() => reading.predict(model, [padded]));
-      expect(failure).toMatchObject({ code: 'invalid_argument', message: expect.stringContaining('is padding') });
-    }
+    const at = (pos: number) => new LinearProbe({ hook: options.hook, head: 1, pos }, probe.weights);
+    const padding = { code: 'invalid_argument', message: expect.stringContaining('is padding') };
+    for (const pos of [-8, 7]) expect(await failureOf(() => at(pos).predict(model, [padded]))).toMatchObject(padding);
+    const padsFirst = { input_ids: padded.input_ids, attention_mask: [[0, 0, 1, 1, 1, 1, 1, 1, 1]] };
+    expect((await at(2).predict(model, [padsFirst])).item()).toBe((await at(-7).predict(model, [padsFirst])).item());
+    for (const pos of [-8, 1])
+      expect(await failureOf(() => at(pos).predict(model, [padsFirst]))).toMatchObject(padding);
     await model.dispose();
   });
 
@@ -384,6 +386,11 @@ describe('linear probes', () => {
     controller.abort();
     await fitted.predict(model, inputs);
     expect(progress).toHaveBeenCalledTimes(2);
+    const classes = await LinearProbe.fit(model, inputs, [0, 1], { hook, kind: 'softmax' });
+    for (const probe of [fitted, classes]) {
+      const failure = await failureOf(() => probe.evaluate(model, inputs, [0, 2]));
+      expect(failure).toMatchObject({ code: 'invalid_argument', details: { option: 'labels' } });
+    }
     await model.dispose();
   });
 });
