@@ -5,6 +5,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 import type { Plugin } from 'rolldown';
+import { parseAst } from 'rolldown/parseAst';
 import { common, plugins, shortening, staticImports } from './bundler.js';
 import { inProject } from './fresh.js';
 
@@ -55,11 +56,26 @@ export async function bundleWhole(define: Record<string, string>, scripts: Scrip
   await build.close();
   for (const name of readdirSync(inProject('dist')).filter((each) => /^(node|whole).*\.js$/.test(each))) {
     const file = inProject('dist', name);
-    writeFileSync(file, inAscii(readFileSync(file, 'utf8')));
+    writeFileSync(file, inLines(inAscii(readFileSync(file, 'utf8'))));
   }
 }
 
 /** Engines store an ASCII script with one byte per character; a single other character doubles that. */
 function inAscii(code: string): string {
   return code.replace(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** Begins a line with each statement, variable and member of a class: Node shows the line of an error. */
+function inLines(code: string): string {
+  const breaks: number[] = [];
+  const visit = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    const { type, body, declarations } = node as { type?: string; body?: unknown; declarations?: unknown };
+    const begins = type === 'ClassBody' || type === 'BlockStatement' || type === 'Program' ? body : declarations;
+    if (Array.isArray(begins)) breaks.push(...begins.map(({ start }: { start: number }) => start));
+    Object.values(node).forEach(visit);
+  };
+  visit(parseAst(code));
+  const sorted = [...new Set([0, ...breaks])].sort((a, b) => a - b);
+  return sorted.map((start, i) => code.slice(start, sorted[i + 1])).join('\n');
 }

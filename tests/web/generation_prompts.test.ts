@@ -1,5 +1,12 @@
 // Initial tokens: several sequences per prompt in the order of the prompts, and padding without a mask.
-import { AutoModelForCausalLM, type ClearformerWarning, configure, type GenerativeModel, pipeline } from 'clearformer';
+import {
+  AutoModelForCausalLM,
+  type ClearformerWarning,
+  configure,
+  type GenerateOptions,
+  type GenerativeModel,
+  pipeline,
+} from 'clearformer';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { failureOf } from './support/failures.js';
 import { filesOf, folderFiles, pipelineCase } from './support/pipeline_cases.js';
@@ -107,4 +114,23 @@ describe('padding in a prompt without attention_mask', () => {
     expect(warned.mock.calls).toEqual([[expect.stringContaining('pad on the left')]]);
     warned.mockRestore();
   });
+});
+
+it('a maximum length that max_new_tokens overrides is told', async () => {
+  const heard: ClearformerWarning[] = [];
+  configure({ onWarning: (warning) => heard.push(warning) });
+  const prompt = { input_ids: [[1, 403]] };
+  const lengthOf = async (options: GenerateOptions) => (await model.generate(prompt, options)).dims[1];
+  try {
+    expect(model.generation_config.max_new_tokens).toBe(200);
+    expect(await lengthOf({ max_length: 5, max_new_tokens: null })).toBe(5);
+    expect(await lengthOf({ max_new_tokens: 4 })).toBe(6);
+    expect(heard).toEqual([]);
+    expect(await lengthOf({ max_length: 5, max_new_tokens: 4 })).toBe(6);
+    expect(await lengthOf({ max_length: 5, max_time: 1e-9 })).toBe(3);
+    const message = (tokens: number) => expect.stringContaining(`max_new_tokens, ${tokens}, comes first`);
+    expect(heard).toEqual([4, 200].map((tokens) => ({ code: 'ignored_length', message: message(tokens) })));
+  } finally {
+    configure({ onWarning: undefined });
+  }
 });

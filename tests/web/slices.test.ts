@@ -62,6 +62,13 @@ describe('an abort ends', () => {
     await generate.dispose();
   }, 60_000);
 
+  it('a pipeline over many short texts', async () => {
+    const fill = await pipeline('fill-mask', `${storiesPath}/../bert-tiny-fill`, { worker: false });
+    const turns = await aborted(4, (signal) => fill(Array<string>(3000).fill('the man is in [MASK].'), { signal }));
+    expect(turns).toBeLessThan(8);
+    await fill.dispose();
+  });
+
   it('resizing an image', async () => {
     const image = () => new RawImage(new Uint8ClampedArray(4000 * 4000 * 3), 4000, 4000, 3);
     const turns = await aborted(4, (signal) => image().resize(6000, 6000, { resample: 'lanczos', signal }));

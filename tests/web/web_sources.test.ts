@@ -1,6 +1,8 @@
 // Models over http: Hub ids, folders, various servers, the cache, and aborted downloads.
 
+import { execFile } from 'node:child_process';
 import { getEventListeners } from 'node:events';
+import { promisify } from 'node:util';
 import {
   AutoModelForCausalLM,
   AutoTokenizer,
@@ -61,6 +63,24 @@ describe('a server', () => {
     await load(new URL(`${server.url}/a%20b/stories/?token=1`));
     expect(server.requests).toContain('GET /a%20b/stories/model.safetensors?token=1');
     expect(server.requests.every((request) => request.endsWith('?token=1'))).toBe(true);
+  });
+
+  it.each(['localhost:8977', '127.0.0.1', 'ftp://x', 'http://', '/hub', 3])('of %j is none', async (host) => {
+    const wrong = (option: string) => ({
+      code: 'invalid_argument',
+      message: `${option}: must be an http(s) URL, not ${host}`,
+      details: { option },
+    });
+    expect(await failureOf(() => configure({ remoteHost: host as string }))).toMatchObject(wrong('remoteHost'));
+    const given = { remote_host: host as string };
+    expect(await failureOf(() => load('someone/stories', given))).toMatchObject(wrong('remote_host'));
+    process.env.HF_ENDPOINT = String(host);
+    try {
+      for (const call of [load, inspect, AutoTokenizer.from_pretrained])
+        expect(await failureOf(() => call('someone/stories'))).toMatchObject(wrong('HF_ENDPOINT'));
+    } finally {
+      process.env.HF_ENDPOINT = '';
+    }
   });
 
   it('stands for the Hub by id and revision', async () => {
@@ -338,4 +358,17 @@ describe('one signal', () => {
     expect(getEventListeners(stop.signal, 'abort')).toEqual([]);
     await model.dispose();
   });
+});
+
+it('an error that nobody catches is read at a glance', async () => {
+  const entry = new URL('../../dist/node.js', import.meta.url).href;
+  const script = `import { AutoTokenizer } from '${entry}'; await AutoTokenizer.from_pretrained('someone/model');`;
+  const env = { ...process.env, HF_ENDPOINT: 'http://127.0.0.1:9' };
+  const run = promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { env });
+  const { stderr } = await run.then(
+    () => expect.fail('no error'),
+    (thrown: { stderr: string }) => thrown,
+  );
+  expect(stderr).toMatch(/^ClearformerError: tokenizer_config.json: .* could not be fetched/m);
+  expect(stderr.length).toBeLessThan(5000); // with the line that throws and the stack
 });

@@ -242,8 +242,13 @@ describe('a token', () => {
       test.hub.seen.length = 0;
       await readFile(test.hub.id, 'config.json', { cache, token: false });
       expect(new Set(sentTo('hub'))).toEqual(new Set([undefined]));
+      test.hub.seen.length = 0;
+      env.HF_HUB_DISABLE_IMPLICIT_TOKEN = 'True';
+      await readFile(test.hub.id, 'config.json', { cache });
+      await readFile(test.hub.id, 'config.json', { cache, token: 'hf_given' });
+      expect(new Set(sentTo('hub'))).toEqual(new Set([undefined, 'Bearer hf_given']));
     } finally {
-      env.HF_TOKEN = '';
+      env.HF_TOKEN = env.HF_HUB_DISABLE_IMPLICIT_TOKEN = '';
     }
   });
 

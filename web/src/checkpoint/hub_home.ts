@@ -1,6 +1,6 @@
 // The folders and token of Python's huggingface_hub, from the same environment variables (Node).
 
-import { environment, nodeModule } from '../support/platform.js';
+import { environment, isOn, nodeModule } from '../support/platform.js';
 
 /** Expands `~` and `$NAME` like os.path.expanduser and expandvars. */
 function expanded(path: string): string {
@@ -31,8 +31,9 @@ export function givenCache(folder: string): string {
   return nodeModule('node:path').resolve(expanded(folder));
 }
 
-/** HF_TOKEN, or the token that `hf auth login` wrote. */
+/** HF_TOKEN, or the token that `hf auth login` wrote; none if HF_HUB_DISABLE_IMPLICIT_TOKEN is on. */
 export async function storedToken(): Promise<string | undefined> {
+  if (isOn(environment('HF_HUB_DISABLE_IMPLICIT_TOKEN'))) return undefined;
   const own = environment('HF_TOKEN') ?? environment('HUGGING_FACE_HUB_TOKEN');
   if (own !== undefined) return own.trim() || undefined;
   const path = expanded(environment('HF_TOKEN_PATH') ?? nodeModule('node:path').join(home(), 'token'));

@@ -4,7 +4,7 @@ import '../support/browser_types.js'; // for the declarations
 import { remoteHost } from '../support/config.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { isA } from '../support/kinds.js';
-import { baseUrl, environment, isNode, loadPart, pathOf, urlOf } from '../support/platform.js';
+import { baseUrl, environment, isNode, isOn, loadPart, pathOf, urlOf } from '../support/platform.js';
 import type { Folder, SourceFile } from './folder.js';
 import type { Contents } from './given_folder.js';
 import type { CacheLike } from './response_store.js';
@@ -90,7 +90,7 @@ function checkSourceOptions({ cache = 'auto', cache_dir, token, remote_host }: S
   if (cache_dir !== undefined && cache !== 'auto') refuse('cache_dir', 'needs cache: auto');
   if (token !== undefined && token !== false && (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)))
     refuse('token', 'must be a text without spaces, or false');
-  if (remote_host !== undefined && !/^https?:\/\//.test(remote_host)) refuse('remote_host', 'must be an http(s) URL');
+  if (remote_host !== undefined) remoteHost(remote_host);
 }
 
 /** Folders and files have none, as only ids of the Hub. */
@@ -119,15 +119,11 @@ function openString(source: string, options: SourceOptions): Folder {
     );
   }
   const revision = options.revision ?? 'main';
-  const local_files_only = options.local_files_only ?? isOffline();
-  const host = (options.remote_host ?? remoteHost()).replace(/\/+$/, '');
+  const local_files_only =
+    options.local_files_only ?? isOn(environment('HF_HUB_OFFLINE') ?? environment('TRANSFORMERS_OFFLINE'));
+  const host = remoteHost(options.remote_host);
   const base = urlOf('remote_host', `${host}/${source}/resolve/${encodeURIComponent(revision)}/`);
   return openWeb(base, { id: source, revision }, host, { ...options, local_files_only });
-}
-
-/** Whether the environment forbids downloads, by the rules of Python's huggingface_hub. */
-function isOffline(): boolean {
-  return /^(1|on|yes|true)$/i.test(environment('HF_HUB_OFFLINE') ?? environment('TRANSFORMERS_OFFLINE') ?? '');
 }
 
 /** A model's page on the Hub, as copied from the address bar: its id and revision. */
@@ -144,7 +140,7 @@ function openUrl(url: URL, options: SourceOptions): Folder {
   expectNoRevision(options);
   const folder = new URL(url);
   if (!folder.pathname.endsWith('/')) folder.pathname += '/';
-  return openWeb(folder, undefined, options.remote_host ?? remoteHost(), options);
+  return openWeb(folder, undefined, remoteHost(options.remote_host), options);
 }
 
 /** A folder whose code is loaded when it is opened. */

@@ -5,6 +5,7 @@ import type { Engine } from '../runtime/engine.js';
 import { textOf } from '../support/error.js';
 import { checkKinds, expectArgument, refusedOption } from '../support/options.js';
 import { loadPart } from '../support/platform.js';
+import { warn } from '../support/warning.js';
 import type { Streamer } from '../text/text_streamer.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import type { CapturePart } from './capture_parts.js';
@@ -23,7 +24,7 @@ export interface GenerationOptions extends EditOptions {
    * set.
    */
   max_new_tokens?: number | null | undefined;
-  /** Maximum length, including the prompt. */
+  /** Maximum length, including the prompt, unless max_new_tokens is set, also by generation_config.json. */
   max_length?: number | null | undefined;
   /** No end token before this number of new tokens. */
   min_new_tokens?: number | null | undefined;
@@ -225,7 +226,12 @@ export function sortOptions(
     const { request, ...rest } = await inner.observe(call, asked, model.hooks, model.engine);
     return { request: { ...request, ...lists }, ...rest };
   };
-  const { signal, tokenizer, streamer, stop_strings = defaults.stop_strings } = given;
+  const { signal, tokenizer, streamer, stop_strings = defaults.stop_strings, max_length } = given;
+  const { max_new_tokens = defaults.max_new_tokens } = given;
+  if (typeof max_length === 'number' && typeof max_new_tokens === 'number') {
+    const message = `max_length has no effect: max_new_tokens, ${max_new_tokens}, comes first (null switches it off)`;
+    warn({ code: 'ignored_length', message });
+  }
   const decodes = tokenizer == null || typeof tokenizer.decode === 'function';
   expectArgument(call, decodes, 'a tokenizer', tokenizer);
   if (streamer != null && ![streamer.put, streamer.end].every((method) => typeof method === 'function')) {

@@ -1,7 +1,7 @@
 // Batches of texts for an encoder, padded and truncated by the tokenizer.
 
 import type { ModelInputs } from '../models/inputs.js';
-import { throwIfAborted } from '../support/options.js';
+import { turns } from '../support/steps.js';
 import type { PacedCallOptions, TokenizerOutput } from '../text/batch.js';
 import { expectTexts } from '../text/token_lists.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
@@ -33,8 +33,8 @@ export const textCallOptions = [...callOptions, 'truncation', 'max_length'];
 const usualBatch = 8;
 
 /**
- * Applies `run` to every batch of the list, in order, and concatenates the results; checks for an abort between
- * batches.
+ * Applies `run` to every batch of the list, in order, and concatenates the results. Between batches the event loop
+ * runs every few milliseconds, and the signal aborts.
  */
 export async function inBatches<T, R>(
   list: readonly T[],
@@ -43,8 +43,9 @@ export async function inBatches<T, R>(
 ): Promise<R[]> {
   checkCount('batch_size', batch_size);
   const results: R[] = [];
+  const turn = turns(signal);
   for (let start = 0; start < list.length; start += batch_size) {
-    throwIfAborted(signal);
+    await turn();
     results.push(...(await run(list.slice(start, start + batch_size))));
   }
   return results;

@@ -82,7 +82,8 @@ export async function workerCure(why: string, url: URL, { inOneFile, start }: Wa
   if (start === undefined) return `set workerUrl to clearformer/dist/worker.js, ${same}`;
   if (typeof Worker !== 'function') return 'workers of this kind start no others: pass worker: false';
   if (/TrustedScriptURL|trusted.?type/i.test(why)) {
-    return `allow the policy clearformer in trusted-types of the content security policy, ${same}`;
+    const twice = "for several copies of the package with 'allow-duplicates'";
+    return `allow the policy clearformer in trusted-types of the content security policy (${twice}), ${same}`;
   }
   const made = inOneFile ? Promise.resolve(false) : takesMadeScripts(start);
   // In parallel: the error should be reported within a second.

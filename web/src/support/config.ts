@@ -1,6 +1,6 @@
 // Settings of the whole package: where models and the package's own files come from.
 
-import { textOf } from './error.js';
+import { ClearformerError, textOf } from './error.js';
 import { checkOptions, refusedOption } from './options.js';
 import { environment } from './platform.js';
 
@@ -8,7 +8,8 @@ import { environment } from './platform.js';
  * The subject of a warning. `right_padding`: a prompt without attention_mask ends with the padding token, which is
  * masked. `ambiguous_padding`: a prompt without attention_mask contains a token that is both padding and end; it is
  * attended to. `no_fallback`: a Whisper whose generation_config.json requests temperature fallback, which is not
- * implemented. `no_entailment`: a zero-shot classifier none of whose labels is named entailment.
+ * implemented. `ignored_length`: max_length was given where max_new_tokens is set, which comes first.
+ * `no_entailment`: a zero-shot classifier none of whose labels is named entailment.
  * `not_kept`: a download could not be cached (no space, no permission). `damaged_cache`: a cached file had changed and
  * was downloaded again. `stale_cache`: the server could not be reached, so the cached file is used. `other_checksum`: a
  * small file differs from the server's etag, twice.
@@ -16,6 +17,7 @@ import { environment } from './platform.js';
 export type WarningCode =
   | 'right_padding'
   | 'ambiguous_padding'
+  | 'ignored_length'
   | 'no_entailment'
   | 'no_fallback'
   | 'not_kept'
@@ -77,9 +79,20 @@ const known = [
 /** The current settings. */
 export const configuration: Configuration = {};
 
-/** The host of Hub ids, without a trailing slash. */
-export function remoteHost(): string {
-  return (configuration.remoteHost ?? environment('HF_ENDPOINT') ?? 'https://huggingface.co').replace(/\/+$/, '');
+/** The host of Hub ids, without a trailing slash: the given one, or the configured one. Throws `invalid_argument` if what is set is no http(s) URL. */
+export function remoteHost(given?: string): string {
+  const set = { remote_host: given, remoteHost: configuration.remoteHost, HF_ENDPOINT: environment('HF_ENDPOINT') };
+  for (const [option, host] of Object.entries(set)) {
+    if (host === undefined) continue;
+    expectHost(option, host);
+    return host.replace(/\/+$/, '');
+  }
+  return 'https://huggingface.co';
+}
+
+function expectHost(option: string, host: string): void {
+  if (typeof host === 'string' && /^https?:\/\/[^/]/.test(host) && URL.canParse(host)) return;
+  throw new ClearformerError('invalid_argument', `${option}: must be an http(s) URL, not ${textOf(host)}`, { option });
 }
 
 /** Requests with the configured `fetch`, or the global one. Throws `invalid_argument` for an answer that is no Response. */
@@ -98,5 +111,6 @@ export function configure(settings: Configuration): void {
     if (value === undefined || (typeof value === 'number' && value >= least && value < 2 ** 31)) continue;
     throw refusedOption('configure', option, `must be a number from ${least}, not ${textOf(value)}`);
   }
+  if (settings.remoteHost !== undefined) expectHost('remoteHost', settings.remoteHost);
   Object.assign(configuration, settings);
 }

@@ -36,6 +36,11 @@ export function environment(name: string): string | undefined {
   return nodeProcess()?.env?.[name] || undefined;
 }
 
+/** Whether an environment variable's value is yes, by the rules of Python's huggingface_hub. */
+export function isOn(value: string | undefined): boolean {
+  return /^(1|on|yes|true)$/i.test(value ?? '');
+}
+
 /** Whether there is a page, so that long work belongs in a worker. */
 export function isPage(): boolean {
   return typeof document !== 'undefined' && typeof Worker === 'function' && !isNode();

@@ -51,3 +51,15 @@ export async function inSlices<T>(work: Steps<T>, signal: AbortSignal | undefine
     end = performance.now() + slice;
   }
 }
+
+/** A function to await between asynchronous steps: every slice of time a later task runs, and the signal is obeyed. */
+export function turns(signal: AbortSignal | undefined): () => Promise<void> {
+  let end = performance.now() + slice;
+  return async () => {
+    if (performance.now() >= end) {
+      await nextTurn();
+      end = performance.now() + slice;
+    }
+    throwIfAborted(signal);
+  };
+}
