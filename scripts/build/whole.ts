@@ -65,17 +65,28 @@ function inAscii(code: string): string {
   return code.replace(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Begins a line with each statement, variable and member of a class: Node shows the line of an error. */
+/**
+ * Begins a line with the next statement, variable or member of a class after so many characters: Node shows the whole line
+ * of an error. Shorter lines compress worse.
+ */
+const lineLength = 1000;
+
 function inLines(code: string): string {
-  const breaks: number[] = [];
+  const places: number[] = [];
   const visit = (node: unknown): void => {
     if (typeof node !== 'object' || node === null) return;
     const { type, body, declarations } = node as { type?: string; body?: unknown; declarations?: unknown };
-    const begins = type === 'ClassBody' || type === 'BlockStatement' || type === 'Program' ? body : declarations;
-    if (Array.isArray(begins)) breaks.push(...begins.map(({ start }: { start: number }) => start));
+    const parts = type === 'ClassBody' || type === 'BlockStatement' || type === 'Program' ? body : declarations;
+    if (Array.isArray(parts)) places.push(...parts.map(({ start }: { start: number }) => start));
     Object.values(node).forEach(visit);
   };
   visit(parseAst(code));
-  const sorted = [...new Set([0, ...breaks])].sort((a, b) => a - b);
-  return sorted.map((start, i) => code.slice(start, sorted[i + 1])).join('\n');
+  let lines = '';
+  let from = 0;
+  for (const place of places.sort((a, b) => a - b)) {
+    if (place - from < lineLength) continue;
+    lines += `${code.slice(from, place)}\n`;
+    from = place;
+  }
+  return lines + code.slice(from);
 }

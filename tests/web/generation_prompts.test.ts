@@ -6,6 +6,7 @@ import {
   type GenerateOptions,
   type GenerativeModel,
   pipeline,
+  type Tensor,
 } from 'clearformer';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { failureOf } from './support/failures.js';
@@ -120,7 +121,8 @@ it('a maximum length that max_new_tokens overrides is told', async () => {
   const heard: ClearformerWarning[] = [];
   configure({ onWarning: (warning) => heard.push(warning) });
   const prompt = { input_ids: [[1, 403]] };
-  const lengthOf = async (options: GenerateOptions) => (await model.generate(prompt, options)).dims[1];
+  const lengthOf = async (options: GenerateOptions) =>
+    ((await model.generate(prompt, options)) as Tensor<'int64'>).dims[1];
   try {
     expect(model.generation_config.max_new_tokens).toBe(200);
     expect(await lengthOf({ max_length: 5, max_new_tokens: null })).toBe(5);
