@@ -1,4 +1,5 @@
-// Parts of the code that computes what a figure shows: a model's inputs and edits, in JavaScript and C++.
+// Parts of the code that computes what a figure shows: a model's inputs and edits, in JavaScript, C++
+// and with TransformerLens.
 
 import type { EditSpec } from './edits.js';
 import type { PassInputs } from './shelf.js';
@@ -19,41 +20,66 @@ export function inputsJs(text: string, pass?: PassInputs, of = 0): string {
 
 const inBraces = (parts: readonly (string | false)[]): string => `{ ${parts.filter(Boolean).join(', ')} }`;
 
-function object({ hook, head, pos, op, value, index }: EditSpec): string {
-  const row = `(await model.run_with_cache(inputs, { names_filter: '${hook}', edits }))[1]['${hook}']`;
-  const scores = /hook_(attn_scores|attn_scores_raw|pattern)$/.test(hook);
-  const at = (scores ? [0, head, pos] : [0, pos, head]).filter((place) => place !== undefined).join(', ');
-  const set = `Array.from(${row}.slice(${at}).data).with(${index}, ${value})`;
+const isScores = (hook: string): boolean => /hook_(attn_scores|attn_scores_raw|pattern)$/.test(hook);
+/** The package's operation: an element is set by replacing it alone. */
+const operation = ({ op }: EditSpec): string => (op === 'set' ? 'replace' : op);
+
+function object(spec: EditSpec): string {
+  const { hook, head, pos, index, value } = spec;
   return inBraces([
     `hook: '${hook}'`,
     head !== undefined && `head: ${head}`,
     pos !== undefined && `pos: ${pos}`,
-    `op: '${op === 'set' ? 'replace' : op}'`,
-    op === 'set' ? `value: ${set}` : value !== undefined && `value: ${value}`,
+    index !== undefined && `${isScores(hook) ? 'key_pos' : 'feature'}: ${index}`,
+    `op: '${operation(spec)}'`,
+    value !== undefined && `value: ${value}`,
   ]);
 }
 
-/** Declares `edits` for the model's `inputs`; nothing without edits. An element is set in the row as edited before. */
-export function editsJs(specs: readonly EditSpec[]): string {
-  if (specs.length === 0) return '';
-  if (specs.every(({ op }) => op !== 'set'))
-    return `const edits = [\n${specs.map((spec) => `  ${object(spec)},\n`).join('')}];\n`;
-  return `const edits = [];\n${specs.map((spec) => `edits.push(${object(spec)});\n`).join('')}`;
+/** Declares `edits`, after those of a figure's own; nothing without any. */
+export function editsJs(specs: readonly EditSpec[], own: readonly string[] = []): string {
+  const all = [...own, ...specs.map(object)];
+  return all.length === 0 ? '' : `const edits = [\n${all.map((each) => `  ${each},\n`).join('')}];\n`;
 }
 
-/** One line for each edit of `trace`. */
+/** One line for each edit of `trace`, after what makes tensors of their numbers. */
 export function editsCpp(specs: readonly EditSpec[]): string {
-  const line = ({ hook, head, pos, op, value, index }: EditSpec): string => {
+  const line = (spec: EditSpec): string => {
+    const { hook, head, pos, index, value } = spec;
     const fields = [
       `.hook = "${hook}"`,
-      `.op = Edit::Op::${op === 'set' ? 'replace' : op}`,
+      `.op = Edit::Op::${operation(spec)}`,
       head !== undefined && `.heads = {${head}}`,
       pos !== undefined && `.positions = {${pos}}`,
-      (op === 'set' && '.value = row') || (value !== undefined && '.value = number'),
+      index !== undefined && `${isScores(hook) ? '.key_positions' : '.features'} = {${index}}`,
+      value !== undefined && `.value = number(${value})`,
     ];
-    const told = op === 'set' ? `row: what stands there, with ${value} at ${index}` : `number: the float32 ${value}`;
-    const note = value === undefined ? '' : `  // ${told}`;
-    return `trace.edit(Edit{${fields.filter(Boolean).join(', ')}});${note}\n`;
+    return `trace.edit(Edit{${fields.filter(Boolean).join(', ')}});\n`;
   };
-  return specs.map(line).join('');
+  const number =
+    'const auto number = [](float value) { return Tensor::copy_of(TensorView(&value, DType::f32, {1})); };\n';
+  return `${specs.some(({ value }) => value !== undefined) ? number : ''}${specs.map(line).join('')}`;
 }
+
+/** Runs `call` of TransformerLens, under a figure's own edits and these: hooks that change activations. */
+export function editedTl(call: string, specs: readonly EditSpec[], own: readonly string[] = []): string {
+  if (specs.length + own.length === 0) return call;
+  const named = [...own, ...specs.map(({ hook }, i) => `(${patternTl(hook)}, edit_${i})`)].join(', ');
+  const any = specs.some(({ hook }) => hook.includes('*')) ? 'from fnmatch import fnmatch\n' : '';
+  return `${any}${specs.map(functionTl).join('')}with model.hooks(fwd_hooks=[${named}]):\n    ${call}`;
+}
+
+const patternTl = (hook: string): string =>
+  hook.includes('*') ? `lambda name: fnmatch(name, "${hook}")` : `"${hook}"`;
+
+function functionTl({ hook, head, pos, index, op, value }: EditSpec, i: number): string {
+  const axes = isScores(hook) ? [head ?? ':', pos ?? ':', index] : [pos ?? ':', head, index];
+  const part = `x[${[':', ...axes].filter((at) => at !== undefined).join(', ')}]`;
+  const mean = `x.mean((0, ${isScores(hook) ? 2 : 1}), keepdim=True).expand_as(x)${part.slice(1)}`;
+  const sign = op === 'scale' ? '*=' : op === 'add' ? '+=' : '=';
+  return `def edit_${i}(x, hook):\n    ${part} ${sign} ${value ?? (op === 'mean' ? mean : 0)}\n    return x\n`;
+}
+
+/** A pass of TransformerLens that leaves `logits` and `cache`. */
+export const passTl = (text: string, specs: readonly EditSpec[] = []): string =>
+  `${editedTl(`logits, cache = model.run_with_cache(${JSON.stringify(text)})`, specs)}\n`;

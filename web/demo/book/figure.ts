@@ -17,9 +17,10 @@ import type { PassInputs } from './shelf.js';
 /** The code that computes what a figure shows. */
 export interface FigureCode {
   js: string;
-  cpp: string;
-  /** The line of TransformerLens, if there is an equivalent. */
-  tl?: string;
+  /** Absent where nothing is computed. */
+  cpp?: string | undefined;
+  /** With TransformerLens, if there is an equivalent. */
+  tl?: string | undefined;
 }
 
 export abstract class Figure<Data = unknown, Words extends ChapterWords = ChapterWords> extends LitElement {

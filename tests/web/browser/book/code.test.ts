@@ -1,16 +1,19 @@
-// The code of the Figure menu, of every step and of addresses with a reader's choices, run as it is printed: it parses,
-// throws nothing, and its last value is a number that the figure shows.
+// The code of the Figure menu, of every step and of addresses with a reader's choices, as it is printed: JavaScript is
+// run, throws nothing, and its last value is a number that the figure shows; C++ compiles.
 
+import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import * as clearformer from 'clearformer';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findCppCompiler } from '../../../../scripts/toolchain/programs.js';
 import { chapters } from '../../../../web/demo/book/chapters.js';
 import { Site } from '../site.js';
 import { drawn } from './reader.js';
 
 type Values = Record<string, unknown>;
-type FigureElement = HTMLElement & { code(): { js: string; cpp: string } };
+type Code = Partial<Record<'js' | 'cpp' | 'tl', string>> & { js: string };
+type FigureElement = HTMLElement & { code(): Code };
 
 const {
   AutoModelForCausalLM,
@@ -98,7 +101,7 @@ async function run(js: string, chapter: string): Promise<Values> {
     ? 'sorter'
     : chapter === 'seeing'
       ? 'seeing'
-      : /'(en|de)coder\./.test(js)
+      : /'(en|de)coder\.|decoder_input_ids/.test(js)
         ? 'translator'
         : js.includes("'hook_pos_embed'")
           ? 'filler'
@@ -115,9 +118,44 @@ async function run(js: string, chapter: string): Promise<Values> {
   return work(...free.map((name) => given[name]));
 }
 
-async function codeAt(address: string): Promise<{ js: string; cpp: string }> {
+/** The address of each text in C++. */
+const programs = new Map<string, string>();
+
+async function codeAt(address: string): Promise<Code> {
   await site.go(page, address);
-  return page.locator('main .figure > *').evaluate((figure) => (figure as FigureElement).code());
+  const code = await page.locator('main .figure > *').evaluate((figure) => (figure as FigureElement).code());
+  if (code.cpp !== undefined && !programs.has(code.cpp)) programs.set(code.cpp, address);
+  return code;
+}
+
+/** What the texts in C++ are given. */
+const givenInCpp = `#include <clearformer/clearformer.h>
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <vector>
+using namespace clearformer;
+extern const std::unique_ptr<Model> model;
+extern ModelInputs inputs, corrupted;
+extern Weights weights;
+extern Tensor q, k, v, x, Q, K, V, K_T, M, W_q, W_k, w_v, rows, lengths, table;
+extern const float* pixels;
+Tensor batch();
+`;
+
+/** What the compiler says of all programs so far, each a function; its lines are told as the address's. */
+function compilerErrors(): string {
+  const functions = [...programs].map(
+    ([cpp, address], i) => `#line 1 ${JSON.stringify(address)}\nvoid program_${i}() {\n${cpp}\n}\n`,
+  );
+  const headers = fileURLToPath(new URL('../../../../cpp', import.meta.url));
+  const args = ['-std=c++20', '-fsyntax-only', `-I${headers}`, '-x', 'c++', '-'];
+  const { stderr, error } = spawnSync(findCppCompiler(), args, {
+    input: givenInCpp + functions.join(''),
+    encoding: 'utf8',
+  });
+  return error ? String(error) : stderr;
 }
 
 const done = new Set<string>();
@@ -127,8 +165,10 @@ async function faultsOf(addresses: readonly string[]): Promise<string[]> {
   for (const address of addresses) {
     const { js } = await codeAt(address);
     if (done.has(js)) continue;
-    done.add(js);
-    await run(js, address.split('?')[0] ?? '').catch((error) => faults.push(`${address}: ${error}\n${js}`));
+    await run(js, address.split('?')[0] ?? '').then(
+      () => done.add(js),
+      (error) => faults.push(`${address}: ${error}\n${js}`),
+    );
   }
   return faults;
 }
@@ -151,12 +191,33 @@ describe('the code of a figure', () => {
       'laboratory?view=hook&edit=blocks.2.hook_mlp_out:zero',
       'saying?view=odds&w=300',
       'saying?view=who&w=300',
+      'heads?l=2&edit=blocks.1.attn.hook_z@h1:zero,blocks.1.hook_mlp_out:mean',
+      'heads?who=marian-tiny-en-fr&edit=encoder.0.attn.hook_z@h1:zero',
+      'heads?who=marian-tiny-en-fr&view=find',
+      'heads?who=marian-tiny-en-fr&view=need',
+      'block?edit=blocks.1.hook_mlp_out@p2:add=1e-3,blocks.*.attn.hook_z@p1:mean=2',
+      'laboratory?view=hook&edit=blocks.2.attn.hook_attn_scores@h1@p3@i2:set=-1',
+      'laboratory?view=export&edit=blocks.2.hook_mlp_out:zero',
+      'laboratory?view=patching&by=head',
+      'laboratory?view=patching&by=layer',
+      ...['lens', 'attribution', 'ablation', 'edit'].map((view) => `laboratory?m=marian-tiny-en-fr&view=${view}`),
+      'seeing?step=5&edit=blocks.1.attn.hook_z@h1:zero,hook_full_embed@p3@i5:set=0.5',
+      'seeing?step=8&pos=along&order=mixed&edit=blocks.1.attn.hook_z@h1:zero',
+      'seeing?step=8&pos=none&order=mixed',
+      'translate?step=2&edit=decoder.1.hook_mlp_out@p3:zero',
+      'translate?t=%20',
+      'head?view=batch&edit=blocks.1.attn.hook_z@h1:zero',
+      'masks?mask=painted',
     ]);
     expect(faults).toEqual([]);
   });
 
   it.each([
     ['head?qkv=1 2;3 4|1 0;0 1|2 1;1 2', 'A'],
+    ['heads?l=2&edit=blocks.1.attn.hook_z@h1:zero', 'odds'],
+    ['heads?edit=blocks.1.hook_mlp_out:zero', 'odds'],
+    ['laboratory?view=edit&edit=blocks.2.attn.hook_rot_q@h4@p5@i3:set=9', 'odds'],
+    ['laboratory?view=edit&edit=blocks.4.attn.hook_attn_scores@h1@p5@i2:set=20', 'odds'],
     ['block?step=5', 'odds'],
     ['block?step=6', 'odds'],
     ['laboratory?view=edit&edit=blocks.2.hook_mlp_out:zero', 'odds'],
@@ -170,9 +231,54 @@ describe('the code of a figure', () => {
     expect(Math.min(...shown.map((value) => Math.abs(value - most)))).toBeLessThan(1e-5);
   });
 
-  it('names the operation of an edit, the mask and the search in C++', async () => {
-    expect((await codeAt('head?edit=blocks.1.hook_mlp_out:zero')).cpp).toContain('.op = Edit::Op::zero');
-    expect((await codeAt('saying?view=beams')).cpp).toContain('num_beams');
-    expect((await codeAt('laboratory?view=edit&edit=blocks.2.hook_mlp_out:zero')).cpp).toContain('hook_mlp_out');
+  it.each([
+    'head?l=2',
+    'head?l=2&view=batch',
+    'heads?l=2',
+    'block?l=2',
+    'laboratory?view=hook',
+    'laboratory?view=export',
+    ...[0, 5, 6, 7].map((step) => `seeing?step=${step}`),
+  ])('has the edits that are in force at %s in every language', async (address) => {
+    const { js, cpp, tl } = await codeAt(`${address}&edit=blocks.1.attn.hook_z@h1:zero`);
+    expect(js).toContain("{ hook: 'blocks.1.attn.hook_z', head: 1, op: 'zero' }");
+    expect(js.match(/op: 'zero'/g)).toHaveLength(1);
+    expect(cpp).toContain('trace.edit(Edit{.hook = "blocks.1.attn.hook_z", .op = Edit::Op::zero, .heads = {1}});');
+    expect(tl).toContain('x[:, :, 1] = 0');
+    expect(tl).toContain('with model.hooks(fwd_hooks=[("blocks.1.attn.hook_z", edit_0)])');
+  });
+
+  it('moves the position embeddings as the figure does, in every language', async () => {
+    const at = (mode: string): Promise<Code> => codeAt(`seeing?step=8&order=mixed&pos=${mode}`);
+    const codes = [await at('stay'), await at('along'), await at('none')];
+    expect(codes.map((code) => Object.values(code).map((text) => text.includes('hook_pos_embed')))).toEqual([
+      [false, false, false],
+      [true, true, true],
+      [true, true, true],
+    ]);
+    const rows = /p\[:, \[([\d, ]+)\]\]/.exec(codes[1]?.tl ?? '')?.[1]?.split(', ');
+    expect(rows).toHaveLength(50);
+    expect(new Set(rows).size).toBe(50);
+  });
+
+  it('writes to the end of the sentence and reads that', async () => {
+    const { cpp } = await codeAt('translate?step=2&edit=decoder.1.hook_mlp_out@p3:zero');
+    expect(cpp).toContain('generation_config_of(model->config())');
+    expect(cpp).toContain('translation.next(&trace)');
+    expect(cpp).toContain('written.dim(1) - 1');
+    expect((await codeAt('saying?view=beams')).cpp).toContain(
+      'generation_config_of(model->config());\nconfig.num_beams',
+    );
+  });
+
+  it('generates nothing without a sentence', async () => {
+    const { js, ...others } = await codeAt('translate?t=%20');
+    expect(js).not.toContain('generate');
+    expect(others).toEqual({});
+  });
+
+  it('compiles in C++', () => {
+    expect(programs.size).toBeGreaterThan(80);
+    expect(compilerErrors()).toBe('');
   });
 });

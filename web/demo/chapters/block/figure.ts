@@ -2,7 +2,7 @@
 // blocks, a norm, the feed-forward network's neurons, pre-norm and post-norm, or the model without a box.
 
 import { html, type TemplateResult } from 'lit';
-import { editsCpp, editsJs, inputsJs } from '../../book/code_parts.js';
+import { editsCpp, editsJs, inputsJs, passTl } from '../../book/code_parts.js';
 import { type EditSpec, formatEdits, withEdit } from '../../book/edits.js';
 import type { FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
@@ -160,7 +160,7 @@ export class FigureBlock extends MeasuredFigure<Data, typeof words> {
     return {
       js: `${given}${editsJs(specs)}const [logits, cache] = await model.run_with_cache(inputs, {\n  names_filter: ['${hook}', '*.hook_resid_*'],${specs.length > 0 ? '\n  edits,' : ''}\n});\ncache['${hook}'];                              // [1, ${reading?.tokens.length ?? 'pos'}, ${reading?.shape.model ?? 'd_model'}]\nconst odds = await softmax(logits.slice(0, -1));\n// the same weights with the norm before or after\nconst block = new nn.TransformerEncoderLayer(128, 4, { dim_feedforward: 512, norm_first: true });`,
       cpp: `Trace trace;\ntrace.capture("${hook}");\n${editsCpp(specs)}auto outputs = model->forward(inputs, &trace);`,
-      tl: `logits, cache = model.run_with_cache(${JSON.stringify(text)})\ncache["${hook}"]`,
+      tl: `${passTl(text, specs)}cache["${hook}"]`,
     };
   }
 }

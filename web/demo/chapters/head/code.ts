@@ -1,6 +1,6 @@
 // The code behind chapter 4's figure: JavaScript, C++ and, if there is one, the line of TransformerLens.
 
-import { editsCpp, editsJs, inputsJs } from '../../book/code_parts.js';
+import { editsCpp, editsJs, inputsJs, passTl } from '../../book/code_parts.js';
 import type { EditSpec } from '../../book/edits.js';
 import type { FigureCode } from '../../book/figure.js';
 import type { HeadHooks } from './hooks.js';
@@ -33,15 +33,16 @@ export function headCode(request: CodeRequest): FigureCode {
 
 const pass = ({ layer, text, edits }: CodeRequest): string =>
   `${inputsJs(text)}${editsJs(edits)}const [logits, cache] = await model.run_with_cache(inputs, {\n  names_filter: 'blocks.${layer}.attn.*'${edits.length > 0 ? ',\n  edits' : ''},\n});`;
-const capture = (layer: number): string => `Trace trace;\ntrace.capture("blocks.${layer}.attn.*");`;
+const passCpp = ({ layer, edits }: CodeRequest): string =>
+  `Trace trace;\ntrace.capture("blocks.${layer}.attn.*");\n${editsCpp(edits)}model->forward(inputs, &trace);\n`;
 
 function passCode(request: CodeRequest): FigureCode {
   const { text, layer, head, edits } = request;
   const name = `blocks.${layer}.attn.hook_pattern`;
   return {
     js: `${pass(request)}\ncache['${name}'].slice(0, ${head}); // [query, key]\ncache['blocks.${layer}.attn.hook_z'].slice(0, null, ${head}); // [query, d_head]`,
-    cpp: `${capture(layer)}\n${editsCpp(edits)}model->forward(inputs, &trace);\ntrace.at("${name}");  // [batch, head, query, key]`,
-    tl: `logits, cache = model.run_with_cache(${JSON.stringify(text)})\ncache["pattern", ${layer}][0, ${head}]`,
+    cpp: `${passCpp(request)}trace.at("${name}");  // [batch, head, query, key]`,
+    tl: `${passTl(text, edits)}cache["pattern", ${layer}][0, ${head}]`,
   };
 }
 
@@ -81,15 +82,25 @@ function scoresCode(request: CodeRequest): FigureCode {
   const causal = own ? '' : 'is_causal: true, ';
   return {
     js: `${given}const d = q.dims[1];\n${keys}\n${M}\nfor (const options of [\n  { score: 'dot', scale: 1 / Math.sqrt(d) },\n  { score: 'general', M, scale: ${scale} },\n  { score: 'additive', W_q, W_k, w_v },\n  { score: 'distance', sigma: d ** 0.25 },\n]) await attention_pooling(q, keys, v, { ...options, ${causal}need_weights: true });`,
-    cpp: `attention_pooling(q, ${equalNorms ? 'rms_norm(k)' : 'k'}, v, {.mask = ${own ? 'Mask()' : 'Mask::causal()'},\n                            .score = Scoring{.name = "general"}.set("M", M).set("scale", ${identity ? '1 / std::sqrt(d)' : '1.0 / d'})});`,
+    cpp: `${own ? '' : passCpp(request)}// q, k, v: (positions, d), of the head; M (d, d), W_q and W_k (8, d), w_v (1, 8)
+const auto d = static_cast<float>(q.dim(1));
+const Tensor keys = ${equalNorms ? 'rms_norm(k, 1, nullptr, 0)' : 'k.clone()'};
+Scoring scores[] = {{.name = "dot"}, {.name = "general"}, {.name = "additive"}, {.name = "distance"}};
+scores[0].set("scale", 1 / std::sqrt(d));
+scores[1].set("M", M.clone()).set("scale", ${identity ? '1 / std::sqrt(d)' : '1 / d'});
+scores[2].set("W_q", W_q.clone()).set("W_k", W_k.clone()).set("w_v", w_v.clone());
+scores[3].set("sigma", std::sqrt(std::sqrt(d)));
+for (Scoring& score : scores) {
+  attention_pooling(q, keys, v, {.mask = ${own ? 'Mask()' : 'Mask::causal()'}, .score = std::move(score), .keep = PoolingOptions::Keep::weights});
+}`,
   };
 }
 
 function batchCode(request: CodeRequest): FigureCode {
-  const { layer } = request;
+  const { layer, text, edits } = request;
   return {
     js: `${pass(request)}\n// Q: [head, position, d], K_T: [head, d, position]\nconst S = await bmm(Q, K_T); // [head, position, position]`,
-    cpp: `${capture(layer)}\nmodel->forward(inputs, &trace);\nTensor S = bmm(Q, K_T);`,
-    tl: `q, k = cache["rot_q", ${layer}][0], cache["rot_k", ${layer}][0]\ntorch.bmm(q.transpose(0, 1), k.permute(1, 2, 0))`,
+    cpp: `${passCpp(request)}// Q: (head, position, d), K_T: (head, d, position)\nconst Tensor S = bmm(Q, K_T);`,
+    tl: `${passTl(text, edits)}q, k = cache["rot_q", ${layer}][0], cache["rot_k", ${layer}][0]\ntorch.bmm(q.transpose(0, 1), k.permute(1, 2, 0))`,
   };
 }

@@ -11,6 +11,7 @@ import { MeasuredFigure } from '../../book/measured_figure.js';
 import { lettersOf, sorter } from '../../book/sorter.js';
 import { within } from '../../book/within.js';
 import type { words } from '../../words/en/heads.js';
+import { codeOf } from './code.js';
 import { findView, needView } from './find_view.js';
 import { habits, type Need, need } from './habits.js';
 import { headStyles } from './head_styles.js';
@@ -207,25 +208,10 @@ export class FigureHeads extends MeasuredFigure<Data | TrainingData, typeof word
   }
 
   override code(): FigureCode {
-    if (this.data && 'live' in this.data) return this.data.live.code(this.data.training);
     const { data } = this;
-    const block = `${data?.reading.stack ?? 'blocks'}.${data?.reading.layer ?? 0}`;
-    const off = data?.reading.off.flatMap((one, head) => (one ? [head] : [])) ?? [];
-    const edits = off.length > 0 ? `{ hook: '${block}.attn.hook_z', head: [${off.join(', ')}], op: 'zero' }` : '';
-    const text = JSON.stringify(this.who === sorter ? this.#word : this.book.text);
-    return {
-      js: `const inputs = tokenizer(${text});
-const [logits, cache] = await model.run_with_cache(inputs, {
-  names_filter: ['${block}.attn.hook_pattern', '${block}.attn.hook_z', '${block}.hook_attn_out'],
-  edits: [${edits}],
-});
-const odds = await softmax(logits.slice(0, -1));
-const { heads } = await detectHeads(model);   // previous, first, duplicate, induction`,
-      cpp: `Trace trace;
-trace.capture("${block}.attn.*");
-${off.length > 0 ? `trace.edit(Edit{.hook = "${block}.attn.hook_z", .op = Edit::Op::zero, .heads = {${off.join(', ')}}});\n` : ''}auto outputs = model->forward(inputs, &trace);`,
-      tl: `def off(z, hook):\n    z[:, :, [${off.join(', ')}]] = 0\n    return z\nmodel.run_with_hooks(${text}, fwd_hooks=[("${block}.attn.hook_z", off)])`,
-    };
+    if (!data) return { js: '' };
+    if ('live' in data) return data.live.code(data.training);
+    return codeOf(data, this.who === sorter ? this.#word : this.book.text);
   }
 }
 

@@ -256,14 +256,18 @@ class FigureMasks extends MeasuredFigure<Shown, typeof words> {
     const { layer, head } = this.data?.mask.hooks ?? { layer: this.number('l'), head: this.number('h') };
     const call = this.data?.mask.call ?? 'Mask.causal()';
     const shown = call === 'null' ? 'null' : call;
-    const plus = call.includes('.and(') ? 'Mask::causal() & Mask::valid_lens(lengths)' : { n: 'Mask()' }[call[0] ?? ''];
+    const plus = call.includes('.and(')
+      ? 'Mask::causal() & Mask::valid_lens(lengths.clone())'
+      : { n: 'Mask()' }[call[0] ?? ''];
     const cpp =
       plus ??
-      call.replace('.', '::').replace(/\(\[.*\]\)|\(rows\)/, call.includes('valid_lens') ? '(lengths)' : '(rows)');
+      call
+        .replace('.', '::')
+        .replace(/\(\[.*\]\)|\(rows\)/, call.includes('valid_lens') ? '(lengths.clone())' : '(rows.clone())');
     return {
       js: `const mask = ${shown};\nconst [Z, A] = await scaled_dot_product_attention(q, k, v, { mask, need_weights: true });\n// in the running model: the scores before the mask, with −∞ where it hides\nawait model.run_with_hooks(inputs, {\n  edits: [{ hook: 'blocks.${layer}.attn.hook_attn_scores', head: ${head}, op: 'replace', value: masked }],\n});`,
       cpp: `const Mask mask = ${cpp};\nattention_pooling(q, k, v, {.mask = mask, .keep = PoolingOptions::Keep::weights});`,
-      tl: `model.run_with_hooks(tokens, fwd_hooks=[("blocks.${layer}.attn.hook_attn_scores",\n    lambda s, hook: s.masked_fill(~allowed, -torch.inf))])`,
+      tl: `def masked(s, hook):\n    s[:, ${head}] = s[:, ${head}].masked_fill(~allowed, -torch.inf)\n    return s\nmodel.run_with_hooks(tokens, fwd_hooks=[("blocks.${layer}.attn.hook_attn_scores", masked)])`,
     };
   }
 }

@@ -1,6 +1,7 @@
 // The code behind chapter 8's figure.
 
-import { inputsJs } from '../../book/code_parts.js';
+import { attributionCpp, lensCpp } from '../../book/analyses_cpp.js';
+import { inputsJs, passTl } from '../../book/code_parts.js';
 import type { FigureCode } from '../../book/figure.js';
 import { plainSettings } from '../../book/plain_settings.js';
 import { steps } from './beams.js';
@@ -8,7 +9,7 @@ import type { FigureSaying } from './figure.js';
 import { hundred } from './odds.js';
 
 const generated = (settings: readonly string[]): string =>
-  `GenerationConfig config;\n${settings.map((each) => `config.${each};\n`).join('')}Generation generation(*model, inputs, config);\n`;
+  `GenerationConfig config = generation_config_of(model->config());\n${settings.map((each) => `config.${each};\n`).join('')}Generation generation(*model, inputs, config);\n`;
 
 export function codeOf(figure: FigureSaying): FigureCode {
   const { temperature, top_k, top_p } = figure.settings;
@@ -25,24 +26,24 @@ export function codeOf(figure: FigureSaying): FigureCode {
   ];
   const { answer, other } = figure.data?.attribution ?? {};
   const [best, second] = [answer?.id ?? 0, other?.id ?? 1];
-  const pass = `logits, cache = model.run_with_cache(${JSON.stringify(figure.book.text)})\n`;
+  const pass = passTl(figure.book.text);
   const odds = { tl: `${pass}(logits[0, -1] / ${temperature}).softmax(-1)` };
   const given =
     figure.written.length > 0
       ? `const inputs = { input_ids: [[${prompt?.ids.join(', ')}]] };\n`
       : inputsJs(figure.book.text, prompt?.given, prompt?.of);
-  const trace = 'Trace trace;\ntrace.capture("*.hook_resid_*");\nmodel->forward(inputs, &trace);';
+  const model = prompt?.shelved.model;
   switch (figure.view) {
     case 'odds':
       return {
         js: `${given}const { scores } = await model.generate(inputs, {\n  ${sampling}, max_new_tokens: 1,\n  output_scores: true, return_dict_in_generate: true,\n});\nconst odds = await softmax(scores[0].slice(0));`,
-        cpp: generated(config),
+        cpp: `${generated(config)}const Tensor odds = softmax(generation.next().scores);`,
         ...odds,
       };
     case 'draws':
       return {
         js: `${given}const drawn = await model.generate(inputs, {\n  ${sampling}, max_new_tokens: 1,\n  num_return_sequences: ${hundred}, seed: ${figure.seed},\n});`,
-        cpp: generated([...config, `num_return_sequences = ${hundred}`, `seed = ${figure.seed}`]),
+        cpp: `${generated([...config, `num_return_sequences = ${hundred}`, `seed = ${figure.seed}`])}const std::vector<std::int32_t> drawn = generation.next().tokens;`,
         ...odds,
       };
     case 'beams':
@@ -53,13 +54,13 @@ export function codeOf(figure: FigureSaying): FigureCode {
     case 'lens':
       return {
         js: `${given}const lens = await softmax(await logitLens(model, inputs)); // [layer, 1, position, token]`,
-        cpp: trace,
+        cpp: model && lensCpp(model),
         tl: `${pass}cache.accumulated_resid(apply_ln=True) @ model.W_U`,
       };
     case 'who':
       return {
         js: `${given}const { labels, contributions } = await logitAttribution(model, inputs, { tokens: ${best}, incorrect_tokens: ${second} });`,
-        cpp: trace,
+        cpp: model && attributionCpp(model, { right: best, wrong: second }),
         tl: `${pass}cache.logit_attrs(cache.decompose_resid(), tokens=${best}, incorrect_tokens=${second})`,
       };
   }

@@ -30,7 +30,8 @@ const looking = (figure: FigureSeeing, { special }: Seen): number =>
 
 const clamp = (at: number, count: number): number => (Number.isInteger(at) ? Math.max(0, Math.min(count - 1, at)) : 0);
 
-function chosenHead(figure: FigureSeeing, { patterns }: Seen): { layer: number; head: number } {
+/** The chosen block and head, clamped to the model's. */
+export function chosenHead(figure: FigureSeeing, { patterns }: Seen): { layer: number; head: number } {
   const heads = patterns[0]?.dims[0] ?? 1;
   return { layer: clamp(figure.number('l'), patterns.length), head: clamp(figure.number('h'), heads) };
 }

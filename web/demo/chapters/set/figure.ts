@@ -198,14 +198,21 @@ class FigureSet extends Figure<SetData, typeof words> {
     if (this.#view === 'story') {
       return {
         js: `const order = [${order}];\nconst moved = [ids[0], ...order.map((at) => ids[1 + at])];\nconst logits = await model.run_with_hooks({ input_ids: [moved] });\nconst odds = await softmax(logits.slice(0, -1));`,
-        cpp: 'auto outputs = model->forward(inputs);\noutputs.at("logits");',
+        cpp: '// inputs.input_ids: the tokens in this order\nauto outputs = model->forward(inputs);\noutputs.at("logits");',
         tl: `model(tokens[:, [0] + [1 + at for at in [${order}]]])[0, -1].softmax(-1).topk(5)`,
       };
     }
     const mask = this.value('mask') === '1' ? ', { is_causal: true }' : '';
     return {
       js: `const attention = new nn.MultiheadAttention(48, 3);\nawait attention.load_state_dict(weights); // of gpt-nano-sort's first block\nconst order = [${order}];\nconst [output, attended] = await attention.forward(x, x, x${mask}); // x: rows in this order`,
-      cpp: `const MultiheadAttention attention(config, weights);\nconst auto result = attention.forward(x, x, x, {${mask && '.mask = Mask::causal()'}});`,
+      cpp: `const ConfigReader options(R"({"embed_dim": 48, "num_heads": 3})", "options");
+const auto attention = Module::make("nn.MultiheadAttention", options, std::move(weights));
+Module::Inputs inputs;
+inputs.tensors = {{"query", x}, {"key", x}, {"value", x}};${mask && '\ninputs.masks["mask"] = Mask::causal();'}
+Trace trace;
+trace.capture("attn.hook_pattern");
+const Tensor output = attention->forward(inputs, &trace);
+trace.at("attn.hook_pattern");  // (1, head, query, key)`,
     };
   }
 }

@@ -1,14 +1,16 @@
 // The code behind chapter 9's figure.
 
-import { editsCpp, editsJs } from '../../book/code_parts.js';
+import { editedTl, editsCpp, editsJs } from '../../book/code_parts.js';
 import type { FigureCode } from '../../book/figure.js';
 import type { FigureTranslate, View } from './figure.js';
 
 export function codeOf(figure: FigureTranslate): FigureCode {
-  const shown = figure.data?.told;
-  const told = shown?.kind === 'told' ? shown : undefined;
-  const { layer, head } = told ? figure.chosenHead(told) : { layer: 0, head: 0 };
-  const { prefix, room, step, source, of } = told ?? { prefix: [0], room: 63, step: 0, source: [], of: 0 };
+  const told = figure.data?.told;
+  const load = `const tokenizer = await AutoTokenizer.from_pretrained('marian-tiny-en-fr');
+const model = await AutoModelForSeq2SeqLM.from_pretrained('marian-tiny-en-fr');\n`;
+  if (told?.kind !== 'told') return { js: load };
+  const { layer, head } = figure.chosenHead(told);
+  const { prefix, room, step, source, of } = told;
   const hooks: Readonly<Record<View, string>> = {
     faces: `decoder.${layer}.cross_attn.hook_pattern`,
     read: `encoder.${layer}.hook_normalized_resid_post`,
@@ -26,22 +28,33 @@ export function codeOf(figure: FigureTranslate): FigureCode {
   const written = `const written = await model.generate(inputs, { num_beams: ${beams}, do_sample: false, max_new_tokens: ${room}${edits && ', edits'} });\n`;
   const target = room > 0 ? 'written.slice(null, [0, -1])' : `[[${prefix.slice(0, -1).join(', ')}]]`;
   return {
-    js: `const tokenizer = await AutoTokenizer.from_pretrained('marian-tiny-en-fr');
-const model = await AutoModelForSeq2SeqLM.from_pretrained('marian-tiny-en-fr');
-${given}${edits}${room > 0 ? written : ''}const [logits, cache] = await model.run_with_cache(
+    js: `${load}${given}${edits}${room > 0 ? written : ''}const [logits, cache] = await model.run_with_cache(
   { ...inputs, decoder_input_ids: ${target} },
   { names_filter: '${hook}'${edits && ', edits'} },
 );
 const odds = await softmax(logits.slice(0, ${step}));${figure.view === 'map' ? `\ncache['${hook}'].slice(0, ${head});` : ''}`,
-    cpp: `GenerationConfig config;
-config.num_beams = ${beams};
-config.max_new_tokens = ${room};
-// inputs.decoder_input_ids: ${prefix.join(', ')}
-Generation translation(*model, inputs, config);
-while (!translation.done()) translation.next();
+    cpp: `const std::int32_t text[] = {${source.map(({ id }) => id).join(', ')}};
+const std::int32_t begun[] = {${prefix.join(', ')}};
+ModelInputs inputs;
+inputs.input_ids = TensorView(text, DType::i32, {1, ${source.length}});
+inputs.decoder_input_ids = TensorView(begun, DType::i32, {1, ${room > 0 ? prefix.length : prefix.length - 1}});
 Trace trace;
-trace.capture("${hook}");
-${editsCpp(specs)}model->forward(inputs, &trace).at("logits");`,
-    tl: `# TransformerLens reads encoder-decoders of the T5 kind: HookedEncoderDecoder\nlogits, cache = model.run_with_cache(input_ids, decoder_input)\ncache['decoder.${layer}.cross_attn.hook_pattern'][0, ${head}]`,
+${editsCpp(specs)}${room > 0 ? generated(beams, room, specs.length > 0) : ''}trace.capture("${hook}");
+const Tensor odds = softmax(model->forward(inputs, &trace).at("logits"));  // (1, step, token)`,
+    tl: `# TransformerLens reads encoder-decoders of the T5 kind: HookedEncoderDecoder\n${editedTl('logits, cache = model.run_with_cache(input_ids, decoder_input)', specs)}\ncache['decoder.${layer}.cross_attn.hook_pattern'][0, ${head}]`,
   };
 }
+
+/** Writes the translation, which the decoder then reads without its last token. */
+const generated = (
+  beams: number,
+  room: number,
+  edited: boolean,
+): string => `GenerationConfig config = generation_config_of(model->config());
+config.num_beams = ${beams};
+config.max_new_tokens = ${room};
+Generation translation(*model, inputs, config);
+${edited ? 'trace.watch_steps(1);\n' : ''}while (!translation.done()) translation.next(${edited ? '&trace' : ''});
+${edited ? 'trace.watch_steps(0);\n' : ''}const Tensor written = translation.sequences();
+inputs.decoder_input_ids = TensorView(written.data(), DType::i32, {1, written.dim(1) - 1});
+`;

@@ -34,7 +34,7 @@ function tables(model: string): FigureCode {
 }
 
 function rotary(data: WhereData | undefined): FigureCode {
-  if (data?.view !== 'rotary') return { js: '', cpp: '' };
+  if (data?.view !== 'rotary') return { js: '' };
   const { layer, head, group, key, queryPlace, keyPlace, sentence, options } = data.turned;
   const text = JSON.stringify(sentence.text);
   const at = `blocks.${layer}.attn`;

@@ -9,7 +9,7 @@ export interface MenuFigure extends HTMLElement {
   drawn(): readonly Drawn[];
   /** What the columns of the drawn matrices are, where their sources do not say it. */
   columns?(): readonly Drawn[];
-  code(): { js: string; cpp: string; tl?: string };
+  code(): { js: string; cpp?: string | undefined; tl?: string | undefined };
 }
 
 /** An entry of the menu. */

@@ -38,12 +38,14 @@ for (std::size_t step = 0; step < ${steps}; ++step) {
   gradient.want_weights("*");
   Trace trace;
   model->gradient(inputs, trace, gradient);
-  clip_grad_norm(gradient.weights(), ${mostNorm.toFixed(1)});
+  optimizer.clip_grad_norm(gradient.weights(), ${mostNorm.toFixed(1)});
   optimizer.learning_rate = ${lr} * schedule.factor(step);
   optimizer.step(gradient.weights());
 }
 Trace trace;
 trace.capture("blocks.*.attn.hook_pattern");
-${off.map(({ layer, head }) => `trace.edit(Edit{.hook = "blocks.${layer}.attn.hook_z", .heads = {${head}}});\n`).join('')}model->forward(rows, &trace);`,
+${off.map(({ layer, head }) => `trace.edit(Edit{.hook = "blocks.${layer}.attn.hook_z", .heads = {${head}}});\n`).join('')}ModelInputs inputs;
+inputs.input_ids = rows.view();
+model->forward(inputs, &trace);`,
   };
 }
