@@ -35,7 +35,8 @@ class Generation {
   };
 
   /// Computes one layer of the next step; true when the step is complete. `trace` is read with the step's first layer
-  /// and must live to its end; that of the first step covers the encoder too. Throws invalid_argument once done, or
+  /// and must live to its end; that of the first step covers the encoder too. One that selects positions needs
+  /// Trace::watch_steps(prompts()), since later steps compute new positions only. Throws invalid_argument once done, or
   /// if the scores are NaN, or leave no token to draw (without sampling the first of those ruled out is chosen), which
   /// ends the generation, or if another pass of the model, also another generation's, has begun within the step: one
   /// step at a time per model. An error, or abandoning a step, leaves the cache as it was before the step.

@@ -24,13 +24,13 @@ enum class EarlyStopping {
 /// The options of generate(), with Hugging Face's names and defaults.
 struct GenerationConfig {
   // Length. Counts the prompt; for an encoder-decoder, the decoder's.
-  std::optional<std::size_t> max_new_tokens;
-  std::optional<std::size_t> max_length;      // without max_new_tokens; none: 20 new tokens
-  std::size_t min_length = 0;                 // without min_new_tokens
-  std::optional<std::size_t> min_new_tokens;  // 0 takes min_length back
-  std::optional<double> max_time;             // seconds; the step that exceeds it is the last
+  std::optional<std::size_t> max_new_tokens = {};
+  std::optional<std::size_t> max_length = {};      // without max_new_tokens; none: 20 new tokens
+  std::size_t min_length = 0;                      // without min_new_tokens
+  std::optional<std::size_t> min_new_tokens = {};  // 0 takes min_length back
+  std::optional<double> max_time = {};             // seconds; the step that exceeds it is the last
   /// Refused here: the caller's tokenizer detects them and calls end().
-  std::vector<std::string> stop_strings;
+  std::vector<std::string> stop_strings = {};
 
   // Search
   bool do_sample = false;
@@ -45,51 +45,51 @@ struct GenerationConfig {
   double encoder_repetition_penalty = 1.0;  // > 0
   std::size_t no_repeat_ngram_size = 0;     // 0: off
   std::size_t encoder_no_repeat_ngram_size = 0;
-  std::vector<TokenIds> bad_words_ids;
+  std::vector<TokenIds> bad_words_ids = {};
   /// Added to the score of the last token of `sequence` after its other tokens.
   struct SequenceBias {
     TokenIds sequence;
     float bias;
   };
-  std::vector<SequenceBias> sequence_bias;
-  std::optional<std::int32_t> forced_bos_token_id;
-  TokenIds forced_eos_token_id;
+  std::vector<SequenceBias> sequence_bias = {};
+  std::optional<std::int32_t> forced_bos_token_id = {};
+  TokenIds forced_eos_token_id = {};
   /// A token forced at a position.
   struct ForcedToken {
     std::size_t position;
     std::int32_t token;
   };
-  std::vector<ForcedToken> forced_decoder_ids;
-  TokenIds suppress_tokens;
-  TokenIds begin_suppress_tokens;
+  std::vector<ForcedToken> forced_decoder_ids = {};
+  TokenIds suppress_tokens = {};
+  TokenIds begin_suppress_tokens = {};
   /// From `start` on, the end token's score grows by factor ^ (tokens since).
   struct LengthDecay {
     std::size_t start;  // new tokens
     double factor;
   };
-  std::optional<LengthDecay> exponential_decay_length_penalty;
+  std::optional<LengthDecay> exponential_decay_length_penalty = {};
   bool remove_invalid_values = false;
   bool renormalize_logits = false;
   // Whisper: timestamp tokens, those above no_timestamps_token_id, between the text.
   bool return_timestamps = false;
-  std::optional<std::int32_t> no_timestamps_token_id;
-  std::optional<std::size_t> max_initial_timestamp_index;  // none: unlimited
+  std::optional<std::int32_t> no_timestamps_token_id = {};
+  std::optional<std::size_t> max_initial_timestamp_index = {};  // none: unlimited
 
   // Sampling; see sampler.h
-  double temperature = 1.0;     // > 0, at least 1e-30
-  std::size_t top_k = 50;       // 0: off
-  double top_p = 1.0;           // in (0, 1]
-  std::optional<double> top_h;  // in (0, 1]
-  double min_p = 0.0;           // in [0, 1]
-  double typical_p = 1.0;       // in (0, 1]
+  double temperature = 1.0;          // > 0, at least 1e-30
+  std::size_t top_k = 50;            // 0: off
+  double top_p = 1.0;                // in (0, 1]
+  std::optional<double> top_h = {};  // in (0, 1]
+  double min_p = 0.0;                // in [0, 1]
+  double typical_p = 1.0;            // in (0, 1]
   double epsilon_cutoff = 0.0;
   double eta_cutoff = 0.0;
 
   // Special tokens: none but a decoder's start is taken from the model; see generation_config_of()
-  TokenIds eos_token_ids;
-  std::optional<std::int32_t> pad_token_id;
-  std::optional<std::int32_t> bos_token_id;
-  std::optional<std::int32_t> decoder_start_token_id;
+  TokenIds eos_token_ids = {};
+  std::optional<std::int32_t> pad_token_id = {};
+  std::optional<std::int32_t> bos_token_id = {};
+  std::optional<std::int32_t> decoder_start_token_id = {};
 
   /// Sets the members given in `options`. A key of Hugging Face's generate() that is not implemented is accepted at
   /// its neutral value (num_beam_groups 1) and otherwise rejected by name: unsupported. So is an unknown key, unless

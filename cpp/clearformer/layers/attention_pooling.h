@@ -10,8 +10,8 @@ namespace clearformer {
 
 /// The options of attention_pooling().
 struct PoolingOptions {
-  Mask mask;
-  Scoring score;
+  Mask mask = {};
+  Scoring score = {};
   float softcap = 0.0f;  // > 0: scores become softcap · tanh(score / softcap)
   EmptyRow empty_row = EmptyRow::zeros;
 

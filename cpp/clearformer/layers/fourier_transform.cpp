@@ -3,8 +3,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "clearformer/tensor/error.h"
 #include "clearformer/tensor/portable_math.h"
+#include "clearformer/tensor/tensor.h"
 
 namespace clearformer {
 
@@ -25,7 +25,7 @@ std::size_t smallest_factor(std::size_t number) {
 }  // namespace
 
 FourierTransform::FourierTransform(std::size_t length)
-    : roots_(length), size_(length % 2 == 0 ? length / 2 : length), memory_(3 * size_) {
+    : roots_(room_for(length)), size_(length % 2 == 0 ? length / 2 : length), memory_(3 * size_) {
   if (length == 0) fail(ErrorCode::invalid_argument, "Fourier transform: the length must be > 0");
   for (std::size_t k = 0; k < length; ++k) {
     const auto [sine, cosine] = portable_sine_cosine(

@@ -17,7 +17,10 @@ class KeyValueCache {
  public:
   KeyValueCache(std::size_t layers, std::size_t max_positions,
                 CacheFormat format = CacheFormat::f32)
-      : layers_(layers), memory_(layers), max_positions_(max_positions), format_(format) {}
+      : layers_(room_for(layers)),
+        memory_(layers),
+        max_positions_(max_positions),
+        format_(format) {}
 
   CacheFormat format() const { return format_; }
   std::size_t length() const;

@@ -63,10 +63,11 @@ std::vector<MelWeights> mel_filter_bank(const LogMelConfig& config) {
       kLinearEnd + portable_log(kHighestFrequency / (kLinearEnd * kHertzPerMel)) * kMelsOfFactor /
                        portable_log(kFactor);  // mel
   // Triangle m has its corners at m, m + 1 and m + 2. In hertz.
+  const std::size_t sections = room_for(config.feature_size) + 1;
   const auto corner = [&](double i) {
-    return hertz_of(highest * i / static_cast<double>(config.feature_size + 1));
+    return hertz_of(highest * i / static_cast<double>(sections));
   };
-  std::vector<MelWeights> bank(config.n_fft / 2 + 1);
+  std::vector<MelWeights> bank(room_for(config.n_fft / 2 + 1));
   // Upstream spaces the frequencies evenly from 0 to sampling_rate // 2.
   const std::size_t last = config.sampling_rate / 2;
   const double step =
@@ -74,10 +75,10 @@ std::vector<MelWeights> mel_filter_bank(const LogMelConfig& config) {
   std::size_t filter = 0;
   for (std::size_t k = 0; k < bank.size(); ++k) {
     const double hertz = step * static_cast<double>(k);
-    while (filter <= config.feature_size && corner(static_cast<double>(filter + 1)) < hertz) {
+    while (filter < sections && corner(static_cast<double>(filter + 1)) < hertz) {
       ++filter;
     }
-    if (filter > config.feature_size) break;  // above all triangles: weight 0
+    if (filter == sections) break;  // above all triangles: weight 0
     const double i = static_cast<double>(filter), left = corner(i), right = corner(i + 1.0);
     const double height = (hertz - left) / (right - left);
     bank[k] = {filter, (1.0 - height) * 2.0 / (right - corner(i - 1.0)),

@@ -33,18 +33,18 @@ struct AttentionConfig {
   std::size_t query_features = 0;  // 0: d_model
   std::size_t key_features = 0;    // 0: d_model
   std::size_t value_features = 0;  // 0: d_model
-  AttentionBias bias;
-  std::optional<double> scale;          // of the scores; none: 1/√d
-  float softcap = 0.0f;                 // > 0: see AttentionOptions
-  float clip = 0.0f;                    // > 0: limits queries, keys and values to ± this (OLMo)
-  std::optional<NormConfig> head_norm;  // of each query and key before rotation (Qwen3, Gemma 3)
-  bool norm_joins_heads = false;        // head_norm is over all heads together (OLMo 2)
-  bool norm_per_head = false;           // head_norm has a weight for each head (Cohere)
-  std::size_t additive_hidden = 0;      // > 0: additive scoring in each head, with that hidden size
-  bool learned_extra_key = false;       // an extra key and value, "bias_k" and "bias_v" (1, 1, G·d)
-  bool zero_extra_key = false;          // an extra key and value of zeros
+  AttentionBias bias = {};
+  std::optional<double> scale = {};  // of the scores; none: 1/√d
+  float softcap = 0.0f;              // > 0: see AttentionOptions
+  float clip = 0.0f;                 // > 0: limits queries, keys and values to ± this (OLMo)
+  std::optional<NormConfig> head_norm = {};  // of queries and keys before rotation (Qwen3, Gemma 3)
+  bool norm_joins_heads = false;             // head_norm is over all heads together (OLMo 2)
+  bool norm_per_head = false;                // head_norm has a weight for each head (Cohere)
+  std::size_t additive_hidden = 0;  // > 0: additive scoring in each head, with that hidden size
+  bool learned_extra_key = false;   // an extra key and value, "bias_k" and "bias_v" (1, 1, G·d)
+  bool zero_extra_key = false;      // an extra key and value of zeros
   EmptyRow empty_row = EmptyRow::zeros;
-  std::optional<DisentangledConfig> disentangled;  // scores of relative positions (DeBERTa)
+  std::optional<DisentangledConfig> disentangled = {};  // scores of relative positions (DeBERTa)
 
   double usual_scale() const;  // 1/√d
 };

@@ -22,7 +22,7 @@ class Sinusoid {
     const auto d_model = static_cast<double>(config.d_model);
     const bool whisper = config.layout == SinusoidLayout::whisper;
     const std::size_t pairs = config.d_model / 2;
-    frequencies_.reserve(sines());
+    frequencies_.reserve(room_for(sines()));
     for (std::size_t pair = 0; pair < sines(); ++pair) {
       const auto j = static_cast<double>(pair);
       const double exponent = whisper ? j / (static_cast<double>(pairs) - 1.0) : 2.0 * j / d_model;
@@ -103,14 +103,14 @@ Tensor sinusoidal_table(std::int32_t first, std::size_t count, const SinusoidCon
 }
 
 Tensor shift_matrix(std::int32_t delta, const SinusoidConfig& config) {
-  const Sinusoid sinusoid(config);
   const std::size_t d_model = config.d_model;
+  Tensor matrix = Tensor::zeros({d_model, d_model});
+  const Sinusoid sinusoid(config);
   if (d_model % 2 != 0) {
     fail(ErrorCode::invalid_argument,
          "shift_matrix: the dimension must be even, so that every sine has its cosine; it is ",
          d_model);
   }
-  Tensor matrix = Tensor::zeros({d_model, d_model});
   for (std::size_t pair = 0; pair < sinusoid.cosines(); ++pair) {
     const SineCosine turn =
         portable_sine_cosine(static_cast<double>(delta) * sinusoid.frequency(pair));

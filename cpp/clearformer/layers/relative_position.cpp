@@ -17,7 +17,7 @@ std::vector<double> slopes(std::size_t num_heads) {
   if (num_heads == 0) fail(ErrorCode::invalid_argument, "alibi: the number of heads must be > 0");
   const std::size_t power = std::bit_floor(num_heads);
   std::vector<double> slope;
-  slope.reserve(num_heads);
+  slope.reserve(room_for(num_heads));
   for (std::size_t head = 0; head < num_heads; ++head) {
     const bool own = head < power;
     const auto step = static_cast<double>(own ? head + 1 : 2 * (head - power) + 1);
@@ -113,8 +113,8 @@ void fill(Tensor& bias, const RelativeSpan& span, Value value) {
 }  // namespace
 
 Tensor alibi_slopes(std::size_t num_heads) {
-  Tensor values({num_heads});  // first, so that absurd numbers end here
   const std::vector<double> slope = slopes(num_heads);
+  Tensor values({num_heads});
   std::copy(slope.begin(), slope.end(), values.f32());
   return values;
 }

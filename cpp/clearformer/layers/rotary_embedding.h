@@ -50,9 +50,9 @@ class RotaryEmbedding {
 
 /// The inputs and attributes of ONNX RotaryEmbedding.
 struct RotaryInputs {
-  TensorView x;                              // (B, H, T, d), or (B, T, H·d) with num_heads
-  TensorView cos_cache;                      // (N, r/2) with position_ids, else (B, T, r/2)
-  TensorView sin_cache;                      // the same
+  TensorView x = {};                         // (B, H, T, d), or (B, T, H·d) with num_heads
+  TensorView cos_cache = {};                 // (N, r/2) with position_ids, else (B, T, r/2)
+  TensorView sin_cache = {};                 // the same
   const TensorView* position_ids = nullptr;  // (B, T) of int32, rows of the caches
   RotaryLayout layout = RotaryLayout::halves;
   std::size_t num_heads = 0;             // for a three-dimensional x

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "clearformer/tensor/error.h"
 #include "clearformer/tensor/portable_math.h"
+#include "clearformer/tensor/tensor.h"
 
 namespace clearformer {
 
@@ -41,6 +41,7 @@ std::size_t rotary_dim_of(const RotaryConfig& config) {
 // θ^(-2i/dim) for i < pairs.
 std::vector<double> geometric(double base, std::size_t dim, std::size_t pairs) {
   std::vector<double> radians;
+  radians.reserve(room_for(pairs));
   for (std::size_t i = 0; i < pairs; ++i) {
     radians.push_back(portable_pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(dim)));
   }
@@ -156,7 +157,7 @@ RotaryFrequencies rotary_frequencies(const RotaryConfig& config, std::size_t len
   if (scaling.kind == Kind::linear || proportional) {
     for (double& frequency : radians) frequency /= scaling.factor;
   }
-  if (proportional) radians.resize(config.d_head / 2, 0.0);
+  if (proportional) radians.resize(room_for(config.d_head / 2), 0.0);
   if (scaling.kind == Kind::llama3) {
     for (double& frequency : radians) frequency = llama3_frequency(frequency, scaling);
   }

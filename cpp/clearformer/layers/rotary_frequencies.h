@@ -35,9 +35,9 @@ struct RotaryScaling {
   // yarn: both > 0: attention factor (0.1·mscale·ln s + 1) / (0.1·mscale_all_dim·ln s + 1)
   double mscale = 0.0;
   double mscale_all_dim = 0.0;
-  std::vector<double> short_factors;       // longrope: λ up to N, one per pair
-  std::vector<double> long_factors;        // longrope: λ beyond N
-  std::optional<double> attention_factor;  // yarn, longrope; none: their formula
+  std::vector<double> short_factors = {};       // longrope: λ up to N, one per pair
+  std::vector<double> long_factors = {};        // longrope: λ beyond N
+  std::optional<double> attention_factor = {};  // yarn, longrope; none: their formula
 };
 
 /// How the elements of a head vector are paired. The elements from r on are not rotated.

@@ -142,12 +142,12 @@ void projected_back(const ScoringCall& call, std::string name, const TensorView&
 
 }  // namespace
 
-Scoring& Scoring::set(std::string parameter, Tensor value) {
+Scoring& Scoring::set(std::string parameter, Tensor value) & {
   parameters.insert_or_assign(std::move(parameter), std::move(value));
   return *this;
 }
 
-Scoring& Scoring::set(std::string parameter, float value) {
+Scoring& Scoring::set(std::string parameter, float value) & {
   Tensor scalar(Shape{});
   *scalar.f32() = value;
   return set(std::move(parameter), std::move(scalar));

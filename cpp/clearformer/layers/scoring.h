@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "clearformer/kernels/pairwise.h"
 #include "clearformer/tensor/arena.h"
@@ -30,8 +31,15 @@ struct Scoring {
   std::string name = "scaled_dot";
   std::map<std::string, Tensor> parameters = {};
 
-  Scoring& set(std::string parameter, Tensor value);
-  Scoring& set(std::string parameter, float value);
+  Scoring& set(std::string parameter, Tensor value) &;
+  Scoring& set(std::string parameter, float value) &;
+  // Of a temporary one, which can be moved from.
+  Scoring&& set(std::string parameter, Tensor value) && {
+    return std::move(set(std::move(parameter), std::move(value)));
+  }
+  Scoring&& set(std::string parameter, float value) && {
+    return std::move(set(std::move(parameter), value));
+  }
 };
 
 /// A Scoring prepared for attention.

@@ -32,15 +32,18 @@ InspectedFolder::File start_of(const std::string& folder, const std::string& nam
 
 InspectedFolder found_in(const std::string& folder) {
   InspectedFolder found;
-  const std::string config = folder + "/config.json", index = "model.safetensors.index.json";
+  const std::string config = folder + "/config.json";
   found.problems.collect("config.json", [&] {
     found.config = file_text(config);
     if (!found.config) fail(ErrorCode::invalid_argument, "cannot open ", config);
   });
-  found.problems.collect(index, [&] { found.index = file_text(folder + "/" + index); });
-  std::vector<std::string> names{"model.safetensors"};
+  std::vector<std::string> names;
+  found.problems.collect("model.safetensors", [&] {
+    found.index = shard_index_text(folder);
+    names = {"model.safetensors"};
+  });
   try {
-    if (found.index) names = ShardIndex::parse(*found.index, index).files;
+    if (found.index) names = ShardIndex::parse(*found.index, "model.safetensors.index.json").files;
   } catch (const Error&) {
     names.clear();  // inspect() reports the reason
   }

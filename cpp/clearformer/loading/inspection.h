@@ -39,16 +39,16 @@ class Problems : public std::vector<Problem> {
 struct InspectedFolder {
   /// A safetensors file by its first bytes.
   struct File {
-    std::string name;
+    std::string name = {};
     std::uint64_t bytes = 0;  // of the whole file
-    std::string start;        // its first bytes, up to the end of the header if available
+    std::string start = {};   // its first bytes, up to the end of the header if available
   };
-  std::optional<std::string> config;  // config.json, as text
-  std::optional<std::string> index;   // model.safetensors.index.json, as text
-  std::vector<File> files;            // the safetensors files
-  std::optional<std::string> task;    // see task_named(); none: the config's
-  std::optional<std::string> dtype;   // the dtype to load in; none: any
-  Problems problems;                  // files that cannot be opened
+  std::optional<std::string> config = {};  // config.json, as text
+  std::optional<std::string> index = {};   // model.safetensors.index.json, as text
+  std::vector<File> files = {};            // the safetensors files
+  std::optional<std::string> task = {};    // see task_named(); none: the config's
+  std::optional<std::string> dtype = {};   // the dtype to load in; none: any
+  Problems problems = {};                  // files that cannot be opened
 
   /// Reads a folder on disk. What cannot be read is recorded among the problems.
   static InspectedFolder read(const std::string& folder);

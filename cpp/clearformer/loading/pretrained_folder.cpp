@@ -19,22 +19,23 @@ std::optional<std::string> file_text(const std::string& path) {
   return text;
 }
 
-namespace {
-
-// Throws unsupported for a folder whose weights are in another format only.
-void refuse_other_formats(const std::string& folder) {
+std::optional<std::string> shard_index_text(const std::string& folder) {
+  if (open_file(folder + "/model.safetensors")) return std::nullopt;
+  if (auto index = file_text(folder + "/model.safetensors.index.json")) return index;
   const std::pair<const char*, const char*> formats[] = {
       {"pytorch_model.bin", "save the model with transformers' save_pretrained"},
       {"pytorch_model.bin.index.json", "save the model with transformers' save_pretrained"},
       {"onnx/model.onnx", "load the checkpoint that it was made from"},
       {"model.onnx", "load the checkpoint that it was made from"}};
-  if (open_file(folder + "/model.safetensors")) return;
   for (const auto& [name, remedy] : formats) {
     const std::string path = concat(folder, "/", name);
     if (!open_file(path)) continue;
     fail(ErrorCode::unsupported, path, " is not read, only safetensors: ", remedy);
   }
+  return std::nullopt;
 }
+
+namespace {
 
 PretrainedFolder opened(const std::string& folder, const PretrainedFolder::PlanOf& plan_of) {
   PretrainedFolder checkpoint;
@@ -43,14 +44,12 @@ PretrainedFolder opened(const std::string& folder, const PretrainedFolder::PlanO
   checkpoint.config = std::move(*config);
   checkpoint.generation_config = file_text(folder + "/generation_config.json").value_or("{}");
   CheckpointReader reader(plan_of ? plan_of(checkpoint.config) : MatrixPlan());
-  const std::string index_name = "model.safetensors.index.json";
-  if (const auto index = file_text(folder + "/" + index_name)) {
-    ShardIndex places = ShardIndex::parse(*index, index_name);
+  if (const auto index = shard_index_text(folder)) {
+    ShardIndex places = ShardIndex::parse(*index, "model.safetensors.index.json");
     const std::vector<std::string> files = places.files;
     reader.expect_places(std::move(places));
     for (const std::string& file : files) reader.read_file(concat(folder, "/", file), file);
   } else {
-    refuse_other_formats(folder);
     reader.read_file(folder + "/model.safetensors", "model.safetensors");
   }
   checkpoint.weights = reader.finish();

@@ -12,10 +12,14 @@ namespace clearformer {
 /// All bytes of a file; nullopt if it cannot be opened.
 std::optional<std::string> file_text(const std::string& path);
 
+/// model.safetensors.index.json of a folder, as text; nullopt if there is model.safetensors, which comes first, or no
+/// index either. Throws unsupported for a folder whose weights are in other formats only.
+std::optional<std::string> shard_index_text(const std::string& folder);
+
 struct PretrainedFolder {
   std::string config;             // config.json, as text
   std::string generation_config;  // generation_config.json, or "{}" if there is none
-  Weights weights;                // model.safetensors, or the shards its index names
+  Weights weights;                // model.safetensors, else the shards that the index names
 
   /// Makes the plan of matrix formats from config.json.
   using PlanOf = std::function<MatrixPlan(const std::string& config)>;

@@ -18,9 +18,9 @@ namespace clearformer {
 
 /// What an adapter adds to the weight of one linear layer of the checkpoint: scale·B·A.
 struct AdapterUpdate {
-  std::string weight;  // the checkpoint's tensor (out, in), or (in, out) as the model reads it
-  std::string name;    // of the module; its tensors are name.lora_A.weight and name.lora_B.weight
-  Tensor down, up;     // A (r, in), B (out, r)
+  std::string weight = {};  // the checkpoint's tensor (out, in), or (in, out) as the model reads it
+  std::string name = {};    // of the module with name.lora_A.weight and name.lora_B.weight
+  Tensor down = {}, up = {};  // A (r, in), B (out, r)
   float scale = 1.0f;
 };
 

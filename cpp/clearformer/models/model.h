@@ -24,29 +24,29 @@ namespace clearformer {
 /// name.
 struct ModelInputs {
   using Input = std::optional<TensorView>;
-  Input input_ids;               // (B, T) int32
-  Input attention_mask;          // (B, S) uint8, 0 = padding; none: no padding
-  Input token_type_ids;          // (B, T) int32; none: zeros
-  Input position_ids;            // (B or 1, T) int32; none: the architecture's default
-  Input decoder_input_ids;       // (B, T') int32
-  Input decoder_attention_mask;  // (B, S') uint8
-  Input decoder_position_ids;    // (B or 1, T') int32
-  Input pixel_values;            // (B, C, H, W) float32
-  Input input_features;          // (B, mel bins, frames) float32
-  Input inputs_embeds;           // (B, T, E) float32: token embeddings in place of input_ids
-  Input decoder_inputs_embeds;   // (B, T', E) float32: in place of decoder_input_ids
+  Input input_ids = {};               // (B, T) int32
+  Input attention_mask = {};          // (B, S) uint8, 0 = padding; none: no padding
+  Input token_type_ids = {};          // (B, T) int32; none: zeros
+  Input position_ids = {};            // (B or 1, T) int32; none: the architecture's default
+  Input decoder_input_ids = {};       // (B, T') int32
+  Input decoder_attention_mask = {};  // (B, S') uint8
+  Input decoder_position_ids = {};    // (B or 1, T') int32
+  Input pixel_values = {};            // (B, C, H, W) float32
+  Input input_features = {};          // (B, mel bins, frames) float32
+  Input inputs_embeds = {};           // (B, T, E) float32: token embeddings in place of input_ids
+  Input decoder_inputs_embeds = {};   // (B, T', E) float32: in place of decoder_input_ids
   /// (B, T, D) float32: the residual stream before start_at_layer, in place of the tokens or images (of the decoder's
   /// tokens, for an encoder-decoder given a source, too).
-  Input residual;
+  Input residual = {};
   bool interpolate_pos_encoding = false;  // images of another size than the config's
   KeyValueCache* cache = nullptr;         // keys and values of past positions; none: no past
   /// Positions whose logits are computed, in this order, negative from the end; empty: all.
-  std::vector<std::int64_t> logits_to_keep;
+  std::vector<std::int64_t> logits_to_keep = {};
   /// The pass ends before this layer (of the decoder, for an encoder-decoder given target tokens); its only output is
   /// the "residual" stream (B, T, D) at that point, and a cache is left unchanged.
-  std::optional<std::size_t> stop_at_layer;
+  std::optional<std::size_t> stop_at_layer = {};
   /// The pass begins before this layer, with `residual`; needs it.
-  std::optional<std::size_t> start_at_layer;
+  std::optional<std::size_t> start_at_layer = {};
 
   /// For an encoder-decoder: whether the encoder has inputs or has run, in which case the residual stream is the decoder's;
   /// whether the decoder has inputs.

@@ -14,6 +14,7 @@ namespace clearformer::modules {
 struct Factory {
   std::string_view kind;
   std::initializer_list<std::string_view> options;  // the class's options
+  const char* inputs;  // of a call, separated by ", "; masks are called "…mask"
   std::unique_ptr<Module> (*make)(const ConfigReader& options, const WeightScope& scope);
 };
 

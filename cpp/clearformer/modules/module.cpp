@@ -49,7 +49,22 @@ std::string text_of(const Module::Inputs& inputs) {
 
 }  // namespace
 
+void Module::check_names(const Inputs& inputs) const {
+  const std::string known = concat(" ", factory_->inputs, ",");
+  const auto expect = [&](const std::string& name, bool mask) {
+    if (name.ends_with("mask") == mask && name.find(',') == std::string::npos &&
+        known.find(concat(" ", name, ",")) != std::string::npos) {
+      return;
+    }
+    fail(ErrorCode::unsupported, factory_->kind, " takes no ", mask ? "mask" : "tensor", " \"",
+         name, "\", but ", factory_->inputs);
+  };
+  for (const auto& [name, tensor] : inputs.tensors) expect(name, false);
+  for (const auto& [name, mask] : inputs.masks) expect(name, true);
+}
+
 Tensor Module::forward(const Inputs& inputs, Trace* trace) {
+  check_names(inputs);
   const Context context{arena_, TraceScope(trace)};
   if (context.trace.keeps()) {
     const std::string text = text_of(inputs);
@@ -63,6 +78,7 @@ Module::Gradients Module::backward(const Inputs& inputs, const TensorView& d_out
     fail(ErrorCode::invalid_argument,
          "backward: the trace is not that of a differentiated forward pass");
   }
+  check_names(inputs);
   const Trace::Differentiation differentiation = trace.differentiation();
   const Context context{arena_, TraceScope(&trace)};
   const TensorView kept = context.trace.kept("inputs");
@@ -156,6 +172,7 @@ std::unique_ptr<Module> Module::make(std::string_view kind, const ConfigReader& 
       const NameMap names = library.names(kind, options);
       auto module = factory->make(options, WeightScope(weights, names));
       weights.check(Weights::Unexpected::refuse);
+      module->factory_ = factory;
       module->parameters_ = weights.take_parameters();
       return module;
     }

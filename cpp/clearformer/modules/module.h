@@ -16,13 +16,28 @@
 
 namespace clearformer {
 
+namespace modules {
+struct Factory;
+}
+
 /// A layer of torch.nn or d2l.ai: constructed from its options and state_dict, with a forward pass.
 class Module {
  public:
-  /// Named tensors and masks of one call; look-ups throw invalid_argument naming the missing one.
+  /// Named tensors and masks of one call; look-ups throw invalid_argument naming the missing one. The names:
+  ///   nn.Linear, nn.Embedding, nn.LayerNorm, nn.RMSNorm, sentence_transformers.Dense: input
+  ///   nn.MultiheadAttention: query, key, value, mask
+  ///   nn.TransformerEncoderLayer, nn.TransformerEncoder: src, mask
+  ///   nn.TransformerDecoderLayer, nn.TransformerDecoder: tgt, memory, tgt_mask, memory_mask
+  ///   nn.Transformer: src, tgt, src_mask, tgt_mask, memory_mask
+  ///   d2l.AdditiveAttention, d2l.MultiHeadAttention: queries, keys, values, mask
+  ///   d2l.AddNorm: X, Y
+  ///   d2l.PositionWiseFFN, d2l.PatchEmbedding, d2l.PositionalEncoding: X
+  ///   d2l.TransformerEncoderBlock, d2l.ViTBlock: X, mask
+  ///   d2l.TransformerDecoderBlock: X, enc_outputs, mask, enc_mask
+  /// A mask joins what torch has several arguments for, such as attn_mask and key_padding_mask (Mask's operator &).
   struct Inputs {
-    std::map<std::string, TensorView, std::less<>> tensors;
-    std::map<std::string, Mask, std::less<>> masks;
+    std::map<std::string, TensorView, std::less<>> tensors = {};
+    std::map<std::string, Mask, std::less<>> masks = {};
 
     TensorView tensor(std::string_view name) const;
     /// If absent, a mask that masks nothing.
@@ -31,7 +46,8 @@ class Module {
 
   virtual ~Module() = default;
 
-  /// The module's output; throws shape_mismatch and the like. The trace sees the layers' hook points.
+  /// The module's output; throws unsupported for inputs of other names, shape_mismatch and the like. The trace sees the
+  /// layers' hook points.
   Tensor forward(const Inputs& inputs, Trace* trace);
 
   /// Prepares the trace of a forward pass that backward() follows: the pass keeps what that needs, and the gradients of
@@ -68,6 +84,9 @@ class Module {
   template <class RowsOf>
   Tensor read(std::string_view key, const RowsOf& rows_of) const;
 
+  void check_names(const Inputs& inputs) const;
+
+  const modules::Factory* factory_ = nullptr;
   std::vector<Parameter> parameters_;
 };
 

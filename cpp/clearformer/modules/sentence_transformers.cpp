@@ -63,6 +63,7 @@ NameMap own_names(std::string_view, const ConfigReader&) { return NameMap(); }
 const Factory kSentenceFactories[] = {
     {"sentence_transformers.Dense",
      {"in_features", "out_features", "bias", "activation_function"},
+     "input",
      dense},
 };
 

@@ -44,6 +44,11 @@ void release_aligned(void* memory) {
   ::operator delete(memory, std::align_val_t{Tensor::kAlignment});
 }
 
+std::size_t room_for(std::size_t count) {
+  release_aligned(allocate_aligned(count > SIZE_MAX / 8 ? SIZE_MAX : 8 * count));
+  return count;
+}
+
 void TensorView::expect_dtype(DType wanted) const {
   if (dtype_ != wanted) {
     fail(ErrorCode::dtype_mismatch, "tensor of shape ", shape_.text(), " holds ", to_string(dtype_),

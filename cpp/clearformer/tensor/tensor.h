@@ -122,5 +122,8 @@ void* allocate_aligned(std::size_t bytes);
 void* try_allocate_aligned(std::size_t bytes);
 /// Frees memory from allocate_aligned.
 void release_aligned(void* memory);
+/// The same count, unless so many float64 numbers are more than memory holds: then throws out_of_memory, where a
+/// container would throw std::length_error.
+std::size_t room_for(std::size_t count);
 
 }  // namespace clearformer

@@ -6,9 +6,11 @@
 
 #include "clearformer/layers/functional.h"
 #include "clearformer/layers/key_value_cache.h"
+#include "clearformer/layers/log_mel_spectrogram.h"
 #include "clearformer/layers/position_interpolation.h"
 #include "clearformer/layers/positional_encoding.h"
 #include "clearformer/layers/relative_position.h"
+#include "clearformer/layers/rotary_embedding.h"
 #include "clearformer/loading/inspection.h"
 #include "clearformer/tensor/typed_memory.h"
 #include "support/expect_error.h"
@@ -65,6 +67,31 @@ TEST(AddressSpace, TablesBeyondItAreRefusedAtOnce) {
   expect_error(kTooMuch, {}, [&] { relative_position_bias(table, {}, {kMost / 2, 3, 0}); });
   expect_error(kTooMuch, {}, [&] { alibi_bias(2, {1, kMost, 0}); });
   EXPECT_EQ(alibi_bias(2, {kMost / 2, 0, 0}).elements(), 0u);
+}
+
+// What is computed per column, head, pair or frequency is kept in containers, also for no position at all.
+TEST(AddressSpace, NumbersBeyondItAreRefusedAtOnce) {
+  constexpr std::size_t kHalf = kMost / 2 + 1, kEven = kMost - 1;
+  const Tensor none({0}, DType::i32);
+  for (const std::size_t count : {kHalf, kEven}) {
+    SinusoidConfig wide;
+    wide.d_model = count;
+    expect_error(kTooMuch, {}, [&] { shift_matrix(0, wide); });
+    expect_error(kTooMuch, {}, [&] { sinusoidal_table(0, 0, wide); });
+    expect_error(kTooMuch, {}, [&] { sinusoidal_encoding(none, wide); });
+    expect_error(kTooMuch, {}, [&] { alibi_bias(count, {0, 7, 2}); });
+    expect_error(kTooMuch, {}, [&] { RotaryEmbedding({count}); });
+    RotaryConfig proportional{count};
+    proportional.rotary_dim = 2;
+    proportional.scaling.kind = RotaryScaling::Kind::proportional;
+    expect_error(kTooMuch, {}, [&] { RotaryEmbedding{proportional}; });
+    expect_error(kTooMuch, {}, [&] { FourierTransform{count}; });
+    expect_error(kTooMuch, {}, [&] { KeyValueCache(count, 8); });
+    LogMelConfig long_frames, many_filters;
+    long_frames.n_fft = many_filters.feature_size = count;
+    expect_error(kTooMuch, {}, [&] { mel_filter_bank(long_frames); });
+    expect_error(kTooMuch, {}, [&] { mel_filter_bank(many_filters); });
+  }
 }
 
 TEST(AddressSpace, ContainersBeyondItAreATypedError) {

@@ -198,6 +198,7 @@ TEST(Inspection, FilesOfAFolderThatCannotBeReadAreToldOneByOne) {
   problem(ErrorCode::malformed_file, "model.safetensors");
   write(kWeights, std::string(8, '\xff') + "{}");  // a header longer than the file
   problem(ErrorCode::malformed_file, "model.safetensors");
+  std::filesystem::remove(folder / kWeights);
   write("model.safetensors.index.json", R"({"weight_map": 3})");
   problem(ErrorCode::malformed_file, "model.safetensors.index.json");
   std::filesystem::remove_all(folder);

@@ -26,6 +26,20 @@ TEST(PretrainedFolder, ReadsEveryShardThatTheIndexNames) {
   EXPECT_EQ(checkpoint.weights.names().size(), 3u * 9 + 3);
 }
 
+// As transformers does: its save_pretrained leaves an old index in the folder.
+TEST(PretrainedFolder, ModelSafetensorsComesBeforeAnIndex) {
+  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "with_index";
+  for (const char* index : {R"({"weight_map": {"a": "deleted.safetensors"}})", "no JSON"}) {
+    std::filesystem::remove_all(folder);
+    std::filesystem::copy(fixture_path("llama_tiny/odd"), folder);
+    std::ofstream(folder / "model.safetensors.index.json") << index;
+    EXPECT_TRUE(PretrainedFolder::read(folder.string()).weights.contains("lm_head.weight"));
+    const Inspection found = inspect(InspectedFolder::read(folder.string()));
+    EXPECT_TRUE(found.problems.empty());
+    EXPECT_EQ(found.readable, std::vector<std::string>{"model.safetensors"});
+  }
+}
+
 TEST(PretrainedFolder, WeightsInOtherFormatsAreRefusedWithTheWayOut) {
   const std::pair<const char*, const char*> formats[] = {
       {"pytorch_model.bin", "save_pretrained"},
@@ -41,6 +55,10 @@ TEST(PretrainedFolder, WeightsInOtherFormatsAreRefusedWithTheWayOut) {
     std::ofstream(folder / name) << "weights";
     expect_error(ErrorCode::unsupported, {name, "only safetensors", remedy},
                  [&] { PretrainedFolder::read(folder.string()); });
+    const Problems problems = InspectedFolder::read(folder.string()).problems;
+    ASSERT_EQ(problems.size(), 1u);
+    EXPECT_EQ(problems.front().code, ErrorCode::unsupported);
+    EXPECT_NE(problems.front().text.find(remedy), std::string::npos) << problems.front().text;
   }
 }
 

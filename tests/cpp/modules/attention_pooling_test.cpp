@@ -141,13 +141,11 @@ TEST(AttentionPooling, AScoreThatDoesNotFitIsRefusedByName) {
   };
   refuse(ErrorCode::unsupported, {"cosine"}, {"cosine"}, x);
   refuse(ErrorCode::invalid_argument, {"general", "M"}, {"general"}, x);
-  refuse(ErrorCode::invalid_argument, {"dot", "sigma"},
-         std::move(Scoring{"dot"}.set("sigma", 1.0f)), x);
-  refuse(ErrorCode::invalid_argument, {"sigma", "-1"},
-         std::move(Scoring{"distance"}.set("sigma", -1.0f)), x);
+  refuse(ErrorCode::invalid_argument, {"dot", "sigma"}, Scoring{"dot"}.set("sigma", 1.0f), x);
+  refuse(ErrorCode::invalid_argument, {"sigma", "-1"}, Scoring{"distance"}.set("sigma", -1.0f), x);
   refuse(ErrorCode::shape_mismatch, {"4 features", "have 5"}, {"dot"}, narrow);
   refuse(ErrorCode::shape_mismatch, {"M", "[4, 5]"},
-         std::move(Scoring{"general"}.set("M", Tensor::zeros({4, 4}))), narrow);
+         Scoring{"general"}.set("M", Tensor::zeros({4, 4})), narrow);
   Scoring additive{"additive"};
   additive.set("W_q", Tensor::zeros({6, 4})).set("W_k", Tensor::zeros({7, 5}));
   additive.set("w_v", Tensor::zeros({6}));

@@ -251,5 +251,39 @@ TEST(TorchModules, UnknownKindsAndOptionsAreRefusedByName) {
   }
 }
 
+// Such as torch's own names of masks, which would mask nothing.
+TEST(TorchModules, UnknownInputsAreRefusedByName) {
+  Weights weights;
+  weights.add("in_proj_weight", "state_dict", Tensor::zeros({12, 4}));
+  weights.add("out_proj.weight", "state_dict", Tensor::zeros({4, 4}));
+  const ConfigReader options(R"({"embed_dim": 4, "num_heads": 2, "bias": false})", "options");
+  const auto attention = Module::make("nn.MultiheadAttention", options, std::move(weights));
+  const Tensor x = Tensor::zeros({1, 3, 4});
+  Module::Inputs known;
+  for (const char* name : {"query", "key", "value"}) known.tensors.emplace(name, x);
+  known.masks.emplace("mask", Mask::causal());
+  Trace trace;
+  Gradient gradient;
+  attention->differentiate(trace, gradient);
+  attention->forward(known, &trace);
+  const auto expect_refused = [&](const Module::Inputs& inputs, const char* kind,
+                                  const char* name) {
+    const std::vector<std::string> words{"nn.MultiheadAttention", kind, name,
+                                         "query, key, value, mask"};
+    expect_error(ErrorCode::unsupported, words, [&] { attention->forward(inputs, nullptr); });
+    expect_error(ErrorCode::unsupported, words, [&] { attention->backward(inputs, x, trace); });
+  };
+  for (const char* name : {"attn_mask", "key_padding_mask", "query", ""}) {
+    Module::Inputs inputs = known;
+    inputs.masks.emplace(name, Mask::causal());
+    expect_refused(inputs, "takes no mask", name);
+  }
+  for (const char* name : {"mask", "input", "key, value"}) {
+    Module::Inputs inputs = known;
+    inputs.tensors.emplace(name, x);
+    expect_refused(inputs, "takes no tensor", name);
+  }
+}
+
 }  // namespace
 }  // namespace clearformer::test
