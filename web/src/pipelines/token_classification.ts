@@ -19,7 +19,15 @@ import {
 } from './entities.js';
 import { loader } from './load_pipeline.js';
 import { checkChoice, labelOf, rowOf, softmax } from './scores.js';
-import { inTextBatches, modelInputs, type TextCallOptions, textCallOptions, textList, tokenizing } from './texts.js';
+import {
+  cut,
+  inTextBatches,
+  modelInputs,
+  type TextCallOptions,
+  textCallOptions,
+  textList,
+  tokenizing,
+} from './texts.js';
 
 /** Options of a call. */
 export interface TokenClassificationOptions extends TextCallOptions {
@@ -118,10 +126,7 @@ export class TokenClassificationPipeline extends Pipeline<
     }
     const marks = { return_special_tokens_mask: true, return_offsets_mapping: true };
     if (stride === undefined) return { ...tokenizing(this.tokenizer, options), ...marks };
-    const positions = this.model.cfg.n_ctx || Number.POSITIVE_INFINITY; // 0: no limit
-    const limit = Math.min(this.tokenizer.model_max_length, positions);
-    const max_length = options.max_length ?? (Number.isFinite(limit) ? limit : undefined);
-    const usual = tokenizing(this.tokenizer, { ...options, max_length });
+    const usual = tokenizing(this.tokenizer, cut(this, options));
     return { ...usual, ...marks, stride, return_overflowing_tokens: true };
   }
 
