@@ -99,6 +99,26 @@ it("windows of a tokenizer without a maximum have the model's positions", async 
   expect(found.at(-1)?.end).toBeGreaterThan(text.length / 2);
 });
 
+it.each([
+  ['letters beyond Latin', 0x561 - 0x61, '##'],
+  ['a mark of its own', 0, '@@'],
+])('words are put together whatever marks their tokens: %s', async (_, shift, mark) => {
+  const one = pipelineCase('entities');
+  const other = (letter: string) => String.fromCharCode(letter.charCodeAt(0) + shift);
+  const moved = (text: string) => text.toLowerCase().replace(/[a-z]/g, other).replace(/^##/, mark);
+  const { model, decoder, ...more } = JSON.parse(new TextDecoder().decode(filesOf(one)['tokenizer.json']));
+  const vocab = Object.entries(model.vocab).map(([token, id]) => [/^[[<]/.test(token) ? token : moved(token), id]);
+  const changed = { ...model, vocab: Object.fromEntries(vocab), continuing_subword_prefix: mark };
+  const tokenizer = { ...more, model: changed, decoder: { ...decoder, prefix: mark } };
+  const pipe = await loaded({ ...one, files: { 'tokenizer.json': tokenizer } });
+  for (const [i, { arguments: given, options, answer }] of one.calls.entries()) {
+    const [text] = given as [string | string[]];
+    const wanted = JSON.parse(JSON.stringify(answer), (key, value) => (key === 'word' ? moved(value) : value));
+    expectAnswer(await pipe(typeof text === 'string' ? moved(text) : text.map(moved), options), wanted, `call ${i}`);
+  }
+  await pipe.dispose();
+});
+
 describe('pairs of texts', () => {
   it('with an empty second one are single texts, and other members of inputs are refused', async () => {
     await using classifier = await pipeline('text-classification', filesOf(pipelineCase('classes')), here);

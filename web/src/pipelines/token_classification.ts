@@ -134,7 +134,7 @@ export class TokenClassificationPipeline extends Pipeline<
   #scored(encoded: TokenizerOutput, row: number, logits: Float32Array, text: string): ScoredToken[] {
     const width = encoded.input_ids.dims[1] ?? 0;
     const classes = logits.length / width;
-    const continues = usesMarks(this.tokenizer) ? markedSubword : unmarkedSubword;
+    const continues = this.tokenizer.continuing_prefix ? markedSubword : unmarkedSubword;
     const tokens: ScoredToken[] = [];
     for (let index = 0; index < width; index++) {
       const at = row * width + index;
@@ -159,14 +159,6 @@ export class TokenClassificationPipeline extends Pipeline<
     }
     return entityGroups(tokens, strategy, this.#spelling).filter(({ entity_group }) => !ignored.includes(entity_group));
   }
-}
-
-const marks = Array.from('abcdefghijklmnopqrstuvwxyz0123456789', (character) => `##${character}`);
-
-/** Whether the vocabulary marks tokens that continue a word, like WordPiece's ##. */
-function usesMarks(tokenizer: PreTrainedTokenizer): boolean {
-  const unknown = tokenizer.unk_token_id;
-  return tokenizer.convert_tokens_to_ids(marks).some((id) => id !== null && id !== unknown);
 }
 
 /** Upstream's test: the mark makes a token longer than its text. */
