@@ -39,6 +39,31 @@ it('loading says the same, with its code', async () => {
   expect([failure.code, failure.message]).toEqual(['unsupported', await messageFor('lfm2')]);
 });
 
+it.each(['t5', 'mt5'])(
+  'an encoder of %s without its decoder is named, not each of the missing weights',
+  async (type) => {
+    const name = `${type.toUpperCase()}EncoderModel`;
+    const { architectures, ...config } = JSON.parse(readFileSync('tests/fixtures/models/t5/even/config.json', 'utf8'));
+    const files = (names: string[]) => ({
+      'config.json': bytesOf(JSON.stringify({ ...config, model_type: type, architectures: names })),
+      'model.safetensors': toSafetensors({
+        'shared.weight': new Tensor('float32', new Float32Array(64 * 32), [64, 32]),
+      }),
+    });
+    const refused = {
+      code: 'unsupported',
+      message: expect.stringMatching(`"architectures" names ${name}, an encoder alone`),
+    };
+    for (const task of ['feature-extraction', 'translation', undefined] as const) {
+      expect(await failureOf(() => pipeline(task as 'translation', files([name])))).toMatchObject(refused);
+    }
+    const { problems, pipelines } = await inspect(files([name]));
+    expect([problems, pipelines]).toEqual([[expect.objectContaining(refused)], []]);
+    const whole = await inspect(files([`${type.toUpperCase()}ForConditionalGeneration`]));
+    expect(whole.problems.map(({ code }) => code)).toContain('missing_tensor');
+  },
+);
+
 it('a folder of GLiNER is named', async () => {
   const folder = {
     'gliner_config.json': bytesOf('{"model_name": "microsoft/deberta-v3-small"}'),

@@ -115,6 +115,12 @@ TowerConfig read_tower(const ConfigReader& config, ModelConfig& model) {
 }
 
 ModelConfig read_config(const ConfigReader& config, Task task) {
+  // The files of T5EncoderModel (sentence-t5, gtr-t5, text encoders of diffusers) have no decoder.
+  const std::vector<std::string> classes = config.texts("architectures");
+  if (!classes.empty() && classes.front().ends_with("EncoderModel")) {
+    config.refuse(ErrorCode::unsupported, "architectures", "names ", classes.front(),
+                  ", an encoder alone, which is not supported");
+  }
   if (task != Task::seq2seq_lm && task != Task::base) refuse_task(config, task);
   ModelConfig model;
   model.model_type = config.text("model_type");

@@ -21,6 +21,7 @@ import { loader } from './load_pipeline.js';
 import { checkChoice } from './scores.js';
 import { type EmbeddingDefaults, readEmbeddingDefaults } from './sentence_transformers.js';
 import {
+  cut,
   inBatches,
   inTextBatches,
   modelInputs,
@@ -67,7 +68,7 @@ export interface FeatureExtractionPipeline {
   /**
    * [text, position, d_model], or with pooling [text, d_model]; for CLIP its text_embeds [text, embedding], of unit
    * length. One text is a batch of one. Without pooling, positions beyond the end of shorter texts hold the model's
-   * outputs for padding.
+   * outputs for padding. In folders of sentence-transformers texts lose spaces at their ends, as there.
    * Rejects with `invalid_argument` or `unsupported` for invalid arguments, `disposed`, or the abort signal's reason.
    */
   (
@@ -157,9 +158,8 @@ export class FeatureExtractionPipeline extends Pipeline<
     const given = textList(this.task, texts);
     if (given.length === 0) throw new ClearformerError('invalid_argument', `${this.task}: needs at least one text`);
     const { pooling, normalize } = options;
-    const { do_lower_case, include_prompt, ...defaults } = this.#defaults;
+    const { written, include_prompt, ...defaults } = this.#defaults;
     const prompt = this.#prompt(options);
-    const written = (text: string) => (do_lower_case ? text.toLowerCase() : text);
     const left_out = include_prompt || prompt === '' ? 0 : await this.#promptLength(written(prompt), options);
     const modes = pooling === undefined ? defaults.pooling : poolingModes(pooling);
     const unit = normalize ?? (pooling === undefined && defaults.normalize);
@@ -215,12 +215,7 @@ export class FeatureExtractionPipeline extends Pipeline<
   }
 
   #encode(texts: readonly string[], options: TextCallOptions): Promise<TokenizerOutput> {
-    const { model_max_length } = this.tokenizer;
-    const max_seq_length = this.#defaults.max_seq_length ?? Number.POSITIVE_INFINITY;
-    const usual = Math.min(model_max_length, max_seq_length);
-    const isCut = options.truncation !== false && Number.isFinite(usual);
-    const max_length = options.max_length ?? (isCut ? usual : undefined);
-    return this.tokenizer.paced(texts, tokenizing(this.tokenizer, { ...options, max_length }));
+    return this.tokenizer.paced(texts, tokenizing(this.tokenizer, cut(this, options, this.#defaults.longest)));
   }
 
   #pooled(

@@ -12,7 +12,7 @@ import { bestSpans } from './answer_spans.js';
 import { Pipeline } from './base_pipeline.js';
 import { loader } from './load_pipeline.js';
 import { checkCount, rowOf } from './scores.js';
-import { type CallOptions, callOptions, inBatches, modelInputs, textList } from './texts.js';
+import { type CallOptions, callOptions, inBatches, modelInputs, positionsOf, textList } from './texts.js';
 
 type SpanModel = PreTrainedModel<ModelOutput & { start_logits: Tensor<'float32'>; end_logits: Tensor<'float32'> }>;
 
@@ -130,8 +130,7 @@ export class QuestionAnsweringPipeline extends Pipeline<
       'align_to_words',
     ];
     checkOptions(this.task, options, [...callOptions, ...known]);
-    const positions = this.model.cfg.n_ctx || Number.POSITIVE_INFINITY; // 0: no limit
-    const { max_seq_len = Math.min(this.tokenizer.model_max_length, positions, 384) } = options;
+    const { max_seq_len = Math.min(this.tokenizer.model_max_length, positionsOf(this.model), 384) } = options;
     const { top_k = 1, max_answer_len = 15, doc_stride = Math.min(Math.floor(max_seq_len / 2), 128) } = options;
     for (const [name, value] of Object.entries({ top_k, max_answer_len, max_seq_len })) checkCount(name, value);
     checkCount('doc_stride', doc_stride, 0);

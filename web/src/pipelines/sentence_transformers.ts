@@ -6,6 +6,7 @@ import type { Folder } from '../checkpoint/folder.js';
 import { type PoolingMode, poolingModes } from '../models/pooling.js';
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
 import { isObject } from '../support/kinds.js';
+import { strip } from '../text/python_space.js';
 import type { DenseLayer } from './dense.js';
 import { brokenSentenceRules } from './sentence_rules.js';
 
@@ -13,9 +14,10 @@ import { brokenSentenceRules } from './sentence_rules.js';
 export interface EmbeddingDefaults {
   pooling: readonly PoolingMode[];
   normalize: boolean;
-  /** Maximum number of tokens of a text. */
-  max_seq_length: number | undefined;
-  do_lower_case: boolean;
+  /** A text as it is tokenized. */
+  written(text: string): string;
+  /** The most tokens of a text, by what the tokenizer and the model take. */
+  longest(tokenizer: number, model: number): number;
   /** The layers after pooling. */
   dense: readonly DenseLayer[];
   /** What precedes texts, by name, and the name of the usual one. */
@@ -28,8 +30,8 @@ export interface EmbeddingDefaults {
 const none: EmbeddingDefaults = {
   pooling: [],
   normalize: false,
-  max_seq_length: undefined,
-  do_lower_case: false,
+  written: (text) => text,
+  longest: (tokenizer) => tokenizer,
   dense: [],
   prompts: {},
   default_prompt_name: undefined,
@@ -116,7 +118,10 @@ async function readTransformer(folder: Folder, own: string, options: ReadOptions
     max_seq_length?: number | null;
     do_lower_case?: boolean | null;
   };
-  return { max_seq_length: max_seq_length ?? undefined, do_lower_case: do_lower_case === true };
+  return {
+    written: (text) => (do_lower_case ? strip(text).toLowerCase() : strip(text)),
+    longest: (tokenizer, model) => Math.min(max_seq_length ?? tokenizer, model),
+  };
 }
 
 /** The prompts, if there are any. */
@@ -136,10 +141,14 @@ export function promptProblems(values: Readonly<Record<string, unknown>>): Clear
   return [new ClearformerError('malformed_config', message, { file: promptFile })];
 }
 
-/** pooling_mode_…: true for each mode, or (newer) pooling_mode with one name or several; the mean if there is none. */
+/**
+ * pooling_mode_…: true for each mode, of which the mean is one unless the file says otherwise, or (newer) pooling_mode
+ * with one name or several; the mean if there is none.
+ */
 function modesOf(config: Record<string, unknown>, file: string): PoolingMode[] {
-  const flags = Object.keys(config).filter((key) => key.startsWith('pooling_mode_') && config[key] === true);
-  const usual = flags.length === 0 ? 'mean' : flags.map((key) => key.replace('pooling_mode_', ''));
+  const flags: Record<string, unknown> = { pooling_mode_mean_tokens: true, ...config };
+  const given = Object.keys(flags).filter((key) => key.startsWith('pooling_mode_') && flags[key] === true);
+  const usual = given.length === 0 ? 'mean' : given.map((key) => key.replace('pooling_mode_', ''));
   const names = config.pooling_mode ?? usual;
   try {
     return poolingModes(names);

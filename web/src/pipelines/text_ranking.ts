@@ -10,7 +10,7 @@ import { type LogitsModel, Pipeline } from './base_pipeline.js';
 import { loader } from './load_pipeline.js';
 import { checkChoice, checkCount, sigmoid, topIndices } from './scores.js';
 import { checkTexts, logitsOfPairs } from './text_pairs.js';
-import { type TextCallOptions, textCallOptions, textList } from './texts.js';
+import { cut, type TextCallOptions, textCallOptions, textList } from './texts.js';
 
 /** Options of a call. */
 export interface TextRankingOptions extends TextCallOptions {
@@ -75,7 +75,9 @@ export class TextRankingPipeline extends Pipeline<
     checkTexts(this.task, 'documents', documents);
     const list = textList(this.task, queries);
     const pairs = list.flatMap((text) => documents.map((text_pair) => ({ text, text_pair })));
-    const logits = (await logitsOfPairs(this, pairs, options, 'longest_first')).map((row) => this.#only(row));
+    const logits = (await logitsOfPairs(this, pairs, cut(this, options), 'longest_first')).map((row) =>
+      this.#only(row),
+    );
     const results = list.map((_, query) => {
       const own = logits.slice(query * documents.length, (query + 1) * documents.length);
       const scores = apply === 'none' ? own : sigmoid(own);

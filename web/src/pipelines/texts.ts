@@ -1,6 +1,7 @@
 // Batches of texts for an encoder, padded and truncated by the tokenizer.
 
 import type { ModelInputs } from '../models/inputs.js';
+import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import { turns } from '../support/steps.js';
 import type { PacedCallOptions, TokenizerOutput } from '../text/batch.js';
 import { expectTexts } from '../text/token_lists.js';
@@ -21,9 +22,12 @@ export interface CallOptions {
 
 /** Options of calls with texts. */
 export interface TextCallOptions extends CallOptions {
-  /** Truncate texts that are too long. Default: true if the tokenizer has a maximum. */
+  /** Truncate texts that are too long. Default: true if there is a maximum. */
   truncation?: boolean | undefined;
-  /** Maximum number of tokens of a text. Default: the tokenizer's maximum. */
+  /**
+   * Maximum number of tokens of a text. Default: the tokenizer's maximum; in text-ranking and folders of
+   * sentence-transformers, whose `max_seq_length` replaces it, at most the model's positions.
+   */
   max_length?: number | undefined;
 }
 
@@ -59,6 +63,20 @@ export function inTextBatches<T, R>(
   run: (part: readonly T[]) => Promise<readonly R[]>,
 ): Promise<R[]> {
   return inBatches(list, tokenizer.pad_token === null ? { ...options, batch_size: 1 } : options, run);
+}
+
+/** The positions of a model; Infinity if it has any number. */
+export const positionsOf = ({ cfg }: PreTrainedModel): number => cfg.n_ctx || Number.POSITIVE_INFINITY;
+
+/** The options with a maximum where they have none: what `most` makes of the tokenizer's and the model's. */
+export function cut<T extends TextCallOptions>(
+  { tokenizer, model }: { tokenizer: PreTrainedTokenizer; model: PreTrainedModel },
+  options: T,
+  most: (tokenizer: number, model: number) => number = Math.min,
+): T {
+  const limit = most(tokenizer.model_max_length, positionsOf(model));
+  const isCut = options.truncation !== false && Number.isFinite(limit);
+  return { ...options, max_length: options.max_length ?? (isCut ? limit : undefined) };
 }
 
 /** Options for the tokenizer. */

@@ -19,7 +19,15 @@ import {
 } from './entities.js';
 import { loader } from './load_pipeline.js';
 import { checkChoice, labelOf, rowOf, softmax } from './scores.js';
-import { inTextBatches, modelInputs, type TextCallOptions, textCallOptions, textList, tokenizing } from './texts.js';
+import {
+  cut,
+  inTextBatches,
+  modelInputs,
+  type TextCallOptions,
+  textCallOptions,
+  textList,
+  tokenizing,
+} from './texts.js';
 
 /** Options of a call. */
 export interface TokenClassificationOptions extends TextCallOptions {
@@ -118,10 +126,7 @@ export class TokenClassificationPipeline extends Pipeline<
     }
     const marks = { return_special_tokens_mask: true, return_offsets_mapping: true };
     if (stride === undefined) return { ...tokenizing(this.tokenizer, options), ...marks };
-    const positions = this.model.cfg.n_ctx || Number.POSITIVE_INFINITY; // 0: no limit
-    const limit = Math.min(this.tokenizer.model_max_length, positions);
-    const max_length = options.max_length ?? (Number.isFinite(limit) ? limit : undefined);
-    const usual = tokenizing(this.tokenizer, { ...options, max_length });
+    const usual = tokenizing(this.tokenizer, cut(this, options));
     return { ...usual, ...marks, stride, return_overflowing_tokens: true };
   }
 
@@ -129,7 +134,7 @@ export class TokenClassificationPipeline extends Pipeline<
   #scored(encoded: TokenizerOutput, row: number, logits: Float32Array, text: string): ScoredToken[] {
     const width = encoded.input_ids.dims[1] ?? 0;
     const classes = logits.length / width;
-    const continues = usesMarks(this.tokenizer) ? markedSubword : unmarkedSubword;
+    const continues = this.tokenizer.continuing_prefix ? markedSubword : unmarkedSubword;
     const tokens: ScoredToken[] = [];
     for (let index = 0; index < width; index++) {
       const at = row * width + index;
@@ -154,14 +159,6 @@ export class TokenClassificationPipeline extends Pipeline<
     }
     return entityGroups(tokens, strategy, this.#spelling).filter(({ entity_group }) => !ignored.includes(entity_group));
   }
-}
-
-const marks = Array.from('abcdefghijklmnopqrstuvwxyz0123456789', (character) => `##${character}`);
-
-/** Whether the vocabulary marks tokens that continue a word, like WordPiece's ##. */
-function usesMarks(tokenizer: PreTrainedTokenizer): boolean {
-  const unknown = tokenizer.unk_token_id;
-  return tokenizer.convert_tokens_to_ids(marks).some((id) => id !== null && id !== unknown);
 }
 
 /** Upstream's test: the mark makes a token longer than its text. */

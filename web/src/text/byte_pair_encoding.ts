@@ -3,7 +3,15 @@
 
 import { shownValue } from '../checkpoint/file_rules.js';
 import { atOnce, type Steps } from '../support/steps.js';
-import { byteFallback, longWord, type Model, type ModelParts, type WordPart, type WordParts } from './model_parts.js';
+import {
+  byteFallback,
+  longWord,
+  type Model,
+  type ModelParts,
+  prefixOf,
+  type WordPart,
+  type WordParts,
+} from './model_parts.js';
 import { flagOf, malformed, mustBe, textOf, unsupported } from './step.js';
 import { BytePlaces, bytesOfCode } from './utf8.js';
 
@@ -41,7 +49,7 @@ export function bytePairEncoding(parts: ModelParts): Model['tokenize'] {
  */
 function speller(parts: ModelParts): (word: string) => Steps<WordPart[]> {
   const { step, ids, unknown } = parts;
-  const prefix = textOf(step, 'continuing_subword_prefix', '');
+  const prefix = prefixOf(step);
   const suffix = textOf(step, 'end_of_word_suffix', '');
   const fuses = flagOf(step, 'fuse_unk', false);
   const bytesOf = byteFallback(parts);
@@ -103,7 +111,7 @@ class Merges {
 
   constructor({ step, ids }: ModelParts) {
     this.#count = Array.from(ids.values()).reduce((most, id) => Math.max(most, id), 0) + 1;
-    const prefix = textOf(step, 'continuing_subword_prefix', '').length;
+    const prefix = prefixOf(step).length;
     if (!Array.isArray(step.merges)) throw mustBe(step, 'merges', 'a list');
     for (const [rank, merge] of step.merges.entries()) {
       const [left, right] = halves(merge, rank);

@@ -2,7 +2,7 @@
 
 import { ClearformerError } from '../support/error.js';
 import type { Steps } from '../support/steps.js';
-import { flagOf, type Step, unsupported } from './step.js';
+import { flagOf, type Step, textOf, unsupported } from './step.js';
 import type { Vocabulary } from './token_lists.js';
 import { utf8Of } from './utf8.js';
 
@@ -32,6 +32,8 @@ export const longWord = 2 ** 12;
 /** A vocabulary and a function that splits words into tokens. */
 export interface Model extends Vocabulary {
   readonly kind: 'BPE' | 'WordPiece' | 'Unigram' | 'WordLevel';
+  /** What marks tokens that continue a word. */
+  readonly prefix?: string;
   tokenize(word: string): WordParts | Steps<WordParts>;
 }
 
@@ -42,6 +44,10 @@ export interface ModelParts {
   /** The id of the unknown token. */
   readonly unknown: number | undefined;
 }
+
+/** What marks tokens that continue a word, of a kind of model that can have such. */
+export const prefixOf = (step: Step): string =>
+  textOf(step, 'continuing_subword_prefix', step.type === 'WordPiece' ? '##' : '');
 
 /** A token with its score, as Unigram's vocabulary lists them. */
 export type Scored = readonly (readonly [token: string, score: number])[];

@@ -9,6 +9,7 @@ import {
   longestToken,
   type Model,
   type ModelParts,
+  prefixOf,
   type Scored,
   tooLongToken,
   type WordPart,
@@ -27,8 +28,8 @@ export function modelOf(held: unknown): Model {
   const unknown =
     unk_id !== undefined && unk_id !== null ? idOf(unk_id, 'unk_id') : ids.get(textOf(step, 'unk_token', ''));
   const parts: ModelParts = { step, ids, unknown };
-  if (step.type === 'BPE') return { kind: 'BPE', ids, tokenize: bytePairEncoding(parts) };
-  if (step.type === 'WordPiece') return { kind: 'WordPiece', ids, tokenize: wordPiece(parts) };
+  if (step.type === 'BPE') return { kind: 'BPE', ids, prefix: prefixOf(step), tokenize: bytePairEncoding(parts) };
+  if (step.type === 'WordPiece') return { kind: 'WordPiece', ids, prefix: prefixOf(step), tokenize: wordPiece(parts) };
   if (step.type === 'WordLevel') return { kind: 'WordLevel', ids, tokenize: (word) => [wholeWord(parts, word)] };
   if (step.type !== 'Unigram') throw unknownStep('model', step.type);
   if (scored === undefined) throw malformed('Unigram: vocab must be a list of tokens and scores');
@@ -69,7 +70,7 @@ const manyCharacters = 256; // of a word: it is cut in steps
 /** Greedy longest match from the start of the rest; a word that cannot be covered is unknown as a whole. */
 function wordPiece(parts: ModelParts): Model['tokenize'] {
   const { step, ids } = parts;
-  const prefix = textOf(step, 'continuing_subword_prefix', '##');
+  const prefix = prefixOf(step);
   const limit = countOf(step, 'max_input_chars_per_word', 0, 100);
   const longest = Array.from(ids.keys()).reduce((most, token) => Math.max(most, token.length), 0);
   const unknown = (word: string) => [

@@ -1,5 +1,6 @@
 // Methods and filters of Python's Jinja that the interpreter lacks, and tests that it answers otherwise.
 
+import { keptRange } from './python_space.js';
 import { entriesOf, isDefined, isList, isText, itemsOf, made, nameOf, type Value, wordsOf } from './python_values.js';
 
 type Method = (text: string, given: Value, ...others: never[]) => unknown;
@@ -9,24 +10,14 @@ function expectText(value: Value): string {
   throw new Error(`${nameOf(value)} is no text`);
 }
 
-/**
- * Whether Python removes a character from the ends of texts: those that JavaScript does and a few more, but no byte
- * order mark.
- */
-const isSpace = (one: string) => (one.trim() === '' ? one !== '\ufeff' : '\x1c\x1d\x1e\x1f\x85'.includes(one));
-
 /** A text without some characters, or without spaces, at its ends. */
 const stripped =
   (start: boolean, end: boolean) =>
   (text: string, ...given: Value[]) => {
     const [characters] = given.map(expectText);
-    const isCut = (one: string) => characters?.includes(one) ?? isSpace(one);
-    const all = characters === undefined ? text : [...text]; // no space has two code units
-    let [first, after] = [0, all.length];
-    while (start && first < after && isCut(all[first] as string)) first++;
-    while (end && first < after && isCut(all[after - 1] as string)) after--;
-    const kept = all.slice(first, after);
-    return typeof kept === 'string' ? kept : kept.join('');
+    if (characters === undefined) return text.slice(...keptRange(text, undefined, start, end));
+    const all = [...text];
+    return all.slice(...keptRange(all, (one) => characters.includes(one), start, end)).join('');
   };
 
 /** Throws for a text so often that it would be too long to be counted. */

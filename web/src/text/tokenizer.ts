@@ -178,6 +178,11 @@ export class PreTrainedTokenizer extends Callable<
     return this.#tokens[id] !== undefined;
   }
 
+  /** @internal What marks tokens that continue a word, as WordPiece's ##; none if it is empty. */
+  get continuing_prefix(): string {
+    return this.#model.prefix ?? '';
+  }
+
   /** The number of special tokens added to a text, or a pair (`'pair'`, or true as in transformers). */
   num_special_tokens_to_add(pair: 'single' | 'pair' | boolean = 'single'): number {
     const known = ['single', 'pair', true, false];

@@ -1,0 +1,110 @@
+"""Texts through folders of sentence-transformers and cross-encoders, by the library's rules: spaces at the ends of texts, cases,
+prompts that pooling leaves out, modes of pooling, and where long texts are cut. Uses the files of models_*.py and pipelines.py."""
+
+import json
+import os
+
+import torch
+from transformers import BertForSequenceClassification, BertModel, ModernBertModel, PreTrainedTokenizerFast, RobertaModel
+
+from common import Group, arguments
+from models_common import load_checkpoint
+from models_sentence_transformers import pool
+from pipelines import plain
+
+MODELS = {"bert/even_base": (BertModel, "wordpiece_64"), "roberta/even_base": (RobertaModel, "roberta_64"),
+          "modernbert/even_base": (ModernBertModel, "roberta_64")}
+DEFAULTS = {"pooling_mode_cls_token": False, "pooling_mode_max_tokens": False, "pooling_mode_mean_tokens": True,
+            "pooling_mode_mean_sqrt_len_tokens": False, "include_prompt": True}
+PROMPTS = {"q": "The man ", "inner": " the man\t", "empty": ""}
+SPACED = ["the man is in rome.", " the man is in rome. \n", "\x1c\u2003she sings\x85\u3000", "\ufeffin rome", " \t"]
+LONG = "she is in rome, the man sings and he runs over the old house near the sea"
+
+
+def tokenizer_of(out, name, config):
+    with open(os.path.join(out, "pipelines", name, "tokenizer_config.json"), encoding="utf-8") as file:
+        held = json.load(file) | config
+    return PreTrainedTokenizerFast(tokenizer_file=os.path.join(out, "pipelines", name, "tokenizer.json"),
+                                   **{key: value for key, value in held.items() if value is not None}), held
+
+
+class Sentences:
+    """Transformer and Pooling of sentence-transformers, and its encode()."""
+
+    def __init__(self, model, tokenizer, transformer, pooling):
+        self.model, self.tokenizer, self.pooling = model, tokenizer, DEFAULTS | pooling
+        self.lower = transformer.get("do_lower_case", False)
+        self.longest = transformer.get("max_seq_length")
+        if self.longest is None:
+            self.longest = min(model.config.max_position_embeddings, tokenizer.model_max_length)
+
+    def tokenize(self, texts):
+        written = [text.strip() for text in texts]
+        written = [text.lower() for text in written] if self.lower else written
+        return self.tokenizer(written, padding=True, truncation="longest_first", max_length=self.longest, return_tensors="pt")
+
+    def prompt_length(self, prompt):
+        ids = self.tokenize([prompt])["input_ids"][0].tolist()
+        return len(ids) - (ids[-1] in self.tokenizer.all_special_ids)
+
+    def encode(self, texts, prompt=""):
+        inputs = self.tokenize([prompt + text for text in texts])
+        hidden = self.model(**inputs).last_hidden_state
+        mask = inputs["attention_mask"].clone()
+        if prompt and not self.pooling["include_prompt"]:
+            mask[:, : self.prompt_length(prompt)] = 0
+        modes = [key.removeprefix("pooling_mode_") for key, value in self.pooling.items() if value and key != "include_prompt"]
+        return pool(hidden, mask, modes)
+
+
+def add_case(group, out, name, checkpoint, calls, *, transformer=None, pooling=None, tokenizer=None):
+    """Each call is (texts, options); `tokenizer` changes keys of tokenizer_config.json, of which those without a value are left out."""
+    transformer, pooling = transformer or {}, pooling or {}
+    model_class, files = MODELS[checkpoint]
+    loaded, config = tokenizer_of(out, files, tokenizer or {})
+    sentences = Sentences(load_checkpoint(os.path.join(out, "models", checkpoint), model_class), loaded, transformer, pooling)
+    modules = [{"idx": i, "name": str(i), "path": path, "type": f"sentence_transformers.models.{kind}"}
+               for i, (path, kind) in enumerate((("", "Transformer"), ("1_Pooling", "Pooling")))]
+    answers = [{"arguments": [texts], "options": options,
+                "answer": sentences.encode(texts, PROMPTS[options["prompt_name"]] if options else "").tolist()} for texts, options in calls]
+    group.add({"name": name, "op": "feature-extraction", "checkpoint": f"models/{checkpoint}", "tokenizer": files, "calls": plain(answers), "files": {
+        "modules.json": modules, "sentence_bert_config.json": transformer, "1_Pooling/config.json": pooling,
+        "tokenizer_config.json": {key: value for key, value in config.items() if value is not None},
+        "config_sentence_transformers.json": {"prompts": PROMPTS}}})
+
+
+def add_ranking(group, out):
+    """CrossEncoder.rank: the tokenizer's maximum is at most the model's positions."""
+    model = load_checkpoint(os.path.join(out, "pipelines", "ranker"), BertForSequenceClassification)
+    tokenizer, config = tokenizer_of(out, "wordpiece_97", {"model_max_length": None})
+    query, documents = "who is in rome?", [LONG, "rome", f"in rome {LONG}"]
+    inputs = tokenizer([query] * len(documents), documents, padding=True, truncation=True, return_tensors="pt",
+                       max_length=min(tokenizer.model_max_length, model.config.max_position_embeddings))
+    scores = model(**inputs).logits[:, 0].sigmoid().tolist()
+    answer = [{"corpus_id": i, "score": scores[i], "text": documents[i]} for i in sorted(range(len(documents)), key=lambda i: -scores[i])]
+    group.add({"name": "ranking_without_maximum", "op": "text-ranking", "checkpoint": "pipelines/ranker", "tokenizer": "wordpiece_97",
+               "calls": plain([{"arguments": [query, documents], "options": {}, "answer": answer}]),
+               "files": {"tokenizer_config.json": {key: value for key, value in config.items() if value is not None}}})
+
+
+def main():
+    args = arguments(__doc__.splitlines()[0])
+    group = Group(args, "sentences", "sentences.py", ["transformers", "tokenizers"])
+    roberta, named = "roberta/even_base", [(["sings", "is in rome."], {"prompt_name": name}) for name in PROMPTS]
+    add = lambda *given, **more: add_case(group, args.out, *given, **more)
+    add("spaces", roberta, [(SPACED, {}), (SPACED, {"prompt_name": "inner"})])
+    add("prompts_left_out", roberta, named, pooling={"include_prompt": False})
+    add("prompts_left_out_in_lower_case", roberta, named, pooling={"include_prompt": False, "pooling_mode_max_tokens": True},
+        transformer={"do_lower_case": True})
+    add("mean_unless_told_otherwise", roberta, [(SPACED[:1], {})], pooling={"pooling_mode_cls_token": True})
+    add("above_the_tokenizers_maximum", roberta, [([LONG], {})], tokenizer={"model_max_length": 7}, transformer={"max_seq_length": 15})
+    add("below_the_tokenizers_maximum", roberta, [([LONG], {})], transformer={"max_seq_length": 9})
+    for checkpoint in ("bert/even_base", "modernbert/even_base"):
+        add(f"without_maximum_{checkpoint.split('/')[0]}", checkpoint, [([LONG, "rome"], {})], tokenizer={"model_max_length": None},
+            transformer={"max_seq_length": None})
+    add_ranking(group, args.out)
+    group.save()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,184 @@
+// Folders of sentence-transformers: their steps, prompts and settings, and texts by the library's rules.
+
+import { readFileSync } from 'node:fs';
+import { pipeline, Tensor } from 'clearformer';
+import { describe, expect, it } from 'vitest';
+import { directory } from './support/directory_handle.js';
+import { failureOf } from './support/failures.js';
+import {
+  expectAnswer,
+  filesOf,
+  folderFiles,
+  jsonFile,
+  numberTokenizer,
+  type PipelineCase,
+} from './support/pipeline_cases.js';
+import { casesOf, expectClose, fixturePath, idRows, tensorsOf } from './support/references.js';
+
+const here = { deterministic: true };
+
+describe('feature-extraction of sentence-transformers folders', () => {
+  const text = 'the man is in rome.';
+
+  it.each(casesOf('models/sentence_transformers'))('$name pools as its files say', async (one) => {
+    const files = { ...folderFiles(`models/sentence_transformers/${one.options.checkpoint}`), ...numberTokenizer };
+    const pipe = await pipeline('feature-extraction', files, { deterministic: true });
+    const reference = tensorsOf('models/sentence_transformers', one);
+    const lengths = idRows(reference('attention_mask')).map((row) => row.reduce((sum, each) => sum + each, 0));
+    const texts = idRows(reference('input_ids')).map((row, r) => row.slice(0, lengths[r]).join(' '));
+    expectClose('sentence_embedding', await pipe(texts), reference('sentence_embedding'));
+    expectClose('sentence_embedding', await pipe(texts, { batch_size: 2 }), reference('sentence_embedding'));
+    await pipe.dispose();
+  });
+
+  it('a directory that was picked on a page has its subfolders', async () => {
+    const files = {
+      ...folderFiles('pipelines/wordpiece_64'),
+      ...folderFiles('models/sentence_transformers/cls'),
+    };
+    const answers = [];
+    for (const source of [files, directory(files)]) {
+      const pipe = await pipeline('feature-extraction', source, { deterministic: true });
+      answers.push((await pipe(text)).tolist());
+      await pipe.dispose();
+    }
+    expect(answers[1]).toEqual(answers[0]);
+  });
+
+  it.each(['bert', 'roberta', 'distilbert', 'camembert', 'albert', 'xlm-roberta', 'xlnet'])(
+    'cuts texts at the max_seq_length of sentence_%s_config.json',
+    async (kind) => {
+      const files = { ...folderFiles('models/sentence_transformers/cls'), ...numberTokenizer };
+      const settings = (max_seq_length: number) => new TextEncoder().encode(JSON.stringify({ max_seq_length }));
+      Object.assign(files, { 'sentence_bert_config.json': undefined, [`sentence_${kind}_config.json`]: settings(4) });
+      await using pipe = await pipeline('feature-extraction', files, here);
+      expect((await pipe('5 6 7 8 9 10')).tolist()).toEqual((await pipe('5 6 7 8')).tolist());
+    },
+  );
+
+  it('dense layers follow pooling, and what is wrong with theirs is named', async () => {
+    const files = { ...folderFiles('models/sentence_transformers/embedding_gemma'), ...numberTokenizer };
+    const pipe = await pipeline('feature-extraction', files, { deterministic: true });
+    expect((await pipe('7 8 9')).dims).toEqual([1, 24]);
+    expect((await pipe('7 8 9', { pooling: 'mean' })).dims).toEqual([1, 32]);
+    await pipe.dispose();
+    const failure = (changed: object) =>
+      failureOf(async () => {
+        const broken = Object.entries({ ...files, ...changed }).filter(([, file]) => file !== undefined);
+        await (await pipeline('feature-extraction', Object.fromEntries(broken) as typeof files))('7 8 9');
+      });
+    const [weights, pickle] = ['2_Dense/model.safetensors', '2_Dense/pytorch_model.bin'];
+    expect(await failure({ [weights]: undefined })).toMatchObject({
+      code: 'file_not_found',
+      details: { file: weights },
+    });
+    expect(await failure({ [weights]: undefined, [pickle]: new Uint8Array(4) })).toMatchObject({
+      code: 'unsupported',
+      details: { file: pickle },
+    });
+    const sizes = (options: object) => failure({ '3_Dense/config.json': jsonFile({ in_features: 40, ...options }) });
+    expect(await sizes({ out_features: 25, bias: true })).toMatchObject({ code: 'shape_mismatch' });
+    expect(await sizes({ out_features: 24, activation_function: 'torch.nn.modules.activation.PReLU' })).toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining('PReLU'),
+    });
+    expect(await sizes({ out_features: '24' })).toMatchObject({ details: { file: '3_Dense/config.json' } });
+    const normalized = ['Transformer', 'Pooling', 'Normalize', 'Dense'].map((name, i) => {
+      return { type: `sentence_transformers.models.${name}`, path: ['', '1_Pooling', '', '2_Dense'][i] };
+    });
+    expect(await failure({ 'modules.json': jsonFile(normalized) })).toMatchObject({ code: 'unsupported' });
+  });
+
+  it('prompts precede texts: the one that is named, or the usual one', async () => {
+    const files = {
+      ...folderFiles('pipelines/wordpiece_64'),
+      ...folderFiles('models/sentence_transformers/mean_normalized'),
+    };
+    const named = (prompts: object, pooling: object = {}) => ({
+      ...files,
+      'config_sentence_transformers.json': jsonFile(prompts),
+      '1_Pooling/config.json': jsonFile({ pooling_mode_mean_tokens: true, ...pooling }),
+    });
+    const prompts = { query: 'rome is ', passage: '' };
+    const plain = await pipeline('feature-extraction', files, here);
+    const [bare, asked] = [await plain(text), await plain(`rome is ${text}`)];
+    expect((await plain(text, { prompt: 'rome is ' })).data).toEqual(asked.data);
+    const pipe = await pipeline('feature-extraction', named({ prompts, default_prompt_name: 'query' }), here);
+    expect((await pipe(text)).data).toEqual(asked.data);
+    expect((await pipe(text, { prompt_name: 'passage' })).data).toEqual(bare.data);
+    expect((await pipe(text, { prompt: '' })).data).toEqual(bare.data);
+    expect((await pipe(text, { pooling: 'mean', normalize: true })).data).toEqual(bare.data);
+    const wrong = [
+      { prompt_name: 'toString' },
+      { prompt_name: 'query', prompt: '' },
+      { prompt: 7 as unknown as string },
+    ];
+    for (const options of wrong) {
+      const option = options.prompt_name === undefined ? 'prompt' : 'prompt_name';
+      expect(await failureOf(() => pipe(text, options))).toMatchObject({
+        code: 'invalid_argument',
+        details: { option },
+      });
+    }
+    const without = await pipeline('feature-extraction', named({ prompts }, { include_prompt: false }), here);
+    expect((await without(text)).data).toEqual(bare.data);
+    // [CLS] rome is | the man is in rome . [SEP], of which the mean leaves out the first three
+    const tokens = await plain(`rome is ${text}`, { pooling: 'none' });
+    const mean = tokens.slice(null, [3, null]).mean(1).normalize();
+    expectClose('include_prompt', await without(text, { prompt_name: 'query' }), { ...mean, dims: [...mean.dims] });
+    expect(
+      await failureOf(() => pipeline('feature-extraction', named({ default_prompt_name: 'x' }), here)),
+    ).toMatchObject({
+      code: 'malformed_config',
+      message: expect.stringContaining('default_prompt_name'),
+    });
+  });
+
+  it('pools the mean where no mode is set', async () => {
+    const files = { ...folderFiles('pipelines/wordpiece_64'), ...folderFiles('models/sentence_transformers/cls') };
+    const pooling = jsonFile({ pooling_mode_cls_token: false, pooling_mode_mean_tokens: false });
+    const pipe = await pipeline('feature-extraction', { ...files, '1_Pooling/config.json': pooling }, here);
+    expect((await pipe(text)).data).toEqual((await pipe(text, { pooling: 'mean' })).data);
+  });
+
+  it('calls may choose otherwise', async () => {
+    const files = {
+      ...folderFiles('pipelines/wordpiece_64'),
+      ...folderFiles('models/sentence_transformers/mean_normalized'),
+    };
+    const pipe = await pipeline('feature-extraction', files, { deterministic: true });
+    const usual = await pipe(text);
+    const length = (values: ArrayLike<number>) => Math.hypot(...Array.from(values));
+    expect(length(usual.data)).toBeCloseTo(1, 6);
+    const mean = await pipe(text, { pooling: 'mean' });
+    expect(length(mean.data)).not.toBeCloseTo(1, 2);
+    expect((await pipe(text, { normalize: false })).data).toEqual(mean.data);
+    expect((await pipe(text, { pooling: 'mean', normalize: true })).data).toEqual(usual.data);
+    const tokens = await pipe(text, { pooling: 'none' });
+    expect(tokens.dims).toEqual([1, 8, 32]);
+    expect((await pipe(text, { pooling: 'cls' })).data).toEqual(tokens.slice(0, 0).data);
+    expect((await pipe(text, { pooling: 'eos' })).data).toEqual(tokens.slice(0, 7).data);
+    const [first, weighted] = [
+      await pipe(text, { pooling: ['mean', 'cls'] }),
+      await pipe(text, { pooling: 'weightedmean' }),
+    ];
+    expect(first.data).toEqual(Float32Array.from([...tokens.slice(0, 0).data, ...mean.data]));
+    const at = (t: number, d: number) => tokens.data[t * 32 + d] as number;
+    const sum = Array.from({ length: 8 }, (_, t) => (t + 1) * at(t, 5)).reduce((a, b) => a + b);
+    expect(weighted.data[5]).toBeCloseTo(sum / 36, 5);
+    await pipe.dispose();
+  });
+});
+
+describe('texts, by the rules of sentence-transformers', () => {
+  const { cases }: { cases: PipelineCase[] } = JSON.parse(readFileSync(fixturePath('sentences/cases.json'), 'utf8'));
+
+  it.each(cases)('$op: $name', async (one) => {
+    await using pipe = await pipeline(one.op as 'feature-extraction', filesOf(one), here);
+    const call = pipe as unknown as (...given: unknown[]) => Promise<unknown>;
+    for (const { arguments: given, options, answer } of one.calls) {
+      const found = await call(...given, options);
+      expectAnswer(found instanceof Tensor ? found.tolist() : found, answer, one.name);
+    }
+  });
+});
