@@ -90,6 +90,45 @@ it('the focus of a button that is disabled at the end of its range goes to its n
   expect(await on.evaluate((node) => node === (node.getRootNode() as ShadowRoot).activeElement)).toBe(true);
 });
 
+describe('Enter and Escape that belong to an input method', () => {
+  it.each([
+    ['vectors', 'book-sentence button.icon', 'book-sentence textarea'],
+    ['next', 'figure-next .given', 'figure-next textarea'],
+    ['kinds', undefined, 'figure-kinds textarea'],
+    ['translate', undefined, 'figure-translate textarea'],
+  ])('%s', async (address, opener, field) => {
+    const { page } = await site.visit(address);
+    if (opener) await page.locator(opener).click();
+    await page.locator(field).fill('Hello');
+    const at = page.url();
+    const left = await page.locator(field).evaluate((node) =>
+      ['Enter', 'Escape'].flatMap((key) =>
+        // WebKit sends the key that ends a composition after it.
+        [{ isComposing: true }, { keyCode: 229 }].filter((how) => {
+          const init = { key, bubbles: true, composed: true, cancelable: true, ...how };
+          return !node.dispatchEvent(new KeyboardEvent('keydown', init));
+        }),
+      ),
+    );
+    await settled(page);
+    expect(left).toEqual([]);
+    expect(page.url()).toBe(at);
+    expect(await page.locator(field).inputValue()).toBe('Hello');
+    await page.locator(field).press('Enter');
+    await settled(page);
+    expect(page.url()).toContain('t=Hello');
+  });
+});
+
+it('Enter on a button beside the sentence presses that button', async () => {
+  const { page } = await site.visit('vectors');
+  await page.getByRole('button', { name: 'Change the sentence' }).click();
+  await page.locator('book-sentence textarea').fill('Hello');
+  await page.locator('book-sentence').getByRole('button', { name: 'Cancel' }).press('Enter');
+  await settled(page);
+  expect(page.url()).not.toContain('Hello');
+});
+
 it('a mistyped hook leaves the bench as it is', async () => {
   const { page } = await site.visit('laboratory?hook=blocks.1.hook_resid_post');
   const field = page.locator('figure-laboratory input.wide');

@@ -4,6 +4,7 @@ import { percent } from 'clearformer/elements';
 import { css, html, nothing, type TemplateResult } from 'lit';
 import { chapterIds } from '../../book/chapter.js';
 import { chapters } from '../../book/chapters.js';
+import { fieldKey } from '../../book/field_keys.js';
 import { Figure, type FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { filled, markup } from '../../book/markup.js';
@@ -131,8 +132,9 @@ class FigureNext extends Figure<Reading, typeof words> {
   };
 
   #fieldKeys = (event: KeyboardEvent): void => {
-    if (event.key === 'Escape') this.#leave();
-    if (event.key === 'Enter' && !event.shiftKey) this.#submit(event);
+    const key = fieldKey(event);
+    if (key === 'leave') this.#leave();
+    if (key === 'confirm') this.#submit(event);
   };
 
   #submit = (event: Event): void => {

@@ -2,6 +2,7 @@
 
 import { css, html, LitElement, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
 import { errorText } from '../../book/error_text.js';
+import { fieldKey } from '../../book/field_keys.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { grouped } from '../../book/grouped.js';
 import { filled } from '../../book/markup.js';
@@ -162,8 +163,9 @@ class OwnChat extends LitElement {
   }
 
   #onKey(event: KeyboardEvent): void {
-    if (event.key === 'Escape' && this.conversation.busy) this.conversation.stop();
-    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+    const key = fieldKey(event);
+    if (key === 'leave' && this.conversation.busy) this.conversation.stop();
+    if (key !== 'confirm') return;
     event.preventDefault();
     if (!this.conversation.busy) this.#send();
   }
