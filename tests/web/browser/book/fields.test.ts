@@ -1,5 +1,6 @@
 // Typing, addresses that no reader types, colours of the reader's system.
 
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Site, settled } from '../site.js';
 import { drawn, shownText } from './reader.js';
@@ -88,6 +89,79 @@ it('the focus of a button that is disabled at the end of its range goes to its n
   await settled(page);
   expect(await back.isDisabled()).toBe(true);
   expect(await on.evaluate((node) => node === (node.getRootNode() as ShadowRoot).activeElement)).toBe(true);
+});
+
+/** The name of what has the focus; empty for nothing. */
+const focusedName = (page: Page): Promise<string> =>
+  page.evaluate(() => {
+    let focused = document.activeElement;
+    while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;
+    if (!focused || focused === document.body) return '';
+    return focused.getAttribute('aria-label') ?? focused.textContent?.replace(/\s+/g, ' ').trim() ?? '';
+  });
+
+/** Presses a button of the figure by the keyboard. */
+async function pressInFigure(page: Page, name: string): Promise<void> {
+  await page.locator('main .figure').getByRole('button', { name }).first().focus();
+  await page.keyboard.press('Enter');
+  await settled(page);
+}
+
+describe('the focus of a button that goes away', () => {
+  const [hooks, pattern] = ['edit=blocks.0.attn.hook_z:zero', 'edit=blocks.2.attn.hook_pattern:zero'];
+  it.each([
+    ['heads?step=4', 'training', 'training'],
+    ['heads?step=4', 'All on again', /^A, weights/],
+    ['block?step=7', 'All back in', /^p, without it/],
+    ['seeing?step=7', 'Show all', /^place 1:/],
+    [`head?step=7&${pattern}`, 'As it was', 'V, the values'],
+    ['next?w=385', 'Take it back', 'Write on'],
+    [`laboratory?step=1&${hooks}`, 'Remove', 'Add'],
+    [`laboratory?step=1&${hooks},blocks.1.hook_mlp_out:zero`, 'Remove: blocks.1', /^Remove: blocks.0/],
+    ['translate?step=5', 'Let it choose freely', 'Translate'],
+    ['saying?step=4&w=385', 'Take back what follows', 'scores and odds'],
+  ])('%s: %s', async (address, pressed, left) => {
+    const { page } = await site.visit(address);
+    await pressInFigure(page, pressed);
+    expect(await focusedName(page)).toMatch(left);
+  });
+
+  it('stays in the step whose choices are as in the book again', async () => {
+    const { page } = await site.visit('heads?step=4&view=train');
+    await page.locator('.step-tools button').press('Enter');
+    await settled(page);
+    expect(await page.evaluate(() => document.activeElement?.className)).toBe('step on');
+  });
+
+  it('goes to the chapter that a link opens, or to the button of the popup that it closes', async () => {
+    const { page } = await site.visit('head');
+    await page.locator('.way a').last().press('Enter');
+    await settled(page);
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('main');
+    await page.locator('nav.where button').press('Enter');
+    await page.locator('nav.where .pop a').nth(4).press('Enter');
+    await settled(page);
+    expect(await focusedName(page)).toMatch(/^4One head/);
+  });
+});
+
+it('the reader’s own matrices take the focus and give it back to their button', async () => {
+  const { page } = await site.visit('head');
+  const own = page.locator('figure-head').getByRole('button', { name: 'Your own Q, K, V' });
+  const open = (): Promise<string | null> => own.getAttribute('aria-expanded');
+  for (const leave of [() => page.keyboard.press('Escape'), () => pressInFigure(page, 'Close')]) {
+    expect(await open()).toBe('false');
+    await pressInFigure(page, 'Your own Q, K, V');
+    expect(await open()).toBe('true');
+    expect(await focusedName(page)).toMatch(/^Q:/);
+    await leave();
+    await settled(page);
+    expect(await open()).toBe('false');
+    expect(await focusedName(page)).toBe('Your own Q, K, V');
+  }
+  await pressInFigure(page, 'Your own Q, K, V');
+  await pressInFigure(page, 'Use them');
+  expect(await focusedName(page)).toBe('Back to the model');
 });
 
 describe('Enter and Escape that belong to an input method', () => {

@@ -126,23 +126,25 @@ class FigureNext extends Figure<Reading, typeof words> {
     this.renderRoot.querySelector('textarea')?.select();
   };
 
-  #leave = (): void => {
+  /** Closes the field; the focus goes back to its button. */
+  #leave = async (): Promise<void> => {
     this.#editing = false;
     this.requestUpdate();
+    await this.updateComplete;
+    this.renderRoot.querySelector<HTMLElement>('.given')?.focus();
   };
 
   #fieldKeys = (event: KeyboardEvent): void => {
     const key = fieldKey(event);
-    if (key === 'leave') this.#leave();
+    if (key === 'leave') void this.#leave();
     if (key === 'confirm') this.#submit(event);
   };
 
   #submit = (event: Event): void => {
     event.preventDefault();
     const text = this.renderRoot.querySelector('textarea')?.value ?? '';
-    this.#editing = false;
+    void this.#leave();
     this.choose({ t: text, w: undefined, q: undefined });
-    this.requestUpdate();
   };
 
   #append({ guesses }: Reading, index: number): void {

@@ -1,6 +1,7 @@
 // The chat with the reader's own model: messages, the answer as it is written, and what the context still holds.
 
 import { css, html, LitElement, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
+import { KeptFocus } from '../../book/controllers.js';
 import { errorText } from '../../book/error_text.js';
 import { fieldKey } from '../../book/field_keys.js';
 import { figureStyles } from '../../book/figure_styles.js';
@@ -39,6 +40,7 @@ class OwnChat extends LitElement {
 
   constructor() {
     super();
+    new KeptFocus(this, 'form textarea');
     this.draft = '';
   }
 
