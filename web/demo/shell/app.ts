@@ -255,35 +255,39 @@ export class BookApp extends LitElement {
     return chapters[at + distance]?.id;
   }
 
-  /** Reveals the answer that the class guesses, else goes to the next step. */
-  forward(): void {
-    if (!this.open) return;
-    const { chapter } = this.open;
-    const inClass = this.book.address.get('class') !== undefined;
-    const at = this.steps.index(chapter);
-    if (inClass && chapter.steps[at]?.predict && !this.revealed) {
-      this.revealed = true;
-      return;
-    }
-    const next = this.neighbour(1);
-    if (at < chapter.steps.length - 1) this.#step(at + 1);
-    else if (inClass && next) this.book.address.go(next, { step: undefined });
+  get #inClass(): boolean {
+    return this.book.address.get('class') !== undefined;
   }
 
-  backward(): void {
-    if (this.open) this.#step(this.steps.index(this.open.chapter) - 1);
+  /** Reveals the answer that the class guesses, else goes to the next step; false if there is none. */
+  forward(): boolean {
+    if (!this.open) return false;
+    const { chapter } = this.open;
+    const at = this.steps.index(chapter);
+    const next = this.neighbour(1);
+    if (this.#inClass && chapter.steps[at]?.predict && !this.revealed) this.revealed = true;
+    else if (at < chapter.steps.length - 1) this.#step(at + 1);
+    else if (this.#inClass && next) this.book.address.go(next, { step: undefined });
+    else return false;
+    return true;
+  }
+
+  /** Goes to the previous step, or hides the answer of the first again; false if neither is possible. */
+  backward(): boolean {
+    const at = this.open ? this.steps.index(this.open.chapter) : 0;
+    if (at > 0 || this.#inClass) this.#step(at - 1);
+    return at > 0 || this.#inClass;
   }
 
   #step(index: number): void {
     if (!this.open) return;
     this.revealed = this.wholeCaption = false;
-    this.steps.go(this.open.chapter, index, this.book.address.get('class') === undefined);
+    this.steps.go(this.open.chapter, index, !this.#inClass);
   }
 
   toggleClass(): void {
-    const on = this.book.address.get('class') === undefined;
     this.revealed = false;
-    this.book.address.set({ class: on ? '1' : undefined }, 'replace');
+    this.book.address.set({ class: this.#inClass ? undefined : '1' }, 'replace');
   }
 
   #keys = (event: KeyboardEvent): void => {
@@ -300,13 +304,16 @@ export class BookApp extends LitElement {
     else if (event.key.toLowerCase() === 'c') this.toggleClass();
     else if (from instanceof Element && from.matches('pre'))
       return; // which these keys scroll
-    else if (['ArrowRight', 'PageDown'].includes(event.key)) this.#travel(event, () => this.forward());
-    else if (['ArrowLeft', 'PageUp'].includes(event.key)) this.#travel(event, () => this.backward());
+    else if (!event.shiftKey) this.#travel(event); // with Shift they extend what is selected
   };
 
-  #travel(event: KeyboardEvent, move: () => void): void {
-    event.preventDefault();
-    move();
+  /** Along the steps; keys that scroll the page do so below the last step, at the questions, and where there is none. */
+  #travel(event: KeyboardEvent): void {
+    const { key } = event;
+    const move = { ArrowRight: 'forward', PageDown: 'forward', ArrowLeft: 'backward', PageUp: 'backward' } as const;
+    if (!(key in move)) return;
+    if (key.startsWith('Page') && !this.#inClass && this.open && this.steps.isBelow(this.open.chapter)) return;
+    if (this[move[key as keyof typeof move]]()) event.preventDefault();
   }
 
   #resized = (): void => {
