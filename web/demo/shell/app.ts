@@ -79,7 +79,7 @@ export class BookApp extends LitElement {
     this.addEventListener('figure-computed', this.#computed);
     addEventListener('keydown', this.#keys);
     addEventListener('resize', this.#resized);
-    addEventListener('pointerdown', this.#outside);
+    for (const type of ['pointerdown', 'focusin']) addEventListener(type, this.#outside);
     this.#turn();
   }
 
@@ -324,7 +324,7 @@ export class BookApp extends LitElement {
   #outside = (event: Event): void => {
     const inside = event
       .composedPath()
-      .some((node) => node instanceof Element && node.matches('.pop, [aria-expanded]'));
+      .some((node) => node instanceof Element && node.matches('.pop, .bar [aria-expanded="true"]'));
     if (!inside) this.popup = undefined;
   };
 }
