@@ -25,6 +25,10 @@ const shellWords: Readonly<Record<Language, () => Promise<{ words: ShellWords }>
   de: () => import('../words/de/shell.js'),
 };
 
+/** What uses keys itself, and what has its own undo. */
+const fields = 'input:not([type="checkbox"]), textarea, select';
+const fieldsOfText = 'input:not([type="checkbox"], [type="range"]), textarea';
+
 /** An open chapter. */
 export interface Open {
   readonly files: ChapterFiles;
@@ -292,8 +296,9 @@ export class BookApp extends LitElement {
 
   #keys = (event: KeyboardEvent): void => {
     const [from] = event.composedPath();
-    if (from instanceof Element && from.matches('input:not([type="checkbox"]), textarea, select')) return;
-    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'z') {
+    const isUndo = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'z';
+    if (from instanceof Element && from.matches(isUndo ? fieldsOfText : fields)) return;
+    if (isUndo) {
       event.preventDefault();
       if (event.shiftKey) this.book.address.redo();
       else this.book.address.undo();

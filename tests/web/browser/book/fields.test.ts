@@ -80,6 +80,28 @@ it('undo goes back after the browser’s Back, and after a link', async () => {
   await page.context().close();
 });
 
+it('undo is pressed on a select or a slider, too, and the select shows it', async () => {
+  const { page } = await site.visit('head');
+  const [layer, at] = [page.locator('figure-head select').first(), () => page.url().split('#')[1]];
+  for (const value of ['0', '1', '0']) {
+    await layer.selectOption({ value });
+    await settled(page);
+  }
+  for (const [address, value] of [
+    ['/head?l=1', '1'],
+    ['/head?l=0', '0'],
+    ['/head', '2'],
+  ]) {
+    await layer.press('Control+z');
+    await settled(page);
+    expect([at(), await layer.inputValue()]).toEqual([address, value]);
+  }
+  await site.go(page, 'head?view=root&d=16');
+  await page.locator('figure-head input[type=range]').press('Control+z');
+  await settled(page);
+  expect(at()).toBe('/head');
+});
+
 it('the focus of a button that is disabled at the end of its range goes to its neighbour', async () => {
   const { page } = await site.visit('translate?s=1');
   const at = (name: string) => page.locator('figure-translate').getByRole('button', { name, exact: true });

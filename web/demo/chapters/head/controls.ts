@@ -34,7 +34,7 @@ export function controls({ head, labels, isOwn, isOpen, choose, own }: ControlsR
   const select = (key: 'l' | 'h', name: string | undefined, count: number, chosen: number): TemplateResult =>
     html`<label>${name}<select aria-label=${name ?? ''} @change=${(event: Event) => choose({ [key]: (event.target as HTMLSelectElement).value })}>${Array.from(
       { length: count },
-      (_, i) => html`<option value=${i} ?selected=${i === chosen}>${i + 1}</option>`,
+      (_, i) => html`<option value=${i} .selected=${i === chosen}>${i + 1}</option>`,
     )}</select></label>`;
   const grouped = hooks && hooks.kvHeads < hooks.heads;
   return html`<div class="which">
