@@ -156,11 +156,6 @@ describe('a matrix', () => {
       }
       await page.keyboard.press('ArrowUp');
       await page.keyboard.type('-7');
-      await page.locator('cf-matrix input').evaluate((field) => {
-        const init = { key: 'Enter', isComposing: true }; // an input method's own
-        field.dispatchEvent(new KeyboardEvent('keydown', init));
-      });
-      expect((await events(page)).filter(([type]) => type === 'cell-edit')).toEqual([]);
       await page.keyboard.press('Enter');
       expect(await events(page)).toContainEqual(['cell-edit', { row: 8, column: 0, value: -7 }]);
       await page.keyboard.press('ArrowUp'); // the matrix has the focus again

@@ -216,6 +216,20 @@ describe('Enter and Escape that belong to an input method', () => {
   });
 });
 
+it('Enter of an input method leaves the field of a matrix’s cell open', async () => {
+  const { page } = await site.visit('laboratory?hook=blocks.0.hook_resid_post');
+  await page.locator('figure-laboratory cf-matrix [role=grid]').press('ArrowDown');
+  await page.keyboard.type('0.5');
+  await page.locator('figure-laboratory cf-matrix input').evaluate((field) => {
+    field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', isComposing: true }));
+  });
+  await settled(page);
+  expect(page.url()).not.toContain('edit=');
+  await page.keyboard.press('Enter');
+  await settled(page);
+  expect(page.url()).toContain('edit=');
+});
+
 it('Enter on a button beside the sentence presses that button', async () => {
   const { page } = await site.visit('vectors');
   await page.getByRole('button', { name: 'Change the sentence' }).click();
