@@ -33,7 +33,7 @@ export abstract class MeasuredFigure<Data, Words extends ChapterWords> extends F
     const choose = (value: string): void => this.choose({ [key]: value });
     if (this.narrow) {
       const pick = ({ target }: Event): void => choose((target as HTMLSelectElement).value);
-      return html`<select aria-label=${name} @change=${pick}>${options.map(([value, text]) => html`<option value=${value} ?selected=${value === chosen}>${/^\d+$/.test(text) ? `${name} ${text}` : text}</option>`)}</select>`;
+      return html`<select aria-label=${name} @change=${pick}>${options.map(([value, text]) => html`<option value=${value} .selected=${value === chosen}>${/^\d+$/.test(text) ? `${name} ${text}` : text}</option>`)}</select>`;
     }
     return html`<div class="seg" role="group" aria-label=${name}><span>${name}</span>${options.map(([value, text]) => html`<button type="button" aria-pressed=${value === chosen} @click=${() => choose(value)}>${text}</button>`)}</div>`;
   }

@@ -25,6 +25,10 @@ const shellWords: Readonly<Record<Language, () => Promise<{ words: ShellWords }>
   de: () => import('../words/de/shell.js'),
 };
 
+/** What uses keys itself, and what has its own undo. */
+const fields = 'input:not([type="checkbox"]), textarea, select';
+const fieldsOfText = 'input:not([type="checkbox"], [type="range"]), textarea';
+
 /** An open chapter. */
 export interface Open {
   readonly files: ChapterFiles;
@@ -79,7 +83,7 @@ export class BookApp extends LitElement {
     this.addEventListener('figure-computed', this.#computed);
     addEventListener('keydown', this.#keys);
     addEventListener('resize', this.#resized);
-    addEventListener('pointerdown', this.#outside);
+    for (const type of ['pointerdown', 'focusin']) addEventListener(type, this.#outside);
     this.#turn();
   }
 
@@ -255,41 +259,46 @@ export class BookApp extends LitElement {
     return chapters[at + distance]?.id;
   }
 
-  /** Reveals the answer that the class guesses, else goes to the next step. */
-  forward(): void {
-    if (!this.open) return;
-    const { chapter } = this.open;
-    const inClass = this.book.address.get('class') !== undefined;
-    const at = this.steps.index(chapter);
-    if (inClass && chapter.steps[at]?.predict && !this.revealed) {
-      this.revealed = true;
-      return;
-    }
-    const next = this.neighbour(1);
-    if (at < chapter.steps.length - 1) this.#step(at + 1);
-    else if (inClass && next) this.book.address.go(next, { step: undefined });
+  get #inClass(): boolean {
+    return this.book.address.get('class') !== undefined;
   }
 
-  backward(): void {
-    if (this.open) this.#step(this.steps.index(this.open.chapter) - 1);
+  /** Reveals the answer that the class guesses, else goes to the next step; false if there is none. */
+  forward(): boolean {
+    if (!this.open) return false;
+    const { chapter } = this.open;
+    const at = this.steps.index(chapter);
+    const next = this.neighbour(1);
+    if (this.#inClass && chapter.steps[at]?.predict && !this.revealed) this.revealed = true;
+    else if (at < chapter.steps.length - 1) this.#step(at + 1);
+    else if (this.#inClass && next) this.book.address.go(next, { step: undefined });
+    else return false;
+    return true;
+  }
+
+  /** Goes to the previous step, or hides the answer of the first again; false if neither is possible. */
+  backward(): boolean {
+    const at = this.open ? this.steps.index(this.open.chapter) : 0;
+    if (at > 0 || this.#inClass) this.#step(at - 1);
+    return at > 0 || this.#inClass;
   }
 
   #step(index: number): void {
     if (!this.open) return;
     this.revealed = this.wholeCaption = false;
-    this.steps.go(this.open.chapter, index, this.book.address.get('class') === undefined);
+    this.steps.go(this.open.chapter, index, !this.#inClass);
   }
 
   toggleClass(): void {
-    const on = this.book.address.get('class') === undefined;
     this.revealed = false;
-    this.book.address.set({ class: on ? '1' : undefined }, 'replace');
+    this.book.address.set({ class: this.#inClass ? undefined : '1' }, 'replace');
   }
 
   #keys = (event: KeyboardEvent): void => {
     const [from] = event.composedPath();
-    if (from instanceof Element && from.matches('input:not([type="checkbox"]), textarea, select')) return;
-    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'z') {
+    const isUndo = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'z';
+    if (from instanceof Element && from.matches(isUndo ? fieldsOfText : fields)) return;
+    if (isUndo) {
       event.preventDefault();
       if (event.shiftKey) this.book.address.redo();
       else this.book.address.undo();
@@ -300,13 +309,16 @@ export class BookApp extends LitElement {
     else if (event.key.toLowerCase() === 'c') this.toggleClass();
     else if (from instanceof Element && from.matches('pre'))
       return; // which these keys scroll
-    else if (['ArrowRight', 'PageDown'].includes(event.key)) this.#travel(event, () => this.forward());
-    else if (['ArrowLeft', 'PageUp'].includes(event.key)) this.#travel(event, () => this.backward());
+    else if (!event.shiftKey) this.#travel(event); // with Shift they extend what is selected
   };
 
-  #travel(event: KeyboardEvent, move: () => void): void {
-    event.preventDefault();
-    move();
+  /** Along the steps; keys that scroll the page do so below the last step, at the questions, and where there is none. */
+  #travel(event: KeyboardEvent): void {
+    const { key } = event;
+    const move = { ArrowRight: 'forward', PageDown: 'forward', ArrowLeft: 'backward', PageUp: 'backward' } as const;
+    if (!(key in move)) return;
+    if (key.startsWith('Page') && !this.#inClass && this.open && this.steps.isBelow(this.open.chapter)) return;
+    if (this[move[key as keyof typeof move]]()) event.preventDefault();
   }
 
   #resized = (): void => {
@@ -317,7 +329,7 @@ export class BookApp extends LitElement {
   #outside = (event: Event): void => {
     const inside = event
       .composedPath()
-      .some((node) => node instanceof Element && node.matches('.pop, [aria-expanded]'));
+      .some((node) => node instanceof Element && node.matches('.pop, .bar [aria-expanded="true"]'));
     if (!inside) this.popup = undefined;
   };
 }

@@ -31,7 +31,7 @@ function steps(app: BookApp, { chapter, words, figure, shell }: Open): TemplateR
     const text = words.steps[id];
     const touched = i === at && Object.keys(defaults).some((key) => address.get(key) !== undefined);
     const values = figure.valuesAt(id);
-    return html`<section class="step ${i === at ? 'on' : ''}" data-step=${id} aria-current=${i === at ? 'step' : nothing}>
+    return html`<section class="step ${i === at ? 'on' : ''}" data-step=${id} tabindex="-1" aria-current=${i === at ? 'step' : nothing}>
       <h2>${markup(text?.title ?? '', values, address)}</h2>
       <div class="prose">
         <p>${markup(computed(text?.text ?? '', values), values, address)}</p>

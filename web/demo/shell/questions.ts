@@ -92,8 +92,8 @@ class BookQuestions extends ShellElement {
     const { id } = question;
     const texts = this.chapterWords.questions[id];
     const asked = this.#askedNow(question);
-    return html`<div class="question" data-question=${id}>
-      <div class="prose">${markup(texts?.ask ?? '', this.values, this.book.address)}</div>
+    return html`<div class="question" data-question=${id} role="group" aria-labelledby="ask-${id}">
+      <div class="prose" id="ask-${id}">${markup(texts?.ask ?? '', this.values, this.book.address)}</div>
       <form @submit=${(event: Event) => this.#submit(event, question)}>${this.#answer(question, asked)}</form>
       ${this.outcomes[id]?.asked === asked ? this.#verdict(id) : nothing}
     </div>`;
@@ -111,7 +111,7 @@ class BookQuestions extends ShellElement {
           html`<button class="chip" name="answer" value=${option} aria-pressed=${this.#chosen[id] === option && this.outcomes[id]?.asked === asked}>${option}</button>`,
       )}`;
     }
-    const field = html`<input type="text" inputmode="decimal" name="answer" aria-label=${this.words.answer} autocomplete="off" />`;
+    const field = html`<input type="text" inputmode="decimal" name="answer" aria-label=${this.words.answer} aria-describedby="ask-${id}" autocomplete="off" />`;
     return html`${kind === 'number' ? field : nothing}<button class="chip">${this.words.check}</button>`;
   }
 

@@ -4,6 +4,7 @@
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
 import type { Sentence } from '../book/book.js';
 import { minFontSizeOf } from '../book/class_mode.js';
+import { fieldKey } from '../book/field_keys.js';
 import { filled } from '../book/markup.js';
 import { ShellElement } from './shell_element.js';
 
@@ -114,8 +115,9 @@ class BookSentence extends ShellElement {
 
   #keys = (event: KeyboardEvent): void => {
     event.stopPropagation();
-    if (event.key === 'Escape') void this.#leave();
-    if (event.key === 'Enter' && !event.shiftKey) this.#submit(event);
+    const key = fieldKey(event);
+    if (key === 'leave') void this.#leave();
+    if (key === 'confirm' && event.target instanceof HTMLTextAreaElement) this.#submit(event);
   };
 
   #submit = (event: Event): void => {

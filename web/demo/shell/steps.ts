@@ -99,9 +99,8 @@ export class Steps {
   /** Observes the reader's scrolling. */
   watch(chapter: Chapter): void {
     this.#observer?.disconnect();
-    const figure = this.#measure();
-    const low = Math.max(0, Math.min(52 + figure + 40, innerHeight - 60));
-    const band = this.#under() ? `-${low}px 0px -${Math.max(10, innerHeight - low - 50)}px 0px` : '-42% 0px -42% 0px';
+    const top = this.#top();
+    const end = this.#under() ? Math.max(10, innerHeight - top - 50) : top;
     this.#observer = new IntersectionObserver(
       (entries) => {
         if (!this.#readerScrolls || performance.now() < this.#quietUntil || this.address.get('class') !== undefined)
@@ -110,7 +109,7 @@ export class Steps {
           if (isIntersecting) this.go(chapter, this.#sections().indexOf(target as HTMLElement), false);
         }
       },
-      { rootMargin: band },
+      { rootMargin: `-${top}px 0px -${end}px 0px` },
     );
     for (const section of this.#sections()) this.#observer.observe(section);
     this.#figureSize?.disconnect();
@@ -124,6 +123,19 @@ export class Steps {
     const height = this.root.querySelector<HTMLElement>('.figure')?.offsetHeight ?? 400;
     this.root.style.setProperty('--fig', `${height}px`);
     return height;
+  }
+
+  /** Where the band begins that makes the step that is scrolled there the current one. */
+  #top(): number {
+    const figure = this.#measure();
+    return this.#under() ? Math.max(0, Math.min(52 + figure + 40, innerHeight - 60)) : Math.round(0.42 * innerHeight);
+  }
+
+  /** Whether the reader has scrolled past the last step, to the questions. */
+  isBelow(chapter: Chapter): boolean {
+    const last = this.#sections().at(-1)?.getBoundingClientRect();
+    const isLast = this.index(chapter) === chapter.steps.length - 1;
+    return isLast && last !== undefined && last.bottom < this.#top() && performance.now() > this.#quietUntil;
   }
 
   #sections(): HTMLElement[] {

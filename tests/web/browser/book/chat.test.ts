@@ -49,8 +49,10 @@ const use = () => page.locator('own-chat .use').innerText();
 
 async function beginAnew(): Promise<void> {
   const button = page.getByRole('button', { name: 'New conversation' });
-  if ((await button.count()) > 0) await button.click();
+  const isBegun = (await button.count()) > 0;
+  if (isBegun) await button.click();
   await button.waitFor({ state: 'detached' });
+  if (isBegun) expect(await field().evaluate((node) => node.matches(':focus'))).toBe(true);
 }
 
 async function say(text: string): Promise<string> {

@@ -1,5 +1,6 @@
 // Typing, addresses that no reader types, colours of the reader's system.
 
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Site, settled } from '../site.js';
 import { drawn, shownText } from './reader.js';
@@ -79,6 +80,28 @@ it('undo goes back after the browser’s Back, and after a link', async () => {
   await page.context().close();
 });
 
+it('undo is pressed on a select or a slider, too, and the select shows it', async () => {
+  const { page } = await site.visit('head');
+  const [layer, at] = [page.locator('figure-head select').first(), () => page.url().split('#')[1]];
+  for (const value of ['0', '1', '0']) {
+    await layer.selectOption({ value });
+    await settled(page);
+  }
+  for (const [address, value] of [
+    ['/head?l=1', '1'],
+    ['/head?l=0', '0'],
+    ['/head', '2'],
+  ]) {
+    await layer.press('Control+z');
+    await settled(page);
+    expect([at(), await layer.inputValue()]).toEqual([address, value]);
+  }
+  await site.go(page, 'head?view=root&d=16');
+  await page.locator('figure-head input[type=range]').press('Control+z');
+  await settled(page);
+  expect(at()).toBe('/head');
+});
+
 it('the focus of a button that is disabled at the end of its range goes to its neighbour', async () => {
   const { page } = await site.visit('translate?s=1');
   const at = (name: string) => page.locator('figure-translate').getByRole('button', { name, exact: true });
@@ -88,6 +111,132 @@ it('the focus of a button that is disabled at the end of its range goes to its n
   await settled(page);
   expect(await back.isDisabled()).toBe(true);
   expect(await on.evaluate((node) => node === (node.getRootNode() as ShadowRoot).activeElement)).toBe(true);
+});
+
+/** The name of what has the focus; empty for nothing. */
+const focusedName = (page: Page): Promise<string> =>
+  page.evaluate(() => {
+    let focused = document.activeElement;
+    while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;
+    if (!focused || focused === document.body) return '';
+    return focused.getAttribute('aria-label') ?? focused.textContent?.replace(/\s+/g, ' ').trim() ?? '';
+  });
+
+/** Presses a button of the figure by the keyboard. */
+async function pressInFigure(page: Page, name: string): Promise<void> {
+  await page.locator('main .figure').getByRole('button', { name }).first().focus();
+  await page.keyboard.press('Enter');
+  await settled(page);
+}
+
+describe('the focus of a button that goes away', () => {
+  const [hooks, pattern] = ['edit=blocks.0.attn.hook_z:zero', 'edit=blocks.2.attn.hook_pattern:zero'];
+  it.each([
+    ['heads?step=4', 'training', 'training'],
+    ['heads?step=4', 'All on again', /^A, weights/],
+    ['block?step=7', 'All back in', /^p, without it/],
+    ['seeing?step=7', 'Show all', /^place 1:/],
+    [`head?step=7&${pattern}`, 'As it was', 'V, the values'],
+    ['next?w=385', 'Take it back', 'Write on'],
+    [`laboratory?step=1&${hooks}`, 'Remove', 'Add'],
+    [`laboratory?step=1&${hooks},blocks.1.hook_mlp_out:zero`, 'Remove: blocks.1', /^Remove: blocks.0/],
+    ['translate?step=5', 'Let it choose freely', 'Translate'],
+    ['saying?step=4&w=385', 'Take back what follows', 'scores and odds'],
+  ])('%s: %s', async (address, pressed, left) => {
+    const { page } = await site.visit(address);
+    await pressInFigure(page, pressed);
+    expect(await focusedName(page)).toMatch(left);
+  });
+
+  it('stays in the step whose choices are as in the book again', async () => {
+    const { page } = await site.visit('heads?step=4&view=train');
+    await page.locator('.step-tools button').press('Enter');
+    await settled(page);
+    expect(await page.evaluate(() => document.activeElement?.className)).toBe('step on');
+  });
+
+  it('goes to the chapter that a link opens, or to the button of the popup that it closes', async () => {
+    const { page } = await site.visit('head');
+    await page.locator('.way a').last().press('Enter');
+    await settled(page);
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('main');
+    await page.locator('nav.where button').press('Enter');
+    await page.locator('nav.where .pop a').nth(4).press('Enter');
+    await settled(page);
+    expect(await focusedName(page)).toMatch(/^4One head/);
+  });
+});
+
+it('the reader’s own matrices take the focus and give it back to their button', async () => {
+  const { page } = await site.visit('head');
+  const own = page.locator('figure-head').getByRole('button', { name: 'Your own Q, K, V' });
+  const open = (): Promise<string | null> => own.getAttribute('aria-expanded');
+  for (const leave of [() => page.keyboard.press('Escape'), () => pressInFigure(page, 'Close')]) {
+    expect(await open()).toBe('false');
+    await pressInFigure(page, 'Your own Q, K, V');
+    expect(await open()).toBe('true');
+    expect(await focusedName(page)).toMatch(/^Q:/);
+    await leave();
+    await settled(page);
+    expect(await open()).toBe('false');
+    expect(await focusedName(page)).toBe('Your own Q, K, V');
+  }
+  await pressInFigure(page, 'Your own Q, K, V');
+  await pressInFigure(page, 'Use them');
+  expect(await focusedName(page)).toBe('Back to the model');
+});
+
+describe('Enter and Escape that belong to an input method', () => {
+  it.each([
+    ['vectors', 'book-sentence button.icon', 'book-sentence textarea'],
+    ['next', 'figure-next .given', 'figure-next textarea'],
+    ['kinds', undefined, 'figure-kinds textarea'],
+    ['translate', undefined, 'figure-translate textarea'],
+  ])('%s', async (address, opener, field) => {
+    const { page } = await site.visit(address);
+    if (opener) await page.locator(opener).click();
+    await page.locator(field).fill('Hello');
+    const at = page.url();
+    const left = await page.locator(field).evaluate((node) =>
+      ['Enter', 'Escape'].flatMap((key) =>
+        // WebKit sends the key that ends a composition after it.
+        [{ isComposing: true }, { keyCode: 229 }].filter((how) => {
+          const init = { key, bubbles: true, composed: true, cancelable: true, ...how };
+          return !node.dispatchEvent(new KeyboardEvent('keydown', init));
+        }),
+      ),
+    );
+    await settled(page);
+    expect(left).toEqual([]);
+    expect(page.url()).toBe(at);
+    expect(await page.locator(field).inputValue()).toBe('Hello');
+    await page.locator(field).press('Enter');
+    await settled(page);
+    expect(page.url()).toContain('t=Hello');
+  });
+});
+
+it('Enter of an input method leaves the field of a matrix’s cell open', async () => {
+  const { page } = await site.visit('laboratory?hook=blocks.0.hook_resid_post');
+  await page.locator('figure-laboratory cf-matrix [role=grid]').press('ArrowDown');
+  await page.keyboard.type('0.5');
+  await page.locator('figure-laboratory cf-matrix input').evaluate((field) => {
+    field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', isComposing: true }));
+  });
+  await settled(page);
+  expect(page.url()).not.toContain('edit=');
+  await page.keyboard.press('Enter');
+  await settled(page);
+  expect(page.url()).toContain('edit=');
+});
+
+it('Enter on a button beside the sentence presses that button', async () => {
+  const { page } = await site.visit('vectors');
+  await page.getByRole('button', { name: 'Change the sentence' }).click();
+  await page.locator('book-sentence textarea').fill('Hello');
+  await page.locator('book-sentence').getByRole('button', { name: 'Cancel' }).press('Enter');
+  await settled(page);
+  expect(page.url()).not.toContain('Hello');
 });
 
 it('a mistyped hook leaves the bench as it is', async () => {

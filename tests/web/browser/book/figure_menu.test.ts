@@ -139,6 +139,20 @@ describe('the menu of a figure', () => {
     expect(await page.evaluate(() => document.activeElement?.textContent)).toContain('Figure');
   });
 
+  it('closes, as the contents do, when the focus goes on', async () => {
+    for (const opener of [
+      page.locator('nav.where button'),
+      page.getByRole('button', { name: 'Figure', exact: true }),
+    ]) {
+      await opener.press('Enter');
+      await page.locator('.pop :is(a, button)').last().focus();
+      expect(await page.locator('.pop').count()).toBe(1);
+      await page.keyboard.press('Tab');
+      await page.locator('.pop').waitFor({ state: 'detached' });
+      expect(await page.evaluate(() => document.activeElement?.closest('.pop, body')?.localName)).toBe('body');
+    }
+  });
+
   it('makes a picture of every chapter that stands by itself and holds the words of the figure', async () => {
     const links = page.locator('nav.where .pop a');
     await page.getByRole('navigation', { name: 'Chapters' }).getByRole('button').click();

@@ -28,6 +28,16 @@ describe('a number', () => {
   });
 });
 
+it('a question names its group and describes its field', async () => {
+  const { page } = await site.visit('saying');
+  const group = page.getByRole('group', { name: /^Temperature 0.5, nothing cut/ });
+  const field = group.getByRole('textbox', { name: 'Your answer' });
+  const asked = await page.locator('[data-question="colder"] .prose').innerText();
+  expect(await field.evaluate((node) => node.ariaDescribedByElements?.map(({ textContent }) => textContent))).toEqual([
+    asked,
+  ]);
+});
+
 it('a verdict goes when another sentence is asked about', async () => {
   const { page } = await site.visit('saying');
   const verdict = page.locator('[data-question="colder"] .verdict');

@@ -93,6 +93,33 @@ describe('chapter 2', () => {
     await page.waitForFunction(() => location.hash.includes('step='));
   });
 
+  it('leaves the keys that scroll to the page where there is no step to go to, and Shift to the selection', async () => {
+    const { page } = await site.visit('set');
+    const last = (await page.locator('.step').count()) - 1;
+    await site.go(page, `set?step=${last}`);
+    await page.evaluate(() => new Promise((done) => setTimeout(done, 900))); // until the page no longer scrolls by itself
+    await page.evaluate(() => {
+      addEventListener('keydown', ({ defaultPrevented }) => {
+        document.body.dataset.left = String(!defaultPrevented);
+      });
+    });
+    const isLeft = async (key: string): Promise<string | undefined> => {
+      await page.keyboard.press(key);
+      return page.evaluate(() => document.body.dataset.left);
+    };
+    expect(await isLeft('Shift+ArrowLeft')).toBe('true');
+    expect(await isLeft('PageDown')).toBe('true');
+    await page.locator('book-questions').evaluate((questions) => questions.scrollIntoView());
+    expect(await isLeft('PageUp')).toBe('true');
+    await site.go(page, 'set?step=1');
+    await site.go(page, `set?step=${last}`);
+    expect(await isLeft('PageUp')).toBe('false');
+    await settled(page);
+    expect(page.url()).toContain(`step=${last - 1}`);
+    await site.go(page, 'next');
+    expect(await isLeft('PageDown')).toBe('true');
+  });
+
   it('stays at the step of a link that was followed while the reader scrolled', async () => {
     const { page } = await site.visit('set?step=2');
     await page.keyboard.press('PageDown');

@@ -23,21 +23,23 @@ interface ControlsRequest {
   readonly head: HeadData;
   readonly labels: Labels;
   readonly isOwn: boolean;
+  /** Whether the fields for them are open. */
+  readonly isOpen: boolean;
   choose(changes: Readonly<Record<string, string | undefined>>): void;
   own(): void;
 }
 
-export function controls({ head, labels, isOwn, choose, own }: ControlsRequest): TemplateResult {
+export function controls({ head, labels, isOwn, isOpen, choose, own }: ControlsRequest): TemplateResult {
   const { hooks } = head;
   const select = (key: 'l' | 'h', name: string | undefined, count: number, chosen: number): TemplateResult =>
     html`<label>${name}<select aria-label=${name ?? ''} @change=${(event: Event) => choose({ [key]: (event.target as HTMLSelectElement).value })}>${Array.from(
       { length: count },
-      (_, i) => html`<option value=${i} ?selected=${i === chosen}>${i + 1}</option>`,
+      (_, i) => html`<option value=${i} .selected=${i === chosen}>${i + 1}</option>`,
     )}</select></label>`;
   const grouped = hooks && hooks.kvHeads < hooks.heads;
   return html`<div class="which">
     ${hooks ? html`${select('l', labels.layer, hooks.layers, hooks.layer)}${select('h', labels.head, hooks.heads, hooks.head)}` : html`<span>${labels.yours}</span>`}
-    <button type="button" class="plain" @click=${own}>${isOwn ? labels.model : labels.own}</button>
+    <button type="button" class="plain" aria-expanded=${isOwn ? nothing : isOpen} @click=${own}>${isOwn ? labels.model : labels.own}</button>
     ${grouped ? html`<small>${filled(labels.grouped ?? '', { heads: hooks.heads, kvHeads: hooks.kvHeads, kvHead: hooks.kvHead + 1 })}</small>` : nothing}
   </div>`;
 }

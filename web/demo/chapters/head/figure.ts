@@ -179,7 +179,7 @@ class FigureHead extends MeasuredFigure<Shown, typeof words> {
     const selected = selectionOf(this.value('at'), head);
     return html`<div class=${this.inClass ? 'large' : ''}>
       <div class="top">
-        ${controls({ head, labels, choose: (changes) => this.choose(changes), own: () => this.#toggleOwn(), isOwn: this.#own })}
+        ${controls({ head, labels, choose: (changes) => this.choose(changes), own: () => this.#toggleOwn(), isOwn: this.#own, isOpen: this.open })}
         ${formula({ lit: this.#lit(selected), labels, point: (part) => this.#pointAt(part), choose: (part) => this.#choosePart(part, head) })}
         ${odds({ head, labels, edited: this.#own ? this.value('was') !== '' : this.book.editSpecs.length > 0, undo: () => this.book.address.undo(), restore: () => this.#restore() })}
       </div>
@@ -305,11 +305,17 @@ class FigureHead extends MeasuredFigure<Shown, typeof words> {
   }
 
   #toggleOwn(): void {
+    const isOwn = this.#own;
+    void this.#show(!isOwn && !this.open);
+    if (isOwn) this.choose({ qkv: undefined, was: undefined, causal: undefined, at: undefined, q: undefined });
+  }
+
+  /** Opens the fields for the reader's own matrices, or closes them; the focus goes there, or back to their button. */
+  async #show(open: boolean): Promise<void> {
+    this.open = open;
     this.problem = '';
-    if (this.#own) {
-      this.open = false;
-      this.choose({ qkv: undefined, was: undefined, causal: undefined, at: undefined, q: undefined });
-    } else this.open = !this.open;
+    await this.updateComplete;
+    this.renderRoot.querySelector<HTMLElement>(open ? '.own textarea' : '.which button')?.focus();
   }
 
   #panel({ now }: HeadData): TemplateResult {
@@ -320,16 +326,13 @@ class FigureHead extends MeasuredFigure<Shown, typeof words> {
       problem: this.problem,
       labels: this.words.labels,
       use: (qkv, causal) => {
-        this.open = false;
-        this.problem = '';
+        void this.#show(false);
         this.choose({ qkv, was: undefined, causal: causal ? '1' : '0', at: undefined, q: undefined, edit: undefined });
       },
       fail: (problem) => {
         this.problem = problem;
       },
-      close: () => {
-        this.open = false;
-      },
+      close: () => void this.#show(false),
     });
   }
 

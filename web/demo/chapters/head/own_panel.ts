@@ -1,6 +1,7 @@
 // The form for the reader's own Q, K and V.
 
 import { css, html, type TemplateResult } from 'lit';
+import { fieldKey } from '../../book/field_keys.js';
 import { matrixText, type OwnMatrices, ownText, parseOwn } from './own_matrices.js';
 
 export const ownStyles = css`
@@ -34,7 +35,10 @@ export function ownPanel({ matrices, causal, problem, labels, use, fail, close }
       fail(error instanceof Error ? error.message : String(error));
     }
   };
-  return html`<form class="own" @submit=${submit}>
+  const leave = (event: KeyboardEvent): void => {
+    if (fieldKey(event) === 'leave') close();
+  };
+  return html`<form class="own" @submit=${submit} @keydown=${leave}>
     ${(['Q', 'K', 'V'] as const).map((name) => html`<label><span class=${name.toLowerCase()}>${name}</span><textarea name=${name} spellcheck="false" autocomplete="off" aria-label="${name}: ${labels.ownField}" .value=${matrixText(matrices[name], '\n')}></textarea></label>`)}
     <div class="row">
       <button class="primary">${labels.useOwn}</button>

@@ -146,7 +146,11 @@ export class FigureHeads extends MeasuredFigure<Data | TrainingData, typeof word
   }
 
   protected override draw(data: Data | TrainingData): TemplateResult {
-    return html`<div class="all ${this.inClass ? 'large' : ''}">${'reading' in data ? html`${this.#controls(data.reading)}${this.#part(data)}` : html`<div class="controls">${this.#viewChoice()}</div>${data.live.view(data.training)}`}</div>`;
+    const [before, after] = 'reading' in data ? this.#controls(data.reading) : [];
+    return html`<div class="all ${this.inClass ? 'large' : ''}">
+      <div class="controls">${before}${this.#viewChoice()}${after}</div>
+      ${'reading' in data ? this.#part(data) : data.live.view(data.training)}
+    </div>`;
   }
 
   #part(data: Data): TemplateResult {
@@ -166,7 +170,8 @@ export class FigureHeads extends MeasuredFigure<Data | TrainingData, typeof word
     return this.choice({ key: 'view', name: labels.show, options, chosen: this.view });
   }
 
-  #controls(reading: Reading): TemplateResult {
+  /** The choices before and after that of the view. */
+  #controls(reading: Reading): TemplateResult[] {
     const { labels } = this.words;
     const models = [
       [this.book.modelName, this.carried(labels.carried)],
@@ -176,13 +181,12 @@ export class FigureHeads extends MeasuredFigure<Data | TrainingData, typeof word
     const offered = models.filter(([name], i) => models.findIndex(([other]) => other === name) === i);
     const layers = Array.from({ length: reading.layers }, (_, l) => [String(l), String(l + 1)] as const);
     const overAll = this.view === 'find' || this.view === 'need';
-    return html`<div class="controls">
-      ${this.choice({ key: 'who', name: labels.model, options: offered, chosen: this.who })}
-      ${overAll ? '' : this.choice({ key: 'l', name: labels.layer, options: layers, chosen: String(reading.layer) })}
-      ${this.#viewChoice()}
-      ${this.who === sorter ? html`<label class="slider">${labels.letters} <input type="text" maxlength="6" size="8" .value=${this.#word} @change=${this.#letters} /></label>` : ''}
-      ${reading.of > reading.tokens.length ? html`<span class="muted">${filled(this.shell.cut, { read: reading.tokens.length, of: reading.of })}</span>` : ''}
-    </div>`;
+    return [
+      html`${this.choice({ key: 'who', name: labels.model, options: offered, chosen: this.who })}
+      ${overAll ? '' : this.choice({ key: 'l', name: labels.layer, options: layers, chosen: String(reading.layer) })}`,
+      html`${this.who === sorter ? html`<label class="slider">${labels.letters} <input type="text" maxlength="6" size="8" .value=${this.#word} @change=${this.#letters} /></label>` : ''}
+      ${reading.of > reading.tokens.length ? html`<span class="muted">${filled(this.shell.cut, { read: reading.tokens.length, of: reading.of })}</span>` : ''}`,
+    ];
   }
 
   #letters = ({ target }: Event): void => {

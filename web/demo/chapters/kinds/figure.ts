@@ -2,6 +2,7 @@
 
 import { four, percent } from 'clearformer/elements';
 import { css, html, nothing, type TemplateResult } from 'lit';
+import { fieldKey } from '../../book/field_keys.js';
 import type { FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { filled } from '../../book/markup.js';
@@ -171,7 +172,7 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
   }
 
   #keys = (event: KeyboardEvent): void => {
-    if (event.key === 'Enter' && !event.shiftKey) this.#submit(event);
+    if (fieldKey(event) === 'confirm') this.#submit(event);
   };
 
   #submit = (event: Event): void => {

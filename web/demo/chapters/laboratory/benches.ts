@@ -44,7 +44,7 @@ function answers(figure: FigureLaboratory, { answers: all, right, wrong }: Subje
   const { labels } = figure.words;
   const choice = (key: 'r' | 'w', chosen: Answer, label: string): TemplateResult => html`<label class="row">${label}
     <select aria-label=${label} @change=${(event: Event) => figure.choose({ [key]: (event.target as HTMLSelectElement).value })}>
-      ${[...new Map([...all, chosen].map((each) => [each.id, each])).values()].map((each) => html`<option value=${each.id} ?selected=${each.id === chosen.id}>${each.label}</option>`)}
+      ${[...new Map([...all, chosen].map((each) => [each.id, each])).values()].map((each) => html`<option value=${each.id} .selected=${each.id === chosen.id}>${each.label}</option>`)}
     </select></label>`;
   return html`<div class="row">${choice('r', right, labels.right)}${choice('w', wrong, labels.wrong)}</div>`;
 }

@@ -181,7 +181,7 @@ class FigureMasks extends MeasuredFigure<Shown, typeof words> {
     const { labels } = this.words;
     const choose = (event: Event): void => this.choose({ key: (event.target as HTMLSelectElement).value });
     return html`<label class="slider"><span>${labels.hide}</span><select aria-label=${labels.hide} @change=${choose}>${tokens.map(
-      (token, i) => html`<option value=${i} ?selected=${i === without}>${token}</option>`,
+      (token, i) => html`<option value=${i} .selected=${i === without}>${token}</option>`,
     )}</select></label>`;
   }
 

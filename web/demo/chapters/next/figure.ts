@@ -4,6 +4,7 @@ import { percent } from 'clearformer/elements';
 import { css, html, nothing, type TemplateResult } from 'lit';
 import { chapterIds } from '../../book/chapter.js';
 import { chapters } from '../../book/chapters.js';
+import { fieldKey } from '../../book/field_keys.js';
 import { Figure, type FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { filled, markup } from '../../book/markup.js';
@@ -125,22 +126,25 @@ class FigureNext extends Figure<Reading, typeof words> {
     this.renderRoot.querySelector('textarea')?.select();
   };
 
-  #leave = (): void => {
+  /** Closes the field; the focus goes back to its button. */
+  #leave = async (): Promise<void> => {
     this.#editing = false;
     this.requestUpdate();
+    await this.updateComplete;
+    this.renderRoot.querySelector<HTMLElement>('.given')?.focus();
   };
 
   #fieldKeys = (event: KeyboardEvent): void => {
-    if (event.key === 'Escape') this.#leave();
-    if (event.key === 'Enter' && !event.shiftKey) this.#submit(event);
+    const key = fieldKey(event);
+    if (key === 'leave') void this.#leave();
+    if (key === 'confirm') this.#submit(event);
   };
 
   #submit = (event: Event): void => {
     event.preventDefault();
     const text = this.renderRoot.querySelector('textarea')?.value ?? '';
-    this.#editing = false;
+    void this.#leave();
     this.choose({ t: text, w: undefined, q: undefined });
-    this.requestUpdate();
   };
 
   #append({ guesses }: Reading, index: number): void {

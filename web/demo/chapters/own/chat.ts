@@ -1,7 +1,9 @@
 // The chat with the reader's own model: messages, the answer as it is written, and what the context still holds.
 
 import { css, html, LitElement, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
+import { KeptFocus } from '../../book/controllers.js';
 import { errorText } from '../../book/error_text.js';
+import { fieldKey } from '../../book/field_keys.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { grouped } from '../../book/grouped.js';
 import { filled } from '../../book/markup.js';
@@ -38,6 +40,7 @@ class OwnChat extends LitElement {
 
   constructor() {
     super();
+    new KeptFocus(this, 'form textarea');
     this.draft = '';
   }
 
@@ -162,8 +165,9 @@ class OwnChat extends LitElement {
   }
 
   #onKey(event: KeyboardEvent): void {
-    if (event.key === 'Escape' && this.conversation.busy) this.conversation.stop();
-    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+    const key = fieldKey(event);
+    if (key === 'leave' && this.conversation.busy) this.conversation.stop();
+    if (key !== 'confirm') return;
     event.preventDefault();
     if (!this.conversation.busy) this.#send();
   }

@@ -282,7 +282,7 @@ const indices = ({ from, count }: Window): number[] => Array.from({ length: coun
 function list(figure: FigureSeeing, key: string, label: string, count: number, chosen: number): TemplateResult {
   return html`<label class="line">${label}<select @change=${(event: Event) => figure.choose({ [key]: (event.target as HTMLSelectElement).value })}>${Array.from(
     { length: count },
-    (_, i) => html`<option value=${i} ?selected=${i === chosen}>${i + 1}</option>`,
+    (_, i) => html`<option value=${i} .selected=${i === chosen}>${i + 1}</option>`,
   )}</select></label>`;
 }
 

@@ -2,6 +2,7 @@
 
 import { type Numbers, percent } from 'clearformer/elements';
 import { html, nothing, type TemplateResult } from 'lit';
+import { fieldKey } from '../../book/field_keys.js';
 import { Figure, type FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { filled } from '../../book/markup.js';
@@ -104,7 +105,7 @@ export class FigureTranslate extends Figure<Shown, typeof words> {
   }
 
   #keys = (event: KeyboardEvent): void => {
-    if (event.key === 'Enter' && !event.shiftKey) this.#submit(event);
+    if (fieldKey(event) === 'confirm') this.#submit(event);
   };
 
   #submit = (event: Event): void => {

@@ -228,7 +228,7 @@ export class WhereFigure extends Figure<WhereData, typeof words> {
 
   /** A choice among a few, counted from 1 in the labels and from 0 in the address. */
   choice(label: string, key: string, value: number, count: number): TemplateResult {
-    return html`<label class="slider"><span>${label}</span><select aria-label=${label} @change=${(event: Event) => this.choose({ [key]: (event.target as HTMLSelectElement).value })}>${Array.from({ length: count }, (_, at) => html`<option value=${at} ?selected=${at === value}>${at + 1}</option>`)}</select></label>`;
+    return html`<label class="slider"><span>${label}</span><select aria-label=${label} @change=${(event: Event) => this.choose({ [key]: (event.target as HTMLSelectElement).value })}>${Array.from({ length: count }, (_, at) => html`<option value=${at} .selected=${at === value}>${at + 1}</option>`)}</select></label>`;
   }
 
   readonly point = (event: CustomEvent<Cell | null>): void => {

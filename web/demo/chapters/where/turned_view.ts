@@ -63,7 +63,7 @@ function places(
   return html`${slider(filled(labels.queryAt ?? '', { token: sentence.tokens[sentence.focus]?.label ?? '' }), 'q', queryPlace, (to) => ({ qa: String(to) }))}
     ${slider(filled(labels.keyAt ?? '', { token: sentence.tokens[key]?.label ?? '' }), 'k', keyPlace, (to) => ({ ka: String(to) }))}
     ${slider(labels.both ?? '', '', low, both)}
-    <label class="slider"><span>${labels.keyOf}</span><select aria-label=${labels.keyOf} @change=${(event: Event) => figure.choose({ ko: (event.target as HTMLSelectElement).value, ka: undefined })}>${sentence.tokens.map((token, at) => html`<option value=${at} ?selected=${at === key}>${at} ${token.label}</option>`)}</select></label>
+    <label class="slider"><span>${labels.keyOf}</span><select aria-label=${labels.keyOf} @change=${(event: Event) => figure.choose({ ko: (event.target as HTMLSelectElement).value, ka: undefined })}>${sentence.tokens.map((token, at) => html`<option value=${at} .selected=${at === key}>${at} ${token.label}</option>`)}</select></label>
     ${figure.choice(labels.layer ?? '', 'l', layer, layers)} ${figure.choice(labels.head ?? '', 'h', head, heads)}`;
 }
 

@@ -77,6 +77,7 @@ export class Editor {
   #listen(sign: HTMLButtonElement): void {
     this.#input.addEventListener('keydown', (event) => {
       event.stopPropagation();
+      if (event.isComposing) return; // an input method's own key
       if (event.key === 'Escape') this.#end(undefined, true);
       if (event.key === 'Enter') this.#finish();
     });
