@@ -52,12 +52,15 @@ class BookQuestions extends ShellElement {
     this.values = {};
   }
 
-  /** The options are computed when the questions approach the viewport. */
-  override firstUpdated(): void {
-    const seen = new IntersectionObserver((entries) => {
-      if (entries.some(({ isIntersecting }) => isIntersecting)) void this.#offer();
-    });
-    seen.observe(this);
+  /** The options are computed after the figure, whether the questions are seen or not: a handout shows them, too. */
+  override connectedCallback(): void {
+    super.connectedCallback();
+    addEventListener('figure-computed', this.#offer);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    removeEventListener('figure-computed', this.#offer);
   }
 
   protected override updated(): void {
@@ -70,7 +73,7 @@ class BookQuestions extends ShellElement {
     return [text, modelName, this.chapter.variant?.(address)].join('\n');
   }
 
-  async #offer(): Promise<void> {
+  #offer = async (): Promise<void> => {
     const state = this.#state;
     if (state === this.#asked) return;
     this.#asked = state;
@@ -78,7 +81,7 @@ class BookQuestions extends ShellElement {
       const offered = await options?.(this.book).catch(() => []);
       if (offered) this.options = { ...this.options, [id]: offered };
     }
-  }
+  };
 
   protected override render(): TemplateResult | typeof nothing {
     const { questions } = this.chapter;
@@ -94,7 +97,7 @@ class BookQuestions extends ShellElement {
     const asked = this.#askedNow(question);
     return html`<div class="question" data-question=${id}>
       <div class="prose">${markup(texts?.ask ?? '', this.values, this.book.address)}</div>
-      <form @submit=${(event: Event) => this.#submit(event, question)}>${this.#answer(question, asked)}</form>
+      <form data-kind=${question.kind} @submit=${(event: Event) => this.#submit(event, question)}>${this.#answer(question, asked)}</form>
       ${this.outcomes[id]?.asked === asked ? this.#verdict(id) : nothing}
     </div>`;
   }
