@@ -66,7 +66,7 @@ async function unnamedControls(session: CDPSession): Promise<string[]> {
 /** The index of the open step. */
 const stepOn = (): number => [...document.querySelectorAll('.step')].findIndex((step) => step.matches('.on'));
 
-/** Whether the figure, and the prose of the step below one above it, start below the bar, and above the end of the window. */
+/** Whether figure and step start below the bar, the step also below a figure above it and above the end of the window. */
 function stepInSight(): boolean {
   const step = document.querySelector('.step.on')?.getBoundingClientRect();
   const figure = document.querySelector('main .figure')?.getBoundingClientRect();

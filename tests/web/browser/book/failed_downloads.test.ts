@@ -1,4 +1,5 @@
-// A download of the page's scripts that fails: what is told, and that a second attempt succeeds, in Chromium and in Firefox.
+// A download of the page's scripts or models that fails: what is told, and that a second attempt succeeds, in Chromium
+// and in Firefox.
 
 import puppeteer, { type Browser } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
