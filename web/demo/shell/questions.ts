@@ -44,6 +44,8 @@ class BookQuestions extends ShellElement {
   declare private options: Readonly<Record<string, readonly string[]>>;
   readonly #chosen: Record<string, string> = {};
   #asked = '';
+  /** Resolves when the options are known. */
+  offered: Promise<void> = Promise.resolve();
 
   constructor() {
     super();
@@ -64,7 +66,7 @@ class BookQuestions extends ShellElement {
   }
 
   protected override updated(): void {
-    if (this.#asked !== '' && this.#asked !== this.#state) void this.#offer();
+    if (this.#asked !== '') this.#offer();
   }
 
   /** What the options depend on. */
@@ -73,15 +75,20 @@ class BookQuestions extends ShellElement {
     return [text, modelName, this.chapter.variant?.(address)].join('\n');
   }
 
-  #offer = async (): Promise<void> => {
-    const state = this.#state;
-    if (state === this.#asked) return;
-    this.#asked = state;
+  #offer = (): void => {
+    if (this.#state === this.#asked) return;
+    this.#asked = this.#state;
+    this.offered = this.#optionsFor(this.#state);
+  };
+
+  async #optionsFor(state: string): Promise<void> {
     for (const { id, options } of this.chapter.questions) {
       const offered = await options?.(this.book).catch(() => []);
+      if (state !== this.#asked) return; // another state's are under way
       if (offered) this.options = { ...this.options, [id]: offered };
     }
-  };
+    await this.updateComplete;
+  }
 
   protected override render(): TemplateResult | typeof nothing {
     const { questions } = this.chapter;
