@@ -9,6 +9,17 @@ beforeAll(async () => {
 });
 afterAll(() => site.stop());
 
+it('prints the choices of questions that were not seen', async () => {
+  const { page, complaints } = await site.open({}, 'set');
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+  await page.emulateMedia({ media: 'print' });
+  const choices = page.locator('[data-question="next"] button');
+  await expect.poll(() => choices.count()).toBe(4);
+  for (const choice of await choices.all()) expect(await choice.isVisible()).toBe(true);
+  expect(await page.locator('[data-question="kinds"] form').isVisible()).toBe(false);
+  expect(complaints).toEqual([]);
+});
+
 it.each(['cost?step=2', 'cost?step=2&class=1'])('prints a handout of %s from a dark screen', async (address) => {
   const { page, complaints } = await site.open({ colorScheme: 'dark' }, address);
   const steps = await page.locator('.step').count();

@@ -113,7 +113,7 @@ export const laidOut = (page: Page): Promise<void> =>
     for (let frame = 0; frame < 6; frame++) await new Promise(requestAnimationFrame);
   });
 
-/** Resolves when the open chapter's figure is drawn for the current address. */
+/** Resolves when the open chapter's figure is drawn for the current address, and the choices of its questions are. */
 export async function settled(page: Page): Promise<void> {
   await page.locator('main .figure > *').waitFor({ state: 'attached' });
   await page.evaluate(figureSettled);
@@ -149,4 +149,5 @@ export async function figureSettled(): Promise<void> {
   const figure = document.querySelector('main .figure > *') as HTMLElement & { finished(): Promise<void> };
   await figure.finished();
   await app.updateComplete;
+  await (document.querySelector('book-questions') as { offered?: Promise<void> } | null)?.offered;
 }

@@ -37,15 +37,18 @@ export async function bundledFiles(name: BundledName, signal?: AbortSignal): Pro
   return Object.fromEntries(await Promise.all(all));
 }
 
-async function fileAt(url: URL, file: string, signal: AbortSignal | undefined): Promise<Blob> {
+/** A failure that goes by, as of the connection or of the server, is a `network_error`; else the file is missing. */
+export async function fileAt(url: URL, file: string, signal?: AbortSignal): Promise<Blob> {
   const details = { file, where: url.href };
   const answer = await fetch(url, signal ? { signal } : {}).catch((cause: unknown) => {
     signal?.throwIfAborted();
     throw new ClearformerError('network_error', `${file} of the bundled model could not be fetched`, details, cause);
   });
-  if (answer.ok) return answer.blob();
-  throw new ClearformerError('file_not_found', `${file} of the bundled model is not there (HTTP ${answer.status})`, {
-    ...details,
-    status: answer.status,
-  });
+  const { ok, status } = answer;
+  if (ok) return answer.blob();
+  const [code, what] =
+    status >= 500 || status === 429
+      ? (['network_error', 'could not be fetched'] as const)
+      : (['file_not_found', 'is not there'] as const);
+  throw new ClearformerError(code, `${file} of the bundled model ${what} (HTTP ${status})`, { ...details, status });
 }

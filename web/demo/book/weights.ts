@@ -2,7 +2,7 @@
 // the browser's cache from loading the model; the format: https://huggingface.co/docs/safetensors, "Format".
 
 import { ClearformerError, Tensor } from 'clearformer';
-import { bundledFolder, isBundled } from './bundled.js';
+import { bundledFolder, fileAt, isBundled } from './bundled.js';
 
 interface Entry {
   readonly dtype: string;
@@ -26,12 +26,9 @@ async function fetched(model: string): Promise<Weights> {
       'this figure multiplies with the weights of the checkpoint, which it reads of the bundled models only';
     throw new ClearformerError('unsupported', message);
   }
-  const url = new URL('model.safetensors', bundledFolder(model));
-  const answer = await fetch(url).catch((cause: unknown) => {
-    throw new ClearformerError('network_error', `${url.href} could not be fetched`, {}, cause);
-  });
-  if (!answer.ok) throw new ClearformerError('file_not_found', `${url.href} is not there (HTTP ${answer.status})`);
-  return new Weights(await answer.arrayBuffer());
+  const file = 'model.safetensors';
+  const blob = await fileAt(new URL(file, bundledFolder(model)), file);
+  return new Weights(await blob.arrayBuffer());
 }
 
 export class Weights {

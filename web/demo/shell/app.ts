@@ -157,7 +157,7 @@ export class BookApp extends LitElement {
     // A linked step is scrolled to before scroll events are observed.
     if (linked) this.steps.reveal(this.steps.index(chapter));
     else requestAnimationFrame(() => this.steps.watch(chapter));
-    await figure.settled();
+    await Promise.all([figure.settled(), document.fonts.ready]);
     for (let frames = 0; frames < 2; frames++) await new Promise(requestAnimationFrame); // its height is final then
     if (this.open?.figure !== figure) return;
     if (linked) this.steps.reveal(this.steps.index(chapter));

@@ -44,6 +44,8 @@ class BookQuestions extends ShellElement {
   declare private options: Readonly<Record<string, readonly string[]>>;
   readonly #chosen: Record<string, string> = {};
   #asked = '';
+  /** Resolves when the options are known. */
+  offered: Promise<void> = Promise.resolve();
 
   constructor() {
     super();
@@ -52,16 +54,19 @@ class BookQuestions extends ShellElement {
     this.values = {};
   }
 
-  /** The options are computed when the questions approach the viewport. */
-  override firstUpdated(): void {
-    const seen = new IntersectionObserver((entries) => {
-      if (entries.some(({ isIntersecting }) => isIntersecting)) void this.#offer();
-    });
-    seen.observe(this);
+  /** The options are computed after the figure, whether the questions are seen or not: a handout shows them, too. */
+  override connectedCallback(): void {
+    super.connectedCallback();
+    addEventListener('figure-computed', this.#offer);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    removeEventListener('figure-computed', this.#offer);
   }
 
   protected override updated(): void {
-    if (this.#asked !== '' && this.#asked !== this.#state) void this.#offer();
+    if (this.#asked !== '') this.#offer();
   }
 
   /** What the options depend on. */
@@ -70,14 +75,19 @@ class BookQuestions extends ShellElement {
     return [text, modelName, this.chapter.variant?.(address)].join('\n');
   }
 
-  async #offer(): Promise<void> {
-    const state = this.#state;
-    if (state === this.#asked) return;
-    this.#asked = state;
+  #offer = (): void => {
+    if (this.#state === this.#asked) return;
+    this.#asked = this.#state;
+    this.offered = this.#optionsFor(this.#state);
+  };
+
+  async #optionsFor(state: string): Promise<void> {
     for (const { id, options } of this.chapter.questions) {
       const offered = await options?.(this.book).catch(() => []);
+      if (state !== this.#asked) return; // another state's are under way
       if (offered) this.options = { ...this.options, [id]: offered };
     }
+    await this.updateComplete;
   }
 
   protected override render(): TemplateResult | typeof nothing {
@@ -94,7 +104,7 @@ class BookQuestions extends ShellElement {
     const asked = this.#askedNow(question);
     return html`<div class="question" data-question=${id} role="group" aria-labelledby="ask-${id}">
       <div class="prose" id="ask-${id}">${markup(texts?.ask ?? '', this.values, this.book.address)}</div>
-      <form @submit=${(event: Event) => this.#submit(event, question)}>${this.#answer(question, asked)}</form>
+      <form data-kind=${question.kind} @submit=${(event: Event) => this.#submit(event, question)}>${this.#answer(question, asked)}</form>
       ${this.outcomes[id]?.asked === asked ? this.#verdict(id) : nothing}
     </div>`;
   }

@@ -11,7 +11,7 @@ export async function answerQuestion(
   verdict: 'right' | 'wrong',
 ): Promise<void> {
   const question = page.locator(`[data-question="${id}"]`);
-  await question.scrollIntoViewIfNeeded(); // its options are computed when it is seen
+  await question.scrollIntoViewIfNeeded();
   if (typeof answer === 'string') {
     await question.getByRole('textbox').fill(answer);
     await question.getByRole('textbox').press('Enter');

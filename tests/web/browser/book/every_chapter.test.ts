@@ -66,14 +66,14 @@ async function unnamedControls(session: CDPSession): Promise<string[]> {
 /** The index of the open step. */
 const stepOn = (): number => [...document.querySelectorAll('.step')].findIndex((step) => step.matches('.on'));
 
-/** Whether the prose of the step starts below the bar and the figure above it, and above the end of the window. */
+/** Whether figure and step start below the bar, the step also below a figure above it and above the end of the window. */
 function stepInSight(): boolean {
   const step = document.querySelector('.step.on')?.getBoundingClientRect();
-  const above = innerWidth <= 900 || document.querySelector('main .wide');
-  const ceiling = (
-    above ? document.querySelector('main .figure') : document.querySelector('.bar')
-  )?.getBoundingClientRect();
-  return step !== undefined && step.top >= (ceiling?.bottom ?? 0) - 1 && step.top < innerHeight - 40;
+  const figure = document.querySelector('main .figure')?.getBoundingClientRect();
+  const bar = document.querySelector('.bar')?.getBoundingClientRect();
+  const ceiling = innerWidth <= 900 || document.querySelector('main .wide') ? figure : bar;
+  if (!step || !figure || !bar || !ceiling || figure.top < bar.bottom - 1) return false;
+  return step.top >= ceiling.bottom - 1 && step.top < innerHeight - 40;
 }
 
 /** The controls of the open step that are not among the `known`. */
@@ -158,4 +158,22 @@ describe.each(ids)('%s', (chapter) => {
     expect(new URL(page.url()).hash).toBe(`#/${chapter}?step=1`);
     expect(complaints.splice(0)).toEqual([]);
   });
+});
+
+it('what has the focus is never under the bar', async () => {
+  const { page } = open;
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await site.go(page, 'masks');
+  await page.locator('.way a').last().focus();
+  let inFigure = 0;
+  while (inFigure < 3) {
+    await page.keyboard.press('Shift+Tab');
+    const { top, host } = await page.evaluate(() => {
+      let focused = document.activeElement;
+      while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;
+      return { top: focused?.getBoundingClientRect().top, host: document.activeElement?.localName };
+    });
+    expect(top).toBeGreaterThan(50);
+    if (host === 'figure-masks') inFigure++;
+  }
 });

@@ -1,4 +1,5 @@
-// A download of the page's scripts that fails: what is told, and that a second attempt succeeds, in Chromium and in Firefox.
+// A download of the page's scripts or models that fails: what is told, and that a second attempt succeeds, in Chromium
+// and in Firefox.
 
 import puppeteer, { type Browser } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -21,6 +22,23 @@ describe('a failed download in Chromium', () => {
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.locator('figure-menu .numbers').waitFor();
     expect(complaints.filter((one) => one.startsWith('exception'))).toEqual([]);
+  });
+
+  it.each([
+    [503, 'translate', '**/marian-tiny-en-fr/config.json', 'It could not be fetched'],
+    [429, 'heads?step=1', '**/stories260K/model.safetensors', 'It could not be fetched'],
+    [404, 'translate', '**/marian-tiny-en-fr/config.json', 'A file was not found'],
+  ])('with status %i of a model’s file at %s is told as what it is', async (status, address, file, title) => {
+    const { page } = await site.open({}, 'next');
+    await page.route(file, (route) => route.fulfill({ status, body: '' }));
+    await site.go(page, address);
+    const told = await page.locator('main [role=alert]').innerText();
+    expect(told).toContain(title);
+    expect(told).toContain(`(HTTP ${status})`);
+    await page.unroute(file);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.locator('main [role=alert]').waitFor({ state: 'detached' });
+    await page.context().close();
   });
 });
 

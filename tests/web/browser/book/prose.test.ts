@@ -14,6 +14,7 @@ afterAll(() => site.stop());
 const step = (page: Page): Promise<string> => page.locator('.step.on').innerText();
 
 describe.each([
+  ['vectors?step=6', ['multiplies its token rows by √d'], ['length']],
   ['set?step=1', ['not one number changes'], []],
   ['set?step=1&pos=1', ['With positions or a mask the numbers change'], ['not one number changes']],
   ['set?step=2&mask=1', ['the weights are others'], ['What is left of that is rounding']],
@@ -27,7 +28,11 @@ describe.each([
   ['where?step=4&d=1', ['Some are exactly the same'], ['never are']],
   ['cost?step=2', ['needs only 0.25 of the multiplications'], ['no longer short']],
   ['cost?step=2&n=256', ['With n = 256 and d = 64 it needs 4.00 times as many'], ['needs only', 'below d']],
-  ['cost?step=3', ['hands the first word on 127 times', 'n / k, here 43 layers', 'both ends meet after 64'], []],
+  [
+    'cost?step=3',
+    ['hands the first word on 127 times', 'n / k, here 43 layers', 'both ends meet after 64', 'count as section 4'],
+    [],
+  ],
   ['masks?step=0', ['So everything right of the diagonal is hatched: 45 cells'], []],
   ['masks?step=0&mask=none', ['may read only what is there already'], ['is hatched']],
   ['masks?step=1', ['in all heads of all layers'], ['in this head']],
@@ -54,6 +59,13 @@ describe.each([
     expect(text).not.toContain('…');
     expect(complaints).toEqual([]);
   });
+});
+
+it('neighbours are counted', async () => {
+  const { page } = await site.visit('cost?step=3&n=8&k=5');
+  expect(await shownText(page)).toContain('neighbours, r = 8');
+  await site.go(page, 'cost?step=3');
+  expect(await shownText(page)).toContain('neighbours, r = 6');
 });
 
 it('a mask names no more keys than there are', async () => {

@@ -134,6 +134,22 @@ describe('chapter 2', () => {
     expect(page.url()).not.toContain('step=');
   });
 
+  it.each([
+    [1366, 768],
+    [360, 740],
+  ])('has chips that their text fits in, in a window of %i × %i', async (width, height) => {
+    const { page } = await site.open({ viewport: { width, height } }, 'set?step=6');
+    const boxes = await page
+      .locator('.token')
+      .evaluateAll((chips) => chips.map((chip) => [chip.scrollHeight - chip.clientHeight, chip.clientHeight]));
+    expect(boxes).toHaveLength(9);
+    for (const [over = 1, high = 0] of boxes) {
+      expect(over).toBeLessThanOrEqual(1);
+      expect(high).toBeGreaterThanOrEqual(22); // 24 with its border
+    }
+    await page.context().close();
+  });
+
   it('reads the sentence in another order with the whole model', async () => {
     const { page, complaints } = await site.visit('set?step=6');
     const [written, moved] = await Promise.all(

@@ -21,7 +21,7 @@ const address = 'heads?step=6';
 const losses = '−log_softmax(logits)[labels], mean of each half: step, first, second';
 const induction = 'headScores(cache, input_ids).induction: step, head by head';
 const settings = { layers: 2, lr: 0.004, seed: 1 };
-const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const button = (page: Page, name: string) => page.locator('main .figure').getByRole('button', { name, exact: true });
 const stepsIn = (page: Page): string | null => new URLSearchParams(page.url().split('?')[1]).get('n');
 
 /** The last row of a curve, without its step. */

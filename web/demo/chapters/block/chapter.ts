@@ -5,28 +5,30 @@ import { type Book, firstModel } from '../../book/book.js';
 import type { Chapter, Question } from '../../book/chapter.js';
 import { parseEdits } from '../../book/edits.js';
 import { leaders } from '../../book/odds.js';
-import { missing } from './missing.js';
+import { boxesOf, missing } from './missing.js';
 import { read, type Subject, subjectOf, takesOut } from './reading.js';
 import './figure.js';
 
 /** The questions are about the reader's sentence. */
 const subject = (book: Book): Promise<Subject> => subjectOf(book, book.modelName, '');
 const names = { hook_attn_out: 'A', hook_cross_attn_out: 'C', hook_mlp_out: 'F' } as const;
-const nameOf = (layer: number, box: string): string => `${layer + 1}${names[box as keyof typeof names]}`;
+const namesOf = (given: Subject): string[] =>
+  Array.from({ length: given.shape.layers }, (_, layer) =>
+    boxesOf(given).map((box) => `${layer + 1}${names[box as keyof typeof names]}`),
+  ).flat();
 
 /** Which sublayer matters most for the answer. */
 const needed: Question = {
   id: 'needed',
   kind: 'choice',
   async options(book) {
-    const { boxes, says } = await missing(book, await subject(book));
-    return says.flatMap((_, layer) => boxes.map((box) => nameOf(layer, box)));
+    return namesOf(await subject(book));
   },
   async check(book, answer) {
-    const { boxes, shares, says, share } = await missing(book, await subject(book));
-    const all = says.flatMap((_, layer) => boxes.map((box) => nameOf(layer, box)));
+    const given = await subject(book);
+    const { shares, share } = await missing(book, given);
     const least = Math.min(...shares.data);
-    const chosen = shares.data[all.indexOf(answer)] ?? 1;
+    const chosen = shares.data[namesOf(given).indexOf(answer)] ?? 1;
     return {
       right: chosen === least,
       values: { whole: percent(share), chosen: percent(chosen), least: percent(least) },

@@ -17,7 +17,7 @@ export interface Missing {
   readonly says: readonly (readonly Piece[])[];
 }
 
-const boxesOf = ({ hooks, stack }: Subject): string[] =>
+export const boxesOf = ({ hooks, stack }: Subject): string[] =>
   ['hook_attn_out', 'hook_cross_attn_out', 'hook_mlp_out'].filter((leaf) => hooks.has(`${stack}.0.${leaf}`));
 
 export async function missing(book: Book, subject: Subject, signal?: AbortSignal): Promise<Missing> {

@@ -10,17 +10,17 @@ export const kinds: readonly LayerKind[] = [
   'restricted_self_attention',
 ];
 
-/**
- * Counts for a layer that maps n vectors of size d; k is the kernel size, 2 k the neighbourhood of restricted
- * attention.
- */
+/** How many tokens a token of restricted attention reads: twice the kernel's, or all. */
+export const neighbourhood = (n: number, k: number): number => Math.min(n, 2 * k);
+
+/** Counts for a layer that maps n vectors of size d; k is the kernel size. */
 export function works(n: number, d: number, k: number): Promise<Complexity[]> {
   const sizes = { sequence_length: n, d_model: d };
   return Promise.all(
     kinds.map((kind) => {
       if (kind === 'convolutional') return complexity(kind, { ...sizes, kernel_size: k });
       if (kind === 'restricted_self_attention')
-        return complexity(kind, { ...sizes, neighbourhood: Math.min(n, 2 * k) });
+        return complexity(kind, { ...sizes, neighbourhood: neighbourhood(n, k) });
       return complexity(kind, sizes);
     }),
   );

@@ -1,7 +1,7 @@
 // The figure of chapter 12: operations and path length as counted, times as measured on this device, memory, the
 // device.
 
-import type { Complexity, ModelInfo } from 'clearformer';
+import type { Complexity, LayerKind, ModelInfo } from 'clearformer';
 import { type Bar, decimals } from 'clearformer/elements';
 import { css, html, type TemplateResult } from 'lit';
 import type { FigureCode } from '../../book/figure.js';
@@ -12,7 +12,7 @@ import { MeasuredFigure } from '../../book/measured_figure.js';
 import { within } from '../../book/within.js';
 import type { words } from '../../words/en/cost.js';
 import { costCode } from './code.js';
-import { kinds, works } from './counting.js';
+import { kinds, neighbourhood, works } from './counting.js';
 import './plot.js';
 import { cacheBytesOf, type DtypeCost, device, inDtypes, withCache } from './running.js';
 import { type Times, timesOf } from './time_view.js';
@@ -197,11 +197,12 @@ class FigureCost extends MeasuredFigure<Data, typeof words> {
   }
 
   #bars(data: Data, field: string, of: (one: Complexity) => number, note: (one: Complexity) => string): TemplateResult {
-    const sizes = `{ sequence_length: ${this.#sizes.n}, d_model: ${this.#sizes.d} }`;
+    const { n, d, k } = this.#sizes;
+    const sizes = `{ sequence_length: ${n}, d_model: ${d} }`;
+    const r = neighbourhood(n, k);
+    const labels: Readonly<Partial<Record<LayerKind, string>>> = this.words.labels;
     const items: Bar[] = data.counted.map((one, i) => ({
-      label:
-        this.words.labels[(kinds[i] as Exclude<(typeof kinds)[number], 'dilated_convolutional'>) ?? 'self_attention'] ??
-        '',
+      label: filled(labels[kinds[i] ?? 'self_attention'] ?? '', { r }),
       value: of(one),
       note: note(one),
     }));

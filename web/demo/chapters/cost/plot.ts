@@ -77,12 +77,13 @@ class CostPlot extends LitElement {
       top + ((height - top - bottom) * (high - Math.log10(Math.max(ms, 1e-3)))) / Math.max(1, high - low);
     const decades = Array.from({ length: high - low + 1 }, (_, i) => 10 ** (low + i));
     const shown = this.series.filter(({ points }) => points.length > 0);
+    const told = shown.flatMap((series) => series.points.map((point) => tellOf(series, point)));
     const line = 1.3 * Math.max(15, this.minFont);
     const ends = apart(
       shown.map(({ points }) => ({ x: points.at(-1)?.n ?? 1, y: y(points.at(-1)?.milliseconds ?? 0) })),
       line,
     );
-    return html`${right < 100 ? legend(shown) : nothing}<svg width=${this.#box.width} height=${height} role="img" aria-label=${this.labels.plot}>
+    return html`${right < 100 ? legend(shown) : nothing}<svg width=${this.#box.width} height=${height} role="img" aria-label=${[this.labels.plot, ...told].join('; ')}>
       ${decades.map((ms) => svg`<path class="grid" d="M${left} ${y(ms)}H${this.#box.width - right}"/><text class="muted" x=${left - 8} y=${y(ms) + 0.32 * text} text-anchor="end">${ms >= 1 ? ms : decimals(ms, -Math.round(Math.log10(ms)))}</text>`)}
       ${this.lengths.map((n) => svg`<text class="muted" x=${x(n)} y=${height - bottom + 7.5 + text} text-anchor="middle">${n}</text>`)}
       <text class="muted" x=${left} y=${height - 4}>${this.labels.tokens}</text>
@@ -133,13 +134,11 @@ function clipped(places: readonly Place[], floor: number): string {
 
 type Scale = (value: number) => number;
 
-function marks(
-  { name, hue, points, work }: Series,
-  lengths: readonly number[],
-  x: Scale,
-  y: Scale,
-  floor: number,
-): TemplateResult {
+const tellOf = ({ name }: Series, { n, milliseconds }: Point): string =>
+  `${name}, n = ${n}: ${decimals(milliseconds, 3)} ms`;
+
+function marks(series: Series, lengths: readonly number[], x: Scale, y: Scale, floor: number): TemplateResult {
+  const { hue, points, work } = series;
   const end = points.at(-1);
   const workOf = (n: number): number => work[lengths.indexOf(n)] ?? Number.NaN;
   const curve = points.map(({ n }) => ({
@@ -148,7 +147,7 @@ function marks(
   }));
   return svg`<g>
     <path class="curve" d=${clipped(curve, floor)} stroke="var(--cf-${hue})"/>
-    ${points.map(({ n, milliseconds }) => dot(hue, x(n), y(milliseconds), `${name}, n = ${n}: ${decimals(milliseconds, 3)} ms`))}
+    ${points.map((point) => dot(hue, x(point.n), y(point.milliseconds), tellOf(series, point)))}
   </g>`;
 }
 

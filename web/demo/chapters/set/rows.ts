@@ -13,6 +13,8 @@ import type { Moved } from './reading.js';
 
 /** Differences below this are zero at the digits shown. */
 export const seen = 5e-5;
+/** A chip of 24 pixels, which fingers hit and its text fits in, and the gap. */
+const leastRow = 30;
 
 /** Events: `order` { order, first }: `first` is whether it begins a new move or continues one. */
 class SetRows extends LitElement {
@@ -38,7 +40,7 @@ class SetRows extends LitElement {
   static override styles = [
     figureStyles,
     css`
-      .rows { position: relative; height: calc(var(--count) * var(--row)); touch-action: none; }
+      .rows { position: relative; height: calc(var(--count) * var(--row)); }
       .row { position: absolute; left: 0; right: 0; height: var(--row); transform: translateY(calc(var(--place) * var(--row))); display: grid; grid-template-columns: minmax(64px, auto) minmax(0, 1fr) 74px; gap: 14px; align-items: center; }
       .row.held { z-index: 2; }
       @media (prefers-reduced-motion: no-preference) { .row:not(.held) { transition: transform 0.25s; } }
@@ -48,7 +50,7 @@ class SetRows extends LitElement {
       .secret { color: var(--cf-muted); text-align: center; }
       .difference { font-size: max(13px, var(--cf-min-font-size)); color: var(--cf-muted); text-align: right; } .difference.off { color: var(--cf-wrong); font-weight: 600; }
       .large .row { grid-template-columns: minmax(90px, auto) minmax(0, 1fr) 100px; }
-      @media (max-width: 600px) { .row { grid-template-columns: minmax(48px, auto) minmax(0, 1fr) 52px; gap: 8px; } .token { min-width: 44px; padding: 0 8px; font-size: min(15px, calc(var(--row) - 7px)); } .difference { font-size: 12px; } }
+      @media (max-width: 600px) { .row { grid-template-columns: minmax(48px, auto) minmax(0, 1fr) 52px; gap: 8px; } .token { min-width: 44px; padding: 0 8px; font-size: 15px; } .difference { font-size: 12px; } }
     `,
   ];
 
@@ -68,12 +70,12 @@ class SetRows extends LitElement {
     return this.moved?.now.numbers;
   }
 
-  /** A row's height in pixels; less for many rows or a low viewport. */
+  /** A row's height in pixels; less for many rows or a low viewport, but with room for its chip as a target. */
   get #row(): number {
     const large = this.minFont > 0;
     const count = Math.max(1, this.moved?.order.length ?? 1);
     const room = innerWidth <= 900 ? innerHeight * 0.45 - 180 : innerHeight - this.beside - (large ? 60 : 0);
-    return Math.max(large ? this.minFont + 10 : 20, Math.min(large ? 48 : 38, Math.floor(room / count)));
+    return Math.max(large ? this.minFont + 10 : leastRow, Math.min(large ? 48 : 38, Math.floor(room / count)));
   }
 
   protected override render(): TemplateResult | typeof nothing {

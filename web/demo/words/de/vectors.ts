@@ -33,7 +33,7 @@ export const words: typeof english = {
     },
     scaled: {
       title: 'Dieselbe Summe, eine andere Tabelle der Plätze',
-      text: 'Der Übersetzer addiert Uhren statt einer gelernten Zeile, und vorher macht er seine Tokenzeilen länger, um die Wurzel aus ihrer Länge, damit die Uhren sie nicht übertönen. Die Summe stimmt trotzdem, Zahl für Zahl.',
+      text: 'Der Übersetzer addiert Uhren statt einer gelernten Zeile, und vorher multipliziert er seine Tokenzeilen mit √*d*, der Wurzel aus der Zahl ihrer Einträge, damit die Uhren sie nicht übertönen. Die Summe stimmt trotzdem, Zahl für Zahl.',
     },
     none: {
       title: 'Und eines, das nichts addiert',

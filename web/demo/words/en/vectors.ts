@@ -31,7 +31,7 @@ export const words = {
     },
     scaled: {
       title: 'The same sum, another table of places',
-      text: 'The translator adds clocks instead of a learned row, and first makes its token rows longer, by the square root of their length, so that the clocks don’t drown them. The sum still holds, number by number.',
+      text: 'The translator adds clocks instead of a learned row, and first multiplies its token rows by √*d*, the square root of how many numbers a row has, so that the clocks don’t drown them. The sum still holds, number by number.',
     },
     none: {
       title: 'And one that adds nothing',
