@@ -83,6 +83,11 @@ describe('a server', () => {
     }
   });
 
+  it('that no engine reads is refused beside a URL, too', async () => {
+    const failure = await failureOf(() => load(`${server.url}/x`, { remote_host: 'http://[' }));
+    expect([failure.code, failure.message]).toEqual(['invalid_argument', "remote_host: 'http://[' is no URL"]);
+  });
+
   it('stands for the Hub by id and revision', async () => {
     configure({ remoteHost: `${server.url}/` });
     await load('someone/stories');

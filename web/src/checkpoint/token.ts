@@ -1,7 +1,7 @@
 // Which token is sent to which host: the given one, or the one of Python's huggingface_hub, to the Hub only.
 
 import { ClearformerError } from '../support/error.js';
-import { isNode } from '../support/platform.js';
+import { isNode, urlOf } from '../support/platform.js';
 import type { Token } from './transport.js';
 
 /** A Hub token, or false for none. */
@@ -14,7 +14,7 @@ export async function tokenFor(
   given: TokenOption | undefined,
 ): Promise<Token | undefined> {
   if (given === false) return undefined;
-  if (origin !== new URL(host).origin) {
+  if (origin !== urlOf('remote_host', host).origin) {
     if (given === undefined) return undefined;
     const message = `token: ${origin} is not the Hub's host (${host}): name it as remote_host, or see configure({ fetch })`;
     throw new ClearformerError('unsupported', message, { option: 'token' });

@@ -91,7 +91,7 @@ export function remoteHost(given?: string): string {
 }
 
 function expectHost(option: string, host: string): void {
-  if (typeof host === 'string' && /^https?:\/\/[^/]/.test(host) && URL.canParse(host)) return;
+  if (typeof host === 'string' && /^https?:\/\/[^/]/.test(host)) return;
   throw new ClearformerError('invalid_argument', `${option}: must be an http(s) URL, not ${textOf(host)}`, { option });
 }
 
