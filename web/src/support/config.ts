@@ -79,7 +79,10 @@ const known = [
 /** The current settings. */
 export const configuration: Configuration = {};
 
-/** The host of Hub ids, without a trailing slash: the given one, or the configured one. Throws `invalid_argument` if what is set is no http(s) URL. */
+/**
+ * The host of Hub ids, without a trailing slash: the given one, or the configured one. Throws `invalid_argument` if that is
+ * no http(s) URL.
+ */
 export function remoteHost(given?: string): string {
   const set = { remote_host: given, remoteHost: configuration.remoteHost, HF_ENDPOINT: environment('HF_ENDPOINT') };
   for (const [option, host] of Object.entries(set)) {
