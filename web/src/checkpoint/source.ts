@@ -90,7 +90,7 @@ function checkSourceOptions({ cache = 'auto', cache_dir, token, remote_host }: S
   if (cache_dir !== undefined && cache !== 'auto') refuse('cache_dir', 'needs cache: auto');
   if (token !== undefined && token !== false && (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)))
     refuse('token', 'must be a text without spaces, or false');
-  if (remote_host !== undefined) remoteHost(remote_host);
+  if (remote_host !== undefined) remoteHost(remote_host); // refuses what is no URL, whatever the source
 }
 
 /** Folders and files have none, as only ids of the Hub. */

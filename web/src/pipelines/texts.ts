@@ -65,7 +65,7 @@ export function inTextBatches<T, R>(
   return inBatches(list, tokenizer.pad_token === null ? { ...options, batch_size: 1 } : options, run);
 }
 
-/** The positions of a model; Infinity if it has any number. */
+/** The positions of a model; Infinity without a limit. */
 export const positionsOf = ({ cfg }: PreTrainedModel): number => cfg.n_ctx || Number.POSITIVE_INFINITY;
 
 /** The options with a maximum where they have none: what `most` makes of the tokenizer's and the model's. */
