@@ -1,4 +1,4 @@
-"""Tiny encoder-decoder checkpoints: Marian, BART, mBART, M2M100, Pegasus, T5 1.0 and 1.1, Whisper."""
+"""Tiny encoder-decoder checkpoints: Marian, BART, mBART, M2M100, Pegasus, T5 1.0 and 1.1, Whisper; the encoders of T5 alone."""
 
 import os
 
@@ -6,12 +6,13 @@ import torch
 from transformers import (
     BartConfig, BartForConditionalGeneration, M2M100Config, M2M100ForConditionalGeneration, MarianConfig, MarianMTModel,
     MBartConfig, MBartForConditionalGeneration, PegasusConfig, PegasusForConditionalGeneration, MT5Config,
-    MT5ForConditionalGeneration, T5Config,
+    MT5EncoderModel, MT5ForConditionalGeneration, T5Config, T5EncoderModel,
     T5ForConditionalGeneration, WhisperConfig, WhisperForConditionalGeneration,
 )
 
 from common import arguments, normal
 from models_common import add_forward, add_greedy, first_telling, open_group, padded, token_ids, write_checkpoint
+from models_encoder_only import cases_of
 
 SOURCE, TARGET = 11, 7
 EVEN = dict(d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4,
@@ -159,12 +160,30 @@ def add_checkpoint(group, architecture, size):
         add_greedy(group, f"{size}_{run}", size, model, inputs)
 
 
+def second_table(tensors):
+    """sentence-transformers/gtr-t5-*: the encoder's table as well, the same."""
+    return {"encoder.embed_tokens.weight": tensors["shared.weight"].clone()}
+
+
+# Encoders alone: sentence-t5, the text encoders of diffusers.
+ENCODERS = {"t5": ("even", T5EncoderModel, {"extra": second_table}), "mt5": ("odd", MT5EncoderModel, {"dtype": torch.float16})}
+
+
+def add_encoder(group, architecture, size, model_class, stored):
+    folder = f"{size}_encoder"
+    model = write_checkpoint(os.path.join(group.folder, folder), model_class, CONFIGURATIONS[architecture][size](),
+                             f"models/{architecture}/{size}", gains=T5_GAINS, **stored)
+    cases_of(group, folder, "base", model)
+
+
 def main():
     args = arguments(__doc__)
     for architecture, sizes in CONFIGURATIONS.items():
         group = open_group(args, architecture, "models_encoder_decoder.py")
         for size in sizes:
             add_checkpoint(group, architecture, size)
+        if architecture in ENCODERS:
+            add_encoder(group, architecture, *ENCODERS[architecture])
         group.save()
 
 

@@ -102,6 +102,7 @@ describe('from_config', () => {
   it.each([
     't5/even',
     'mt5/even',
+    'mt5/odd_encoder',
     'dinov2/even_base',
     'dinov2/odd_base',
     'dinov2_with_registers/even_base',

@@ -2,11 +2,21 @@
 // folders that are no model of transformers, which are named.
 
 import { readFileSync } from 'node:fs';
-import { AutoModel, AutoModelForCausalLM, AutoTokenizer, inspect, pipeline, Tensor, toSafetensors } from 'clearformer';
+import {
+  AutoModel,
+  AutoModelForCausalLM,
+  AutoModelForSeq2SeqLM,
+  AutoTokenizer,
+  inspect,
+  pipeline,
+  Tensor,
+  toSafetensors,
+} from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { bytesOf } from './corpus/folders.js';
 import { folderOf as writtenFolder } from './support/command.js';
 import { failureOf } from './support/failures.js';
+import { fixturePath, type Reference, readReferences } from './support/references.js';
 
 const folderOf = (model_type: string) => ({ 'config.json': bytesOf(JSON.stringify({ model_type })) });
 const messageFor = async (model_type: string): Promise<string> =>
@@ -39,30 +49,40 @@ it('loading says the same, with its code', async () => {
   expect([failure.code, failure.message]).toEqual(['unsupported', await messageFor('lfm2')]);
 });
 
-it.each(['t5', 'mt5'])(
-  'an encoder of %s without its decoder is named, not each of the missing weights',
-  async (type) => {
-    const name = `${type.toUpperCase()}EncoderModel`;
-    const { architectures, ...config } = JSON.parse(readFileSync('tests/fixtures/models/t5/even/config.json', 'utf8'));
-    const files = (names: string[]) => ({
-      'config.json': bytesOf(JSON.stringify({ ...config, model_type: type, architectures: names })),
-      'model.safetensors': toSafetensors({
-        'shared.weight': new Tensor('float32', new Float32Array(64 * 32), [64, 32]),
-      }),
-    });
-    const refused = {
+describe('an encoder of T5 without its decoder', () => {
+  const folder = fixturePath('models/t5/even_encoder');
+
+  it('serves the pipelines of encoders, no others', async () => {
+    const { kind, pipelines, valid } = await inspect(folder);
+    expect([kind, pipelines, valid]).toEqual(['encoder-only', ['feature-extraction', 'sentence-similarity'], true]);
+    const named = { code: 'unsupported', message: expect.stringContaining('T5EncoderModel') };
+    expect(await failureOf(() => pipeline('translation', folder))).toMatchObject(named);
+    expect(await failureOf(() => AutoModelForSeq2SeqLM.from_pretrained(folder))).toMatchObject({
       code: 'unsupported',
-      message: expect.stringMatching(`"architectures" names ${name}, an encoder alone`),
+      message: expect.stringContaining('no head for the task seq2seq-lm'),
+    });
+  });
+
+  it('has one table of words under either name, and leaves a decoder in the file unread', async () => {
+    const config = readFileSync(`${folder}/config.json`);
+    const vectors = async (tensors: Iterable<[string, Reference]>) => {
+      const stored = [...tensors].map(([name, { data, dims }]) => [
+        name,
+        new Tensor('float32', data as Float32Array, dims),
+      ]);
+      const weights = toSafetensors(Object.fromEntries(stored));
+      await using model = await AutoModel.from_pretrained({ 'config.json': config, 'model.safetensors': weights });
+      return (await model({ input_ids: [[5, 6, 7]] })).last_hidden_state?.data;
     };
-    for (const task of ['feature-extraction', 'translation', undefined] as const) {
-      expect(await failureOf(() => pipeline(task as 'translation', files([name])))).toMatchObject(refused);
-    }
-    const { problems, pipelines } = await inspect(files([name]));
-    expect([problems, pipelines]).toEqual([[expect.objectContaining(refused)], []]);
-    const whole = await inspect(files([`${type.toUpperCase()}ForConditionalGeneration`]));
-    expect(whole.problems.map(({ code }) => code)).toContain('missing_tensor');
-  },
-);
+    const tensors = [...readReferences(`${folder}/model.safetensors`)];
+    const without = (table: string) => tensors.filter(([name]) => name !== table);
+    const both = await vectors(tensors);
+    expect(await vectors(without('shared.weight'))).toEqual(both);
+    const whole = readReferences(fixturePath('models/t5/even/model.safetensors'));
+    const decoder = [...whole].filter(([name]) => name.startsWith('decoder.'));
+    expect(await vectors([...without('encoder.embed_tokens.weight'), ...decoder])).toEqual(both);
+  });
+});
 
 it('a folder of GLiNER is named', async () => {
   const folder = {

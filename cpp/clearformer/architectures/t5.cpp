@@ -1,7 +1,8 @@
 // T5 (1.0 and 1.1) and mT5: pre-norm encoder-decoder with RMSNorm, learned biases for relative positions,
-// unscaled scores; 1.0 ties the output layer and scales it, 1.1 and mT5 gate the feed-forward network.
+// unscaled scores; 1.0 ties the output layer and scales it, 1.1 and mT5 gate the feed-forward network. The encoder alone
+// is a model as well (sentence-t5, gtr-t5, text encoders of diffusers).
 // Source: Raffel et al. 2019, arXiv 1910.10683; Xue et al. 2020, arXiv 2010.11934; transformers'
-// T5ForConditionalGeneration and MT5ForConditionalGeneration.
+// T5ForConditionalGeneration, T5EncoderModel and MT5's.
 
 #include <cmath>
 
@@ -27,6 +28,13 @@ constexpr NameRule kRules[] = {
     {"decoder.*.ln3", "decoder.block.*.layer.2.layer_norm"},
     {"decoder.*.mlp", "decoder.block.*.layer.2.DenseReluDense"},
     {"*.ln_final", "*.final_layer_norm"},
+    // The encoder alone.
+    {"relative", "encoder.block.0.layer.0.SelfAttention.relative_attention_bias"},
+    {"blocks.*.ln1", "encoder.block.*.layer.0.layer_norm"},
+    {"blocks.*.attn", "encoder.block.*.layer.0.SelfAttention"},
+    {"blocks.*.ln2", "encoder.block.*.layer.1.layer_norm"},
+    {"blocks.*.mlp", "encoder.block.*.layer.1.DenseReluDense"},
+    {"ln_final", "encoder.final_layer_norm"},
     {"q_proj", "q"},
     {"k_proj", "k"},
     {"v_proj", "v"},
@@ -93,7 +101,6 @@ TowerConfig read_tower(const ConfigReader& config, ModelConfig& model) {
   // Relative positions have no maximum; this limit keeps int32 sums of them from overflowing.
   tower.max_positions = 1u << 20;
   tower.stack.layers = read_layers(config, "num_layers");
-  tower.stack.blocks = "";
   BlockConfig& block = tower.stack.block;
   block.norm = rms_norm(d_model, read_epsilon(config, "layer_norm_epsilon"));
   AttentionConfig& attention = block.attention;
@@ -114,21 +121,26 @@ TowerConfig read_tower(const ConfigReader& config, ModelConfig& model) {
   return tower;
 }
 
-ModelConfig read_config(const ConfigReader& config, Task task) {
-  // The files of T5EncoderModel (sentence-t5, gtr-t5, text encoders of diffusers) have no decoder.
+bool is_encoder_alone(const ConfigReader& config) {
   const std::vector<std::string> classes = config.texts("architectures");
-  if (!classes.empty() && classes.front().ends_with("EncoderModel")) {
-    config.refuse(ErrorCode::unsupported, "architectures", "names ", classes.front(),
-                  ", an encoder alone, which is not supported");
-  }
+  return !classes.empty() && classes.front().ends_with("EncoderModel");
+}
+
+ModelConfig read_config(const ConfigReader& config, Task task) {
   if (task != Task::seq2seq_lm && task != Task::base) refuse_task(config, task);
   ModelConfig model;
   model.model_type = config.text("model_type");
   model.task = task;
-  model.kind = ModelKind::encoder_decoder;
   model.tied = true;
   read_tokens(config, model);
   model.tower = read_tower(config, model);
+  if (is_encoder_alone(config)) {
+    if (task != Task::base) refuse_task(config, task);
+    model.kind = ModelKind::encoder_only;
+    return model;
+  }
+  model.kind = ModelKind::encoder_decoder;
+  model.tower.stack.blocks = "";
   model.second = model.tower;
   TowerConfig& decoder = *model.second;
   if (config.is_set("num_decoder_layers")) {
