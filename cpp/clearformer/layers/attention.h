@@ -20,7 +20,7 @@ enum class EmptyRow {
 
 /// The options of attention(), over heads.
 struct AttentionOptions {
-  ScoreSpec score;
+  ScoreSpec score = {};
   float softcap = 0.0f;  // > 0: scores become softcap · tanh(score / softcap)
   EmptyRow empty_row = EmptyRow::zeros;
   std::size_t unmasked_keys = 0;  // the last keys, which no mask hides

@@ -25,7 +25,7 @@ struct RelativeTableConfig {
   std::size_t span = 0;          // rows per direction
   std::size_t buckets = 0;       // 0: none, one row per distance up to span
   std::size_t max_distance = 0;  // with buckets: M
-  std::optional<NormConfig> norm;
+  std::optional<NormConfig> norm = {};
 };
 
 /// δ for each relative position -(T - 1) … T - 1, query minus key: (2·T - 1) of int32. Throws invalid_argument for a

@@ -29,7 +29,7 @@ struct SharedBlocks {
 
 /// A stack of identical blocks.
 struct StackConfig {
-  BlockConfig block;
+  BlockConfig block = {};
   std::size_t layers = 0;
   FinalNorm final_norm = FinalNorm::present;
   std::optional<NormConfig> own_final_norm = {};  // none: as those of the blocks

@@ -16,13 +16,13 @@ namespace clearformer {
 
 /// The parts of an encoder or decoder block.
 struct BlockConfig {
-  AttentionConfig attention;
-  FeedForwardConfig feed_forward;
-  NormConfig norm;
+  AttentionConfig attention = {};
+  FeedForwardConfig feed_forward = {};
+  NormConfig norm = {};
   NormOrder order = NormOrder::pre;
-  std::optional<NormConfig> attention_norm;   // of ln1, if different from the others
-  float residual_scale = 1.0f;                // of what each sub-layer adds (Granite)
-  LayerScale layer_scale = LayerScale::none;  // of encoder blocks with pre-norm (DINOv2)
+  std::optional<NormConfig> attention_norm = {};  // of ln1, if different from the others
+  float residual_scale = 1.0f;                    // of what each sub-layer adds (Granite)
+  LayerScale layer_scale = LayerScale::none;      // of encoder blocks with pre-norm (DINOv2)
 };
 
 /// One layer of an encoder, or of a decoder without memory: self-attention, feed-forward.

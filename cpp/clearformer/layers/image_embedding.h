@@ -23,13 +23,13 @@ enum class OtherSizes {
 
 /// The sizes and parts of an ImageEmbedding.
 struct ImageEmbeddingConfig {
-  PatchConfig patch;
+  PatchConfig patch = {};
   std::size_t image_height = 224;
   std::size_t image_width = 224;
   bool class_token = true;
   bool distillation_token = false;
   std::size_t registers = 0;
-  std::optional<NormConfig> norm;  // CLIP's pre_layrnorm
+  std::optional<NormConfig> norm = {};  // CLIP's pre_layrnorm
   OtherSizes other_sizes = OtherSizes::on_request;
 
   /// Tokens before the patches that have a position.

@@ -13,9 +13,9 @@ namespace clearformer {
 
 /// The parts of a ProbeAttention.
 struct ProbeAttentionConfig {
-  AttentionConfig attention;
-  FeedForwardConfig feed_forward;
-  NormConfig norm;
+  AttentionConfig attention = {};
+  FeedForwardConfig feed_forward = {};
+  NormConfig norm = {};
 };
 
 /// Pools a sequence by the attention of one learned query, and a feed-forward network.

@@ -36,13 +36,13 @@ struct TextEmbeddingConfig {
   std::size_t token_types = 0;  // without a table the input is ignored, as in transformers
   float scale = 1.0f;
   bool scales_given = false;  // also token embeddings that the caller gives (Granite)
-  std::optional<NormConfig> norm;
+  std::optional<NormConfig> norm = {};
   /// RoBERTa, M2M100: positions count the tokens other than this one, starting at position_offset; its own
   /// position is this id, where sinusoids are replaced by zeros.
-  std::optional<std::int32_t> uncounted_id;
+  std::optional<std::int32_t> uncounted_id = {};
   /// torch's padding_idx: the row of this token has no gradient where it is looked up, and so has the position row of
   /// uncounted_id.
-  std::optional<std::int32_t> padding_id;
+  std::optional<std::int32_t> padding_id = {};
   bool unbounded = false;        // sinusoids continue past the model's max_positions
   bool counts_unmasked = false;  // OPT: the attention mask's ones are counted
 

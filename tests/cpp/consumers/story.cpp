@@ -13,6 +13,9 @@ void options_by_name() {
   using namespace clearformer;
   (void)PoolingOptions{.keep = PoolingOptions::Keep::weights};
   (void)AttentionConfig{.d_model = 4};
+  (void)AttentionOptions{.softcap = 30.0f};
+  (void)StackConfig{.block = {.order = NormOrder::post}, .layers = 2};
+  (void)TextEmbeddingConfig{.vocabulary = 8, .d_model = 4};
   (void)RotaryScaling{.factor = 2.0};
   (void)RotaryInputs{.num_heads = 2};
   (void)InspectedFolder{.dtype = "q8"};
