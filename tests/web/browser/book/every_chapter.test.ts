@@ -177,3 +177,11 @@ it('what has the focus is never under the bar', async () => {
     if (host === 'figure-masks') inFigure++;
   }
 });
+
+it.each([2560, 3840])('the first screen is as wide in a window of %i px as in one of 1464', async (width) => {
+  const { page } = open;
+  await page.setViewportSize({ width, height: (width * 9) / 16 });
+  await site.go(page, 'next');
+  await laidOut(page);
+  expect((await page.locator('main .figure').boundingBox())?.width).toBe(1400);
+});
