@@ -118,9 +118,11 @@ export class Steps {
     if (figureBox) this.#figureSize.observe(figureBox);
   }
 
-  /** The height of the figure, below which a step has to stop. */
+  /** The height of the figure, below which a step has to stop; 0 if it scrolls with the page. */
   #measure(): number {
-    const height = this.root.querySelector<HTMLElement>('.figure')?.offsetHeight ?? 400;
+    const figure = this.root.querySelector<HTMLElement>('.figure');
+    const stays = figure === null || getComputedStyle(figure).position === 'sticky';
+    const height = stays ? (figure?.offsetHeight ?? 400) : 0;
     this.root.style.setProperty('--fig', `${height}px`);
     return height;
   }

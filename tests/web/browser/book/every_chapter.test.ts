@@ -185,3 +185,22 @@ it.each([2560, 3840])('the first screen is as wide in a window of %i px as in on
   await laidOut(page);
   expect((await page.locator('main .figure').boundingBox())?.width).toBe(1400);
 });
+
+it.each([
+  ['a page at 400 %', 320, 256],
+  ["a phone's side", 740, 360],
+  ['a small laptop at 125 %', 1093, 614],
+])('the text of a step can be read on %s', async (_, width, height) => {
+  const { page } = open;
+  await page.setViewportSize({ width, height });
+  for (const chapter of ['where', 'head', 'heads', 'masks', 'block']) {
+    await site.go(page, `${chapter}?step=2`);
+    await laidOut(page);
+    const seen = await page.evaluate(() => {
+      const text = document.querySelector('.step.on p');
+      const { left = 0, top = 0 } = text?.getBoundingClientRect() ?? {};
+      return [1, 2].every((line) => text?.contains(document.elementFromPoint(left + 20, top + 28 * line - 14)));
+    });
+    expect(seen, chapter).toBe(true);
+  }
+});
