@@ -1,6 +1,7 @@
 // What all bundles of the package have in common: their plugins, how they are shortened, and which modules they put into one file.
 
 import type { InputOptions, Plugin, PluginContext } from 'rolldown';
+import { SetupError } from '../toolchain/progress.js';
 import { noteBundled } from './licences.js';
 import { filesInPart, textInPart } from './part_of.js';
 
@@ -35,7 +36,20 @@ const secondFile: Plugin = {
   resolveId: (source) => (source === 'built:second' ? { id: './second.js', external: true } : null),
 };
 
-export const plugins: readonly Plugin[] = [filesOfOthersInPart, secondFile, litWithoutDocument, noteBundled];
+/** Rolldown's `export * as` walks inherited keys, too, which pages may have added to Object.prototype. */
+const ownKeys: Plugin = {
+  name: 'own keys',
+  renderChunk: (code) => code.replace('for (var name in all)', 'for (var name of Object.keys(all))'),
+  generateBundle(_options, bundle) {
+    for (const file of Object.values(bundle)) {
+      const [loop] = (file.type === 'chunk' && /\bfor\s*\(\w+ [\w$]+ in\b/.exec(file.code)) || [];
+      if (loop !== undefined)
+        throw new SetupError(`${file.fileName}: ${loop} walks inherited keys (scripts/build/bundler.ts).`);
+    }
+  },
+};
+
+export const plugins: readonly Plugin[] = [filesOfOthersInPart, secondFile, litWithoutDocument, ownKeys, noteBundled];
 
 export const common = {
   platform: 'neutral',
