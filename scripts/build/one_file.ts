@@ -5,6 +5,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 
+import type { Plugin } from 'rolldown';
 import { common, plugins, shortening } from './bundler.js';
 import { inProject } from './fresh.js';
 import { bundleWhole } from './whole.js';
@@ -35,10 +36,16 @@ function charactersOf(bytes: Uint8Array): { text: string; swapped: string } {
   return { text: Array.from(bytes, (byte) => characters[byte]).join(''), swapped };
 }
 
+const withFunctions: Plugin = {
+  name: 'the worker with the code that makes hook functions',
+  resolveId: (source) =>
+    source.endsWith('/functions_part.js') ? inProject('web/src/models/functions_part_whole.ts') : null,
+};
+
 /** A script in one file; an iife runs as a module and as a classic script. */
-async function scriptOf(path: string, format: 'iife' | 'esm'): Promise<string> {
+async function scriptOf(path: string, format: 'iife' | 'esm', more: readonly Plugin[] = []): Promise<string> {
   const { rolldown } = await import('rolldown');
-  const build = await rolldown({ ...common, input: inProject(path), plugins: [...plugins] });
+  const build = await rolldown({ ...common, input: inProject(path), plugins: [...more, ...plugins] });
   const { output } = await build.generate({ format, minify: shortening });
   await build.close();
   return output[0].code;
@@ -60,19 +67,15 @@ export interface EmbeddedFiles {
 export async function bundleInOneFile(embedded: EmbeddedFiles): Promise<void> {
   const { version } = JSON.parse(readFileSync(inProject('package.json'), 'utf8'));
   const define = { 'import.meta.version': JSON.stringify(version) };
-  const worker = await scriptOf('web/src/worker.ts', 'iife');
-  write('worker.js', worker);
-  const functions = await scriptOf('web/src/models/received_functions.ts', 'esm');
-  write('hook_functions.js', functions);
+  write('worker.js', await scriptOf('web/src/worker.ts', 'iife'));
+  write('hook_functions.js', await scriptOf('web/src/models/received_functions.ts', 'esm'));
   for (const [name, file] of Object.entries(embedded)) {
     const { text: wasm, swapped } = charactersOf(readFileSync(file));
     write(`${name}.js`, moduleOf({ wasm, swapped }));
   }
 
-  await bundleWhole(define, {
-    'built:worker': moduleOf({ script: worker }),
-    'built:hook_functions': moduleOf({ script: functions }),
-  });
+  const worker = await scriptOf('web/src/worker.ts', 'iife', [withFunctions]);
+  await bundleWhole(define, { 'built:worker': moduleOf({ script: worker }) });
   write(
     'inline.js',
     `import * as embedded from './embedded.js';\nimport * as second from './second.js';\n` +

@@ -1,7 +1,6 @@
 /**
  * Together with both files of a WASM build, `clearformer/inline`: includes all a language model needs, since service
- * workers cannot load scripts later, and the worker script. The script of functions that are sent to workers, which
- * service workers do not have, is loaded on demand.
+ * workers cannot load scripts later, and the worker script with the code of functions that are sent to it.
  * @module clearformer/inline
  */
 

@@ -2,6 +2,7 @@
 // and between the layers of long ones, it returns to the event loop, so that a `cancel` message sent meanwhile is
 // processed. A thread of the pool (runtime/serve_thread.ts) receives its orders and nothing else.
 
+import { functionsPart } from './models/functions_part.js';
 import type { MemoryUse, ObservationRequest, SentHook } from './runtime/border.js';
 import { Core } from './runtime/core.js';
 import { noMemory } from './runtime/engine.js';
@@ -9,7 +10,7 @@ import { isPaced, runPaced } from './runtime/paced.js';
 import { serveThread } from './runtime/serve_thread.js';
 import type { ThreadOrders } from './runtime/thread_pool.js';
 import { buffersOf, isOwn, packError, type Reply, type Request, type Sign } from './runtime/worker_protocol.js';
-import { ClearformerError, messageOf } from './support/error.js';
+import { ClearformerError } from './support/error.js';
 import { isNode, nextTurn, nodeModule } from './support/platform.js';
 
 interface Port {
@@ -88,14 +89,8 @@ function failed(value: unknown): void {
 async function withFunctions(given: ObservationRequest & { bwd_hooks?: unknown[] }, runner: Core): Promise<object> {
   const [first] = [...(given.fwd_hooks ?? []), ...(given.bwd_hooks ?? [])] as SentHook[];
   if (first === undefined) return given;
-  const { part } = first.sent;
-  let functions: typeof import('./models/received_functions.js');
-  try {
-    functions = await import(/* @vite-ignore */ /* webpackIgnore: true */ part);
-  } catch (cause) {
-    throw new ClearformerError('unsupported', `hooks: the worker cannot load ${part} (${messageOf(cause)})`);
-  }
-  return functions.received(given, runner, failed);
+  const { received } = await functionsPart(first.sent.part);
+  return received(given, runner, failed);
 }
 
 function use(): { heapBytes: number; memory: MemoryUse } {

@@ -1,7 +1,7 @@
 // Hook functions in the worker of a page, of the package as users get it: built by Vite with and without a content
 // security policy that forbids sources, in its dev server, from another host, and as one script.
 
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { build, createServer as createViteServer } from 'vite';
@@ -9,8 +9,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installPackage, serve, toldBy, writeFiles } from '../support/installed_package.js';
 import { launchChromium } from './chromium.js';
 
-const main = (from: string) => `
-import { AutoModelForCausalLM } from '${from}';
+const main = (from: string, settings = '{}') => `
+import { AutoModelForCausalLM, configure } from '${from}';
+configure(${settings});
 const source = new URL('model/', document.baseURI);
 const load = (worker) => AutoModelForCausalLM.from_pretrained(source, { worker, deterministic: true });
 const surrounding = 2;
@@ -64,23 +65,51 @@ async function expectTold(folders: string[], headers: Record<string, string>, wa
 
 describe('hook functions in a worker', () => {
   it.each([
-    ['', "'self'"],
-    ['inline', "'self' blob:"],
-  ])('as Vite builds them (%s): their source where the policy allows it, else modules', async (root, scripts) => {
-    const outDir = join(folder, `out${root}`);
-    const publicDir = join(folder, 'public');
-    await build({
-      root: join(folder, root),
-      publicDir,
-      configFile: false,
-      base: './',
-      logLevel: 'error',
-      build: { outDir },
+    ['', "'self'", "'self'"],
+    ['inline', "'self' blob:", "'self' blob:"],
+    ['inline', "'self'", 'blob:'],
+  ])(
+    'as Vite builds them (%s; script-src %s; worker-src %s): their source where the policy allows it, else modules',
+    async (root, scripts, workers) => {
+      const outDir = join(folder, `out${root}`);
+      const publicDir = join(folder, 'public');
+      await build({
+        root: join(folder, root),
+        publicDir,
+        configFile: false,
+        base: './',
+        logLevel: 'error',
+        build: { outDir },
+      });
+      const policy = (more: string) =>
+        `default-src 'self'; script-src ${scripts} 'wasm-unsafe-eval'${more}; worker-src ${workers}; img-src data:`;
+      await expectTold([outDir], { 'content-security-policy': policy('') }, strict);
+      await expectTold([outDir], { 'content-security-policy': policy(" 'unsafe-eval'") }, free);
+      const types = "; require-trusted-types-for 'script'; trusted-types clearformer";
+      await expectTold([outDir], { 'content-security-policy': policy(" 'unsafe-eval'") + types }, strict);
+    },
+  );
+
+  it('from one script, whose worker is a file under the same policy', async () => {
+    const dist = '/node_modules/clearformer/dist';
+    await writeFiles(folder, {
+      'file/index.html': html,
+      'file/main.js': main(`${dist}/inline.js`, `{ workerUrl: '${dist}/worker.js?v=1/2' }`),
     });
-    const policy = (more: string) =>
-      `default-src 'self'; script-src ${scripts} 'wasm-unsafe-eval'${more}; worker-src ${scripts}; img-src data:`;
-    await expectTold([outDir], { 'content-security-policy': policy('') }, strict);
-    await expectTold([outDir], { 'content-security-policy': policy(" 'unsafe-eval'") }, free);
+    const policy = (scripts: string) =>
+      `default-src 'self'; script-src ${scripts} 'wasm-unsafe-eval'; worker-src 'self'; img-src data:`;
+    const folders = [join(folder, 'file'), folder, join(folder, 'public')];
+    await expectTold(folders, { 'content-security-policy': policy("'self'") }, strict);
+    await expectTold(folders, { 'content-security-policy': policy("'self' 'unsafe-eval'") }, free);
+    await writeFiles(folder, {
+      'alone/index.html': html,
+      'alone/main.js': main(`${dist}/inline.js`, `{ workerUrl: '/worker.js' }`),
+      'alone/worker.js': await readFile(join(folder, dist, 'worker.js'), 'utf8'),
+    });
+    const cure = expect.stringContaining(
+      "serve clearformer's dist/hook_functions.js there, which script-src must allow",
+    );
+    await expectTold([join(folder, 'alone'), ...folders.slice(1)], {}, [cure, cure, cure, 'same', cure]);
   });
 
   it("in Vite's dev server", async () => {

@@ -18,13 +18,13 @@ export async function sent(
   constants: HookConstants,
 ): Promise<SentFunction> {
   const values = packed(`${what}: constants`, constants);
-  if (typeof change !== 'function')
-    return { part: (await hookFunctionsUrl()).href, what, ...located(what, change), constants: values };
+  const part = (await hookFunctionsUrl())?.href;
+  if (typeof change !== 'function') return { part, what, ...located(what, change), constants: values };
   const source = Function.prototype.toString.call(change);
   if (/\{\s*\[native code\]\s*\}\s*$/.test(source)) {
     throw invalid(`${what}: a bound or built-in function has no source to send to the worker: wrap it in a function`);
   }
-  return { part: (await hookFunctionsUrl()).href, what, source, constants: values };
+  return { part, what, source, constants: values };
 }
 
 /** The absolute URL of a module, and the name of the export. */

@@ -6,12 +6,7 @@ declare module '*/clearformer-simd128.mjs' {
 }
 
 declare module 'built:worker' {
-  /** worker.js as text. */
-  export const script: string;
-}
-
-declare module 'built:hook_functions' {
-  /** hook_functions.js as text. */
+  /** worker.js and hook_functions.js as one text. */
   export const script: string;
 }
 

@@ -3,6 +3,6 @@
 
 import { settled } from './assets.js';
 
-export async function hookFunctionsUrl(): Promise<URL> {
+export async function hookFunctionsUrl(): Promise<URL | undefined> {
   return settled(new URL('./hook_functions.js', import.meta.url));
 }

@@ -1,10 +1,12 @@
-// The code that makes hook functions in a worker, for the single-script build: from the installed package, or as text.
+// The code that makes hook functions in a worker, for the single-script build, whose own worker contains it: undefined.
 
-import { onDisk, scriptOf } from './assets_whole.js';
+import { configuration } from '../support/config.js';
+import { urlOf } from '../support/platform.js';
+import { onDisk } from './assets_whole.js';
 
-let url: URL | undefined;
-
-export async function hookFunctionsUrl(): Promise<URL> {
-  url ??= onDisk('hook_functions.js') ?? scriptOf((await import('built:hook_functions')).script);
-  return url;
+export async function hookFunctionsUrl(): Promise<URL | undefined> {
+  const { workerUrl } = configuration;
+  if (workerUrl === undefined) return onDisk('hook_functions.js');
+  const beside = urlOf('workerUrl', workerUrl).href.replace(/[^/]*([?#].*)?$/, 'hook_functions.js');
+  return new URL(beside);
 }

@@ -45,8 +45,8 @@ export interface FunctionIn {
 
 /** A caller's function for a model in a worker: its source, or the URL and the export of its module. */
 export interface SentFunction {
-  /** The URL of hook_functions.js, the code that makes functions in the worker (models/received_functions.ts). */
-  part: string;
+  /** The URL of hook_functions.js, the code that makes functions (models/received_functions.ts), for workers without it. */
+  part: string | undefined;
   /** Starts messages: "run_with_hooks: fwd_hooks[0]". */
   what: string;
   source?: string;

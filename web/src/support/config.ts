@@ -48,7 +48,7 @@ export interface Configuration {
   wasmUrl?: string | URL | undefined;
   /** The bytes of the .wasm file, if it has no URL. */
   wasmBinary?: ArrayBuffer | Uint8Array | undefined;
-  /** URL of worker.js, for bundlers and servers that move it. */
+  /** URL of worker.js, for bundlers and servers that move it; clearformer/inline has hook_functions.js beside it. */
   workerUrl?: string | URL | undefined;
   /**
    * Never use relaxed SIMD, for the same bits on every engine: for functions and modules, and the default for models.
