@@ -32,6 +32,25 @@ const models = new URL('../../web/demo/public/models/', import.meta.url);
 const vit = new URL('vit-mnist', models);
 
 describe('options of loading', () => {
+  it('that are no object with members, such as a Map, are refused, like those of calls', async () => {
+    const options = new Map([['dtype', 'fp16']]) as unknown as Any;
+    const model = await AutoModelForCausalLM.from_pretrained(storiesPath);
+    const calls = [
+      () => AutoModelForCausalLM.from_pretrained(storiesPath, options),
+      () => AutoTokenizer.from_pretrained(storiesPath, options),
+      () => pipeline('text-generation', storiesPath, options),
+      () => model.generate({ input_ids: [[1]] }, options),
+    ];
+    for (const call of calls) {
+      const { code, message } = await failureOf(call as () => Promise<unknown>);
+      expect([code, message]).toEqual([
+        'invalid_argument',
+        expect.stringMatching(/: needs an object .*, got of type Map$/),
+      ]);
+    }
+    await model.dispose();
+  });
+
   it.each<[Any, RegExp]>([
     [{ device: 'webgpu' } as unknown as Any, /device: 'webgpu' is not supported: .*numThreads/],
     [{ dtype: 'q4f16' } as unknown as Any, /dtype: 'q4f16' is not supported: use dtype: 'q4'/],

@@ -37,10 +37,10 @@ export function withSettings<O extends { generation_config?: Settings | null | u
   options: O,
   loaded: LoadedSettings,
 ): O {
-  if (typeof options !== 'object' || options === null) return options; // which is refused elsewhere
+  if (!isObject(options)) return options; // which is refused elsewhere
   const { generation_config, ...own } = options;
   if (generation_config === undefined || generation_config === null) return own as O;
-  if (!isObject(generation_config) || generation_config instanceof Map) {
+  if (!isObject(generation_config)) {
     throw refusedOption(call, 'generation_config', `must be an object of options, got ${textOf(generation_config)}`);
   }
   const given = Object.entries(own).filter(([, value]) => value !== undefined);

@@ -103,7 +103,7 @@ const tensorInputs = ['pixel_values', 'input_features', 'inputs_embeds', 'decode
  */
 export function separated<O extends object>(call: string, given: PromptInputs & O, options: O): [PromptInputs, O] {
   if (given instanceof Tensor) return separated(call, { inputs: given } as unknown as PromptInputs & O, options);
-  if (!isObject(given) || typeof options !== 'object') {
+  if (!isObject(given) || !isObject(options ?? {})) {
     return [given, options];
   }
   const inputs: Record<string, unknown> = {};
