@@ -85,6 +85,11 @@ describe('a page', () => {
     expect(await page(from)).toEqual({ told: greedyText, complaints: [] });
   });
 
+  it('without locks runs where its workers have them', async () => {
+    const settings = '(delete Navigator.prototype.locks, {})';
+    expect(await page(index, { settings })).toEqual({ told: greedyText, complaints: [] });
+  });
+
   it('with Trusted Types knows the package by its policy', async () => {
     const types = (names: string) => policy(`require-trusted-types-for 'script'; trusted-types ${names}`);
     expect(await page(index, { headers: types('clearformer') })).toEqual({ told: greedyText, complaints: [] });

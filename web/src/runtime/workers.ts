@@ -136,7 +136,7 @@ function beginInBrowser(script: URL, { heard, failed, ended }: Events): Begun {
     busy: () => {},
     end,
     watch: (sign) => {
-      if (sign === true) navigator.locks.request(name, { signal }, gone).catch(() => {});
+      if (sign === true) navigator.locks?.request(name, { signal }, gone).catch(() => {});
       else if (sign) void import('./blob_watch.js').then(({ watchBlob }) => watchBlob(sign, signal, gone));
     },
   };
