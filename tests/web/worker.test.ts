@@ -177,6 +177,73 @@ describe('a model in a worker', () => {
   });
 });
 
+describe('a process of Node', () => {
+  /** What a script prints that may use the package as `from`. */
+  const printed = async (entry: string, script: string, ...flags: string[]) => {
+    const text = `
+      const from = await import(${JSON.stringify(new URL(`../../dist/${entry}.js`, import.meta.url).href)});
+      const load = (options) => from.AutoModelForCausalLM.from_pretrained(${JSON.stringify(pathToFileURL(storiesPath))}, options);
+      const messageOf = (call) => call.then(() => '', ({ code, message }) => code + ': ' + message);
+      const hooked = (model) => model.run_with_hooks({ input_ids: [[1]] }, { fwd_hooks: [['blocks.0.hook_resid_pre', (value) => value]] });
+      ${script}`;
+    const args = ['--no-warnings', ...flags, '--input-type=module', '-e', text];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 20_000 });
+    return stdout.trim().split('\n');
+  };
+  const generates = `console.log((await (await load()).generate({ input_ids: [[1, 403]], max_new_tokens: 3 })).dims.join());`;
+
+  it.each(['index', 'node'])('whose directory was deleted loads by addresses (%s.js)', async (entry) => {
+    const leave = `
+      const { chdir, getBuiltinModule } = process;
+      const { mkdtempSync, rmdirSync } = getBuiltinModule('node:fs');
+      const folder = mkdtempSync(${JSON.stringify(join(tmpdir(), 'clearformer-'))});
+      chdir(folder);
+      rmdirSync(folder);`;
+    const told = await printed(
+      entry,
+      `${leave}
+      ${generates}
+      console.log((await load({ numThreads: 2 })).info().threads.reason);
+      console.log(await messageOf(load({ worker: true })));
+      from.configure({ workerUrl: './worker.js' });
+      console.log(await messageOf(load({ worker: true })));`,
+    );
+    expect(told[0]).toBe('1,5');
+    // Node itself starts no worker there.
+    for (const line of told.slice(1, 3)) expect(line).toContain('start Node in a directory that exists');
+    expect(told[3]).toBe(
+      "invalid_argument: workerUrl: './worker.js' is no URL: the working directory does not exist any more",
+    );
+  });
+
+  it('that may start no workers, or make no functions, is told its flag', async () => {
+    const permission = ['--permission', '--experimental-permission'].find((flag) =>
+      process.allowedNodeEnvironmentFlags.has(flag),
+    ) as string;
+    const script = `
+      console.log(await messageOf(load({ worker: true })));
+      console.log((await load({ numThreads: 2 })).info().threads.reason);`;
+    const told = await printed('node', script, permission, '--allow-fs-read=*');
+    for (const line of told) expect(line).toContain('start Node with --allow-worker, or pass worker: false');
+    expect(told.length).toBe(2);
+    const [refused] = await printed(
+      'node',
+      'console.log(await messageOf(load({ worker: true }).then(hooked))); process.exit();',
+      '--disallow-code-generation-from-strings',
+    );
+    expect(refused).toContain("Node's --disallow-code-generation-from-strings forbids functions from their source");
+  });
+
+  it.each(['index', 'node'])(
+    'runs with members on Object.prototype, and without setImmediate (%s.js)',
+    async (entry) => {
+      const spoilt = 'data:text/javascript,Object.prototype.polluted = "x";';
+      expect(await printed(entry, generates, '--import', spoilt)).toEqual(['1,5']);
+      expect(await printed(entry, `globalThis.setImmediate = () => {}; ${generates}`)).toEqual(['1,5']);
+    },
+  );
+});
+
 describe('a worker that fails', () => {
   let folder: string;
   beforeAll(async () => {

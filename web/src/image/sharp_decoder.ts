@@ -2,7 +2,7 @@
 // Pillow's: no colour management, rotated according to the EXIF orientation.
 
 import { ClearformerError, messageOf } from '../support/error.js';
-import { nodeModule } from '../support/platform.js';
+import { baseUrl, nodeModule } from '../support/platform.js';
 import { inSlices, runs, type Steps } from '../support/steps.js';
 import { surrounded, withoutTransparency } from './gif_first_picture.js';
 import { checkSize, type Pixels, withChannels } from './pixels.js';
@@ -127,7 +127,7 @@ export async function encodeWithSharp(call: string, image: Bytes, type: string, 
 /** No import statement names sharp, so that bundlers have nothing to resolve. */
 function loadSharp(call: string): MakeSharp {
   const { createRequire } = nodeModule('node:module');
-  const from = import.meta.url?.startsWith('file:') ? import.meta.url : nodeModule('node:url').pathToFileURL('./').href;
+  const from = import.meta.url?.startsWith('file:') ? import.meta.url : baseUrl();
   try {
     return createRequire(from)('sharp') as MakeSharp;
   } catch (cause) {

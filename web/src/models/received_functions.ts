@@ -3,6 +3,7 @@
 import type { FunctionIn, SentFunction, SentHook } from '../runtime/observation_request.js';
 import type { Runner } from '../runtime/paced.js';
 import { ClearformerError, messageOf } from '../support/error.js';
+import { isNode } from '../support/platform.js';
 import { Tensor, type TensorData, type TensorType } from '../tensor/tensor.js';
 import { type CalledFunction, type HookConstants, type HookFunction, hookCall } from './hook_functions.js';
 
@@ -69,9 +70,10 @@ function made(what: string, source: string): HookFunction {
 
 function forbidden(what: string, thrown: unknown): unknown {
   if (!(thrown instanceof EvalError)) return thrown;
-  const why =
-    "the content security policy of the model's worker forbids functions from their source ('unsafe-eval'): " +
-    "give a module's URL instead, [name, { module: new URL('./hook.js', import.meta.url) }]";
+  const by = isNode()
+    ? "Node's --disallow-code-generation-from-strings forbids functions from their source"
+    : "the content security policy of the model's worker forbids functions from their source ('unsafe-eval')";
+  const why = `${by}: give a module's URL instead, [name, { module: new URL('./hook.js', import.meta.url) }]`;
   return new ClearformerError('unsupported', `${what}: ${why}`, { option: 'fwd_hooks' }, thrown);
 }
 

@@ -79,6 +79,8 @@ const same = 'or pass worker: false';
 
 /** The remedy for a worker whose script does not start; `why` is the engine's message. */
 export async function workerCure(why: string, url: URL, { inOneFile, start }: Ways): Promise<string> {
+  if (/access.*restricted/i.test(why)) return `start Node with --allow-worker, ${same}`;
+  if (/uv_cwd/.test(why)) return `start Node in a directory that exists, ${same}`;
   if (start === undefined) return `set workerUrl to clearformer/dist/worker.js, ${same}`;
   if (typeof Worker !== 'function') return 'workers of this kind start no others: pass worker: false';
   if (/TrustedScriptURL|trusted.?type/i.test(why)) {

@@ -1,4 +1,4 @@
-// Detects the platform. Nothing is evaluated when modules load, so that importing is safe everywhere.
+// Detects the platform. Nothing else is evaluated when modules load, so that importing is safe everywhere.
 
 import { ClearformerError, messageOf } from './error.js';
 
@@ -46,19 +46,28 @@ export function isPage(): boolean {
   return typeof document !== 'undefined' && typeof Worker === 'function' && !isNode();
 }
 
+/** The base where the working directory was deleted: relative URLs are none there, absolute ones need no base. */
+const nowhere = 'data:,';
+
 /** The base of relative URLs: the page, the worker's script (of a blob URL its origin), or Node's working directory. */
 export function baseUrl(): string {
   if (typeof document !== 'undefined') return document.baseURI;
-  if (isNode()) return nodeModule('node:url').pathToFileURL('./').href;
-  return location.href.replace(/^blob:(?!null)/, '');
+  if (!isNode()) return location.href.replace(/^blob:(?!null)/, '');
+  try {
+    return nodeModule('node:url').pathToFileURL('./').href;
+  } catch {
+    return nowhere;
+  }
 }
 
 /** An absolute URL. Throws `invalid_argument` for what is none; a data URL, as of a worker, is no base of others. */
 export function urlOf(what: string, url: string | URL): URL {
+  const base = baseUrl();
   try {
-    return new URL(url, baseUrl());
+    return new URL(url, base);
   } catch (cause) {
-    throw new ClearformerError('invalid_argument', `${what}: '${url}' is no URL`, {}, cause);
+    const gone = base === nowhere ? ': the working directory does not exist any more' : '';
+    throw new ClearformerError('invalid_argument', `${what}: '${url}' is no URL${gone}`, {}, cause);
   }
 }
 
@@ -91,9 +100,11 @@ export function loadPart<T>(load: () => Promise<T>): Promise<T> {
   });
 }
 
+/** That of the start: tests replace it by one that waits for them. */
+const { setImmediate } = globalThis as { setImmediate?: (done: () => void) => void };
+
 /** Resolves in a later task of the event loop: timers, messages and aborts run first. */
 export function nextTurn(): Promise<void> {
-  const { setImmediate } = globalThis as { setImmediate?: (done: () => void) => void };
   if (setImmediate !== undefined) return new Promise(setImmediate);
   return new Promise((done) => {
     const { port1, port2 } = new MessageChannel();
