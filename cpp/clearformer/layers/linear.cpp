@@ -56,22 +56,18 @@ void Linear::check(const TensorView& x, const TensorView& y) const {
        out_features(), " outputs of an input of shape ", x.shape().text());
 }
 
-void Linear::multiply(const TensorView& x, const MutableTensorView& y) const {
-  check(x, y);
-  weight_->multiply(x.f32(), y.f32(), x.shape().outer(1), {});
-}
+void Linear::multiply(const TensorView& x, const MutableTensorView& y) const { multiply(x, y, {}); }
 
 void Linear::multiply(const TensorView& x, const MutableTensorView& y,
                       const kernels::Epilogue& epilogue) const {
   check(x, y);
-  kernels::Epilogue with_bias = epilogue;
-  if (!bias_.empty()) with_bias.bias = bias_.f32();
-  weight_->multiply(x.f32(), y.f32(), x.shape().outer(1), with_bias);
+  weight_->multiply(x.f32(), y.f32(), x.shape().outer(1), epilogue);
+  updates_->forward(x.f32(), y.f32(), x.shape().outer(1));
 }
 
 void Linear::forward(const TensorView& x, const MutableTensorView& y,
                      Elementwise activation) const {
-  if (!updates_->any()) return multiply(x, y, {.activation = activation});
+  if (!updates_->any()) return multiply(x, y, {.bias = added(), .activation = activation});
   forward(x, y, Write::over);
   if (activation == nullptr) return;
   constexpr std::size_t kWork = 16, kRun = 64;
@@ -81,9 +77,8 @@ void Linear::forward(const TensorView& x, const MutableTensorView& y,
 }
 
 void Linear::forward(const TensorView& x, const MutableTensorView& y, Write write) const {
-  const float* added = write == Write::onto ? y.f32() : nullptr;
-  multiply(x, y, {.residual = added, .residual_stride = out_features()});
-  updates_->forward(x.f32(), y.f32(), x.shape().outer(1));
+  const float* residual = write == Write::onto ? y.f32() : nullptr;
+  multiply(x, y, {.bias = added(), .residual = residual, .residual_stride = out_features()});
 }
 
 void Linear::unpack_row(std::size_t output, float* to) const {

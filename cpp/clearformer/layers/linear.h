@@ -50,7 +50,7 @@ class Linear {
                Elementwise activation = nullptr) const;
   /// With Write::onto the result is added to y, with the same bits as a separate addition.
   void forward(const TensorView& x, const MutableTensorView& y, Write write) const;
-  /// The product alone, without the bias.
+  /// The same without the bias.
   void multiply(const TensorView& x, const MutableTensorView& y) const;
 
   /// From dy (…, out): dx (…, in), unless its data is null, and onto `gradients`, which may be null, those of weight,
@@ -64,6 +64,7 @@ class Linear {
   void bias_backward(const TensorView& dy, const WeightGradients* gradients) const;
 
  private:
+  const float* added() const { return bias_.empty() ? nullptr : bias_.f32(); }
   void check(const TensorView& x, const char* what, std::size_t width) const;
   void check(const TensorView& x, const TensorView& y) const;
   void multiply(const TensorView& x, const MutableTensorView& y,

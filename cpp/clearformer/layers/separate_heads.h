@@ -1,6 +1,7 @@
 // Separate heads: what each head of an attention layer reads and what it adds, as values of their own. The layer does
 // without them (it projects all heads at once), so they are computed only for a trace that names them:
 //   q_h = W_Q,h·Norm(q_input_h) + b_h,  likewise k and v;    output = Σ_h result_h + b,  result_h = W_O,h·z_h
+// where W_O, like all W, has the low-rank updates in force.
 // Shapes: B batch, T positions, H heads, G key/value heads, d head size, x (B, T, D) the residual stream.
 // Hook points, on request: hook_q_input (B, T, H, D), hook_k_input, hook_v_input (B, T, G, D), copies of the residual
 //                          stream before the norm; attn.hook_result (B, T, H, D).

@@ -142,6 +142,27 @@ TEST_P(AdaptersOf, AddTheirProductsToEveryLinearLayer) {
   EXPECT_LT(model->weight_bytes(), bytes);
 }
 
+// What the heads add is computed apart where it is edited.
+TEST_P(AdaptersOf, ArePartOfTheHeadsResults) {
+  CaseInputs given(reference);
+  const auto model = model_of(folder, task), merged = model_of(folder, task);
+  const std::vector<Layer> layers = linear_layers(*model);
+  const std::vector<AdapterUpdate> updates = updates_of(layers, 3, 7);
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    merged->edit_parameter(layers[i].weight,
+                           {ParameterEdit::Op::add, product_of(updates[i], layers[i].turned)});
+  }
+  model->add_adapter("one", updates_of(layers, 3, 7));
+  model->use_adapters({{"one"}});
+  const auto without_a_head = [&](Model& of) {
+    Trace trace;
+    trace.edit({"*attn.hook_result", Edit::Op::zero, {1}});
+    return of.forward(given.inputs, &trace);
+  };
+  ModelOutputs adapted = without_a_head(*model), expected = without_a_head(*merged);
+  EXPECT_LT(worst_difference(adapted, expected), 2e-4);
+}
+
 TEST_P(AdaptersOf, AreReadUnderTheirNames) {
   const auto model = model_of(folder, task);
   const std::vector<Layer> layers = linear_layers(*model);
