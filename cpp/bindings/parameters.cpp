@@ -61,7 +61,8 @@ Composition composition_named(const std::string& mode) {
 }
 
 WeightProcessing processing_in(const Arguments& arguments) {
-  return {arguments.flag("fold_ln"), arguments.flag("center_writing_weights")};
+  return {arguments.flag("fold_ln"), arguments.flag("center_writing_weights"),
+          arguments.flag("with_adapters")};
 }
 
 // Those of the model, or of one of its adapters.
@@ -124,9 +125,10 @@ val parameter_read(const Arguments& arguments) {
   if (processing.fold_ln || processing.center_writing_weights) {
     return to_value(processed_weight(model.config(), model.parameters(), name, processing));
   }
-  const ParameterView view = arguments.has("adapter")
-                                 ? parameters_in(arguments, model).stored(name).value()
-                                 : model.parameter(name);
+  ParameterView view = arguments.has("adapter")
+                           ? parameters_in(arguments, model).stored(name).value()
+                           : model.parameter(name);
+  view.with_updates = processing.with_adapters;
   return to_value(Parameters::read(view, region_in(arguments.integer_list("at"), view.shape)));
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "clearformer/layers/low_rank.h"
+
 namespace clearformer {
 
 namespace {
@@ -61,32 +63,33 @@ std::vector<Line> lines_of(const ParameterView::Piece& piece, const Region& regi
 // read or written fails half-way.
 class Numbers {
  public:
-  Numbers(const ParameterView& view, const Region& region) {
+  Numbers(const ParameterView& view, const Region& region) : with_updates_(view.with_updates) {
     std::size_t longest = 0;
     for (const ParameterView::Piece& piece : view.pieces) {
-      WeightRows& rows = *piece.parameter->rows;
-      parts_.push_back(
-          {&rows, lines_of(piece, region, Of::rows), lines_of(piece, region, Of::columns)});
-      longest = std::max(longest, rows.inputs());
+      parts_.push_back({piece.parameter, lines_of(piece, region, Of::rows),
+                        lines_of(piece, region, Of::columns)});
+      longest = std::max(longest, piece.parameter->rows->inputs());
     }
     row_.resize(longest);
   }
 
   void read(float* to) {
     for_rows([&](const Part& part, const Line& row) {
+      const auto& updates = part.weight->updates;
+      if (with_updates_ && updates != nullptr) updates->add_row(row.at, row_.data());
       for (const Line& column : part.columns) to[row.offset + column.offset] = row_[column.at];
     });
   }
   void write(const float* from) {
     for_rows([&](const Part& part, const Line& row) {
       for (const Line& column : part.columns) row_[column.at] = from[row.offset + column.offset];
-      part.weight->set_row(row.at, row_.data());
+      part.weight->rows->set_row(row.at, row_.data());
     });
   }
 
  private:
   struct Part {
-    WeightRows* weight;
+    const Parameter* weight;
     std::vector<Line> rows, columns;
   };
   // Calls visit(part, row) for each row of a weight in the region, which is in row_.
@@ -95,7 +98,7 @@ class Numbers {
     for (const Part& part : parts_) {
       if (part.columns.empty()) continue;
       for (const Line& row : part.rows) {
-        part.weight->copy_row(row.at, row_.data());
+        part.weight->rows->copy_row(row.at, row_.data());
         visit(part, row);
       }
     }
@@ -103,6 +106,7 @@ class Numbers {
 
   std::vector<Part> parts_;
   std::vector<float> row_;
+  bool with_updates_;
 };
 
 void check_values(const ParameterView& view, const ParameterEdit& edit, const Shape& shape) {

@@ -32,6 +32,7 @@ struct ParameterView {
   std::string name;
   Shape shape{0};
   std::vector<Piece> pieces;  // none: zeros, of a bias that the model does not have
+  bool with_updates = false;  // read with the low-rank updates in force added
 };
 
 /// A part of a tensor; as it is, the whole.

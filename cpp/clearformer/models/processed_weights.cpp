@@ -80,12 +80,18 @@ bool norms_follow(const ModelConfig& config, std::string_view leaf, const Shape&
   return normed && as_is;
 }
 
+Tensor read_weight(const ModelConfig& config, const Parameters& parameters, std::string_view name,
+                   const WeightProcessing& processing) {
+  ParameterView view = lens_weight(config, parameters, name);
+  view.with_updates = processing.with_adapters;
+  return Parameters::read(view);
+}
+
 // A vector of the norm; empty if it has none.
 Tensor of_norm(const ModelConfig& config, const Parameters& parameters, const std::string& norm,
                const char* leaf) {
   const bool present = parameters.find(concat(norm, *leaf == 'w' ? ".weight" : ".bias")) != nullptr;
-  return present ? Parameters::read(lens_weight(config, parameters, concat(norm, ".", leaf)))
-                 : Tensor();
+  return present ? read_weight(config, parameters, concat(norm, ".", leaf), {}) : Tensor();
 }
 
 void fold_weight(Tensor& weight, const Tensor& norm_weight, bool center) {
@@ -135,7 +141,7 @@ void center_rows(Tensor& x) {
 
 Tensor processed_weight(const ModelConfig& config, const Parameters& parameters,
                         std::string_view name, const WeightProcessing& processing) {
-  Tensor tensor = Parameters::read(lens_weight(config, parameters, name));
+  Tensor tensor = read_weight(config, parameters, name, processing);
   const auto [scope, leaf] = Split(name);
   const bool centers = config.main().stack.block.norm.kind == NormKind::layer;
   const bool reads = is_one_of(leaf, {"W_Q", "W_K", "W_V", "W_in", "W_gate", "W_U"});
@@ -147,7 +153,7 @@ Tensor processed_weight(const ModelConfig& config, const Parameters& parameters,
                   centers && has_norm(config, parameters, norm));
     } else if (const Tensor shift = of_norm(config, parameters, norm, "b"); !shift.empty()) {
       const std::string weight = concat(scope, scope.empty() ? "" : ".", "W_", leaf.substr(2));
-      fold_bias(tensor, Parameters::read(lens_weight(config, parameters, weight)), shift);
+      fold_bias(tensor, read_weight(config, parameters, weight, processing), shift);
     }
   }
   const bool writes = is_one_of(leaf, {"W_E", "W_pos", "W_O", "b_O", "W_out", "b_out"});

@@ -13,10 +13,11 @@
 
 namespace clearformer {
 
-/// How weights are processed; both without effect on a model's logits where they are allowed.
+/// How weights are processed; the first two without effect on a model's logits where they are allowed.
 struct WeightProcessing {
   bool fold_ln = false;
   bool center_writing_weights = false;
+  bool with_adapters = false;  // W + Σ s·B·A of the adapters in force, before the others
 };
 
 /// A weight under TransformerLens' name (lens_weights.h). Throws unsupported where processing it would change the

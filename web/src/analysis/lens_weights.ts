@@ -21,7 +21,7 @@ export class LensWeights {
   readonly #options: WeightProcessing;
 
   constructor(model: PreTrainedModel, options: WeightProcessing = {}) {
-    checkCall('LensWeights', model, options, ['fold_ln', 'center_writing_weights']);
+    checkCall('LensWeights', model, options, ['fold_ln', 'center_writing_weights', 'with_adapters']);
     this.#model = model;
     this.#options = options;
   }

@@ -99,8 +99,9 @@ export async function decompose_resid(
 
 /**
  * What each head of every layer before `layer` adds to the stream, z·W_O (times the scale of Granite's and DINOv2's
- * layers), as `L0H0`, …, from the cache's `hook_z`; biases belong to no head. With `incl_remainder` also what all heads
- * leave of the stream. Rejects like `accumulated_resid`, with `unsupported` where a norm follows attention or the layer.
+ * layers), as `L0H0`, …, from the cache's `hook_z` and the weights with the adapters in force; biases belong to no head.
+ * With `incl_remainder` also what all heads leave of the stream. Rejects like `accumulated_resid`, with `unsupported`
+ * where a norm follows attention or the layer.
  */
 export async function stack_head_results(
   model: PreTrainedModel,
@@ -116,7 +117,8 @@ export async function stack_head_results(
     const z = captured('stack_head_results', cache, inLayer(model, layer, 'attn.hook_z'));
     const [batch = 0, length = 0, heads = 0, width = 0] = z.dims;
     const rows = z.permute(2, 0, 1, 3).view(heads, batch * length, width);
-    const product = await bmm(rows, await model.parameter(inLayer(model, layer, 'attn.W_O')));
+    const weight = await model.parameter(inLayer(model, layer, 'attn.W_O'), { with_adapters: true });
+    const product = await bmm(rows, weight);
     const added = product.mul(await attentionScale(model, layer));
     for (let head = 0; head < heads; head++) {
       labels.push(`L${layer}H${head}`);

@@ -43,7 +43,7 @@ export async function readParameter(
   name: string,
   options: ParameterOptions,
 ): Promise<Tensor<'float32'>> {
-  checkOptions('parameter', options, ['at', 'fold_ln', 'center_writing_weights']);
+  checkOptions('parameter', options, ['at', 'fold_ln', 'center_writing_weights', 'with_adapters']);
   const { at, ...processing } = options;
   if (at !== undefined && (processing.fold_ln || processing.center_writing_weights)) {
     throw new ClearformerError('unsupported', "parameter: 'at' is for weights as they are; slice a processed one");

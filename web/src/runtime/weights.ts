@@ -36,4 +36,6 @@ export interface WeightProcessing {
   fold_ln?: boolean | undefined;
   /** What is written to the residual stream has the mean 0 (LayerNorm only). */
   center_writing_weights?: boolean | undefined;
+  /** What the adapters in force add is part of a weight, which is read without it otherwise. Also under other names. */
+  with_adapters?: boolean | undefined;
 }

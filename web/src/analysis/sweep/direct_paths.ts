@@ -95,6 +95,7 @@ export async function get_act_patch_direct_path(
   requireSum(call, model);
   const weights = new LensWeights(model, {
     fold_ln: true,
+    with_adapters: true,
     center_writing_weights: model.cfg.normalization_type === 'LN',
   });
   const z = inLayer(model, src_layer, 'attn.hook_z');
