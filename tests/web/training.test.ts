@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import {
   AdamW,
   AutoModelForCausalLM,
+  AutoModelForMaskedLM,
   clip_grad_norm_,
   type GenerativeModel,
   type Optimizer,
@@ -146,6 +147,47 @@ describe('steps of optimisers', () => {
       const same = (await model.parameter(name)).data.every((value, at) => Object.is(value, data[at]));
       expect(same).toBe(!/mlp.*weight$/.test(name));
     }
+  });
+});
+
+// AdamW's decay and SGD's momentum, of torch.optim, do not change weights without a gradient.
+describe('weights that a pass does not reach keep their bits', () => {
+  const inputs_embeds = new Tensor('float32', Float32Array.from({ length: 3 * 16 }, Math.sin), [1, 3, 16]);
+  const labels = [[4, 5, 6]];
+  const shared = { vocab_size: 40, hidden_size: 16, num_attention_heads: 2, initializer_range: 0.2 };
+
+  it('the token embeddings, where embeddings are given', async () => {
+    const config = { ...shared, model_type: 'llama', intermediate_size: 24, num_hidden_layers: 1 };
+    for (const kind of [AdamW, SGD]) {
+      await using model = await AutoModelForCausalLM.from_config(config, { seed: 1 });
+      const table = async () => (await model.parameter('model.embed_tokens.weight')).data.slice();
+      const given = kind === SGD ? { momentum: 0.9 } : {};
+      const optimizer = new kind(model, { lr: 0.1, weight_decay: 0.5, ...given });
+      const step = async (inputs: object) => {
+        await optimizer.backward({ ...inputs, labels } as TrainingInputs);
+        await optimizer.step();
+        return table();
+      };
+      const first = await table();
+      expect(await step({ inputs_embeds })).toEqual(first);
+      const trained = await step({ input_ids: labels });
+      expect(trained.every((value, at) => value !== first[at])).toBe(true); // rows without a token decay
+      expect(await step({ inputs_embeds })).toEqual(trained);
+    }
+  });
+
+  it('a group of ALBERT’s weights that no layer uses', async () => {
+    const config = { ...shared, model_type: 'albert', embedding_size: 8, intermediate_size: 16, num_hidden_groups: 3 };
+    const layers = { num_hidden_layers: 2, inner_group_num: 1, max_position_embeddings: 8 };
+    await using model = await AutoModelForMaskedLM.from_config({ ...config, ...layers }, { seed: 1 });
+    const names = (await model.named_parameters()).map(({ name }) => name).filter((name) => /ffn.weight/.test(name));
+    const read = () => Promise.all(names.map(async (name) => (await model.parameter(name)).data.slice()));
+    const before = await read();
+    const optimizer = new AdamW(model, { lr: 0.1 });
+    await optimizer.backward({ input_ids: labels, labels });
+    await optimizer.step();
+    const kept = (await read()).map((data, at) => String(data) === String(before[at]));
+    expect(kept).toEqual([false, false, true]);
   });
 });
 

@@ -64,7 +64,7 @@ void Gradient::begin_layers() {
   value_ = 0.0;
   found_.clear();
   kept_.clear();
-  weights_.clear();
+  weights_.begin_pass();
   edit_sums_.clear();
   met_.clear();
 }

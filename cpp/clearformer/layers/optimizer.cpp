@@ -69,7 +69,7 @@ void Optimizer::step(const WeightGradients& gradients) {
   }
   std::vector<float> memory(2 * longest);
   for (std::size_t i = 0; i < items_.size(); ++i) {
-    if (sums[i] != nullptr) step(items_[i], *sums[i], memory.data());
+    if (gradients.reached(items_[i].parameter)) step(items_[i], *sums[i], memory.data());
   }
 }
 

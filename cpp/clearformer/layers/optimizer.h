@@ -34,7 +34,7 @@ class Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  /// Changes each weight that has a gradient, once. A weight that is tied is one weight. Throws invalid_argument for a
+  /// Changes each weight that the passes reached, once. A weight that is tied is one weight. Throws invalid_argument for a
   /// learning rate that is negative or not finite, or out_of_memory; then nothing is changed.
   void step(const WeightGradients& gradients);
   /// Scales the gradients of its weights by max_norm / (norm + 1e-6) if that is below 1, and returns their norm before,

@@ -45,7 +45,7 @@ const WeightGradients::Sums* WeightGradients::find(const void* weight) const {
 void WeightGradients::want(const Parameter& parameter) {
   const WeightPlace place = parameter.rows->place();
   if (place.numbers == nullptr || find(place.numbers) != nullptr) return;
-  Sums sums{place.numbers, nullptr, Tensor()};
+  Sums sums{place.numbers, nullptr, Tensor(), 0};
   if (place.panels) {
     sums.panels = std::make_shared<kernels::PanelGradient>(parameter.rows->outputs(),
                                                            parameter.rows->inputs());
@@ -57,12 +57,21 @@ void WeightGradients::want(const Parameter& parameter) {
 
 kernels::PanelGradient* WeightGradients::of(const kernels::PackedMatrix& weight) const {
   const Sums* sums = find(weight.place().numbers);
-  return sums == nullptr ? nullptr : sums->panels.get();
+  if (sums == nullptr) return nullptr;
+  sums->pass = pass_;
+  return sums->panels.get();
 }
 
 float* WeightGradients::of(const Tensor& weight) const {
   const Sums* sums = weight.empty() ? nullptr : find(weight.data());
-  return sums == nullptr ? nullptr : const_cast<Sums*>(sums)->numbers.f32();
+  if (sums == nullptr) return nullptr;
+  sums->pass = pass_;
+  return const_cast<Sums*>(sums)->numbers.f32();
+}
+
+bool WeightGradients::reached(const Parameter& parameter) const {
+  const Sums* sums = find(parameter.rows->place().numbers);
+  return sums != nullptr && sums->pass == pass_;
 }
 
 std::shared_ptr<WeightRows> WeightGradients::rows(const Parameter& parameter) const {

@@ -20,9 +20,9 @@ class WeightGradients {
   /// Whether any is wanted.
   bool any() const { return !sums_.empty(); }
 
-  /// The sums of a packed weight, in the same panels; null if they are not wanted.
+  /// The sums of a packed weight, in the same panels, to be added to; null if they are not wanted.
   kernels::PanelGradient* of(const kernels::PackedMatrix& weight) const;
-  /// The sums of a weight or bias, as many floats as the tensor has; null if they are not wanted.
+  /// The same of a weight or bias, as many floats as the tensor has.
   float* of(const Tensor& weight) const;
 
   /// The sums as rows of the shape of parameter.rows, which stay valid, and change, as more is added: in place of those
@@ -30,20 +30,30 @@ class WeightGradients {
   /// numbers a layer computes with, so of a quantised weight those of the dequantised one.
   std::shared_ptr<WeightRows> rows(const Parameter& parameter) const;
 
+  /// Whether the latest pass added to them, if only zeros; without a pass, of all that are wanted.
+  bool reached(const Parameter& parameter) const;
+
   /// Bytes of all sums.
   std::size_t bytes() const;
   /// Sets all sums to zero.
   void clear();
+  /// The same, for a pass: a weight that it does not reach has no gradient.
+  void begin_pass() {
+    clear();
+    ++pass_;
+  }
 
  private:
   struct Sums {
     const void* weight;
     std::shared_ptr<kernels::PanelGradient> panels;  // or
     Tensor numbers;
+    mutable std::size_t pass;  // the latest that reached it
   };
   const Sums* find(const void* weight) const;
 
   std::vector<Sums> sums_;
+  std::size_t pass_ = 0;
 };
 
 /// to[i] += Σ_r a[r, i] · b[r, i], or Σ_r a[r, i] if b is null, for (rows, columns): a row of weights that all rows of

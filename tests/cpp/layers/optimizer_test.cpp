@@ -165,6 +165,41 @@ TEST(Optimizer, ChangesWhatLayersComputeWithAndTiedWeightsOnce) {
   }
 }
 
+// As torch, which has no gradient of weights that a pass did not reach: neither decay nor momentum changes them.
+TEST(Optimizer, LeavesWeightsThatNoPassReached) {
+  LayerWeights weights;
+  weights.add("matrix", {5, 7});
+  weights.add("vector", {7});
+  const auto matrix = take_packed(weights.scope(), "matrix", {5, 7}, MatrixRole::projection);
+  const Tensor vector = weights.scope().take("vector", {7});
+  const auto parameters = weights.take_parameters();
+  WeightGradients gradients;
+  for (const Parameter& parameter : parameters) gradients.want(parameter);
+  Sgd sgd(parameters, {.learning_rate = 0.25, .momentum = 0.5, .weight_decay = 0.5});
+  const auto first = [&](std::size_t of) {
+    std::vector<float> row(7);
+    parameters[of].rows->copy_row(0, row.data());
+    return row.front();
+  };
+  const float of_matrix = first(0), of_vector = first(1);
+  gradients.begin_pass();
+  sgd.clip_grad_norm(gradients, 1.0);
+  sgd.step(gradients);
+  EXPECT_EQ(first(0), of_matrix);
+  EXPECT_EQ(first(1), of_vector);
+  // A gradient of zeros is one: w ← w - 0.25 · 0.5 · w.
+  gradients.of(*matrix);
+  sgd.step(gradients);
+  EXPECT_FLOAT_EQ(first(0), 0.875f * of_matrix);
+  EXPECT_EQ(first(1), of_vector);
+  gradients.begin_pass();
+  gradients.of(vector);
+  const float before = first(0);
+  sgd.step(gradients);
+  EXPECT_EQ(first(0), before);
+  EXPECT_FLOAT_EQ(first(1), 0.875f * of_vector);
+}
+
 TEST(Optimizer, RefusesWhatItCannotStep) {
   LayerWeights weights;
   weights.add("weight", {5, 7});

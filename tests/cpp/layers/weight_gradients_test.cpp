@@ -41,6 +41,14 @@ TEST(WeightGradients, AreThoseOfTheWantedWeightsWhicheverLayerHoldsThem) {
   const std::size_t panels = (19 + kernels::panel_width() - 1) / kernels::panel_width();
   EXPECT_EQ(gradients.bytes(), 4 * (panels * kernels::panel_width() * 7 + 19));
 
+  EXPECT_TRUE(gradients.reached(parameters.at(0)));
+  gradients.begin_pass();
+  for (const Parameter& parameter : parameters) EXPECT_FALSE(gradients.reached(parameter));
+  WeightGradients later;
+  later.begin_pass();
+  later.want(parameters.at(0));
+  EXPECT_FALSE(later.reached(parameters.at(0)));
+
   // What is added is read as rows of the weight, and by whoever shares it.
   const std::vector<float> row{1, 2, 3, 4, 5, 6, 7};
   gradients.of(*table)->add_to_row(18, row.data());
@@ -48,6 +56,9 @@ TEST(WeightGradients, AreThoseOfTheWantedWeightsWhicheverLayerHoldsThem) {
   gradients.of(bias)[4] += 2.5f;
   const auto of_table = gradients.rows(parameters.at(0));
   const auto of_bias = gradients.rows(parameters.at(1));
+  EXPECT_TRUE(gradients.reached(parameters.at(0)));
+  EXPECT_TRUE(gradients.reached(parameters.at(1)));
+  EXPECT_FALSE(gradients.reached(parameters.at(2)));
   ASSERT_EQ(of_table->outputs(), 19u);
   expect_same_bits("row", row_of(*of_table, 18), {1, 2, 3, 4, 5, 7, 9});
   expect_same_bits("another", row_of(*of_table, 17), std::vector<float>(7));
@@ -58,6 +69,10 @@ TEST(WeightGradients, AreThoseOfTheWantedWeightsWhicheverLayerHoldsThem) {
   gradients.clear();
   expect_same_bits("cleared", row_of(*of_table, 18), std::vector<float>(7));
   expect_same_bits("cleared", row_of(*of_bias, 4), {0.0f});
+  gradients.begin_pass();
+  gradients.of(bias);
+  EXPECT_FALSE(gradients.reached(parameters.at(0)));
+  EXPECT_TRUE(gradients.reached(parameters.at(1)));
 }
 
 // Weights that are stored apart and used together have one gradient, of which each reads its part.
