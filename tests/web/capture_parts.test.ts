@@ -105,6 +105,16 @@ describe.each(variants)('parts of activations (%s)', (variant) => {
     expect(cache['blocks.3.hook_out']).toEqual(edited['blocks.3.hook_resid_post']?.slice(null, -1));
   });
 
+  it('are those of hook points on request, too', async () => {
+    const result = 'blocks.2.attn.hook_result';
+    const [, all] = await model.run_with_cache({ input_ids }, { names_filter: [z, result] });
+    const wanted = { [z]: all[z]?.slice(null, -1), [result]: all[result]?.slice(null, -1) };
+    for (const hook of [undefined, 'blocks.2.*', [z, result]] as const) {
+      const [, cache] = await captured([z, result], { hook, pos: -1 });
+      expect(cache).toEqual(wanted);
+    }
+  });
+
   it('come from a worker, and behind a cache positions are those of the whole sequence', async () => {
     const remote = await AutoModelForCausalLM.from_pretrained(storiesPath, { ...optionsFor(variant), worker: true });
     const select = { top_k: 2, over: 'feature', pos: [3, 4] } as const;
@@ -282,6 +292,8 @@ describe('parts of the activations of modules', () => {
     expect([output, none, Object.keys(cache).length]).toEqual([whole, null, 4]);
     expect(cache['attn.hook_k']).toEqual(all['attn.hook_k']);
     expect(cache['attn.hook_z']?.dims).toEqual([2, 2, 4]);
+    const own = { names: ['attn.hook_result'], need_weights: false, select: { pos: 0 } };
+    expect((await layer.forward(x, x, x, own))[2]['attn.hook_result']?.dims).toEqual([2, 2, 8]);
     for (const [i, pos] of [0, 2].entries()) {
       expect(cache['attn.hook_z']?.slice(null, i)).toEqual(all['attn.hook_z']?.slice(null, pos, 1));
     }

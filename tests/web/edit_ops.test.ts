@@ -297,6 +297,8 @@ describe.each(variants)('edits (%s)', (variant) => {
       const one = each((x, [, pos, head, d]) => (head === 3 && d === 6 && pos === 4 ? (mean.data[30] as number) : x));
       expect(await edited(...ablated.edits({ hook, head: 3, feature: -2, pos: -1 }))).toEqual(await changed(hook, one));
       expect(ablated.edits().map((edit) => edit.hook)).toEqual(['blocks.1.hook_resid_post', hook]);
+      const onRequest = await meanActivations(model, single, 'blocks.2.attn.hook_result');
+      expect(onRequest.edits({ head: 1 }).map((edit) => edit.hook)).toEqual(['blocks.2.attn.hook_result']);
     });
 
     it('by position', async () => {

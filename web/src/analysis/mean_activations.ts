@@ -3,7 +3,7 @@
 // Source: Wang et al. 2022, "Interpretability in the Wild", arXiv 2211.00593, section 3.1.
 
 import { type ActivationEdit, type EditIndices, type EditSelection, posAxis, selections } from '../models/edits.js';
-import { type NamesFilter, resolveHooks } from '../models/hooks.js';
+import { type NamesFilter, resolveCaptured, resolveHooks } from '../models/hooks.js';
 import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { HookPoint } from '../runtime/border.js';
@@ -150,8 +150,8 @@ function editsOf(
   selected: EditSelection & { hook?: NamesFilter | undefined } = {},
 ): ActivationEdit[] {
   checkOptions(`${call}: edits`, selected, ['hook', ...selections.map(([name]) => name)]);
-  const { hook = '*', ...selection } = selected;
-  return resolveHooks('hook', [...points], hook).map(({ name, axes }) => {
+  const { hook, ...selection } = selected;
+  return resolveCaptured('hook', points, hook).map(({ name, axes }) => {
     const { data, dims } = means[name] as Means[string];
     let value = new Tensor('float32', data, dims);
     // From the last axis on, since a number drops its axis.

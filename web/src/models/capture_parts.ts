@@ -7,7 +7,7 @@ import { toCache } from '../tensor/activation_cache.js';
 import { toTensor } from '../tensor/tensor_output.js';
 import { keepIndices } from './captured_indices.js';
 import { chosenIn, type EditSelection, selections } from './edits.js';
-import { type NamesFilter, resolveHooks } from './hooks.js';
+import { type NamesFilter, resolveCaptured } from './hooks.js';
 
 /** An axis of activations: rows of the batch, heads, positions (of queries), positions of keys, the last axis. */
 export type ActivationAxis = keyof EditSelection;
@@ -49,7 +49,7 @@ export function partsIn(
   for (const [index, part] of ([given].flat() as CapturePart[]).entries()) {
     const what = Array.isArray(given) ? `select[${index}]` : 'select';
     checkOptions(`${call}: ${what}`, part ?? null, known);
-    const { hook = '*', reduction, top_k, over } = part;
+    const { hook, reduction, top_k, over } = part;
     if (reduction !== undefined && top_k !== undefined) throw invalid(`${what}: either reduction or top_k`);
     if (top_k !== undefined && !(Number.isSafeInteger(top_k) && top_k > 0)) {
       throw invalid(`${what}: top_k must be a whole number > 0, it is ${textOf(top_k)}`);
@@ -63,7 +63,7 @@ export function partsIn(
       ...reduces,
       ...(over !== undefined && { over: [over].flat() as string[] }),
     };
-    for (const point of resolveHooks(`${what}.hook`, points, hook)) {
+    for (const point of resolveCaptured(`${what}.hook`, points, hook)) {
       if (parts.has(point.name)) throw invalid(`${what}: ${point.name} is in another part as well`);
       parts.set(point.name, { part, point, request: { hook: point.name, ...asked } });
     }

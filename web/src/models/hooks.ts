@@ -40,6 +40,14 @@ export function resolveHooks(option: string, hooks: readonly PassHook[], filter:
   return hooks.filter((hook) => chosen.some((some) => some.has(hook)));
 }
 
+/** The same of hook points that were computed: those on request are like any other. Default: all. */
+export const resolveCaptured = (option: string, hooks: readonly HookPoint[], filter: NamesFilter = '*'): HookPoint[] =>
+  resolveHooks(
+    option,
+    hooks.map((point) => ({ ...point, on_request: false })),
+    filter,
+  );
+
 function testOf(option: string, filter: NameFilter, hooks: readonly HookPoint[]): (name: HookName) => boolean {
   if (typeof filter === 'function') return filter;
   if (isA(filter, 'RegExp')) return (name) => name.search(filter) >= 0; // search ignores lastIndex
