@@ -4,7 +4,11 @@
 import {
   AutoModelForCausalLM,
   AutoModelForSeq2SeqLM,
+  ablateHeads,
+  attributionPatching,
+  type LayerHook,
   logitDifference,
+  logitDifferenceTerm,
   type ModelInputs,
   type PatchActivationsOptions,
   type PreTrainedModel,
@@ -55,6 +59,26 @@ describe('a language model', async () => {
     expect(found.hooks).toEqual(['blocks.0.hook_resid_pre', 'blocks.1.hook_resid_pre']);
     expect(found.patched.dims).toEqual([2]);
     expect([...found.patched.data]).toEqual([Math.fround(found.clean), Math.fround(found.clean)]);
+  });
+
+  it('patches, estimates and ablates what heads add as it does what they attend to', async () => {
+    const term = logitDifferenceTerm(11, 12, -1, 2);
+    const result = 'blocks.*.attn.hook_result';
+    const each = async (hook: LayerHook) => {
+      const given = { clean, corrupted, by: 'head', hook } as const;
+      const patched = await patchActivations(model, { ...given, metric });
+      const estimated = await attributionPatching(model, { ...given, metric: term });
+      const ablated = await ablateHeads(model, clean, { metric, hook });
+      return [patched.patched, estimated.patched, ablated.changes];
+    };
+    const expected = await each('blocks.*.attn.hook_z');
+    for (const [at, found] of (await each(result)).entries()) {
+      const other = expected[at] as Tensor<'float32'>;
+      expect(found.dims).toEqual(other.dims);
+      found.data.forEach((value, i) => {
+        expect(value).toBeCloseTo(other.data[i] as number, 5);
+      });
+    }
   });
 
   it('answers as before where both inputs are the same up to there', async () => {

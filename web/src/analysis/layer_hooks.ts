@@ -47,7 +47,7 @@ export async function attentionScale(model: PreTrainedModel, layer: number): Pro
  * than one in a layer.
  */
 export function layerHooks(model: PreTrainedModel, hook: LayerHook): HookName[] {
-  const names = resolveHooks('hook', model.hooks(), hook).map(({ name }) => name);
+  const names = resolveHooks('hook', model.hooks({ on_request: true }), hook).map(({ name }) => name);
   const kinds = [...new Set(names.map((name) => name.replace(/\d+/, '*')))];
   if (kinds.length === 1) return names;
   const message = `hook: '${hook}' means ${kinds.join(', ')}: one for each layer is needed`;
@@ -64,7 +64,7 @@ export function axisOf(
   hook: HookName,
   wanted: 'head' | 'position',
 ): { axis: number; extent: string | number } {
-  const { axes = [], dims = [] } = model.hooks().find(({ name }) => name === hook) ?? {};
+  const { axes = [], dims = [] } = model.hooks({ on_request: true }).find(({ name }) => name === hook) ?? {};
   const axis = wanted === 'head' ? headAxis(axes) : posAxis(axes);
   if (axis >= 0) return { axis, extent: dims[axis] as string | number };
   throw new ClearformerError('invalid_argument', `${call}: ${hook} [${axes.join(', ')}] has no axis of ${wanted}s`, {
