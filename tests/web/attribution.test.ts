@@ -2,6 +2,7 @@
 // against activation patching.
 import {
   AutoModelForCausalLM,
+  AutoModelForSeq2SeqLM,
   attributionPatching,
   edgeAttribution,
   type GenerativeModel,
@@ -143,6 +144,16 @@ it('takes bigints for tokens and the number of sequences', () => {
   const [token, other, batch] = [11n, 5n, 2n] as unknown as number[];
   const term = logitDifferenceTerm(token as number, other as number, -1, batch);
   expect(term).toEqual(logitDifferenceTerm(11, 5, -1, 2));
+});
+
+it('makes the inputs of a decoder from a loss’s labels', async () => {
+  await using t5 = await AutoModelForSeq2SeqLM.from_pretrained(fixturePath('models/t5/odd'));
+  const inputs = { input_ids: [[5, 6, 7, 8]] };
+  const given = { metric: { labels: [[5, 6, 7]] }, at: 'decoder.hook_embed', steps: 4 } as const;
+  const found = await integratedGradients(t5, inputs, given);
+  expect(found.sums.dims).toEqual([1, 3]);
+  const start = (t5.config as { decoder_start_token_id: number }).decoder_start_token_id;
+  expect(await integratedGradients(t5, { ...inputs, decoder_input_ids: [[start, 5, 6]] }, given)).toEqual(found);
 });
 
 describe('what cannot be attributed', () => {

@@ -84,6 +84,21 @@ describe.each(variants)('gradients equal autograd, %s', (variant) => {
   });
 });
 
+it('takes a flat list of labels as one row, as a call of the model does', async () => {
+  const flat = [5, 6, 7];
+  for (const [task, folder] of [
+    ['causal-lm', 'llama_tiny/bias'],
+    ['seq2seq-lm', 'models/t5/odd'],
+  ] as const) {
+    await using model = await (classes[task] as AutoModelClass<PreTrainedModel>).from_pretrained(fixturePath(folder));
+    const inputs = { input_ids: [[5, 6, 7]] } as ModelInputs;
+    const { loss } = (await model({ ...inputs, labels: flat })) as unknown as { loss: Float };
+    for (const labels of [flat, [flat]]) {
+      expect(Math.fround((await model.backward(inputs, { metric: { labels } })).value)).toBe(loss.item());
+    }
+  }
+});
+
 describe('patchSaliency', () => {
   const one = cases.find(({ name }) => name === 'vit/odd_image_classification') as Case;
 

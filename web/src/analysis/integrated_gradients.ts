@@ -122,8 +122,9 @@ function placeOf(model: PreTrainedModel, inputs: ModelInputs, at: string, option
   const hook = at as HookName;
   return {
     async value() {
-      const [, cache] = await model.run_with_cache(inputs, { names_filter: hook, signal });
-      return cache[hook] as Tensor<'float32'>;
+      // With the metric, whose labels a decoder's inputs may be made of.
+      const { activations } = await model.backward(inputs, { metric, names_filter: hook, signal });
+      return activations[hook] as Tensor<'float32'>;
     },
     async at(value) {
       const edits = [{ hook, op: 'replace', value }] as const;

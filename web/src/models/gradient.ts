@@ -155,7 +155,7 @@ export async function gradients(
     if (isFunction(metric)) issued?.(); // which may call the model, too
     const { terms, value: own } = isFunction(metric)
       ? await computed(call, metric, pass, reached, engine, signal)
-      : { terms: termsIn(call, metric, reached), value: undefined };
+      : { terms: termsIn(call, metric, reached, cfg.task), value: undefined };
     const more = { memory, ...(!return_logits && { omit_logits: true }), ...(back && { bwd_hooks: back.fwd_hooks }) };
     const running = engine.call('model_gradient', { ...pass, ...terms, ...wanted.request, ...more }, signal);
     issued?.();
@@ -172,7 +172,7 @@ function labelledInputs(cfg: ModelShape, inputs: ModelInputs, metric: Differenti
   const term = [metric]
     .flat()
     .find((one): one is LossTerm => typeof one === 'object' && one !== null && 'labels' in one);
-  return term === undefined ? inputs : withDecoderInputs(cfg, inputs ?? {}, labelsIn(term.labels));
+  return term === undefined ? inputs : withDecoderInputs(cfg, inputs ?? {}, labelsIn(term.labels, cfg.task));
 }
 
 /** A cache with the gradients of a metric with respect to the same activations, and the metric. */

@@ -147,6 +147,7 @@ export function termsIn(
   call: string,
   metric: MetricTerm | readonly MetricTerm[],
   hooks: readonly HookPoint[],
+  task?: string,
 ): MetricIn {
   const terms = [metric].flat() as MetricTerm[];
   if (metric === undefined || metric === null || terms.length === 0) throw invalid(`${call}: there is no metric`);
@@ -163,7 +164,7 @@ export function termsIn(
     if (typeof term !== 'object' || term === null) throw invalid(`${what} is no term`);
     if ('labels' in term) {
       checkOptions(what, term, ['labels', 'label_smoothing', 'weight']);
-      found.losses.push(lossIn(term));
+      found.losses.push(lossIn(term, task));
     } else if ('logits' in term) {
       checkOptions(what, term, ['logits']);
       for (const logit of checkedLogits(what, term.logits)) logits.push(logit);
@@ -182,8 +183,11 @@ export function termsIn(
 
 const none: TensorIn = { data: new Float32Array(0), dims: [0] };
 
-function lossIn({ labels, label_smoothing = 0, weight = 1 }: LossTerm): NonNullable<MetricIn['losses']>[number] {
-  return { labels: labelsIn(labels), label_smoothing, weight };
+function lossIn(
+  { labels, label_smoothing = 0, weight = 1 }: LossTerm,
+  task: string | undefined,
+): NonNullable<MetricIn['losses']>[number] {
+  return { labels: labelsIn(labels, task), label_smoothing, weight };
 }
 
 function checkedLogits(what: string, logits: readonly LogitTerm[]): readonly LogitTerm[] {
