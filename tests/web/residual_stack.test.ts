@@ -1,6 +1,7 @@
 // Stacks of the residual stream's components, as by TransformerLens' ActivationCache, and texts as its tokens.
 
 import {
+  type ActivationCache,
   AutoModelForCausalLM,
   AutoModelForMaskedLM,
   AutoModelForSeq2SeqLM,
@@ -127,6 +128,30 @@ it('names the hook that a cache lacks, and the layer that a model lacks', async 
     code: 'invalid_argument',
   });
 });
+
+it('refuses a norm or a stream that the model does not have', async () => {
+  const sizes = { vocab_size: 40, hidden_size: 16, num_hidden_layers: 2, num_attention_heads: 2 };
+  const opt = { model_type: 'opt', ffn_dim: 16, max_position_embeddings: 16, _remove_final_layer_norm: true };
+  const from = (config: object) => AutoModelForCausalLM.from_config({ ...sizes, ...config }, { seed: 1 });
+  await using bare = await from({ ...opt, word_embed_proj_dim: 16 });
+  await using olmo = await load('models/olmo2/odd');
+  await using parallel = await load('models/phi/even');
+  for (const [model, lacking, refused] of [
+    [bare, 'ln_final.hook_scale', (cache) => accumulated_resid(bare, cache, { apply_ln: true })],
+    [bare, 'ln_final.hook_scale', async (cache) => logit_attrs(bare, cache, await stacked(bare, cache), 5)],
+    [olmo, 'blocks.1.ln1.hook_scale', (cache) => accumulated_resid(olmo, cache, { layer: 1, apply_ln: true })],
+    [parallel, 'blocks.0.hook_resid_mid', (cache) => accumulated_resid(parallel, cache, { incl_mid: true })],
+  ] as [PreTrainedModel, string, (cache: ActivationCache) => Promise<unknown>][]) {
+    const [, cache] = await model.run_with_cache({ input_ids });
+    expect(await failureOf(() => refused(cache))).toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining(`it has no ${lacking}`),
+    });
+  }
+});
+
+const stacked = async (model: PreTrainedModel, cache: ActivationCache) =>
+  (await accumulated_resid(model, cache)).components;
 
 it('to_tokens and to_str_tokens begin with the bos token, as TransformerLens', async () => {
   const model = await AutoModelForCausalLM.from_pretrained(storiesPath);

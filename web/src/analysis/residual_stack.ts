@@ -12,7 +12,7 @@ import { Tensor } from '../tensor/tensor.js';
 import { checkCall } from './check_call.js';
 import { attentionScale, inLayer, stackPrefix } from './layer_hooks.js';
 import { type Positions, placesOf, takePlaces } from './positions.js';
-import { embeddingParts, hasInLayers, requireStream, requireSum } from './residual_parts.js';
+import { embeddingParts, hasInLayers, refusal, requireStream, requireSum } from './residual_parts.js';
 import { type TokenChoice, tokenDirections } from './token_directions.js';
 
 type Float = Tensor<'float32'>;
@@ -39,7 +39,8 @@ const stackOptions = ['layer', 'apply_ln', 'pos'];
 /**
  * The stream before each layer (`0_pre`, …; with `incl_mid` also `0_mid`) up to `layer`; after the last it is
  * `final_post`. With `mlp_input` it ends with the input of that layer's feed-forward network, which is the stream before
- * the layer where both halves read that. Rejects with `invalid_argument` for a hook that the cache does not have.
+ * the layer where both halves read that. Rejects with `invalid_argument` for a hook that the cache does not have,
+ * `unsupported` for one that the model does not have.
  */
 export async function accumulated_resid(
   model: PreTrainedModel,
@@ -59,7 +60,7 @@ export async function accumulated_resid(
     const middle = layer < last ? incl_mid && 'hook_resid_mid' : mlp_input && mlpInput(model).stream;
     if (middle) parts.push({ label: `${layer}_mid`, hook: inLayer(model, layer, middle) });
   }
-  return finished('accumulated_resid', model, cache, collected('accumulated_resid', cache, parts), options);
+  return finished('accumulated_resid', model, cache, collected('accumulated_resid', model, cache, parts), options);
 }
 
 /**
@@ -94,7 +95,7 @@ export async function decompose_resid(
       if (names.has(hook) && (layer < last || leaf !== 'mlp_out')) parts.push({ label: `${layer}_${leaf}`, hook });
     }
   }
-  return finished('decompose_resid', model, cache, collected('decompose_resid', cache, parts), options);
+  return finished('decompose_resid', model, cache, collected('decompose_resid', model, cache, parts), options);
 }
 
 /**
@@ -114,7 +115,7 @@ export async function stack_head_results(
   const labels: string[] = [];
   const results: Float[] = [];
   for (let layer = 0; layer < last; layer++) {
-    const z = captured('stack_head_results', cache, inLayer(model, layer, 'attn.hook_z'));
+    const z = captured('stack_head_results', model, cache, inLayer(model, layer, 'attn.hook_z'));
     const [batch = 0, length = 0, heads = 0, width = 0] = z.dims;
     const rows = z.permute(2, 0, 1, 3).view(heads, batch * length, width);
     const weight = await model.parameter(inLayer(model, layer, 'attn.W_O'), { with_adapters: true });
@@ -126,7 +127,7 @@ export async function stack_head_results(
     }
   }
   if (options.incl_remainder === true && last > 0) {
-    const whole = captured('stack_head_results', cache, inLayer(model, last - 1, 'hook_resid_post'));
+    const whole = captured('stack_head_results', model, cache, inLayer(model, last - 1, 'hook_resid_post'));
     labels.push('remainder');
     results.push(results.reduce((rest, result) => rest.sub(result), whole));
   }
@@ -189,14 +190,15 @@ function mlpInput(model: PreTrainedModel): { stream: string | undefined; norm: s
   return { stream, norm: norm ?? 'ln1' };
 }
 
-function captured(call: string, cache: ActivationCache, hook: string): Float {
+function captured(call: string, model: PreTrainedModel, cache: ActivationCache, hook: string): Float {
   const value = (cache as Readonly<Record<string, Float>> | undefined)?.[hook];
   if (value !== undefined) return exportedTensor(call, value) as Float;
+  if (!model.hooks().some(({ name }) => name === hook)) throw refusal(call, model, `it has no ${hook}`);
   throw new ClearformerError('invalid_argument', `${call}: the cache has no ${hook}; capture it with names_filter`);
 }
 
-function collected(call: string, cache: ActivationCache, parts: readonly Part[]): Collected {
-  const values = parts.map(({ hook }) => captured(call, cache, hook));
+function collected(call: string, model: PreTrainedModel, cache: ActivationCache, parts: readonly Part[]): Collected {
+  const values = parts.map(({ hook }) => captured(call, model, cache, hook));
   const [batch = 0, length = 0, width = 0] = values.at(-1)?.dims ?? [];
   const zeros = new Tensor('float32', new Float32Array(batch * length * width), [batch, length, width]);
   // Positions are the same for all sequences.
@@ -238,7 +240,7 @@ function normalized(
   requireStream(call, model);
   const norm = options.mlp_input === true ? mlpInput(model).norm : 'ln1';
   const hook = last === model.cfg.n_layers ? `${top}ln_final.hook_scale` : inLayer(model, last, `${norm}.hook_scale`);
-  const scale = atPositions(call, captured(call, cache, hook), options.pos);
+  const scale = atPositions(call, captured(call, model, cache, hook), options.pos);
   const centred = model.cfg.normalization_type === 'LN' ? all.sub(all.mean(-1, true)) : all;
   return centred.div(scale);
 }
