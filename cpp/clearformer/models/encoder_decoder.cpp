@@ -42,6 +42,7 @@ class EncoderDecoderModel::Pass : public ForwardPass {
         guard_(inputs.cache),
         frame_(model.arena_),
         context_{model.arena_, TraceScope(trace)} {
+    if (inputs.input_features) inputs_.attention_mask.reset();
     if (inputs.cache == nullptr || !inputs.cache->has_memory()) {
       encoder_.emplace(model.encoder_, model.source(inputs), context_ / "encoder");
     } else {
@@ -155,7 +156,7 @@ TowerInputs EncoderDecoderModel::source(const ModelInputs& inputs) {
   TowerInputs source;
   source.ids = inputs.input_ids;
   source.features = inputs.input_features;
-  source.attention_mask = inputs.attention_mask;
+  if (!inputs.input_features) source.attention_mask = inputs.attention_mask;
   source.positions = inputs.position_ids;
   source.embeds = inputs.inputs_embeds;
   if (!inputs.has_target()) source.stop_at_layer = inputs.stop_at_layer;
@@ -200,7 +201,9 @@ void EncoderDecoderModel::check(const ModelInputs& inputs) const {
     expect_inputs(inputs, {"decoder_input_ids"},
                   {"decoder_attention_mask", "decoder_position_ids"});
   } else if (config_.tower.audio) {
-    expect_inputs(inputs, {"input_features"},
+    ModelInputs heard = inputs;
+    if (heard.input_features) heard.attention_mask.reset();  // of frames: ignored, as upstream
+    expect_inputs(heard, {"input_features"},
                   {"decoder_input_ids", "decoder_attention_mask", "decoder_position_ids"});
   } else {
     expect_inputs(inputs, {"input_ids"},

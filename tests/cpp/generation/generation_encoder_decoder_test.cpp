@@ -7,6 +7,7 @@
 #include "support/files.h"
 #include "support/generations.h"
 #include "support/model_runs.h"
+#include "support/random.h"
 
 namespace clearformer::test {
 namespace {
@@ -177,6 +178,31 @@ TEST_P(EncoderDecoderGeneration, WhatItCannotReadIsRefused) {
   const Tensor two = random_ids(4, 2, 3, model->config().d_vocab());
   inputs.decoder_input_ids = two.view();
   refuse(ErrorCode::shape_mismatch, {"sequences"}, inputs);
+}
+
+// A feature extractor marks the frames of sound; transformers takes the mask, and its encoder ignores it.
+TEST(GenerationFromSound, IgnoresTheMaskOfItsFrames) {
+  const auto whisper = from_pretrained(fixture_path("models/whisper/odd"));
+  const Tensor features = Random(4).tensor({1, 8, 40});
+  const Tensor mask = Tensor::zeros({1, 40}, DType::u8), prompt = tokens({1, 4});
+  ModelInputs plain;
+  plain.input_features = features.view();
+  ModelInputs masked = plain;
+  masked.attention_mask = mask.view();
+  const auto text = [&](const ModelInputs& inputs) {
+    Generation generation(*whisper, inputs, options(R"({"max_new_tokens": 6})"));
+    return run(generation);
+  };
+  EXPECT_EQ(text(masked), text(plain));
+  plain.decoder_input_ids = masked.decoder_input_ids = prompt.view();
+  expect_same_bits("logits", whisper->forward(masked).at("logits"),
+                   whisper->forward(plain).at("logits").clone());
+  KeyValueCache cache = whisper->make_cache();
+  masked.cache = &cache;
+  whisper->forward(masked);
+  masked.input_features.reset();
+  expect_error(ErrorCode::unsupported, {"leave out its inputs"},
+               [&] { whisper->forward(masked); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Checkpoints, EncoderDecoderGeneration,
