@@ -29,7 +29,7 @@ const isFunction = (value: unknown) => typeof value === 'function';
 const isAnyObject = (value: unknown) => typeof value === 'object';
 const callbacks = 'callback_function token_callback_function on_chunk_start on_chunk_end on_finalize';
 const flags =
-  'add_generation_prompt add_special_tokens apply_ln center_writing_weights clean_up_tokenization_spaces dequantize deterministic enable_thinking fold_ln incl_embeds incl_mid incl_remainder interpolate_pos_encoding local_files_only mlp_input multi_label nesterov normalize on_request output_attentions output_hidden_states output_logits output_scores prepend_bos quantize return_attention_mask return_dict return_dict_in_generate return_documents return_full_text return_length return_logits return_offsets_mapping return_overflowing_tokens return_special_tokens_mask return_tensor return_token_type_ids skip_prompt skip_special_tokens tokenize use_cache with_adapters worker';
+  'add_generation_prompt add_special_tokens apply_ln center_writing_weights clean_up_tokenization_spaces decode_with_timestamps dequantize deterministic enable_thinking fold_ln incl_embeds incl_mid incl_remainder interpolate_pos_encoding local_files_only mlp_input multi_label nesterov normalize on_request output_attentions output_hidden_states output_logits output_scores prepend_bos quantize return_attention_mask return_dict return_dict_in_generate return_documents return_full_text return_length return_logits return_offsets_mapping return_overflowing_tokens return_special_tokens_mask return_tensor return_token_type_ids skip_prompt skip_special_tokens tokenize use_cache with_adapters worker';
 
 /** What options of these names are wherever they exist; null, where it is one, is as if not given. */
 const kinds = new Map(

@@ -92,6 +92,8 @@ export async function readTokenizer(
   if (/^(nllb|mbart|m2m)/.test(classNameOf(config))) {
     (await loadPart(() => import('./languages.js'))).placeLanguages(tokenizer, config);
   }
+  if (classNameOf(config) === 'whisper')
+    (await loadPart(() => import('./whisper_decoding.js'))).decodeSpeech(tokenizer);
   progress.ready();
   return tokenizer;
 }

@@ -44,6 +44,8 @@ export interface DecodeOptions {
   skip_special_tokens?: boolean | undefined;
   /** Remove spaces before punctuation; default: the setting of tokenizer_config.json. */
   clean_up_tokenization_spaces?: boolean | undefined;
+  /** Whisper: keep timestamps, as `<|1.08|>`; the tokenizer must be loaded by AutoTokenizer. Default false. */
+  decode_with_timestamps?: boolean | undefined;
 }
 
 export interface PreTrainedTokenizer extends TokenizerCall {}
