@@ -1,6 +1,6 @@
 // Whisper's feature extraction: log-mel spectrograms, computed by the core (log_mel_spectrogram.h).
 
-import type { ReadOptions } from '../checkpoint/files.js';
+import { type ReadOptions, readOptional } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import { readProcessorConfig } from '../checkpoint/processor_config.js';
 import { openSource, type Source, type SourceOptions, sourceOptions } from '../checkpoint/source.js';
@@ -12,7 +12,7 @@ import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions, expectArgument, ownOptions } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { type AudioInput, read_audio } from './audio_input.js';
-import { type WhisperFeatures, whisperFeatures } from './feature_extractor_config.js';
+import { isNamed, type WhisperFeatures, whisperFeatures } from './feature_extractor_config.js';
 
 /** How a feature extractor is loaded: the options of a model that concern files. */
 export interface FeatureExtractorLoadOptions extends SourceOptions, ReadOptions {}
@@ -85,7 +85,7 @@ export class WhisperFeatureExtractor extends Callable<
 
   /** Loads it from the source of a model; see AutoFeatureExtractor. */
   static from_pretrained(source: Source, options: FeatureExtractorLoadOptions = {}): Promise<WhisperFeatureExtractor> {
-    return load('WhisperFeatureExtractor.from_pretrained', source, options);
+    return load('WhisperFeatureExtractor.from_pretrained', source, options, readWhisper);
   }
 
   /** @internal A copy that computes on a model's engine, to keep long work out of this thread. */
@@ -175,7 +175,8 @@ function frameMask(sounds: readonly Float32Array[], frames: number, hop: number)
 export const AutoFeatureExtractor = {
   /**
    * Loads the feature extractor of a model: the member `feature_extractor` of processor_config.json, which transformers
-   * 5 writes, or preprocessor_config.json. Only Whisper's is supported. Rejects with `file_not_found`, `network_error`,
+   * 5 writes, or preprocessor_config.json. Only Whisper's is supported; if a file names no type, the model_type in
+   * config.json tells it. Rejects with `file_not_found`, `network_error`,
    * `malformed_config`, `unsupported`, `integrity_mismatch`, or the abort signal's reason.
    */
   from_pretrained(source: Source, options: FeatureExtractorLoadOptions = {}): Promise<WhisperFeatureExtractor> {
@@ -187,15 +188,29 @@ async function load(
   call: string,
   source: Source,
   given: FeatureExtractorLoadOptions,
+  read = readFeatureExtractor,
 ): Promise<WhisperFeatureExtractor> {
   const known = [...sourceOptions, 'signal', 'integrity'];
   const options = await ownOptions(call, given, (own) => checkOptions(call, own, known));
   options.signal?.throwIfAborted();
-  return readFeatureExtractor(openSource(source, options), options);
+  return read(openSource(source, options), options);
 }
 
-/** Reads a feature extractor from an open folder. */
-export async function readFeatureExtractor(folder: Folder, options: ReadOptions): Promise<WhisperFeatureExtractor> {
+/** Reads a file of Whisper's, whatever model is beside it. */
+async function readWhisper(folder: Folder, options: ReadOptions): Promise<WhisperFeatureExtractor> {
   const { config, file } = await readProcessorConfig(folder, 'feature_extractor', options);
   return new WhisperFeatureExtractor(config, file);
+}
+
+/** Reads a feature extractor from an open folder. A file without a type is of the model_type in config.json. */
+export async function readFeatureExtractor(folder: Folder, options: ReadOptions): Promise<WhisperFeatureExtractor> {
+  const { config, file } = await readProcessorConfig(folder, 'feature_extractor', options);
+  if (isNamed(config)) return new WhisperFeatureExtractor(config, file);
+  const { model_type } = JSON.parse((await readOptional(folder, 'config.json', options))?.text ?? '{}');
+  if (model_type === 'whisper') return new WhisperFeatureExtractor(config, file);
+  throw new ClearformerError(
+    'unsupported',
+    `${file} names no feature_extractor_type, and config.json's model_type ${textOf(model_type)} does not tell it`,
+    { option: 'feature_extractor_type', file },
+  );
 }

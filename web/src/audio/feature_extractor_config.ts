@@ -53,14 +53,32 @@ const inert = [
 /** Supported values of other options: those that describe what is done anyway. */
 const harmless: Readonly<Record<string, unknown>> = { padding_side: 'right', dither: 0 };
 
-/** Throws `unsupported` for another type or an unknown option, `malformed_config` for an invalid value. */
+/** Whether a configuration names or describes what is not Whisper's: another type, or the steps of images. */
+export function isNamed(config: Readonly<Record<string, unknown>>): boolean {
+  return (config.feature_extractor_type ?? null) !== null || Object.keys(config).some((key) => imageKeys.test(key));
+}
+
+const imageKeys = /^(image_|do_(resize|rescale|center_crop)$)/;
+
+/**
+ * The parameters of a file, which need not name its type. Throws `unsupported` for another type or an unknown option,
+ * `malformed_config` for an invalid value.
+ */
 export function whisperFeatures(config: Readonly<Record<string, unknown>>, file: string): WhisperFeatures {
   const type = config.feature_extractor_type;
-  if (type !== 'WhisperFeatureExtractor') {
+  if (isNamed(config) && type !== 'WhisperFeatureExtractor') {
+    const ofSound = 'sampling_rate' in config;
+    const known = ofSound
+      ? 'known: WhisperFeatureExtractor'
+      : 'known: WhisperFeatureExtractor; for images: AutoImageProcessor';
     throw new ClearformerError(
       'unsupported',
-      `${file}: feature_extractor_type ${textOf(type)} is not supported (known: WhisperFeatureExtractor)`,
-      { option: 'feature_extractor_type', file, expected: ['WhisperFeatureExtractor'] },
+      `${file}: feature_extractor_type ${textOf(type)} is not supported (${known})`,
+      {
+        option: 'feature_extractor_type',
+        file,
+        ...(ofSound && { expected: ['WhisperFeatureExtractor'] }),
+      },
     );
   }
   const features: WhisperFeatures = { ...defaults };

@@ -133,7 +133,7 @@ export function imageProcessorType(config: Readonly<Record<string, unknown>>): s
 
 /** Throws `unsupported` for an unknown type and for the first option that is set and unknown. */
 export function checkImageProcessorConfig(type: string, config: Readonly<Record<string, unknown>>, file: string): void {
-  if (defaults[type] === undefined) {
+  if (!Object.hasOwn(defaults, type)) {
     throw new ClearformerError(
       'unsupported',
       `${file}: image_processor_type ${type} is not supported (known: ${imageProcessorTypes.join(', ')})`,

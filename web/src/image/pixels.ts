@@ -2,7 +2,9 @@
 
 import { ClearformerError, textOf } from '../support/error.js';
 import { isA } from '../support/kinds.js';
+import { expectArgument } from '../support/options.js';
 import { runs, type Steps } from '../support/steps.js';
+import { isTensor } from '../tensor/tensor.js';
 
 /** An image in memory: rows from top to bottom, pixels from left to right, interleaved channels. */
 export interface ImagePixels {
@@ -36,6 +38,7 @@ export function checkSize(call: string, width: number, height: number): void {
 /** Validates an image; throws `invalid_argument` or `shape_mismatch`. */
 export function checkedImage(call: string, image: unknown): Pixels {
   const { data, width, height, channels } = (image ?? {}) as { [K in keyof ImagePixels]?: unknown };
+  expectArgument(call, !isTensor(image), 'an image, which RawImage.fromTensor makes of a tensor', 'a Tensor');
   if (!isA(data, 'Uint8Array', 'Uint8ClampedArray', 'Float32Array')) {
     const kinds = 'an image file (URL, path or contents), an ImageData, an ImageBitmap, a canvas, an image element';
     throw new ClearformerError(

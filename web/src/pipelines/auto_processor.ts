@@ -111,12 +111,13 @@ export const AutoProcessor = {
   },
 };
 
-/** A part, or undefined if its files do not exist (or belong to another kind of part). */
+/** A part, or undefined if its files do not exist (or may belong to another kind of part, whose types are others). */
 async function present<Part>(reading: Promise<Part>): Promise<Part | undefined> {
   return reading.catch((thrown: unknown) => {
     if (!(thrown instanceof ClearformerError)) throw thrown;
-    const { option, file } = thrown.details; // without a folder no file is named
-    if (option === 'feature_extractor_type' || (isMissing(thrown) && file !== undefined)) return undefined;
+    const { option, file, expected } = thrown.details; // without a folder no file is named
+    if ((option === 'feature_extractor_type' && expected === undefined) || (isMissing(thrown) && file !== undefined))
+      return undefined;
     throw thrown;
   });
 }
