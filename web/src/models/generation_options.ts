@@ -6,6 +6,7 @@ import { textOf } from '../support/error.js';
 import { checkKinds, expectArgument, refusedOption } from '../support/options.js';
 import { loadPart } from '../support/platform.js';
 import { warn } from '../support/warning.js';
+import type { Tensor } from '../tensor/tensor.js';
 import type { Streamer } from '../text/text_streamer.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import type { CapturePart } from './capture_parts.js';
@@ -154,8 +155,22 @@ export interface GenerationOptions extends EditOptions {
   generation_config?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
+/** Language and task of a Whisper's prompt. */
+export interface SpeechTask {
+  /** A code such as `en`, or the language's English name. Default: detected by the model. */
+  language?: string | null | undefined;
+  /** `transcribe` (default), or `translate` into English. */
+  task?: 'transcribe' | 'translate' | null | undefined;
+}
+
+/** What the prompt of a Whisper is made of where there are neither `decoder_input_ids` nor `forced_decoder_ids`. */
+export interface SpeechPrompt extends SpeechTask {
+  /** Tokens before that prompt: `<|startofprev|>` and an earlier text. */
+  prompt_ids?: readonly number[] | Tensor | null | undefined;
+}
+
 /** Options of `generate`. */
-export interface GenerateOptions extends GenerationOptions {
+export interface GenerateOptions extends GenerationOptions, SpeechPrompt {
   /** Return an object with all requested outputs instead of the token ids only. */
   return_dict_in_generate?: boolean | undefined;
   /** Whether that object contains past_key_values. Default true. */
@@ -163,7 +178,7 @@ export interface GenerateOptions extends GenerationOptions {
 }
 
 /** Options of `generate_stream`. */
-export interface GenerateStreamOptions extends GenerationOptions {
+export interface GenerateStreamOptions extends GenerationOptions, SpeechPrompt {
   /** Whether tokens such as `</s>` are omitted from the text. Default true. */
   skip_special_tokens?: boolean | undefined;
 }

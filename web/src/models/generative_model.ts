@@ -1,5 +1,6 @@
 // Models that generate text: decoder-only ones continue a prompt, encoder-decoders transform text or audio.
 
+import { loadPart } from '../support/platform.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { type GeneratingModel, generate, generateStream } from './generation.js';
 import { type GenerateOptions, type GenerateStreamOptions, sortOptions } from './generation_options.js';
@@ -27,7 +28,8 @@ export class GenerativeModel extends PreTrainedModel<CausalLMOutput> {
    * may hold a prefix of the prompt, and is extended in place. Without `attention_mask`, padding tokens of the prompt
    * are masked unless they are end tokens as well; `configure({ onWarning })` is notified if that is ambiguous. Options
    * may be given among the inputs, as in transformers.js: `generate({ ...inputs, max_new_tokens: 20 })`. Rejects like a
-   * call of the model, and with the abort signal's reason after at most one layer.
+   * call of the model, and with the abort signal's reason after at most one layer. Without `decoder_input_ids` a Whisper's
+   * prompt is made of `language` and `task`, where it has several, and sequences begin with it.
    */
   generate(inputs: PromptInputs, options: GenerateOptions & { return_dict_in_generate: true }): Promise<GenerateOutput>;
   generate(inputs: GenerateInputs & { return_dict_in_generate: true }): Promise<GenerateOutput>;
@@ -39,6 +41,7 @@ export class GenerativeModel extends PreTrainedModel<CausalLMOutput> {
   async generate(given: GenerateInputs, options: GenerateOptions = {}): Promise<Tensor<'int64'> | GenerateOutput> {
     const [inputs, rest] = separated('generate', given, options);
     const own = this.withConfig('generate', rest);
+    if (this.#wantsPrompt(inputs, own)) return this.generate(...(await this.#prompted('generate', inputs, own)));
     const request = sortOptions('generate', own, this.generation_config, this.#seen());
     const prompt = this.#given('generate', inputs);
     return this.calls.ask(undefined, () => generate(this.#generating(), prompt, request, own));
@@ -54,6 +57,7 @@ export class GenerativeModel extends PreTrainedModel<CausalLMOutput> {
   ): AsyncGenerator<GenerationStep, void, undefined> {
     const [inputs, rest] = separated('generate_stream', given, options);
     const own = this.withConfig('generate_stream', rest);
+    if (this.#wantsPrompt(inputs, own)) return this.#promptedStream(inputs, own);
     const request = sortOptions('generate_stream', own, this.generation_config, this.#seen());
     return generateStream(this.#generating(), this.#given('generate_stream', inputs), request, own);
   }
@@ -61,6 +65,30 @@ export class GenerativeModel extends PreTrainedModel<CausalLMOutput> {
   /** @internal The options of a call, with those of its `generation_config`. */
   withConfig<O extends Pick<GenerateOptions, 'generation_config'>>(call: string, options: O): O {
     return withSettings(call, options, this.#loaded);
+  }
+
+  /** Whether the prompt of a Whisper is to be made, or options of one are given. */
+  #wantsPrompt(inputs: PromptInputs, options: GenerateOptions | undefined): boolean {
+    const { language, task, prompt_ids } = options ?? {};
+    return (language ?? task ?? prompt_ids) !== undefined || this.#isUnprompted(inputs, options);
+  }
+
+  #isUnprompted(inputs: PromptInputs, options: GenerateOptions | undefined): boolean {
+    const given = inputs?.decoder_input_ids ?? inputs?.past_key_values ?? options?.forced_decoder_ids ?? null;
+    return this.config.model_type === 'whisper' && given === null && (inputs?.input_features ?? null) !== null;
+  }
+
+  async #prompted<O extends GenerateOptions>(
+    call: string,
+    inputs: PromptInputs,
+    options: O,
+  ): Promise<[PromptInputs, O]> {
+    const made = this.#isUnprompted(inputs, options) ? this : undefined;
+    return (await loadPart(() => import('./whisper_prompt.js'))).prompted(call, made, inputs, options);
+  }
+
+  async *#promptedStream(inputs: PromptInputs, options: GenerateStreamOptions): ReturnType<typeof generateStream> {
+    yield* this.generate_stream(...(await this.#prompted('generate_stream', inputs, options)));
   }
 
   #given(call: string, inputs: PromptInputs) {

@@ -3,19 +3,17 @@
 // 2.3.
 
 import { expectNone } from '../checkpoint/file_rules.js';
-import type { GenerativeModel } from '../models/generative_model.js';
-import { ClearformerError, textOf } from '../support/error.js';
-import type { Tensor } from '../tensor/tensor.js';
-import { checkChoice, rowOf } from './scores.js';
-import { brokenSpeechRules } from './whisper_rules.js';
-
-/** Language and task. */
-export interface SpeechTask {
-  /** A code such as `en`, or the language's English name. Default: detected by the model. */
-  language?: string | null | undefined;
-  /** `transcribe` (default), or `translate` into English. */
-  task?: 'transcribe' | 'translate' | null | undefined;
-}
+import { checkChoice } from '../support/choices.js';
+import { ClearformerError } from '../support/error.js';
+import { refusedOption } from '../support/options.js';
+import { integerMatrix } from '../tensor/integer_input.js';
+import { Tensor } from '../tensor/tensor.js';
+import { floats } from '../tensor/tensor_input.js';
+import type { GenerateOptions, SpeechTask } from './generation_options.js';
+import type { GenerativeModel } from './generative_model.js';
+import { type PromptInputs, rowsOf } from './inputs.js';
+import { languageId, nameOfLanguage } from './whisper_languages.js';
+import { brokenSpeechRules, tasks } from './whisper_rules.js';
 
 type Ids = Readonly<Record<string, number>>;
 
@@ -35,9 +33,11 @@ interface WhisperConfig {
   forced_decoder_ids?: readonly (readonly [number, number | null])[];
 }
 
-/** Throws `malformed_config` for languages and tasks that no prompt can be made of. */
+const usualStart = 50257; // transformers' default
+
+/** Throws `malformed_config` for languages and tasks in the file that no prompt can be made of. */
 export function whisperConfig(model: GenerativeModel): WhisperConfig {
-  const { decoder_start_token_id } = model.config; // where generation_config.json has none
+  const { decoder_start_token_id = usualStart } = model.config; // where generation_config.json has none
   const held = Object.entries(model.generation_config).filter(([, value]) => value !== null);
   expectNone(brokenSpeechRules(model.generation_config, model.cfg));
   return { decoder_start_token_id, ...Object.fromEntries(held) } as unknown as WhisperConfig;
@@ -59,16 +59,17 @@ export interface WhisperPrompt {
 export async function whisperPrompt(
   model: GenerativeModel,
   input_features: Tensor<'float32'>,
-  given: SpeechTask & { times: boolean; forced_decoder_ids: unknown },
+  given: SpeechTask & { times: boolean; start?: number | null | undefined; forced_decoder_ids?: unknown },
   signal: AbortSignal | undefined,
 ): Promise<WhisperPrompt> {
   const config = whisperConfig(model);
-  const { lang_to_id, task_to_id, no_timestamps_token_id, decoder_start_token_id: start } = config;
+  const { lang_to_id, task_to_id, no_timestamps_token_id } = config;
+  const start = given.start ?? config.decoder_start_token_id;
   const batch = input_features.dims[0] ?? 0;
   const end = no_timestamps_token_id === undefined || given.times ? [] : [no_timestamps_token_id];
   const language = given.language ?? config.language;
   const task = given.task ?? config.task;
-  if (task !== undefined) checkChoice('task', task, ['transcribe', 'translate']);
+  if (task !== undefined) checkChoice('task', task, tasks);
   const forced = forcedTokens(model, given, language !== undefined || task !== undefined);
   let [spoken, what] = forced;
   let heard: readonly number[] = [];
@@ -96,7 +97,7 @@ export async function whisperPrompt(
  */
 function forcedTokens(
   model: GenerativeModel,
-  { language, task, forced_decoder_ids: given }: SpeechTask & { forced_decoder_ids: unknown },
+  { language, task, forced_decoder_ids: given }: SpeechTask & { forced_decoder_ids?: unknown },
   isNamed: boolean,
 ): (number | null)[] {
   const option = 'forced_decoder_ids';
@@ -133,60 +134,33 @@ async function heardLanguages(
   const decoder_input_ids = Array.from({ length: batch }, () => [start]);
   const { logits } = await model({ input_features, decoder_input_ids }, { signal });
   return decoder_input_ids.map((_, row) => {
-    const scores = rowOf(logits, row);
+    const scores = logits.slice(row).data;
     return ids.reduce((best, id) => ((scores[id] as number) > (scores[best] as number) ? id : best));
   });
 }
 
-// Whisper's names of languages that Intl names differently, or not in every engine.
-const ownNames: Readonly<Record<string, string>> = {
-  ba: 'bashkir',
-  bn: 'bengali',
-  bo: 'tibetan',
-  mi: 'maori',
-  my: 'myanmar',
-  nn: 'nynorsk',
-  tl: 'tagalog',
-  yue: 'cantonese',
-  jw: 'javanese',
-};
-// Other names of languages, as in transformers.
-const otherNames = new Map([
-  ['burmese', 'my'],
-  ['valencian', 'ca'],
-  ['flemish', 'nl'],
-  ['haitian', 'ht'],
-  ['letzeburgesch', 'lb'],
-  ['pushto', 'ps'],
-  ['panjabi', 'pa'],
-  ['moldavian', 'ro'],
-  ['moldovan', 'ro'],
-  ['sinhalese', 'si'],
-  ['castilian', 'es'],
-  ['mandarin', 'zh'],
-]);
-
-/** The token of a language by its code or a name. */
-export function languageId(language: string, ids: Ids): number {
-  const wanted = textOf(language).toLowerCase();
-  const codes = Object.keys(ids).map((token) => token.slice(2, -2));
-  const code =
-    codes.find((each) => each === wanted || `<|${each}|>` === wanted) ??
-    codes.find((each) => nameOfLanguage(each) === wanted) ??
-    codes.find((each) => each === otherNames.get(wanted));
-  if (code !== undefined) return ids[`<|${code}|>`] as number;
-  throw new ClearformerError('invalid_argument', `language: ${textOf(language)} is none of ${codes.join(', ')}`, {
-    option: 'language',
-    expected: codes,
-  });
-}
-
-/** The name of a language in English, in lower case. */
-export function nameOfLanguage(code: string): string {
-  const names = new Intl.DisplayNames('en', { type: 'language' });
-  try {
-    return ownNames[code] ?? names.of(code)?.toLowerCase() ?? code;
-  } catch {
-    return code; // none of the form of a code
+/**
+ * The inputs and options of a generation: with the prompt of a `model` that lacks one as `decoder_input_ids`, and without
+ * what it is made of. Throws `unsupported` for `language`, `task` and `prompt_ids` if none is made.
+ */
+export async function prompted<O extends GenerateOptions>(
+  call: string,
+  model: GenerativeModel | undefined,
+  inputs: PromptInputs,
+  options: O,
+): Promise<[PromptInputs, O]> {
+  const { language, task, prompt_ids, ...own } = options;
+  if (model === undefined) {
+    const [given] = Object.entries({ language, task, prompt_ids }).find(([, value]) => (value ?? null) !== null) ?? [];
+    if (given === undefined) return [inputs, own as O];
+    const why = "makes a Whisper's prompt, from input_features without decoder_input_ids and forced_decoder_ids";
+    throw refusedOption(call, given, why, 'unsupported');
   }
+  const { data, dims } = floats('input_features', inputs.input_features as Tensor);
+  const times = own.return_timestamps ?? whisperConfig(model).return_timestamps ?? false;
+  const asked = { language, task, times, start: own.decoder_start_token_id };
+  const { ids } = await whisperPrompt(model, new Tensor('float32', data, [...dims]), asked, own.signal);
+  const [before = []] = prompt_ids ? rowsOf(integerMatrix('prompt_ids', prompt_ids)) : [];
+  const decoder_input_ids = ids.map((row) => [...before, ...row]);
+  return [{ ...inputs, decoder_input_ids }, { ...own, forced_decoder_ids: null } as O];
 }

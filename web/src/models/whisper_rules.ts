@@ -4,6 +4,9 @@ import { brokenRules, isWhole, type Own } from '../checkpoint/file_rules.js';
 import type { ModelShape } from '../runtime/border.js';
 import type { ClearformerError } from '../support/error.js';
 import { isObject } from '../support/kinds.js';
+import { languageId } from './whisper_languages.js';
+
+export const tasks: readonly string[] = ['transcribe', 'translate'];
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -26,7 +29,15 @@ export function brokenSpeechRules(settings: Values, { d_vocab }: ModelShape): Cl
     fits: (value) => isObject(value) && value.transcribe !== undefined,
     each: below(d_vocab),
   };
-  return broken({ lang_to_id, task_to_id }, settings);
+  const ids = broken({ lang_to_id, task_to_id }, settings);
+  if (ids.length > 0 || !settings.lang_to_id || !settings.task_to_id) return ids;
+  const known = settings.lang_to_id as Readonly<Record<string, number>>;
+  const language: Own = {
+    must: `a language of lang_to_id (${Object.keys(known).join(', ')})`,
+    fits: (value) => isLanguage(value, known),
+  };
+  const task = tasks.filter((name) => isObject(settings.task_to_id) && name in settings.task_to_id);
+  return broken({ language, task }, settings);
 }
 
 /** Violations in the heads that words are timed by. */
@@ -43,7 +54,15 @@ export function brokenHeadRules(settings: Values, { n_layers, n_heads }: ModelSh
   return broken({ alignment_heads }, settings);
 }
 
-function broken(table: Readonly<Record<string, Own>>, settings: Values): ClearformerError[] {
+function isLanguage(value: unknown, ids: Readonly<Record<string, number>>): boolean {
+  try {
+    return typeof value === 'string' && languageId(value, ids) >= 0;
+  } catch {
+    return false;
+  }
+}
+
+function broken(table: Readonly<Record<string, Own | readonly string[]>>, settings: Values): ClearformerError[] {
   const file = 'generation_config.json';
   return brokenRules(file, settings, file, { [file]: table });
 }

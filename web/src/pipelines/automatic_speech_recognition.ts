@@ -5,7 +5,10 @@ import { read_audio } from '../audio/audio_input.js';
 import { readFeatureExtractor, type WhisperFeatureExtractor } from '../audio/feature_extractor.js';
 import type { ReadOptions } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
+import type { SpeechTask } from '../models/generation_options.js';
 import { GenerativeModel } from '../models/generative_model.js';
+import { whisperConfig, whisperPrompt } from '../models/whisper_prompt.js';
+import { checkChoice } from '../support/choices.js';
 import { ClearformerError } from '../support/error.js';
 import { refusedOption, throwIfAborted } from '../support/options.js';
 import { warn } from '../support/warning.js';
@@ -16,11 +19,9 @@ import { Pipeline } from './base_pipeline.js';
 import { type GenerationCallOptions, generationDefaults, splitOptions, type TextOptions } from './generation_call.js';
 import { loader } from './load_pipeline.js';
 import { type Chunk, chunkingOf, chunksOf } from './overlapping_chunks.js';
-import { checkChoice } from './scores.js';
 import { type ChunkTokens, type SpeechChunk, type SpokenOptions, spokenText } from './spoken_text.js';
 import { inBatches } from './texts.js';
 import { firstTimeOf, spokenTokens } from './whisper_passes.js';
-import { type SpeechTask, whisperConfig, whisperPrompt } from './whisper_prompt.js';
 
 /** Options of a call: those of `generate`, and the task's own. `batch_size` counts chunks and is 1 by default. */
 export interface SpeechRecognitionOptions
@@ -239,7 +240,7 @@ const isChunked = ({ chunk_length_s }: SpeechRecognitionOptions) => (chunk_lengt
 const refused: Readonly<Record<string, string>> = {
   num_return_sequences: 'a sound has one text',
   num_frames: 'the frames of a sound are counted here: leave it out',
-  prompt_ids: 'pass decoder_input_ids to model.generate()',
+  prompt_ids: 'pass it to model.generate()',
 };
 
 /**

@@ -7,6 +7,7 @@ import type { EmbeddingTerm } from '../models/gradient_metric.js';
 import { normalized, type Pooling, type PoolingMode, pool, poolingModes, tensorIn } from '../models/pooling.js';
 import { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { TensorIn } from '../runtime/border.js';
+import { checkChoice } from '../support/choices.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { loadPart } from '../support/platform.js';
@@ -18,7 +19,6 @@ import { needed, Pipeline } from './base_pipeline.js';
 import type { DenseLayer } from './dense.js';
 import { joinedRows } from './joined_rows.js';
 import { loader } from './load_pipeline.js';
-import { checkChoice } from './scores.js';
 import { type EmbeddingDefaults, readEmbeddingDefaults } from './sentence_transformers.js';
 import {
   cut,

@@ -1,6 +1,6 @@
 // Common to pipelines that generate: separates generate()'s options, and its defaults in a pipeline.
 
-import type { GenerateOptions } from '../models/generation_options.js';
+import type { GenerateOptions, SpeechPrompt } from '../models/generation_options.js';
 import type { GenerativeModel } from '../models/generative_model.js';
 import { ClearformerError } from '../support/error.js';
 import { checkKinds, refusedOption } from '../support/options.js';
@@ -8,8 +8,9 @@ import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { checkCount } from './scores.js';
 import type { CallOptions } from './texts.js';
 
-/** Options of `generate` with results other than texts, which a pipeline does not return. */
+/** Options of `generate` that concern sound, or have results other than texts, which a pipeline does not return. */
 type NotForTexts =
+  | keyof SpeechPrompt
   | 'return_dict_in_generate'
   | 'use_cache'
   | 'output_scores'

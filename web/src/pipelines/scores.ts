@@ -1,5 +1,6 @@
 // Converts logits to a pipeline's results: probabilities, the best classes, and their labels.
 
+import { checkChoice } from '../support/choices.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { refusedOption } from '../support/options.js';
 import type { Tensor } from '../tensor/tensor.js';
@@ -48,16 +49,6 @@ export function checkCount(option: string, value: unknown, least = 1): void {
     `${option} must be a whole number from ${least} up, not ${textOf(value)}`,
     { option },
   );
-}
-
-/** Throws `invalid_argument` for a value that is not among the choices. */
-export function checkChoice(option: string, value: unknown, choices: readonly unknown[]): void {
-  if (choices.includes(value)) return;
-  const known = choices.map((choice) => `'${textOf(choice)}'`).join(', ');
-  throw new ClearformerError('invalid_argument', `${option} must be one of ${known}, not ${textOf(value)}`, {
-    option,
-    expected: choices.map(String),
-  });
 }
 
 /** The part of a tensor for one row of the batch: a view, not a copy. */

@@ -2,13 +2,14 @@
 // Names and defaults are those of CrossEncoder.rank in sentence-transformers.
 
 import { PreTrainedModel } from '../models/pre_trained_model.js';
+import { checkChoice } from '../support/choices.js';
 import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { readTokenizer } from '../text/auto_tokenizer.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { type LogitsModel, Pipeline } from './base_pipeline.js';
 import { loader } from './load_pipeline.js';
-import { checkChoice, checkCount, sigmoid, topIndices } from './scores.js';
+import { checkCount, sigmoid, topIndices } from './scores.js';
 import { checkTexts, logitsOfPairs } from './text_pairs.js';
 import { cut, type TextCallOptions, textCallOptions, textList } from './texts.js';
 

@@ -1,6 +1,7 @@
 // token-classification: named entities and other classes of words in a text.
 
 import { PreTrainedModel } from '../models/pre_trained_model.js';
+import { checkChoice } from '../support/choices.js';
 import { checkOptions, expectArgument, refusedOption } from '../support/options.js';
 import { readTokenizer } from '../text/auto_tokenizer.js';
 import type { PacedCallOptions, TokenizerOutput } from '../text/batch.js';
@@ -18,7 +19,7 @@ import {
   withoutOverlaps,
 } from './entities.js';
 import { loader } from './load_pipeline.js';
-import { checkChoice, labelOf, rowOf, softmax } from './scores.js';
+import { labelOf, rowOf, softmax } from './scores.js';
 import {
   cut,
   inTextBatches,

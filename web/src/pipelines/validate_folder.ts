@@ -126,7 +126,7 @@ function sizeOf(
 
 const checkSpeech: Check = async (folder, { cfg }, signal) => {
   if (cfg?.model_type !== 'whisper') return [];
-  const { brokenHeadRules, brokenSpeechRules } = await import('./whisper_rules.js');
+  const { brokenHeadRules, brokenSpeechRules } = await import('../models/whisper_rules.js');
   const settings = JSON.parse((await readOptional(folder, 'generation_config.json', { signal }))?.text ?? '{}');
   return [
     ...brokenSpeechRules(settings, cfg).map((error) => problemOf(error, 'error')),

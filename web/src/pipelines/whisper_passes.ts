@@ -6,12 +6,12 @@ import { expectNone } from '../checkpoint/file_rules.js';
 import type { GenerateOptions } from '../models/generation_options.js';
 import type { GenerateOutput } from '../models/generation_output.js';
 import type { GenerativeModel } from '../models/generative_model.js';
+import { whisperConfig } from '../models/whisper_prompt.js';
+import { brokenHeadRules } from '../models/whisper_rules.js';
 import { ClearformerError } from '../support/error.js';
 import { Tensor } from '../tensor/tensor.js';
 import { rowOf } from './scores.js';
 import { tokenPositions } from './token_times.js';
-import { whisperConfig } from './whisper_prompt.js';
-import { brokenHeadRules } from './whisper_rules.js';
 
 /** The recognised tokens of one audio of a batch. */
 export interface SpokenTokens {
