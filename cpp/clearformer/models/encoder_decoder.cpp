@@ -201,9 +201,7 @@ void EncoderDecoderModel::check(const ModelInputs& inputs) const {
     expect_inputs(inputs, {"decoder_input_ids"},
                   {"decoder_attention_mask", "decoder_position_ids"});
   } else if (config_.tower.audio) {
-    ModelInputs heard = inputs;
-    if (heard.input_features) heard.attention_mask.reset();  // of frames: ignored, as upstream
-    expect_inputs(heard, {"input_features"},
+    expect_inputs(inputs, {"input_features"},
                   {"decoder_input_ids", "decoder_attention_mask", "decoder_position_ids"});
   } else {
     expect_inputs(inputs, {"input_ids"},

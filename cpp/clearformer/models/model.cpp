@@ -229,6 +229,8 @@ void Model::expect_inputs(const ModelInputs& inputs, std::initializer_list<std::
       if (!in(needed, entry.name) || !given(entry.name).empty()) continue;
       fail(ErrorCode::invalid_argument, "forward: ", config_.model_type, " needs ", entry.name);
     }
+    // Of frames: ignored, as in transformers.
+    if (&input == &inputs.attention_mask && inputs.input_features) continue;
     const std::string_view place = place_of(entry);
     if (!in(needed, place) && !in(optional, place)) {
       fail(ErrorCode::unsupported, "forward: ", config_.model_type, " takes no ", entry.name);

@@ -24,8 +24,9 @@ namespace clearformer {
 /// name.
 struct ModelInputs {
   using Input = std::optional<TensorView>;
-  Input input_ids = {};               // (B, T) int32
-  Input attention_mask = {};          // (B, S) uint8, 0 = padding; none: no padding; ignored beside input_features
+  Input input_ids = {};  // (B, T) int32
+  Input attention_mask =
+      {};  // (B, S) uint8, 0 = padding; none: no padding; ignored beside input_features
   Input token_type_ids = {};          // (B, T) int32; none: zeros
   Input position_ids = {};            // (B or 1, T) int32; none: the architecture's default
   Input decoder_input_ids = {};       // (B, T') int32

@@ -201,8 +201,7 @@ TEST(GenerationFromSound, IgnoresTheMaskOfItsFrames) {
   masked.cache = &cache;
   whisper->forward(masked);
   masked.input_features.reset();
-  expect_error(ErrorCode::unsupported, {"leave out its inputs"},
-               [&] { whisper->forward(masked); });
+  expect_error(ErrorCode::unsupported, {"leave out its inputs"}, [&] { whisper->forward(masked); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Checkpoints, EncoderDecoderGeneration,
