@@ -10,6 +10,7 @@ import {
 } from '../../web/src/audio/feature_extractor.js';
 import { resample_audio } from '../../web/src/audio/sample_rate.js';
 import { readWav } from '../../web/src/audio/wav.js';
+import { AutoProcessor } from '../../web/src/pipelines/auto_processor.js';
 import { sharedEngine } from '../../web/src/primitives/shared_core.js';
 import { configure } from '../../web/src/support/config.js';
 import { atOnce } from '../../web/src/support/steps.js';
@@ -276,6 +277,36 @@ describe('feature extractor files', () => {
     const both = await AutoFeatureExtractor.from_pretrained({ ...old, 'processor_config.json': text(part) });
     expect(both.features.feature_size).toBe(64);
     expect((await codeOf(() => AutoFeatureExtractor.from_pretrained({}))).code).toBe('file_not_found');
+  });
+
+  it('need no type beside a Whisper, and those for images are told what reads them', async () => {
+    const files = (config: object, model_type?: string) => ({
+      'preprocessor_config.json': text(config),
+      ...(model_type && { 'config.json': text({ model_type }) }),
+    });
+    const sound = { feature_size: 64, sampling_rate: 16000 };
+    for (const read of [AutoFeatureExtractor, WhisperFeatureExtractor]) {
+      expect((await read.from_pretrained(files(sound, 'whisper'))).features.feature_size).toBe(64);
+    }
+    expect((await AutoProcessor.from_pretrained(files(sound, 'whisper'))).feature_extractor).toBeDefined();
+    expect((await WhisperFeatureExtractor.from_pretrained(files(sound))).features.feature_size).toBe(64);
+    const unsupported = (part: string) => ({ code: 'unsupported', message: expect.stringContaining(part) });
+    const untold = await codeOf(() => AutoFeatureExtractor.from_pretrained(files(sound, 'wav2vec2')));
+    expect(untold).toMatchObject(unsupported('wav2vec2'));
+    const images = { do_resize: true, image_mean: [0.5, 0.5, 0.5] };
+    for (const type of [
+      {},
+      { image_processor_type: 'ViTImageProcessor' },
+      { feature_extractor_type: 'ViTFeatureExtractor' },
+    ]) {
+      const failure = await codeOf(() => AutoFeatureExtractor.from_pretrained(files({ ...images, ...type }, 'vit')));
+      expect(failure).toMatchObject(unsupported('AutoImageProcessor'));
+      const { image_processor } = await AutoProcessor.from_pretrained(files({ ...images, ...type }, 'vit'));
+      expect(image_processor?.image_processor_type).toBe('ViTImageProcessor');
+    }
+    const other = { ...sound, feature_extractor_type: 'Wav2Vec2FeatureExtractor' };
+    const failure = await codeOf(() => AutoProcessor.from_pretrained(files(other, 'wav2vec2')));
+    expect(failure).toMatchObject(unsupported('feature_extractor_type Wav2Vec2FeatureExtractor'));
   });
 
   it('are refused where they say what is not known', async () => {

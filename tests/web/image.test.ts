@@ -11,6 +11,7 @@ import { checkedImage, type ImagePixels, type Pixels, withChannels } from '../..
 import { RawImage } from '../../web/src/image/raw_image.js';
 import { resize } from '../../web/src/image/resampling.js';
 import { atOnce } from '../../web/src/support/steps.js';
+import { Tensor } from '../../web/src/tensor/tensor.js';
 import { type Case, casesOf, fixturePath, type Reference, readReferences } from './support/references.js';
 
 const cases = casesOf('images');
@@ -158,6 +159,9 @@ describe('image processors', () => {
       (
         [
           [{ image_processor_type: 'SamImageProcessor' }, 'unsupported', 'SamImageProcessor'],
+          ...['toString', 'constructor', '__proto__'].map(
+            (type) => [{ image_processor_type: type }, 'unsupported', type] as const,
+          ),
           [{ image_processor_type: undefined }, 'unsupported', 'image_processor_type none'],
           [{ do_pad: true }, 'unsupported', "'do_pad'"],
           [{ size_divisor: 32 }, 'unsupported', "'size_divisor'"],
@@ -228,4 +232,6 @@ it('knows every spelling of a size', () => {
   // 25 · 10 / 20 = 12.5: Python rounds half to even.
   expect(resizedTo({ shortest_edge: 20, longest_edge: 25 }, 10, 20)).toEqual([12, 25]);
   expect(checkedImage('test', { data: new Uint8Array(6), width: 1, height: 2 }).channels).toBe(3);
+  const tensor = new Tensor('uint8', new Uint8Array(6), [3, 1, 2]);
+  expect(() => checkedImage('test', tensor)).toThrow('RawImage.fromTensor');
 });
