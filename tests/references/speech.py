@@ -2,15 +2,18 @@
 
 The tiny checkpoint has random weights and its own tokenizer (whisper_times_97), whose last 36 tokens are timestamps: its
 texts are nonsense, but cover all rules of timestamps, passes, chunks and their merging. --models contains whisper-tiny, too.
-`languages` has the codes of Whisper's languages and of all names they are called by.
+`languages` has the codes of Whisper's languages and of all names they are called by; `decoded` has random ids of that
+tokenizer as text, with and without special tokens and timestamps; `prompts` has what generate() writes by language and task.
 """
 
 import copy
 import functools
 import os
+import random
 import wave
 
 import numpy
+import torch
 from transformers import AutoTokenizer, WhisperFeatureExtractor, WhisperForConditionalGeneration, pipeline
 from transformers.models.whisper import tokenization_whisper
 from transformers.models.whisper.tokenization_whisper import LANGUAGES, TO_LANGUAGE_CODE
@@ -18,7 +21,7 @@ from transformers.models.whisper.tokenization_whisper import LANGUAGES, TO_LANGU
 from common import Group, arguments
 from models_common import load_checkpoint
 from pipelines import plain, sound
-from pipelines_tokenizers import write
+from pipelines_tokenizers import whisper_times_97, write
 
 EXTRACTOR = {"feature_extractor_type": "WhisperFeatureExtractor", "feature_size": 8, "sampling_rate": 1600, "hop_length": 40,
              "n_fft": 40, "chunk_length": 1}
@@ -98,12 +101,49 @@ def add_real(group, folder):
     group.add({"name": "whisper_tiny", "op": "automatic-speech-recognition", "checkpoint": "whisper-tiny", "calls": calls})
 
 
+def random_ids(rng):
+    """Also with an earlier text before <|startoftranscript|> (7 and 1), or without that token."""
+    ids = [rng.randrange(97) for _ in range(rng.randint(0, 12))]
+    return rng.choice([ids, ids, [7, *ids], [7, *(rng.randrange(9, 60) for _ in range(3)), 1, 3, 5, *ids]])
+
+
+def timed_ids(rng):
+    """Text between pairs of timestamps, which begin anew once."""
+    times = sorted(rng.randrange(61, 97) for _ in range(4)) + sorted(rng.randrange(61, 97) for _ in range(2))
+    pairs = zip(times[::2], times[1::2])
+    return [1, 3, 5, *(i for pair in pairs for i in (pair[0], rng.randrange(9, 60), rng.randrange(9, 60), pair[1])), 2][rng.randrange(2):]
+
+
+def add_decoded(group):
+    # Not from its files, which do not list the special tokens: upstream's timestamps begin behind the last one listed.
+    tokenizer, rng, cases = whisper_times_97(), random.Random(58), []
+    for ids in [random_ids(rng) for _ in range(24)] + [timed_ids(rng) for _ in range(8)]:
+        for options in ({}, {"skip_special_tokens": True}, {"decode_with_timestamps": True},
+                        {"skip_special_tokens": True, "decode_with_timestamps": True}):
+            cases.append({"ids": ids, "options": options, "text": tokenizer.decode(ids, **options)})
+    group.add({"name": "decoded", "op": "decoded", "tokenizer": "whisper_times_97", "cases": cases})
+
+
+def add_prompts(group, out):
+    model = tiny_pipeline(out, AutoTokenizer.from_pretrained(os.path.join(out, "pipelines", "whisper_times_97"))).model
+    features, calls = numpy.sin(numpy.arange(320, dtype=numpy.float32)).reshape(1, 8, 40), []
+    for options in ({"language": "en"}, {"language": "french", "task": "translate"}, {"task": "transcribe"},
+                    {"language": "fr", "task": "transcribe", "return_timestamps": True},
+                    {"language": "en", "prompt_ids": [7, 20, 30]}):
+        given = options | ({"prompt_ids": torch.tensor(options["prompt_ids"])} if "prompt_ids" in options else {})
+        ids = model.generate(torch.from_numpy(features), num_beams=1, max_new_tokens=8, **given)
+        calls.append({"options": options, "ids": ids[0].tolist()})
+    group.add({"name": "prompts", "op": "prompts", "calls": calls})
+
+
 def main():
     args = arguments(__doc__.splitlines()[0])
     group = Group(args, "speech", "speech.py", ["transformers", "tokenizers"])
     add_tiny(group, args.out)
     add_real(group, os.path.join(args.models, "whisper-tiny"))
     group.add({"name": "languages", "op": "languages", "languages": LANGUAGES, "codes": TO_LANGUAGE_CODE})
+    add_decoded(group)
+    add_prompts(group, args.out)
     group.save()
 
 

@@ -108,6 +108,9 @@ describe('what is asked for', () => {
       [{ lang_to_id: { ...lang_to_id, '<|de|>': id } }, 'lang_to_id[<|de|>]'],
       [{ task_to_id: { ...task_to_id, transcribe: id } }, 'task_to_id[transcribe]'],
     ]),
+    ...['klingon', 5].map((language): [object, string] => [{ language }, 'language must be']),
+    ...['sing', 5].map((task): [object, string] => [{ task }, 'task must be']),
+    [{ task: 'translate', task_to_id: { transcribe: 5 } }, 'task must be'],
   ])('%j in generation_config.json is refused', async (more, key) => {
     const failure = await failureOf(() => pipeline('automatic-speech-recognition', told(more), here));
     expect(failure).toMatchObject({ code: 'malformed_config', details: { file: 'generation_config.json' } });

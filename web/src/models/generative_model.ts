@@ -18,6 +18,8 @@ interface MainInput {
 /** Inputs and options of `generate` in one object. */
 export type GenerateInputs = PromptInputs & MainInput & GenerateOptions;
 
+type Prompted<O> = () => Promise<[PromptInputs, O]>;
+
 /** A language model. Instances are callable: `await model({ input_ids })`. */
 export class GenerativeModel extends PreTrainedModel<CausalLMOutput> {
   readonly #loaded = loadedSettings(this.generation_config);
@@ -41,7 +43,8 @@ export class GenerativeModel extends PreTrainedModel<CausalLMOutput> {
   async generate(given: GenerateInputs, options: GenerateOptions = {}): Promise<Tensor<'int64'> | GenerateOutput> {
     const [inputs, rest] = separated('generate', given, options);
     const own = this.withConfig('generate', rest);
-    if (this.#wantsPrompt(inputs, own)) return this.generate(...(await this.#prompted('generate', inputs, own)));
+    const spoken = this.#spoken('generate', inputs, own);
+    if (spoken) return this.generate(...(await spoken()));
     const request = sortOptions('generate', own, this.generation_config, this.#seen());
     const prompt = this.#given('generate', inputs);
     return this.calls.ask(undefined, () => generate(this.#generating(), prompt, request, own));
@@ -57,7 +60,8 @@ export class GenerativeModel extends PreTrainedModel<CausalLMOutput> {
   ): AsyncGenerator<GenerationStep, void, undefined> {
     const [inputs, rest] = separated('generate_stream', given, options);
     const own = this.withConfig('generate_stream', rest);
-    if (this.#wantsPrompt(inputs, own)) return this.#promptedStream(inputs, own);
+    const spoken = this.#spoken('generate_stream', inputs, own);
+    if (spoken) return this.#streamed(spoken);
     const request = sortOptions('generate_stream', own, this.generation_config, this.#seen());
     return generateStream(this.#generating(), this.#given('generate_stream', inputs), request, own);
   }
@@ -67,28 +71,18 @@ export class GenerativeModel extends PreTrainedModel<CausalLMOutput> {
     return withSettings(call, options, this.#loaded);
   }
 
-  /** Whether the prompt of a Whisper is to be made, or options of one are given. */
-  #wantsPrompt(inputs: PromptInputs, options: GenerateOptions | undefined): boolean {
-    const { language, task, prompt_ids } = options ?? {};
-    return (language ?? task ?? prompt_ids) !== undefined || this.#isUnprompted(inputs, options);
+  /** For a Whisper without a prompt, and where options of one are given: makes the inputs and options with it. */
+  #spoken<O extends GenerateOptions>(call: string, inputs: PromptInputs, options: O): Prompted<O> | undefined {
+    const { language, task, prompt_ids, forced_decoder_ids } = options ?? {};
+    const { input_features, decoder_input_ids, past_key_values } = inputs ?? {};
+    const given = decoder_input_ids ?? past_key_values ?? forced_decoder_ids;
+    const model = input_features && !given && this.config.model_type === 'whisper' ? this : undefined;
+    if (!model && (language ?? task ?? prompt_ids) === undefined) return undefined;
+    return async () => (await loadPart(() => import('./whisper_prompt.js'))).prompted(call, model, inputs, options);
   }
 
-  #isUnprompted(inputs: PromptInputs, options: GenerateOptions | undefined): boolean {
-    const given = inputs?.decoder_input_ids ?? inputs?.past_key_values ?? options?.forced_decoder_ids ?? null;
-    return this.config.model_type === 'whisper' && given === null && (inputs?.input_features ?? null) !== null;
-  }
-
-  async #prompted<O extends GenerateOptions>(
-    call: string,
-    inputs: PromptInputs,
-    options: O,
-  ): Promise<[PromptInputs, O]> {
-    const made = this.#isUnprompted(inputs, options) ? this : undefined;
-    return (await loadPart(() => import('./whisper_prompt.js'))).prompted(call, made, inputs, options);
-  }
-
-  async *#promptedStream(inputs: PromptInputs, options: GenerateStreamOptions): ReturnType<typeof generateStream> {
-    yield* this.generate_stream(...(await this.#prompted('generate_stream', inputs, options)));
+  async *#streamed(spoken: Prompted<GenerateStreamOptions>): ReturnType<typeof generateStream> {
+    yield* this.generate_stream(...(await spoken()));
   }
 
   #given(call: string, inputs: PromptInputs) {

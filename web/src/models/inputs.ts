@@ -24,11 +24,11 @@ export type LabelInput = IntegerInput | TensorInput;
 export interface PromptInputs {
   /** Tokens of the prompt; for an encoder-decoder, the source. */
   input_ids?: IntegerInput | undefined;
-  /** 1 for tokens, 0 for padding. Default: no padding. */
+  /** 1 for tokens, 0 for padding. Default: no padding. That of frames is ignored, as in transformers. */
   attention_mask?: IntegerInput | undefined;
   /** Log-mel spectrograms [batch, mel bin, frame], for Whisper. */
   input_features?: TensorInput | undefined;
-  /** The prefix of the decoder's text. Default: `decoder_start_token_id`. */
+  /** The prefix of the decoder's text. Default: `decoder_start_token_id`; `generate` adds a Whisper's language and task. */
   decoder_input_ids?: IntegerInput | undefined;
   decoder_attention_mask?: IntegerInput | undefined;
   /** Keys and values of a prefix of `input_ids`; the call extends them in place. */

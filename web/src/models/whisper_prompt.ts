@@ -10,10 +10,14 @@ import { integerMatrix } from '../tensor/integer_input.js';
 import { Tensor } from '../tensor/tensor.js';
 import { floats } from '../tensor/tensor_input.js';
 import type { GenerateOptions, SpeechTask } from './generation_options.js';
-import type { GenerativeModel } from './generative_model.js';
 import { type PromptInputs, rowsOf } from './inputs.js';
+import type { CausalLMOutput } from './outputs.js';
+import type { PreTrainedModel } from './pre_trained_model.js';
 import { languageId, nameOfLanguage } from './whisper_languages.js';
 import { brokenSpeechRules, tasks } from './whisper_rules.js';
+
+/** What listens. */
+type SpeechModel = PreTrainedModel<CausalLMOutput>;
 
 type Ids = Readonly<Record<string, number>>;
 
@@ -36,7 +40,7 @@ interface WhisperConfig {
 const usualStart = 50257; // transformers' default
 
 /** Throws `malformed_config` for languages and tasks in the file that no prompt can be made of. */
-export function whisperConfig(model: GenerativeModel): WhisperConfig {
+export function whisperConfig(model: SpeechModel): WhisperConfig {
   const { decoder_start_token_id = usualStart } = model.config; // where generation_config.json has none
   const held = Object.entries(model.generation_config).filter(([, value]) => value !== null);
   expectNone(brokenSpeechRules(model.generation_config, model.cfg));
@@ -57,7 +61,7 @@ export interface WhisperPrompt {
  * not follow the first, `malformed_config` for such in the files.
  */
 export async function whisperPrompt(
-  model: GenerativeModel,
+  model: SpeechModel,
   input_features: Tensor<'float32'>,
   given: SpeechTask & { times: boolean; start?: number | null | undefined; forced_decoder_ids?: unknown },
   signal: AbortSignal | undefined,
@@ -69,7 +73,7 @@ export async function whisperPrompt(
   const end = no_timestamps_token_id === undefined || given.times ? [] : [no_timestamps_token_id];
   const language = given.language ?? config.language;
   const task = given.task ?? config.task;
-  if (task !== undefined) checkChoice('task', task, tasks);
+  if ((given.task ?? null) !== null) checkChoice('task', given.task, tasks);
   const forced = forcedTokens(model, given, language !== undefined || task !== undefined);
   let [spoken, what] = forced;
   let heard: readonly number[] = [];
@@ -96,7 +100,7 @@ export async function whisperPrompt(
  * they begin later, as in transformers.
  */
 function forcedTokens(
-  model: GenerativeModel,
+  model: SpeechModel,
   { language, task, forced_decoder_ids: given }: SpeechTask & { forced_decoder_ids?: unknown },
   isNamed: boolean,
 ): (number | null)[] {
@@ -125,7 +129,7 @@ function refuseForOneLanguage(given: SpeechTask): void {
 
 /** The most probable language of each audio. */
 async function heardLanguages(
-  model: GenerativeModel,
+  model: SpeechModel,
   input_features: Tensor<'float32'>,
   { start, ids }: { start: number; ids: readonly number[] },
   signal: AbortSignal | undefined,
@@ -145,7 +149,7 @@ async function heardLanguages(
  */
 export async function prompted<O extends GenerateOptions>(
   call: string,
-  model: GenerativeModel | undefined,
+  model: SpeechModel | undefined,
   inputs: PromptInputs,
   options: O,
 ): Promise<[PromptInputs, O]> {
