@@ -20,6 +20,7 @@ const sample: string[] = readFileSync(fixturePath('tokenizer_sample/sample.jsonl
   .split('\n')
   .slice(0, -1)
   .map((line) => JSON.parse(line));
+const specialNames = ['bos', 'eos', 'unk', 'sep', 'pad', 'cls', 'mask'].map((role) => `${role}_token` as 'mask_token');
 const folderOf = (name: string) => fixturePath(`tokenizer_folders/${name}`);
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -39,6 +40,41 @@ describe('folders without tokenizer.json', () => {
     expect(Object.keys(tokenizer('one two', { text_pair: 'three' })).sort()).toEqual(one.input_names);
     const special = Object.keys(one.special_ids).map((name) => [name, tokenizer[name as 'mask_token_id']]);
     expect(Object.fromEntries(special)).toEqual(one.special_ids);
+  });
+
+  it.each([
+    ['GPTNeoX', ['<|endoftext|>', '<|endoftext|>', '<|endoftext|>', null, '<|padding|>', null, null]],
+    ['Gemma', ['<bos>', '<eos>', '<unk>', null, '<pad>', null, '<mask>']],
+    ['Cohere', ['<BOS_TOKEN>', '<|END_OF_TURN_TOKEN|>', '<UNK>', '<SEP>', '<PAD>', '<CLS>', '<MASK_TOKEN>']],
+  ])('the tokens of the class %s, if the vocabulary has them', async (kind, tokens) => {
+    const kinds = { GPTNeoX: 'stablelm', Gemma: 'gemma2', Cohere: 'cohere2' };
+    const json = (words: readonly (string | null)[]) =>
+      bytes(
+        JSON.stringify({ model: { type: 'BPE', merges: [], vocab: Object.fromEntries(words.map((w, i) => [w, i])) } }),
+      );
+    const [config, model] = [{ tokenizer_class: `${kind}TokenizerFast` }, { model_type: kinds[kind as 'Gemma'] }];
+    const vocab = [...new Set(tokens.filter((token) => token !== null))];
+    for (const files of [{ 'tokenizer_config.json': config }, { 'config.json': model }]) {
+      const given = Object.fromEntries(
+        Object.entries(files).map(([name, file]) => [name, bytes(JSON.stringify(file))]),
+      );
+      const whole = await AutoTokenizer.from_pretrained({ 'tokenizer.json': json(vocab), ...given });
+      expect(specialNames.map((name) => whole[name])).toEqual(tokens);
+      const bare = await AutoTokenizer.from_pretrained({ 'tokenizer.json': json(['a']), ...given });
+      expect(bare.all_special_ids).toEqual([]);
+    }
+  });
+
+  it('DistilBERT reads no segments, but the class of such models without another makes them', async () => {
+    const files = {
+      'vocab.txt': bytes('[PAD]\n[UNK]\n[CLS]\n[SEP]\na'),
+      'config.json': bytes('{"model_type": "distilbert"}'),
+    };
+    const usual = await AutoTokenizer.from_pretrained(files);
+    expect(usual.model_input_names).toContain('token_type_ids');
+    const named = bytes('{"tokenizer_class": "DistilBertTokenizer"}');
+    const own = await AutoTokenizer.from_pretrained({ ...files, 'tokenizer_config.json': named });
+    expect(own.model_input_names).not.toContain('token_type_ids');
   });
 
   it('ends the lines of vocab.txt as Rust does', async () => {

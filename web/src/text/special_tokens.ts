@@ -39,6 +39,13 @@ const families: Readonly<Record<Family, readonly [classes: string, tokens: strin
   t5: ['t5 mt5', ' </s> <unk>  <pad>'],
 };
 
+/** The tokens of further classes, in the same order. */
+const otherTokens = new Map([
+  ['gptneox', '<|endoftext|> <|endoftext|> <|endoftext|>  <|padding|>'],
+  ['gemma', '<bos> <eos> <unk>  <pad>  <mask>'],
+  ['cohere', '<BOS_TOKEN> <|END_OF_TURN_TOKEN|> <UNK> <SEP> <PAD> <CLS> <MASK_TOKEN>'],
+]);
+
 /** The `tokenizer_class` or `model_type` without capitals and `TokenizerFast`: `nllb`, `m2m100`. */
 export function classNameOf({ tokenizer_class }: TokenizerConfig): string {
   return textOf(tokenizer_class)
@@ -74,7 +81,7 @@ export function settled(step: unknown, config: TokenizerConfig): unknown {
 export function modelInputNames(config: TokenizerConfig): readonly string[] {
   const names = config.model_input_names;
   if (Array.isArray(names)) return names;
-  const types = familyOf(config) === 'bert' && !/distil/i.test(textOf(config.tokenizer_class));
+  const types = familyOf(config) === 'bert' && !/^DistilBertT/.test(textOf(config.tokenizer_class));
   return ['input_ids', 'attention_mask', ...(types ? ['token_type_ids'] : [])];
 }
 
@@ -87,7 +94,8 @@ export function tokenText(token: unknown): string | null {
 /** The class's token for a role, if it has one. */
 export function usualToken(config: TokenizerConfig, name: SpecialName): string | undefined {
   const family = familyOf(config);
-  return family && families[family][1].split(' ')[specialNames.indexOf(name)];
+  const tokens = family === undefined ? otherTokens.get(classNameOf(config)) : families[family][1];
+  return tokens?.split(' ')[specialNames.indexOf(name)];
 }
 
 /** The special tokens by role: named by the files, otherwise the class's defaults if `has` returns true for them. */

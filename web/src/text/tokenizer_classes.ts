@@ -1,11 +1,12 @@
-// The class that transformers' AutoTokenizer takes for a kind of model, where that decides on the side that is padded.
+// The class that transformers' AutoTokenizer takes for a kind of model, where that decides on the padded side or tokens.
 
-/** The classes that pad on the left, of kinds of model whose files may name none. */
+/** The classes that pad on the left or have tokens of their own, of kinds of model whose files may name none. */
 const classes: Readonly<Record<string, string>> = {
   aya_vision: 'Cohere',
   cohere: 'Cohere',
   cohere2: 'Cohere',
   diffusion_gemma: 'Gemma',
+  falcon_mamba: 'GPTNeoX',
   gemma: 'Gemma',
   gemma2: 'Gemma',
   gemma3: 'Gemma',
@@ -14,11 +15,20 @@ const classes: Readonly<Record<string, string>> = {
   gemma3n_text: 'Gemma',
   idefics: 'Llama',
   idefics2: 'Llama',
+  mamba: 'GPTNeoX',
+  mamba2: 'GPTNeoX',
+  mpt: 'GPTNeoX',
+  olmo: 'GPTNeoX',
+  olmo2: 'GPTNeoX',
+  olmoe: 'GPTNeoX',
   recurrent_gemma: 'Gemma',
+  rwkv: 'GPTNeoX',
   shieldgemma2: 'Gemma',
   siglip2: 'Siglip2',
+  stablelm: 'GPTNeoX',
   t5gemma: 'Gemma',
   xlnet: 'XLNet',
+  xlstm: 'GPTNeoX',
 };
 
 /** The kinds of model whose tokenizer is of a general class, whatever class its files name. */
