@@ -5,6 +5,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { largeStories } from '../support/checkpoints.js';
 import { Hub } from '../support/hub.js';
+import { FileServer } from '../support/server.js';
 import { launchChromium } from './chromium.js';
 import { runInPage, serveProject } from './project_page.js';
 
@@ -50,7 +51,7 @@ interface Told {
 }
 
 /** Loads the model in a page and runs it. */
-const load = (where = page, options: object = {}): Promise<Told> =>
+const load = (where = page, options: object = {}, id = hub.id): Promise<Told> =>
   runInPage(
     where,
     async ({ url, id, options: given }) => {
@@ -70,7 +71,7 @@ const load = (where = page, options: object = {}): Promise<Told> =>
       }
       return { logits: values.length, values, warnings, listed: await listCache(), error };
     },
-    { url: hub.url, id: hub.id, options },
+    { url: hub.url, id, options },
   );
 const fine = { logits: 2 * 512, warnings: [], error: '' };
 
@@ -93,6 +94,12 @@ describe('in a browser', () => {
     expect((await load()).values).toEqual(values); // from the cache, whose pieces are read as a whole
     expect(hub.downloads).toEqual([]);
     expect(new Set(values).size).toBeGreaterThan(values.length / 2);
+  });
+
+  it.each(['none', 'auto'])('from a server that compresses whatever is asked for (cache: %s)', async (cache) => {
+    const server = await FileServer.start({ ...files }, { gzip: true, etag: true });
+    expect(await load(page, { cache }, server.url)).toMatchObject(fine);
+    await server.stop();
   });
 
   it('small files take one request, and without a cache the weights as well', async () => {

@@ -77,6 +77,7 @@ export class FileServer {
     const { gzip, noLength, etag, breakAfter, stall } = this.options;
     const body = gzip ? gzipSync(file) : file;
     if (gzip) response.setHeader('content-encoding', 'gzip');
+    for (const header of ['allow-origin', 'expose-headers']) response.setHeader(`access-control-${header}`, '*');
     if (etag)
       response.setHeader('etag', `"${file.byteLength}-${file.reduce((sum, byte) => (sum * 31 + byte) | 0, 7)}"`);
     if (!noLength) response.setHeader('content-length', body.byteLength);

@@ -67,8 +67,9 @@ async function* arriving(
   }
 }
 
-function rangeOf({ etag, href }: RemoteFile, { from, to }: Span): Record<string, string> {
-  if (from === 0 && to === undefined) return {};
+function rangeOf({ etag, href, size }: RemoteFile, { from, to }: Span): Record<string, string> {
+  // A file without a size may be compressed, and browsers cannot decode a part of it.
+  if (from === 0 && (to === undefined || size === null)) return {};
   const range = { range: `bytes=${from}-${to === undefined ? '' : to - 1}` };
   // Any other header would make browsers send a preflight request to other hosts, which may refuse it.
   const near = isNode() || new URL(href).origin === (globalThis as { location?: Location }).location?.origin;
