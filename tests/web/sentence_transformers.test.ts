@@ -1,8 +1,9 @@
 // Folders of sentence-transformers: their steps, prompts and settings, and texts by the library's rules.
 
 import { readFileSync } from 'node:fs';
-import { pipeline, Tensor } from 'clearformer';
+import { inspect, pipeline, Tensor, validate } from 'clearformer';
 import { describe, expect, it } from 'vitest';
+import { storiesFiles } from './support/checkpoints.js';
 import { directory } from './support/directory_handle.js';
 import { failureOf } from './support/failures.js';
 import {
@@ -55,6 +56,34 @@ describe('feature-extraction of sentence-transformers folders', () => {
       expect((await pipe('5 6 7 8 9 10')).tolist()).toEqual((await pipe('5 6 7 8')).tolist());
     },
   );
+
+  describe('whose config.json names a head', () => {
+    const bert: Record<string, Uint8Array> = { ...folderFiles('models/sentence_transformers/cls'), ...numberTokenizer };
+    const withHead = (files: typeof bert, more: object): typeof bert => {
+      const config = JSON.parse(new TextDecoder().decode(files['config.json']));
+      return { ...files, 'config.json': jsonFile({ ...config, ...more }) };
+    };
+    const [modules, pooling] = ['modules.json', '1_Pooling/config.json'];
+    const steps = { [modules]: bert[modules], [pooling]: jsonFile({ word_embedding_dimension: 64 }) };
+    const stories = { ...storiesFiles(), ...steps } as typeof bert;
+
+    it.each([
+      ['without the weights of it', withHead(bert, { architectures: ['BertForMaskedLM'] })],
+      ['that shares the embedding table', stories],
+    ])('%s: they are for embeddings', async (_, files) => {
+      for (const { problems, task, pipeline: name } of [await inspect(files), await validate(files)])
+        expect([problems, task, name]).toEqual([[], 'base', 'feature-extraction']);
+      await using pipe = await pipeline(undefined, files, here);
+      expect(pipe.task).toBe('feature-extraction');
+    });
+
+    it('and whose outputs it does not pool: they are for what the head is for', async () => {
+      const text = new TextDecoder().decode(bert[modules]).replace('models.Pooling', 'models.SpladePooling');
+      const found = await inspect({ ...stories, [modules]: new TextEncoder().encode(text) });
+      expect(found.pipeline).toBe('text-generation');
+      expect((await inspect(stories, { task: 'text-generation' })).pipeline).toBe('text-generation');
+    });
+  });
 
   it('dense layers follow pooling, and what is wrong with theirs is named', async () => {
     const files = { ...folderFiles('models/sentence_transformers/embedding_gemma'), ...numberTokenizer };

@@ -1,7 +1,7 @@
 // Describes a folder without loading a weight. The core inspects config.json and the headers of the safetensors files;
 // this file finds the folder's files.
 
-import { indexName, notFound, readOptional, readRequired, weightsName } from '../checkpoint/files.js';
+import { indexName, notFound, readOptional, readPlain, readRequired, weightsName } from '../checkpoint/files.js';
 import type { Folder, SourceFile } from '../checkpoint/folder.js';
 import { findOtherWeights, inOtherFormats, missingWeights } from '../checkpoint/other_formats.js';
 import { headerStart, sizeFrom } from '../checkpoint/weights_header.js';
@@ -42,15 +42,20 @@ export async function inspectFolder(
     look.text('generation_config.json', readOptional),
     look.weights(),
   ]);
-  const { facts, cfg } = await run('inspect', {
-    config,
-    index: look.index,
-    generation_config: generation,
-    task: options.task,
-    files: weights.map(({ file, bytes, start }) => ({ name: file.name, bytes, start })),
-  });
+  const inspected = async (task: string | undefined) => {
+    const { facts, cfg } = await run('inspect', {
+      config,
+      index: look.index,
+      generation_config: generation,
+      task,
+      files: weights.map(({ file, bytes, start }) => ({ name: file.name, bytes, start })),
+    });
+    return { ...(JSON.parse(facts) as Facts), cfg: cfg ?? null };
+  };
+  let found = await inspected(options.task);
+  if (options.task === undefined && (await look.isPooled(found))) found = await inspected('feature-extraction');
   const unknown = { kind: null, task: null, input_modalities: [] };
-  const { readable, same_tensors, ...known } = JSON.parse(facts) as Facts;
+  const { readable, same_tensors, ...known } = found;
   if (known.problems.length > 0) {
     const { withKnown } = await refusals();
     for (const problem of known.problems) problem.message = withKnown(problem.message, config);
@@ -59,7 +64,7 @@ export async function inspectFolder(
   const whole = weights.filter(({ file }) => readable.includes(file.name));
   const tensors = whole.flatMap(({ file, start }) => listed(file.name, start, bytes));
   if (look.index !== undefined) look.problems.push(...compareWithIndex(look.index, tensors, readable));
-  const told: Inspection = { ...unknown, ...known, cfg: cfg ?? null, tensors, bytes };
+  const told: Inspection = { ...unknown, ...known, tensors, bytes };
   const companions = await look.companions(told);
   const other_formats = inOtherFormats([...((await folder.list?.()) ?? []), ...look.files.map(({ name }) => name)]);
   throwIfAborted(options.signal);
@@ -68,11 +73,11 @@ export async function inspectFolder(
   const inOrder = look.problems.sort((a, b) => Number(rank(a) > rank(b)) - Number(rank(a) < rank(b)));
   const problems = [...inOrder, ...told.problems];
   const files = look.files.sort((a, b) => (a.name < b.name ? -1 : 1));
-  const found = { files, other_formats: [...new Set(other_formats)] };
+  const others = { files, other_formats: [...new Set(other_formats)] };
   // In models of other kinds an output layer or bias that differs from what it is tied to is no error.
   const stored = new Set(known.kind === 'encoder-decoder' ? tensors.map(({ name }) => name) : []);
   const tied = new Set(same_tensors.filter((name) => stored.has(name)));
-  return { inspection: { ...told, ...companions, ...found, valid: isValid(problems), problems }, weights, tied };
+  return { inspection: { ...told, ...companions, ...others, valid: isValid(problems), problems }, weights, tied };
 }
 
 /** @internal */
@@ -109,10 +114,19 @@ class Look {
   }
 
   /** The text of a file that describes the model. */
-  async text(name: string, read: typeof readOptional | typeof readRequired): Promise<string | undefined> {
+  async text(
+    name: string,
+    read: typeof readOptional | typeof readPlain | typeof readRequired,
+  ): Promise<string | undefined> {
     const file = await this.#attempt(() => read(this.#folder, name, { signal: this.#signal }));
     if (file !== undefined) this.files.push({ name, bytes: file.bytes });
     return file?.text;
+  }
+
+  /** Whether sentence-transformers pools the outputs of a language model: its head is not used, and often left out. */
+  async isPooled({ task, pipelines }: Facts): Promise<boolean> {
+    if (!task?.endsWith('-lm') || !pipelines.includes('feature-extraction')) return false;
+    return /\bPooling"/.test((await this.text('modules.json', readPlain)) ?? '');
   }
 
   /**

@@ -6,7 +6,10 @@ import type { ErrorCode } from '../support/error.js';
 
 /** Options of an inspection. */
 export interface InspectOptions extends SourceOptions {
-  /** The intended use: a pipeline or a task of the core; default: what config.json names. */
+  /**
+   * The intended use: a pipeline or a task of the core; default: feature-extraction for a language model whose outputs
+   * modules.json pools (sentence-transformers), else what config.json names.
+   */
   task?: string | undefined;
   /** An abort signal: ends all downloads, and the call rejects with its reason. */
   signal?: AbortSignal | undefined;
