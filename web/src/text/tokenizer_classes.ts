@@ -1,4 +1,4 @@
-// The class that transformers' AutoTokenizer takes for a kind of model, where that decides on the padded side or tokens.
+// The class that transformers' AutoTokenizer takes for a kind of model, where that decides on padding or tokens.
 
 /** The classes that pad on the left or have tokens of their own, of kinds of model whose files may name none. */
 const classes: Readonly<Record<string, string>> = {
