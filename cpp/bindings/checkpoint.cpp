@@ -78,7 +78,11 @@ val checkpoint_begin_file(const Arguments& arguments) {
 }
 
 val checkpoint_window(const Arguments& arguments) {
-  const CheckpointReader::Window window = checkpoint_of(arguments)->window();
+  const auto reader = checkpoint_of(arguments);
+  const CheckpointReader::Window window = reader->window();
+  if (window.size == 0) {
+    fail(ErrorCode::malformed_file, reader->file(), ": bytes follow its last tensor");
+  }
   val result = val::object();
   put(result, "pointer", static_cast<double>(reinterpret_cast<std::uintptr_t>(window.data)));
   put(result, "length", static_cast<double>(window.size));

@@ -26,6 +26,8 @@ class CheckpointReader {
   /// Opens a file of `bytes` bytes in total; files are read one after another.
   void begin_file(std::string name, std::uint64_t bytes);
   Window window();
+  /// The name of the open file.
+  const std::string& file() const { return file_; }
   /// Reports that the first `bytes` bytes of the window have been filled.
   void commit(std::size_t bytes);
   /// Closes the file; throws malformed_file if bytes are missing.

@@ -1,7 +1,6 @@
 // The header of a safetensors file, which says how long the file is. Loaded where the source does not say that, and where
 // headers are inspected.
 
-import { ClearformerError, messageOf } from '../support/error.js';
 import type { SourceFile } from './folder.js';
 
 /**
@@ -12,12 +11,12 @@ export async function exactSize(file: SourceFile, signal?: AbortSignal): Promise
   return file.size ?? sizeFrom(file, await headerStart(file, signal));
 }
 
-/** The same from the first bytes returned by `headerStart`. */
+/** The same from the bytes returned by `headerStart`; their number where the core reports a violated rule. */
 export function sizeFrom(file: SourceFile, start: Uint8Array): number {
   if (file.size !== null) return file.size;
-  const header = headerBytes(start);
-  if (header !== undefined && start.byteLength >= header) return header + dataBytes(file, start.subarray(8, header));
-  return start.byteLength; // shorter than its header says: the core reports the violated rule
+  const header = headerBytes(start) ?? Number.POSITIVE_INFINITY;
+  const data = start.byteLength < header ? undefined : dataBytes(start.subarray(8, header));
+  return data === undefined ? start.byteLength : header + data;
 }
 
 const usualHeaderBytes = 1 << 16;
@@ -42,24 +41,20 @@ async function firstBytes(file: SourceFile, count: number, signal?: AbortSignal)
 
 const maxHeaderBytes = 100_000_000; // the format's own limit
 
+/** The end of the header; undefined for a file that is none of the format. */
 function headerBytes(start: Uint8Array): number | undefined {
   if (start.byteLength < 8) return undefined;
   const length = new DataView(start.buffer).getBigUint64(0, true);
-  return length > BigInt(maxHeaderBytes) ? 8 : 8 + Number(length);
+  return length > BigInt(maxHeaderBytes) ? undefined : 8 + Number(length);
 }
 
-function dataBytes(file: SourceFile, header: Uint8Array): number {
+/** The end of the last tensor; undefined if the header is no JSON object. */
+function dataBytes(header: Uint8Array): number | undefined {
   try {
-    const tensors = Object.values(
-      JSON.parse(new TextDecoder().decode(header)) as Record<string, { data_offsets?: [number, number] }>,
-    );
-    return Math.max(0, ...tensors.map((tensor) => tensor.data_offsets?.[1] ?? 0));
-  } catch (cause) {
-    throw new ClearformerError(
-      'malformed_file',
-      `${file.name}: the header is not JSON (${messageOf(cause)})`,
-      { file: file.name, where: file.where },
-      cause,
-    );
+    const tensors: { data_offsets?: unknown[] | null }[] = Object.values(JSON.parse(new TextDecoder().decode(header)));
+    const ends = tensors.map((tensor) => tensor?.data_offsets?.[1]);
+    return ends.reduce<number>((end, next) => (Number.isSafeInteger(next) ? Math.max(end, next as number) : end), 0);
+  } catch {
+    return undefined;
   }
 }

@@ -54,6 +54,7 @@ async function weightProblems(
       found.push(fault('malformed_file', name, `the file ends early, after ${length} of ${bytes} bytes`));
       tables.clear();
     }
+    if (length > bytes) found.push(fault('malformed_file', name, 'bytes follow its last tensor'));
     return found;
   });
 }

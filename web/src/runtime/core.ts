@@ -76,9 +76,6 @@ export class Core {
   write(checkpoint: Handle, chunk: Uint8Array): void {
     for (let offset = 0; offset < chunk.byteLength; ) {
       const window = this.run('checkpoint_window', { checkpoint });
-      if (window.length === 0) {
-        throw new ClearformerError('malformed_file', `${chunk.byteLength - offset} bytes follow the end of the file`);
-      }
       const length = Math.min(window.length, chunk.byteLength - offset);
       this.#module.HEAPU8.set(chunk.subarray(offset, offset + length), window.pointer >>> 0);
       this.run('checkpoint_commit', { checkpoint, length });
