@@ -25,9 +25,10 @@ ConfigReader declared(const ConfigReader& config, const KeyTable& table) {
   for (const auto& [key, neutral] : members(table.neutral)) {
     const Json* value = file.find(key);
     if (value == nullptr || is_neutral(*value, neutral)) continue;
-    config.refuse(
-        ErrorCode::unsupported, key, "has a value that is not supported here",
-        neutral.is_bool() ? (neutral.boolean() ? ": it is not true" : ": it is not false") : "");
+    std::string why;
+    if (value->is_string()) why = concat(": \"", value->string(), "\"");
+    if (neutral.is_bool()) why = neutral.boolean() ? ": it is not true" : ": it is not false";
+    config.refuse(ErrorCode::unsupported, key, "has a value that is not supported here", why);
   }
   const Json::Object names = members(table.other_names);
   // The value under the last of the key's other names, or under its own.

@@ -166,6 +166,8 @@ TEST(KeyMeanings, ValuesThatAreNotSupportedAreRefusedByName) {
       expect_error(ErrorCode::unsupported, {"\"position_embedding_type\""},
                    [&] { meant(type, concat("\"position_embedding_type\": ", value)); });
     }
+    expect_error(ErrorCode::unsupported, {"\"position_embedding_type\"", ": \"alibi\""},
+                 [&] { meant(type, R"("position_embedding_type": "alibi")"); });
   }
   meant("modernbert", R"("classifier_pooling": "mean")", Task::sequence_classification);
   expect_error(ErrorCode::unsupported, {"\"classifier_pooling\"", "\"max\""}, [] {
