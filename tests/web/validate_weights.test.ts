@@ -35,6 +35,16 @@ it('a mask of -inf that no model reads is a warning', async () => {
   ]);
 });
 
+it('a file without any tensor is as invalid as it is for loading', async () => {
+  const files = { ...storiesFiles(), [weights]: safetensors({}, new Uint8Array(0)) };
+  const failure = await failureOf(() => AutoModelForCausalLM.from_pretrained(files, { worker: false }));
+  expect(failure.code).toBe('missing_tensor');
+  for (const { valid, missing_tensors, problems } of [await inspect(files), await validate(files)]) {
+    expect([valid, missing_tensors.length]).toEqual([false, 47]);
+    expect(problems).toContainEqual(expect.objectContaining({ code: 'missing_tensor' }));
+  }
+});
+
 describe('numbers in 8 bits that are none', () => {
   it.each([
     ['F8_E4M3', [0x7f, 0xff], [0x7e, 0xfe]],

@@ -171,7 +171,7 @@ class Inspector {
     const Architecture& architecture = architecture_of(reader);
     if (whole()) {
       std::vector<MatrixRequest> matrices;
-      Weights weights = Weights::recording(matrices);
+      Weights weights = Weights::recording(matrices, true);
       describe(weights);
       weights.modernize();
       take(weights, architecture, matrices);
@@ -187,7 +187,7 @@ class Inspector {
   }
 
   // Whether the headers of all files have been read.
-  bool whole() const { return found_.readable.size() == files_ && !found_.tensors.empty(); }
+  bool whole() const { return found_.readable.size() == files_; }
 
   void take(Weights& weights, const Architecture& architecture,
             const std::vector<MatrixRequest>& matrices) {

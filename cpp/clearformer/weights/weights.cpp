@@ -93,9 +93,10 @@ Tensor Weights::allocate(const Shape& shape, DType dtype) {
   return Tensor(shape, dtype, spare);
 }
 
-Weights Weights::recording(std::vector<MatrixRequest>& requests) {
+Weights Weights::recording(std::vector<MatrixRequest>& requests, bool known) {
   Weights weights;
   weights.requests_ = &requests;
+  weights.known_ = known;
   return weights;
 }
 

@@ -33,9 +33,9 @@ class Weights {
 
   Weights() = default;
   /// Weights without data that record which matrices a model requests: a model built over them reports what it needs
-  /// before any weight is read. While empty they report nothing missing, and list what a file must hold (see needed);
-  /// tensors added (see described) are checked against the model's requests.
-  static Weights recording(std::vector<MatrixRequest>& requests);
+  /// before any weight is read. While empty they report nothing missing, and list what a file must hold (see needed),
+  /// unless they are `known`; tensors added (see described) are checked against the model's requests.
+  static Weights recording(std::vector<MatrixRequest>& requests, bool known = false);
   /// A tensor of which only the header has been read.
   static StoredWeight described(const Shape& shape, DType dtype) {
     return {shape, Tensor({0}, dtype), {}, {}};
@@ -123,7 +123,7 @@ class Weights {
     bool faulty = false;         // its problem has been recorded
   };
   void remember(ErrorCode code, const std::string& tensor, std::string text);
-  bool records_blindly() const { return requests_ != nullptr && entries_.empty(); }
+  bool records_blindly() const { return requests_ != nullptr && !known_ && entries_.empty(); }
   // The entry, with its rows counted as taken; null if there is a problem.
   Entry* claim(const StoredName& stored, const Shape& expected);
   // Notes or checks a request of recording weights.
@@ -137,6 +137,7 @@ class Weights {
   std::vector<Parameter> parameters_;
   std::vector<Needed> needed_;
   std::vector<MatrixRequest>* requests_ = nullptr;
+  bool known_ = false;  // of recording weights: what is not among the entries is missing
   std::uint64_t bytes_taken_ = 0;
 };
 

@@ -236,6 +236,17 @@ TEST(Inspection, MissingMisshapenAndUnreadableTensorsAreToldOneByOne) {
   EXPECT_TRUE(found.memory);
 }
 
+TEST(Inspection, OfAFileWithoutTensorsEveryOneIsMissing) {
+  InspectedFolder folder = stories();
+  const std::string file = safetensors("{}");
+  folder.files = {{kWeights, file.size(), file}};
+  const Inspection found = inspect(folder);
+  EXPECT_EQ(found.missing.size(), 47u);
+  expect_problem(found, ErrorCode::missing_tensor,
+                 "\"model.norm.weight\" of shape [64] is missing");
+  EXPECT_EQ(found.memory, inspect(stories()).memory);
+}
+
 TEST(Inspection, MoreProblemsThanAreListedLeaveTheRestAsItIs) {
   InspectedFolder folder = stories();
   const std::string file = safetensors(
