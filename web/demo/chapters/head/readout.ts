@@ -19,10 +19,10 @@ interface ReadoutContext extends DrawingContext {
 
 export const readoutStyles = css`
   .corner { font-size: max(13.5px, var(--cf-min-font-size)); font-variant-numeric: tabular-nums; line-height: 1.3; }
-  .corner h3 { margin: 0 0 6px; font: max(18px, var(--cf-min-font-size)) / 1.2 var(--cf-serif); font-weight: 400; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+  .corner h2 { margin: 0 0 6px; font: max(18px, var(--cf-min-font-size)) / 1.2 var(--cf-serif); font-weight: 400; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
   .large .corner { line-height: 1.15; }
   .large .corner .terms { grid-template-columns: minmax(44px, max-content) repeat(4, max-content) minmax(0, 1fr); }
-  .large .corner .terms.five { grid-template-columns: minmax(44px, max-content) repeat(3, max-content) minmax(0, 1fr); } .large .corner h3 { font-size: 26px; }
+  .large .corner .terms.five { grid-template-columns: minmax(44px, max-content) repeat(3, max-content) minmax(0, 1fr); } .large .corner h2 { font-size: 26px; }
   .terms { display: grid; grid-template-columns: auto repeat(4, max-content) minmax(30px, 1fr); column-gap: 0.4em; align-items: center; }
   .terms.five { grid-template-columns: auto max-content max-content max-content minmax(30px, 1fr); }
   .term { display: grid; grid-template-columns: subgrid; grid-column: 1 / -1; align-items: center; height: var(--row); border-radius: 4px; }
@@ -126,7 +126,7 @@ function score(context: ReadoutContext): TemplateResult {
   const products = Array.from(rowOf(now.Q, row), (one, index) => ({ index, one, other: key[index] ?? 0 }));
   const [raw, scaled, masked] = [at(now.raw, row, column), at(now.scaled, row, column), at(now.masked, row, column)];
   const added = stage === 'masked' && masked !== scaled; // by the mask, or by a bias
-  return html`<h3><span class="q">${data.queries[row]}</span><span class="muted"> · </span><span class="k">${data.keys[column]}</span></h3>
+  return html`<h2><span class="q">${data.queries[row]}</span><span class="muted"> · </span><span class="k">${data.keys[column]}</span></h2>
     ${terms(context, products, ['q', 'k'])}
     <p class="chain">${labels.sum} ${stage === 'raw' ? html`<b>${four(raw)}</b>` : html`<span>${four(raw)}</span> ${byRoot(data) ? `÷ √${now.Q.dims[1]} =` : '→'} ${added ? html`<span>${four(scaled)}</span> → <b>${masked === Number.NEGATIVE_INFINITY ? '−∞' : four(masked)}</b>` : html`<b>${four(scaled)}</b>`}`}</p>`;
 }
@@ -135,7 +135,7 @@ function weights(context: ReadoutContext): TemplateResult {
   const { data, labels, views, secretRow } = context;
   const { row, column } = context.at;
   const { now } = data;
-  const title = html`<h3><span class="q">${data.queries[row]}</span><span class="muted"> ${labels.spends}</span></h3>`;
+  const title = html`<h2><span class="q">${data.queries[row]}</span><span class="muted"> ${labels.spends}</span></h2>`;
   if (row === secretRow) return title;
   const scores = rowOf(now.masked, row);
   const highest = scores.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY);
@@ -172,7 +172,7 @@ function mixture(context: ReadoutContext): TemplateResult {
   const { data, labels, secretRow, views } = context;
   const { row, column } = context.at;
   const { now } = data;
-  const title = html`<h3><span class="q">${data.queries[row]}</span><span class="muted"> ${labels.takes} </span><span class="v">${column + 1}</span></h3>`;
+  const title = html`<h2><span class="q">${data.queries[row]}</span><span class="muted"> ${labels.takes} </span><span class="v">${column + 1}</span></h2>`;
   if (row === secretRow) return title;
   const { from, count } = views.A.columns;
   const seen = Array.from({ length: count }, (_, i) => from + i).filter(
@@ -203,7 +203,7 @@ function projected(context: ReadoutContext): TemplateResult {
     column - context.views[name].columns.from,
   );
   const width = data.now[name].dims[1];
-  return html`<h3><span class=${hue}>${label}</span><span class="muted"> ${filled(labels.number ?? '', { matrix: name, n: column + 1, of: width ?? 0 })}</span></h3>
+  return html`<h2><span class=${hue}>${label}</span><span class="muted"> ${filled(labels.number ?? '', { matrix: name, n: column + 1, of: width ?? 0 })}</span></h2>
     ${data.hooks ? projection(context, name, hue) : html`<p class="chain"><b>${four(value)}</b></p>`}
     <p class="chain">${edited ? html`${labels.youSet} <b class="a">${four(value)}</b>` : large ? nothing : labels.clickAgain}</p>`;
 }

@@ -80,12 +80,12 @@ export async function rootData(d: number): Promise<RootData> {
 
 export const rootStyles = css`
   .root-view { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 10px 48px; max-width: 980px; margin: 6px auto 0; }
-  .root-view h3 { font: max(20px, var(--cf-min-font-size)) var(--cf-serif); margin: 0 0 4px; }
+  .root-view h2 { font: max(20px, var(--cf-min-font-size)) var(--cf-serif); margin: 0 0 4px; }
   .root-view .all { grid-column: 1 / -1; }
   .root-view .slider { grid-column: 1 / -1; justify-content: center; font-size: max(17px, var(--cf-min-font-size)); }
   .root-view .slider input { width: min(420px, 50vw); }
-  .large .root-view { max-width: 1240px; gap: 4px 48px; } .large .root-view h3 { font-size: 27px; }
-  @media (max-width: 700px) { .root-view { gap: 8px 14px; } .root-view h3 { font-size: 16px; } .root-view .readout { font-size: 13px; } }
+  .large .root-view { max-width: 1240px; gap: 4px 48px; } .large .root-view h2 { font-size: 27px; }
+  @media (max-width: 700px) { .root-view { gap: 8px 14px; } .root-view h2 { font-size: 16px; } .root-view .readout { font-size: 13px; } }
 `;
 
 const spreadRows = (spreads: readonly Spread[]): Float => {
@@ -120,7 +120,7 @@ export function rootView({ data, labels, width, large, hiding, choose }: RootReq
     spread: number,
     peak: number,
   ): TemplateResult => html`<div>
-    <h3>${title}</h3>
+    <h2>${title}</h2>
     <cf-matrix label="A" about=${narrow ? '' : labels.aboutA} scale="weights" .numbers=${numbers} source=${source} .cellWidth=${cell} .cellHeight=${narrow ? 13 : large ? 30 : 24} .secret=${hiding ? () => true : undefined}></cf-matrix>
     <p class="readout">${labels.variance} <b>${hiding ? '?' : decimals(spread, 2)}</b> · ${labels.peak} <b>${hiding ? '?' : decimals(peak, 2)}</b></p>
   </div>`;

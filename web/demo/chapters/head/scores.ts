@@ -97,11 +97,11 @@ function normsOf({ data }: Float, keys: number, d: number): [number, number] {
 
 export const scoresStyles = css`
   .scores-view { display: grid; grid-template-columns: repeat(4, minmax(0, 1fr)); gap: 14px 26px; }
-  .scores-view h3 { font: 600 max(18px, var(--cf-min-font-size)) var(--cf-serif); margin: 0; } .scores-view .form { font: italic max(17px, var(--cf-min-font-size)) var(--cf-serif); min-height: 28px; white-space: nowrap; }
+  .scores-view h2 { font: 600 max(18px, var(--cf-min-font-size)) var(--cf-serif); margin: 0; } .scores-view .form { font: italic max(17px, var(--cf-min-font-size)) var(--cf-serif); min-height: 28px; white-space: nowrap; }
   .scores-view .readout { font-size: max(14px, var(--cf-min-font-size)); }
   .scores-tools { display: flex; gap: 8px 26px; flex-wrap: wrap; justify-content: center; margin: 4px 0 14px; align-items: center; }
   @media (max-width: 1100px) { .scores-view { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
-  @media (max-width: 700px) { .scores-view { grid-template-columns: minmax(0, 1fr); gap: 4px; } .scores-view .form { display: none; } .scores-view { gap: 0; } .scores-view h3 { font-size: 14px; line-height: 1.2; } .scores-view .readout { font-size: 12px; line-height: 1.2; } .scores-view > :first-child .readout { display: none; } .scores-tools { font-size: 14px; margin: 0; gap: 0 14px; } }
+  @media (max-width: 700px) { .scores-view { grid-template-columns: minmax(0, 1fr); gap: 4px; } .scores-view .form { display: none; } .scores-view { gap: 0; } .scores-view h2 { font-size: 14px; line-height: 1.2; } .scores-view .readout { font-size: 12px; line-height: 1.2; } .scores-view > :first-child .readout { display: none; } .scores-tools { font-size: 14px; margin: 0; gap: 0 14px; } }
 `;
 
 interface ScoresView {
@@ -132,7 +132,7 @@ export function scoresView({ data, head, labels, width, large, identity, choose 
   const cell = Math.max(6, Math.min(large ? 30 : 26, Math.floor(room / most)));
   const first = narrow ? head.focus : Math.max(0, Math.min(head.queries.length - rows, from));
   const matrix = (name: ScoreName): TemplateResult => html`<div>
-    <h3>${labels[name]}</h3><p class="form">${forms(identity)[name]}</p>
+    <h2>${labels[name]}</h2><p class="form">${forms(identity)[name]}</p>
     <cf-matrix scale="weights" label="A" caption=${narrow ? 'none' : 'below'} .numbers=${data.weights[name].slice([first, Math.min(first + rows, head.queries.length)], [from, from + most])} source="${data.sources[name]}[${first}:${first + rows}, ${from}:${from + most}]"
       .rowLabels=${head.queries.slice(first, first + rows)} .columnLabels=${head.keys.slice(from, from + most)} quiet=${name === 'dot' || columns === 2 ? (narrow && name !== 'dot' ? 'columns' : '') : 'rows'} .cellWidth=${cell} .cellHeight=${narrow ? 17 : Math.max(large ? 28 : 16, cell * 0.84)}
       .masked=${(r: number, c: number) => head.hooks !== undefined && from + c > first + r} .rails=${{ rows: [head.focus - first], rowHue: 'q' }}></cf-matrix>

@@ -49,10 +49,10 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
       .three { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 36px; align-items: start; }
       .three.maps { grid-template-columns: minmax(0, 1fr) minmax(0, 0.8fr) minmax(0, 1.4fr); }
       .kind { min-width: 0; }
-      .kind.on h3 button { border-bottom: 3px solid var(--cf-accent); }
-      .kind h3, .bars h3 { font: 600 max(19px, var(--cf-min-font-size)) / 1.3 var(--cf-serif); margin: 0; }
-      .kind h3 button { border: 0; background: none; padding: 0; font: inherit; cursor: pointer; text-align: left; }
-      .kind h3 button:hover { color: var(--cf-accent); }
+      .kind.on h2 button { border-bottom: 3px solid var(--cf-accent); }
+      .kind h2, .bars h2 { font: 600 max(19px, var(--cf-min-font-size)) / 1.3 var(--cf-serif); margin: 0; }
+      .kind h2 button { border: 0; background: none; padding: 0; font: inherit; cursor: pointer; text-align: left; }
+      .kind h2 button:hover { color: var(--cf-accent); }
       .kind > p { color: var(--cf-muted); font-size: max(14px, var(--cf-min-font-size)); margin: 0 0 10px; }
       .kind .answer { font: max(19px, var(--cf-min-font-size)) / 1.4 var(--cf-serif); color: var(--cf-ink); margin: 12px 0 0; overflow-wrap: anywhere; }
       .pair { display: grid; grid-template-columns: max-content max-content; gap: 8px 18px; align-items: end; justify-items: end; }
@@ -76,7 +76,7 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
       .large td, .large th { padding: 5px 18px 5px 0; line-height: 1.25; } .large tbody th { width: 190px; }
       .large .heads { margin-top: 0; } .large .pair { gap: 0 18px; } .large .kind > p { margin: 0; } .large .kind .answer { margin: 6px 0 0; } .large .pair + .answer { margin: 0; } .large .bars p { min-height: 0; }
       .large .three { gap: 30px; } .large .maps { gap: 20px; grid-template-columns: minmax(0, 1fr) minmax(0, 0.9fr) minmax(0, 2fr); } .large .maps.one { grid-template-columns: minmax(0, 1fr); } .large .one .off { display: none; }
-      .large .one .kind:not(.off) { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0 60px; align-items: center; } .large .one h3, .large .one .kind > p:not(.answer) { grid-column: 1 / -1; } .large .one .answer { font-size: 34px; }
+      .large .one .kind:not(.off) { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0 60px; align-items: center; } .large .one h2, .large .one .kind > p:not(.answer) { grid-column: 1 / -1; } .large .one .answer { font-size: 34px; }
       .large .words button { font-size: 38px; }
       @media (max-width: 1100px) {
         .three.maps { gap: 18px; grid-template-columns: minmax(0, 1fr) minmax(0, 0.8fr) minmax(0, 1.9fr); }
@@ -212,7 +212,7 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
     const { labels } = this.words;
     const chosen = this.value('k');
     return html`<section class="kind ${chosen === kind ? 'on' : ''} ${chosen !== 'all' && chosen !== kind ? 'off' : ''}" data-kind=${kind}>
-      <h3><button type="button" aria-pressed=${chosen === kind ? 'true' : 'false'} @click=${() => this.choose({ k: chosen === kind ? 'all' : kind })}>${labels[kind]}</button></h3>
+      <h2><button type="button" aria-pressed=${chosen === kind ? 'true' : 'false'} @click=${() => this.choose({ k: chosen === kind ? 'all' : kind })}>${labels[kind]}</button></h2>
       <p>${sees} <code>${model}</code></p>
       ${content}
     </section>`;
@@ -294,7 +294,7 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
   #bars(title: string, one: Filled, kind: 'encoder' | 'decoder', sees: string, text = one.text): TemplateResult {
     const model = kind === 'encoder' ? encoderName : decoderName;
     const items = one.candidates.map(({ piece, probability }) => ({ label: piece.label, value: probability }));
-    return html`<div class="bars"><h3>${title}</h3><p>${sees} <code>${model}</code></p><p class="in" lang="en">${text}</p>
+    return html`<div class="bars"><h2>${title}</h2><p>${sees} <code>${model}</code></p><p class="in" lang="en">${text}</p>
       ${this.revealed ? html`<cf-bars readonly source="softmax(${model}(${JSON.stringify(one.text)}).logits[0, ${one.position}])" label=${title} .items=${items}></cf-bars>` : html`<p>?</p>`}</div>`;
   }
 

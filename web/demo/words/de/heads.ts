@@ -8,7 +8,7 @@ export const words: typeof english = {
   steps: {
     several: {
       title: 'Viele Leser zugleich',
-      text: 'Jede Karte ist ein Kopf (*attention head*): eine Zeile je Token, dunkel, wohin es schaut. Unter jeder Karte steht, was dieser Kopf mitnimmt. In Block {layer} sind das {width} Zahlen je Token, und die {heads} Zeilen unten sind die Wahl von „{token}“: Die Köpfe sind sich nicht einig, und gerade das nützt.',
+      text: 'Jede Karte ist ein Kopf (*attention head*): eine Zeile je Token, farbig, wohin es schaut. Unter jeder Karte steht, was dieser Kopf mitnimmt. In Block {layer} sind das {width} Zahlen je Token, und die {heads} Zeilen unten sind die Wahl von „{token}“: Die Köpfe sind sich nicht einig, und gerade das nützt.',
     },
     split: {
       title: 'Eine breite Matrix oder viele schmale',

@@ -38,7 +38,7 @@ export const words: typeof english = {
     },
     polarity: {
       title: 'Was heißt „wahr“?',
-      text: 'Vier Bibliotheken, vier Gewohnheiten. Wahr lässt ein Token hinsehen oder verbietet es, oder eine Zahl zählt die Schlüssel. Dieselbe Maske in jeder, und dieselben Gewichte. Manche Masken kann eine Bibliothek nicht sagen: Versuch [die kausale](?mask=causal).',
+      text: 'Drei Bibliotheken, vier Schnittstellen. Wahr lässt ein Token hinsehen oder verbietet es, oder eine Zahl zählt die Schlüssel. Dieselbe Maske in jeder, und dieselben Gewichte. Manche Masken kann eine Bibliothek nicht sagen: Versuch [die kausale](?mask=causal).',
     },
   },
   questions: {

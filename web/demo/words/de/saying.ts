@@ -30,7 +30,7 @@ export const words: typeof english = {
     },
     beams: {
       title: 'Mehreren zugleich folgen',
-      text: 'Ziehen entscheidet Wort für Wort. Eine *Strahlsuche* (beam search) folgt den besten paar Anfängen zugleich und behält die, deren Logarithmen der Chancen die größte Summe haben. Die dicke Linie ist bisher die beste, „{beamText}“ ({beamScore}); graue wurden aufgegeben. Ein spätes Wort kann einen frühen Favoriten überholen.',
+      text: 'Ziehen entscheidet Wort für Wort. Eine *Strahlsuche* (beam search) folgt den besten paar Anfängen zugleich und behält die, deren logarithmierte Wahrscheinlichkeiten die größte Summe haben. Die dicke Linie ist bisher die beste, „{beamText}“ ({beamScore}); graue wurden aufgegeben. Ein spätes Wort kann einen frühen Favoriten überholen.',
     },
     lens: {
       title: 'Wann weiß es das?',

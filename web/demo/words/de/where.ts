@@ -17,7 +17,7 @@ export const words: typeof english = {
     step: {
       title: 'Ein Schritt dreht jeden Zeiger',
       text: 'Geh von *i* nach {a|*i + δ*}. Jeder Zeiger dreht sich um {a|*δω*}, egal wie groß *i* war. Das macht eine einzige 2 × 2-Matrix (eine Drehung), und in der kommt *i* nicht vor: Das Modell kann „{delta} Tokens zurück“ einmal lernen, für alle Plätze. Über alle Paare verfehlt das Produkt die Tabelle um höchstens {rounding}: die letzte Stelle der Zahlen. {isMisprint}Mit dem Druckfehler verfehlt das Produkt die Tabelle. {isMisprint}[Verbessere sie](?misprint=0)',
-      ask: 'Rate zuerst. Der schwarze Zeiger steht bei *i*. Wenn wir fünf Tokens später im Text beginnen: Wird die Drehung von *i* nach *i + δ* größer, kleiner oder bleibt sie gleich?',
+      ask: 'Rate zuerst. Der Zeiger ohne Farbe steht bei *i*. Wenn wir fünf Tokens später im Text beginnen: Wird die Drehung von *i* nach *i + δ* größer, kleiner oder bleibt sie gleich?',
     },
     sines: {
       title: 'Warum Sinus und Kosinus',

@@ -6,7 +6,7 @@ export const words = {
   steps: {
     several: {
       title: 'Many readers at once',
-      text: 'Each map is one head (*attention head*): a row for each token, dark where it reads. Below each map is what that head takes along. In block {layer} that is {width} numbers for each token, and the {heads} rows at the bottom are the choices of “{token}”: the heads do not agree, and that is their use.',
+      text: 'Each map is one head (*attention head*): a row for each token, coloured where it reads. Below each map is what that head takes along. In block {layer} that is {width} numbers for each token, and the {heads} rows at the bottom are the choices of “{token}”: the heads do not agree, and that is their use.',
     },
     split: {
       title: 'One wide matrix or many narrow ones',

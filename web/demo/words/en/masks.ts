@@ -36,7 +36,7 @@ export const words = {
     },
     polarity: {
       title: 'What does “true” mean?',
-      text: 'Four libraries, four habits. True lets a token look, or forbids it; or a number counts the keys. The same mask in each, and the same weights. Some masks a library cannot say: try [the causal one](?mask=causal).',
+      text: 'Three libraries, four interfaces. True lets a token look, or forbids it; or a number counts the keys. The same mask in each, and the same weights. Some masks a library cannot say: try [the causal one](?mask=causal).',
     },
   },
   questions: {

@@ -28,7 +28,7 @@ export const words = {
     },
     beams: {
       title: 'Follow several at once',
-      text: 'Drawing decides word by word. A *beam search* follows the best few beginnings at the same time and keeps those whose logarithms of odds sum to most. The thick line is the best so far, “{beamText}” ({beamScore}); grey ones were given up. A late word can overtake an early favourite.',
+      text: 'Drawing decides word by word. A *beam search* follows the best few beginnings at the same time and keeps those whose log-probabilities sum to most. The thick line is the best so far, “{beamText}” ({beamScore}); grey ones were given up. A late word can overtake an early favourite.',
     },
     lens: {
       title: 'When does it know?',

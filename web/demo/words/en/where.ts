@@ -15,7 +15,7 @@ export const words = {
     step: {
       title: 'A step turns every hand',
       text: 'Go from *i* to {a|*i + δ*}. Every hand turns by {a|*δω*}, whatever *i* was. So one 2 × 2 matrix does it (a rotation), and that matrix does not contain *i*: the model can learn “{delta} tokens back” once, for all places. Over all pairs the product misses the table by {rounding} at most: the last digit of the numbers. {isMisprint}With the misprint the product misses the table. {isMisprint}[Mend it](?misprint=0)',
-      ask: 'Guess first. The black hand stands at *i*. If we start five tokens later in the text, does the turn from *i* to *i + δ* grow, shrink or stay?',
+      ask: 'Guess first. The hand without a colour stands at *i*. If we start five tokens later in the text, does the turn from *i* to *i + δ* grow, shrink or stay?',
     },
     sines: {
       title: 'Why both sine and cosine',
