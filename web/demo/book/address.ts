@@ -39,6 +39,11 @@ export class Address extends EventTarget {
     return this.#place.chapter;
   }
 
+  /** The parameters that belong to the chapter alone, but for its step. */
+  get chosen(): string[] {
+    return [...this.#place.params.keys()].filter((key) => key !== 'step' && !shared.includes(key));
+  }
+
   get(key: string): string | undefined {
     return this.#place.params.get(key) ?? undefined;
   }

@@ -16,7 +16,9 @@ export const messageOf = (error: unknown): string => (error instanceof Error ? e
 
 export function errorText(error: unknown, { errors }: ShellWords): ErrorText {
   if (error instanceof ClearformerError) {
-    return { ...errors[error.code], message: error.message, code: error.code };
+    const { code, message } = error;
+    const ofTheBrowser = code === 'unsupported' && message.startsWith('this engine'); // not of the model
+    return { ...errors[ofTheBrowser ? 'wasm_unavailable' : code], message, code };
   }
   return { ...errors.other, message: messageOf(error), code: '' };
 }

@@ -213,16 +213,21 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
 
   protected override render(): TemplateResult {
     const live = html`<p class="sr-only" role="status">${this.said}</p>`;
-    if (this.failure !== undefined) return html`${this.#failed(this.failure)}${live}`;
-    if (this.data === undefined) return html`${this.#waiting()}${live}`;
+    if (this.failure !== undefined) return html`${this.around(this.#failed(this.failure))}${live}`;
+    if (this.data === undefined) return html`${this.around(this.#waiting())}${live}`;
     return html`${this.#drawn(this.data)}${live}`;
+  }
+
+  /** What stands around an error, or the wait for the numbers. */
+  protected around(state: TemplateResult): TemplateResult {
+    return state;
   }
 
   #drawn(data: Data): TemplateResult {
     try {
       return this.draw(data);
     } catch (error) {
-      return this.#failed(error); // of an address, whose numbers are still computed
+      return this.around(this.#failed(error)); // of an address, whose numbers are still computed
     }
   }
 
@@ -257,9 +262,7 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
   /** Without the choices of the address, one of which may be wrong. */
   #asInTheBook(): TemplateResult | string {
     const { address } = this.book;
-    const { defaults, steps } = this.chapter;
-    const keys = ['edit', ...Object.keys(Object.assign({}, defaults, ...steps.map((step) => step.defaults)))];
-    const chosen = keys.filter((key) => address.get(key) !== undefined);
+    const { chosen } = address;
     if (chosen.length === 0) return '';
     const cleared = Object.fromEntries(chosen.map((key) => [key, undefined]));
     return html`<p><a class="chip" href=${address.href(this.chapter.id, cleared)}>${this.shell.asInTheBook}</a></p>`;

@@ -295,6 +295,34 @@ describe('an address that is wrong in the middle of a visit', () => {
   });
 });
 
+it.each([
+  ['next', 'w=99999'],
+  ['next', 'w=-1'],
+  ['saying', 'w=99999'],
+  ['head', 'qkv=zz'],
+])('%s?%s has a way out, and the first screen its title meanwhile', async (chapter, wrong) => {
+  const { page } = await site.open({}, `${chapter}?${wrong}`);
+  await page.getByRole('alert').waitFor();
+  expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1);
+  await page.getByRole('link', { name: 'As in the book' }).click();
+  await settled(page);
+  expect(await page.getByRole('alert').count()).toBe(0);
+  await page.context().close();
+});
+
+it('without WebAssembly the first screen says what it is, and what to do', async () => {
+  const { page } = await site.open({}, 'own');
+  await page.addInitScript('delete globalThis.WebAssembly');
+  await page.goto(`${site.url}#/next`);
+  await page.reload();
+  const told = page.getByRole('alert');
+  await told.waitFor();
+  expect(await told.innerText()).toContain('use a newer browser');
+  expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('What comes next?');
+  expect(await page.locator('.toc li').count()).toBe(15);
+  await page.context().close();
+});
+
 it('choices, switches and pictures are seen in the colours of the system', async () => {
   const { page } = await site.open({ forcedColors: 'active', colorScheme: 'dark' }, 'where');
   const highlight = await page.evaluate(() => {

@@ -74,27 +74,39 @@ class FigureNext extends Figure<Reading, typeof words> {
 
   protected override draw(reading: Reading): TemplateResult {
     const { labels } = this.words;
-    return html`<div class="screen">
-        <div>
-          <h1>${this.words.title}</h1>
-          <p class="lead">${markup(this.words.lead, this.values, this.book.address)}</p>
-          ${this.#editing ? this.#field() : this.#text(reading)}
+    return this.#screen(
+      html`${this.#editing ? this.#field() : this.#text(reading)}
           <div class="row">
             <a class="primary" href=${this.book.address.href('vectors')}>${filled(labels.why ?? '', this.values)}</a>
             <button type="button" class="plain" ?disabled=${reading.full} @click=${this.#write}>${this.#writing ? labels.stop : labels.writeOn}</button>
             ${reading.written.length > 0 ? html`<button type="button" class="plain" @click=${() => this.choose({ w: undefined })}>${labels.takeBack}</button>` : nothing}
           </div>
           ${reading.sentence.of > reading.sentence.tokens.length ? html`<p class="verdict">${filled(this.shell.cut, { read: reading.sentence.tokens.length, of: reading.sentence.of })}</p>` : nothing}
-          ${reading.full ? html`<p class="verdict">${filled(labels.full ?? '', { n: reading.ids.length })}</p>` : nothing}
-          <p class="links">${markup(labels.links ?? '', this.values, this.book.address)}</p>
-        </div>
-        <div class="picture">
-          <model-tiles .reading=${reading} .labels=${labels} .still=${this.value('w') !== ''} .minFont=${this.minFont}></model-tiles>
+          ${reading.full ? html`<p class="verdict">${filled(labels.full ?? '', { n: reading.ids.length })}</p>` : nothing}`,
+      html`<model-tiles .reading=${reading} .labels=${labels} .still=${this.value('w') !== ''} .minFont=${this.minFont}></model-tiles>
           <p class="legend">${labels.tiles} <span class="plus">■</span> ${labels.above} <span class="minus">■</span> ${labels.below} ${labels.lines}</p>
-          <cf-bars source="softmax(logits[0, -1])" label=${labels.odds} .items=${reading.guesses.slice(0, this.inClass ? 6 : undefined).map(asItem)} max="1" @bar-select=${(event: CustomEvent<{ index: number }>) => this.#append(reading, event.detail.index)}></cf-bars>
+          <cf-bars source="softmax(logits[0, -1])" label=${labels.odds} .items=${reading.guesses.slice(0, this.inClass ? 6 : undefined).map(asItem)} max="1" @bar-select=${(event: CustomEvent<{ index: number }>) => this.#append(reading, event.detail.index)}></cf-bars>`,
+    );
+  }
+
+  protected override around(state: TemplateResult): TemplateResult {
+    return this.words ? this.#screen(nothing, state) : state;
+  }
+
+  /** The title, the lead and the contents, with what the model says of the sentence. */
+  #screen(text: TemplateResult | typeof nothing, picture: TemplateResult): TemplateResult {
+    const { title, lead, labels } = this.words;
+    const { address } = this.book;
+    return html`<div class="screen">
+        <div>
+          <h1>${title}</h1>
+          <p class="lead">${markup(lead, this.values, address)}</p>
+          ${text}
+          <p class="links">${markup(labels.links ?? '', this.values, address)}</p>
         </div>
+        <div class="picture">${picture}</div>
       </div>
-      <ol class="toc" start="0">${chapters.map(({ id }) => html`<li><i>${chapterIds.indexOf(id)}</i><div><a href=${this.book.address.href(id)}>${this.shell.chapters[id].title}</a><span>${this.shell.chapters[id].about}</span></div></li>`)}</ol>`;
+      <ol class="toc" start="0">${chapters.map(({ id }) => html`<li><i>${chapterIds.indexOf(id)}</i><div><a href=${address.href(id)}>${this.shell.chapters[id].title}</a><span>${this.shell.chapters[id].about}</span></div></li>`)}</ol>`;
   }
 
   #text({ sentence, written }: Reading): TemplateResult {
