@@ -40,6 +40,18 @@ async function drawOne(page: Page): Promise<void> {
 }
 
 describe('chapter 11', () => {
+  it('keeps its picture when a file is none, and names the file', async () => {
+    const { page } = await site.visit('seeing');
+    const buffer = Buffer.from('no picture');
+    await page.locator('input[type=file]').setInputFiles({ name: 'photo.heic', mimeType: 'image/heic', buffer });
+    await page.getByRole('alert').waitFor();
+    expect(await page.getByRole('alert').innerText()).toContain('“photo.heic” is no picture');
+    expect(await said(page)).toBe(5);
+    await page.getByRole('button', { name: 'Sample 3' }).click();
+    await settled(page);
+    expect(await page.getByRole('alert').count()).toBe(0);
+  });
+
   it('reads what is drawn, and a link gives the same numbers in a fresh browser', async () => {
     const { page, complaints } = await site.visit('seeing');
     expect(await said(page)).toBe(5);

@@ -1,7 +1,7 @@
 // Chapter 11's figure: the picture and the class scores, which are always shown, and below them the view of the step.
 
 import { four, percent } from 'clearformer/elements';
-import { html, nothing, type TemplateResult } from 'lit';
+import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
 import type { FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { largest } from '../../book/largest.js';
@@ -28,7 +28,10 @@ const mostClasses = 10;
 const mostInClass = 5;
 
 export class FigureSeeing extends MeasuredFigure<Seen, SeeingWords> {
+  static override properties: PropertyDeclarations = { refused: { state: true } };
   static override styles = [figureStyles, seeingStyles];
+  /** The name of the reader's last file, if it was no picture. */
+  declare refused: string;
   #drawing: OffscreenCanvasRenderingContext2D | undefined;
   /** The pad's last picture; if the address has another one, the strokes are outdated. */
   #given: string | undefined;
@@ -255,21 +258,21 @@ export class FigureSeeing extends MeasuredFigure<Seen, SeeingWords> {
 
   #take(picture: string): void {
     this.#given = picture;
+    this.refused = '';
     this.choose({ d: picture, order: undefined, hide: undefined });
   }
 
-  readFile = async (file: Blob | undefined): Promise<void> => {
+  readFile = async (file: File | undefined): Promise<void> => {
     if (!file) return;
+    const drawing = await drawingOf(file);
+    this.refused = drawing ? '' : file.name;
+    if (!drawing) return;
     if (isOwn(this.book.address)) {
       this.#take(keptFile(file));
       return;
     }
-    try {
-      await this.#read(await drawingOf(file));
-      this.renderRoot.querySelector('digit-pad')?.clear();
-    } catch (error) {
-      this.failure = error;
-    }
+    await this.#read(drawing);
+    this.renderRoot.querySelector('digit-pad')?.clear();
   };
 
   #dropped = (event: DragEvent): void => {

@@ -63,12 +63,11 @@ export async function framed(
 
 /**
  * Decodes an image file, its longer side scaled to the canvas; grey, and inverted to white on black if its rim is
- * bright.
+ * bright. Undefined for a file that is no picture this browser reads.
  */
-export async function drawingOf(file: Blob): Promise<OffscreenCanvasRenderingContext2D> {
-  const bitmap = await createImageBitmap(file).catch((cause: unknown) => {
-    throw new ClearformerError('invalid_argument', 'the file is no picture that this browser can read', {}, cause);
-  });
+export async function drawingOf(file: Blob): Promise<OffscreenCanvasRenderingContext2D | undefined> {
+  const bitmap = await createImageBitmap(file).catch(() => undefined);
+  if (!bitmap) return undefined;
   const scale = canvasSide / Math.max(bitmap.width, bitmap.height);
   const [width, height] = [bitmap.width * scale, bitmap.height * scale];
   const flat = blackCanvas();

@@ -71,6 +71,7 @@ const picture: Stage = (figure) => {
       <div class="samples ${theme.current}" role="group" aria-label=${labels.samples}>${samples}</div>
       <label class="chip file">${labels.orFile}<input type="file" class="sr-only" accept="image/*" @change=${(event: Event) => void figure.readFile((event.target as HTMLInputElement).files?.[0])} /></label>
     </div>
+    ${figure.refused ? html`<p class="verdict" role="alert">${filled(labels.noPicture, { name: figure.refused })}</p>` : nothing}
     <p class="note">${filled(labels.asMnist, figure.values)}</p>`;
 };
 

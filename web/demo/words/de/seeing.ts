@@ -80,6 +80,8 @@ export const words: typeof english = {
     sample: 'Beispiel',
     samples: 'Ziffern, die jemand geschrieben hat',
     orFile: 'Ein Bild von dir …',
+    noPicture:
+      '„{name}“ ist kein Bild, das dieser Browser lesen kann. JPEG, PNG und WebP liest jeder; HEIC-Fotos eines Telefons nur Safari.',
     asMnist:
       'Was du zeichnest oder mitbringst, wird zu 28 × 28 Pixeln mit sechzehn Graustufen, helle Striche, 20 Pixel lang, in der Mitte, wie die Ziffern von MNIST liegen; eine dunkle Ziffer auf hellem Papier wird umgekehrt. Alles davon steht in der Adresse.',
     inARow: 'in einer Reihe',

@@ -78,6 +78,8 @@ export const words = {
     sample: 'Sample',
     samples: 'Digits that somebody wrote',
     orFile: 'A picture of yours …',
+    noPicture:
+      '“{name}” is no picture that this browser can read. JPEG, PNG and WebP are read everywhere; HEIC photographs of a phone only in Safari.',
     asMnist:
       'What you draw or bring is made 28 × 28 pixels of sixteen greys, bright strokes 20 pixels long in the middle, as the digits of MNIST lie; a dark digit on light paper is turned round. All of it stands in the address.',
     inARow: 'in a row',
