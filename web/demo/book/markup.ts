@@ -23,6 +23,12 @@ export function markup(text: string, values: Values, address: Address): Rendered
   return [before, element(found.groups, values, inside, address), ...after];
 }
 
+const turning = /[\p{Bidi_Control}\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC\u{10800}-\u{10FFF}\u{1E800}-\u{1EFFF}]/u;
+
+/** A value that runs from right to left, or changes the direction, does so without the sentence around it. */
+const isolated = (value: string): string =>
+  turning.test(value) ? `\u2068${value.replace(/[\u2066-\u2069]/g, '')}\u2069` : value;
+
 type Groups = Readonly<Record<string, string | undefined>>;
 
 function element(found: Groups, values: Values, inside: (part: string) => Rendered[], address: Address): Rendered {
@@ -31,7 +37,7 @@ function element(found: Groups, values: Values, inside: (part: string) => Render
   if (italic !== undefined) return html`<i>${inside(italic)}</i>`;
   if (code !== undefined) return html`<code>${code}</code>`;
   if (hue !== undefined) return html`<span class=${hue}>${inside(coloured ?? '')}</span>`;
-  if (name !== undefined) return values[name]?.replaceAll(' %', '\u00A0%') ?? '…';
+  if (name !== undefined) return isolated(values[name] ?? '…').replaceAll(' %', '\u00A0%');
   return link(inside(text ?? ''), target ?? '', address);
 }
 
@@ -74,10 +80,10 @@ export function plain(text: string, values: Values = {}): string {
   if (!found?.groups) return text;
   const { bold, italic, code, coloured, name, text: linked } = found.groups;
   const inner = bold ?? italic ?? code ?? coloured ?? linked;
-  const shown = inner === undefined ? (values[name ?? ''] ?? '…') : plain(inner, values);
+  const shown = inner === undefined ? isolated(values[name ?? ''] ?? '…') : plain(inner, values);
   return text.slice(0, found.index) + shown + plain(text.slice(found.index + found[0].length), values);
 }
 
 /** `{read} of {of}` with its values substituted. */
 export const filled = (text: string, values: Readonly<Record<string, string | number>>): string =>
-  text.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? '…'));
+  text.replace(/\{(\w+)\}/g, (_, name: string) => isolated(String(values[name] ?? '…')));

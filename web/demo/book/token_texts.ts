@@ -11,11 +11,31 @@ export interface Piece {
   readonly special: boolean;
 }
 
+/** A character without a look of its own, as vocabularies name its byte, or by its code point. */
+function nameOf(character: string): string {
+  const hex = (character.codePointAt(0) ?? 0).toString(16).toUpperCase();
+  return hex.length > 2 ? `<U+${hex}>` : `<0x${hex.padStart(2, '0')}>`;
+}
+
+/** A token's text with line breaks, tabs, control characters and those that turn the direction made visible. */
+export const visible = (text: string): string =>
+  text
+    .replaceAll('\n', '↵')
+    .replaceAll('\t', '⇥')
+    .replace(/[\p{Cc}\p{Bidi_Control}]/gu, nameOf);
+
 /** A token's text as a label: " dog" is "dog", a lone space "␣", a line break "↵". */
 function labelOf(text: string): string {
   const bare = text.startsWith(' ') && text.length > 1 ? text.slice(1) : text;
-  return bare.replaceAll(' ', '␣').replaceAll('\n', '↵').replaceAll('\t', '⇥') || '∅';
+  return visible(bare.replaceAll(' ', '␣')) || '∅';
 }
+
+/** As much of a label as has room; of a byte's name, `<0xD7>`, what tells it from others. */
+export const shortened = (label: string, width: number): string => {
+  const most = Math.max(2, Math.floor(width / 8));
+  if (label.length <= most) return label;
+  return /^<0x(..)>$/.exec(label)?.[1] ?? `${label.slice(0, most - 1)}…`;
+};
 
 /** A piece depends on at most this many preceding ids (the reach of `tokenPiece`), so pieces are cached by them. */
 const reach = 5;

@@ -6,6 +6,7 @@ import type { Sentence } from '../book/book.js';
 import { minFontSizeOf } from '../book/class_mode.js';
 import { fieldKey } from '../book/field_keys.js';
 import { filled } from '../book/markup.js';
+import { visible } from '../book/token_texts.js';
 import { ShellElement } from './shell_element.js';
 
 /** Characters of the sentence in the bar, so that it stays one line; fewer at class mode's font size. */
@@ -63,7 +64,7 @@ class BookSentence extends ShellElement {
         ${tokens.slice(from, to).map(({ text, special, id }, i) => {
           const shown = from + i === 1 ? text.trimStart() || text : text;
           return html`<button type="button" class=${special ? 'special' : ''} aria-pressed=${from + i === focus} title="${from + i}: ${id}"
-            @click=${() => this.#choose(from + i)} @keydown=${this.#walk}>${shown.replaceAll('\n', '↵')}</button>`;
+            @click=${() => this.#choose(from + i)} @keydown=${this.#walk}>${visible(shown)}</button>`;
         })}
         ${to < tokens.length ? html`<span class="more" title=${this.words.later}>&nbsp;${tokens.length - to} …</span>` : nothing}
       </div>

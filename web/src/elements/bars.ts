@@ -53,9 +53,8 @@ export class CfBars extends ElementBase implements Drawn {
       .label {
         font: max(17px, var(--_min-font-size)) / 1.25 var(--_serif);
         text-align: right;
-        white-space: pre;
-        overflow: hidden;
-        text-overflow: ellipsis;
+        white-space: pre-wrap;
+        overflow-wrap: anywhere;
       }
       .selected .label {
         font-weight: 600;

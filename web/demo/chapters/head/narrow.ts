@@ -3,6 +3,7 @@
 import { type CellEdit, cssColour, decimals, four, two, weight } from 'clearformer/elements';
 import { css, html, nothing, svg, type TemplateResult } from 'lit';
 import { theme } from '../../book/theme.js';
+import { shortened } from '../../book/token_texts.js';
 import { windowAround } from '../../book/window.js';
 import { at, byRoot, type HeadData, type MatrixName, rowOf, type Stage } from './head_numbers.js';
 import type { Selected } from './selection.js';
@@ -162,11 +163,6 @@ function bars(request: NarrowRequest, key: number): TemplateResult {
     <path d="M1 ${base + 0.5}h${width - 2}" stroke="var(--cf-line-strong)"/>
   </svg>`;
 }
-
-const shortened = (label: string, width: number): string => {
-  const most = Math.max(2, Math.floor(width / 8));
-  return label.length > most ? `${label.slice(0, most - 1)}…` : label;
-};
 
 export const narrowEdited =
   (data: HeadData, stage: Stage, edits: readonly { hook: string; head?: number; pos?: number; index?: number }[]) =>
