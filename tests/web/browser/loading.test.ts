@@ -96,8 +96,13 @@ describe('in a browser', () => {
     expect(new Set(values).size).toBeGreaterThan(values.length / 2);
   });
 
-  it.each(['none', 'auto'])('from a server that compresses whatever is asked for (cache: %s)', async (cache) => {
-    const server = await FileServer.start({ ...files }, { gzip: true, etag: true });
+  it.each([
+    [true, 'none'],
+    [true, 'auto'],
+    ['texts', 'none'],
+    ['texts', 'auto'],
+  ] as const)('from a server that compresses whatever is asked for (%s, cache: %s)', async (gzip, cache) => {
+    const server = await FileServer.start({ ...files }, { gzip, etag: true });
     expect(await load(page, { cache }, server.url)).toMatchObject(fine);
     await server.stop();
   });

@@ -11,8 +11,8 @@ export interface ServerOptions {
   noHead?: boolean;
   /** Omit content-length. */
   noLength?: boolean;
-  /** Compress everything. */
-  gzip?: boolean;
+  /** Compress everything; or texts only, and hide it from pages of other origins, as hosts of static files do. */
+  gzip?: boolean | 'texts';
   /** Support range requests. */
   ranges?: boolean;
   /** Send etags made from the contents. */
@@ -75,9 +75,11 @@ export class FileServer {
 
   async #send(request: IncomingMessage, response: ServerResponse, name: string, file: Uint8Array): Promise<void> {
     const { gzip, noLength, etag, breakAfter, stall } = this.options;
-    const body = gzip ? gzipSync(file) : file;
-    if (gzip) response.setHeader('content-encoding', 'gzip');
-    for (const header of ['allow-origin', 'expose-headers']) response.setHeader(`access-control-${header}`, '*');
+    const compresses = gzip === 'texts' ? !name.endsWith('.safetensors') : gzip === true;
+    const body = compresses ? gzipSync(file) : file;
+    if (compresses) response.setHeader('content-encoding', 'gzip');
+    response.setHeader('access-control-allow-origin', '*');
+    if (gzip !== 'texts') response.setHeader('access-control-expose-headers', '*');
     if (etag)
       response.setHeader('etag', `"${file.byteLength}-${file.reduce((sum, byte) => (sum * 31 + byte) | 0, 7)}"`);
     if (!noLength) response.setHeader('content-length', body.byteLength);

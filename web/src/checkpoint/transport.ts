@@ -172,6 +172,11 @@ export class Answer {
     return this.#response.ok || this.headers.has(linked);
   }
 
+  /** Whether a browser hides headers of it that its host does not list, such as content-encoding, beside content-length. */
+  get guarded(): boolean {
+    return this.#response.type === 'cors';
+  }
+
   /** Whether its request was aborted. */
   get aborted(): boolean {
     return this.#call.signal?.aborted === true;
