@@ -9,6 +9,7 @@ import {
   AutoTokenizer,
   inspect,
   pipeline,
+  T5EncoderModel,
   Tensor,
   toSafetensors,
 } from 'clearformer';
@@ -61,6 +62,18 @@ describe('an encoder of T5 without its decoder', () => {
       code: 'unsupported',
       message: expect.stringContaining('no head for the task seq2seq-lm'),
     });
+  });
+
+  it('is what T5EncoderModel loads and makes, and no whole model', async () => {
+    const whole = fixturePath('models/t5/even');
+    expect(await failureOf(() => T5EncoderModel.from_pretrained(whole))).toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining('of T5ForConditionalGeneration, with a decoder: AutoModel loads both'),
+    });
+    const { architectures, ...config } = JSON.parse(readFileSync(`${whole}/config.json`, 'utf8'));
+    await using fresh = await T5EncoderModel.from_config(config);
+    await using model = await T5EncoderModel.from_pretrained(folder);
+    for (const { cfg } of [fresh, model]) expect(cfg.kind).toBe('encoder-only');
   });
 
   it('has one table of words under either name, and leaves a decoder in the file unread', async () => {

@@ -7,19 +7,25 @@ import type { AutoModelClass } from './auto_models.js';
 
 /** @internal */
 export function named<Model>(name: string, base: AutoModelClass<Model>, type: string): AutoModelClass<Model> {
+  const isEncoder = name.endsWith('EncoderModel'); // of an encoder-decoder, which its files need not name
   return {
     async from_pretrained(source, options = {}) {
       const wanted = Object.entries(options ?? {}).filter(([option]) => [...sourceOptions, 'signal'].includes(option));
-      const { model_type } = await AutoConfig.from_pretrained(source, Object.fromEntries(wanted));
+      const { model_type, architectures } = await AutoConfig.from_pretrained(source, Object.fromEntries(wanted));
       if (model_type !== type) {
         const message = `${name}.from_pretrained: the checkpoint is '${textOf(model_type)}', not '${type}'; AutoModel… takes any`;
+        throw new ClearformerError('unsupported', message, { option: 'source' });
+      }
+      const [made] = [architectures].flat();
+      if (isEncoder && made !== name) {
+        const message = `${name}.from_pretrained: the checkpoint is of ${textOf(made)}, with a decoder: AutoModel loads both, and computes the encoder alone if there are no decoder_input_ids`;
         throw new ClearformerError('unsupported', message, { option: 'source' });
       }
       return base.from_pretrained(source, options);
     },
     async from_config(config, options) {
       const found = config?.model_type;
-      if (found === type) return base.from_config(config, options);
+      if (found === type) return base.from_config(isEncoder ? { ...config, architectures: [name] } : config, options);
       const message = `${name}.from_config: the config is of '${textOf(found)}', not '${type}'; AutoModel… takes any`;
       throw new ClearformerError('unsupported', message, { option: 'config' });
     },

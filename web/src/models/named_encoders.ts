@@ -37,6 +37,10 @@ export const AlbertModel: Model = /* @__PURE__ */ named('AlbertModel', AutoModel
 export const MPNetModel: Model = /* @__PURE__ */ named('MPNetModel', AutoModel, 'mpnet');
 /** The trunk of DeBERTa-v2 or -v3 without a head. */
 export const DebertaV2Model: Model = /* @__PURE__ */ named('DebertaV2Model', AutoModel, 'deberta-v2');
+/** The encoder of T5 alone, of a checkpoint that has no decoder. */
+export const T5EncoderModel: Model = /* @__PURE__ */ named('T5EncoderModel', AutoModel, 't5');
+/** The encoder of mT5 alone, of a checkpoint that has no decoder. */
+export const MT5EncoderModel: Model = /* @__PURE__ */ named('MT5EncoderModel', AutoModel, 'mt5');
 /** BERT with a masked-LM head. */
 export const BertForMaskedLM: ModelForMaskedLM = /* @__PURE__ */ named('BertForMaskedLM', AutoModelForMaskedLM, 'bert');
 /** DistilBERT with a masked-LM head. */
