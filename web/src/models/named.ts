@@ -7,7 +7,7 @@ import type { AutoModelClass } from './auto_models.js';
 
 /** @internal */
 export function named<Model>(name: string, base: AutoModelClass<Model>, type: string): AutoModelClass<Model> {
-  const isEncoder = name.endsWith('EncoderModel'); // of an encoder-decoder, which its files need not name
+  const isEncoder = name.endsWith('EncoderModel'); // alone, where the type is that of encoder-decoders
   return {
     async from_pretrained(source, options = {}) {
       const wanted = Object.entries(options ?? {}).filter(([option]) => [...sourceOptions, 'signal'].includes(option));
