@@ -209,11 +209,11 @@ TEST(PatchEmbedding, RefusalsNameTheRuleAndTheShapes) {
   });
   for (const auto& [patches, pixels] :
        {std::pair<Shape, Shape>{{1, 3, 5}, {1, 3, 6, 8}}, {{1, 4, 5}, {1, 3, 6, 7}}}) {
+    const Tensor d_output = Tensor::zeros(patches);
+    Tensor d_images(pixels);
     expect_error(shape, {"gradients", patches.text(), pixels.text()}, [&] {
       Arena arena;
-      Tensor d_images(pixels);
-      embedding.backward(Tensor::zeros({1, 3, 6, 8}), Tensor::zeros(patches), d_images, nullptr,
-                         arena);
+      embedding.backward(Tensor::zeros({1, 3, 6, 8}), d_output, d_images, nullptr, arena);
     });
   }
   expect_error(shape, {"[5, 3, 3, 4]", "[6, 3, 3, 4]"}, [&] { make({3, 3, 4, 6}); });
