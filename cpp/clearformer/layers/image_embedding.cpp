@@ -31,7 +31,7 @@ Shape ImageEmbedding::output_shape(const Shape& images, bool interpolate) const 
       (images[2] != config_.image_height || images[3] != config_.image_width)) {
     fail(ErrorCode::shape_mismatch, "pixel_values: images of ", images[2], " x ", images[3],
          " pixels, the model was made for ", config_.image_height, " x ", config_.image_width,
-         " (interpolate_pos_encoding: true stretches its positions)");
+         " (interpolate_pos_encoding: true among the inputs stretches its positions)");
   }
   return {images[0], config_.prefix() + grid.patches(), config_.patch.d_model};
 }
