@@ -270,6 +270,13 @@ describe.each(variants)('functions at hook points (%s)', (variant) => {
       },
     ]);
     await expect(plainly).rejects.toBe(7);
+    const nameless = run(there, [
+      hook,
+      () => {
+        throw Object.create(null);
+      },
+    ]);
+    await expect(nameless).rejects.toEqual({}); // a copy
     const own = await failureOf(() => run(there, [hook, (value) => value.mean(9) as never]));
     expect(own).toBeInstanceOf(ClearformerError);
     expect(own).toMatchObject({ code: 'invalid_argument' });

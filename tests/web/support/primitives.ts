@@ -2,7 +2,15 @@
 
 import { Mask, Tensor } from 'clearformer';
 import { expect } from 'vitest';
-import { type Case, casesOf, fixturePath, type Reference, randomGroup, readReferences } from './references.js';
+import {
+  type Case,
+  casesOf,
+  distance,
+  fixturePath,
+  type Reference,
+  randomGroup,
+  readReferences,
+} from './references.js';
 
 /** A case of a fixture with its tensors. */
 export class Example {
@@ -117,10 +125,11 @@ export function expectWithin(name: string, found: Tensor, wanted: Tensor, { abso
   wanted.data.forEach((value: number | bigint, index: number) => {
     const exact = Number(value);
     const got = Number(found.data[index]);
-    if (Object.is(got, exact) || got === exact) return;
+    const error = distance(got, exact);
     const fixed = typeof absolute === 'number' ? absolute : absolute(index);
-    const ratio = Math.abs(got - exact) / (fixed + (relative + roundoff) * Math.abs(exact) + smallestNormal);
-    if (!(ratio <= worst.ratio)) worst = { index, ratio };
+    const bound = fixed + (relative + roundoff) * Math.abs(exact) + smallestNormal;
+    const ratio = Number.isFinite(error) ? error / bound : error; // of an infinite bound, too
+    if (ratio > worst.ratio) worst = { index, ratio };
   });
   const { index, ratio } = worst;
   report(name, ratio);

@@ -101,6 +101,13 @@ export function inputsOf(folder: string, name: unknown): Record<string, Referenc
   return Object.fromEntries(Object.keys(one.inputs).map((input) => [input, tensor(input)]));
 }
 
+/** |found - wanted|: 0 for equal infinities and for two NaN, infinite for one. */
+export function distance(found: number, wanted: number): number {
+  if (Object.is(found, wanted)) return 0;
+  const apart = Math.abs(found - wanted);
+  return Number.isNaN(apart) ? Number.POSITIVE_INFINITY : apart;
+}
+
 /**
  * Checks dims, and that every element is within 2e-5 + 1e-5 · max |reference| + more; infinities are equal. Reports the
  * worst.
@@ -119,8 +126,8 @@ export function expectClose(
   let worst = { index: -1, error: -1 };
   reference.forEach((value, index) => {
     if (only && !only(index)) return;
-    const error = value === found.data[index] ? 0 : Math.abs(Number(found.data[index]) - value);
-    if (!(error <= worst.error)) worst = { index, error };
+    const error = distance(Number(found.data[index]), value);
+    if (error > worst.error) worst = { index, error };
   });
   const { index, error } = worst;
   const report = `${name}[${index}] is ${found.data[index]}, wanted ${reference[index]}, bound ${bound}`;

@@ -64,7 +64,13 @@ export function isMissing(thrown: unknown): thrown is ClearformerError {
 
 /** The message of anything that was thrown. */
 export function messageOf(thrown: unknown): string {
-  if (!(thrown instanceof Error)) return String(thrown);
+  if (!(thrown instanceof Error)) {
+    try {
+      return String(thrown);
+    } catch {
+      return textOf(thrown); // an object that gives no string
+    }
+  }
   // "fetch failed" has its reason in its cause, or for hosts with several addresses in the first of its errors.
   const [first] = thrown instanceof AggregateError ? thrown.errors : [];
   const cause = thrown instanceof TypeError ? thrown.cause : first;
