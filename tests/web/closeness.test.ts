@@ -5,11 +5,12 @@ import { describe, expect, it } from 'vitest';
 import { expectWithin } from './support/primitives.js';
 import { expectClose } from './support/references.js';
 
-const tensor = (...data: number[]) => new Tensor('float32', Float32Array.from(data), [data.length]);
+const reference = (data: number[]) => ({ data: Float32Array.from(data), dims: [data.length] });
+const tensor = (data: number[]) => new Tensor('float32', Float32Array.from(data), [data.length]);
 const comparisons = {
-  expectClose: (found: number[], wanted: number[]) => expectClose('x', tensor(...found), tensor(...wanted)),
+  expectClose: (found: number[], wanted: number[]) => expectClose('x', tensor(found), reference(wanted)),
   expectWithin: (found: number[], wanted: number[]) =>
-    expectWithin('x', tensor(...found), tensor(...wanted), { relative: 1e-6 }),
+    expectWithin('x', tensor(found), tensor(wanted), { relative: 1e-6 }),
 };
 const { NaN: none, POSITIVE_INFINITY: infinite } = Number;
 

@@ -112,6 +112,7 @@ it('refuses what does not fit, by name', async () => {
     [() => swiglu([1, 2], 3), 'invalid_argument', 'axis 3'],
     [() => geglu([1, 2], -1, { approximate: 'fast' as 'tanh' }), 'unsupported', 'geglu'],
     [() => conv1d(x, [[[1, 1]], [[2]]]), 'shape_mismatch', 'ragged'],
+    [() => conv1d(x, Array(2 ** 20).fill(Array(2 ** 20).fill(1))), 'out_of_memory', '[1048576, 1048576] has more than'],
     [() => conv1d(x, [[[1], [1]]]), 'shape_mismatch', 'conv1d'],
     [() => conv1d(x, [[[1, 1, 1, 1]]]), 'shape_mismatch', '4 taps'],
     [() => conv1d(x, [[[1]]], { stride: 0 }), 'invalid_argument', 'stride'],

@@ -117,6 +117,17 @@ describe('text that streams', () => {
     }
   });
 
+  it('tells the text before an unfinished character', () => {
+    const decoder = new IncrementalDecoder(tokenizer);
+    const [first = 0, second = 0, third = 0, last = 0] = tokenizer.encode('🐶').slice(-4);
+    const after = (...ids: number[]) => [ids.map((id) => decoder.push(id)).join(''), decoder.pending];
+    expect(after()).toEqual(['', '']);
+    expect(after(317)).toEqual(['Lily', '']);
+    expect(after(first, second)).toEqual(['', '']);
+    expect(after(317)).toEqual(['\uFFFD\uFFFD Lily', '']);
+    expect(after(first, second, third, last)).toEqual(['🐶', '']);
+  });
+
   it('gives an unfinished character at the end as U+FFFD', () => {
     const decoder = new IncrementalDecoder(tokenizer);
     const [first = 0, second = 0] = tokenizer.encode('🐶').slice(-4);

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { AutoModelForCausalLM, nn, Tensor, type TensorType, toCSV, toJSON, toNpy, toSafetensors } from 'clearformer';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { taken } from '../support/checkpoints.js';
 import { failureOf } from '../support/failures.js';
 import { casesOf, fixturePath, storiesPath } from '../support/references.js';
@@ -120,6 +120,17 @@ describe('toCSV', () => {
     expect(found.map(digits)).toEqual(wanted.map(digits));
     expect(Float32Array.from(found, Number)).toEqual(numbers.data);
   });
+});
+
+it.each(Object.entries({ toCSV, toJSON }))('%s refuses a text longer than the engine allows', async (name, write) => {
+  const join = vi.spyOn(Array.prototype, 'join').mockImplementation(() => {
+    throw new RangeError('Invalid string length');
+  });
+  const failure = await failureOf(() => write(odd)).finally(() => join.mockRestore());
+  expect(failure.code).toBe('out_of_memory');
+  expect(failure.message).toBe(
+    `${name}: 6 numbers are too long a text for this engine; toNpy and toSafetensors give bytes`,
+  );
 });
 
 describe('toJSON', () => {

@@ -2,7 +2,7 @@
 
 import { exportedTensor } from '../tensor/exported_tensor.js';
 import type { Tensor } from '../tensor/tensor.js';
-import { type NonFinite, numberTexts } from './number_text.js';
+import { joinedText, type NonFinite, numberTexts } from './number_text.js';
 
 const nonFinite: NonFinite = { nan: 'nan', infinity: 'inf', minusInfinity: '-inf' };
 
@@ -12,12 +12,15 @@ const nonFinite: NonFinite = { nan: 'nan', infinity: 'inf', minusInfinity: '-inf
  *   0 or 1 axes      one number per line
  *   more             a header `axis_0,axis_1,axis_2,value`, then one line per element: its indices and its value
  * float32 with the fewest digits that parse to the same float32, integers with all digits; inf, -inf and nan as in
- * Python. Every line ends with a line feed. Throws `invalid_argument` for anything but a Tensor.
+ * Python. Every line ends with a line feed. Throws `invalid_argument` for anything but a Tensor, `out_of_memory` for too
+ * long a text.
  */
 export function toCSV(tensor: Tensor): string {
   const checked = exportedTensor('toCSV', tensor);
-  const { dims } = checked;
-  const texts = numberTexts(checked, nonFinite);
+  return joinedText('toCSV', checked, () => table(numberTexts(checked, nonFinite), checked.dims));
+}
+
+function table(texts: readonly string[], dims: readonly number[]): string {
   if (dims.length > 2) return lines([header(dims.length), ...texts.map((text, at) => `${placeOf(at, dims)},${text}`)]);
   if (dims.length < 2) return lines(texts);
   const [rows = 0, columns = 0] = dims;

@@ -1,5 +1,6 @@
 // Formats numbers so that they parse to the same number, float32 with the fewest digits.
 
+import { ClearformerError } from '../support/error.js';
 import type { Tensor } from '../tensor/tensor.js';
 
 /** How a format writes non-finite numbers. */
@@ -15,6 +16,17 @@ const smallestNormal = 2 ** -126; // of float32
 export function numberTexts({ type, data }: Tensor, nonFinite: NonFinite): string[] {
   const text = type === 'float32' ? (value: number | bigint) => floatText(value as number, nonFinite) : String;
   return Array.from(data as ArrayLike<number | bigint>, (value) => text(value));
+}
+
+/** The text that `join` makes of a tensor's elements. Throws `out_of_memory` if the engine has no strings as long. */
+export function joinedText(call: string, { size }: Tensor, join: () => string): string {
+  try {
+    return join();
+  } catch (thrown) {
+    if (!(thrown instanceof RangeError)) throw thrown;
+    const why = `${size} numbers are too long a text for this engine; toNpy and toSafetensors give bytes`;
+    throw new ClearformerError('out_of_memory', `${call}: ${why}`, {}, thrown);
+  }
 }
 
 function floatText(value: number, nonFinite: NonFinite): string {

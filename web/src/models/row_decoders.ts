@@ -38,4 +38,9 @@ export class RowDecoders {
       return row.decoder.push(id) + (row.ended ? row.decoder.end() : '');
     });
   }
+
+  /** A row's text since the last that was given, before an incomplete character. */
+  pending(row: number): string {
+    return this.#rows[row]?.decoder.pending ?? '';
+  }
 }

@@ -52,6 +52,13 @@ export function elementCount(dims: readonly number[]): number {
   throw new ClearformerError('invalid_argument', `dims must be whole numbers from 0, got ${listed(dims)}`);
 }
 
+/** Number of elements of an array to be allocated. Throws `out_of_memory` for more than 2^30. */
+export function allocatedCount(what: string, dims: readonly number[]): number {
+  const count = elementCount(dims);
+  if (count <= 2 ** 30) return count;
+  throw new ClearformerError('out_of_memory', `${what}: [${dims.join(', ')}] has more than ${2 ** 30} elements`);
+}
+
 /**
  * What the other of two operands is combined with: the elements of each, broadcast to the dims of both; null if they do
  * not fit.

@@ -2,7 +2,7 @@
 
 import { ClearformerError, textOf } from '../support/error.js';
 import { expectArgument } from '../support/options.js';
-import { elementCount } from './elements.js';
+import { allocatedCount, elementCount } from './elements.js';
 import { exportedTensor } from './exported_tensor.js';
 import { largest } from './largest.js';
 import { type Axes, Tensor, type TensorData, type TensorType } from './tensor.js';
@@ -115,10 +115,7 @@ export function full(size: readonly number[], fill_value: bigint): Tensor<'int64
 export function full(size: readonly number[], fill_value: boolean): Tensor<'uint8'>;
 export function full(size: readonly number[], fill_value: number | bigint | boolean): Tensor {
   expectArgument('full', Array.isArray(size), 'an array of extents', size);
-  const count = elementCount(size);
-  if (count > 2 ** 30) {
-    throw new ClearformerError('out_of_memory', `full: [${size.join(', ')}] has more than ${2 ** 30} elements`);
-  }
+  const count = allocatedCount('full', size);
   if (typeof fill_value === 'number') return new Tensor('float32', new Float32Array(count).fill(fill_value), size);
   if (typeof fill_value === 'bigint') return new Tensor('int64', new BigInt64Array(count).fill(fill_value), size);
   expectArgument('full', typeof fill_value === 'boolean', 'a number, a bigint or a boolean', fill_value);

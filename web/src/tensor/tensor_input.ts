@@ -4,6 +4,7 @@ import type { TensorIn } from '../runtime/border.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { isA, kindOf } from '../support/kinds.js';
 import { arrays, checkCount } from './data.js';
+import { allocatedCount } from './elements.js';
 import type { Tensor, TensorData, TensorType } from './tensor.js';
 
 /** Arrays up to 8 deep, the innermost ones of numbers, bigints or booleans. */
@@ -25,10 +26,10 @@ const deepest = 8; // axes the core knows
  * `dtype_mismatch` for other elements, `shape_mismatch` for ragged arrays and for data that lost its elements.
  */
 export function floats(what: string, input: TensorInput): TensorOf<'float32'> {
+  if (Array.isArray(input)) return flattened(what, input, Float32Array, float);
   const { data, dims } = opened(what, input);
   if (isA(data, 'Float32Array')) return { data, dims };
-  if (!Array.isArray(data)) throw wrongType(what, 'float32', data);
-  return { data: converted(what, data, new Float32Array(data.length), float), dims };
+  throw wrongType(what, 'float32', data);
 }
 
 function float(what: string, value: unknown): number {
@@ -39,6 +40,7 @@ function float(what: string, value: unknown): number {
 
 /** int32 from integers of any type; `dtype_mismatch` for fractions, NaN and values out of range. */
 export function integers(what: string, input: TensorInput): TensorOf<'int32'> {
+  if (Array.isArray(input)) return flattened(what, input, Int32Array, integer);
   const { data, dims } = opened(what, input);
   if (isA(data, 'Int32Array')) return { data, dims };
   if (isA(data, 'Float32Array')) throw wrongType(what, 'whole numbers (int32, int64 or uint8)', data);
@@ -53,6 +55,7 @@ function integer(what: string, value: unknown): number {
 
 /** uint8 zeros and ones from booleans, or from the integers 0 and 1. */
 export function flags(what: string, input: TensorInput): TensorOf<'uint8'> {
+  if (Array.isArray(input)) return flattened(what, input, Uint8Array, flag);
   const { data, dims } = opened(what, input);
   if (isA(data, 'Float32Array')) throw wrongType(what, 'booleans, or zeros and ones of an integer type', data);
   return { data: converted(what, data, new Uint8Array(data.length), flag), dims };
@@ -64,23 +67,22 @@ function flag(what: string, value: unknown): number {
   throw notA(what, value, 'boolean (nor 0 or 1)');
 }
 
-function converted<T extends Float32Array | Int32Array | Uint8Array>(
-  what: string,
-  from: ArrayLike<unknown>,
-  to: T,
-  convert: (what: string, value: unknown) => number,
-): T {
+/** Checks an element and gives it as a number. */
+type Convert = (what: string, value: unknown) => number;
+
+type Elements = Float32Array | Int32Array | Uint8Array;
+
+function converted<T extends Elements>(what: string, from: ArrayLike<unknown>, to: T, convert: Convert): T {
   for (let i = 0; i < to.length; i++) to[i] = convert(what, from[i]);
   return to;
 }
 
-interface Opened {
-  data: TensorData[TensorType] | unknown[];
+interface Opened<T> {
+  data: T;
   dims: number[];
 }
 
-function opened(what: string, input: unknown): Opened {
-  if (Array.isArray(input)) return flattened(what, input);
+function opened(what: string, input: unknown): Opened<TensorData[TensorType]> {
   const { data, dims } = (input ?? {}) as { data?: unknown; dims?: unknown };
   if (data === undefined || !Array.isArray(dims)) {
     throw new ClearformerError('invalid_argument', `${what}: needs a Tensor, nested arrays, or { data, dims }`);
@@ -94,19 +96,25 @@ function opened(what: string, input: unknown): Opened {
 }
 
 /** The elements of nested arrays in a row. The first element of each depth says how long its neighbours must be. */
-function flattened(what: string, input: readonly unknown[]): Opened & { data: unknown[] } {
+function flattened<T extends Elements>(
+  what: string,
+  input: readonly unknown[],
+  kind: new (length: number) => T,
+  convert: Convert,
+): Opened<T> {
   const dims: number[] = [];
   for (let inner: unknown = input; Array.isArray(inner); inner = inner[0]) {
     if (dims.push(inner.length) <= deepest) continue;
     throw new ClearformerError('unsupported', `${what}: arrays are nested more than ${deepest} deep`);
   }
-  const data: unknown[] = [];
+  const data = new kind(allocatedCount(what, dims));
+  let at = 0;
   const visit = (rows: unknown, path: readonly number[]): void => {
     const length = Array.isArray(rows) ? rows.length : undefined;
     if (!Array.isArray(rows) || length !== dims[path.length]) throw ragged(what, path, dims[path.length], length);
     const last = path.length === dims.length - 1;
     for (let i = 0; i < rows.length; i++) {
-      if (last && !Array.isArray(rows[i])) data.push(rows[i]);
+      if (last && !Array.isArray(rows[i])) data[at++] = convert(what, rows[i]);
       else visit(rows[i], [...path, i]);
     }
   };

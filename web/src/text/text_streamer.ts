@@ -46,6 +46,11 @@ export class IncrementalDecoder {
     return text.endsWith(replacement) ? '' : this.#emit(text);
   }
 
+  /** The text since the last piece, before an incomplete character; the next piece begins with it. */
+  get pending(): string {
+    return this.#piece(this.#text(this.#window)).replace(/\uFFFD+$/, '');
+  }
+
   /** The rest at the end: an incomplete character as U+FFFD, or ''. */
   end(): string {
     return this.#emit(this.#text(this.#window));
@@ -57,13 +62,18 @@ export class IncrementalDecoder {
   }
 
   #emit(text: string): string {
-    let before = this.#text(this.#window.slice(0, this.#shown));
-    // A character that the context left incomplete belongs to the new text.
-    while (before.endsWith(replacement) && !text.startsWith(before)) before = before.slice(0, -1);
-    const piece = text.slice(before.length);
+    const piece = this.#piece(text);
     this.#window = this.#window.slice(this.#shown);
     this.#shown = this.#window.length;
     return piece;
+  }
+
+  /** What is new in the window's text. */
+  #piece(text: string): string {
+    let before = this.#text(this.#window.slice(0, this.#shown));
+    // A character that the context left incomplete belongs to the new text.
+    while (before.endsWith(replacement) && !text.startsWith(before)) before = before.slice(0, -1);
+    return text.slice(before.length);
   }
 
   // Cleaning up spaces would change text already returned.

@@ -55,18 +55,19 @@ interface Part {
 
 /** A trie of the tokens' code points; `id`: the token that ends here, or -1. */
 interface Trie {
-  next: Map<number, Trie>;
+  next?: Map<number, Trie>; // most nodes are the ends of single tokens
   id: number;
 }
 
 function trieOf(vocab: Scored, ids: ReadonlyMap<string, number>): Trie {
-  const root: Trie = { next: new Map(), id: -1 };
+  const root: Trie = { id: -1 };
   for (const [token] of vocab) {
     if (token.length > longestToken) throw tooLongToken('Unigram', token.length);
     let node = root;
     for (let at = 0; at < token.length; ) {
       const code = token.codePointAt(at) ?? 0;
-      const child = node.next.get(code) ?? { next: new Map(), id: -1 };
+      node.next ??= new Map();
+      const child = node.next.get(code) ?? { id: -1 };
       node.next.set(code, child);
       node = child;
       at += unitsOf(code);
@@ -148,7 +149,7 @@ class Search {
     let [reachesNext, node]: [boolean, Trie | undefined] = [false, this.trie];
     for (let to = from; to < word.length; ) {
       const code = word.codePointAt(to) ?? 0;
-      node = node.next.get(code);
+      node = node.next?.get(code);
       if (node === undefined) break;
       to += unitsOf(code);
       if (node.id < 0) continue;
