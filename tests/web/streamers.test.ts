@@ -1,7 +1,7 @@
 // Streamers' options, the times that a WhisperTextStreamer tells, and stop strings in text that is held back.
 
 import { AutoTokenizer, type PreTrainedTokenizer, TextStreamer, WhisperTextStreamer } from 'clearformer';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { StopStrings } from '../../web/src/models/stop_strings.js';
 import { failureOf } from './support/failures.js';
 import { storiesPath } from './support/references.js';
@@ -75,4 +75,13 @@ it('a stop string is found before the rest of a character that its token begins'
   expect(found(['ac'], 4, 3)).toEqual([true, false]);
   expect(found(['é'], 4, 3)).toEqual([false, true]);
   expect(found(['\ufffd'], 4, 3)).toEqual([false, false]);
+});
+
+it('stop strings are looked for by a few decodings per token, however long a text stays incomplete', () => {
+  const [first = 0] = tokenizer.encode('🐶').slice(-4);
+  const stop = new StopStrings(['no'], tokenizer, [[1]], []);
+  const decoding = vi.spyOn(tokenizer, 'decode');
+  for (let token = 0; token < 40; token++) expect(stop.found([first])).toEqual([]);
+  expect(decoding.mock.calls.length).toBeLessThanOrEqual(3 * 40);
+  decoding.mockRestore();
 });

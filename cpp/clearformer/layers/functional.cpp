@@ -248,10 +248,16 @@ Tensor conv1d(const TensorView& x, const TensorView& weight, const TensorView* b
               const ConvolutionOptions& options) {
   const Shape &input = x.shape(), &kernel = weight.shape();
   const std::size_t groups = options.groups;
+  if (options.stride == 0 || options.dilation == 0) {
+    fail(ErrorCode::invalid_argument, "conv1d: stride ", options.stride, ", dilation ",
+         options.dilation, "; neither may be 0");
+  }
   if (input.rank() < 2 || input.rank() > 3 || kernel.rank() != 3 || weight.elements() == 0 ||
       groups == 0 || kernel[0] % groups != 0 || input.back(1) != kernel[1] * groups) {
     fail(ErrorCode::shape_mismatch, "conv1d: input ", input.text(), ", weight ", kernel.text(),
-         ", ", groups, " groups; expected [(batch,) in, frames], [out, in / groups, taps]");
+         ", ", groups,
+         " groups; expected [(batch,) in, frames], [out, in / groups, taps], out a multiple of "
+         "groups");
   }
   const std::size_t outputs = kernel[0] / groups, frames = input.back(0),
                     width = kernel[1] * kernel[2];
@@ -259,8 +265,9 @@ Tensor conv1d(const TensorView& x, const TensorView& weight, const TensorView* b
   const std::uint64_t reach = bounded_sum(bounded_product(kernel[2] - 1, options.dilation), 1);
   const std::uint64_t added_frames = bounded_sum(options.padding, options.padding_behind);
   const std::uint64_t padded = bounded_sum(frames, added_frames);
-  if (options.stride == 0 || options.dilation == 0 || padded < reach || padded > kMost) {
-    fail(ErrorCode::shape_mismatch, "conv1d: ", kernel[2], " taps over ", padded, " frames");
+  if (padded < reach || padded > kMost) {
+    fail(ErrorCode::shape_mismatch, "conv1d: ", kernel[2], " taps, dilation ", options.dilation,
+         ", over ", padded, " frames");
   }
   const float* added = affine("conv1d", "bias", bias, {kernel[0]});
   const auto steps = static_cast<std::size_t>((padded - reach) / options.stride + 1);

@@ -50,7 +50,8 @@ struct ConvolutionOptions {
 };
 
 /// torch's conv1d (see convolution.h): x (B, C, F) or (C, F), weight (O, C/groups, K), bias (O) or null
-/// -> (B, O, F') or (O, F').
+/// -> (B, O, F') or (O, F'). Throws invalid_argument for a stride or dilation of 0, shape_mismatch for shapes that do
+/// not fit and taps that reach beyond the padded frames.
 Tensor conv1d(const TensorView& x, const TensorView& weight, const TensorView* bias,
               const ConvolutionOptions& options);
 

@@ -3,7 +3,8 @@
 //   cls = x_1,  max = max_t x_t,  mean = Σ w_t·x_t / Σ w_t,  mean_sqrt_len_tokens = Σ w_t·x_t / √(Σ w_t),
 //   weightedmean = Σ t·w_t·x_t / Σ t·w_t (t from 1),  last_token = the last x_t with w_t = 1
 // Backward, dy of y: dx_t = dy·w_t / Σ w_t of a mean (alike for its variants); all of dy goes to the one token of cls and
-// last_token, and of max to the first of the largest, as torch. Of y = x / ‖x‖: dx = (dy - y·(y·dy)) / ‖x‖.
+// last_token, and of max to the first of the largest, as torch. Of y = x / max(‖x‖, 1e-12): dx = (dy - y·(y·dy)) / ‖x‖,
+// for shorter x dy / 1e-12.
 // Source: Reimers & Gurevych 2019, arXiv 1908.10084, section 3; sentence_transformers.models.Pooling.
 // Shapes: x (B, T, D), mask (B, T), y (B, modes·D).
 #pragma once
@@ -32,7 +33,7 @@ Tensor sentence_pooling(const TensorView& x, const std::optional<TensorView>& ma
 Tensor sentence_pooling_backward(const TensorView& x, const std::optional<TensorView>& mask,
                                  std::span<const PoolingMode> modes, const TensorView& d_embedding);
 
-/// x / ‖x‖ for every vector along the last axis; zero vectors are unchanged.
+/// x / max(‖x‖, 1e-12) for every vector along the last axis, as torch.nn.functional.normalize.
 Tensor unit_vectors(const TensorView& x);
 
 /// The gradient of x from that of unit_vectors(x), of the same shape.

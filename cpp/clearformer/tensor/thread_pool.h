@@ -11,8 +11,8 @@ namespace clearformer {
 /// Size of the pool, including the calling thread: 1 until set_num_threads().
 std::size_t num_threads();
 
-/// Resizes the pool, 1 … kMaxThreads; if the system refuses a thread it stays smaller, as num_threads() reports.
-/// Waits for a running loop; must not be called inside one.
+/// Resizes the pool to the nearest of 1 … kMaxThreads; if the system refuses a thread it stays smaller, as num_threads()
+/// reports. Waits for a running loop; must not be called inside one.
 /// In WebAssembly the threads must already be serving (see embedded_threads.h); without shared memory there is
 /// always one.
 void set_num_threads(std::size_t count);

@@ -168,10 +168,16 @@ TEST(Functional, Conv1dRefusesWhatDoesNotFit) {
   };
   expect_error(ErrorCode::shape_mismatch, {"[2, 3, 5]", "[4, 2, 3]"},
                [&] { convolve({2, 3, 5}, {4, 2, 3}, {}); });
-  expect_error(ErrorCode::shape_mismatch, {"2 groups"},
+  expect_error(ErrorCode::shape_mismatch, {"2 groups", "out a multiple of groups"},
                [&] { convolve({2, 4, 5}, {3, 2, 3}, {.groups = 2}); });
   expect_error(ErrorCode::shape_mismatch, {"3 taps", "2 frames"},
                [&] { convolve({1, 1, 2}, {1, 1, 3}, {}); });
+  expect_error(ErrorCode::shape_mismatch, {"3 taps", "dilation 4", "8 frames"},
+               [&] { convolve({1, 1, 8}, {1, 1, 3}, {.dilation = 4}); });
+  expect_error(ErrorCode::invalid_argument, {"stride 0"},
+               [&] { convolve({1, 1, 8}, {1, 1, 3}, {.stride = 0}); });
+  expect_error(ErrorCode::invalid_argument, {"dilation 0"},
+               [&] { convolve({1, 1, 8}, {1, 1, 3}, {.dilation = 0}); });
   expect_error(ErrorCode::shape_mismatch, {"bias", "[3]"}, [] {
     const Tensor bias = Tensor::zeros({3});
     const TensorView view = bias.view();
