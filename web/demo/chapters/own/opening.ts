@@ -93,11 +93,14 @@ class Opening extends EventTarget {
           this.#changed();
         },
       });
-      if (signal.aborted) {
+      let conversation: Conversation | undefined;
+      try {
+        conversation = await conversationWith(form, source, signal);
+        signal.throwIfAborted();
+      } catch (failure) {
         void form.dispose();
-        throw signal.reason;
+        throw failure;
       }
-      const conversation = await conversationWith(form, source, signal);
       void this.conversation?.dispose();
       this.form = form;
       this.loaded = this.label;
