@@ -21,6 +21,7 @@ import {
   type Tensor,
 } from 'clearformer';
 import { type BundledName, bundled, bundledFiles, isBundled } from './bundled.js';
+import { remembered } from './remembered.js';
 import { TokenTexts } from './token_texts.js';
 
 /** A loaded model with its tokenizer or processor. */
@@ -91,19 +92,14 @@ export class Shelf extends EventTarget {
 
   /** A bundled model or the reader's own. Rejects with the loader's error; the next call tries again. */
   model(name: string): Promise<Shelved> {
+    if (isBundled(name)) return remembered(this.#models, name, () => this.#load(name));
     const known = this.#models.get(name);
     if (known) return known;
-    if (!isBundled(name)) {
-      const message =
-        name === 'own'
-          ? 'no model of your own has been opened yet, or not since the page was loaded: its files are not kept'
-          : `there is no bundled model '${name}'`;
-      return Promise.reject(new ClearformerError('invalid_argument', message));
-    }
-    const loaded = this.#load(name);
-    this.#models.set(name, loaded);
-    loaded.catch(() => this.#models.delete(name));
-    return loaded;
+    const message =
+      name === 'own'
+        ? 'no model of your own has been opened yet, or not since the page was loaded: its files are not kept'
+        : `there is no bundled model '${name}'`;
+    return Promise.reject(new ClearformerError('invalid_argument', message));
   }
 
   has(name: string): boolean {

@@ -3,6 +3,7 @@
 
 import { ClearformerError, Tensor } from 'clearformer';
 import { bundledFolder, fileAt, isBundled } from './bundled.js';
+import { remembered } from './remembered.js';
 
 interface Entry {
   readonly dtype: string;
@@ -14,10 +15,7 @@ const loaded = new Map<string, Promise<Weights>>();
 
 /** The tensors of a bundled model, read once. Rejects with `unsupported` for a model of the reader's own. */
 export function weightsOf(model: string): Promise<Weights> {
-  const known = loaded.get(model) ?? fetched(model);
-  loaded.set(model, known);
-  known.catch(() => loaded.delete(model));
-  return known;
+  return remembered(loaded, model, () => fetched(model));
 }
 
 async function fetched(model: string): Promise<Weights> {

@@ -2,6 +2,7 @@
 // are loaded when the reader asks for them.
 
 import type { Tensor } from 'clearformer';
+import { once } from '../../book/remembered.js';
 
 /** Paths are relative to the manifest's folder. */
 interface Manifest {
@@ -45,18 +46,6 @@ async function read(path: string): Promise<Response> {
   const response = await fetch(new URL(path, folder()));
   if (!response.ok) throw new Error(`${path}: HTTP ${response.status}`);
   return response;
-}
-
-/** The result of one call of `work`, unless it fails: then it is called again next time. */
-function once<T>(work: () => Promise<T>): () => Promise<T> {
-  let result: Promise<T> | undefined;
-  return () => {
-    result ??= work().catch((error: unknown) => {
-      result = undefined;
-      throw error;
-    });
-    return result;
-  };
 }
 
 const manifest = once(async (): Promise<Manifest | undefined> => {

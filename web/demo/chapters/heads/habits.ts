@@ -11,6 +11,7 @@ import {
 import type { Book } from '../../book/book.js';
 import { largest } from '../../book/largest.js';
 import { pieceOf } from '../../book/odds.js';
+import { remembered } from '../../book/remembered.js';
 import type { Piece } from '../../book/token_texts.js';
 import type { Subject } from './reading.js';
 
@@ -28,12 +29,9 @@ const found = new Map<string, Promise<DetectedHeads>>();
 
 /** Scores of all heads on a random token sequence repeated once, with a fixed seed. */
 export function habits(book: Book, { given, stack }: Subject): Promise<DetectedHeads> {
-  const key = `${given.model} ${stack}`;
-  const known = found.get(key) ?? detected(book, given.model, stack);
-  found.set(key, known);
-  known.catch(() => found.delete(key));
-  if (given.model === 'own') found.delete(key); // another model may use this name
-  return known;
+  const find = (): Promise<DetectedHeads> => detected(book, given.model, stack);
+  if (given.model === 'own') return find(); // another model may use this name
+  return remembered(found, `${given.model} ${stack}`, find);
 }
 
 async function detected(book: Book, name: string, stack: Subject['stack']): Promise<DetectedHeads> {

@@ -3,6 +3,7 @@
 import { softmax, type Tensor } from 'clearformer';
 import type { Book, Sentence } from '../../book/book.js';
 import { largest } from '../../book/largest.js';
+import { remembered } from '../../book/remembered.js';
 import { activation, type Pass, type Shelved } from '../../book/shelf.js';
 import type { Piece } from '../../book/token_texts.js';
 import { within } from '../../book/within.js';
@@ -134,11 +135,8 @@ async function candidates({ texts }: Shelved, text: string, position: number, lo
 const continuations = new Map<string, Promise<string>>();
 
 function continuation(book: Book, text: string): Promise<string> {
-  const known = continuations.get(text) ?? written(book, text);
   if (continuations.size > 40) continuations.clear();
-  continuations.set(text, known);
-  known.catch(() => continuations.delete(text));
-  return known;
+  return remembered(continuations, text, () => written(book, text));
 }
 
 async function written(book: Book, text: string): Promise<string> {

@@ -1,6 +1,7 @@
 // The picture in the address: 28 × 28 grey values of sixteen levels, cropped to the bounding box; or a sample of MNIST.
 
 import { ClearformerError, type ImageInput } from 'clearformer';
+import { once } from '../../book/remembered.js';
 import { digits } from './geometry.js';
 
 const { side } = digits;
@@ -72,18 +73,8 @@ function pictureOf(text: string): Greys {
 /** The URL of the samples; resolved against the document, so that the page works under any path. */
 export const samplesUrl = (): string => new URL('models/vit-mnist/samples.png', document.baseURI).href;
 
-let samples: Promise<Greys[]> | undefined;
-
 /** Ten handwritten digits, 0 to 9. */
-function loadSamples(): Promise<Greys[]> {
-  samples ??= readSamples();
-  samples.catch(() => {
-    samples = undefined; // the next call tries again
-  });
-  return samples;
-}
-
-async function readSamples(): Promise<Greys[]> {
+const loadSamples = once(async (): Promise<Greys[]> => {
   const image = new Image();
   image.src = samplesUrl();
   await image.decode().catch((cause: unknown) => {
@@ -98,7 +89,7 @@ async function readSamples(): Promise<Greys[]> {
       return all[4 * (Math.floor(i / side) * sampleCount * side + x)] ?? 0;
     }),
   );
-}
+});
 
 /** The picture in the address: `s5` is a sample, anything else its pixels. */
 async function pictureFrom(text: string): Promise<Greys> {

@@ -14,6 +14,7 @@ import {
 import type { Address } from '../../book/address.js';
 import type { Book } from '../../book/book.js';
 import { largest } from '../../book/largest.js';
+import { remembered } from '../../book/remembered.js';
 import { activation, type PassInputs } from '../../book/shelf.js';
 import { type Geometry, geometryOf, orderFrom, pixelAt, placesFrom, rearranged } from './geometry.js';
 import { imageFrom } from './pixels.js';
@@ -174,13 +175,7 @@ function positionEdits(mode: string, order: readonly number[], positions: Floats
 const kernelsOfModels = new WeakMap<PreTrainedModel, Promise<Kernels>>();
 
 function kernelsOf(model: PreTrainedModel, shape: Geometry, special: number): Promise<Kernels> {
-  let kernels = kernelsOfModels.get(model);
-  if (!kernels) {
-    kernels = measuredKernels(model, shape, special);
-    kernelsOfModels.set(model, kernels);
-    kernels.catch(() => kernelsOfModels.delete(model));
-  }
-  return kernels;
+  return remembered(kernelsOfModels, model, () => measuredKernels(model, shape, special));
 }
 
 /**

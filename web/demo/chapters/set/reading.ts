@@ -3,6 +3,7 @@
 import { layer_norm, nn, softmax, type Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
 import { largest } from '../../book/largest.js';
+import { once } from '../../book/remembered.js';
 import { activation, type Shelved } from '../../book/shelf.js';
 import { alphabet, lettersOf, sorter } from '../../book/sorter.js';
 import { largestDifference, stacked, transposed } from '../../book/tensors.js';
@@ -70,17 +71,7 @@ interface Layer {
   readonly norm: { readonly weight: Float; readonly bias: Float };
 }
 
-let made: Promise<Layer> | undefined;
-
-function layer(): Promise<Layer> {
-  made ??= makeLayer();
-  made.catch(() => {
-    made = undefined;
-  });
-  return made;
-}
-
-async function makeLayer(): Promise<Layer> {
+const layer = once(async (): Promise<Layer> => {
   const weights = await weightsOf(sorter);
   const of = (name: string): Float => weights.get(`transformer.${name}`);
   const tokens = of('wte.weight');
@@ -94,7 +85,7 @@ async function makeLayer(): Promise<Layer> {
   });
   const norm = { weight: of('h.0.ln_1.weight'), bias: of('h.0.ln_1.bias') };
   return { attention, tokens, places: of('wpe.weight'), norm };
-}
+});
 
 /** The letters that the sorter reads, at most as many as its context holds. */
 export const fittingLetters = (text: string): string => lettersOf(text).slice(0, mostLetters);

@@ -3,6 +3,7 @@
 import { ClearformerError, type GenerativeModel, log_softmax, softmax, type Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
 import { largest } from '../../book/largest.js';
+import { remembered } from '../../book/remembered.js';
 import { activation, type Pass, type PassInputs } from '../../book/shelf.js';
 import type { Piece, TokenTexts } from '../../book/token_texts.js';
 
@@ -129,9 +130,7 @@ const keptTexts = 40;
 /** The whole target after the decoder's start token: the forced prefix, then the generated tokens. */
 function writtenFrom(book: Book, writer: GenerativeModel, wanted: Wanted): Promise<number[]> {
   const key = JSON.stringify([wanted, book.editSpecs]);
-  const known = texts.get(key) ?? write(book, writer, wanted);
-  texts.set(key, known);
-  known.catch(() => texts.delete(key));
+  const known = remembered(texts, key, () => write(book, writer, wanted));
   const [oldest] = texts.keys();
   if (texts.size > keptTexts && oldest !== undefined) texts.delete(oldest);
   return known;

@@ -3,6 +3,7 @@
 
 import type { Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
+import { remembered } from '../../book/remembered.js';
 import { activation, type PassInputs, type Shelved } from '../../book/shelf.js';
 import { lettersOf, sorter } from '../../book/sorter.js';
 import { cosines, largestDifference, ofOneLength } from '../../book/tensors.js';
@@ -144,9 +145,7 @@ export async function readTable(book: Book, { split, pos, id }: Chosen): Promise
 const normed = new Map<Reader, Promise<Float>>();
 
 function normedTable(reader: Reader, { numbers }: Made): Promise<Float> {
-  const known = normed.get(reader) ?? ofOneLength(numbers);
-  normed.set(reader, known);
-  return known;
+  return remembered(normed, reader, () => ofOneLength(numbers));
 }
 
 const shownNear = 8;

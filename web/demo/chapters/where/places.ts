@@ -2,6 +2,7 @@
 // alike.
 
 import { distinct_encodings, matmul, shift_matrix, sinusoidal_encoding, type Tensor } from 'clearformer';
+import { remembered } from '../../book/remembered.js';
 import { columnsOf, largestDifference, reshaped, stacked } from '../../book/tensors.js';
 
 type Float = Tensor<'float32'>;
@@ -89,9 +90,7 @@ const distinctCounts = new Map<number, Promise<number>>();
 
 /** Counting takes tens of milliseconds: cached per number of columns, independently of the layout. */
 function countDistinct(d: number): Promise<number> {
-  const known = distinctCounts.get(d) ?? distinct_encodings(countedFor(d), d);
-  distinctCounts.set(d, known);
-  return known;
+  return remembered(distinctCounts, d, () => distinct_encodings(countedFor(d), d));
 }
 
 /** The package's error message for a shift where a sine has no cosine. */
