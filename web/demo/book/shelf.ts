@@ -87,7 +87,7 @@ export class Shelf extends EventTarget {
   readonly #passes = new Map<string, Promise<Pass>>();
   /** The bytes of the passes that are done. */
   readonly #sizes = new Map<string, number>();
-  /** The edits of the address, parsed. */
+  /** The model that is being loaded. */
   loading: Loading | undefined;
 
   /** A bundled model or the reader's own. Rejects with the loader's error; the next call tries again. */

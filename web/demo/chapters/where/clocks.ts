@@ -237,7 +237,7 @@ class WhereClocks extends LitElement {
     this.dispatchEvent(new CustomEvent('pair-choose', { detail: { pair } }));
   }
 
-  #keys = async (event: KeyboardEvent): Promise<void> => {
+  #keys = (event: KeyboardEvent): void => {
     const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     if (by === undefined || !this.places) return;
     event.preventDefault();

@@ -16,7 +16,7 @@ const catalogues = {
   de: () => import('../../words/de/menu.js'),
 };
 
-export class FigureMenu extends LitElement {
+class FigureMenu extends LitElement {
   static override properties: PropertyDeclarations = {
     figure: { attribute: false },
     link: { attribute: false },
