@@ -14,23 +14,34 @@ export interface Odds {
   readonly now: number;
 }
 
-const most = 7;
-
 /** A candidate token's text; its id for a model without a tokenizer. */
 export const pieceOf = ({ texts }: Shelved, id: number): Piece =>
   texts?.alone(id) ?? { id, text: `${id}`, label: `${id}`, special: false };
 
-/**
- * The most probable next tokens after the edits, with their probabilities before; always includes the previous top
- * token.
- */
-export async function oddsOf(shelved: Shelved, clean: Pass, now: Pass): Promise<Odds[]> {
+/** The odds of those tokens that `chosen` takes, of the top token before the edits and the best after them. */
+async function oddsAt(
+  shelved: Shelved,
+  [clean, now]: readonly [Pass, Pass],
+  count: number,
+  chosen: (first: number, best: readonly number[]) => Iterable<number>,
+): Promise<Odds[]> {
   const before = (await softmax(clean.logits.slice(0, -1))).data;
   const after = now === clean ? before : (await softmax(now.logits.slice(0, -1))).data;
   const [first = 0] = largest(before, 1);
-  const best = largest(after, most);
-  const ids = best.includes(first) ? best : [...best.slice(0, -1), first];
-  return ids.map((id) => ({ piece: pieceOf(shelved, id), before: before[id] ?? 0, now: after[id] ?? 0 }));
+  const ids = chosen(first, largest(after, count));
+  return Array.from(ids, (id) => ({ piece: pieceOf(shelved, id), before: before[id] ?? 0, now: after[id] ?? 0 }));
+}
+
+/** The seven most probable next tokens after the edits; always includes the top token before. */
+export const oddsOf = (shelved: Shelved, clean: Pass, now: Pass): Promise<Odds[]> =>
+  oddsAt(shelved, [clean, now], 7, (first, best) => (best.includes(first) ? best : [...best.slice(0, -1), first]));
+
+/** The top token before the edits, then the `count` best after them; none of a model that predicts no token. */
+export async function leadingOdds(shelved: Shelved, clean: Pass, now: Pass, count: number): Promise<Odds[]> {
+  const { texts, model } = shelved;
+  const { dims } = clean.logits;
+  if (!texts || dims.length !== 3 || dims.at(-1) !== model.cfg.d_vocab) return [];
+  return oddsAt(shelved, [clean, now], count, (first, best) => new Set([first, ...best]));
 }
 
 /** The top token before and after the edits. */

@@ -55,7 +55,7 @@ interface OddsRequest {
 export function odds({ head, labels, edited, undo, restore }: OddsRequest): TemplateResult {
   if (!edited) return html`<span></span>`;
   return html`<div class="odds">
-    ${head.odds.length > 0 ? html`<p class="then"><span class="muted">${labels.next}</span>${head.odds.map(({ label, before, now }) => html`<span><span class="serif">${label}</span> <span class="muted">${percent(before)} →</span> <b>${percent(now)}</b></span>`)}</p>` : nothing}
+    ${head.odds.length > 0 ? html`<p class="then"><span class="muted">${labels.next}</span>${head.odds.map(({ piece, before, now }) => html`<span><span class="serif">${piece.label}</span> <span class="muted">${percent(before)} →</span> <b>${percent(now)}</b></span>`)}</p>` : nothing}
     <p><button type="button" class="plain" @click=${undo}>${labels.undo}</button><button type="button" class="plain" @click=${restore}>${labels.restore}</button></p>
   </div>`;
 }

@@ -1,8 +1,9 @@
 // The matrices of one attention head: of a forward pass without and with the reader's edits, or computed from the
 // reader's own Q, K and V.
 
-import { ClearformerError, Mask, matmul, scaled_dot_product_attention, softmax, type Tensor } from 'clearformer';
+import { ClearformerError, Mask, matmul, scaled_dot_product_attention, type Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
+import { leadingOdds, type Odds } from '../../book/odds.js';
 import { activation, type Pass, type Shelved } from '../../book/shelf.js';
 import { transposed } from '../../book/tensors.js';
 import { type Part, partText } from '../../book/window.js';
@@ -15,12 +16,6 @@ export type MatrixName = 'Q' | 'K' | 'V' | 'S' | 'A' | 'Z';
 export type Stage = 'raw' | 'scaled' | 'masked';
 /** The matrices of one head, each [rows, columns]; S at its three stages. */
 type HeadNumbers = Readonly<Record<'Q' | 'K' | 'V' | 'A' | 'Z' | Stage, Float>>;
-
-interface Odds {
-  readonly label: string;
-  readonly before: number;
-  readonly now: number;
-}
 
 export interface HeadData {
   readonly before: HeadNumbers;
@@ -119,7 +114,7 @@ async function modelHead(book: Book, wanted: Wanted): Promise<HeadData> {
       V: activation(now, v).slice(0, null, hooks.kvHead),
     },
     all: { Q: activation(now, q).slice(0), K: activation(now, k).slice(0) },
-    odds: now === clean ? [] : await oddsOf(shelved, clean, now),
+    odds: now === clean ? [] : await leadingOdds(shelved, clean, now, 2),
     of,
   };
 }
@@ -152,22 +147,6 @@ function hookSource(hooks: HeadHooks, matrix: MatrixName, stage: Stage, { rows, 
   if (matrix === 'S' && stage === 'raw')
     return `matmul(${q}[0, ${partText(rows)}, ${head}], ${k}[0, ${partText(columns)}, ${kvHead}]ᵀ)`;
   return `${name}[0, ${head}${part}]`;
-}
-
-const shownOdds = 3;
-
-/** The most probable next tokens after the edits, with their probabilities before. */
-async function oddsOf({ texts, model }: Shelved, clean: Pass, now: Pass): Promise<Odds[]> {
-  if (!texts || clean.logits.dims.at(-1) !== model.cfg.d_vocab || clean.logits.dims.length !== 3) return [];
-  const [before, after] = await Promise.all([clean, now].map(({ logits }) => softmax(logits.slice(0, -1))));
-  if (!before || !after) return [];
-  const order = Array.from(after.data.keys()).sort((a, b) => (after.data[b] ?? 0) - (after.data[a] ?? 0));
-  const ids = new Set([largestAt(before.data), ...order.slice(0, shownOdds - 1)]);
-  return [...ids].map((id) => ({
-    label: texts.alone(id).label,
-    before: before.data[id] ?? 0,
-    now: after.data[id] ?? 0,
-  }));
 }
 
 async function ownHead({ own, ownBefore, causal, focus }: Wanted): Promise<HeadData> {

@@ -7,6 +7,7 @@ import type { FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { filled } from '../../book/markup.js';
 import { MeasuredFigure } from '../../book/measured_figure.js';
+import { leaders } from '../../book/odds.js';
 import { partOf, partText, rangeOf, type Window, windowAround } from '../../book/window.js';
 import type { words } from '../../words/en/masks.js';
 import { type Allowed, type MaskData, maskData, type Preset, paintedRows, presets } from './mask_numbers.js';
@@ -81,10 +82,7 @@ class FigureMasks extends MeasuredFigure<Shown, typeof words> {
 
   protected override valuesOf({ mask, mistake: wrong }: Shown): Record<string, string> {
     const { labels, sentence, request, allowed, odds, hooks } = mask;
-    const [before, now] = [
-      [...odds].sort((a, b) => b.before - a.before)[0],
-      [...odds].sort((a, b) => b.now - a.now)[0],
-    ];
+    const { before, now } = leaders(odds);
     this.#anyMask = {
       row: labels[sentence.focus] ?? '',
       n: String(labels.length),
@@ -98,9 +96,9 @@ class FigureMasks extends MeasuredFigure<Shown, typeof words> {
     return {
       ...this.#anyMask,
       hidden: String(allowed.flat().filter((sees) => !sees).length),
-      before: before?.label ?? '',
+      before: before?.piece.label ?? '',
       beforeOdds: percent(before?.before ?? 0),
-      now: now?.label ?? '',
+      now: now?.piece.label ?? '',
       nowOdds: percent(now?.now ?? 0),
       ...(wrong && { broken: String(wrong.broken) }),
     };
@@ -218,8 +216,8 @@ class FigureMasks extends MeasuredFigure<Shown, typeof words> {
     if (odds.length === 0) return nothing;
     const { labels } = this.words;
     return html`<p class="odds"><span class="muted">${filled(labels.next, { token: tokens.at(-1) ?? '' })}</span>${odds.map(
-      ({ label, before, now }) =>
-        html`<span><span class="serif">${label}</span> <span class="muted">${percent(before)} →</span> <b>${percent(now)}</b></span>`,
+      ({ piece, before, now }) =>
+        html`<span><span class="serif">${piece.label}</span> <span class="muted">${percent(before)} →</span> <b>${percent(now)}</b></span>`,
     )}</p>`;
   }
 

@@ -1,8 +1,9 @@
 // The effect of a mask on one head: the additive mask, the masked scores, the weights, and the model's predictions.
 
-import { type ActivationEdit, type HookName, Mask, scaled_dot_product_attention, softmax, Tensor } from 'clearformer';
+import { type ActivationEdit, type HookName, Mask, scaled_dot_product_attention, Tensor } from 'clearformer';
 import type { Book, Sentence } from '../../book/book.js';
-import { activation, type PreparedEdits, type Shelved } from '../../book/shelf.js';
+import { leadingOdds, type Odds } from '../../book/odds.js';
+import { activation, type Shelved } from '../../book/shelf.js';
 import { within } from '../../book/within.js';
 import type { Float } from '../head/head_numbers.js';
 import { type HeadHooks, headHooks } from '../head/hooks.js';
@@ -129,12 +130,6 @@ function maskOf(request: MaskRequest, allowed: Allowed): { mask: Mask | null; ca
   return { mask: Mask.allow(flags(allowed, true)), call: 'Mask.allow(rows)' };
 }
 
-interface Odds {
-  readonly label: string;
-  readonly before: number;
-  readonly now: number;
-}
-
 export interface MaskData {
   readonly sentence: Sentence;
   readonly labels: readonly string[];
@@ -193,6 +188,8 @@ export async function maskData(
   const [output, weights] = await scaled_dot_product_attention(q, k, v, { mask, need_weights: true });
   const key = ['mask', where, where === 'head' ? [layer, head] : [], baseText(request), request.rows].join(' ');
   const edits = { key, make: () => maskEdits(sentence, shelved, hooks, allowed, where) };
+  const names: string[] = [];
+  const now = await book.shelf.pass(sentence.inputs, { names, edits });
   return {
     sentence,
     labels: sentence.tokens.map(({ label }) => label),
@@ -209,7 +206,7 @@ export async function maskData(
     masked,
     weights,
     output,
-    odds: await oddsOf(book, sentence, shelved, edits),
+    odds: await leadingOdds(shelved, clean, now, 3),
   };
 }
 
@@ -247,24 +244,4 @@ function hidden({ data, dims }: Float, allowed: Allowed): Float {
   const n = allowed.length;
   const kept = data.map((value, i) => (allowed[Math.floor(i / n) % n]?.[i % n] ? value : Number.NEGATIVE_INFINITY));
   return new Tensor('float32', kept, dims);
-}
-
-async function oddsOf(
-  book: Book,
-  { inputs }: Sentence,
-  { model, texts }: Shelved,
-  edits: PreparedEdits,
-): Promise<Odds[]> {
-  const names: string[] = [];
-  const [clean, now] = [await book.shelf.pass(inputs, { names }), await book.shelf.pass(inputs, { names, edits })];
-  if (!texts || clean.logits.dims.at(-1) !== model.cfg.d_vocab) return [];
-  const [before, after] = [await softmax(clean.logits.slice(0, -1)), await softmax(now.logits.slice(0, -1))];
-  const best = (row: Float): number[] =>
-    Array.from(row.data.keys()).sort((a, b) => (row.data[b] ?? 0) - (row.data[a] ?? 0));
-  const ids = new Set([...best(before).slice(0, 1), ...best(after).slice(0, 3)]);
-  return [...ids].map((id) => ({
-    label: texts.alone(id).label,
-    before: before.data[id] ?? 0,
-    now: after.data[id] ?? 0,
-  }));
 }
