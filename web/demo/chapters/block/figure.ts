@@ -42,7 +42,7 @@ export class FigureBlock extends MeasuredFigure<Data, typeof words> {
   static override styles = [figureStyles, blockStyles];
 
   get view(): View {
-    return views.find((view) => view === this.value('view')) ?? 'tensor';
+    return this.oneOf('view', views);
   }
 
   get who(): string {

@@ -55,7 +55,7 @@ class FigureCost extends MeasuredFigure<Data, typeof words> {
   }
 
   #view(): View {
-    return views.find((view) => view === this.value('view')) ?? 'work';
+    return this.oneOf('view', views);
   }
 
   protected override key(): string {

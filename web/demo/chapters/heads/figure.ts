@@ -56,7 +56,7 @@ export class FigureHeads extends MeasuredFigure<Data | TrainingData, typeof word
   }
 
   get view(): View {
-    return views.find((view) => view === this.value('view')) ?? 'read';
+    return this.oneOf('view', views);
   }
 
   get who(): string {
@@ -64,7 +64,7 @@ export class FigureHeads extends MeasuredFigure<Data | TrainingData, typeof word
   }
 
   get projection(): Projection {
-    return projections.find((one) => one === this.value('w')) ?? 'q';
+    return this.oneOf('w', projections);
   }
 
   override get blocks(): readonly number[] {

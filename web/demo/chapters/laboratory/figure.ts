@@ -28,7 +28,7 @@ export class FigureLaboratory extends Figure<Result, typeof words> {
   ];
 
   get view(): View {
-    return views.find((view) => view === this.value('view')) ?? 'hook';
+    return this.oneOf('view', views);
   }
 
   get request(): Request {

@@ -37,7 +37,7 @@ export class FigureSaying extends MeasuredFigure<Data, typeof words> {
   static override styles = [figureStyles, sayingStyles];
 
   get view(): View {
-    return views.find((view) => view === this.value('view')) ?? 'odds';
+    return this.oneOf('view', views);
   }
 
   /** The tokens of the columns, which have the order of the logits, and may be a part of the vocabulary. */

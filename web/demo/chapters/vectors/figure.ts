@@ -61,11 +61,11 @@ class FigureVectors extends MeasuredFigure<VectorsData, typeof words> {
   ];
 
   get view(): View {
-    return views.find((view) => view === this.value('v')) ?? 'cut';
+    return this.oneOf('v', views);
   }
 
   get reader(): Reader {
-    return readers.find((reader) => reader === this.value('of')) ?? 'stories260K';
+    return this.oneOf('of', readers);
   }
 
   /** The text: the reader's sentence, or a step's default until the reader edits it; letters for the sorter. */

@@ -44,7 +44,7 @@ export class WhereFigure extends Figure<WhereData, typeof words> {
   #named: string | undefined;
 
   get view(): View {
-    return views.find((view) => view === this.value('v')) ?? 'sinusoids';
+    return this.oneOf('v', views);
   }
 
   /** The available width in pixels. */
@@ -91,7 +91,7 @@ export class WhereFigure extends Figure<WhereData, typeof words> {
   protected override async compute(): Promise<WhereData> {
     const { view } = this;
     if (view === 'tables') {
-      const model = tableModels.find((name) => name === this.value('table')) ?? 'gpt-nano-sort';
+      const model = this.oneOf('table', tableModels);
       return { view, learned: await learnedOf(this.book, model) };
     }
     if (view === 'rotary') return { view, turned: await turnedOf(this.book, this.#turnedAsked()) };
