@@ -6,6 +6,7 @@ import { filled } from '../../book/markup.js';
 import { theme } from '../../book/theme.js';
 import { vars } from '../../book/vars.js';
 import { partOf, partText, rangeOf, type Window, windowAround } from '../../book/window.js';
+import { within } from '../../book/within.js';
 import type { FigureSeeing, View } from './figure.js';
 import { cornerOf, type Geometry, pixelAt } from './geometry.js';
 import { sampleCount, samplesUrl } from './pixels.js';
@@ -28,12 +29,10 @@ interface Attended {
 const looking = (figure: FigureSeeing, { special }: Seen): number =>
   figure.value('who') === 'patch' ? figure.place + special : 0;
 
-const clamp = (at: number, count: number): number => (Number.isInteger(at) ? Math.max(0, Math.min(count - 1, at)) : 0);
-
 /** The chosen block and head, clamped to the model's. */
 export function chosenHead(figure: FigureSeeing, { patterns }: Seen): { layer: number; head: number } {
   const heads = patterns[0]?.dims[0] ?? 1;
-  return { layer: clamp(figure.number('l'), patterns.length), head: clamp(figure.number('h'), heads) };
+  return { layer: within(figure.number('l'), patterns.length), head: within(figure.number('h'), heads) };
 }
 
 function ofHead(seen: Seen, { layer, head }: { layer: number; head: number }, token: number): Attended {
@@ -151,7 +150,7 @@ const kernels: Stage = (figure, seen) => {
   const { weight, bias } = seen.kernels;
   const large = figure.inClass;
   const of = bias.data.length;
-  const kernel = clamp(figure.number('k'), of);
+  const kernel = within(figure.number('k'), of);
   const from = Math.floor(kernel / mostKernels) * mostKernels;
   const to = Math.min(of, from + mostKernels);
   const own = weight.slice(kernel, 0);

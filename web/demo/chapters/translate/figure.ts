@@ -6,6 +6,7 @@ import { fieldKey } from '../../book/field_keys.js';
 import { Figure, type FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { filled } from '../../book/markup.js';
+import { within } from '../../book/within.js';
 import type { words } from '../../words/en/translate.js';
 import { codeOf } from './code.js';
 import './faces.js';
@@ -56,13 +57,9 @@ export class FigureTranslate extends Figure<Shown, typeof words> {
   /** The chosen decoder block and head, clamped to the model's. */
   chosenHead({ pass }: Told): { layer: number; head: number } {
     const layers = Object.keys(pass.cache).filter((name) => name.endsWith('cross_attn.hook_pattern')).length;
-    const within = (key: string, count: number): number => {
-      const at = this.number(key);
-      return Number.isInteger(at) ? Math.max(0, Math.min(count - 1, at)) : 0;
-    };
-    const layer = within('l', layers);
+    const layer = within(this.number('l'), layers);
     const heads = pass.cache[`decoder.${layer}.cross_attn.hook_pattern`]?.dims[1] ?? 1;
-    return { layer, head: within('h', heads) };
+    return { layer, head: within(this.number('h'), heads) };
   }
 
   protected override valuesOf({ told, other, free }: Shown): Record<string, string> {
