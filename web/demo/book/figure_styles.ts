@@ -19,6 +19,11 @@ export const forcedColours = css`
   }
 `;
 
+/** As in theme.css, which is for what has no shadow root. */
+export const visuallyHidden = css`
+  .sr-only { position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+`;
+
 export const figureStyles = css`
   :host { display: block; font: max(15px, var(--cf-min-font-size)) / 1.45 var(--cf-sans); color: var(--cf-ink); }
   * { box-sizing: border-box; }
@@ -68,7 +73,7 @@ export const figureStyles = css`
   svg .muted { fill: var(--cf-muted); }
   svg .serif { font-family: var(--cf-serif); font-size: max(14.5px, var(--cf-min-font-size)); }
   :focus-visible { outline: 2px solid var(--cf-accent); outline-offset: 2px; border-radius: 4px; }
-  .sr-only { position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+  ${visuallyHidden}
   @media (prefers-reduced-motion: no-preference) { .switch input { transition: background 0.2s; } .switch input::after { transition: left 0.2s; } }
   ${forcedColours}
 `;

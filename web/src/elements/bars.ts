@@ -100,13 +100,6 @@ export class CfBars extends ElementBase implements Drawn {
       .selected .number {
         color: var(--_ink);
       }
-      .said {
-        position: absolute;
-        width: 1px;
-        height: 1px;
-        overflow: hidden;
-        clip-path: inset(50%);
-      }
       .note {
         color: var(--_muted);
         margin-left: 6px;

@@ -63,6 +63,13 @@ export const sharedStyles: CSSResult = css`
   :host([hidden]) {
     display: none;
   }
+  .said {
+    position: absolute;
+    width: 1px;
+    height: 1px;
+    overflow: hidden;
+    clip-path: inset(50%);
+  }
   .fault,
   .status {
     margin: 0;

@@ -53,13 +53,6 @@ export class CfTokens extends ElementBase implements Drawn {
         background: var(--_sunken);
         border-radius: 4px 4px 0 0;
       }
-      .said {
-        position: absolute;
-        width: 1px;
-        height: 1px;
-        overflow: hidden;
-        clip-path: inset(50%);
-      }
       .id {
         display: block;
         text-align: center;

@@ -4,6 +4,7 @@
 import { cssColour, type Drawn, inkOn, type Numbers, percent, visibleToken, weight } from 'clearformer/elements';
 import { css, html, LitElement, type PropertyDeclarations, svg, type TemplateResult } from 'lit';
 import { OwnWidth, ThemeColours } from '../../book/controllers.js';
+import { visuallyHidden } from '../../book/figure_styles.js';
 import { rove } from '../../book/roving.js';
 import { theme } from '../../book/theme.js';
 import type { Piece } from '../../book/token_texts.js';
@@ -54,7 +55,7 @@ class TextFaces extends LitElement implements Drawn {
     @media (forced-colors: active) { .line > button { border-color: Canvas; } .line > button[aria-pressed='true'] { border-color: Highlight; } }
     button:focus-visible { outline: 2px solid var(--cf-accent); outline-offset: 2px; }
     @media (max-width: 900px) { .line { gap: 2px 3px; } .line > * { font-size: 18px; padding: 1px 3px 2px; } .gap { height: 46px; } }
-    .sr-only { position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip-path: inset(50%); }
+    ${visuallyHidden}
     .k { color: var(--cf-k); } .q { color: var(--cf-q); }
   `;
 
