@@ -29,6 +29,7 @@ interface Passes {
 }
 
 const firstSentence = 'Lily went to the park.';
+/** The story model, which reads the sentence until another is chosen. */
 export const firstModel = 'stories260K';
 
 export class Book extends EventTarget {

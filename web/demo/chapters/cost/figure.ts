@@ -4,6 +4,7 @@
 import type { Complexity, LayerKind, ModelInfo } from 'clearformer';
 import { type Bar, decimals } from 'clearformer/elements';
 import { css, html, type TemplateResult } from 'lit';
+import { firstModel } from '../../book/book.js';
 import type { FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { grouped } from '../../book/grouped.js';
@@ -85,7 +86,7 @@ class FigureCost extends MeasuredFigure<Data, typeof words> {
       return { view, counted, times: await timesOf(request, signal) };
     }
     if (view === 'cache') {
-      const cacheBytes = await cacheBytesOf('stories260K', signal);
+      const cacheBytes = await cacheBytesOf(firstModel, signal);
       return { view, counted, cacheBytes, cache: await withCache(this.book, writtenTokens, signal) };
     }
     if (view === 'dtypes') return { view, counted, dtypes: await inDtypes(this.book, signal) };

@@ -1,13 +1,12 @@
 // What running models costs on this device: generation with and without the key/value cache, and a pass in each dtype.
 
 import { inspect, type ModelInfo } from 'clearformer';
-import type { Book } from '../../book/book.js';
+import { type Book, firstModel } from '../../book/book.js';
 import { type BundledName, bundledFiles } from '../../book/bundled.js';
 import { largest } from '../../book/largest.js';
 import { shelve } from '../../book/shelf.js';
 import { medianTime } from './timing.js';
 
-const name = 'stories260K';
 /** Used for the dtypes: its matrices are large enough to be quantised. */
 const translator = 'marian-tiny-en-fr';
 const turns = 5;
@@ -23,9 +22,9 @@ export async function withCache(
   tokens: number,
   signal: AbortSignal,
 ): Promise<{ kept: Running; without: Running }> {
-  const { writer } = await book.shelf.model(name);
-  const { ids } = await book.sentence(name, 64);
-  if (!writer) throw new TypeError(`${name} writes`);
+  const { writer } = await book.shelf.model(firstModel);
+  const { ids } = await book.sentence(firstModel, 64);
+  if (!writer) throw new TypeError(`${firstModel} writes`);
   const options = { max_new_tokens: tokens, min_new_tokens: tokens, do_sample: false, signal };
   const time = (use_cache: boolean): Promise<number> =>
     medianTime(() => writer.generate({ input_ids: [[...ids]] }, { ...options, use_cache }), 3, signal);
@@ -78,5 +77,5 @@ export async function cacheBytesOf(model: BundledName, signal: AbortSignal): Pro
 
 /** The device and program that the model runs on. */
 export async function device(book: Book): Promise<ModelInfo> {
-  return (await book.shelf.model(name)).model.info();
+  return (await book.shelf.model(firstModel)).model.info();
 }

@@ -1,7 +1,7 @@
 // What chapter 10 shows: one sentence as input of three kinds of transformer, and the predictions of each.
 
 import { softmax, type Tensor } from 'clearformer';
-import type { Book, Sentence } from '../../book/book.js';
+import { type Book, firstModel, type Sentence } from '../../book/book.js';
 import { largest } from '../../book/largest.js';
 import { remembered } from '../../book/remembered.js';
 import { activation, type Pass, type Shelved } from '../../book/shelf.js';
@@ -11,7 +11,7 @@ import { type Empty, type Told, tell } from '../translate/reading.js';
 
 type Floats = Tensor<'float32'>;
 
-export const decoderName = 'stories260K';
+export const decoderName = firstModel;
 export const encoderName = 'bert-tiny-fill';
 
 interface Candidate {

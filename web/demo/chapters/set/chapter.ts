@@ -1,7 +1,7 @@
 // Chapter 2: attention is equivariant to permutations. Tokens are permuted, and their outputs are permuted with them.
 
 import { softmax } from 'clearformer';
-import type { Book } from '../../book/book.js';
+import { type Book, firstModel } from '../../book/book.js';
 import type { Chapter, Question, Verdict } from '../../book/chapter.js';
 import { largest } from '../../book/largest.js';
 import './figure.js';
@@ -38,11 +38,11 @@ const masked: Question = {
 
 /** The story model's prediction for the reversed sentence. */
 async function turnedRound(book: Book): Promise<{ best: string; options: string[] }> {
-  const { ids } = await book.sentence('stories260K', 13);
-  const { model, texts } = await book.shelf.model('stories260K');
+  const { ids } = await book.sentence(firstModel, 13);
+  const { model, texts } = await book.shelf.model(firstModel);
   const [first = 0, ...others] = ids;
   const { logits } = await book.shelf.pass(
-    { model: 'stories260K', key: `turned ${ids.join()}`, inputs: { input_ids: [[first, ...others.toReversed()]] } },
+    { model: firstModel, key: `turned ${ids.join()}`, inputs: { input_ids: [[first, ...others.toReversed()]] } },
     { names: [`blocks.${model.cfg.n_layers - 1}.hook_resid_post`] },
   );
   const odds = await softmax(logits.slice(0, -1));

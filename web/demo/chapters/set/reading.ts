@@ -1,7 +1,7 @@
 // What chapter 2 shows: permuted tokens, the output of each, and its difference from the output before the permutation.
 
 import { layer_norm, nn, softmax, type Tensor } from 'clearformer';
-import type { Book } from '../../book/book.js';
+import { type Book, firstModel } from '../../book/book.js';
 import { largest } from '../../book/largest.js';
 import { once } from '../../book/remembered.js';
 import { activation, type Shelved } from '../../book/shelf.js';
@@ -149,9 +149,8 @@ const shownGuesses = 5;
 
 /** The sentence with its tokens permuted, in the whole model; a begin-of-sequence token stays first. */
 export async function storyMoved(book: Book, text: string, ordered: string): Promise<Story> {
-  const name = 'stories260K';
-  const { texts, model } = (await book.shelf.model(name)) as Required<Shelved>;
-  const { ids: all, tokens } = await book.sentence(name, Number.POSITIVE_INFINITY, text);
+  const { texts, model } = (await book.shelf.model(firstModel)) as Required<Shelved>;
+  const { ids: all, tokens } = await book.sentence(firstModel, Number.POSITIVE_INFINITY, text);
   const start = tokens[0]?.special ? 1 : 0;
   const front = all.slice(0, start);
   const ids = all.slice(start, start + mostTokens);
@@ -159,7 +158,7 @@ export async function storyMoved(book: Book, text: string, ordered: string): Pro
   const hook = `blocks.${model.cfg.n_layers - 1}.hook_resid_post`;
   const read = async (given: readonly number[]): Promise<{ made: Made; guesses: Guess[] }> => {
     const input_ids = [[...front, ...given]];
-    const inputs = { model: name, key: input_ids.join(), inputs: { input_ids } };
+    const inputs = { model: firstModel, key: input_ids.join(), inputs: { input_ids } };
     const pass = await book.shelf.pass(inputs, { names: [hook] });
     const odds = await softmax(pass.logits.slice(0, -1));
     const guesses = largest(odds.data, shownGuesses).map((id) => ({

@@ -2,10 +2,12 @@
 
 import { four, two } from 'clearformer/elements';
 import { css, html, nothing, type TemplateResult } from 'lit';
+import { firstModel } from '../../book/book.js';
 import type { FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { filled, markup } from '../../book/markup.js';
 import { MeasuredFigure } from '../../book/measured_figure.js';
+import { sorter } from '../../book/sorter.js';
 import type { words } from '../../words/en/vectors.js';
 import { codeOf } from './code.js';
 import {
@@ -70,7 +72,7 @@ class FigureVectors extends MeasuredFigure<VectorsData, typeof words> {
 
   /** The text: the reader's sentence, or a step's default until the reader edits it; letters for the sorter. */
   text(reader: Reader): string {
-    if (reader === 'gpt-nano-sort') return this.value('letters');
+    if (reader === sorter) return this.value('letters');
     return this.book.address.get('t') ?? this.step.defaults?.try ?? this.book.text;
   }
 
@@ -143,12 +145,12 @@ class FigureVectors extends MeasuredFigure<VectorsData, typeof words> {
 
   #field(): TemplateResult {
     const { labels } = this.words;
-    const letters = this.reader === 'gpt-nano-sort' && !this.#all;
+    const letters = this.reader === sorter && !this.#all;
     const change = (event: Event): void => {
       const { value } = event.target as HTMLInputElement;
       this.slide({ [letters ? 'letters' : 't']: value, q: undefined, id: undefined });
     };
-    return html`<div class="field ${this.view === 'cut' || letters ? '' : 'spare'}"><input type="text" aria-label=${letters ? labels.lettersField : labels.field} .value=${this.text(letters ? 'gpt-nano-sort' : 'stories260K')} @input=${change} /></div>`;
+    return html`<div class="field ${this.view === 'cut' || letters ? '' : 'spare'}"><input type="text" aria-label=${letters ? labels.lettersField : labels.field} .value=${this.text(letters ? sorter : firstModel)} @input=${change} /></div>`;
   }
 
   #select({ reader }: Split, index: number): void {

@@ -2,7 +2,7 @@
 // first block.
 
 import type { Tensor } from 'clearformer';
-import type { Book } from '../../book/book.js';
+import { type Book, firstModel } from '../../book/book.js';
 import { remembered } from '../../book/remembered.js';
 import { activation, type PassInputs, type Shelved } from '../../book/shelf.js';
 import { lettersOf, sorter } from '../../book/sorter.js';
@@ -180,7 +180,7 @@ export async function readNear(book: Book, { split, pos, id }: Chosen): Promise<
 export async function readSum(book: Book, { split, pos }: Chosen): Promise<Sum> {
   const { reader, ids, pieces } = split;
   const { side } = places[reader];
-  const added = reader !== 'stories260K';
+  const added = reader !== firstModel;
   const input = added ? `${side}hook_full_embed` : 'blocks.0.hook_resid_pre';
   const names = [`${side}hook_embed`, ...(added ? [`${side}hook_pos_embed`] : []), input];
   const pass = await book.shelf.pass(inputsOf(reader, ids.slice(0, split.room)), { names });

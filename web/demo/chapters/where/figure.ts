@@ -3,6 +3,7 @@
 import type { Cell } from 'clearformer/elements';
 import { spoken, two } from 'clearformer/elements';
 import { html, nothing, type TemplateResult } from 'lit';
+import { firstModel } from '../../book/book.js';
 import { OwnWidth } from '../../book/controllers.js';
 import { Figure, type FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
@@ -96,7 +97,7 @@ export class WhereFigure extends Figure<WhereData, typeof words> {
     }
     if (view === 'rotary') return { view, turned: await turnedOf(this.book, this.#turnedAsked()) };
     if (view === 'bias') {
-      const { tokens, of } = await this.book.sentence('stories260K', biasTokens);
+      const { tokens, of } = await this.book.sentence(firstModel, biasTokens);
       return {
         view,
         biases: await biasesOf(this.number('bh'), tokens.length),
@@ -124,7 +125,7 @@ export class WhereFigure extends Figure<WhereData, typeof words> {
     const { text } = this.book;
     if (this.#named === text) return;
     this.#named = text;
-    this.book.sentence('stories260K', places).then(
+    this.book.sentence(firstModel, places).then(
       ({ tokens }) => {
         if (this.book.text !== text) return;
         this.#tokens = tokens.map(({ label }) => label);

@@ -1,7 +1,7 @@
 // Rotary positions: a query and a key of the model, rotated by the package to any two positions, and their dot product.
 
 import { bmm, ClearformerError, matmul, type RotaryOptions, rotary, type Tensor } from 'clearformer';
-import type { Book, Sentence } from '../../book/book.js';
+import { type Book, firstModel, type Sentence } from '../../book/book.js';
 import { activation } from '../../book/shelf.js';
 import { largestDifference, reshaped, stacked, transposed } from '../../book/tensors.js';
 import { within } from '../../book/within.js';
@@ -71,7 +71,7 @@ export async function turnedOf(book: Book, asked: TurnedAsked): Promise<Turned> 
   const { partial_rotary_factor: turning = 1 } = { ...config, ...(config.rope_parameters as object) };
   const own = turning === 1 ? await turnedIn(book, book.modelName, asked).catch(whereRefused) : undefined;
   const shown = own && own.sentence.ids.length > 1 && own.difference < rounding;
-  return shown ? own : turnedIn(book, 'stories260K', asked);
+  return shown ? own : turnedIn(book, firstModel, asked);
 }
 
 /** Of a model without such hooks or such a rotation. */
