@@ -73,7 +73,7 @@ async function onRequest(request: Request, url: string): Promise<Response> {
   if (found && !isManifest) return found;
   try {
     const response = await fetch(request);
-    if (!response.ok) return response;
+    if (!response.ok || request.method === 'HEAD') return response; // whose body is empty
     if (isManifest) await keepVersion(cache, String((await response.clone().json()).version));
     await cache.put(url, response.clone()).catch(() => undefined); // no space: the file is fetched again next time
     return response;

@@ -47,6 +47,21 @@ describe('the page without a network', () => {
     await page.context().close();
   });
 
+  it('keeps no file that was only asked about', async () => {
+    const path = 'onnxruntime/1/part.bin';
+    site.replaced.set(path, 'its content');
+    const { page } = await site.open({ serviceWorkers: 'allow' });
+    await kept(page);
+    await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
+    const answers = await page.evaluate(async (file) => {
+      const { ok } = await fetch(file, { method: 'HEAD' });
+      return [ok, await (await fetch(file)).text()];
+    }, path);
+    expect(answers).toEqual([true, 'its content']);
+    site.replaced.delete(path);
+    await page.context().close();
+  });
+
   it('takes a new build over, fetches only what differs, and lets the one before last go', async () => {
     site.replaced.delete('service_worker.js'); // of an attempt before
     const { page } = await site.open({ serviceWorkers: 'allow' });
