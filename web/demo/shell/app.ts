@@ -60,6 +60,7 @@ export class BookApp extends LitElement {
   declare menuFailure: unknown;
   readonly book = new Book();
   readonly steps = new Steps(this.book.address, this);
+  #connected: AbortController | undefined;
   #opening = '';
   #retrying = false;
   #stepShown: string | undefined;
@@ -77,14 +78,21 @@ export class BookApp extends LitElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    this.book.address.addEventListener('change', this.#turn);
-    this.book.shelf.addEventListener('change', this.#redraw);
-    theme.addEventListener('change', this.#redraw);
-    this.addEventListener('figure-computed', this.#computed);
-    addEventListener('keydown', this.#keys);
-    addEventListener('resize', this.#resized);
-    for (const type of ['pointerdown', 'focusin']) addEventListener(type, this.#outside);
+    this.#connected = new AbortController();
+    const { signal } = this.#connected;
+    this.book.address.addEventListener('change', this.#turn, { signal });
+    this.book.shelf.addEventListener('change', this.#redraw, { signal });
+    theme.addEventListener('change', this.#redraw, { signal });
+    this.addEventListener('figure-computed', this.#computed, { signal });
+    addEventListener('keydown', this.#keys, { signal });
+    addEventListener('resize', this.#resized, { signal });
+    for (const type of ['pointerdown', 'focusin']) addEventListener(type, this.#outside, { signal });
     this.#turn();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#connected?.abort();
   }
 
   #redraw = (): void => this.requestUpdate();
@@ -209,7 +217,7 @@ export class BookApp extends LitElement {
     if (!this.#retrying) return;
     this.#retrying = false;
     const reload = (): void => location.reload();
-    fetch(document.baseURI, { method: 'HEAD' }).then(reload, () => undefined); // not while the site is out of reach
+    fetch(document.baseURI, { method: 'HEAD' }).then(reload, () => undefined); // only if the site or the service worker answers
   }
 
   #failed(): TemplateResult {

@@ -230,6 +230,19 @@ it('Enter of an input method leaves the field of a matrix’s cell open', async 
   expect(page.url()).toContain('edit=');
 });
 
+it('keys do nothing while the page’s element is out of the document', async () => {
+  const { page } = await site.open({}, 'next');
+  const app = await page.evaluateHandle(() => document.querySelector('book-app') as HTMLElement);
+  const inClass = (): boolean => page.url().includes('class=1');
+  await app.evaluate((node) => node.remove());
+  await page.keyboard.press('c');
+  expect(inClass()).toBe(false);
+  await app.evaluate((node) => document.body.append(node));
+  await page.keyboard.press('c');
+  await expect.poll(inClass).toBe(true);
+  await page.context().close();
+});
+
 it('Enter on a button beside the sentence presses that button', async () => {
   const { page } = await site.visit('vectors');
   await page.getByRole('button', { name: 'Change the sentence' }).click();
