@@ -178,7 +178,7 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
 
   protected override willUpdate(): void {
     if (!this.book || !this.step || !this.words) return;
-    const key = this.key();
+    const key = `${this.book.shelf.adopted}\n${this.key()}`;
     if (key === this.#key) return;
     this.#key = key;
     void this.#compute();

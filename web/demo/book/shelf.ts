@@ -83,6 +83,8 @@ const keptPasses = 24;
 const keptBytes = 128e6;
 
 export class Shelf extends EventTarget {
+  /** How many models of the reader's own there have been: all have the same name. */
+  adopted = 0;
   readonly #models = new Map<string, Promise<Shelved>>();
   readonly #passes = new Map<string, Promise<Pass>>();
   /** The bytes of the passes that are done. */
@@ -112,6 +114,7 @@ export class Shelf extends EventTarget {
     this.#models.set(shelved.name, Promise.resolve(shelved));
     for (const key of [...this.#passes.keys()]) if (key.startsWith(`${shelved.name}\n`)) this.#passes.delete(key);
     void before?.then(({ model }) => model.dispose());
+    this.adopted++;
     this.dispatchEvent(new Event('change'));
   }
 

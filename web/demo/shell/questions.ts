@@ -71,8 +71,8 @@ class BookQuestions extends ShellElement {
 
   /** What the options depend on. */
   get #state(): string {
-    const { text, modelName, address } = this.book;
-    return [text, modelName, this.chapter.variant?.(address)].join('\n');
+    const { text, modelName, address, shelf } = this.book;
+    return [shelf.adopted, text, modelName, this.chapter.variant?.(address)].join('\n');
   }
 
   #offer = (): void => {

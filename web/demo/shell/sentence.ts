@@ -31,7 +31,9 @@ class BookSentence extends ShellElement {
 
   protected override willUpdate(): void {
     if (this.whole !== undefined) return;
-    const wanted = [this.book.modelName, this.book.text, this.book.address.get('q')].join('\n');
+    const wanted = [this.book.shelf.adopted, this.book.modelName, this.book.text, this.book.address.get('q')].join(
+      '\n',
+    );
     if (wanted === this.#read) return;
     this.#read = wanted;
     this.book.sentence().then(

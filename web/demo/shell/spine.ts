@@ -46,10 +46,16 @@ class BookSpine extends ShellElement {
   }
 
   protected override willUpdate(): void {
-    const { address, text, modelName } = this.book;
+    const { address, text, modelName, shelf } = this.book;
     const key = this.waiting
       ? ''
-      : [this.inputs?.model ?? modelName, this.inputs?.key ?? text, address.get('edit'), address.get('q')].join('\n');
+      : [
+          shelf.adopted,
+          this.inputs?.model ?? modelName,
+          this.inputs?.key ?? text,
+          address.get('edit'),
+          address.get('q'),
+        ].join('\n');
     if (key === this.#key) return;
     this.#key = key;
     if (this.waiting) {

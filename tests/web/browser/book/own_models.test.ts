@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OpenPage, Site, settled } from '../site.js';
-import { numbersOf, shownText } from './reader.js';
+import { drawnText, numbersOf, shownText } from './reader.js';
 
 let site: Site;
 let open: OpenPage;
@@ -26,8 +26,8 @@ function tokenizerOf(count: number): string {
   });
 }
 
-/** Loads the folder in chapter 14, with these settings; returns the chapters that are offered for it. */
-async function load(folder: string, settings = {}): Promise<string[]> {
+/** Loads the folder in chapter 14, with these settings. */
+async function begin(folder: string, settings = {}): Promise<string> {
   const { page } = open;
   await site.go(page, 'own');
   const config = readFileSync(`./tests/fixtures/${folder}/config.json`);
@@ -41,7 +41,13 @@ async function load(folder: string, settings = {}): Promise<string[]> {
   const list = Object.entries(files).map(([name, buffer]) => ({ name, mimeType: 'application/octet-stream', buffer }));
   await page.setInputFiles('figure-own file-pick #files', list);
   await page.getByRole('button', { name: /^Load in fp32/ }).click();
-  const { model_type } = JSON.parse(config.toString());
+  return JSON.parse(config.toString()).model_type;
+}
+
+/** Loads the folder until it is shown; returns the chapters that are offered for it. */
+async function load(folder: string, settings = {}): Promise<string[]> {
+  const { page } = open;
+  const model_type = await begin(folder, settings);
   await expect.poll(() => page.evaluate(ownType)).toBe(model_type);
   return page.locator('figure-own a.chip').allInnerTexts();
 }
@@ -98,6 +104,42 @@ describe.each(['models/gptj/even', 'models/olmo2/even'])('%s', (folder) => {
     expect(await alerts(page)).toEqual([]);
     await site.go(page, 'own?m=own');
   });
+});
+
+it('a model that replaces the reader’s own reaches the figure that is open then', async () => {
+  interface Held {
+    adopt(shelved: object): void;
+    release?: () => void;
+  }
+  interface App extends Element {
+    book: { shelf: Held };
+  }
+  await load('models/gptj/even');
+  const { page } = open;
+  await page.evaluate(() => {
+    const { shelf } = (document.querySelector('book-app') as App).book;
+    const adopt = shelf.adopt.bind(shelf);
+    shelf.adopt = (shelved) => {
+      shelf.release = () => adopt(shelved);
+    };
+  });
+  await begin('induction/model');
+  await page.waitForFunction(() => (document.querySelector('book-app') as App).book.shelf.release);
+  await site.go(page, 'next?m=own');
+  const before = await drawnText(page);
+  await page.evaluate(() => {
+    const { shelf } = (document.querySelector('book-app') as App).book;
+    shelf.release?.();
+    Reflect.deleteProperty(shelf, 'adopt');
+  });
+  await settled(page);
+  const after = await drawnText(page);
+  expect(after).not.toBe(before);
+  await site.go(page, 'own?m=own');
+  await site.go(page, 'next?m=own');
+  expect(await drawnText(page)).toBe(after);
+  expect(await alerts(page)).toEqual([]);
+  await site.go(page, 'own?m=own');
 });
 
 describe('a model with an induction head, of fewer blocks and heads than the book’s', () => {

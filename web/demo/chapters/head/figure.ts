@@ -140,7 +140,7 @@ class FigureHead extends MeasuredFigure<Shown, typeof words> {
 
   /** Once per head, after the figure has rendered. */
   #readWeights({ shelved, hooks }: HeadData): void {
-    const wanted = hooks && shelved ? [shelved.name, hooks.layer, hooks.head].join() : '';
+    const wanted = hooks && shelved ? [this.book.shelf.adopted, shelved.name, hooks.layer, hooks.head].join() : '';
     if (wanted === this.#projectionsOf) return;
     this.#projectionsOf = wanted;
     this.projections = undefined;
