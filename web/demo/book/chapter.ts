@@ -22,6 +22,9 @@ export const chapterIds = [
 ] as const;
 export type ChapterId = (typeof chapterIds)[number];
 
+/** The chapter that an address opens by this name: the first for an unknown one. */
+export const chapterAt = (name: string): ChapterId => chapterIds.find((id) => id === name) ?? 'next';
+
 /** Default values of the address's parameters. */
 export type Defaults = Readonly<Record<string, string>>;
 

@@ -18,6 +18,24 @@ export function inputsJs(text: string, pass?: PassInputs, of = 0): string {
   return `const inputs = { ${ids}${decoder ? `, decoder_input_ids: [[${decoder.join(', ')}]]` : ''} };\n`;
 }
 
+/** Declares `inputs` of these ids in C++. */
+const inputsCpp = (ids: readonly number[]): string =>
+  `const std::vector<std::int32_t> input_ids{${ids.join(', ')}};\ninputs.input_ids = TensorView(input_ids.data(), DType::i32, {1, ${ids.length}});\n`;
+
+interface InputsCode {
+  readonly js: string;
+  readonly cpp: string;
+  /** An expression. */
+  readonly tl: string;
+}
+
+/** The inputs of a figure whose reader has chosen tokens: these ids; without any those of the text, as `inputsJs`. */
+export function inputsOf(ids: readonly number[], ...text: Parameters<typeof inputsJs>): InputsCode {
+  if (ids.length === 0) return { js: inputsJs(...text), cpp: '', tl: JSON.stringify(text[0]) };
+  const rows = `[[${ids.join(', ')}]]`;
+  return { js: `const inputs = { input_ids: ${rows} };\n`, cpp: inputsCpp(ids), tl: `torch.tensor(${rows})` };
+}
+
 const inBraces = (parts: readonly (string | false)[]): string => `{ ${parts.filter(Boolean).join(', ')} }`;
 
 const isScores = (hook: string): boolean => /hook_(attn_scores|attn_scores_raw|pattern)$/.test(hook);
@@ -82,4 +100,7 @@ function functionTl({ hook, head, pos, index, op, value }: EditSpec, i: number):
 
 /** A pass of TransformerLens that leaves `logits` and `cache`. */
 export const passTl = (text: string, specs: readonly EditSpec[] = []): string =>
-  `${editedTl(`logits, cache = model.run_with_cache(${JSON.stringify(text)})`, specs)}\n`;
+  `${editedTl(cachedTl(JSON.stringify(text)), specs)}\n`;
+
+/** The pass over an expression of inputs. */
+export const cachedTl = (inputs: string): string => `logits, cache = model.run_with_cache(${inputs})`;

@@ -6,7 +6,7 @@ import { html, LitElement, type PropertyDeclarations, type TemplateResult } from
 import type { ShellWords } from '../words/en/shell.js';
 import type { Changes } from './address.js';
 import { type Book, firstModel } from './book.js';
-import type { Chapter, ChapterWords, Step } from './chapter.js';
+import { type Chapter, type ChapterWords, chapterAt, type Step } from './chapter.js';
 import { minFontSizeOf, stageHeight } from './class_mode.js';
 import { KeptFocus, ThemeColours } from './controllers.js';
 import { type EditSpec, fitted, parseEdits } from './edits.js';
@@ -116,14 +116,19 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
     return modelName === firstModel ? stories : modelName;
   }
 
+  /** Whether the address is still the figure's: what it began may end after another chapter was opened. */
+  get #isOpen(): boolean {
+    return this.isConnected && chapterAt(this.book.address.chapter) === this.chapter.id;
+  }
+
   /** A choice with a history entry, which Back undoes. */
   choose(changes: Changes): void {
-    this.book.address.set(changes, 'push');
+    if (this.#isOpen) this.book.address.set(changes, 'push');
   }
 
   /** An intermediate value of a drag or slider. */
   slide(changes: Changes): void {
-    this.book.address.set(changes, 'replace');
+    if (this.#isOpen) this.book.address.set(changes, 'replace');
   }
 
   /** Announces a change to screen readers. */

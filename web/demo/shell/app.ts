@@ -3,7 +3,7 @@
 import { html, LitElement, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
 import { keyed } from 'lit/directives/keyed.js';
 import { Book } from '../book/book.js';
-import { type Chapter, type ChapterId, type ChapterWords, wordsAt } from '../book/chapter.js';
+import { type Chapter, type ChapterId, type ChapterWords, chapterAt, wordsAt } from '../book/chapter.js';
 import { type ChapterFiles, chapters, type Language } from '../book/chapters.js';
 import { applyClassMode } from '../book/class_mode.js';
 import { KeptFocus } from '../book/controllers.js';
@@ -108,7 +108,7 @@ export class BookApp extends LitElement {
 
   /** Opens the chapter in the language of the address. */
   #turn = (): void => {
-    const files = chapters.find(({ id }) => id === this.book.address.chapter) ?? chapters[0];
+    const files = chapters.find(({ id }) => id === chapterAt(this.book.address.chapter));
     const language = this.book.language;
     const wanted = `${files?.id} ${language}`;
     const step = this.book.address.get('step');

@@ -97,6 +97,40 @@ describe('chapter 11', () => {
     expect(await said(page)).toBe(7);
   });
 
+  it('keeps the picture given last, and the address of another chapter', async () => {
+    const { page } = await site.visit('seeing');
+    const given = () => new URLSearchParams(page.url().split('?')[1]).get('d');
+    const give = (all: readonly ('large' | 'small')[], then = '') =>
+      page.evaluate(
+        async ([all, then]) => {
+          const figure = document.querySelector('figure-seeing') as unknown as { readFile(file: Blob): Promise<void> };
+          const pictures = all.map((size) => {
+            const side = size === 'large' ? 3000 : 60;
+            const canvas = new OffscreenCanvas(side, side);
+            const ink = canvas.getContext('2d');
+            if (!ink) throw new Error('no canvas');
+            ink.fillRect(0, 0, side, side);
+            ink.fillStyle = '#fff';
+            ink.fillRect(side / 3, side / 5, size === 'large' ? side / 2 : side / 9, side / 2);
+            return canvas.convertToBlob();
+          });
+          const files = await Promise.all(pictures);
+          const reading = files.map((file) => figure.readFile(file));
+          if (then !== '') location.hash = then;
+          await Promise.all(reading);
+        },
+        [all, then] as const,
+      );
+    await give(['small']);
+    const last = given();
+    expect(last).not.toBeNull();
+    await give(['large', 'small']);
+    expect(given()).toBe(last);
+    await give(['large'], '#/head');
+    await settled(page);
+    expect(given()).toBeNull();
+  });
+
   it('says what is wrong with an address, and with a file that is no picture', async () => {
     const { page } = await site.visit('seeing?d=nonsense');
     expect(await shownText(page)).toContain("the picture of the address can't be read");

@@ -4,6 +4,7 @@ import { percent } from 'clearformer/elements';
 import { css, html, nothing, type TemplateResult } from 'lit';
 import { chapterIds } from '../../book/chapter.js';
 import { chapters } from '../../book/chapters.js';
+import { cachedTl, inputsOf } from '../../book/code_parts.js';
 import { fieldKey } from '../../book/field_keys.js';
 import { Figure, type FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
@@ -170,25 +171,12 @@ class FigureNext extends Figure<Reading, typeof words> {
       this.#writing.abort();
       return;
     }
-    const { writer, model } = await this.book.shelf.model(this.book.modelName);
-    const sentence = await this.book.sentence();
-    if (!writer) return;
     const controller = new AbortController();
     const { signal } = controller;
     this.#writing = controller;
-    const written = this.#written();
-    this.choose({ w: written.join('.') || undefined });
-    const input_ids = [[...sentence.ids, ...written]];
-    const max_new_tokens = Math.min(20, model.cfg.n_ctx - sentence.ids.length - written.length);
+    this.requestUpdate();
     try {
-      for await (const { token_id } of writer.generate_stream(
-        { input_ids },
-        { ...plainSettings(writer), max_new_tokens, do_sample: false, signal },
-      )) {
-        written.push(token_id);
-        this.slide({ w: written.join('.') });
-        await this.settled();
-      }
+      await this.#writeOn(signal);
     } catch (error) {
       if (!signal.aborted) this.failure = error;
     } finally {
@@ -197,12 +185,41 @@ class FigureNext extends Figure<Reading, typeof words> {
     }
   };
 
+  /** Ends, too, when the sentence, the model or what is written becomes another one; one step back takes all back. */
+  async #writeOn(signal: AbortSignal): Promise<void> {
+    let shown = this.key();
+    const written = this.#written();
+    const { writer, model } = await this.book.shelf.model(this.book.modelName);
+    const sentence = await this.book.sentence();
+    if (!writer) return;
+    const input_ids = [[...sentence.ids, ...written]];
+    const max_new_tokens = Math.min(20, model.cfg.n_ctx - sentence.ids.length - written.length);
+    let add = this.choose;
+    for await (const { token_id } of writer.generate_stream(
+      { input_ids },
+      { ...plainSettings(writer), max_new_tokens, do_sample: false, signal },
+    )) {
+      if (signal.aborted || this.key() !== shown) return;
+      written.push(token_id);
+      add.call(this, { w: written.join('.') });
+      add = this.slide;
+      shown = this.key();
+      await this.settled();
+    }
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#writing?.abort();
+  }
+
   override code(): FigureCode {
-    const text = JSON.stringify(this.book.text);
+    const { book, data } = this;
+    const inputs = inputsOf(data?.written.length ? data.ids : [], book.text, data?.sentence.inputs, data?.sentence.of);
     return {
-      js: `const inputs = tokenizer(${text});\nconst [logits, cache] = await model.run_with_cache(inputs, { names_filter: 'blocks.*.hook_resid_post' });\nconst odds = await softmax(logits.slice(0, -1));\nconst lens = await logitLens(model, inputs, { pos: -1 });`,
-      cpp: 'Trace trace;\ntrace.capture("blocks.*.hook_resid_post");\nauto outputs = model->forward(inputs, &trace);\noutputs.at("logits");',
-      tl: `logits, cache = model.run_with_cache(${text})\nlogits[0, -1].softmax(-1).topk(8)`,
+      js: `${inputs.js}const [logits, cache] = await model.run_with_cache(inputs, { names_filter: 'blocks.*.hook_resid_post' });\nconst odds = await softmax(logits.slice(0, -1));\nconst lens = await logitLens(model, inputs, { pos: -1 });`,
+      cpp: `${inputs.cpp}Trace trace;\ntrace.capture("blocks.*.hook_resid_post");\nauto outputs = model->forward(inputs, &trace);\noutputs.at("logits");`,
+      tl: `${cachedTl(inputs.tl)}\nlogits[0, -1].softmax(-1).topk(8)`,
     };
   }
 }

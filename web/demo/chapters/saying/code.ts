@@ -1,7 +1,7 @@
 // The code behind chapter 8's figure.
 
 import { attributionCpp, lensCpp } from '../../book/analyses_cpp.js';
-import { inputsJs, passTl } from '../../book/code_parts.js';
+import { cachedTl, inputsOf } from '../../book/code_parts.js';
 import type { FigureCode } from '../../book/figure.js';
 import { plainSettings } from '../../book/plain_settings.js';
 import { steps } from './beams.js';
@@ -26,41 +26,43 @@ export function codeOf(figure: FigureSaying): FigureCode {
   ];
   const { answer, other } = figure.data?.attribution ?? {};
   const [best, second] = [answer?.id ?? 0, other?.id ?? 1];
-  const pass = passTl(figure.book.text);
+  const given = inputsOf(
+    figure.written.length > 0 ? (prompt?.ids ?? []) : [],
+    figure.book.text,
+    prompt?.given,
+    prompt?.of,
+  );
+  const pass = `${cachedTl(given.tl)}\n`;
   const odds = { tl: `${pass}(logits[0, -1] / ${temperature}).softmax(-1)` };
-  const given =
-    figure.written.length > 0
-      ? `const inputs = { input_ids: [[${prompt?.ids.join(', ')}]] };\n`
-      : inputsJs(figure.book.text, prompt?.given, prompt?.of);
   const model = prompt?.shelved.model;
   switch (figure.view) {
     case 'odds':
       return {
-        js: `${given}const { scores } = await model.generate(inputs, {\n  ${sampling}, max_new_tokens: 1,\n  output_scores: true, return_dict_in_generate: true,\n});\nconst odds = await softmax(scores[0].slice(0));`,
-        cpp: `${generated(config)}const Tensor odds = softmax(generation.next().scores);`,
+        js: `${given.js}const { scores } = await model.generate(inputs, {\n  ${sampling}, max_new_tokens: 1,\n  output_scores: true, return_dict_in_generate: true,\n});\nconst odds = await softmax(scores[0].slice(0));`,
+        cpp: `${given.cpp}${generated(config)}const Tensor odds = softmax(generation.next().scores);`,
         ...odds,
       };
     case 'draws':
       return {
-        js: `${given}const drawn = await model.generate(inputs, {\n  ${sampling}, max_new_tokens: 1,\n  num_return_sequences: ${hundred}, seed: ${figure.seed},\n});`,
-        cpp: `${generated([...config, `num_return_sequences = ${hundred}`, `seed = ${figure.seed}`])}const std::vector<std::int32_t> drawn = generation.next().tokens;`,
+        js: `${given.js}const drawn = await model.generate(inputs, {\n  ${sampling}, max_new_tokens: 1,\n  num_return_sequences: ${hundred}, seed: ${figure.seed},\n});`,
+        cpp: `${given.cpp}${generated([...config, `num_return_sequences = ${hundred}`, `seed = ${figure.seed}`])}const std::vector<std::int32_t> drawn = generation.next().tokens;`,
         ...odds,
       };
     case 'beams':
       return {
-        js: `${given}for await (const step of model.generate_stream(inputs, { ${off.join('')}do_sample: false, num_beams: ${figure.beamWidth}, max_new_tokens: ${steps + 1} })) {\n  step.token_ids; step.beam_indices; step.beam_scores;\n}`,
-        cpp: `${generated([`num_beams = ${figure.beamWidth}`, `max_new_tokens = ${steps + 1}`])}while (!generation.done()) generation.next().beam_scores;`,
+        js: `${given.js}for await (const step of model.generate_stream(inputs, { ${off.join('')}do_sample: false, num_beams: ${figure.beamWidth}, max_new_tokens: ${steps + 1} })) {\n  step.token_ids; step.beam_indices; step.beam_scores;\n}`,
+        cpp: `${given.cpp}${generated([`num_beams = ${figure.beamWidth}`, `max_new_tokens = ${steps + 1}`])}while (!generation.done()) generation.next().beam_scores;`,
       };
     case 'lens':
       return {
-        js: `${given}const lens = await softmax(await logitLens(model, inputs)); // [layer, 1, position, token]`,
-        cpp: model && lensCpp(model),
+        js: `${given.js}const lens = await softmax(await logitLens(model, inputs)); // [layer, 1, position, token]`,
+        cpp: model && given.cpp + lensCpp(model),
         tl: `${pass}cache.accumulated_resid(apply_ln=True) @ model.W_U`,
       };
     case 'who':
       return {
-        js: `${given}const { labels, contributions } = await logitAttribution(model, inputs, { tokens: ${best}, incorrect_tokens: ${second} });`,
-        cpp: model && attributionCpp(model, { right: best, wrong: second }),
+        js: `${given.js}const { labels, contributions } = await logitAttribution(model, inputs, { tokens: ${best}, incorrect_tokens: ${second} });`,
+        cpp: model && given.cpp + attributionCpp(model, { right: best, wrong: second }),
         tl: `${pass}cache.logit_attrs(cache.decompose_resid(), tokens=${best}, incorrect_tokens=${second})`,
       };
   }

@@ -32,13 +32,13 @@ export class FigureSeeing extends MeasuredFigure<Seen, SeeingWords> {
   static override styles = [figureStyles, seeingStyles];
   /** The name of the reader's last file, if it was no picture. */
   declare refused: string;
-  #drawing: OffscreenCanvasRenderingContext2D | undefined;
+  /** Counts the pictures that the reader gives: one that takes longer does not replace a later one. */
+  #pictures = 0;
   /** The pad's last picture; if the address has another one, the strokes are outdated. */
   #given: string | undefined;
 
   protected override key(): string {
-    const choice = String(this.book.shelf.has('own'));
-    return [choice, ...['of', 'd', 'order', 'hide', 'pos', 'edit', 'p'].map((key) => this.value(key))].join('\n');
+    return ['of', 'd', 'order', 'hide', 'pos', 'edit', 'p'].map((key) => this.value(key)).join('\n');
   }
 
   protected override async compute(): Promise<Seen> {
@@ -246,17 +246,18 @@ export class FigureSeeing extends MeasuredFigure<Seen, SeeingWords> {
   #drawn = (event: CustomEvent<OffscreenCanvasRenderingContext2D>): Promise<void> => this.#read(event.detail);
 
   async #read(drawing: OffscreenCanvasRenderingContext2D): Promise<void> {
-    this.#drawing = drawing;
+    const turn = ++this.#pictures;
     try {
       const { processor } = await this.book.shelf.model(modelName(this.book.address));
       const greys = processor && (await framed(drawing, processor));
-      if (greys && this.#drawing === drawing) this.#take(textOf(greys));
+      if (greys && this.#pictures === turn) this.#take(textOf(greys));
     } catch (error) {
       this.failure = error;
     }
   }
 
   #take(picture: string): void {
+    this.#pictures++;
     this.#given = picture;
     this.refused = '';
     this.choose({ d: picture, order: undefined, hide: undefined });
@@ -264,7 +265,9 @@ export class FigureSeeing extends MeasuredFigure<Seen, SeeingWords> {
 
   readFile = async (file: File | undefined): Promise<void> => {
     if (!file) return;
+    const turn = ++this.#pictures;
     const drawing = await drawingOf(file);
+    if (this.#pictures !== turn) return;
     this.refused = drawing ? '' : file.name;
     if (!drawing) return;
     if (isOwn(this.book.address)) {
