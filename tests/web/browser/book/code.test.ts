@@ -214,6 +214,7 @@ describe('the code of a figure', () => {
 
   it.each([
     ['head?qkv=1 2;3 4|1 0;0 1|2 1;1 2', 'A'],
+    ['next?w=372', 'odds'],
     ['heads?l=2&edit=blocks.1.attn.hook_z@h1:zero', 'odds'],
     ['heads?edit=blocks.1.hook_mlp_out:zero', 'odds'],
     ['laboratory?view=edit&edit=blocks.2.attn.hook_rot_q@h4@p5@i3:set=9', 'odds'],
@@ -229,6 +230,22 @@ describe('the code of a figure', () => {
     const most = Math.max(...(tensor as { data: Float32Array }).data);
     const shown = (await drawn(page)).flatMap(({ data }) => data);
     expect(Math.min(...shown.map((value) => Math.abs(value - most)))).toBeLessThan(1e-5);
+  });
+
+  it('captures the row of a token that is none of the text', async () => {
+    const { js, tl } = await codeAt('vectors?step=3&id=280&t=Once+upon+a+time');
+    const { cache } = await run(js, 'vectors');
+    const shown = (await drawn(page)).find(({ source }) => source === 'hook_embed[0, 0], input_ids [[280]]');
+    const { hook_embed } = cache as Record<string, InstanceType<typeof Tensor>>;
+    expect(Array.from(hook_embed?.slice(0, 0).data ?? [], Number)).toEqual(shown?.data);
+    expect(tl).toContain('model.run_with_cache(torch.tensor([[280]])');
+  });
+
+  it.each(['next', 'saying'])('reads what was written in %s, in every language', async (chapter) => {
+    const { js, cpp, tl } = await codeAt(`${chapter}?w=372`);
+    expect(js).toMatch(/input_ids: \[\[1, .*, 372\]\]/);
+    expect(cpp).toMatch(/input_ids\{1, .*, 372\};\ninputs.input_ids = TensorView\(/);
+    expect(tl).toMatch(/torch\.tensor\(\[\[1, .*, 372\]\]\)/);
   });
 
   it.each([

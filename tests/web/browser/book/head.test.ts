@@ -48,6 +48,15 @@ describe('chapter 4', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('tells nothing of another d than the address has', async () => {
+    const { page } = await site.visit('head?step=3&d=1024');
+    expect(await shownText(page)).toContain('Random vectors of 1024 numbers');
+    await page.getByRole('button', { name: 'Q, the queries' }).click();
+    await settled(page);
+    await site.go(page, 'head?step=7');
+    expect(await shownText(page)).not.toContain('Random vectors of 1024 numbers');
+  });
+
   it.each(['K', 'V', 'S', 'A'])('takes a number typed into %s', async (matrix) => {
     const at = matrix === 'K' || matrix === 'V' ? `${matrix}6.3` : `${matrix}6`;
     const { page, complaints } = await site.visit(`head?step=7&at=${at}&q=7`);

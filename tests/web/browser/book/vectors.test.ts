@@ -47,6 +47,28 @@ describe('chapter 1', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('tells of the token that a link of the prose chooses', async () => {
+    const { page } = await site.visit('vectors?step=4&id=370');
+    expect(await shownText(page)).toContain('Nearest to “big” points');
+  });
+
+  it('reads out a chosen column, and keeps it over reload', async () => {
+    const { page } = await site.visit('vectors?step=5');
+    await page
+      .locator('cf-matrix')
+      .first()
+      .getByRole('grid')
+      .click({ position: { x: 100, y: 10 } });
+    const column = /[?&]c=(\d+)/.exec(page.url())?.[1];
+    expect(Number(column)).toBeGreaterThan(0);
+    await page.reload();
+    await settled(page);
+    expect(await shownText(page)).toContain(`Number ${column}: `);
+    await page.goBack();
+    await settled(page);
+    expect(await shownText(page)).not.toContain(`Number ${column}: `);
+  });
+
   it('adds token and place, and shows where nothing is added', async () => {
     const { page } = await site.visit('vectors?step=5');
     const [token, place, whole] = await Promise.all(

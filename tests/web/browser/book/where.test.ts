@@ -105,6 +105,24 @@ describe('chapter 3', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('keeps a chosen pair of rows over reload', async () => {
+    const { page } = await site.visit('where?step=7');
+    await page
+      .locator('.similar cf-matrix')
+      .first()
+      .getByRole('grid')
+      .click({ position: { x: 60, y: 90 } });
+    expect(page.url()).toMatch(/at=\d+\.\d+/);
+    await page.mouse.move(0, 0);
+    const told = await page.locator('.similar .verdict').first().innerText();
+    await page.reload();
+    await settled(page);
+    expect(await page.locator('.similar .verdict').first().innerText()).toBe(told);
+    await page.goBack();
+    await settled(page);
+    expect(await page.locator('.similar .verdict').first().innerText()).not.toBe(told);
+  });
+
   it('hides the answer until the class has guessed', async () => {
     const { page } = await site.visit('where?step=2&class=1');
     expect(await page.getByRole('math', { name: /the matrix of the step/ }).getAttribute('aria-label')).toContain('?');

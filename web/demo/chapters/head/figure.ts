@@ -67,7 +67,8 @@ class FigureHead extends MeasuredFigure<Shown, typeof words> {
   declare private projections: Projections | undefined;
   #projectionsOf = '';
   #reading: Promise<void> | undefined;
-  #spread: Readonly<Record<string, string>> = {};
+  /** The view of the root of d as it was computed last, for the prose. */
+  #root: RootData | undefined;
   #all: Readonly<Record<string, string>> = {};
 
   static override styles = [
@@ -109,11 +110,9 @@ class FigureHead extends MeasuredFigure<Shown, typeof words> {
 
   protected override key(): string {
     const { address, modelName, text } = this.book;
-    const extra = { head: [], root: [this.#size], scores: [this.value('norm'), this.value('gen')], batch: [] }[
-      this.#view
-    ];
+    const extra = this.#view === 'scores' ? [this.value('norm'), this.value('gen')] : [];
     const keys = ['l', 'h', 'qkv', 'was', 'causal', 'view'].map((key) => this.value(key));
-    return [modelName, text, address.get('edit'), address.get('q'), ...keys, ...extra].join('\n');
+    return [modelName, text, address.get('edit'), address.get('q'), ...keys, this.#size, ...extra].join('\n');
   }
 
   protected override async compute(): Promise<Shown> {
@@ -160,8 +159,11 @@ class FigureHead extends MeasuredFigure<Shown, typeof words> {
   }
 
   protected override valuesOf({ head, root }: Shown): Record<string, string> {
-    if (root) this.#spread = spreadValues(root);
-    this.#all = { ...this.#spread, ...headValues(head, this.words.labels) };
+    this.#root = root ?? this.#root;
+    this.#all = {
+      ...(this.#root?.d === this.#size && spreadValues(this.#root)),
+      ...headValues(head, this.words.labels),
+    };
     return this.#all;
   }
 

@@ -1,5 +1,6 @@
 // The code behind chapter 1's figure.
 
+import { inputsOf } from '../../book/code_parts.js';
 import type { FigureCode } from '../../book/figure.js';
 import type { VectorsData, View } from './figure.js';
 
@@ -12,18 +13,19 @@ export function codeOf(view: View, data: VectorsData | undefined): FigureCode {
       tl: `model.to_str_tokens(${text})`,
     };
   }
-  if (view === 'sum') return hooks(text, data?.sum ? [data.sum.token, data.sum.position, data.sum.input] : []);
+  if (view === 'sum') return hooks(data, data?.sum ? [data.sum.token, data.sum.position, data.sum.input] : []);
   if (view === 'near') return near(data?.near?.id ?? 0);
-  return hooks(text, data?.table ? [data.table.taken] : []);
+  return hooks(data, data?.table ? [data.table.taken] : []);
 }
 
-function hooks(text: string, made: readonly ({ source: string } | undefined)[]): FigureCode {
+function hooks(data: VectorsData | undefined, made: readonly ({ source: string } | undefined)[]): FigureCode {
+  const inputs = inputsOf(data?.table?.alone ? [data.table.id] : [], data?.splits[0]?.text ?? '');
   const names = made.flatMap((one) => (one ? [one.source.slice(0, one.source.indexOf('['))] : []));
   const list = names.map((name) => `'${name}'`).join(', ');
   return {
-    js: `const [, cache] = await model.run_with_cache(tokenizer(${text}), {\n  names_filter: [${list}],\n});`,
-    cpp: `Trace trace;\n${names.map((name) => `trace.capture("${name}");`).join('\n')}\nmodel->forward(inputs, &trace);`,
-    tl: `_, cache = model.run_with_cache(${text}, names_filter=[${list}])`,
+    js: `${inputs.js}const [, cache] = await model.run_with_cache(inputs, {\n  names_filter: [${list}],\n});`,
+    cpp: `${inputs.cpp}Trace trace;\n${names.map((name) => `trace.capture("${name}");`).join('\n')}\nmodel->forward(inputs, &trace);`,
+    tl: `_, cache = model.run_with_cache(${inputs.tl}, names_filter=[${list}])`,
   };
 }
 

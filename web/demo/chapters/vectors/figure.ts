@@ -8,6 +8,7 @@ import { figureStyles } from '../../book/figure_styles.js';
 import { filled, markup } from '../../book/markup.js';
 import { MeasuredFigure } from '../../book/measured_figure.js';
 import { sorter } from '../../book/sorter.js';
+import { within } from '../../book/within.js';
 import type { words } from '../../words/en/vectors.js';
 import { codeOf } from './code.js';
 import {
@@ -39,8 +40,8 @@ export interface VectorsData {
 }
 
 class FigureVectors extends MeasuredFigure<VectorsData, typeof words> {
-  /** The column that is read out; undefined: the largest of the input. */
-  #column: number | undefined;
+  /** The column under the pointer. */
+  #pointed: number | undefined;
   static override styles = [
     figureStyles,
     css`
@@ -120,7 +121,7 @@ class FigureVectors extends MeasuredFigure<VectorsData, typeof words> {
       text: split?.text ?? '',
       tokens: String(split?.ids.length ?? 0),
       letters: String([...(split?.text ?? '')].length),
-      token: chosen?.split.pieces[chosen.pos]?.label ?? '',
+      token: (table ?? near)?.piece.label ?? chosen?.split.pieces[chosen.pos]?.label ?? '',
       id: String(table?.id ?? near?.id ?? ''),
       ...(table && { rows: String(table.rows), d: String(table.taken.numbers.size), scale: two(table.scale) }),
       ...(near && { near: nearest?.piece.label ?? '', cosine: two(nearest?.cosine ?? 0) }),
@@ -210,14 +211,15 @@ class FigureVectors extends MeasuredFigure<VectorsData, typeof words> {
     const all = [token, ...(position ? [position] : []), input];
     const most = Math.max(...all.flatMap(({ numbers }) => Array.from(numbers.data, Math.abs)));
     const sizes = Array.from(input.numbers.data, Math.abs);
-    const column = Math.min(d - 1, this.#column ?? sizes.indexOf(Math.max(...sizes)));
-    const point = (event: CustomEvent<{ column: number } | null>): void => {
-      if (!event.detail) return;
-      this.#column = event.detail.column;
+    const chosen = this.value('c') === '' ? sizes.indexOf(Math.max(...sizes)) : within(this.number('c'), d);
+    const column = Math.min(d - 1, this.#pointed ?? chosen);
+    const point = ({ detail }: CustomEvent<{ column: number } | null>): void => {
+      this.#pointed = detail?.column;
       this.requestUpdate();
     };
+    const select = ({ detail }: CustomEvent<{ column: number }>): void => this.choose({ c: String(detail.column) });
     const strip = (made: typeof token, label: string, about: string): TemplateResult =>
-      html`<cf-matrix .numbers=${made.numbers} source=${made.source} label=${label} about=${about} hue="stream" bound=${most} .cellWidth=${width} .cellHeight=${30} .rails=${{ columns: [column] }} @cell-point=${point} @cell-select=${point}></cf-matrix>`;
+      html`<cf-matrix .numbers=${made.numbers} source=${made.source} label=${label} about=${about} hue="stream" bound=${most} .cellWidth=${width} .cellHeight=${30} .rails=${{ columns: [column] }} @cell-point=${point} @cell-select=${select}></cf-matrix>`;
     const at = ({ numbers }: typeof token): string => two(Number(numbers.data[column]));
     const values = {
       difference: four(difference),

@@ -51,8 +51,9 @@ export interface Table {
   readonly labels: readonly string[];
   /** [rows of the window, d]. */
   readonly part: Made;
-  /** hook_embed of the token, [d]. */
+  /** hook_embed of the token, [d]; of it alone if it is none of the text's. */
   readonly taken: Made;
+  readonly alone: boolean;
   /** The factor between the row and the embedding, the model's embedding scale. */
   readonly scale: number;
   readonly difference: number;
@@ -133,7 +134,8 @@ export async function readTable(book: Book, { split, pos, id }: Chosen): Promise
       source: `${table.source}[${first}:${first + height}]`,
       numbers: table.numbers.slice([first, first + height]),
     },
-    taken: { source: `${hook}[0, ${at}]`, numbers: taken },
+    taken: { source: `${hook}[0, ${at}]${id === undefined ? '' : `, input_ids [[${id}]]`}`, numbers: taken },
+    alone: id !== undefined,
     scale,
     difference: largestDifference(
       taken.data,

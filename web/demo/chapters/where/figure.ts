@@ -232,10 +232,13 @@ export class WhereFigure extends Figure<WhereData, typeof words> {
     return html`<label class="slider"><span>${label}</span><select aria-label=${label} @change=${(event: Event) => this.choose({ [key]: (event.target as HTMLSelectElement).value })}>${Array.from({ length: count }, (_, at) => html`<option value=${at} .selected=${at === value}>${at + 1}</option>`)}</select></label>`;
   }
 
-  readonly point = (event: CustomEvent<Cell | null>): void => {
-    this.pointed = event.detail ?? this.pointed;
+  readonly point = ({ detail }: CustomEvent<Cell | null>): void => {
+    this.pointed = detail ?? undefined;
     this.requestUpdate();
   };
+
+  readonly chooseCell = ({ detail: { row, column } }: CustomEvent<Cell>): void =>
+    this.choose({ at: `${row}.${column}` });
 
   override get blocks(): readonly number[] {
     return this.data?.view === 'rotary' ? [this.data.turned.layer + 1] : [0];

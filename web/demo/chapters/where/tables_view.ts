@@ -26,7 +26,7 @@ export function learnedView(figure: WhereFigure, all: Learned): TemplateResult {
     <p class="verdict">${filled((difference === undefined ? labels.learnedTable : labels.fixedTable) ?? '', { model, count, d })}${difference === undefined ? nothing : html` <b>${filled(labels.sameAsFunction ?? '', { difference: four(difference) })}</b>`}</p>
     <div class="tables"><cf-matrix .numbers=${table.numbers} source=${table.source} label="P" about=${labels.rowForPlace} hue="stream" .cellWidth=${wide} .cellHeight=${high} .rails=${{ rows: [pointed.row] }}></cf-matrix>
     <div class="similar">
-      <cf-matrix .numbers=${similarity.numbers} source=${similarity.source} label=${labels.cosine} hue="ink" bound="1" .cellWidth=${side} .cellHeight=${side} .rails=${{ rows: [pointed.row] }} .selected=${pointed} @cell-point=${figure.point} @cell-select=${figure.point}></cf-matrix>
+      <cf-matrix .numbers=${similarity.numbers} source=${similarity.source} label=${labels.cosine} hue="ink" bound="1" .cellWidth=${side} .cellHeight=${side} .rails=${{ rows: [pointed.row] }} .selected=${pointed} @cell-point=${figure.point} @cell-select=${figure.chooseCell}></cf-matrix>
       <div>${inPicture(figure, all, pointed.row)}
         <p class="verdict">${filled(labels.similarAre ?? '', { ...pointed })} <b>${four(Number(similarity.numbers.slice(pointed.row, pointed.column).item()))}</b></p>
         <p class="verdict">${labels.pointAt}</p></div>
@@ -39,10 +39,13 @@ function wallSizes(count: number, d: number): { side: number; wide: number; high
   return { side, wide: Math.max(2, Math.min(12, Math.floor(480 / d))), high: side };
 }
 
-/** The cell under the pointer; by default a patch and the one below it, or two neighbours. */
-function pointedIn({ pointed }: WhereFigure, { model, similarity }: Learned): Cell {
+/** The cell under the pointer, or that of the address; by default a patch and the one below it, or two neighbours. */
+function pointedIn(figure: WhereFigure, { model, similarity }: Learned): Cell {
   const [count = 0] = similarity.numbers.dims;
-  if (pointed && pointed.row < count && pointed.column < count) return pointed;
+  const [row = Number.NaN, column = Number.NaN] = figure.value('at').split('.').map(Number);
+  const known = [row, column].every((at) => Number.isInteger(at) && at >= 0);
+  const cell = figure.pointed ?? (known ? { row, column } : undefined);
+  if (cell && cell.row < count && cell.column < count) return cell;
   return model === 'vit-mnist' ? { row: 10, column: 17 } : { row: 3, column: 4 };
 }
 
