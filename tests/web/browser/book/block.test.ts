@@ -43,6 +43,27 @@ describe('chapter 7', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('follows quick choices of a switch', async () => {
+    const { page } = await site.visit('block?l=1');
+    const choice = page.getByRole('checkbox', { name: 'feed-forward of block 2 in use' });
+    await choice.evaluate((node: HTMLElement) => {
+      node.click();
+      node.click();
+    });
+    await settled(page);
+    expect(await choice.isChecked()).toBe(true);
+    expect(page.url()).not.toContain(':zero');
+    await choice.evaluate((node: HTMLElement) => {
+      interface App extends Element {
+        book: { address: { undo(): void } };
+      }
+      node.click();
+      (document.querySelector('book-app') as App).book.address.undo();
+    });
+    await settled(page);
+    expect(await choice.isChecked()).toBe(true);
+  });
+
   it('normalises rows to size 1', async () => {
     const { page } = await site.visit('block?step=2');
     const { data, dims } = await numbersOf(page, 'blocks.2.ln1.hook_normalized[0, 0:10]');

@@ -31,6 +31,27 @@ describe('chapter 6', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('follows quick choices of a switch', async () => {
+    const { page } = await site.visit('heads?l=4');
+    const choice = page.getByRole('checkbox', { name: 'Head 3 of block 5 switched on' });
+    await choice.evaluate((node: HTMLElement) => {
+      node.click();
+      node.click();
+    });
+    await settled(page);
+    expect(await choice.isChecked()).toBe(true);
+    expect(page.url()).not.toContain(':zero');
+    await choice.evaluate((node: HTMLElement) => {
+      interface App extends Element {
+        book: { address: { undo(): void } };
+      }
+      node.click();
+      (document.querySelector('book-app') as App).book.address.undo();
+    });
+    await settled(page);
+    expect(await choice.isChecked()).toBe(true);
+  });
+
   it('finds the previous-token head and opens its map', async () => {
     const { page, complaints } = await site.visit('heads?step=5');
     await page.getByRole('option', { name: /^4·7/ }).click();

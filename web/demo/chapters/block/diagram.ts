@@ -4,6 +4,7 @@
 
 import { two } from 'clearformer/elements';
 import { html, nothing, svg, type TemplateResult } from 'lit';
+import { live } from 'lit/directives/live.js';
 import { filled } from '../../book/markup.js';
 import { activation } from '../../book/shelf.js';
 import { vars } from '../../book/vars.js';
@@ -92,6 +93,7 @@ function box(
   const { x, y } = layout.place(part.at, part.beside);
   const { width, height } = part.kind === 'stream' ? layout.pill : part.beside ? layout.box : layout.onStream;
   const out = reading.specs.some((spec) => takesOut(spec, hook));
+  const away = figure.isOut(hook);
   const name = nameOf(figure, reading, part);
   const place = { left: `${x - width / 2}px`, top: `${y - height / 2}px`, width: `${width}px`, height: `${height}px` };
   const title = `${hook} [${tokens.length}, ${shape.model}]`;
@@ -100,8 +102,8 @@ function box(
       @click=${() => figure.choose({ box: part.id, view: 'tensor' })}>${figure.inClass ? name : breakable(name)}</button>
     ${
       switched
-        ? html`<label class="switch" title=${filled(out ? figure.words.labels.putBack : figure.words.labels.takeOut, { box: name })} ${vars({ left: `${x + width / 2 - 30}px`, top: `${y + height / 2 + 4}px` })}>
-        <input type="checkbox" aria-label=${filled(figure.words.labels.switchName, { box: name, layer: layer + 1 })} .checked=${!out} @change=${() => figure.toggle(reading, part.id, reading.layer)} /></label>`
+        ? html`<label class="switch" title=${filled(away ? figure.words.labels.putBack : figure.words.labels.takeOut, { box: name })} ${vars({ left: `${x + width / 2 - 30}px`, top: `${y + height / 2 + 4}px` })}>
+        <input type="checkbox" aria-label=${filled(figure.words.labels.switchName, { box: name, layer: layer + 1 })} .checked=${live(!away)} @change=${() => figure.toggle(reading, part.id, reading.layer)} /></label>`
         : nothing
     }`;
 }

@@ -139,10 +139,15 @@ export class FigureBlock extends MeasuredFigure<Data, typeof words> {
     </div>`;
   }
 
+  /** Whether the address ablates a box: its numbers may still be computed. */
+  isOut(hook: string): boolean {
+    return this.specs.some((spec) => takesOut(spec, hook));
+  }
+
   /** Ablates a box of the model, or restores it. */
   toggle(reading: Reading, id: string, layer: number): void {
     const hook = `${reading.stack}.${layer}.${id}`;
-    const out = this.specs.some((spec) => takesOut(spec, hook));
+    const out = this.isOut(hook);
     const specs = out ? this.specs.filter((spec) => !takesOut(spec, hook)) : withEdit(this.specs, { hook, op: 'zero' });
     this.choose({ edit: formatEdits(specs) ?? '' });
     const part = reading.plan.parts.find((one) => one.id === id);

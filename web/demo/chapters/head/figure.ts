@@ -234,6 +234,7 @@ class FigureHead extends MeasuredFigure<Shown, typeof words> {
         width,
         large: this.inClass,
         identity: this.value('gen') === 'identity',
+        equalNorms: this.value('norm') === '1',
         choose: (changes) => this.choose(changes),
       });
     return batch

@@ -3,6 +3,7 @@
 import { type AttentionPoolingOptions, attention_pooling, rms_norm, Tensor } from 'clearformer';
 import { spoken } from 'clearformer/elements';
 import { css, html, type TemplateResult } from 'lit';
+import { live } from 'lit/directives/live.js';
 import { filled } from '../../book/markup.js';
 import { normal } from '../../book/random.js';
 import type { Float, HeadData } from './head_numbers.js';
@@ -110,7 +111,9 @@ interface ScoresView {
   readonly labels: Readonly<Record<string, string>>;
   readonly width: number;
   readonly large: boolean;
+  /** The choices of the address: their numbers may still be computed. */
   readonly identity: boolean;
+  readonly equalNorms: boolean;
   choose(changes: Readonly<Record<string, string>>): void;
 }
 
@@ -121,7 +124,16 @@ const forms = (identity: boolean): Readonly<Record<ScoreName, TemplateResult>> =
   distance: html`−|q − k|² ÷ 2√d`,
 });
 
-export function scoresView({ data, head, labels, width, large, identity, choose }: ScoresView): TemplateResult {
+export function scoresView({
+  data,
+  head,
+  labels,
+  width,
+  large,
+  identity,
+  equalNorms,
+  choose,
+}: ScoresView): TemplateResult {
   const narrow = width < 700;
   const columns = width < 1060 ? 2 : 4;
   const keys = head.keys.length;
@@ -139,7 +151,7 @@ export function scoresView({ data, head, labels, width, large, identity, choose 
     <p class="readout">${name === 'dot' ? labels.compared : filled(labels.apart ?? '', { difference: '' })}${name === 'dot' ? '' : html`<b>${spoken(data.apart[name])}</b>`}</p>
   </div>`;
   return html`<div class="scores-tools">
-      <label class="switch"><input type="checkbox" .checked=${data.equalNorms} @change=${(event: Event) => choose({ norm: (event.target as HTMLInputElement).checked ? '1' : '0' })} /> ${labels.equalNorms}</label>
+      <label class="switch"><input type="checkbox" .checked=${live(equalNorms)} @change=${(event: Event) => choose({ norm: (event.target as HTMLInputElement).checked ? '1' : '0' })} /> ${labels.equalNorms}</label>
       <span class="seg" role="group" aria-label="M"><span><i>M</i></span>${['identity', 'random'].map((kind) => html`<button type="button" aria-pressed=${(kind === 'identity') === identity} @click=${() => choose({ gen: kind })}>${labels[kind]}</button>`)}</span>
       <span class="readout">|k|: <b>${spoken(data.norms[0])}</b> … <b>${spoken(data.norms[1])}</b></span>
     </div>

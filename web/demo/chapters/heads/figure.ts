@@ -195,15 +195,22 @@ export class FigureHeads extends MeasuredFigure<Data | TrainingData, typeof word
     else (target as HTMLInputElement).value = this.#word;
   };
 
+  /** Whether the address ablates a head: its numbers may still be computed. */
+  isOff({ stack, layer }: Reading, head: number): boolean {
+    return this.specs.some((spec) => silences(spec, `${stack}.${layer}.attn.hook_z`, head));
+  }
+
   /** Ablates a head, or restores it. */
-  toggle({ stack, layer, off }: Reading, head: number): void {
+  toggle(reading: Reading, head: number): void {
+    const { stack, layer } = reading;
     const hook = `${stack}.${layer}.attn.hook_z`;
-    const specs = off[head]
+    const off = this.isOff(reading, head);
+    const specs = off
       ? this.specs.filter((spec) => !silences(spec, hook, head))
       : withEdit(this.specs, { hook, head, op: 'zero' });
     this.choose({ edit: formatEdits(specs) ?? '' });
     const { headOff, headOn } = this.words.labels;
-    this.say(filled(off[head] ? headOn : headOff, { head: head + 1, layer: layer + 1 }));
+    this.say(filled(off ? headOn : headOff, { head: head + 1, layer: layer + 1 }));
   }
 
   /** Opens a head found in any layer. */

@@ -2,6 +2,7 @@
 
 import { two } from 'clearformer/elements';
 import { html, type TemplateResult } from 'lit';
+import { live } from 'lit/directives/live.js';
 import { filled } from '../../book/markup.js';
 import { oddsBars } from '../../book/odds.js';
 import { vars } from '../../book/vars.js';
@@ -40,11 +41,12 @@ function oneHead(figure: FigureHeads, data: Data, head: number, cell: number): T
   const range = `${from}:${from + shown}`;
   const place = { head: head + 1, layer: layer + 1 };
   const height = Math.max(6, cell * (figure.inClass ? 0.53 : 0.83));
+  const silent = figure.isOff(reading, head);
   return html`<div class="head ${hueOf(head)} ${off[head] ? 'off' : ''}">
     <div class="name-row">
       <button type="button" class="name" aria-pressed=${head === figure.headOf(reading)} @click=${() => figure.choose({ h: String(head) })}>${filled(labels.head, { head: head + 1 })}</button>
-      <label class="switch" title=${filled(off[head] ? labels.switchOn : labels.switchOff, place)}>
-        <input type="checkbox" aria-label=${filled(labels.switchName, place)} .checked=${!off[head]} @change=${() => figure.toggle(reading, head)} />
+      <label class="switch" title=${filled(silent ? labels.switchOn : labels.switchOff, place)}>
+        <input type="checkbox" aria-label=${filled(labels.switchName, place)} .checked=${live(!silent)} @change=${() => figure.toggle(reading, head)} />
       </label>
     </div>
     <span class="habit">${habitOf(figure, data, head)}</span>

@@ -2,6 +2,7 @@
 
 import { four, type Numbers, percent, two } from 'clearformer/elements';
 import { html, nothing, type TemplateResult } from 'lit';
+import { live } from 'lit/directives/live.js';
 import { filled } from '../../book/markup.js';
 import { theme } from '../../book/theme.js';
 import { vars } from '../../book/vars.js';
@@ -269,7 +270,7 @@ const heads: Stage = (figure, seen) => {
         ${layers > mostBlocks ? list(figure, 'l', labels.block, layers, chosen.layer) : nothing}
         ${count > mostHeads ? list(figure, 'h', labels.head, count, chosen.head) : nothing}
         <p class="readout">${filled(labels.headReads, { block: chosen.layer + 1, head: chosen.head + 1 })} ${figure.placeName(top)}: <b>${percent(shown.most)}</b></p>
-        <label class="switch"><input type="checkbox" .checked=${off(chosen.layer, chosen.head)} @change=${() => silence(figure, chosen)} />${labels.silence}</label>
+        <label class="switch"><input type="checkbox" .checked=${live(off(chosen.layer, chosen.head))} @change=${() => silence(figure, chosen)} />${labels.silence}</label>
         ${figure.book.editSpecs.length > 0 ? html`<button type="button" class="plain" @click=${() => figure.book.setEdits([])}>${labels.allOn}</button>` : nothing}
         <p class="note">${labels.ownScale}</p>
       </div>

@@ -2,6 +2,7 @@
 
 import { decimals, four, spoken } from 'clearformer/elements';
 import { css, html, nothing, type TemplateResult } from 'lit';
+import { live } from 'lit/directives/live.js';
 import { Figure, type FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { filled } from '../../book/markup.js';
@@ -119,7 +120,7 @@ class FigureSet extends Figure<SetData, typeof words> {
   #switches(): TemplateResult {
     const { labels } = this.words;
     const flag = (key: string, label: string): TemplateResult =>
-      html`<label class="switch"><input type="checkbox" role="switch" .checked=${this.value(key) === '1'} @change=${() => this.choose({ [key]: this.value(key) === '1' ? '0' : '1' })} />${label}</label>`;
+      html`<label class="switch"><input type="checkbox" role="switch" .checked=${live(this.value(key) === '1')} @change=${() => this.choose({ [key]: this.value(key) === '1' ? '0' : '1' })} />${label}</label>`;
     return html`${flag('pos', labels.positions)} ${flag('mask', labels.mask)}`;
   }
 

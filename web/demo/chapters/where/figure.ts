@@ -3,6 +3,7 @@
 import type { Cell } from 'clearformer/elements';
 import { spoken, two } from 'clearformer/elements';
 import { html, nothing, type TemplateResult } from 'lit';
+import { live } from 'lit/directives/live.js';
 import { firstModel } from '../../book/book.js';
 import { OwnWidth } from '../../book/controllers.js';
 import { Figure, type FigureCode } from '../../book/figure.js';
@@ -190,13 +191,14 @@ export class WhereFigure extends Figure<WhereData, typeof words> {
 
   #sinusoids(all: Places): TemplateResult {
     const { labels } = this.words;
-    const { d, sines, layout, misprint } = all;
+    const { d } = all;
+    const { sines, layout, misprint } = this.asked; // of the address: the numbers may still be computed
     const flag = (key: string, on: boolean, label: string): TemplateResult =>
-      html`<label class="switch"><input type="checkbox" role="switch" .checked=${on} @change=${() => this.choose({ [key]: on ? '0' : '1' })} />${label}</label>`;
+      html`<label class="switch"><input type="checkbox" role="switch" .checked=${live(on)} @change=${() => this.choose({ [key]: on ? '0' : '1' })} />${label}</label>`;
     return html`<div class="controls">
         <span class="seg" role="group" aria-label=${labels.columns}><span>${labels.columns}</span>${columnChoices.map((count) => html`<button type="button" aria-pressed=${count === d} @click=${() => this.choose({ d: String(count) })}>${count}</button>`)}</span>
         ${flag('sines', sines, labels.onlySines)} ${flag('misprint', misprint, labels.misprint)}
-        <label class="switch"><input type="checkbox" role="switch" .checked=${layout === 'halves'} @change=${() => this.choose({ layout: layout === 'halves' ? 'interleaved' : 'halves' })} />${labels.halves}</label>
+        <label class="switch"><input type="checkbox" role="switch" .checked=${live(layout === 'halves')} @change=${() => this.choose({ layout: layout === 'halves' ? 'interleaved' : 'halves' })} />${labels.halves}</label>
       </div>
       <where-clocks .places=${all} .labels=${labels} .minFont=${this.minFont} ?secret=${!this.revealed} @place-move=${this.#moved} @pair-choose=${(event: CustomEvent<{ pair: number }>) => this.choose({ pair: String(event.detail.pair) })}></where-clocks>
       <div class="controls rulers">${this.#rulers(all)}</div>

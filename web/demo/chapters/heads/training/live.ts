@@ -8,6 +8,7 @@ import { filled } from '../../../book/markup.js';
 import type { TrainingWords } from '../../../words/en/training.js';
 import type { FigureHeads } from '../figure.js';
 import { trainingCode } from './code.js';
+import { placesIn } from './run.js';
 import { trainingStyles } from './styles.js';
 import { type Aim, Trainer } from './trainer.js';
 import { type Training, trainingView } from './view.js';
@@ -82,14 +83,4 @@ export class LiveTraining {
     const values = { step: run.step, second: two(last.losses[1]), best: two(Math.max(...last.induction)) };
     this.#figure.say(filled(this.#words.finished, values));
   };
-}
-
-/** `0.1,1.0`: head 1 of block 0 and head 0 of block 1. */
-function placesIn(text: string): Aim['off'] {
-  return text.split(',').flatMap((part) => {
-    const [layer, head] = part.split('.').map(Number);
-    return part !== '' && layer !== undefined && head !== undefined && [0, 1].includes(layer) && [0, 1].includes(head)
-      ? [{ layer, head }]
-      : [];
-  });
 }

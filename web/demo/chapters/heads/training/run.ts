@@ -157,4 +157,14 @@ const patternOf = (cache: object, layer: number): Float =>
 
 export const placeOf = (at: number): Place => ({ layer: Math.floor(at / heads), head: at % heads });
 
+/** `0.1,1.0`: head 1 of block 0 and head 0 of block 1. */
+export function placesIn(text: string): readonly Place[] {
+  return text.split(',').flatMap((part) => {
+    const [layer, head] = part.split('.').map(Number);
+    return part !== '' && layer !== undefined && head !== undefined && [0, 1].includes(layer) && [0, 1].includes(head)
+      ? [{ layer, head }]
+      : [];
+  });
+}
+
 const silence = ({ layer, head }: Place) => ({ hook: `blocks.${layer}.attn.hook_z`, head, op: 'zero' }) as const;

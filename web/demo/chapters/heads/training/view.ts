@@ -3,6 +3,7 @@
 
 import { decimals, two } from 'clearformer/elements';
 import { html, type TemplateResult } from 'lit';
+import { live } from 'lit/directives/live.js';
 import { errorText } from '../../../book/error_text.js';
 import { filled } from '../../../book/markup.js';
 import type { TrainingWords } from '../../../words/en/training.js';
@@ -11,7 +12,7 @@ import { hueOf } from '../maps_view.js';
 import { controls, whole } from './controls.js';
 import './curves.js';
 import { half, heads, vocabulary } from './recipe.js';
-import { type Place, type Point, placeOf, type Run } from './run.js';
+import { type Place, type Point, placeOf, placesIn, type Run } from './run.js';
 import { saved } from './saving.js';
 import type { Aim, Trainer } from './trainer.js';
 
@@ -112,7 +113,7 @@ function oneMap(figure: FigureHeads, training: Training, { run, at, cell, last }
   const place = { layer: layer + 1, head: head + 1 };
   const row = run.rows[0] ?? [];
   const names = row.map((token, i) => filled(words.token, { at: i + 1, token }));
-  const off = isOff(training, { layer, head });
+  const off = isOff(figure, { layer, head });
   const silent = run.opened?.off ?? [];
   const edits =
     silent.length > 0 ? `, { edits: ${silent.map(({ layer: l, head: h }) => `L${l}H${h}:0`).join(',')} }` : '';
@@ -120,7 +121,7 @@ function oneMap(figure: FigureHeads, training: Training, { run, at, cell, last }
   const habit = { previous: two(last?.previous[at] ?? 0), induction: two(last?.induction[at] ?? 0) };
   return html`<div class="head ${hueOf(at)} ${off && run.opened ? 'off' : ''}">
     <div class="name-row"><span>${headName(words, at)}</span>
-      <label class="switch" title=${words.switchTitle}><input type="checkbox" aria-label=${filled(words.switchName, place)} ?disabled=${trainer.training} .checked=${!off} @change=${() => toggle(figure, training, { layer, head })} /></label></div>
+      <label class="switch" title=${words.switchTitle}><input type="checkbox" aria-label=${filled(words.switchName, place)} ?disabled=${trainer.training} .checked=${live(!off)} @change=${() => toggle(figure, { layer, head })} /></label></div>
     <span class="habit">${figure.inClass ? '' : html`<span>${filled(words.before, habit)}</span> `}<span>${filled(words.after, habit)}</span></span>
     <cf-matrix caption="none" quiet="both" scale="weights" label=${filled(words.mapName, { ...place, half })} source="blocks.${layer}.attn.hook_pattern[0, ${head}]${edits}"
       .numbers=${map} .rowLabels=${names} .columnLabels=${names} .cellWidth=${cell} .cellHeight=${cell} .masked=${ahead}
@@ -144,13 +145,14 @@ function tell(figure: FigureHeads, { words }: Training, { layer, head, map, cell
   figure.note = filled(words.reads, { layer, head, query: cell.row + 1, key: cell.column + 1, weight });
 }
 
-const isOff = ({ aim }: Training, { layer, head }: Place): boolean =>
-  aim.off.some((one) => one.layer === layer && one.head === head);
+/** Whether the address silences a head. */
+const isOff = (figure: FigureHeads, { layer, head }: Place): boolean =>
+  placesIn(figure.value('off')).some((one) => one.layer === layer && one.head === head);
 
 /** Silences a head, or restores it. */
-function toggle(figure: FigureHeads, training: Training, place: Place): void {
-  const { off } = training.aim;
-  const next = isOff(training, place)
+function toggle(figure: FigureHeads, place: Place): void {
+  const off = placesIn(figure.value('off'));
+  const next = isOff(figure, place)
     ? off.filter(({ layer, head }) => layer !== place.layer || head !== place.head)
     : [...off, place];
   figure.choose({ off: next.map(({ layer, head }) => `${layer}.${head}`).join(',') });
@@ -165,7 +167,7 @@ function opened(figure: FigureHeads, training: Training, run: Run): TemplateResu
   if (!look) return html`<div class="told"><p class="readout">${words.notYet}</p>${save}</div>`;
   const rows = Array.from({ length: run.settings.layers }, (_, layer) => filled(words.row, { layer: layer + 1 }));
   const select = ({ detail }: CellEvent): void => {
-    if (detail && !trainer.training) toggle(figure, training, { layer: detail.row, head: detail.column });
+    if (detail && !trainer.training) toggle(figure, { layer: detail.row, head: detail.column });
   };
   const names = look.off.map(({ layer, head }) => `${layer + 1}·${head + 1}`).join(', ');
   const costs = { heads: names, now: two(look.losses[1]), first: two(look.losses[0]), was: two(was[1]) };
