@@ -1,10 +1,12 @@
 // Interrupted downloads: the next load fetches only the rest, of exactly the same file.
 
 import { describe, expect, it } from 'vitest';
+import { openSource } from '../../../web/src/checkpoint/source.js';
 import { configure } from '../../../web/src/support/config.js';
 import { MemoryCache } from '../support/memory_cache.js';
 import { noise } from '../support/noise.js';
 import { bench, digestFrom, digestOf, readFile } from '../support/reading.js';
+import { FileServer } from '../support/server.js';
 
 const mb = 1 << 20;
 const weights = noise(10 * mb + 12345); // three pieces
@@ -81,6 +83,35 @@ it('a piece of a cache of answers that changed is mended in its place, the last 
     expect(await digestFrom(test.hub.id, name, { cache })).toBe(digestOf(weights));
     expect(test.warnings).toHaveLength(1);
   }
+});
+
+it('a lost piece of a file that is another one by now is not fetched from that', async () => {
+  const cache = new MemoryCache();
+  const server = await FileServer.start({ [name]: weights }, { etag: true, ranges: true });
+  const read = () => digestFrom(`${server.url}/`, name, { cache });
+  await read();
+  const lose = () => {
+    for (const url of cache.kept.keys()) if (url.endsWith('piece=1')) cache.kept.delete(url);
+  };
+  server.options.status = { [name]: 503 };
+  const find = () => openSource(`${server.url}/`, { cache }).find(name);
+  const [same, other] = [await find(), await find()];
+  expect(test.warnings.map(({ code }) => code)).toEqual(['stale_cache', 'stale_cache']);
+  server.options.status = {};
+  const drain = async (file: typeof same) => {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of file?.chunks() ?? []) chunks.push(chunk.slice());
+    return digestOf(Buffer.concat(chunks));
+  };
+  lose();
+  expect(await drain(same)).toBe(digestOf(weights));
+  lose();
+  const newer = noise(weights.byteLength, 2);
+  server.files[name] = newer;
+  const refusal = { code: 'integrity_mismatch', message: expect.stringContaining('does not have it any more') };
+  await expect(drain(other)).rejects.toMatchObject(refusal);
+  expect(await read()).toBe(digestOf(newer));
+  await server.stop();
 });
 
 it('a range is asked for under the etag of a file that has no checksum', async () => {

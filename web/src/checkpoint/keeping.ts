@@ -181,17 +181,17 @@ async function faultOf(
 }
 
 /**
- * Downloads a file of one piece, which is returned only when complete and verified. On a mismatch it is downloaded once
- * more. The Hub's etag of small files is git's checksum, but other servers' etags need not be: if the same bytes arrive
- * twice, they are accepted with a warning.
+ * Downloads a file of one piece, of `size` bytes, which is returned only when complete and verified. On a mismatch it is
+ * downloaded once more. The Hub's etag of small files is git's checksum, but other servers' etags need not be: if the
+ * same bytes arrive twice, they are accepted with a warning.
  */
-export async function downloadWhole(given: Download, shelf: Shelf | undefined): Promise<Uint8Array> {
+export async function downloadWhole(given: Download, size: number, shelf: Shelf | undefined): Promise<Uint8Array> {
   const { file, place, signal } = given;
   try {
-    let bytes = await collected(bytesOf(file, { from: 0 }, place, signal), file.size ?? 0);
+    let bytes = await collected(bytesOf(file, { from: 0 }, place, signal), size);
     const fault = await faultOf(file, bytes);
     if (fault !== undefined) {
-      bytes = await collected(bytesOf(file, { from: 0 }, place, signal), file.size ?? 0);
+      bytes = await collected(bytesOf(file, { from: 0 }, place, signal), size);
       const again = await faultOf(file, bytes);
       if (again !== undefined && !(again.doubtful && again.found === fault.found)) throw again.error;
       if (again !== undefined) warn({ code: 'other_checksum', message: `${again.error.message.split(';')[0]}, twice` });

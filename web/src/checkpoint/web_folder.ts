@@ -149,7 +149,9 @@ export class WebFolder implements Folder {
       throw fault('is not fetched again because of local_files_only: load it once without');
     const place = await this.#access();
     const file = remote ?? (await lookUp(name, href, place, signal));
-    if ('absent' in file) throw fault(`${href} does not have it any more`);
+    // A server that was away when the file was looked for may have another version by now.
+    if ('absent' in file || !(remote || this.#immutable || (await (await this.#store)?.match(file))))
+      throw fault(`${href} does not have it any more`);
     return { file, place, signal };
   }
 
@@ -181,9 +183,9 @@ export class WebFolder implements Folder {
       return undefined;
     });
     // Small files are verified before they are used.
-    const small = file.size !== null && file.size <= pieceBytes && !file.name.endsWith('.safetensors');
-    if (!small) return yield* download(given, shelf);
-    const bytes = await downloadWhole(given, shelf);
+    const { name, size } = file;
+    if (size === null || size > pieceBytes || name.endsWith('.safetensors')) return yield* download(given, shelf);
+    const bytes = await downloadWhole(given, size, shelf);
     if (bytes.byteLength > 0) yield bytes;
   }
 }
