@@ -18,8 +18,13 @@ import { type Token, tokenPiece, tokenPieces } from './token_pieces.js';
 
 type Model = PreTrainedModel<ModelOutput & { logits?: Tensor<'float32'> }>;
 
+interface Loading {
+  readonly model: Promise<Model>;
+  readonly listeners: Set<ProgressCallback>;
+}
+
 const tokenizers = new Map<string, Promise<PreTrainedTokenizer>>();
-const models = new Map<string, { readonly model: Promise<Model>; readonly listeners: Set<ProgressCallback> }>();
+const models = new Map<string, Loading>();
 
 /** The page's single tokenizer of a source. A failed load is retried by the next call. */
 function tokenizerOf(source: string): Promise<PreTrainedTokenizer> {
@@ -31,26 +36,29 @@ function tokenizerOf(source: string): Promise<PreTrainedTokenizer> {
   return loading;
 }
 
-/** The page's single model of a source, which stays loaded. */
-function modelOf(source: string, tell: ProgressCallback): Promise<Model> {
-  const known = models.get(source);
-  if (known) {
-    known.listeners.add(tell);
-    return known.model;
+/** The page's single model of a source, which stays loaded; `tell` is kept only while it loads. */
+async function modelOf(source: string, tell: ProgressCallback): Promise<Model> {
+  const { model, listeners } = models.get(source) ?? startLoading(source);
+  listeners.add(tell);
+  try {
+    return await model;
+  } finally {
+    listeners.delete(tell);
   }
-  const listeners = new Set([tell]);
+}
+
+function startLoading(source: string): Loading {
+  const listeners = new Set<ProgressCallback>();
   const progress_callback: ProgressCallback = (event) => {
     for (const listener of listeners) listener(event);
   };
   const model = loadModel(openSource(source, {}), undefined, { progress_callback }).then(
     (loaded) => new PreTrainedModel<ModelOutput & { logits?: Tensor<'float32'> }>(loaded),
   );
-  models.set(source, { model, listeners });
-  model.then(
-    () => listeners.clear(),
-    () => models.delete(source),
-  );
-  return model;
+  const loading = { model, listeners };
+  models.set(source, loading);
+  model.catch(() => models.delete(source));
+  return loading;
 }
 
 /** A model and a text for it. */
