@@ -8,7 +8,7 @@ import { codeOf } from '../../scripts/toolchain/progress.js';
 import type { Machine } from './machine.js';
 import type { Results, Run, Setting } from './types.js';
 
-export const resultsFolder = inProject('.github/bench');
+const resultsFolder = inProject('.github/bench');
 
 /** The results of all machines: real ones first, and of these the one of which most is measured. */
 export function readResults(folder = resultsFolder): Results[] {

@@ -36,7 +36,7 @@ function barCell({ bar, of, against, ratio, met, missing }: Judged): string {
 }
 
 /** Every target with its measurement on each machine. */
-export function barTable(machines: readonly Results[]): string {
+function barTable(machines: readonly Results[]): string {
   const head = ['work', 'build', 'against', 'bar', ...machines.map((_, i) => `${letter(i)}: ours / theirs, ratio`)];
   const rows = bars.map((bar) => [
     bar.work,
@@ -93,7 +93,7 @@ function measuredRows(key: string, machines: readonly Results[]): string[][] {
 }
 
 /** Every contender of every run, a column per machine. */
-export function measuredTable(machines: readonly Results[]): string {
+function measuredTable(machines: readonly Results[]): string {
   const head = ['work', 'engine, threads', 'who', 'cosine with fp32', ...machines.map((_, i) => letter(i))];
   return table(
     head,

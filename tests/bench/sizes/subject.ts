@@ -3,7 +3,7 @@
 import type { GenerativeModel, LoadOptions, Source } from 'clearformer';
 
 export const promptLength = 512;
-export const newTokens = 64;
+const newTokens = 64;
 
 export type Dtype = NonNullable<LoadOptions['dtype']>;
 

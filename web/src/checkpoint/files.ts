@@ -19,7 +19,7 @@ const mostBytes = { vocabulary: 512 << 20, other: 32 << 20 };
 const vocabularies = /^(tokenizer\.json|vocab\.(json|txt)|merges\.txt)$/;
 
 /** The chunks of a text file. Rejects when it exceeds the maximum of its kind. */
-export async function* readTextChunks(file: SourceFile, options: ReadOptions): AsyncIterable<Uint8Array> {
+async function* readTextChunks(file: SourceFile, options: ReadOptions): AsyncIterable<Uint8Array> {
   const most = vocabularies.test(file.name) ? mostBytes.vocabulary : mostBytes.other;
   const refuse = (bytes: number | string) => {
     throw malformed(file, `has ${bytes} bytes, and no more than ${most} are read: it is no file of a model`);

@@ -32,7 +32,7 @@ export const assets = {
 };
 
 /** A URL of a script. */
-export function scriptOf(text: string): URL {
+function scriptOf(text: string): URL {
   if (isNode()) return new URL(`data:text/javascript,${encodeURIComponent(text)}`);
   return new URL(URL.createObjectURL(new Blob([text], { type: 'text/javascript' })));
 }
