@@ -21,7 +21,7 @@ import { loader } from './load_pipeline.js';
 import { type Chunk, chunkingOf, chunksOf } from './overlapping_chunks.js';
 import { type ChunkTokens, type SpeechChunk, type SpokenOptions, spokenText } from './spoken_text.js';
 import { inBatches } from './texts.js';
-import { firstTimeOf, spokenTokens } from './whisper_passes.js';
+import { firstTimeOf, sourcePositions, spokenTokens } from './whisper_passes.js';
 
 /** Options of a call: those of `generate`, and the task's own. `batch_size` counts chunks and is 1 by default. */
 export interface SpeechRecognitionOptions
@@ -153,7 +153,7 @@ export class AutomaticSpeechRecognitionPipeline extends Pipeline<
 
   /** The duration in seconds of one position of the encoder's output. */
   get #precision(): number {
-    return this.processor.features.chunk_length / Number(this.model.config.max_source_positions ?? 1500);
+    return this.processor.features.chunk_length / sourcePositions(this.model);
   }
 
   #spoken(options: SpeechRecognitionOptions, times: Times): SpokenOptions {
@@ -163,7 +163,7 @@ export class AutomaticSpeechRecognitionPipeline extends Pipeline<
       languages: options.return_language ? 'told' : 'not told',
       firstTime: firstTimeOf(this.model),
       precision: this.#precision,
-      positions: Number(this.model.config.max_source_positions ?? 1500),
+      positions: sourcePositions(this.model),
       onlyWhole: options.force_full_sequences ?? false,
     };
   }

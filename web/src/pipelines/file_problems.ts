@@ -8,11 +8,9 @@ import type { Problem } from '../inspection/inspection.js';
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
 import { readTemplateFiles } from '../text/template_files.js';
 import { brokenSentenceRules } from './sentence_rules.js';
-import { promptFile, promptProblems, readTransformerSettings } from './sentence_transformers.js';
+import { modulesFile, promptFile, promptProblems, readTransformerSettings } from './sentence_transformers.js';
 
 type Values = Readonly<Record<string, unknown>>;
-
-const list = 'modules.json';
 
 /** Problems of the JSON files besides the model, with `d_model` the model's width if known. */
 export async function fileProblems(
@@ -62,7 +60,7 @@ async function modules(
 ): Promise<{ kind: string; path: string }[]> {
   const steps: { kind: string; path: string }[] = [];
   await attempt(async () => {
-    const text = (await readPlain(folder, list, { signal }))?.text;
+    const text = (await readPlain(folder, modulesFile, { signal }))?.text;
     let held: unknown;
     try {
       held = JSON.parse(text ?? '[]');
@@ -70,7 +68,7 @@ async function modules(
       return []; // reported by its reader
     }
     if (!Array.isArray(held)) return [];
-    const broken = brokenSentenceRules(list, held as unknown as Values);
+    const broken = brokenSentenceRules(modulesFile, held as unknown as Values);
     for (const { type, path } of broken.length > 0 ? [] : held) {
       const kind = type.split('.').at(-1);
       if (['Transformer', 'Pooling', 'Dense'].includes(kind)) steps.push({ kind, path: path ? `${path}/` : '' });

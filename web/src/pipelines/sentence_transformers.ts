@@ -37,7 +37,7 @@ const none: EmbeddingDefaults = {
   default_prompt_name: undefined,
   include_prompt: true,
 };
-const list = 'modules.json';
+export const modulesFile = 'modules.json';
 export const promptFile = 'config_sentence_transformers.json';
 const steps = ['Transformer', 'Pooling', 'Dense', 'Normalize'] as const;
 
@@ -71,8 +71,8 @@ export async function readEmbeddingDefaults(folder: Folder, options: ReadOptions
     } else {
       throw new ClearformerError(
         'unsupported',
-        `${list}: a step of type ${textOf(type)} is not supported here (known: ${steps.join(', ')}, in this order)`,
-        { file: list, expected: [...steps] },
+        `${modulesFile}: a step of type ${textOf(type)} is not supported here (known: ${steps.join(', ')}, in this order)`,
+        { file: modulesFile, expected: [...steps] },
       );
     }
   }
@@ -80,16 +80,16 @@ export async function readEmbeddingDefaults(folder: Folder, options: ReadOptions
 }
 
 async function readModules(folder: Folder, options: ReadOptions): Promise<Module[] | undefined> {
-  const file = await readPlain(folder, list, options); // an array, not an object
+  const file = await readPlain(folder, modulesFile, options); // an array, not an object
   if (file === undefined) return undefined;
   let modules: unknown;
   try {
     modules = JSON.parse(file.text);
   } catch (cause) {
-    throw malformed(folder, list, `is not JSON (${messageOf(cause)})`);
+    throw malformed(folder, modulesFile, `is not JSON (${messageOf(cause)})`);
   }
-  if (!Array.isArray(modules)) throw malformed(folder, list, 'is not a JSON array');
-  expectNone(brokenSentenceRules(list, modules as unknown as Record<string, unknown>));
+  if (!Array.isArray(modules)) throw malformed(folder, modulesFile, 'is not a JSON array');
+  expectNone(brokenSentenceRules(modulesFile, modules as unknown as Record<string, unknown>));
   return modules.map(({ type, path }) => ({ type, path: path ?? '' }));
 }
 

@@ -70,9 +70,14 @@ export function firstTimeOf(model: GenerativeModel): number {
   return (whisperConfig(model).no_timestamps_token_id ?? Number.MAX_SAFE_INTEGER - 1) + 1;
 }
 
+/** The number of positions of the encoder's output. */
+export function sourcePositions(model: GenerativeModel): number {
+  return Number(model.config.max_source_positions ?? 1500);
+}
+
 /** The model's window in frames. */
 function windowOf({ model }: Passes): number {
-  return framesAPosition * Number(model.config.max_source_positions ?? 1500);
+  return framesAPosition * sourcePositions(model);
 }
 
 /**
