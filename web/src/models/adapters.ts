@@ -69,11 +69,13 @@ export async function loadAdapter(model: AdaptedModel, source: Source, options: 
   requireNew(model, adapter_name);
   const folder = openSource(source, reading);
   const { text } = await readRequired(folder, 'adapter_config.json', reading);
-  checkLoraConfig(JSON.parse(text));
+  const config: LoraConfig = JSON.parse(text);
+  checkLoraConfig(config);
   const file = await findWeights(folder, reading);
   const { checkpoint, header } = await readWeights(engine, file, reading); // which the core has checked now
   try {
-    await add(model, adapter_name, text, tensorShapes(header), checkpoint);
+    await add(model, adapter_name, config, tensorShapes(header), checkpoint);
+    stateOf(model).configs.set(adapter_name, text);
   } finally {
     await releaseHandle(engine, checkpoint);
   }
@@ -83,11 +85,10 @@ export async function loadAdapter(model: AdaptedModel, source: Source, options: 
 async function add(
   model: AdaptedModel,
   adapter: string,
-  text: string,
+  config: LoraConfig,
   shapes: Shapes,
   checkpoint: Handle,
 ): Promise<void> {
-  const config = JSON.parse(text) as LoraConfig;
   const { engine, model: handle } = model.open();
   const { parameters } = await engine.call('parameter_list', { model: handle, with_synonyms: true });
   let plan: Plan | undefined;
@@ -108,7 +109,6 @@ async function add(
     await engine.call('adapter_remove', { model: handle, adapter });
     throw thrown;
   }
-  stateOf(model).configs.set(adapter, text);
 }
 
 interface Plan {
