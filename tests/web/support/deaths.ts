@@ -40,12 +40,15 @@ export function problemsOf(outcomes: readonly Outcome[], manner: Manner): string
  * nothing from outside.
  */
 export async function outcomeOf(work: () => Promise<unknown>, killed: () => number): Promise<Outcome> {
-  const limit = 15_000;
-  const hangs = new Promise<never>((_, reject) => setTimeout(() => reject({ code: 'hangs', message: '' }), limit));
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const hangs = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject({ code: 'hangs', message: '' }), 15_000);
+  });
   const told = await Promise.race([work(), hangs]).then(
     () => ({ code: 'value', message: '' }),
     (thrown: { code?: string; message?: string }) => ({ code: String(thrown.code), message: String(thrown.message) }),
   );
+  clearTimeout(timer);
   return { ...told, ms: Math.max(0, performance.now() - killed()) };
 }
 

@@ -5,6 +5,8 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+import { partOf } from './server.js';
+
 /** A fault of one request. */
 export interface Fault {
   /** Only requests of this method; GET by default. */
@@ -165,22 +167,10 @@ export class Hub {
     if (fault.flipAt !== undefined) bytes[fault.flipAt] = 255 - (bytes[fault.flipAt] ?? 0);
     response.setHeader('etag', isLarge(name) ? `"stored-${whole.byteLength}"` : `"${etagOf(name, whole)}"`);
     response.setHeader('accept-ranges', 'bytes');
-    const part = this.#partOf(bytes, fault, request, response);
+    const part = fault.noRanges ? bytes : partOf(bytes, request, response);
     response.setHeader('content-length', part.byteLength);
     if (request.method === 'HEAD') return void response.end();
     this.#write(part, fault, request, response);
-  }
-
-  /** The requested range, with its headers. */
-  #partOf(bytes: Uint8Array, fault: Fault, { headers }: IncomingMessage, response: ServerResponse): Uint8Array {
-    const [range, from = '', to = ''] = /^bytes=(\d+)-(\d*)$/.exec(headers.range ?? '') ?? [];
-    const condition = headers['if-range'];
-    if (range === undefined || fault.noRanges || (condition !== undefined && condition !== response.getHeader('etag')))
-      return bytes;
-    const part = bytes.subarray(Number(from), to === '' ? bytes.byteLength : Number(to) + 1);
-    response.statusCode = 206;
-    response.setHeader('content-range', `bytes ${from}-${Number(from) + part.byteLength - 1}/${bytes.byteLength}`);
-    return part;
   }
 
   #write(part: Uint8Array, fault: Fault, { socket }: IncomingMessage, response: ServerResponse): void {

@@ -34,6 +34,17 @@ export function gate(): { passed: Promise<void>; open(): void } {
   return { passed, open: () => open() };
 }
 
+/** The requested range, with its headers; all bytes if there is none, or if-range names another version. */
+export function partOf(bytes: Uint8Array, { headers }: IncomingMessage, response: ServerResponse): Uint8Array {
+  const [range, from = '', to = ''] = /^bytes=(\d+)-(\d*)$/.exec(headers.range ?? '') ?? [];
+  const condition = headers['if-range'];
+  if (range === undefined || (condition !== undefined && condition !== response.getHeader('etag'))) return bytes;
+  const part = bytes.subarray(Number(from), to === '' ? bytes.byteLength : Number(to) + 1);
+  response.statusCode = 206;
+  response.setHeader('content-range', `bytes ${from}-${Number(from) + part.byteLength - 1}/${bytes.byteLength}`);
+  return part;
+}
+
 export class FileServer {
   readonly requests: string[] = [];
   /** Bytes of response bodies. */
@@ -84,14 +95,10 @@ export class FileServer {
       response.setHeader('etag', `"${file.byteLength}-${file.reduce((sum, byte) => (sum * 31 + byte) | 0, 7)}"`);
     if (!noLength) response.setHeader('content-length', body.byteLength);
     if (request.method === 'HEAD') return void response.end();
-    const range = /^bytes=0-(\d+)$/.exec(request.headers.range ?? '');
-    if (this.options.ranges && range !== null) {
-      const part = body.subarray(0, Number(range[1]) + 1);
-      this.sent += part.byteLength;
-      response.setHeader('content-range', `bytes 0-${part.byteLength - 1}/${body.byteLength}`);
+    const part = this.options.ranges ? partOf(body, request, response) : body;
+    this.sent += part.byteLength;
+    if (response.statusCode === 206)
       return void response.writeHead(206, { 'content-length': part.byteLength }).end(part);
-    }
-    this.sent += body.byteLength;
     const weights = name.endsWith('.safetensors');
     if (weights && breakAfter !== undefined) {
       response.write(body.subarray(0, breakAfter), () => setTimeout(() => response.destroy(), 20));
