@@ -10,7 +10,7 @@ from tokenizers import BertWordPieceTokenizer
 from torch.nn import functional
 from transformers import AutoConfig, AutoModelForMaskedLM, BertTokenizerFast
 
-from training import Progress, batches_of, initialize, optimizer_of, padded, parser, prepare, save, take_step
+from training import initialize, padded, parser, prepare, save, train
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]  # ids 0 to 4
 MASK = SPECIAL.index("[MASK]")
@@ -126,19 +126,9 @@ def fillings(model, tokenizer, text, count=5):
     return ", ".join(f"{tokenizer.decode([index])} {value:.0%}" for value, index in zip(best.values.tolist(), best.indices.tolist()))
 
 
-def train(model, args, examples, finished):
-    """Runs all epochs; calls `finished(epoch, minutes)` after each."""
-    steps = args.epochs * -(-len(examples) // args.batch_size)
-    optimizer, schedule = optimizer_of(model, args, steps)
-    progress, generator = Progress(steps), random.Random(args.seed)
-    model.train()
-    for epoch in range(1, args.epochs + 1):
-        for batch in batches_of(examples, args.batch_size, BUCKET, lambda example: len(example[0]), generator):
-            logits, labels = scores_of(model, [blanked(*example, model.config.vocab_size, generator) for example in batch])
-            loss = functional.cross_entropy(logits, labels)
-            take_step(model, loss, optimizer, schedule)
-            progress.add(loss, epoch)
-        finished(epoch, progress.minutes())
+def loss_of(model, batch, generator):
+    """Mean cross entropy of the words that `generator` draws."""
+    return functional.cross_entropy(*scores_of(model, [blanked(*example, model.config.vocab_size, generator) for example in batch]))
 
 
 def source_of(args, counts, digest, epoch, quality, shown):
@@ -191,7 +181,7 @@ def main():
         print("".join(f"  {text} {best}\n" for text, best in shown.items()), flush=True)
         save(model, args, [], source_of(args, [len(source) for source in sources], digest, epoch, quality, shown))
 
-    train(model, args, examples, finished)
+    train(model, args, examples, BUCKET, lambda example: len(example[0]), loss_of, finished)
     loaded = AutoModelForMaskedLM.from_pretrained(args.out)
     first, five = accuracy(loaded, rows)
     print(f"read back from {args.out}: {first:.1%} and {five:.1%}")

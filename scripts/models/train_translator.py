@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 
 import torch
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
@@ -10,7 +9,7 @@ from torch.nn import functional
 from transformers import AutoConfig, AutoModelForSeq2SeqLM
 
 from bleu import bleu, exact
-from training import Progress, batches_of, optimizer_of, padded, parser, prepare, save, sha256, take_step
+from training import padded, parser, prepare, save, sha256, train
 from sentence_pairs import read_pairs, split
 
 PAD, END, UNKNOWN = "<pad>", "</s>", "<unk>"  # ids 0, 1, 2
@@ -34,7 +33,7 @@ def train_tokenizer(pairs, vocabulary):
     return tokenizer
 
 
-def loss_of(model, batch):
+def loss_of(model, batch, _generator):
     """Mean label-smoothed cross entropy of the French tokens, given the previous ones and the English sentence."""
     sources, targets = padded([pair[0] for pair in batch], IGNORED), padded([pair[1] for pair in batch], IGNORED)
     mask = sources != IGNORED
@@ -62,20 +61,6 @@ def translate(model, tokenizer, sentences, beams=1, size=100):
             found[index] = text
     model.train()
     return found
-
-
-def train(model, args, examples, finished):
-    """Runs all epochs; calls `finished(epoch, minutes)` after each."""
-    steps = args.epochs * -(-len(examples) // args.batch_size)
-    optimizer, schedule = optimizer_of(model, args, steps)
-    progress, generator = Progress(steps), random.Random(args.seed)
-    model.train()
-    for epoch in range(1, args.epochs + 1):
-        for batch in batches_of(examples, args.batch_size, BUCKET, lambda pair: (len(pair[1]), len(pair[0])), generator):
-            loss = loss_of(model, batch)
-            take_step(model, loss, optimizer, schedule)
-            progress.add(loss, epoch)
-        finished(epoch, progress.minutes())
 
 
 def source_of(args, pairs, epoch, quality):
@@ -125,7 +110,7 @@ def main():
         print(f"epoch {epoch} of {args.epochs}: {quality}; {minutes:.1f} minutes", flush=True)
         save(model, args, ["generation_config.json", "tokenizer_config.json"], source_of(args, pairs, epoch, quality))
 
-    train(model, args, examples, finished)
+    train(model, args, examples, BUCKET, lambda pair: (len(pair[1]), len(pair[0])), loss_of, finished)
     loaded = AutoModelForSeq2SeqLM.from_pretrained(args.out)
     for sentence, translation in zip(english[:10], translate(loaded, tokenizer, english[:10]), strict=True):
         print(f"{sentence} -> {translation}")

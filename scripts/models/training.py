@@ -125,6 +125,23 @@ class Progress:
         return (time.time() - self.start) / 60
 
 
+def train(model, args, examples, bucket, length, loss_of, finished):
+    """
+    Runs all epochs: a step for `loss_of(model, batch, generator)` of each of `batches_of`; calls `finished(epoch, minutes)`
+    after each epoch.
+    """
+    steps = args.epochs * -(-len(examples) // args.batch_size)
+    optimizer, schedule = optimizer_of(model, args, steps)
+    progress, generator = Progress(steps), random.Random(args.seed)
+    model.train()
+    for epoch in range(1, args.epochs + 1):
+        for batch in batches_of(examples, args.batch_size, bucket, length, generator):
+            loss = loss_of(model, batch, generator)
+            take_step(model, loss, optimizer, schedule)
+            progress.add(loss, epoch)
+        finished(epoch, progress.minutes())
+
+
 def sha256(path):
     digest = hashlib.sha256()
     with open(path, "rb") as file:
