@@ -85,19 +85,30 @@ function markComplete(folder: string, key: string): void {
 }
 
 let lockDepth = 0;
+/** What the lock says of its holder. */
+const holder = `${hostname()} ${process.pid}`;
+
+/** Does something to the lock if it is still this process's: after a suspension another run may have taken it over. */
+function ifOurs(lock: string, work: () => void): void {
+  try {
+    if (readFileSync(lock, 'utf8') === holder) work();
+  } catch {
+    // it is gone, or becomes stale by itself
+  }
+}
 
 /** Runs `work` while holding the cache's write lock. A lock whose holder has died is taken over. */
 export async function withLock<T>(work: () => Promise<T>): Promise<T> {
   const lock = join(cacheFolder(), 'lock');
   if (lockDepth === 0) await takeLock(lock);
   lockDepth += 1;
-  const timer = setInterval(() => utimesSync(lock, new Date(), new Date()), lockRefreshMs);
+  const timer = setInterval(() => ifOurs(lock, () => utimesSync(lock, new Date(), new Date())), lockRefreshMs);
   try {
     return await work();
   } finally {
     clearInterval(timer);
     lockDepth -= 1;
-    if (lockDepth === 0) rmSync(lock, { force: true });
+    if (lockDepth === 0) ifOurs(lock, () => rmSync(lock, { force: true }));
   }
 }
 
@@ -111,7 +122,7 @@ async function takeLock(lock: string): Promise<void> {
 
 function tryLock(lock: string): boolean {
   try {
-    writeFileSync(lock, `${hostname()} ${process.pid}`, { flag: 'wx' });
+    writeFileSync(lock, holder, { flag: 'wx' });
     return true;
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
