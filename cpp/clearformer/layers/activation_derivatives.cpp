@@ -1,8 +1,5 @@
 #include "clearformer/kernels/activation_derivatives.h"
 
-#include <cstring>
-
-#include "clearformer/kernels/elementwise.h"
 #include "clearformer/layers/feed_forward.h"
 #include "clearformer/tensor/thread_pool.h"
 
@@ -44,16 +41,6 @@ void apply_derivative(Activation activation, const float* x, float* d, std::size
   parallel_ranges(count, kWork, kRun, [&](std::size_t first, std::size_t end) {
     kernel(x + first, d + first, end - first);
   });
-}
-
-void apply_gate_derivative(Activation activation, const TensorView& x, const TensorView& linear,
-                           const MutableTensorView& d, const MutableTensorView& d_linear) {
-  const std::size_t count = x.elements();
-  std::memcpy(d_linear.f32(), x.f32(), x.bytes());
-  apply(activation, d_linear.f32(), count);
-  kernels::multiply(d_linear.f32(), d.f32(), d_linear.f32(), count);
-  kernels::multiply(d.f32(), linear.f32(), d.f32(), count);
-  apply_derivative(activation, x.f32(), d.f32(), count);
 }
 
 }  // namespace clearformer

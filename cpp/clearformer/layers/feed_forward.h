@@ -45,10 +45,6 @@ void apply(Activation activation, float* x, std::size_t count);
 
 /// d[i] = d[i] · act'(x[i]), with x the input of the activation.
 void apply_derivative(Activation activation, const float* x, float* d, std::size_t count);
-/// The backward pass of act(x) · linear: from d, the gradient of the product, d_linear = d · act(x), and in place
-/// d = d · linear · act'(x).
-void apply_gate_derivative(Activation activation, const TensorView& x, const TensorView& linear,
-                           const MutableTensorView& d, const MutableTensorView& d_linear);
 
 /// Whether the hidden vector is multiplied by a second, activated one.
 enum class Gate { none, present };

@@ -93,18 +93,6 @@ void check(Grid from, Grid to) {
 
 }  // namespace
 
-Tensor interpolate_bicubic(const TensorView& image, Grid to, Antialias antialias) {
-  if (image.shape().rank() != 3) {
-    fail(ErrorCode::shape_mismatch, "position interpolation: image of shape ", image.shape().text(),
-         ", expected [rows, columns, d_model]");
-  }
-  const Grid from{image.dim(0), image.dim(1)};
-  check(from, to);
-  Tensor resized({to.rows, to.columns, image.dim(2)});
-  resize(image.f32(), from, resized.f32(), to, image.dim(2), antialias);
-  return resized;
-}
-
 Tensor interpolate_positions(const TensorView& table, Grid from, Grid to, Antialias antialias) {
   const Shape& shape = table.shape();
   const bool fits = (shape.rank() == 2 || (shape.rank() == 3 && shape[0] == 1)) &&

@@ -28,11 +28,8 @@ struct Grid {
 /// Whether the kernel covers all of a table that is made smaller.
 enum class Antialias { no, yes };
 
-/// image (h, w, D) -> (h', w', D), accumulated in double.
-Tensor interpolate_bicubic(const TensorView& image, Grid to, Antialias antialias = Antialias::no);
-
 /// table (1, P + h·w, D) or (P + h·w, D) -> (1, P + h'·w', D) or (P + h'·w', D). The first P rows
-/// (class token, distillation token) are unchanged. An equal grid gives the same bits.
+/// (class token, distillation token) are unchanged. An equal grid gives the same bits. Accumulated in double.
 Tensor interpolate_positions(const TensorView& table, Grid from, Grid to,
                              Antialias antialias = Antialias::no);
 

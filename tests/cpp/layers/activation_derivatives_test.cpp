@@ -128,25 +128,6 @@ TEST(ActivationDerivatives, ReachTheirLimitsWithoutNaNAndAreTorchsAtKinks) {
   EXPECT_EQ(at(Activation::hard_swish, 3.0f), 1.0f);
 }
 
-TEST(ActivationDerivatives, OfAGateGoToBothFactors) {
-  const Tensor x = Random(2).tensor({3, 7}, -3, 3), linear = Random(3).tensor({3, 7});
-  const Tensor weights = Random(4).tensor({3, 7});
-  Tensor d = weights.clone(), d_linear(x.shape());
-  apply_gate_derivative(Activation::silu, x, linear, d, d_linear);
-  std::vector<double> of_x, of_linear;
-  for (std::size_t i = 0; i < x.elements(); ++i) {
-    const double by = weights.f32()[i], at = x.f32()[i];
-    const auto twin = [&](const std::vector<double>& v) { return naive::silu(v[0]); };
-    of_x.push_back(by * linear.f32()[i] * differences(twin, {at})[0]);
-    of_linear.push_back(by * naive::silu(at));
-  }
-  const auto flat = [](Tensor& tensor) {
-    return std::vector<float>(tensor.f32(), tensor.f32() + tensor.elements());
-  };
-  expect_close("d", flat(d), of_x, Bound{gamma(40)});
-  expect_close("d_linear", flat(d_linear), of_linear, Bound{gamma(12) * 3.0});
-}
-
 TEST(SoftcapDerivative, EqualsDifferencesOfTheFormulaFromTheCappedScore) {
   const auto x = Random(5).list(33, -40, 40);
   for (const float cap : {5.0f, 30.0f}) {
