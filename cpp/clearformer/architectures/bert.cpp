@@ -39,6 +39,15 @@ ModelConfig read_bert_trunk(const ConfigReader& config, Task task, const BertKey
   return model;
 }
 
+HeadConfig bert_heads(const ConfigReader& config, Task task, const ModelConfig& model,
+                      Activation masked_lm) {
+  EncoderHeads heads;
+  heads.pooler = heads.classifier = Activation::tanh;
+  heads.masked_lm = masked_lm;
+  heads.masked_lm_norm = model.tower.stack.block.norm;
+  return encoder_head(config, task, model, heads);
+}
+
 void count_positions(const ConfigReader& config, std::int32_t padding, TowerConfig& tower) {
   TextEmbeddingConfig& text = *tower.text;
   text.uncounted_id = text.padding_id = padding;
@@ -82,11 +91,7 @@ constexpr KeyTable kKeys{.fields = R"("vocab_size":30522,"hidden_size":768,"num_
 ModelConfig read_config(const ConfigReader& config, Task task) {
   ModelConfig model = read_bert_trunk(config, task, {});
   model.tower.text->token_types = config.size("type_vocab_size");
-  EncoderHeads heads;
-  heads.pooler = heads.classifier = Activation::tanh;
-  heads.masked_lm = model.tower.stack.block.feed_forward.activation;
-  heads.masked_lm_norm = model.tower.stack.block.norm;
-  model.head = encoder_head(config, task, model, heads);
+  model.head = bert_heads(config, task, model, model.tower.stack.block.feed_forward.activation);
   return model;
 }
 

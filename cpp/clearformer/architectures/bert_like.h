@@ -1,6 +1,9 @@
 // Shared by BERT and its variants: post-norm blocks with biases, learned positions, token types.
 #pragma once
 
+#include <algorithm>
+#include <array>
+
 #include "clearformer/architectures/values.h"
 
 namespace clearformer {
@@ -38,8 +41,33 @@ inline constexpr NameRule kBertTrunk[] = {
 };
 inline constexpr KeyScheme kBertNames[] = {{"", kBertTrunk}};
 
+/// The names of RoBERTa's heads.
+inline constexpr NameRule kRobertaHeads[] = {
+    {"classifier.dense", "/classifier.dense"},
+    {"classifier.out", "/classifier.out_proj"},
+    {"token_classifier.out", "/classifier"},
+    {"qa.out", "/qa_outputs"},
+    {"mlm.dense", "/lm_head.dense"},
+    {"mlm.norm", "/lm_head.layer_norm"},
+    {"mlm.bias", "/lm_head.bias"},
+    {"mlm.out", "/lm_head.decoder"},
+};
+
+/// The rules of two tables, one after the other.
+template <std::size_t M, std::size_t N>
+constexpr std::array<NameRule, M + N> both(const NameRule (&first)[M],
+                                           const NameRule (&second)[N]) {
+  std::array<NameRule, M + N> rules;
+  std::copy(second, second + N, std::copy(first, first + M, rules.begin()));
+  return rules;
+}
+
 /// Reads the trunk and special tokens; token types and heads are left to the caller.
 ModelConfig read_bert_trunk(const ConfigReader& config, Task task, const BertKeys& keys);
+
+/// The heads that BERT, RoBERTa and MPNet share but for the masked-LM head's activation.
+HeadConfig bert_heads(const ConfigReader& config, Task task, const ModelConfig& model,
+                      Activation masked_lm);
 
 /// Positions count the tokens other than `padding`, starting after that id. Throws if none is left.
 void count_positions(const ConfigReader& config, std::int32_t padding, TowerConfig& tower);

@@ -10,22 +10,12 @@ namespace mpnet {
 
 // Before BERT's.
 constexpr NameRule kOwn[] = {
-    {"attn.q_proj", "attention.attn.q"},
-    {"attn.k_proj", "attention.attn.k"},
-    {"attn.v_proj", "attention.attn.v"},
-    {"attn.o_proj", "attention.attn.o"},
-    {"ln1", "attention.LayerNorm"},
-    {"relative", "encoder.relative_attention_bias"},
-    {"classifier.dense", "/classifier.dense"},
-    {"classifier.out", "/classifier.out_proj"},
-    {"token_classifier.out", "/classifier"},
-    {"qa.out", "/qa_outputs"},
-    {"mlm.dense", "/lm_head.dense"},
-    {"mlm.norm", "/lm_head.layer_norm"},
-    {"mlm.bias", "/lm_head.bias"},
-    {"mlm.out", "/lm_head.decoder"},
+    {"attn.q_proj", "attention.attn.q"}, {"attn.k_proj", "attention.attn.k"},
+    {"attn.v_proj", "attention.attn.v"}, {"attn.o_proj", "attention.attn.o"},
+    {"ln1", "attention.LayerNorm"},      {"relative", "encoder.relative_attention_bias"},
 };
-constexpr KeyScheme kSchemes[] = {{"", kOwn}};
+constexpr auto kNames = both(kOwn, kRobertaHeads);
+constexpr KeyScheme kSchemes[] = {{"", kNames}};
 constexpr std::string_view kPrefixes[] = {"mpnet."};
 constexpr std::string_view kIgnored[] = {"*embeddings.position_ids"};
 
@@ -45,11 +35,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
     config.refuse(ErrorCode::unsupported, "relative_attention_num_buckets", "is not ", kBuckets);
   }
   model.tower.relative = RelativeBuckets{};
-  EncoderHeads heads;
-  heads.pooler = heads.classifier = Activation::tanh;
-  heads.masked_lm = Activation::gelu_erf;
-  heads.masked_lm_norm = model.tower.stack.block.norm;
-  model.head = encoder_head(config, task, model, heads);
+  model.head = bert_heads(config, task, model, Activation::gelu_erf);
   return model;
 }
 

@@ -9,16 +9,6 @@ namespace clearformer {
 
 namespace roberta {
 
-constexpr NameRule kRules[] = {
-    {"classifier.dense", "/classifier.dense"},
-    {"classifier.out", "/classifier.out_proj"},
-    {"token_classifier.out", "/classifier"},
-    {"qa.out", "/qa_outputs"},
-    {"mlm.dense", "/lm_head.dense"},
-    {"mlm.norm", "/lm_head.layer_norm"},
-    {"mlm.bias", "/lm_head.bias"},
-    {"mlm.out", "/lm_head.decoder"},
-};
 constexpr std::string_view kPrefixes[] = {"roberta."};
 constexpr std::string_view kIgnored[] = {"*embeddings.position_ids"};
 
@@ -39,24 +29,19 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   const std::optional<std::int32_t> padding = config.token("pad_token_id");
   if (!padding) config.refuse_must("pad_token_id", "be a token id");
   count_positions(config, *padding, model.tower);
-  EncoderHeads heads;
-  heads.pooler = heads.classifier = Activation::tanh;
-  heads.masked_lm = Activation::gelu_erf;
-  heads.masked_lm_norm = model.tower.stack.block.norm;
-  model.head = encoder_head(config, task, model, heads);
+  model.head = bert_heads(config, task, model, Activation::gelu_erf);
   return model;
 }
 
 }  // namespace roberta
 
-const Architecture kRoberta{"roberta",          roberta::kKeys,  roberta::read_config,
-                            roberta::kPrefixes, roberta::kRules, kBertNames,
-                            roberta::kIgnored,  Task::base};
+const Architecture kRoberta{"roberta",     roberta::kKeys, roberta::read_config, roberta::kPrefixes,
+                            kRobertaHeads, kBertNames,     roberta::kIgnored,    Task::base};
 const Architecture kXlmRoberta{"xlm-roberta",      roberta::kXlmKeys, roberta::read_config,
-                               roberta::kPrefixes, roberta::kRules,   kBertNames,
+                               roberta::kPrefixes, kRobertaHeads,     kBertNames,
                                roberta::kIgnored,  Task::base};
 const Architecture kCamembert{"camembert",        roberta::kXlmKeys, roberta::read_config,
-                              roberta::kPrefixes, roberta::kRules,   kBertNames,
+                              roberta::kPrefixes, kRobertaHeads,     kBertNames,
                               roberta::kIgnored,  Task::base};
 
 }  // namespace clearformer

@@ -7,21 +7,18 @@
 
 namespace clearformer {
 
-namespace {
-
-std::shared_ptr<const Embedding> words_of(const ModelConfig& config, const WeightScope& scope) {
-  const TextEmbeddingConfig& text = *config.tower.text;
+std::shared_ptr<const Embedding> words_of(const ModelConfig& config, const TowerConfig& tower,
+                                          const WeightScope& scope) {
+  const TextEmbeddingConfig& text = *tower.text;
   const bool shared = config.tied && config.task != Task::base;
   return std::make_shared<Embedding>(
       scope / "embed", text.vocabulary, text.word_width(),
       shared ? Embedding::Table::words_and_output : Embedding::Table::words);
 }
 
-}  // namespace
-
 DecoderOnlyModel::DecoderOnlyModel(ModelConfig config, const WeightScope& scope)
     : Model(std::move(config)),
-      tokens_(words_of(config_, scope)),
+      tokens_(words_of(config_, config_.tower, scope)),
       tower_(scope, config_.tower, "forward", tokens_) {
   if (config_.task == Task::base) return;
   output_.emplace(scope / "unembed", config_.output, config_.tied ? tokens_.get() : nullptr);

@@ -35,6 +35,10 @@ class DecoderOnlyModel : public Model {
   std::optional<OutputLayer> output_;
 };
 
+/// The token embeddings of a tower, "embed", which the model's output layer shares if it is tied.
+std::shared_ptr<const Embedding> words_of(const ModelConfig& config, const TowerConfig& tower,
+                                          const WeightScope& scope);
+
 /// The positions of x (B, T, D) as (B, positions, D), allocated in the arena; no positions: x. Throws invalid_argument
 /// for a position that does not exist.
 MutableTensorView kept_positions(const MutableTensorView& x,

@@ -6,23 +6,10 @@
 
 namespace clearformer {
 
-namespace {
-
-std::shared_ptr<const Embedding> shared_words_of(const ModelConfig& config,
-                                                 const WeightScope& scope) {
-  const TextEmbeddingConfig& text = *config.second->text;
-  const bool shared = config.tied && config.task != Task::base;
-  const WeightScope own = config.own_target_embedding ? scope / "decoder" : scope;
-  return std::make_shared<Embedding>(
-      own / "embed", text.vocabulary, text.word_width(),
-      shared ? Embedding::Table::words_and_output : Embedding::Table::words);
-}
-
-}  // namespace
-
 EncoderDecoderModel::EncoderDecoderModel(ModelConfig config, const WeightScope& scope)
     : Model(std::move(config)),
-      tokens_(shared_words_of(config_, scope)),
+      tokens_(words_of(config_, *config_.second,
+                       config_.own_target_embedding ? scope / "decoder" : scope)),
       encoder_(scope / "encoder", config_.tower, "encoder",
                config_.own_target_embedding ? nullptr : tokens_),
       decoder_(scope / "decoder", *config_.second, "decoder", tokens_) {
