@@ -37,13 +37,8 @@ val build_info(const Arguments&) {
 
 val checkpoint_open(const Arguments& arguments) {
   const std::string dtype = arguments.text("dtype");
-  const auto format = matrix_format_named(dtype);
-  if (!format) {
-    fail(ErrorCode::unsupported, "dtype \"", dtype,
-         "\" is not supported; supported: fp32, fp16, q8, q4");
-  }
-  const bool integers = *format == MatrixFormat::q8 || *format == MatrixFormat::q4;
-  if (integers && !kernels::integer_products_are_right()) {
+  const MatrixFormat format = expect_matrix_format(dtype);
+  if (is_quantized(format) && !kernels::integer_products_are_right()) {
     fail(
         ErrorCode::unsupported, "dtype \"", dtype,
         "\": this engine computes relaxed SIMD's dot products wrong (V8 before 11.4, with a flag); "
@@ -51,7 +46,7 @@ val checkpoint_open(const Arguments& arguments) {
   }
   MatrixPlan plan;
   if (arguments.has("config")) {
-    plan = plan_matrices(arguments.text("config"), task_in(arguments), *format,
+    plan = plan_matrices(arguments.text("config"), task_in(arguments), format,
                          arguments.text("config_name"));
   }
   auto reader = std::make_shared<CheckpointReader>(std::move(plan));

@@ -33,7 +33,7 @@ class Inspector {
 
   Inspection run() {
     found_.problems = folder_.problems;
-    if (folder_.dtype) found_.problems.collect({}, [&] { expect_dtype(); });
+    if (folder_.dtype) found_.problems.collect({}, [&] { expect_matrix_format(*folder_.dtype); });
     for (const InspectedFolder::File& file : folder_.files) {
       found_.problems.collect(file.name, [&] { read_header(file); });
     }
@@ -48,11 +48,6 @@ class Inspector {
   }
 
  private:
-  void expect_dtype() const {
-    if (matrix_format_named(*folder_.dtype)) return;
-    fail(ErrorCode::unsupported, "dtype \"", *folder_.dtype, "\" is none of fp32, fp16, q8 and q4");
-  }
-
   void read_index() {
     ShardIndex index = ShardIndex::parse(*folder_.index, kIndex);
     files_ = index.files.size();
@@ -95,9 +90,7 @@ class Inspector {
     found_.model_type = reader.text("model_type", "");
     found_.classes = reader.texts("architectures");
     const Architecture& architecture = architecture_of(reader);
-    for (int task = 0; task <= static_cast<int>(Task::image_classification); ++task) {
-      try_task(architecture, reader, static_cast<Task>(task));
-    }
+    for (const Task task : all_tasks()) try_task(architecture, reader, task);
     const auto task = folder_.task ? std::optional<Task>(task_named(*folder_.task)) : std::nullopt;
     found_.config = read_model_config(reader, task);
     choose_pipeline(reader);

@@ -1,5 +1,7 @@
 #include "clearformer/models/config.h"
 
+#include <algorithm>
+
 namespace clearformer {
 
 namespace {
@@ -99,6 +101,15 @@ std::string_view to_string(Task task) {
     if (entry.task == task) return entry.name;
   }
   return "";
+}
+
+std::vector<Task> all_tasks() {
+  std::vector<Task> tasks;
+  for (const NamedTask& entry : kTasks) {
+    const auto known = std::find(tasks.begin(), tasks.end(), entry.task);
+    if (known == tasks.end()) tasks.push_back(entry.task);
+  }
+  return tasks;
 }
 
 Task task_named(std::string_view name) {

@@ -26,6 +26,8 @@ enum class Task {
 
 /// "base", "masked-lm", …
 std::string_view to_string(Task task);
+/// Each task once, in the order of their pipelines.
+std::vector<Task> all_tasks();
 /// The task of that name, or of the pipeline of that name: "fill-mask" is masked-lm. Throws unsupported, listing the
 /// known names.
 Task task_named(std::string_view name);

@@ -50,6 +50,12 @@ std::optional<MatrixFormat> matrix_format_named(std::string_view name) {
   return std::nullopt;
 }
 
+MatrixFormat expect_matrix_format(std::string_view name) {
+  if (const auto format = matrix_format_named(name)) return *format;
+  fail(ErrorCode::unsupported, "dtype \"", name,
+       "\" is not supported; supported: fp32, fp16, q8, q4");
+}
+
 std::string_view to_string(MatrixFormat format) {
   switch (format) {
     case MatrixFormat::f32: return "fp32";

@@ -23,6 +23,8 @@ enum class MatrixFormat { f32, f16, q8_fine, q8, q4 };
 
 /// The format of a dtype option ("fp32", "fp16", "q8", "q4"); nullopt for other names.
 std::optional<MatrixFormat> matrix_format_named(std::string_view name);
+/// The same; throws unsupported for other names.
+MatrixFormat expect_matrix_format(std::string_view name);
 /// The dtype option that selects it; q8_fine belongs to "q8" and "q4".
 std::string_view to_string(MatrixFormat format);
 
