@@ -14,6 +14,11 @@ namespace {
 
 constexpr auto kInvalid = ErrorCode::invalid_argument;
 
+// Whether a number is an integer that doubles represent exactly.
+bool is_whole(double number) {
+  return std::abs(number) <= 9007199254740991.0 && number == std::floor(number);
+}
+
 Shape dims_of(const val& tensor, const char* key) {
   const val dims = tensor["dims"];
   if (!dims.isArray()) fail(kInvalid, key, ": a tensor needs dims, an array of sizes");
@@ -171,7 +176,7 @@ bool Arguments::flag(const char* key) const {
 std::uint64_t Arguments::count(const char* key) const {
   const val value = required(key);
   const double number = value.isNumber() ? value.as<double>() : -1.0;
-  if (!(number >= 0 && number <= 9007199254740991.0) || number != std::floor(number)) {
+  if (!(number >= 0 && is_whole(number))) {
     fail(kInvalid, "\"", key, "\" must be a whole number >= 0");
   }
   return static_cast<std::uint64_t>(number);
@@ -214,6 +219,7 @@ std::vector<Arguments> Arguments::objects(const char* key) const {
   std::vector<Arguments> objects;
   if (!has(key)) return objects;
   const val value = object_[key];
+  if (!value.isArray()) fail(kInvalid, "\"", key, "\" must be an array of objects");
   const auto length = value["length"].as<unsigned>();
   for (unsigned i = 0; i < length; ++i) objects.emplace_back(value[i]);
   return objects;
@@ -222,7 +228,11 @@ std::vector<Arguments> Arguments::objects(const char* key) const {
 std::vector<std::int64_t> Arguments::integer_list(const char* key) const {
   std::vector<std::int64_t> numbers;
   if (!has(key)) return numbers;
-  for (const double number : emscripten::vecFromJSArray<double>(object_[key])) {
+  const val value = object_[key];
+  const auto refuse = [&] { fail(kInvalid, "\"", key, "\" must be an array of integers"); };
+  if (!value.isArray()) refuse();
+  for (const double number : emscripten::vecFromJSArray<double>(value)) {
+    if (!is_whole(number)) refuse();
     numbers.push_back(static_cast<std::int64_t>(number));
   }
   return numbers;
