@@ -52,7 +52,7 @@ TEST(PositionInterpolation, EveryImageIsTheReference) {
   std::size_t cases = 0;
   for (const Case* reference : interpolation_references().of_op("interpolate_bicubic")) {
     SCOPED_TRACE(reference->name());
-    const Tensor image = reference->input("input");
+    const Tensor& image = reference->input("input");
     const Tensor resized = interpolate_positions(pixels_of(image), {image.dim(2), image.dim(3)},
                                                  grid_option(*reference, "new_grid"));
     expect_close("output", resized, pixels_of(reference->output("output")), kSummedInDouble);
