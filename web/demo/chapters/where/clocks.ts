@@ -153,7 +153,8 @@ class WhereClocks extends LitElement {
     const turn = this.secret ? 0 : delta * (omegas[j] ?? 0);
     const cx = this.#clockX(j, g);
     const [first] = hands;
-    const said = filled(this.labels.clock ?? '', {
+    const shadows = sines || d % 2 === 1;
+    const said = filled((shadows ? this.labels.shadow : this.labels.clock) ?? '', {
       pair: j,
       sin: two(first?.across ?? 0),
       cos: two(first?.up ?? 0),
@@ -161,7 +162,7 @@ class WhereClocks extends LitElement {
     });
     return svg`<g class="clock" role="radio" tabindex=${chosen ? 0 : -1} aria-checked=${chosen} aria-label=${said} data-pair=${j} @click=${() => this.#choose(j)}>
       <title>${said}</title>
-      ${clock({ cx, cy: g.radius + 8, radius: g.radius, hands, turn, shadows: sines || d % 2 === 1, bold: chosen, small: g.small })}
+      ${clock({ cx, cy: g.radius + 8, radius: g.radius, hands, turn, shadows, bold: chosen, small: g.small })}
     </g>`;
   }
 

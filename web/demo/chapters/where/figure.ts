@@ -152,9 +152,8 @@ export class WhereFigure extends Figure<WhereData, typeof words> {
     const { omegas, twins, distinct, d } = all;
     const turn = (j: number): string => spoken((2 * Math.PI) / (omegas[j] ?? Number.NaN));
     return {
-      first: turn(0),
-      last: turn(omegas.length - 1),
-      twins: twins.join(', ') || '–',
+      ...(omegas.length > 0 && { first: turn(0), last: turn(omegas.length - 1) }),
+      ...(twins.length > 0 ? { twins: twins.join(', ') } : { alone: '' }),
       d: String(d),
       i: String(all.i),
       delta: String(all.delta),
@@ -169,7 +168,8 @@ export class WhereFigure extends Figure<WhereData, typeof words> {
   }
 
   protected override conditions(value: (key: string) => string): Record<string, string> {
-    return value('misprint') === '1' ? { isMisprint: '' } : {};
+    if (Number(value('d')) === 1 || value('sines') === '1') return { noStep: '' };
+    return { hasStep: '', ...(value('misprint') === '1' && { isMisprint: '' }) };
   }
 
   protected override draw(data: WhereData): TemplateResult {

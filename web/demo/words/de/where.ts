@@ -16,7 +16,7 @@ export const words: typeof english = {
     },
     step: {
       title: 'Ein Schritt dreht jeden Zeiger',
-      text: 'Geh von *i* nach {a|*i + δ*}. Jeder Zeiger dreht sich um {a|*δω*}, egal wie groß *i* war. Das macht eine einzige 2 × 2-Matrix (eine Drehung), und in der kommt *i* nicht vor: Das Modell kann „{delta} Tokens zurück“ einmal lernen, für alle Plätze. Über alle Paare verfehlt das Produkt die Tabelle um höchstens {rounding}: die letzte Stelle der Zahlen. {isMisprint}Mit dem Druckfehler verfehlt das Produkt die Tabelle. {isMisprint}[Verbessere sie](?misprint=0)',
+      text: 'Geh von *i* nach {a|*i + δ*}. Jeder Zeiger dreht sich um {a|*δω*}, egal wie groß *i* war. {hasStep}Das macht eine einzige 2 × 2-Matrix (eine Drehung), und in der kommt *i* nicht vor: Das Modell kann den Schritt {a|*δ*} = {delta} einmal lernen, für alle Plätze. {hasStep}Über alle Paare verfehlt das Produkt die Tabelle um höchstens {rounding}: die letzte Stelle der Zahlen. {isMisprint}Mit dem Druckfehler verfehlt das Produkt die Tabelle. {isMisprint}[Verbessere sie](?misprint=0) {noStep}Ohne die Kosinusse macht das keine Matrix. {noStep}[Mit ihnen](?sines=0&d=16)',
       ask: 'Rate zuerst. Der Zeiger ohne Farbe steht bei *i*. Wenn wir fünf Tokens später im Text beginnen: Wird die Drehung von *i* nach *i + δ* größer, kleiner oder bleibt sie gleich?',
     },
     sines: {
@@ -25,7 +25,7 @@ export const words: typeof english = {
     },
     few: {
       title: 'Zu wenige Uhren',
-      text: 'Mit zwei Spalten gibt es eine Uhr, und immer wieder zeigt sie fast dieselbe Zeit. Bei *d* = {d} sehen diese Zeilen wie Zeile {i} aus und sind markiert: {twins}. Ganz gleich sind sie nie: Von {counted} Plätzen sind {allDiffer} verschieden. Manche sind ganz gleich: Von {counted} Plätzen sind nur {fewer} verschieden. Mit [einer Spalte](?d=1) hört auch das auf. Mehr Uhren, und die Zwillinge trennen sich: [4](?d=4) [8](?d=8) [16](?d=16).',
+      text: 'Mit zwei Spalten gibt es eine Uhr, und immer wieder zeigt sie fast dieselbe Zeit. Bei *d* = {d} sehen diese Zeilen wie Zeile {i} aus und sind markiert: {twins}. {alone}Mit *d* = {d} sieht keine andere Zeile wie Zeile {i} aus. Ganz gleich sind sie nie: Von {counted} Plätzen sind {allDiffer} verschieden. Manche sind ganz gleich: Von {counted} Plätzen sind nur {fewer} verschieden. Mit [einer Spalte](?d=1) hört auch das auf. Mehr Uhren, und die Zwillinge trennen sich: [4](?d=4) [8](?d=8) [16](?d=16).',
     },
     misprint: {
       title: 'Ein häufiger Druckfehler',
@@ -54,10 +54,10 @@ export const words: typeof english = {
       ask: 'Sechzehn Spalten. Wie viele Tokens braucht der Zeiger von Paar 1 für eine Umdrehung? (Ein halbes Token daneben ist in Ordnung.)',
       right: 'Ja: Er dreht sich um *ω* = {omega} pro Token, und 2π / *ω* = {turn}.',
       wrong:
-        'Nicht ganz. Lies *ω* unter der Tabelle ab, während Paar 1 gewählt ist: Wie oft passt es in eine volle Umdrehung, 2π ≈ 6,28?',
+        'Nicht ganz. Lies *ω* unter der Tabelle ab, während Paar 1 gewählt ist: Wie oft passt es in eine volle Umdrehung, 2π ≈ 6.28?',
     },
     back: {
-      ask: 'Stell {a|*δ*} (nicht 0) so ein, dass der Zeiger von Paar 0 fast dort endet, wo er begann, auf 0,05 genau. Dann drück „Prüfen“.',
+      ask: 'Stell {a|*δ*} (nicht 0) so ein, dass der Zeiger von Paar 0 fast dort endet, wo er begann, auf 0.05 genau. Dann drück „Prüfen“.',
       right: 'Ja: Nach {delta} Tokens ist seine Matrix fast die Einheitsmatrix, cos *δω* = {cos}, sin *δω* = {sin}.',
       wrong:
         'Noch nicht: Mit *δ* = {delta} stehen in der Matrix cos *δω* = {cos} und sin *δω* = {sin}. Es sollten fast 1 und 0 sein.',
@@ -81,6 +81,7 @@ export const words: typeof english = {
     table: 'Tabelle der Positionen',
     clocks: 'Eine Uhr für jedes Spaltenpaar',
     clock: 'Paar {pair}: Sinus {sin}, Kosinus {cos}; eine Umdrehung in {turn} Tokens',
+    shadow: 'Paar {pair}: Sinus {sin}',
     distance: 'Abstand zu Zeile i',
     twin: 'Zeile {row}',
     i: 'Position i',

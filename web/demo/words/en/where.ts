@@ -14,7 +14,7 @@ export const words = {
     },
     step: {
       title: 'A step turns every hand',
-      text: 'Go from *i* to {a|*i + δ*}. Every hand turns by {a|*δω*}, whatever *i* was. So one 2 × 2 matrix does it (a rotation), and that matrix does not contain *i*: the model can learn “{delta} tokens back” once, for all places. Over all pairs the product misses the table by {rounding} at most: the last digit of the numbers. {isMisprint}With the misprint the product misses the table. {isMisprint}[Mend it](?misprint=0)',
+      text: 'Go from *i* to {a|*i + δ*}. Every hand turns by {a|*δω*}, whatever *i* was. {hasStep}So one 2 × 2 matrix does it (a rotation), and that matrix does not contain *i*: the model can learn the step {a|*δ*} = {delta} once, for all places. {hasStep}Over all pairs the product misses the table by {rounding} at most: the last digit of the numbers. {isMisprint}With the misprint the product misses the table. {isMisprint}[Mend it](?misprint=0) {noStep}Without the cosines no matrix does it. {noStep}[With them](?sines=0&d=16)',
       ask: 'Guess first. The hand without a colour stands at *i*. If we start five tokens later in the text, does the turn from *i* to *i + δ* grow, shrink or stay?',
     },
     sines: {
@@ -23,7 +23,7 @@ export const words = {
     },
     few: {
       title: 'Too few clocks',
-      text: 'With two columns there is one clock, and every so often it shows almost the same time again. With *d* = {d} these rows look like row {i} and are marked: {twins}. Exactly the same they never are: of {counted} places {allDiffer} differ. Some are exactly the same: of {counted} places only {fewer} differ. With [one column](?d=1) even that ends. Add clocks and the twins part: [4](?d=4) [8](?d=8) [16](?d=16).',
+      text: 'With two columns there is one clock, and every so often it shows almost the same time again. With *d* = {d} these rows look like row {i} and are marked: {twins}. {alone}With *d* = {d} no other row looks like row {i}. Exactly the same they never are: of {counted} places {allDiffer} differ. Some are exactly the same: of {counted} places only {fewer} differ. With [one column](?d=1) even that ends. Add clocks and the twins part: [4](?d=4) [8](?d=8) [16](?d=16).',
     },
     misprint: {
       title: 'A common misprint',
@@ -79,6 +79,7 @@ export const words = {
     table: 'Table of positions',
     clocks: 'A clock for each pair of columns',
     clock: 'pair {pair}: sine {sin}, cosine {cos}; one turn in {turn} tokens',
+    shadow: 'pair {pair}: sine {sin}',
     distance: 'distance to row i',
     twin: 'row {row}',
     i: 'position i',
