@@ -95,6 +95,14 @@ export class FigureBlock extends MeasuredFigure<Data, typeof words> {
     return summary(data);
   }
 
+  /** Where the norms are, and whether there are three boxes; before it is read, of a model that may be the translator. */
+  protected override conditions(value: (key: string) => string): Record<string, string> {
+    const [name, side] = (value('who') || this.book.modelName).split('.');
+    const reading = this.data?.reading;
+    const isPost = reading?.name === name ? reading?.plan.postNorm : name === translator;
+    return { [isPost ? 'isPost' : 'isPre']: '', [side === 'decoder' ? 'isCross' : 'isPair']: '' };
+  }
+
   protected override draw(data: Data): TemplateResult {
     const { reading, view } = data;
     const parts: Readonly<Record<View, () => TemplateResult>> = {

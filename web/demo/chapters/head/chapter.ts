@@ -89,4 +89,5 @@ export const chapter: Chapter = {
     { id: 'batch', defaults: { view: 'batch' } },
   ],
   questions: [largestProduct, task, variance],
+  variant: (address) => (address.get('qkv') ? 'own' : undefined),
 };

@@ -4,6 +4,7 @@
 import { attention_pooling, scaled_dot_product_attention, Tensor } from 'clearformer';
 import { type Cell, decimals, short } from 'clearformer/elements';
 import { css, html, type TemplateResult } from 'lit';
+import { grouped } from '../../book/grouped.js';
 import { normal } from '../../book/random.js';
 import type { Float } from './head_numbers.js';
 
@@ -149,12 +150,14 @@ function table(
     @cell-select=${({ detail }: CustomEvent<Cell>) => choose(sizes[detail.column] ?? 64, 'choose')}></cf-matrix></div>`;
 }
 
+const readable = (value: number): string => (value < 999.5 ? short(value) : grouped(Math.round(value)));
+
 /** Values for the prose. */
 export const spreadValues = ({ d, spreads }: RootData): Record<string, string> => {
   const now = spreads[sizes.indexOf(d as (typeof sizes)[number])];
   return {
     bigD: String(d),
-    variance: short(now?.variance ?? 0),
+    variance: readable(now?.variance ?? 0),
     scaledVariance: decimals(now?.scaledVariance ?? 0, 2),
     peak: decimals(now?.peak ?? 0, 2),
     scaledPeak: decimals(now?.scaledPeak ?? 0, 2),

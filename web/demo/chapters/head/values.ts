@@ -7,6 +7,7 @@ export function headValues(data: HeadData, labels: Readonly<Record<string, strin
   const { before, now, divisor, queries, keys, focus, hooks, input } = data;
   const weights = rowOf(before.A, focus);
   const best = largestAt(weights);
+  const most = largestAt(weights.map((share, key) => share * Math.hypot(...rowOf(before.V, key))));
   const other = largestAt(Array.from(weights, (share, key) => (key === best ? -1 : share)));
   const target = targetOf(keys.length);
   const share = at(now.A, focus, target);
@@ -20,6 +21,7 @@ export function headValues(data: HeadData, labels: Readonly<Record<string, strin
     d: String(d),
     row: queries[focus] ?? '',
     best: keys[best] ?? '',
+    most: keys[most] ?? '',
     weight: decimals(weights[best] ?? 0, 2),
     second: keys[other] ?? '',
     secondWeight: decimals(weights[other] ?? 0, 2),
@@ -27,7 +29,7 @@ export function headValues(data: HeadData, labels: Readonly<Record<string, strin
     [scalingOf(data)]: two(at(before.scaled, focus, best)),
     divisor: short(divisor),
     ...(hooks && hooks.kvHeads < hooks.heads && { sharedHeads: String(hooks.kvHeads) }),
-    ...((!hooks || hooks.q !== hooks.plain.Q) && { isTurned: '' }),
+    ...(hooks && hooks.q !== hooks.plain.Q && { isTurned: '' }),
     spread: short(Math.max(...rowOf(before.raw, focus).map(Math.abs))),
     target: keys[target] ?? '',
     task: share > 0.5 ? `${labels.done} ${decimals(share, 2)}.` : `${labels.now} ${decimals(share, 2)}.`,

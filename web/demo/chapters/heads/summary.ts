@@ -1,7 +1,7 @@
 // Values for the chapter's prose.
 
 import type { HeadKind } from 'clearformer';
-import { four, percent, spoken, two } from 'clearformer/elements';
+import { percent, spoken, two } from 'clearformer/elements';
 import { largest } from '../../book/largest.js';
 import { leaders } from '../../book/odds.js';
 import type { Data } from './figure.js';
@@ -17,6 +17,9 @@ export function summary({ reading, split, mixing, habits, need }: Data): Record<
   values[heads * width === model ? 'sameWidth' : 'otherWidth'] = String(heads * width);
   const silent = off.flatMap((one, head) => (one ? [head + 1] : []));
   if (silent.length > 0) values.off = silent.join(', ');
+  if (odds.some(({ before: was, now: is }) => was !== is)) values.isMoved = '';
+  if (reading.patterns.some((pattern) => pattern.slice(focus - reading.from).data.some((x) => x > 0 && x < 1)))
+    values.isMany = '';
   if (before && now) {
     Object.assign(values, { answer: before.piece.label, before: percent(before.before), now: percent(before.now) });
     Object.assign(values, { saysNow: now.piece.label, saysShare: percent(now.now) });
@@ -46,7 +49,7 @@ export function summary({ reading, split, mixing, habits, need }: Data): Record<
       needLayer: String(Math.floor(at / (dims[1] ?? 1)) + 1),
       needHead: String((at % (dims[1] ?? 1)) + 1),
     };
-    Object.assign(values, place, { needChange: two(data[at] ?? 0), needBase: four(need.ablation.baseline) });
+    Object.assign(values, place, { needChange: two(data[at] ?? 0), needBase: two(need.ablation.baseline) });
     Object.assign(values, { needBest: need.best.label, needSecond: need.second.label });
   }
   return values;

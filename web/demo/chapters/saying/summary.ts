@@ -15,12 +15,17 @@ export function summary({ odds, prompt, settings, draws, beams, lens, attributio
   const values: Record<string, string> = {
     ...{ answer: name(best), second: name(second), vocabulary: String(odds.logits.size) },
     ...{ logit: two(odds.logits.data[best] ?? 0), secondLogit: two(odds.logits.data[second] ?? 0) },
-    ...{ share: share(0, best), secondShare: share(0, second), warm: share(1, best), secondWarm: share(1, second) },
+    ...{
+      share: share(0, best),
+      secondShare: share(0, second),
+      [settings.temperature === 1 ? 'same' : 'warm']: share(1, best),
+      secondWarm: share(1, second),
+    },
     restShare: percent(Math.max(0, 1 - chance(0, best) - chance(0, second))),
     ...(prompt.shelved.model.cfg.tie_word_embeddings === true && { isTied: '' }),
     ...{ final: share(3, best), afterK: left[2] ?? '', left: left[3] ?? '' },
     ...{ temperature: String(settings.temperature), topP: String(settings.top_p) },
-    ...(settings.top_k > 0 && { topK: String(settings.top_k) }),
+    ...(settings.top_k > 0 && { [settings.top_k === 1 ? 'oneK' : 'topK']: String(settings.top_k) }),
     difference: odds.unembedding ? spoken(odds.unembedding.difference) : '',
   };
   const drawn = draws?.tokens.find(({ piece }) => piece.id === best);

@@ -121,7 +121,8 @@ export class FigureSeeing extends MeasuredFigure<Seen, SeeingWords> {
   }
 
   protected override conditions(value: (key: string) => string): Record<string, string> {
-    return value('pos') === 'along' ? { isAlong: '' } : { isStay: '' };
+    const pos = value('pos');
+    return pos === 'along' ? { isAlong: '' } : { isStay: '', ...(pos === 'none' ? { isNone: '' } : { isPlaced: '' }) };
   }
 
   /** The largest absolute difference of a logit from those of the original picture. */

@@ -88,6 +88,11 @@ export class FigureTranslate extends Figure<Shown, typeof words> {
     };
   }
 
+  /** The head of which the map says which word belongs to which. */
+  protected override conditions(value: (key: string) => string): Record<string, string> {
+    return value('l') === '2' && value('h') === '3' ? { isMap: '' } : {};
+  }
+
   protected override draw(shown: Shown): TemplateResult {
     return html`<div class="view-${this.view} ${this.inClass ? 'large' : ''}">${this.#field()}${shown.told.kind === 'empty' ? html`<p class="told" role="alert">${this.words.labels.empty}</p>` : this.#told(shown, shown.told)}</div>`;
   }

@@ -119,12 +119,13 @@ class FigureVectors extends MeasuredFigure<VectorsData, typeof words> {
     const [nearest] = near?.nearest ?? [];
     return {
       text: split?.text ?? '',
-      tokens: String(split?.ids.length ?? 0),
+      tokens: String(split?.pieces.filter(({ special }) => !special).length ?? 0),
       letters: String([...(split?.text ?? '')].length),
       token: (table ?? near)?.piece.label ?? chosen?.split.pieces[chosen.pos]?.label ?? '',
       id: String(table?.id ?? near?.id ?? ''),
       ...(table && { rows: String(table.rows), d: String(table.taken.numbers.size), scale: two(table.scale) }),
       ...(near && { near: nearest?.piece.label ?? '', cosine: two(nearest?.cosine ?? 0) }),
+      ...((nearest?.cosine ?? 0) > alike && { isAlike: '' }),
       ...(sum && { pos: String(sum.pos), sumDifference: four(sum.difference) }),
     };
   }

@@ -7,16 +7,16 @@ export const words: typeof english = {
   lead: 'Bei anderen Tokens nachzulesen ist die Hälfte eines Blocks. Die andere Hälfte denkt über jedes Token für sich nach. Beide schreiben, was sie finden, auf denselben {s|Strom}, und das Modell ist ein Stapel solcher Blöcke.',
   steps: {
     moves: {
-      title: 'Zweimal derselbe Zug',
-      text: 'Durch den Block läuft ein Vektor von {model} Zahlen, einer je Token (der *Residualstrom*). Ein Kasten liest ihn, arbeitet und *addiert*, was er gefunden hat: erst die *Attention*, die auf andere Tokens schaut, dann das *Feed-forward-Netz*, das auf keines schaut. Wähl einen Kasten und sieh die Zahlen, die er addiert. Für „{token}“ addiert die Attention einen Schritt der Länge {read}.',
+      title: 'Derselbe Zug für jeden Kasten',
+      text: 'Durch den Block läuft ein Vektor von {model} Zahlen, einer je Token (der *Residualstrom*). Ein Kasten liest ihn, arbeitet und *addiert*, was er gefunden hat. {isPair}Erst kommt die *Attention*, die auf andere Tokens schaut, dann das *Feed-forward-Netz*, das auf keines schaut. {isCross}Erst kommt die *Attention*, die auf andere Tokens schaut, dann die *Cross-Attention*, die auf den anderen Text schaut, dann das *Feed-forward-Netz*, das auf keines schaut. {isPost}Hier folgt auf jede Summe eine Norm. Wähl einen Kasten und sieh die Zahlen, die er addiert. Für „{token}“ addiert die Attention einen Schritt der Länge {read}.',
     },
     stream: {
-      title: 'Ein Strom, zu dem nur addiert wird',
-      text: 'Nichts wird überschrieben. Zeile für Zeile ist das ein Token auf seinem Weg, und das Band ist so breit, wie der Vektor lang ist: {first} am Eingang, {last} hinter dem letzten Block. Was ein früher Block geschrieben hat, kann ein später also noch lesen.',
+      title: 'Ein Token auf seinem Weg',
+      text: '{isPre}Zum Strom wird nur addiert, nichts wird überschrieben. {isPost}Hier bringt eine Norm hinter jeder Summe den Strom selbst auf eine Größe. Zeile für Zeile ist das ein Token auf seinem Weg, und das Band ist so breit, wie der Vektor lang ist: {first} am Eingang, {last} hinter dem letzten Block. {isPre}Was ein früher Block geschrieben hat, kann ein später also noch lesen.',
     },
     norm: {
-      title: 'Erst auf eine Größe gebracht',
-      text: 'Ein Strom, zu dem nur addiert wird, wächst. Darum bekommt jeder Kasten eine Kopie, in der jede Zeile durch ihre eigene Größe geteilt ist (*RMSNorm*; eine *LayerNorm* nimmt auch den Mittelwert weg). Links vorher, rechts nachher, dazwischen, wodurch geteilt wurde. Der Strom selbst bleibt, wie er war.',
+      title: 'Auf eine Größe gebracht',
+      text: '{isPre}Ein Strom, zu dem nur addiert wird, wächst. {isPre}Darum bekommt jeder Kasten eine Kopie, in der jede Zeile durch ihre eigene Größe geteilt ist (*RMSNorm*; eine *LayerNorm* nimmt auch den Mittelwert weg). {isPost}Hinter jeder Summe wird jede Zeile des Stroms durch ihre eigene Größe geteilt (*RMSNorm*; eine *LayerNorm* wie hier nimmt auch den Mittelwert weg). Links vorher, rechts nachher, dazwischen, wodurch geteilt wurde. {isPre}Der Strom selbst bleibt, wie er war. {isPost}Der nächste Kasten liest, was rechts steht, und addiert dazu.',
     },
     feed: {
       title: 'Jedes Token für sich',

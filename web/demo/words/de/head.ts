@@ -16,7 +16,7 @@ export const words: typeof english = {
     },
     divide: {
       title: 'Durch √d teilen',
-      text: 'Eine Summe von {d} Produkten ist größer als ein Produkt. Geteilt durch √{d} haben die Punktzahlen wieder eine Größenordnung: Aus {product} wird {scaled}, und die Reihenfolge bleibt. Dieses Modell teilt durch {divisor} statt durch √{d}: Aus {product} wird {divided}, und die Reihenfolge bleibt. Dieses Modell teilt nicht, {product} bleibt {undivided}: Seine Gewichte haben gelernt, die Punktzahlen klein zu halten. Die Punktzahlen dieses Modells sind mehr als Produkte, geteilt durch √{d}, es addiert etwas oder begrenzt sie: Aus {product} wird {compared}.',
+      text: 'Eine Summe von {d} Produkten ist größer als ein Produkt. Geteilt durch √{d} haben die Scores wieder eine Größenordnung: Aus {product} wird {scaled}, und die Reihenfolge bleibt. Dieses Modell teilt durch {divisor} statt durch √{d}: Aus {product} wird {divided}, und die Reihenfolge bleibt. Dieses Modell teilt nicht, {product} bleibt {undivided}: Seine Gewichte haben gelernt, die Scores klein zu halten. Die Scores dieses Modells sind mehr als Produkte, geteilt durch √{d}, es addiert etwas oder begrenzt sie: Aus {product} wird {compared}.',
     },
     root: {
       title: 'Warum die Wurzel aus d',
@@ -25,24 +25,24 @@ export const words: typeof english = {
     },
     ahead: {
       title: 'Kein Blick voraus',
-      text: 'Beim Schreiben hat das Modell die kommenden Wörter noch nicht. Eine Maske *M* addiert −∞ zu ihren Punktzahlen, damit sie nichts wiegen. In Kapitel 5 [malst du selbst Masken](#/masks).',
+      text: 'Beim Schreiben hat das Modell die kommenden Wörter noch nicht. Eine Maske *M* addiert −∞ zu ihren Scores, damit sie nichts wiegen. In Kapitel 5 [malst du selbst Masken](#/masks).',
     },
     spend: {
       title: 'Ein Gewicht von eins zu vergeben',
       text: 'Softmax macht jede Zeile positiv und lässt sie zu 1 summieren. *{row}* gibt {weight} an *{best}* und an *{second}* {secondWeight}. Ein Gewicht sagt, wo ein Kopf liest, noch nicht, warum.',
-      ask: 'Rate zuerst. Hier stehen die Punktzahlen von *{row}*, noch ohne Softmax. Welches Token liest es am meisten, und mit wie viel von seiner 1?',
+      ask: 'Rate zuerst. Hier stehen die Scores von *{row}*, noch ohne Softmax. Welches Token liest es am meisten, und mit wie viel von seiner 1?',
     },
     carry: {
       title: 'Die Werte mitnehmen',
-      text: 'Die Gewichte einer Zeile treffen eine Spalte von {v|**V**}. Der größte Teil davon ist, was *{best}* weitergibt, und *{row}* nimmt es mit.',
+      text: 'Die Gewichte einer Zeile treffen eine Spalte von {v|**V**}. Der größte Teil dessen, was herauskommt, ist, was *{most}* weitergibt, und *{row}* nimmt es mit.',
     },
     change: {
       title: 'Eine Zahl ändern',
-      text: 'Wähle eine Zelle von {q|Q}, {k|K}, {v|V}, der Punktzahlen oder der Gewichte und tippe. Alles rechts davon wird neu gerechnet, und die Blöcke dahinter auch: Der Rand der Seite zeigt, wie weit es reicht. Versuch das: *{row}* soll mehr als die Hälfte seines Gewichts an *{target}* geben. {a|{task}}',
+      text: 'Wähle eine Zelle von {q|Q}, {k|K}, {v|V}, der Scores oder der Gewichte und tippe. Alles rechts davon wird neu gerechnet, und die Blöcke dahinter auch: Der Rand der Seite zeigt, wie weit es reicht. Versuch das: *{row}* soll mehr als die Hälfte seines Gewichts an *{target}* geben. {a|{task}}',
     },
     scores: {
       title: 'Andere Arten zu vergleichen',
-      text: 'Dieselben Anfragen und Schlüssel, verglichen durch ein Produkt, durch ihren Abstand, durch eine Matrix *M* oder durch ein kleines Netz (additiv). Zwischen Schlüsseln [gleicher Länge](?norm=1) sagen Nähe und Produkt dasselbe, zwischen [verschieden langen](?norm=0) nicht. Ist *M* die Einheitsmatrix, ist die allgemeine Punktzahl das Produkt; das additive Netz ist zufällig, so wie es vor dem Lernen ist.',
+      text: 'Dieselben Anfragen und Schlüssel, verglichen durch ein Produkt, durch ihren Abstand, durch eine Matrix *M* oder durch ein kleines Netz (additiv). Zwischen Schlüsseln [gleicher Länge](?norm=1) sagen Nähe und Produkt dasselbe, zwischen [verschieden langen](?norm=0) nicht. Ist *M* die Einheitsmatrix, ist der allgemeine Score das Produkt; das additive Netz ist zufällig, so wie es vor dem Lernen ist.',
     },
     batch: {
       title: 'Alle Köpfe auf einmal',
@@ -53,18 +53,37 @@ export const words: typeof english = {
     product: {
       ask: 'Welche der {d} Zahlen seiner Anfrage (von 1 gezählt) bringt *{row}* dem Token am nächsten, das es am meisten liest?',
       right: 'Zahl {n}: Ihr Produkt allein ist {value}.',
-      wrong: 'Diese nicht. Wähle die Punktzahl der beiden und sieh auf den längsten Balken.',
+      wrong: 'Diese nicht. Wähle den Score der beiden und sieh auf den längsten Balken.',
     },
     task: {
       ask: 'Ändere Zahlen, bis *{row}* mehr als die Hälfte seines Gewichts an *{target}* gibt, dann prüfe.',
       right: 'Geschafft: {share} davon.',
       wrong:
-        'Bisher gibt es ihm {share}. Die längsten Balken ihrer Punktzahl zeigen, wo eine Änderung am meisten bewirkt.',
+        'Bisher gibt es ihm {share}. Die längsten Balken ihres Scores zeigen, wo eine Änderung am meisten bewirkt.',
     },
     variance: {
       ask: 'Anfragen und Schlüssel aus 256 zufälligen Zahlen, jede mit Varianz 1. Welche Varianz haben ihre Produkte?',
       right: 'Gerade gemessen: {measured}. Jedes der 256 Produkte bringt seine Varianz von 1 mit.',
       wrong: 'Gerade gemessen: {measured}. Wie viele Produkte werden summiert, und welche Varianz hat eines?',
+    },
+  },
+  variants: {
+    own: {
+      lead: 'Ein Kopf mit deinen eigenen {q|Q}, {k|K} und {v|V} statt denen eines Modells: {d} Zahlen breit, mit allem, was er daraus berechnet.',
+      steps: {
+        views: {
+          title: 'Drei Blicke auf ein Token',
+          text: '{q|**Q**} ist, was ein Token sucht, {k|**K**}, worauf es antwortet, {v|**V**}, was es weitergibt: Anfrage, Schlüssel, Wert (query, key, value). Ein Modell multipliziert dafür seine Tokens mit drei gelernten Matrizen; diese hier sind deine.',
+        },
+        change: {
+          title: 'Eine Zahl ändern',
+          text: 'Wähle eine Zelle von {q|Q}, {k|K} oder {v|V} und tippe. Alles rechts davon wird neu gerechnet. Versuch das: *{row}* soll mehr als die Hälfte seines Gewichts an *{target}* geben. {a|{task}}',
+        },
+        batch: {
+          title: 'Alle Köpfe auf einmal',
+          text: '`bmm` multipliziert einen Stapel von Matrizen, jede mit ihrer Partnerin: Die Formen sagen es. Deiner ist ein Stapel von einer; [der eines Modells](?qkv=) hat eine Matrix für jeden Kopf.',
+        },
+      },
     },
   },
   labels: {

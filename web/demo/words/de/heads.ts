@@ -8,7 +8,7 @@ export const words: typeof english = {
   steps: {
     several: {
       title: 'Viele Leser zugleich',
-      text: 'Jede Karte ist ein Kopf (*attention head*): eine Zeile je Token, farbig, wohin es schaut. Unter jeder Karte steht, was dieser Kopf mitnimmt. In Block {layer} sind das {width} Zahlen je Token, und die {heads} Zeilen unten sind die Wahl von „{token}“: Die Köpfe sind sich nicht einig, und gerade das nützt.',
+      text: 'Jede Karte ist ein Kopf (*attention head*): eine Zeile je Token, farbig, wohin es schaut. Unter jeder Karte steht, was dieser Kopf mitnimmt. In Block {layer} sind das {width} Zahlen je Token, und die {heads} Zeilen unten sind die Wahl von „{token}“. {isMany}Die Köpfe sind sich nicht einig, und gerade das nützt.',
     },
     split: {
       title: 'Eine breite Matrix oder viele schmale',
@@ -25,7 +25,7 @@ export const words: typeof english = {
     },
     silence: {
       title: 'Schalte einen aus',
-      text: 'Stumme Köpfe in Block {layer}: {off}. Ein stummer Kopf gibt Nullen weiter. Alles nach ihm wird sofort neu gerechnet. „{answer}“ hatte {before} und hat {now}. Schalte auch andere aus, mit dem Schalter über jeder Karte.',
+      text: 'Stumme Köpfe in Block {layer}: {off}. Ein stummer Kopf gibt Nullen weiter. Alles nach ihm wird sofort neu gerechnet. {isMoved}„{answer}“ hatte {before} und hat {now}. Schalte auch andere aus, mit dem Schalter über jeder Karte.',
       ask: 'Ein Kopf ist ausgeschaltet. Sagt das Modell noch dasselbe, und wie sicher ist es sich?',
     },
     find: {
@@ -103,7 +103,7 @@ export const words: typeof english = {
     nextWord: 'Das nächste Token',
     guess: 'Das nächste Token mit allen Köpfen. Und jetzt?',
     was: 'war {share}',
-    offCount: 'Köpfe, die schweigen: {n}',
+    offCount: 'Zahl der stummen Köpfe: {n}',
     allOn: 'Alle wieder an',
     tryOff: 'Schalte einen Kopf aus: Das hier ändert sich sofort.',
     caveat: 'Ein Gewicht sagt, wohin ein Kopf schaut. Ob es darauf ankommt, sagt nur sein Schweigen.',

@@ -12,11 +12,11 @@ export const words: typeof english = {
     },
     decoder: {
       title: 'Nur Decoder: nie voraus',
-      text: 'Jedes Token liest sich selbst und was vor ihm steht. So lässt sich jede Stelle fragen, was als nächstes kommt, und die Antwort lässt sich anhängen und wieder lesen: „{continued}“ GPT und Llama sind von dieser Art.',
+      text: 'Jedes Token liest sich selbst und was vor ihm steht. So lässt sich jede Stelle fragen, was als Nächstes kommt, und die Antwort lässt sich anhängen und wieder lesen: „{continued}“ GPT und Llama sind von dieser Art.',
     },
     encoder: {
       title: 'Nur Encoder: alles auf einmal',
-      text: 'Keine Zelle ist schraffiert: Jedes Token liest die links und die rechts von ihm. Ein solches Modell kann nicht weiterschreiben, denn es wurde nie gefragt, was als nächstes kommt; aber es weiß, was jedes Wort *hier* bedeutet. BERT ist von dieser Art.',
+      text: 'Keine Zelle ist schraffiert: Jedes Token liest die links und die rechts von ihm. Ein solches Modell kann nicht weiterschreiben, denn es wurde nie gefragt, was als Nächstes kommt; aber es weiß, was jedes Wort *hier* bedeutet. BERT ist von dieser Art.',
     },
     both: {
       title: 'Encoder und Decoder: drei Karten',
@@ -80,7 +80,7 @@ export const words: typeof english = {
     trainedBlank: 'zu sagen, was verdeckte Wörter waren',
     trainedPair: 'den zweiten Text eines Paars zu schreiben',
     continueRow: 'weiterschreiben',
-    noContinue: 'wurde nie gefragt, was als nächstes kommt',
+    noContinue: 'wurde nie gefragt, was als Nächstes kommt',
     noContinueBoth: 'schreibt einen anderen Text, siehe unten',
     fillRow: 'die Lücke füllen',
     leftOnly: 'nur von links',

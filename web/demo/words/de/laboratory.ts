@@ -20,7 +20,7 @@ export const words: typeof english = {
     },
     attribution: {
       title: 'Wer hat das gesagt?',
-      text: 'Das Logit von „{right}“ liegt {difference} über dem von „{wrong}“. Es ist eine Summe: was die Einbettung, jeder Kopf und jede Feed-Forward-Schicht geschrieben hat, gelesen von der Ausgabeschicht. Die Balken sind ihre Teile.',
+      text: 'Das Logit von „{right}“ liegt {difference} über dem von „{wrong}“. Es ist eine Summe: was das Embedding, jeder Kopf und jede Feed-forward-Schicht geschrieben hat, gelesen von der Ausgabeschicht. Die Balken sind ihre Teile.',
     },
     ablation: {
       title: 'Nimm einen weg',

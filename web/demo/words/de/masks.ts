@@ -4,7 +4,7 @@ import type { words as english } from '../en/masks.js';
 
 export const words: typeof english = {
   title: 'Masken',
-  lead: 'Eine Maske sagt, was ein Token nicht sehen darf. Sie ist eine Matrix wie die Punktzahlen, 0, wo ein Token hinsehen darf, −∞, wo nicht, und wird vor Softmax addiert. Hier malst du sie auf Kopf {head} von Schicht {layer}.',
+  lead: 'Eine Maske sagt, was ein Token nicht sehen darf. Sie ist eine Matrix wie die Scores, 0, wo ein Token hinsehen darf, −∞, wo nicht, und wird vor Softmax addiert. Hier malst du sie auf Kopf {head} von Schicht {layer}.',
   steps: {
     causal: {
       title: 'Kein Blick voraus',
@@ -28,13 +28,13 @@ export const words: typeof english = {
     },
     empty: {
       title: 'Eine Zeile, die nichts sieht',
-      text: '{isEmpty}Alle Punktzahlen von *{row}* sind −∞. Wohin dann mit dem Gewicht von eins? Clearformer und `scaled_dot_product_attention` von torch sagen 0; `torch.nn.MultiheadAttention` teilt nichts durch nichts und sagt NaN, das sich durch alles Folgende zieht; d2l.ai maskiert mit −10⁶ und bekommt gleiche Gewichte, einen Mittelwert des Verbotenen.',
-      ask: 'Rate zuerst. Alle Punktzahlen von *{row}* sind −∞. Welche Gewichte kommen aus Softmax?',
+      text: '{isEmpty}Alle Scores von *{row}* sind −∞. Wohin dann mit dem Gewicht von eins? Clearformer und `scaled_dot_product_attention` von torch sagen 0; `torch.nn.MultiheadAttention` teilt nichts durch nichts und sagt NaN, das sich durch alles Folgende zieht; d2l.ai maskiert mit −10⁶ und bekommt gleiche Gewichte, einen Mittelwert des Verbotenen.',
+      ask: 'Rate zuerst. Alle Scores von *{row}* sind −∞. Welche Gewichte kommen aus Softmax?',
     },
     mistake: {
       title: 'Addiert, nicht multipliziert',
-      text: 'Manche Skripte multiplizieren die Punktzahlen mit einer Matrix aus 1 und −∞. Dann ist −∞ mal eine negative Punktzahl +∞, die Zelle, die verschwinden sollte, nimmt alles, und Softmax hat keine Zahl dafür: {broken} von {n} Zeilen sind falsch. Addiert bleibt −∞ bei −∞, wie die Punktzahl auch ist.',
-      ask: 'Rate zuerst. M ⊙ S multipliziert jede Punktzahl mit 1 oder mit −∞. In wie vielen der {n} Zeilen geht Softmax schief?',
+      text: 'Manche Skripte multiplizieren die Scores mit einer Matrix aus 1 und −∞. Dann ist −∞ mal ein negativer Score +∞, die Zelle, die verschwinden sollte, nimmt alles, und Softmax hat keine Zahl dafür: {broken} von {n} Zeilen sind falsch. Addiert bleibt −∞ bei −∞, wie die Punktzahl auch ist.',
+      ask: 'Rate zuerst. M ⊙ S multipliziert jeden Score mit 1 oder mit −∞. In wie vielen der {n} Zeilen geht Softmax schief?',
     },
     polarity: {
       title: 'Was heißt „wahr“?',
@@ -75,7 +75,7 @@ export const words: typeof english = {
     where: 'Wo die Maske liegt',
     head: 'dieser Kopf',
     all: 'alle Köpfe aller Schichten',
-    aboutM: 'zu den Punktzahlen addiert',
+    aboutM: 'zu den Scores addiert',
     aboutA: 'Gewichte',
     next: 'Nach „{token}“:',
     maySee: '{row} darf {column} lesen',

@@ -12,11 +12,11 @@ export const words: typeof english = {
     },
     look: {
       title: 'Sieh, was es ist',
-      text: 'Architektur, Art, Aufgabe, Größen, Tokenizer und jedes Problem: ein fehlender Tensor, ein ONNX-Export ohne safetensors, eine Architektur, die es noch nicht gibt. All das steht in den Köpfen der Dateien, ohne die Gewichte.',
+      text: 'Architektur, Art, Aufgabe, Größen, Tokenizer und jedes Problem: ein fehlender Tensor, ein ONNX-Export ohne safetensors, eine Architektur, die es noch nicht gibt. All das steht in den Headern (Kopfdaten), ohne die Gewichte.',
     },
     load: {
       title: 'Wähle, wie genau',
-      text: 'Die Balken sind der Speicher, den die Gewichte in 32, 16, 8 und 4 Bit brauchen. Weniger Bits laden schneller und sind fast so gut; [Kapitel 12](#/cost?step=5) misst, wie weit sich Antworten verschieben.',
+      text: 'Die Balken sind der Speicher, den die Gewichte in 32, 16, 8 und 4 Bit brauchen. Weniger Bits brauchen weniger Speicher und schreiben schneller; das Laden dauert etwas länger, denn die Datei ist dieselbe und wird unterwegs gerundet. Acht Bit sind fast so gut, vier weniger: [Kapitel 12](#/cost?step=5) misst, wie weit sich Antworten verschieben.',
     },
     read: {
       title: 'Sieh hinein',

@@ -7,7 +7,7 @@ export const words: typeof english = {
   lead: 'Am Ende des Stroms steht ein Vektor. Aus ihm macht das Modell eine Zahl für jedes Token, das es kennt, und aus diesen Zahlen wird ein Wort gezogen. Alles, was man „kreativ“ nennt, geschieht in diesen wenigen Schritten.',
   steps: {
     score: {
-      title: 'Eine Punktzahl für jedes Token',
+      title: 'Ein Score für jedes Token',
       text: 'Die letzte Zeile des {s|Stroms} trifft auf eine Spalte von *W* für jedes von {vocabulary} Tokens, und jedes Treffen gibt eine Zahl (*Logit*). {isTied}Die Spalten sind die eigenen Vektoren der Tokens, gefragt wird also: Auf wessen Vektor zeigt der Strom? „{answer}“ bekommt {logit}, „{second}“ {secondLogit}. Wähl eine Spalte und sieh ihre Zahlen.',
     },
     odds: {
@@ -16,12 +16,12 @@ export const words: typeof english = {
     },
     temperature: {
       title: 'Temperatur',
-      text: 'Teile die Punkte vor dem Softmax durch eine Zahl. Über 1 (*heiß*) rücken die Chancen zusammen, unter 1 (*kalt*) nimmt das erste immer mehr. Bei {temperature} hat „{answer}“ {warm} statt {share}, und „{second}“ {secondWarm}. Die Reihenfolge ändert sich nie. Schieb den Regler.',
-      ask: 'Die Punkte werden durch 2 geteilt. Was wird aus den {share} des wahrscheinlichsten Tokens?',
+      text: 'Teile die Scores vor dem Softmax durch eine Zahl. Über 1 (*heiß*) rücken die Chancen zusammen, unter 1 (*kalt*) nimmt das erste immer mehr. Bei {temperature} hat „{answer}“ {warm} statt {share}, und „{second}“ {secondWarm}. Bei 1 bleiben die Chancen, wie sie waren: „{answer}“ hat {same}. Die Reihenfolge ändert sich nie. Schieb den Regler.',
+      ask: 'Die Scores werden durch 2 geteilt. Was wird aus den {share} des wahrscheinlichsten Tokens?',
     },
     cut: {
       title: 'Den Rest abschneiden',
-      text: 'Hundert unwahrscheinliche Tokens sind zusammen wahrscheinlich genug, um hin und wieder gezogen zu werden. *Top-k* behält die {topK} wahrscheinlichsten: {afterK} bleiben. *Top-p* behält die wenigsten, die zusammen {topP} haben: {left} bleiben. Was abgeschnitten ist, bekommt vor dem Softmax −∞, die anderen teilen sich seinen Anteil: „{answer}“ hat {final}. Klick auf einen Balken schreibt dieses Wort weiter und zeigt, was folgt.',
+      text: 'Hundert unwahrscheinliche Tokens sind zusammen wahrscheinlich genug, um hin und wieder gezogen zu werden. *Top-k* behält die {topK} wahrscheinlichsten: {afterK} bleiben. {oneK}Hier behält *Top-k* nur das wahrscheinlichste. *Top-p* behält die wenigsten, die zusammen {topP} haben; übrig: {left}. Was abgeschnitten ist, bekommt vor dem Softmax −∞, die anderen teilen sich seinen Anteil: „{answer}“ hat {final}. Klick auf einen Balken schreibt dieses Wort weiter und zeigt, was folgt.',
     },
     draw: {
       title: 'Dreh das Rad',
@@ -30,7 +30,7 @@ export const words: typeof english = {
     },
     beams: {
       title: 'Mehreren zugleich folgen',
-      text: 'Ziehen entscheidet Wort für Wort. Eine *Strahlsuche* (beam search) folgt den besten paar Anfängen zugleich und behält die, deren logarithmierte Wahrscheinlichkeiten die größte Summe haben. Die dicke Linie ist bisher die beste, „{beamText}“ ({beamScore}); graue wurden aufgegeben. Ein spätes Wort kann einen frühen Favoriten überholen.',
+      text: 'Ziehen entscheidet Wort für Wort. Eine *Beam Search* folgt den besten paar Anfängen zugleich und behält die, deren logarithmierte Wahrscheinlichkeiten die größte Summe haben. Die dicke Linie ist bisher die beste, „{beamText}“ ({beamScore}); graue wurden aufgegeben. Ein spätes Wort kann einen frühen Favoriten überholen.',
     },
     lens: {
       title: 'Wann weiß es das?',
@@ -39,15 +39,15 @@ export const words: typeof english = {
     },
     who: {
       title: 'Wer hat es geschrieben?',
-      text: 'Der Strom ist eine Summe, also ist auch eine Punktzahl eine Summe: aus dem, was jeder Kopf und jedes Feed-forward-Netz hineingeschrieben hat (*attribution*). „{answer}“ liegt {lead} vor „{other}“. Kopf {whoHead} von Block {whoLayer} hat davon {whoValue} geschrieben, mehr als jeder andere. Wähl einen Kopf und sieh, wen er gelesen hat.',
+      text: 'Der Strom ist eine Summe, also ist auch ein Score eine Summe: aus dem, was jeder Kopf und jedes Feed-forward-Netz hineingeschrieben hat (*attribution*). „{answer}“ liegt {lead} vor „{other}“. Kopf {whoHead} von Block {whoLayer} hat davon {whoValue} geschrieben, mehr als jeder andere. Wähl einen Kopf und sieh, wen er gelesen hat.',
       ask: 'Wer hat die Antwort nach vorn gebracht: frühe Blöcke oder späte, Köpfe oder Feed-forward-Netze?',
     },
   },
   questions: {
     colder: {
-      ask: 'Temperatur 0,5, nichts abgeschnitten: Wie viel Prozent hat das wahrscheinlichste Token dann?',
+      ask: 'Temperatur 0.5, nichts abgeschnitten: Wie viel Prozent hat das wahrscheinlichste Token dann?',
       right: 'Ja, {share}.',
-      wrong: 'Nein. Stell den Regler auf 0,5 und lies es ab.',
+      wrong: 'Nein. Stell den Regler auf 0.5 und lies es ab.',
     },
     three: {
       ask: 'Stell **Top-p** (und die Temperatur, wenn du magst) so ein, dass genau drei Tokens übrig bleiben. Lass Top-k auf „alle“.',
@@ -62,9 +62,9 @@ export const words: typeof english = {
   },
   labels: {
     show: 'Zeige',
-    odds: 'Punkte und Chancen',
+    odds: 'Scores und Chancen',
     draws: 'hundert Züge',
-    beams: 'Strahlen',
+    beams: 'Beams',
     lens: 'Linse',
     who: 'wer es schrieb',
     backTo: 'Zurücknehmen, was von hier an folgt',
@@ -72,14 +72,14 @@ export const words: typeof english = {
     topK: 'Top-k',
     topP: 'Top-p',
     all: 'alle',
-    width: 'Strahlen',
+    width: 'Beams',
     byRank: 'wahrscheinlichste zuerst',
     byId: 'nach Nummer',
     vocabulary: 'eine Spalte für jedes von {n} Tokens',
     cutVocabulary: '(gezeichnet sind die {n} wahrscheinlichsten)',
     stream: 'letzte Zeile des Stroms',
     table: 'Ausgabeschicht',
-    logits: 'eine Punktzahl je Token',
+    logits: 'ein Score je Token',
     stages: 'Chancen nach jedem Schritt',
     stage_model: 'Softmax',
     stage_temperature: 'Temperatur',
@@ -101,11 +101,11 @@ export const words: typeof english = {
     inOrder: 'In der Reihenfolge, in der sie kamen',
     wheelName: 'Ein Rad mit einem Stück je Token, so breit wie seine Chance',
     stepName: 'Wort {n}',
-    beamName: 'Strahl {n}',
+    beamName: 'Beam {n}',
     beamScores: 'Summe der Logarithmen',
-    sentences: 'Die Strahlen als Text',
+    sentences: 'Die Beams als Text',
     bestBeam: 'Der beste hat als Ganzes eine Chance von {share}.',
-    treeName: 'Die Strahlen als Baum, eine Spalte je Wort',
+    treeName: 'Die Beams als Baum, eine Spalte je Wort',
     start: 'Tokens',
     afterBlock: 'Block {n}',
     lensCaption: 'Was es sagen würde, wenn es dort endete',

@@ -7,7 +7,7 @@ export const words: typeof english = {
   lead: 'Nichts in den Blöcken der Kapitel davor weiß, was ein Wort ist. Gib ihnen ein Bild als Reihe von Vektoren, und sie sehen. Dieses Modell hat von handgeschriebenen Ziffern gelernt; zeichne eine.',
   steps: {
     picture: {
-      title: 'Ein Bild hinein, zehn Werte heraus',
+      title: 'Ein Bild hinein, zehn Wahrscheinlichkeiten heraus',
       text: 'Das Bild hat 28 × 28 Pixel, jedes eine Zahl von −1, Papier, bis 1, Tinte. Das Modell sagt, wie viel es von jeder der zehn Klassen hält: hier {best}, mit {share}. Zeichne darüber, mit dem Zeiger oder mit Umschalt und den Pfeiltasten.',
     },
     patches: {
@@ -24,7 +24,7 @@ export const words: typeof english = {
     },
     similar: {
       title: 'Was nah ist, hat ihm niemand gesagt',
-      text: 'Vergleiche die gelernte Position eines Platzes mit allen anderen (ihr Kosinus). Platz {place} gleicht am meisten Platz {nearest}. Zeilen, Spalten und Nachbarn stehen in der Tabelle, obwohl das Modell nur die Zahlen 1 bis 49 bekam.',
+      text: 'Vergleiche die gelernte Position eines Platzes mit allen anderen (ihr Kosinus). Platz {place} gleicht am meisten Platz {nearest}. Die meisten Plätze gleichen am meisten einem Nachbarn, und die leeren Ecken gleichen einander, obwohl das Modell nur die Zahlen 1 bis 49 bekam.',
     },
     heads: {
       title: 'Was das Klassen-Token liest',
@@ -41,7 +41,7 @@ export const words: typeof english = {
     },
     shuffle: {
       title: 'Dieselben Ausschnitte, anderswo',
-      text: 'Alle 49 Ausschnitte sind da, in anderer Ordnung, und jeder bekommt die Position des Platzes, an dem er jetzt liegt. Das Modell sagt {best}, {share}. Ziehe Ausschnitte, oder klicke erst einen und dann einen anderen an, um sie zu tauschen.',
+      text: 'Alle 49 Ausschnitte sind da, in anderer Ordnung. {isPlaced}Jeder bekommt die Position des Platzes, an dem er jetzt liegt. {isAlong}Jeder behält den Positionsvektor, den er hatte. {isNone}Keiner bekommt eine Position. Das Modell sagt {best}, {share}. Ziehe Ausschnitte, oder klicke erst einen und dann einen anderen an, um sie zu tauschen.',
       ask: 'Alle Ausschnitte sind da, in anderer Ordnung. Sieht es noch eine {was}?',
     },
     along: {
@@ -169,7 +169,7 @@ export const words: typeof english = {
         },
         shuffle: {
           title: 'Dieselben Ausschnitte, anderswo',
-          text: 'Alle {places} Ausschnitte sind da, in anderer Ordnung, und jeder bekommt die Position des Platzes, an dem er jetzt liegt. Das Modell sagt {best}, {share}. Ziehe Ausschnitte, oder klicke erst einen und dann einen anderen an, um sie zu tauschen.',
+          text: 'Alle {places} Ausschnitte sind da, in anderer Ordnung. {isPlaced}Jeder bekommt die Position des Platzes, an dem er jetzt liegt. {isAlong}Jeder behält den Positionsvektor, den er hatte. {isNone}Keiner bekommt eine Position. Das Modell sagt {best}, {share}. Ziehe Ausschnitte, oder klicke erst einen und dann einen anderen an, um sie zu tauschen.',
           ask: 'Alle Ausschnitte sind da, in anderer Ordnung. Sagt es noch {was}?',
         },
       },

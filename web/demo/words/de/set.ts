@@ -44,15 +44,15 @@ export const words: typeof english = {
       wrong: 'Nein. Zähl die Streifen, die verschieden sind.',
     },
     masked: {
-      ask: 'Bring die Figur in einen Zustand, in dem die Reihenfolge zählt, obwohl keine Positionen addiert werden. Dann drück „Prüfen“.',
+      ask: 'Bring die Abbildung in einen Zustand, in dem die Reihenfolge zählt, obwohl keine Positionen addiert werden. Dann drück „Prüfen“.',
       right: 'Ja: Mit der Maske ist der größte Unterschied {difference}.',
       wrong:
         'Noch nicht: Hier ist der größte Unterschied ohne Positionen {difference}. Es müsste sich ändern, wer wen sieht.',
     },
     next: {
       ask: 'Der mitgeführte Satz wird von hinten gelesen. Was kommt nach Meinung des Geschichtenmodells als Nächstes?',
-      right: 'Ja, „{answer}“. Dreh den Satz in der Figur um, dann siehst du, wie sicher es ist.',
-      wrong: 'Nein, nicht „{answer}“. Wähl in der Figur den Satz und drück „Umdrehen“.',
+      right: 'Ja, „{answer}“. Dreh den Satz in der Abbildung um, dann siehst du, wie sicher es ist.',
+      wrong: 'Nein, nicht „{answer}“. Wähl in der Abbildung den Satz und drück „Umdrehen“.',
     },
   },
   labels: {

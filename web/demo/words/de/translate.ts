@@ -17,7 +17,7 @@ export const words: typeof english = {
     write: {
       title: 'Der Decoder schreibt ein Token nach dem anderen',
       text: 'Er sieht, was er bisher geschrieben hat, nie, was kommt, und sagt, wie wahrscheinlich jedes Token als nächstes ist. Hier hat *{token}* {share}. Das wahrscheinlichste wird genommen, und alles beginnt von vorn, ein Token weiter.',
-      ask: 'Geschrieben ist, was hier steht. Welches Token kommt als nächstes?',
+      ask: 'Geschrieben ist, was hier steht. Welches Token kommt als Nächstes?',
     },
     cross: {
       title: '{q|Q} von hier, {k|K} und {v|V} von dort',
@@ -25,7 +25,7 @@ export const words: typeof english = {
     },
     map: {
       title: 'Eine Karte zweier Texte',
-      text: 'Jede Zeile ist ein Token, das geschrieben wird, jede Spalte eines, das gelesen wurde; Zeilen summieren sich zu 1. Dieser Kopf hat gelernt, was ihm niemand gesagt hat: welches Wort zu welchem gehört. Andere Köpfe zeichnen andere Karten; probiere sie.',
+      text: 'Jede Zeile ist ein Token, das geschrieben wird, jede Spalte eines, das gelesen wurde; Zeilen summieren sich zu 1. {isMap}Dieser Kopf hat gelernt, was ihm niemand gesagt hat: welches Wort zu welchem gehört. Jeder Kopf zeichnet eine andere Karte; probiere sie.',
     },
     force: {
       title: 'Leg ihm ein Wort in den Mund',
@@ -34,7 +34,7 @@ export const words: typeof english = {
     },
     beams: {
       title: 'Nicht das wahrscheinlichste Wort, der wahrscheinlichste Satz',
-      text: 'Jedes Mal das wahrscheinlichste Token zu nehmen (**gierig**) kann in eine Ecke führen. **Beam Search** hält mehrere Anfänge am Leben und nimmt am Ende das beste Ganze: Es zählt die Summe der Logarithmen aller seiner Wahrscheinlichkeiten.',
+      text: 'Jedes Mal das wahrscheinlichste Token zu nehmen (**gierig**) kann in eine Ecke führen. **Beam Search** hält mehrere Anfänge am Leben und nimmt am Ende das beste Ganze: Es zählt die Summe der Logarithmen aller seiner Wahrscheinlichkeiten, geteilt durch seine Länge.',
     },
     limits: {
       title: 'Es kennt, was man ihm gezeigt hat',
@@ -50,7 +50,7 @@ export const words: typeof english = {
     once: {
       ask: 'Wie oft läuft der Encoder, während der ganze Satz geschrieben wird?',
       right: 'Der Encoder lief in {encoder} Schritt, der Decoder in {decoder}.',
-      wrong: 'An seinen Hooks gezählt lief der Encoder in {encoder} Schritt, der Decoder in {decoder}.',
+      wrong: 'An seinen Messpunkten gezählt lief der Encoder in {encoder} Schritt, der Decoder in {decoder}.',
     },
     forced: {
       ask: 'Erzwinge ein Token so, dass sich auch spätere Wörter ändern. ([Der Schritt dazu](?step=5))',

@@ -5,16 +5,16 @@ export const words = {
   lead: 'Reading from other tokens is half of a block. The other half thinks about each token by itself. Both write what they find onto the same {s|stream}, and the model is a pile of such blocks.',
   steps: {
     moves: {
-      title: 'Twice the same move',
-      text: 'A vector of {model} numbers runs through the block, one for each token (the *residual stream*). A box reads it, works, and *adds* what it found: first *attention*, which looks at other tokens, then the *feed-forward network*, which looks at none. Choose a box and see the numbers that it adds. For “{token}”, attention adds a step of length {read}.',
+      title: 'The same move for each box',
+      text: 'A vector of {model} numbers runs through the block, one for each token (the *residual stream*). A box reads it, works, and *adds* what it found. {isPair}First comes *attention*, which looks at other tokens, then the *feed-forward network*, which looks at none. {isCross}First comes *attention*, which looks at other tokens, then *cross-attention*, which looks at the other text, then the *feed-forward network*, which looks at none. {isPost}Here a norm follows each sum. Choose a box and see the numbers that it adds. For “{token}”, attention adds a step of length {read}.',
     },
     stream: {
-      title: 'A stream that is only added to',
-      text: 'Nothing is overwritten. Row by row this is one token on its way up, and the ribbon is as wide as the vector is long: {first} where it enters, {last} where it leaves the last block. So what an early block wrote can still be read by a late one.',
+      title: 'A token on its way up',
+      text: '{isPre}The stream is only added to, nothing is overwritten. {isPost}Here a norm behind each sum brings the stream itself to one size. Row by row this is one token on its way up, and the ribbon is as wide as the vector is long: {first} where it enters, {last} where it leaves the last block. {isPre}So what an early block wrote can still be read by a late one.',
     },
     norm: {
-      title: 'Brought to one size first',
-      text: 'A stream that is only added to grows. So each box gets a copy in which every row has been divided by its own size (*RMSNorm*; a *LayerNorm* also takes the mean away). Left before, right after, between them what was divided by. The stream itself stays as it was.',
+      title: 'Brought to one size',
+      text: '{isPre}A stream that is only added to grows. {isPre}So each box gets a copy in which every row has been divided by its own size (*RMSNorm*; a *LayerNorm* also takes the mean away). {isPost}Behind each sum every row of the stream is divided by its own size (*RMSNorm*; a *LayerNorm*, as here, also takes the mean away). Left before, right after, between them what was divided by. {isPre}The stream itself stays as it was. {isPost}The next box reads, and adds to, what is on the right.',
     },
     feed: {
       title: 'Each token by itself',

@@ -32,7 +32,7 @@ export const words = {
     },
     carry: {
       title: 'Carry the values',
-      text: 'The weights of a row meet a column of {v|**V**}. The largest part of what comes out is what *{best}* hands over, and *{row}* takes it along.',
+      text: 'The weights of a row meet a column of {v|**V**}. The largest part of what comes out is what *{most}* hands over, and *{row}* takes it along.',
     },
     change: {
       title: 'Change a number',
@@ -62,6 +62,25 @@ export const words = {
       ask: 'Queries and keys of 256 random numbers, each of variance 1. What is the variance of their products?',
       right: 'Measured just now: {measured}. Each of the 256 products adds its own variance of 1.',
       wrong: 'Measured just now: {measured}. How many products are summed, and what is the variance of one?',
+    },
+  },
+  variants: {
+    own: {
+      lead: 'A head with your own {q|Q}, {k|K} and {v|V} instead of a model’s: {d} numbers wide, with everything that it computes from them.',
+      steps: {
+        views: {
+          title: 'Three views of a token',
+          text: '{q|**Q**} is what a token looks for, {k|**K**} what it answers to, {v|**V**} what it hands over: query, key, value. A model multiplies its tokens by three learned matrices to get them; these are yours.',
+        },
+        change: {
+          title: 'Change a number',
+          text: 'Choose a cell of {q|Q}, {k|K} or {v|V} and type. Everything to the right is computed again. Try this: let *{row}* give *{target}* more than half its weight. {a|{task}}',
+        },
+        batch: {
+          title: 'All heads at once',
+          text: '`bmm` multiplies a stack of matrices, each by its partner: the shapes say it. Yours is a stack of one; [a model’s](?qkv=) has a matrix for each head.',
+        },
+      },
     },
   },
   labels: {

@@ -6,7 +6,7 @@ export const words = {
   steps: {
     several: {
       title: 'Many readers at once',
-      text: 'Each map is one head (*attention head*): a row for each token, coloured where it reads. Below each map is what that head takes along. In block {layer} that is {width} numbers for each token, and the {heads} rows at the bottom are the choices of “{token}”: the heads do not agree, and that is their use.',
+      text: 'Each map is one head (*attention head*): a row for each token, coloured where it reads. Below each map is what that head takes along. In block {layer} that is {width} numbers for each token, and the {heads} rows at the bottom are the choices of “{token}”. {isMany}The heads do not agree, and that is their use.',
     },
     split: {
       title: 'One wide matrix or many narrow ones',
@@ -23,7 +23,7 @@ export const words = {
     },
     silence: {
       title: 'Switch one off',
-      text: 'Heads silent in block {layer}: {off}. A silent head hands over zeros. Everything after it is computed again at once. “{answer}” had {before} and has {now}. Switch others off, too, with the switch over each map.',
+      text: 'Heads silent in block {layer}: {off}. A silent head hands over zeros. Everything after it is computed again at once. {isMoved}“{answer}” had {before} and has {now}. Switch others off, too, with the switch over each map.',
       ask: 'One head is switched off. Will the model still say the same, and how sure will it be?',
     },
     find: {
@@ -37,7 +37,7 @@ export const words = {
     alone: {
       title: 'One block is not enough',
       text: 'The same data and the same steps with a single block: train it, and no stripe forms. To find “what followed this token” a head has to see, at each place, which token came *before*; a block below must have written that there. Two heads that work together across blocks are the smallest *circuit*.',
-      ask: 'With one block instead of two, same heads, same data: will it learn to continue the repetition?',
+      ask: 'With one block instead of two, as many heads in the block, the same data: will it learn to continue the repetition?',
     },
     need: {
       title: 'Who is needed?',
@@ -101,7 +101,7 @@ export const words = {
     nextWord: 'The next token',
     guess: 'The next token with all heads. And now?',
     was: 'was {share}',
-    offCount: 'Heads that are silent: {n}',
+    offCount: 'How many heads are silent: {n}',
     allOn: 'All on again',
     tryOff: 'Switch a head off: this changes at once.',
     caveat: 'A weight says where a head reads. Whether it matters, only silence tells.',

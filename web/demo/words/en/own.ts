@@ -14,7 +14,7 @@ export const words = {
     },
     load: {
       title: 'Choose how exact',
-      text: 'The bars are the memory that the weights take in 32, 16, 8 and 4 bits. Fewer bits are faster to load and nearly as good; [chapter 12](#/cost?step=5) measures how far answers move.',
+      text: 'The bars are the memory that the weights take in 32, 16, 8 and 4 bits. Fewer bits take less memory and write faster; loading takes a little longer, since the file is the same and is rounded on the way. Eight bits are nearly as good, four less so: [chapter 12](#/cost?step=5) measures how far answers move.',
     },
     read: {
       title: 'Look inside',

@@ -14,12 +14,12 @@ export const words = {
     },
     temperature: {
       title: 'Temperature',
-      text: 'Divide the scores by a number before the softmax. Above 1 (*hot*) the odds come nearer to each other, below 1 (*cold*) the first takes ever more. At {temperature}, “{answer}” has {warm} in place of {share}, and “{second}” {secondWarm}. The order never changes. Move the slider.',
+      text: 'Divide the scores by a number before the softmax. Above 1 (*hot*) the odds come nearer to each other, below 1 (*cold*) the first takes ever more. At {temperature}, “{answer}” has {warm} in place of {share}, and “{second}” {secondWarm}. At 1 the odds stay as they were: “{answer}” has {same}. The order never changes. Move the slider.',
       ask: 'The scores are divided by 2. What becomes of the likeliest token’s {share}?',
     },
     cut: {
       title: 'Cut the tail',
-      text: 'A hundred unlikely tokens are together likely enough to be drawn now and then. *Top-k* keeps the {topK} likeliest: {afterK} are left. *Top-p* keeps the fewest that together hold {topP}: {left} are left. What is cut gets −∞ before the softmax, so the others share its part: “{answer}” has {final}. Click a bar to write that word on and see what follows.',
+      text: 'A hundred unlikely tokens are together likely enough to be drawn now and then. *Top-k* keeps the {topK} likeliest: {afterK} are left. {oneK}Here *top-k* keeps only the likeliest. *Top-p* keeps the fewest that together hold {topP}: that leaves {left}. What is cut gets −∞ before the softmax, so the others share its part: “{answer}” has {final}. Click a bar to write that word on and see what follows.',
     },
     draw: {
       title: 'Turn the wheel',

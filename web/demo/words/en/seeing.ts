@@ -5,7 +5,7 @@ export const words = {
   lead: 'Nothing in the blocks of the chapters before knows what a word is. Give them a picture as a row of vectors, and they see. This model learned from handwritten digits; draw one.',
   steps: {
     picture: {
-      title: 'A picture in, ten scores out',
+      title: 'A picture in, ten probabilities out',
       text: 'The picture has 28 × 28 pixels, each a number from −1, paper, to 1, ink. The model says how much it holds for each of ten classes: here {best}, with {share}. Draw over it with a pointer, or with Shift and the arrow keys.',
     },
     patches: {
@@ -22,7 +22,7 @@ export const words = {
     },
     similar: {
       title: 'Nobody told it what is near',
-      text: 'Compare the learned position of one place with all others (their cosine). Place {place} is most like place {nearest}. Rows, columns and neighbours are in the table, though the model was given nothing but numbers 1 to 49.',
+      text: 'Compare the learned position of one place with all others (their cosine). Place {place} is most like place {nearest}. Most places are most like a neighbour, and the empty corners are like each other, though the model was given nothing but numbers 1 to 49.',
     },
     heads: {
       title: 'What the class token reads',
@@ -39,7 +39,7 @@ export const words = {
     },
     shuffle: {
       title: 'The same patches, elsewhere',
-      text: 'All 49 patches are there, in another order, and each gets the position of the place where it now lies. The model says {best}, {share}. Drag patches, or click one and then another, to exchange them.',
+      text: 'All 49 patches are there, in another order. {isPlaced}Each gets the position of the place where it now lies. {isAlong}Each keeps the position vector it had. {isNone}None gets a position. The model says {best}, {share}. Drag patches, or click one and then another, to exchange them.',
       ask: 'All patches are there, in another order. Will it still see a {was}?',
     },
     along: {
@@ -165,7 +165,7 @@ export const words = {
         },
         shuffle: {
           title: 'The same patches, elsewhere',
-          text: 'All {places} patches are there, in another order, and each gets the position of the place where it now lies. The model says {best}, {share}. Drag patches, or click one and then another, to exchange them.',
+          text: 'All {places} patches are there, in another order. {isPlaced}Each gets the position of the place where it now lies. {isAlong}Each keeps the position vector it had. {isNone}None gets a position. The model says {best}, {share}. Drag patches, or click one and then another, to exchange them.',
           ask: 'All patches are there, in another order. Will it still say {was}?',
         },
       },

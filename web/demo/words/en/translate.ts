@@ -23,7 +23,7 @@ export const words = {
     },
     map: {
       title: 'A map of two texts',
-      text: 'Each row is a token that is written, each column one that was read; rows sum to 1. This head has learned what was never told to it, which word belongs to which. Other heads draw other maps: try them.',
+      text: 'Each row is a token that is written, each column one that was read; rows sum to 1. {isMap}This head has learned what was never told to it, which word belongs to which. Every head draws another map: try them.',
     },
     force: {
       title: 'Put a word in its mouth',
@@ -32,7 +32,7 @@ export const words = {
     },
     beams: {
       title: 'Not the likeliest word, the likeliest sentence',
-      text: 'Taking the likeliest token each time (**greedy**) can lead into a corner. **Beam search** keeps several beginnings alive and in the end takes the best whole: the sum of the logarithms of all its probabilities counts.',
+      text: 'Taking the likeliest token each time (**greedy**) can lead into a corner. **Beam search** keeps several beginnings alive and in the end takes the best whole: the sum of the logarithms of all its probabilities, divided by its length, counts.',
     },
     limits: {
       title: 'It knows what it was shown',

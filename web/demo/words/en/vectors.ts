@@ -6,7 +6,7 @@ export const words = {
   steps: {
     cut: {
       title: 'A text is cut into pieces',
-      text: '“{text}” has {letters} characters, but {tokens} pieces (tokens). What is frequent stays whole, with the blank before it; what is rare falls into syllables or letters. The number under a piece is its place in a list (its id). Change the text and watch.',
+      text: 'Characters in “{text}”: {letters}. Pieces (tokens): {tokens}. What is frequent stays whole, with the blank before it; what is rare falls into syllables or letters. The number under a piece is its place in a list (its id). Change the text and watch.',
     },
     others: {
       title: 'Every model cuts in its own way',
@@ -22,7 +22,7 @@ export const words = {
     },
     near: {
       title: 'Rows that point the same way',
-      text: 'What is used alike came to lie alike. Nearest to “{token}” points “{near}”, with a cosine of {cosine} (1 would be the same direction). Nobody wrote that down. Try [she](?id=358), [big](?id=370), or [two](?of=marian-tiny-en-fr&id=1293) in the translator.',
+      text: '{isAlike}What is used alike came to lie alike. Nearest to “{token}” points “{near}”, with a cosine of {cosine} (1 would be the same direction). {isAlike}Nobody wrote that down. Try [she](?id=358), [big](?id=370), or [two](?of=marian-tiny-en-fr&id=1293) in the translator.',
       ask: 'Guess first. The story model has read nothing but children’s stories. Which tokens point the same way as the full stop?',
     },
     sum: {
