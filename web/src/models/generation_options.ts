@@ -72,10 +72,11 @@ export interface GenerationOptions extends EditOptions {
   forced_bos_token_id?: number | null | undefined;
   /** The token at max_length. */
   forced_eos_token_id?: number | readonly number[] | null | undefined;
-  /** [position, token] */
+  /** [[position, token], …]: the token at this position. */
   forced_decoder_ids?: readonly (readonly [number, number | null])[] | null | undefined;
-  /** Tokens that never occur, or not as the first. */
+  /** Tokens that never occur. */
   suppress_tokens?: readonly number[] | null | undefined;
+  /** Tokens that do not occur as the first new one. */
   begin_suppress_tokens?: readonly number[] | null | undefined;
   /**
    * [start, factor]: after this number of new tokens the end token becomes more likely with each token, unless another
@@ -106,8 +107,9 @@ export interface GenerationOptions extends EditOptions {
   top_h?: number | null | undefined;
   /** Only the tokens with information closest to the entropy, until their probabilities sum to this. */
   typical_p?: number | null | undefined;
-  /** Only tokens with at least this probability; eta_cutoff: lower if the entropy is high. */
+  /** Only tokens with at least this probability. */
   epsilon_cutoff?: number | null | undefined;
+  /** Only tokens with at least this probability, or a lower one if the entropy is high. */
   eta_cutoff?: number | null | undefined;
 
   // Special tokens; null: none.
@@ -117,6 +119,7 @@ export interface GenerationOptions extends EditOptions {
   pad_token_id?: number | null | undefined;
   /** The first token if there is no prompt. */
   bos_token_id?: number | null | undefined;
+  /** The first token of the decoder. */
   decoder_start_token_id?: number | null | undefined;
 
   // Output.

@@ -105,6 +105,7 @@ class FigureCost extends MeasuredFigure<Data, typeof words> {
     const { n, d, k } = this.#sizes;
     const work = (attention?.multiply_adds ?? 0) / (recurrent?.multiply_adds ?? 1);
     const gain = cache ? cache.without.milliseconds / cache.kept.milliseconds : Number.NaN;
+    const path = counted[2]?.maximum_path_length;
     const last = times?.series[0]?.points.at(-1);
     return {
       n: String(n),
@@ -114,9 +115,9 @@ class FigureCost extends MeasuredFigure<Data, typeof words> {
       attention: millions(attention),
       recurrent: millions(recurrent),
       [work < 1 ? 'ratio' : 'times']: decimals(work, 2),
-      handed: grouped(n - 1),
+      [n === 2 ? 'once' : 'handed']: grouped(n - 1),
       layers: grouped(Math.ceil((n - 1) / (k - 1))),
-      path: String(counted[2]?.maximum_path_length ?? ''),
+      [path === 1 ? 'onePath' : 'path']: String(path ?? ''),
       ...(cache && (gain > 1.05 ? { faster: decimals(gain, 1) } : { slower: decimals(1 / gain, 1) })),
       ...(last && { longest: String(last.n), ms: decimals(last.milliseconds, 2) }),
       ...(q8 && fp32 && { smaller: decimals(fp32.bytes / q8.bytes, 1) }),

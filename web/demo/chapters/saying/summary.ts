@@ -25,7 +25,7 @@ export function summary({ odds, prompt, settings, draws, beams, lens, attributio
     ...(prompt.shelved.model.cfg.tie_word_embeddings === true && { isTied: '' }),
     ...{ final: share(3, best), afterK: left[2] ?? '', left: left[3] ?? '' },
     ...{ temperature: String(settings.temperature), topP: String(settings.top_p) },
-    ...(settings.top_k > 0 && { [settings.top_k === 1 ? 'oneK' : 'topK']: String(settings.top_k) }),
+    ...(settings.top_k > 0 && (settings.top_k === 1 ? { oneK: '' } : { topK: String(settings.top_k) })),
     difference: odds.unembedding ? spoken(odds.unembedding.difference) : '',
   };
   const drawn = draws?.tokens.find(({ piece }) => piece.id === best);

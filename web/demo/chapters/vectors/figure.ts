@@ -39,6 +39,9 @@ export interface VectorsData {
   readonly sum?: Sum;
 }
 
+/** From this cosine on two rows point about the same way. */
+const alike = 0.2;
+
 class FigureVectors extends MeasuredFigure<VectorsData, typeof words> {
   /** The column under the pointer. */
   #pointed: number | undefined;

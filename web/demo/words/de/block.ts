@@ -8,7 +8,7 @@ export const words: typeof english = {
   steps: {
     moves: {
       title: 'Derselbe Zug für jeden Kasten',
-      text: 'Durch den Block läuft ein Vektor von {model} Zahlen, einer je Token (der *Residualstrom*). Ein Kasten liest ihn, arbeitet und *addiert*, was er gefunden hat. {isPair}Erst kommt die *Attention*, die auf andere Tokens schaut, dann das *Feed-forward-Netz*, das auf keines schaut. {isCross}Erst kommt die *Attention*, die auf andere Tokens schaut, dann die *Cross-Attention*, die auf den anderen Text schaut, dann das *Feed-forward-Netz*, das auf keines schaut. {isPost}Hier folgt auf jede Summe eine Norm. Wähl einen Kasten und sieh die Zahlen, die er addiert. Für „{token}“ addiert die Attention einen Schritt der Länge {read}.',
+      text: 'Durch den Block läuft ein Vektor von {model} Zahlen, einer je Token (der *Residualstrom*). Ein Kasten liest ihn, arbeitet und *addiert*, was er gefunden hat. {isPair}Erst kommt die *Attention*, die auf andere Tokens schaut, dann das *Feed-forward-Netz*, das auf keines schaut. {isCross}Erst kommt die *Attention*, die auf andere Tokens schaut, dann die *Cross-Attention*, die auf den anderen Text schaut, dann das *Feed-forward-Netz*, das auf keines schaut. {isPost}Hier folgt auf jede Summe eine Norm. Wähle einen Kasten und sieh die Zahlen, die er addiert. Für „{token}“ addiert die Attention einen Schritt der Länge {read}.',
     },
     stream: {
       title: 'Ein Token auf seinem Weg',
@@ -128,7 +128,7 @@ export const words: typeof english = {
     withoutBox: 'ohne ihn',
     neverOther: 'Ohne irgendeinen von ihnen sagt das Modell noch dasselbe.',
     saysOther: 'Ohne {box} von Block {n} sagt es „{said}“.',
-    chooseCell: 'Wähl eine Zelle, um diesen Kasten herauszunehmen.',
+    chooseCell: 'Wähle eine Zelle, um diesen Kasten herauszunehmen.',
     nextWord: 'Das nächste Token',
     guess: 'Das nächste Token mit allen Kästen. Und jetzt?',
     was: 'war {share}',

@@ -17,11 +17,11 @@ export const words: typeof english = {
     },
     short: {
       title: 'Kurze Texte sind billig',
-      text: 'Mit *n* = {n} unter *d* = {d} braucht Attention nur das {ratio}-Fache der Multiplikationen einer rekurrenten Schicht. Mit *n* = {n} und *d* = {d} braucht sie das {times}-Fache einer rekurrenten Schicht: Der Text ist nicht mehr kurz. Sätze sind kurz und Vektoren lang: hier hat der Transformer angefangen.',
+      text: 'Mit *n* = {n} unter *d* = {d} braucht Attention nur das {ratio}-Fache der Multiplikationen einer rekurrenten Schicht. Mit *n* = {n} und *d* = {d} braucht sie das {times}-Fache einer rekurrenten Schicht: Der Text ist nicht mehr kurz. Sätze sind kurz und Vektoren lang: Hier hat der Transformer angefangen.',
     },
     path: {
       title: 'Wie weit ist es vom ersten Wort zum letzten?',
-      text: 'In einer Schicht Attention liest jedes Token jedes andere: ein Schritt. Eine rekurrente Schicht reicht das erste Wort {handed}-mal weiter. Die Balken zählen wie Abschnitt 4 von „Attention Is All You Need“: *n* / *k*, hier {path} Schichten, für einen Stapel von Faltungen. Jede davon reicht *k* − 1 Tokens weiter, sodass sich beide Enden nach {layers} treffen. In der Tabelle dort steht der Logarithmus von *n* zur Basis *k*, denn sie meint Faltungen mit Lücken (dilated). Nachbarn sind die *r* = 2*k* nächsten Tokens, oder alle, wenn es weniger sind.',
+      text: 'In einer Schicht Attention liest jedes Token jedes andere: ein Schritt. Eine rekurrente Schicht reicht das erste Wort {handed}-mal weiter. Eine rekurrente Schicht reicht das erste Wort {once}-mal weiter. Die Balken zählen wie Abschnitt 4 von „Attention Is All You Need“: *n* / *k*, hier {path} Schichten, für einen Stapel von Faltungen. Die Balken zählen wie Abschnitt 4 von „Attention Is All You Need“: *n* / *k*, hier {onePath} Schicht, für einen Stapel von Faltungen. Jede davon reicht *k* − 1 Tokens weiter, sodass sich beide Enden nach {layers} treffen. In der Tabelle dort steht der Logarithmus von *n* zur Basis *k*, denn sie meint Faltungen mit Lücken (dilated). Nachbarn sind die *r* = 2*k* nächsten Tokens, oder alle, wenn es weniger sind.',
     },
     cache: {
       title: 'Schreiben liest alles noch einmal, oder merkt es sich',

@@ -4,7 +4,7 @@ import type { words as english } from '../en/head.js';
 
 export const words: typeof english = {
   title: 'Ein Kopf, Zahl für Zahl',
-  lead: 'Schicht {layer}, Kopf {head} des Modells, das die Geschichte schreibt. Er ist {d} Zahlen breit, deshalb muss nichts weggelassen werden: Das ist alles, was er mit deinem Satz macht.',
+  lead: 'Block {layer}, Kopf {head} des Modells, das die Geschichte schreibt. Er ist {d} Zahlen breit, deshalb muss nichts weggelassen werden: Das ist alles, was er mit deinem Satz macht.',
   steps: {
     views: {
       title: 'Drei Blicke auf ein Token',
@@ -121,7 +121,7 @@ export const words: typeof english = {
     youSet: 'von dir gesetzt auf',
     clickAgain: 'Noch ein Klick oder tippen ändert sie',
     said: '{matrix}, {label}, {n}: {value}',
-    layer: 'Schicht',
+    layer: 'Block',
     head: 'Kopf',
     own: 'Eigene Q, K, V',
     yours: 'Deine eigenen Matrizen',

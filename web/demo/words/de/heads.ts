@@ -134,10 +134,10 @@ export const words: typeof english = {
     score: 'Wert',
     place: 'Block·Kopf',
     howFound: 'Mittleres Gewicht über vier Zeilen von {n} Tokens: zufällige, dann dieselben noch einmal.',
-    opens: 'Wähl einen, um seine Karte zu öffnen.',
+    opens: 'Wähle einen, um seine Karte zu öffnen.',
     needs: 'Wie sich der Vorsprung von „{best}“ vor „{second}“ ({base}) ohne jeden Kopf ändert',
     bias: 'Bias',
     without: 'ohne ihn',
-    silenceHint: 'Wähl eine Zelle, um diesen Kopf auszuschalten.',
+    silenceHint: 'Wähle eine Zelle, um diesen Kopf auszuschalten.',
   },
 };

@@ -8,7 +8,7 @@ export const words: typeof english = {
   steps: {
     hook: {
       title: 'Jede Zahl bei ihrem Namen',
-      text: 'Dieses Modell hat {hooks} Messpunkte (*hooks*), benannt wie in TransformerLens. Wähle einen, wähle einen Kopf, zeige auf eine Zelle. Tippe in eine Zelle: der Durchgang läuft noch einmal, mit deiner Zahl an ihrer Stelle. Die Namen zählen ab 0, wie im Code: `blocks.0` ist Block 1 dieses Buchs.',
+      text: 'Dieses Modell hat {hooks} Messpunkte (*hooks*), benannt wie in TransformerLens. Wähle einen, wähle einen Kopf, zeige auf eine Zelle. Tippe in eine Zelle: Der Durchgang läuft noch einmal, mit deiner Zahl an ihrer Stelle. Die Namen zählen ab 0, wie im Code: `blocks.0` ist Block 1 dieses Buchs.',
     },
     edit: {
       title: 'Eingriffe sind Daten',
@@ -29,11 +29,11 @@ export const words: typeof english = {
     },
     patching: {
       title: 'Trag eine hinüber',
-      text: 'Ein zweiter Satz gibt eine andere Antwort: der Unterschied ist {clean} hier und {corrupted} dort. Nimm eine Aktivierung aus dem ersten Satz in den zweiten: wo kommt die erste Antwort zurück? Ändere den zweiten Satz, wie du willst; er braucht gleich viele Tokens.',
+      text: 'Ein zweiter Satz gibt eine andere Antwort: Der Unterschied ist {clean} hier und {corrupted} dort. Nimm eine Aktivierung aus dem ersten Satz in den zweiten: Wo kommt die erste Antwort zurück? Ändere den zweiten Satz, wie du willst; er braucht gleich viele Tokens.',
     },
     detect: {
       title: 'Finde Köpfe an ihren Gewohnheiten',
-      text: 'Zufällige Tokens, dann dieselben noch einmal: manche Köpfe sehen auf das Token davor, manche auf das erste, manche dorthin, wo dieses Token schon stand, manche auf das, was danach kam. {found} Köpfe geben mehr als die Hälfte ihrer Aufmerksamkeit auf eine dieser Weisen aus. Wähle einen, um ihn zu öffnen.',
+      text: 'Zufällige Tokens, dann dieselben noch einmal: Manche Köpfe sehen auf das Token davor, manche auf das erste, manche dorthin, wo dieses Token schon stand, manche auf das, was danach kam. {found} Köpfe geben mehr als die Hälfte ihrer Attention auf eine dieser Weisen aus. Wähle einen, um ihn zu öffnen.',
     },
     compare: {
       title: 'Dasselbe, in weniger Bits',
@@ -89,7 +89,7 @@ export const words: typeof english = {
     otherSentence: 'Tim went to the park.',
     by: 'Was übertragen wird',
     position: 'Position',
-    layer: 'Schicht',
+    layer: 'Block',
     patchingAbout: 'der Vorsprung mit jeder Übertragung',
     patchingLengths:
       'Der zweite Satz ist {n} Tokens lang, der erste {of}: Was übertragen wird, braucht seinen Platz, also mache sie gleich lang.',

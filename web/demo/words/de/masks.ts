@@ -4,7 +4,7 @@ import type { words as english } from '../en/masks.js';
 
 export const words: typeof english = {
   title: 'Masken',
-  lead: 'Eine Maske sagt, was ein Token nicht sehen darf. Sie ist eine Matrix wie die Scores, 0, wo ein Token hinsehen darf, −∞, wo nicht, und wird vor Softmax addiert. Hier malst du sie auf Kopf {head} von Schicht {layer}.',
+  lead: 'Eine Maske sagt, was ein Token nicht sehen darf. Sie ist eine Matrix wie die Scores, 0, wo ein Token hinsehen darf, −∞, wo nicht, und wird vor Softmax addiert. Hier malst du sie auf Kopf {head} von Block {layer}.',
   steps: {
     causal: {
       title: 'Kein Blick voraus',
@@ -12,7 +12,7 @@ export const words: typeof english = {
     },
     without: {
       title: 'Ein Wort vor allen verstecken',
-      text: '{isWithout}{isEverywhere}Jetzt darf niemand sonst *{secret}* lesen, in allen Köpfen aller Schichten. {isWithout}{isHere}Jetzt darf in diesem Kopf niemand sonst *{secret}* lesen. Vorher ging es mit „{before}“ weiter ({beforeOdds}), jetzt mit „{now}“ ({nowOdds}). Was das Modell von diesem Wort wusste, musste durch die Aufmerksamkeit kommen.',
+      text: '{isWithout}{isEverywhere}Jetzt darf niemand sonst *{secret}* lesen, in allen Köpfen aller Schichten. {isWithout}{isHere}Jetzt darf in diesem Kopf niemand sonst *{secret}* lesen. Vorher ging es mit „{before}“ weiter ({beforeOdds}), jetzt mit „{now}“ ({nowOdds}). Was das Modell von diesem Wort wusste, musste durch die Attention kommen.',
     },
     padding: {
       title: 'Kurze Texte im Stapel',

@@ -8,7 +8,7 @@ export const words: typeof english = {
   steps: {
     score: {
       title: 'Ein Score für jedes Token',
-      text: 'Die letzte Zeile des {s|Stroms} trifft auf eine Spalte von *W* für jedes von {vocabulary} Tokens, und jedes Treffen gibt eine Zahl (*Logit*). {isTied}Die Spalten sind die eigenen Vektoren der Tokens, gefragt wird also: Auf wessen Vektor zeigt der Strom? „{answer}“ bekommt {logit}, „{second}“ {secondLogit}. Wähl eine Spalte und sieh ihre Zahlen.',
+      text: 'Die letzte Zeile des {s|Stroms} trifft auf eine Spalte von *W* für jedes von {vocabulary} Tokens, und jedes Treffen gibt eine Zahl (*Logit*). {isTied}Die Spalten sind die eigenen Vektoren der Tokens, gefragt wird also: Auf wessen Vektor zeigt der Strom? „{answer}“ bekommt {logit}, „{second}“ {secondLogit}. Wähle eine Spalte und sieh ihre Zahlen.',
     },
     odds: {
       title: 'Aus Punkten werden Chancen',
@@ -21,7 +21,7 @@ export const words: typeof english = {
     },
     cut: {
       title: 'Den Rest abschneiden',
-      text: 'Hundert unwahrscheinliche Tokens sind zusammen wahrscheinlich genug, um hin und wieder gezogen zu werden. *Top-k* behält die {topK} wahrscheinlichsten: {afterK} bleiben. {oneK}Hier behält *Top-k* nur das wahrscheinlichste. *Top-p* behält die wenigsten, die zusammen {topP} haben; übrig: {left}. Was abgeschnitten ist, bekommt vor dem Softmax −∞, die anderen teilen sich seinen Anteil: „{answer}“ hat {final}. Klick auf einen Balken schreibt dieses Wort weiter und zeigt, was folgt.',
+      text: 'Hundert unwahrscheinliche Tokens sind zusammen wahrscheinlich genug, um hin und wieder gezogen zu werden. *Top-k* behält die {topK} wahrscheinlichsten: {afterK} bleiben. {oneK}*Top-k* von 1 behält nur das wahrscheinlichste. *Top-p* behält die wenigsten, die zusammen {topP} haben; übrig: {left}. Was abgeschnitten ist, bekommt vor dem Softmax −∞, die anderen teilen sich seinen Anteil: „{answer}“ hat {final}. Klick auf einen Balken schreibt dieses Wort weiter und zeigt, was folgt.',
     },
     draw: {
       title: 'Dreh das Rad',
@@ -39,7 +39,7 @@ export const words: typeof english = {
     },
     who: {
       title: 'Wer hat es geschrieben?',
-      text: 'Der Strom ist eine Summe, also ist auch ein Score eine Summe: aus dem, was jeder Kopf und jedes Feed-forward-Netz hineingeschrieben hat (*attribution*). „{answer}“ liegt {lead} vor „{other}“. Kopf {whoHead} von Block {whoLayer} hat davon {whoValue} geschrieben, mehr als jeder andere. Wähl einen Kopf und sieh, wen er gelesen hat.',
+      text: 'Der Strom ist eine Summe, also ist auch ein Score eine Summe: aus dem, was jeder Kopf und jedes Feed-forward-Netz hineingeschrieben hat (*attribution*). „{answer}“ liegt {lead} vor „{other}“. Kopf {whoHead} von Block {whoLayer} hat davon {whoValue} geschrieben, mehr als jeder andere. Wähle einen Kopf und sieh, wen er gelesen hat.',
       ask: 'Wer hat die Antwort nach vorn gebracht: frühe Blöcke oder späte, Köpfe oder Feed-forward-Netze?',
     },
   },
@@ -123,6 +123,6 @@ export const words: typeof english = {
     network: 'Feed-fwd',
     ranked: 'Die größten Teile (Block·Kopf)',
     sums: 'Alle {n} Teile zusammen: {sum}. Das sind {heads} Köpfe, {networks} Feed-forward-Netze und {others}.',
-    opensHead: 'Wähl einen Kopf, um seine Karte in „Viele Köpfe“ zu sehen.',
+    opensHead: 'Wähle einen Kopf, um seine Karte in „Viele Köpfe“ zu sehen.',
   },
 };

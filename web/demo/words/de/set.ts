@@ -4,15 +4,15 @@ import type { words as english } from '../en/set.js';
 
 export const words: typeof english = {
   title: 'Eine Menge hat keine Reihenfolge',
-  lead: 'Aufmerksamkeit vergleicht jedes Token mit jedem anderen und zählt zusammen, was sie findet. Einer Summe ist es gleich, in welcher Reihenfolge sie gebildet wird. Allein kann Aufmerksamkeit darum „Hund beißt Mann“ nicht von „Mann beißt Hund“ unterscheiden: Sie liest einen Sack voll Wörter.',
+  lead: 'Attention vergleicht jedes Token mit jedem anderen und zählt zusammen, was sie findet. Einer Summe ist es gleich, in welcher Reihenfolge sie gebildet wird. Allein kann Attention darum „Hund beißt Mann“ nicht von „Mann beißt Hund“ unterscheiden: Sie liest einen Sack voll Wörter.',
   steps: {
     layer: {
-      title: 'Eine Aufmerksamkeitsschicht für sich',
-      text: 'Buchstaben gehen durch die erste Aufmerksamkeit des Sortierers, mit seinen trainierten Gewichten. {isStill}Positionen gibt es hier nicht, und keine Maske. Ein Streifen ist, was für einen Buchstaben herauskommt: 48 Zahlen, Rosa über null, Blau darunter. Rechts davon: wen jeder Buchstabe liest, und wie sehr.',
+      title: 'Eine Attentionsschicht für sich',
+      text: 'Buchstaben gehen durch die erste Attention des Sortierers, mit seinen trainierten Gewichten. {isStill}Positionen gibt es hier nicht, und keine Maske. Ein Streifen ist, was für einen Buchstaben herauskommt: 48 Zahlen, Rosa über null, Blau darunter. Rechts davon: wen jeder Buchstabe liest, und wie sehr.',
     },
     move: {
       title: 'Beweg einen Buchstaben, und seine Ausgabe kommt mit',
-      text: 'Zieh die Buchstaben (oder nimm die Pfeiltasten). {isStill}Jeder Streifen folgt seinem Buchstaben, und keine einzige Zahl ändert sich: Der größte Unterschied ist **{difference}**. {isOrdered}Mit Positionen oder einer Maske ändern sich die Zahlen: Der größte Unterschied ist **{difference}**. Als Formel: Vertausche die Zeilen der Eingabe, und die Zeilen der Ausgabe sind vertauscht, sonst nichts (Aufmerksamkeit ist äquivariant).',
+      text: 'Zieh die Buchstaben (oder nimm die Pfeiltasten). {isStill}Jeder Streifen folgt seinem Buchstaben, und keine einzige Zahl ändert sich: Der größte Unterschied ist **{difference}**. {isOrdered}Mit Positionen oder einer Maske ändern sich die Zahlen: Der größte Unterschied ist **{difference}**. Als Formel: Vertausche die Zeilen der Eingabe, und die Zeilen der Ausgabe sind vertauscht, sonst nichts (Attention ist äquivariant).',
       ask: 'Rate zuerst. Dieselben Buchstaben stehen in einer anderen Reihenfolge. Was wird aus dem, was für jeden herauskommt?',
     },
     why: {
@@ -52,7 +52,7 @@ export const words: typeof english = {
     next: {
       ask: 'Der mitgeführte Satz wird von hinten gelesen. Was kommt nach Meinung des Geschichtenmodells als Nächstes?',
       right: 'Ja, „{answer}“. Dreh den Satz in der Abbildung um, dann siehst du, wie sicher es ist.',
-      wrong: 'Nein, nicht „{answer}“. Wähl in der Abbildung den Satz und drück „Umdrehen“.',
+      wrong: 'Nein, nicht „{answer}“. Wähle in der Abbildung den Satz und drück „Umdrehen“.',
     },
   },
   labels: {

@@ -34,7 +34,7 @@ export const words: TrainingWords = {
   row: 'Block {layer}',
   column: 'Kopf {head}',
   withAll:
-    'Mit allen Köpfen kostet die zweite Hälfte {second}. Wähl eine Zelle, um einen Kopf zum Schweigen zu bringen: Seine Karte, die nach ihm und der Verlust werden neu gerechnet.',
+    'Mit allen Köpfen kostet die zweite Hälfte {second}. Wähle eine Zelle, um einen Kopf zum Schweigen zu bringen: Seine Karte, die nach ihm und der Verlust werden neu gerechnet.',
   silenced: 'Es schweigen: {heads}. Die zweite Hälfte kostet jetzt {now} statt {was}, die erste {first}.',
   allOn: 'Alle wieder an',
   notYet:

@@ -21,7 +21,7 @@ export const words: typeof english = {
     },
     cross: {
       title: '{q|Q} von hier, {k|K} und {v|V} von dort',
-      text: 'In jedem Block des Decoders steht eine zweite Aufmerksamkeit, die **Cross-Attention**. Ihre Anfrage {q|Q} entsteht aus dem Vektor des Decoders, {k|K} und {v|V} aus dem, was der Encoder hinterließ. Alles andere ist wie in Kapitel 4: Produkte von {dims} Zahlen, Softmax, eine gewichtete Summe. So kann ein Text den anderen fragen.',
+      text: 'In jedem Block des Decoders steht eine zweite Attention, die **Cross-Attention**. Ihre Anfrage {q|Q} entsteht aus dem Vektor des Decoders, {k|K} und {v|V} aus dem, was der Encoder hinterließ. Alles andere ist wie in Kapitel 4: Produkte von {dims} Zahlen, Softmax, eine gewichtete Summe. So kann ein Text den anderen fragen.',
     },
     map: {
       title: 'Eine Karte zweier Texte',

@@ -29,7 +29,7 @@ export const words: typeof english = {
     },
     sum: {
       title: 'Token plus Platz',
-      text: 'Der Sortierer addiert zur ersten Zeile eine zweite: eine dafür, *welcher* Buchstabe es ist, eine dafür, *wo* er steht. Wähl oben einen anderen Buchstaben: Platz und Token ändern sich einzeln, und die Summe geht in den ersten Block. [Plätze](#/where) haben ein eigenes Kapitel.',
+      text: 'Der Sortierer addiert zur ersten Zeile eine zweite: eine dafür, *welcher* Buchstabe es ist, eine dafür, *wo* er steht. Wähle oben einen anderen Buchstaben: Platz und Token ändern sich einzeln, und die Summe geht in den ersten Block. [Plätze](#/where) haben ein eigenes Kapitel.',
     },
     scaled: {
       title: 'Dieselbe Summe, eine andere Tabelle der Plätze',
@@ -84,7 +84,7 @@ export const words: typeof english = {
       'Zeile {id}, „{token}“, {d} Zahlen. Das Modell nimmt diese Zeile mal √{d} = {scale}: **Unterschied {difference}**',
     nearTo: 'Die {n} von {of} Zeilen, die am ehesten in dieselbe Richtung zeigen wie „{token}“',
     cosines: 'Kosinus mit der gewählten Zeile',
-    walk: 'Wähl eine, um ihre eigenen Nachbarn zu sehen. Darunter: die beiden Zeilen.',
+    walk: 'Wähle eine, um ihre eigenen Nachbarn zu sehen. Darunter: die beiden Zeilen.',
     ofToken: 'welches: „{token}“',
     ofPlace: 'wo: Platz {pos}',
     intoBlock: 'geht in den ersten Block',

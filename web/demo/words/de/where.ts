@@ -4,7 +4,7 @@ import type { words as english } from '../en/where.js';
 
 export const words: typeof english = {
   title: 'Sagen, wo',
-  lead: 'Aufmerksamkeit sieht eine Menge von Tokens, keine Folge. Also muss jedes Token seinen Platz bei sich tragen, als Zahlen. Es gibt vier Arten, einen Platz aufzuschreiben, und die älteste ist ein Satz Uhren.',
+  lead: 'Attention sieht eine Menge von Tokens, keine Folge. Also muss jedes Token seinen Platz bei sich tragen, als Zahlen. Es gibt vier Arten, einen Platz aufzuschreiben, und die älteste ist ein Satz Uhren.',
   steps: {
     row: {
       title: 'Eine Zeile für jeden Platz',
@@ -16,7 +16,7 @@ export const words: typeof english = {
     },
     step: {
       title: 'Ein Schritt dreht jeden Zeiger',
-      text: 'Geh von *i* nach {a|*i + δ*}. Jeder Zeiger dreht sich um {a|*δω*}, egal wie groß *i* war. {hasStep}Das macht eine einzige 2 × 2-Matrix (eine Drehung), und in der kommt *i* nicht vor: Das Modell kann den Schritt {a|*δ*} = {delta} einmal lernen, für alle Plätze. {hasStep}Über alle Paare verfehlt das Produkt die Tabelle um höchstens {rounding}: die letzte Stelle der Zahlen. {isMisprint}Mit dem Druckfehler verfehlt das Produkt die Tabelle. {isMisprint}[Verbessere sie](?misprint=0) {noStep}Ohne die Kosinusse macht das keine Matrix. {noStep}[Mit ihnen](?sines=0&d=16)',
+      text: 'Geh von *i* nach {a|*i + δ*}. Jeder Zeiger dreht sich um {a|*δω*}, egal wie groß *i* war. {hasStep}Das macht eine einzige 2 × 2-Matrix (eine Drehung), und in der kommt *i* nicht vor: Das Modell kann den Schritt {a|*δ*} = {delta} einmal lernen, für alle Plätze. {hasStep}Über alle Paare verfehlt das Produkt die Tabelle um höchstens {rounding}: die letzte Stelle der Zahlen. {isMisprint}Mit dem Druckfehler verfehlt das Produkt die Tabelle. {isMisprint}[Verbessere sie](?misprint=0). {noStep}Ohne die Kosinusse macht das keine Matrix. {noStep}[Mit ihnen](?sines=0&d=16).',
       ask: 'Rate zuerst. Der Zeiger ohne Farbe steht bei *i*. Wenn wir fünf Tokens später im Text beginnen: Wird die Drehung von *i* nach *i + δ* größer, kleiner oder bleibt sie gleich?',
     },
     sines: {
@@ -113,7 +113,7 @@ export const words: typeof english = {
     keyAt: 'k von „{token}“ bei',
     both: 'beide ab',
     keyOf: 'Schlüssel von',
-    layer: 'Schicht',
+    layer: 'Block',
     head: 'Kopf',
     turnedQuery: 'gedrehte Anfrage',
     turnedKey: 'gedrehter Schlüssel',

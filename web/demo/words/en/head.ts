@@ -2,7 +2,7 @@
 
 export const words = {
   title: 'One head, number by number',
-  lead: 'Layer {layer}, head {head} of the model that writes the story. It is {d} numbers wide, so nothing needs to be left out: this is all it does with your sentence.',
+  lead: 'Block {layer}, head {head} of the model that writes the story. It is {d} numbers wide, so nothing needs to be left out: this is all it does with your sentence.',
   steps: {
     views: {
       title: 'Three views of a token',
@@ -118,7 +118,7 @@ export const words = {
     youSet: 'you set it to',
     clickAgain: 'Click again or type to change it',
     said: '{matrix}, {label}, {n}: {value}',
-    layer: 'Layer',
+    layer: 'Block',
     head: 'Head',
     own: 'Your own Q, K, V',
     yours: 'Your own matrices',

@@ -87,7 +87,7 @@ export const words = {
     otherSentence: 'Tim went to the park.',
     by: 'What is carried over',
     position: 'Position',
-    layer: 'Layer',
+    layer: 'Block',
     patchingAbout: 'the lead with each patch',
     patchingLengths:
       'The second sentence is {n} tokens long, the first {of}: what is carried over needs its own place, so make them equally long.',

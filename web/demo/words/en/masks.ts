@@ -2,7 +2,7 @@
 
 export const words = {
   title: 'Masks',
-  lead: 'A mask says what a token may not see. It is a matrix like the scores, 0 where a token may look and −∞ where not, and it is added before softmax. Here you paint it on head {head} of layer {layer}.',
+  lead: 'A mask says what a token may not see. It is a matrix like the scores, 0 where a token may look and −∞ where not, and it is added before softmax. Here you paint it on head {head} of block {layer}.',
   steps: {
     causal: {
       title: 'No looking ahead',

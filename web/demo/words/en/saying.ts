@@ -19,7 +19,7 @@ export const words = {
     },
     cut: {
       title: 'Cut the tail',
-      text: 'A hundred unlikely tokens are together likely enough to be drawn now and then. *Top-k* keeps the {topK} likeliest: {afterK} are left. {oneK}Here *top-k* keeps only the likeliest. *Top-p* keeps the fewest that together hold {topP}: that leaves {left}. What is cut gets −∞ before the softmax, so the others share its part: “{answer}” has {final}. Click a bar to write that word on and see what follows.',
+      text: 'A hundred unlikely tokens are together likely enough to be drawn now and then. *Top-k* keeps the {topK} likeliest: {afterK} are left. {oneK}*Top-k* of 1 keeps only the likeliest. *Top-p* keeps the fewest that together hold {topP}: that leaves {left}. What is cut gets −∞ before the softmax, so the others share its part: “{answer}” has {final}. Click a bar to write that word on and see what follows.',
     },
     draw: {
       title: 'Turn the wheel',

@@ -14,7 +14,7 @@ export const words = {
     },
     step: {
       title: 'A step turns every hand',
-      text: 'Go from *i* to {a|*i + δ*}. Every hand turns by {a|*δω*}, whatever *i* was. {hasStep}So one 2 × 2 matrix does it (a rotation), and that matrix does not contain *i*: the model can learn the step {a|*δ*} = {delta} once, for all places. {hasStep}Over all pairs the product misses the table by {rounding} at most: the last digit of the numbers. {isMisprint}With the misprint the product misses the table. {isMisprint}[Mend it](?misprint=0) {noStep}Without the cosines no matrix does it. {noStep}[With them](?sines=0&d=16)',
+      text: 'Go from *i* to {a|*i + δ*}. Every hand turns by {a|*δω*}, whatever *i* was. {hasStep}So one 2 × 2 matrix does it (a rotation), and that matrix does not contain *i*: the model can learn the step {a|*δ*} = {delta} once, for all places. {hasStep}Over all pairs the product misses the table by {rounding} at most: the last digit of the numbers. {isMisprint}With the misprint the product misses the table. {isMisprint}[Mend it](?misprint=0). {noStep}Without the cosines no matrix does it. {noStep}[With them](?sines=0&d=16).',
       ask: 'Guess first. The hand without a colour stands at *i*. If we start five tokens later in the text, does the turn from *i* to *i + δ* grow, shrink or stay?',
     },
     sines: {
@@ -111,7 +111,7 @@ export const words = {
     keyAt: 'k of “{token}” at',
     both: 'both from',
     keyOf: 'key of',
-    layer: 'layer',
+    layer: 'block',
     head: 'head',
     turnedQuery: 'turned query',
     turnedKey: 'turned key',
