@@ -146,6 +146,51 @@ it('takes bigints for tokens and the number of sequences', () => {
   expect(term).toEqual(logitDifferenceTerm(11, 5, -1, 2));
 });
 
+it('measures all sequences where a term names none, as logitDifference', async () => {
+  await using model = await AutoModelForCausalLM.from_pretrained(fixturePath('models/gpt2/odd'));
+  const inputs = { input_ids: [[5, 6, 7], [8, 9, 3]] }; // biome-ignore format: rows
+  const { logits } = await model(inputs);
+  for (const [right, wrong] of [
+    [11, 5],
+    [[11, 12], 5],
+    [[11, 12], [5, 6]], // biome-ignore format: rows
+  ] as const) {
+    const metric = logitDifferenceTerm(right, wrong);
+    const { value } = await model.backward(inputs, { metric });
+    expect(value).toBeCloseTo(await logitDifference(right, wrong)(logits), 5);
+    const all = logitDifferenceTerm(right, wrong, -1, 2);
+    const given = { clean: inputs, corrupted: inputs };
+    expect(await edgeAttribution(model, { ...given, metric })).toEqual(
+      await edgeAttribution(model, { ...given, metric: all }),
+    );
+  }
+  const saliency = await tokenSaliency(model, inputs, { metric: logitDifferenceTerm(11, 5) });
+  expect(saliency).toEqual(await tokenSaliency(model, inputs, { metric: logitDifferenceTerm(11, 5, -1, 2) }));
+});
+
+it('refuses what is no token, and functions that are not differentiated', async () => {
+  for (const term of [
+    () => logitDifferenceTerm('x' as never, 5),
+    () => logitDifferenceTerm(-1, 5),
+    () => logitDifferenceTerm([5, 6], [7]),
+    () => logitDifferenceTerm(5, 6, -1, 0),
+    () => logitDifferenceTerm(5, 6, -1, Number.NaN),
+  ]) {
+    expect(await failureOf(async () => term())).toMatchObject({
+      code: 'invalid_argument',
+      message: expect.stringContaining('logitDifferenceTerm'),
+    });
+  }
+  await using model = await AutoModelForCausalLM.from_pretrained(fixturePath('models/gpt2/odd'));
+  const inputs = { input_ids: [[5, 6, 7]] };
+  const given = { clean: inputs, corrupted: inputs, metric: logitDifference(3, 4) as never };
+  for (const call of [attributionPatching, edgeAttribution] as const) {
+    expect((await failureOf(() => call(model, given))).message).toContain('no term, as of logitDifferenceTerm');
+  }
+  const { logits } = await model(inputs);
+  expect((await failureOf(async () => logitDifference([3, 4], 5)(logits))).message).toContain('tokens of 2 rows');
+});
+
 it('makes the inputs of a decoder from a loss’s labels', async () => {
   await using t5 = await AutoModelForSeq2SeqLM.from_pretrained(fixturePath('models/t5/odd'));
   const inputs = { input_ids: [[5, 6, 7, 8]] };

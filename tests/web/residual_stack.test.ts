@@ -150,6 +150,46 @@ it('refuses a norm or a stream that the model does not have', async () => {
   }
 });
 
+it('refuses a stack of other dims than the cache', async () => {
+  await using model = await load('models/gpt2/odd');
+  const [, cache] = await model.run_with_cache({ input_ids });
+  const [, row] = await model.run_with_cache({ input_ids: input_ids.slice(1) });
+  const { components: all } = await decompose_resid(model, cache);
+  const { components: last } = await decompose_resid(model, cache, { pos: -1 });
+  for (const attributed of [
+    () => logit_attrs(model, cache, last, 9),
+    () => logit_attrs(model, cache, all, 9, { pos: -1 }),
+    () => logit_attrs(model, cache, all, 9, { pos: [0, 1] }),
+    () => logit_attrs(model, cache, all.slice(null, null, null, [0, 15]) as Float, 9),
+    () => logit_attrs(model, row, all, 9),
+    () => logit_attrs(model, cache, all.slice(0) as Float, 9),
+  ]) {
+    const failure = await failureOf(attributed);
+    expect(failure).toMatchObject({ code: 'shape_mismatch', message: expect.stringContaining('ln_final.hook_scale') });
+  }
+});
+
+it('stacks what a cache of one row has, without an axis of sequences', async () => {
+  await using model = await load('models/gpt2/odd');
+  const [, both] = await model.run_with_cache({ input_ids });
+  const [, cache] = await model.run_with_cache({ input_ids }, { select: { row: 1 } });
+  const [, last] = await model.run_with_cache({ input_ids }, { select: { row: 1, pos: -1 } });
+  for (const call of [accumulated_resid, decompose_resid, stack_head_results]) {
+    for (const pos of [undefined, -1, [0, -1]]) {
+      const { components } = await call(model, both, { pos, apply_ln: true });
+      const one = await call(model, cache, { pos, apply_ln: true });
+      expect(one.components).toEqual(components.slice(null, 1));
+    }
+    const { components } = await call(model, both, { pos: -1 });
+    expect((await call(model, last)).components).toEqual(components.slice(null, 1));
+    const shares = await logit_attrs(model, both, components, [9, 5], { pos: -1 });
+    const own = await logit_attrs(model, cache, components.slice(null, 1) as Float, 5, { pos: -1 });
+    expect(own).toEqual(shares.slice(null, 1));
+    expect(await logit_attrs(model, last, components.slice(null, 1) as Float, 5)).toEqual(own);
+    expect((await failureOf(() => call(model, last, { pos: -1 }))).code).toBe('invalid_argument');
+  }
+});
+
 const stacked = async (model: PreTrainedModel, cache: ActivationCache) =>
   (await accumulated_resid(model, cache)).components;
 

@@ -108,6 +108,17 @@ describe('the page', () => {
     expect(missing).toEqual([]);
   });
 
+  it('lists the names of TransformerLens 3 that are accepted', async () => {
+    const [, inBlock = '', ofTower = ''] =
+      /accepted as well, in a block: ([^;]+); of a tower ([^.]+\.[^.]+\.)/.exec(page) ?? [];
+    const names = [...spans(inBlock).map((name) => `blocks.0.${name}`), ...spans(ofTower)];
+    expect(names).toHaveLength(11);
+    const model = await modelOf('AutoModelForCausalLM', 'models/gpt2/odd');
+    const [, cache] = await model.run_with_cache({ input_ids: [[1, 2]] }, { names_filter: names as never });
+    expect(Object.keys(cache)).toHaveLength(11);
+    for (const name of names) expect(cache[name as 'blocks.0.hook_in'], name).toBeInstanceOf(clearformer.Tensor);
+  });
+
   it('knows a name that there is not', async () => {
     for (const span of [
       'model.run_with_cash',

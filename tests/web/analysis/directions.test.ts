@@ -305,6 +305,8 @@ describe('linear probes', () => {
     );
     const probe = await LinearProbe.fit(marian, [one, three], [0, 1], { hook: 'decoder.0.hook_resid_post' });
     expect((await probe.predict(marian, [two])).size).toBe(1);
+    const other = await LinearProbe.fit(marian, [one, three], [0, 1], { hook: 'decoder.0.hook_out' as never });
+    expect(other.direction).toEqual(probe.direction);
     await using clip = await AutoModel.from_pretrained(fixturePath('models/clip/odd'));
     const { image_size, num_channels = 3 } = clip.config.vision_config as Record<string, number>;
     const dims = [1, num_channels, Number(image_size), Number(image_size)];

@@ -135,6 +135,23 @@ describe('grids of one model', () => {
     for (const source of sources) {
       expect((await failureOf(() => from(...source))).message).toMatch(/src_(layer|head): -?\d+, not 0 to/);
     }
+    for (const rows of [
+      [[6, 9, 40, 20]],
+      [
+        [6, 9, 40, 20, 7],
+        [3, 4, 5, 6, 7],
+      ],
+    ]) {
+      // biome-ignore format: rows
+      const [, shorter] = await model.run_with_cache({ input_ids: rows });
+      for (const grid of [
+        () => get_act_patch_resid_pre(model, corrupted, shorter, metric),
+        () => get_act_patch_attn_head_pattern_by_pos(model, corrupted, shorter, metric),
+        () => get_act_patch_direct_path(model, corrupted, shorter, whole, metric, options),
+      ]) {
+        expect((await failureOf(grid)).code).toBe('shape_mismatch');
+      }
+    }
     const receivers = [{ part: 'k', layer: 1, head: 1 }] as const;
     const path = () => pathPatching(model, { base: clean, source: corrupted, metric, receivers });
     expect(await failureOf(path)).toMatchObject({ code: 'invalid_argument' });
@@ -198,6 +215,18 @@ it('direct paths are refused where a norm follows the heads', async () => {
   expect(await failureOf(direct)).toMatchObject({ code: 'unsupported', message: expect.stringContaining('ln1_post') });
 });
 
+it('direct paths are refused where weights of two stacks are not folded', async () => {
+  await using model = await AutoModelForSeq2SeqLM.from_pretrained(fixturePath('models/t5/odd'));
+  const inputs = { input_ids: [[6, 9, 40]], decoder_input_ids: [[6, 9]] };
+  const [, cache] = await model.run_with_cache(inputs);
+  const options = { src_layer: 0, src_head: 0 };
+  const direct = () => get_act_patch_direct_path(model, inputs, cache, cache, logitDifference(11, 12), options);
+  expect(await failureOf(direct)).toMatchObject({
+    code: 'unsupported',
+    message: expect.stringContaining('get_act_patch_direct_path: t5: only'),
+  });
+});
+
 describe('causalTracing', () => {
   const inputs = { input_ids: [[6, 9, 40, 20, 7]] };
   const metric = logitDifference(11, 12);
@@ -229,6 +258,15 @@ describe('causalTracing', () => {
       }
     }
     await model.dispose();
+  });
+
+  it.each(['hook_embed', 'ln_final.hook_normalized'] as const)('restores %s, which no layer has', async (hook) => {
+    await using model = await AutoModelForCausalLM.from_pretrained(fixturePath('models/gpt2/odd'));
+    const { corrupted, clean, restored } = await causalTracing(model, { ...given, subject: [2], hook });
+    expect(restored.dims).toEqual([1, 5]);
+    const [untouched, whole] = hook === 'hook_embed' ? [1, 2] : [1, 4];
+    expect(restored.data[untouched]).toBe(Math.fround(corrupted));
+    expect(restored.data[whole]).toBeCloseTo(clean, 5);
   });
 
   it.each([

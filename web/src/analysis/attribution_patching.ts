@@ -12,6 +12,7 @@ import { ClearformerError, textOf } from '../support/error.js';
 import { Tensor } from '../tensor/tensor.js';
 import { checkCall } from './check_call.js';
 import { axisOf, defaultHook, type LayerHook, layerHooks } from './layer_hooks.js';
+import { requireSameDims } from './same_dims.js';
 
 const call = 'attributionPatching';
 
@@ -88,11 +89,7 @@ function attributed(
   gradient: Tensor<'float32'>,
   axes: readonly number[],
 ): Float64Array {
-  const { dims } = a;
-  if (String(dims) !== String(b.dims)) {
-    const both = `[${dims.join(', ')}] on the clean input, [${b.dims.join(', ')}] on the corrupted one`;
-    throw new ClearformerError('shape_mismatch', `${call}: ${name} is ${both}`);
-  }
+  const dims = requireSameDims(call, name, a, b);
   const strides = dims.map((_, axis) => dims.slice(axis + 1).reduce((product, extent) => product * extent, 1));
   const sums = new Float64Array(axes.reduce((product, axis) => product * (dims[axis] ?? 1), 1));
   for (let i = 0; i < a.data.length; i++) {

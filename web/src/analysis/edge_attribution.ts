@@ -17,6 +17,7 @@ import { Tensor } from '../tensor/tensor.js';
 import { checkCall } from './check_call.js';
 import { isEarlier, type Reader, readersOf, type Writer, writersOf } from './edge_graph.js';
 import { attentionScale } from './layer_hooks.js';
+import { requireSameDims } from './same_dims.js';
 
 const call = 'edgeAttribution';
 
@@ -107,9 +108,8 @@ async function between(
 
 function subtracted(name: HookName, wrong: ActivationCache, right: ActivationCache): Tensor<'float32'> {
   const [a, b] = [wrong[name], right[name]] as [Tensor<'float32'>, Tensor<'float32'>];
-  if (String(a.dims) === String(b.dims)) return a.sub(b);
-  const both = `[${b.dims.join(', ')}] on the clean input, [${a.dims.join(', ')}] on the corrupted one`;
-  throw new ClearformerError('shape_mismatch', `${call}: ${name} is ${both}`);
+  requireSameDims(call, name, b, a);
+  return a.sub(b);
 }
 
 function averaged(gradients: readonly Gradients[], name: HookName): Tensor<'float32'> {

@@ -5,6 +5,7 @@ import { ClearformerError, textOf } from '../support/error.js';
 import { exportedTensor } from '../tensor/exported_tensor.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { placesOf } from './positions.js';
+import type { TokenChoice } from './token_directions.js';
 
 /**
  * Maps the logits [batch, pos, d_vocab] (or the output that the model has instead) to one number. One that reads only
@@ -24,30 +25,30 @@ export interface MetricReads {
 
 /**
  * The difference of the logits of tokens `right` and `wrong` at a position (default: the last), averaged over
- * the batch: the metric of Wang et al. 2022, arXiv 2211.00593. When called it throws `invalid_argument` for tokens or a
- * position that do not exist.
+ * the batch: the metric of Wang et al. 2022, arXiv 2211.00593. Lists have one token for each sequence. When called it
+ * throws `invalid_argument` for tokens or a position that do not exist.
  */
-export function logitDifference(right: number, wrong: number, pos = -1): Metric {
+export function logitDifference(right: TokenChoice, wrong: TokenChoice, pos = -1): Metric {
   const at = (place: number) => differenceAt(right, wrong, place);
   return Object.assign(at(pos), { reads: { positions: [pos], of: at(0) } });
 }
 
-function differenceAt(right: number, wrong: number, pos: number) {
+function differenceAt(right: TokenChoice, wrong: TokenChoice, pos: number) {
   return (logits: Tensor<'float32'>): number => {
     const { data, dims } = exportedTensor('logitDifference', logits) as Tensor<'float32'>;
     const [batch = 0, length = 0, words = 0] = dims;
-    for (const token of [right, wrong]) {
-      if (Number.isInteger(token) && token >= 0 && token < words && dims.length === 3) continue;
-      throw new ClearformerError(
-        'invalid_argument',
-        `logitDifference: no token ${textOf(token)} in [${dims.join(', ')}]`,
-      );
-    }
+    const [rights, wrongs] = [right, wrong].map((choice) => {
+      const tokens: readonly number[] = Array.isArray(choice) ? choice : Array(batch).fill(choice);
+      const unknown = tokens.findIndex((token) => !(Number.isInteger(token) && token >= 0 && token < words));
+      if (unknown < 0 && tokens.length === batch && dims.length === 3) return tokens;
+      const found = unknown < 0 ? `tokens of ${tokens.length} rows` : `token ${textOf(tokens[unknown])}`;
+      throw new ClearformerError('invalid_argument', `logitDifference: no ${found} in [${dims.join(', ')}]`);
+    }) as [readonly number[], readonly number[]];
     const [place = 0] = placesOf('logitDifference', pos, length);
     let sum = 0;
     for (let row = 0; row < batch; row++) {
       const start = (row * length + place) * words;
-      sum += (data[start + right] as number) - (data[start + wrong] as number);
+      sum += (data[start + (rights[row] as number)] as number) - (data[start + (wrongs[row] as number)] as number);
     }
     return sum / batch;
   };

@@ -6,13 +6,15 @@ import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { HookName } from '../runtime/hook_names.js';
 import { ClearformerError, textOf } from '../support/error.js';
-import type { ActivationCache } from '../tensor/activation_cache.js';
 import { Tensor } from '../tensor/tensor.js';
 import { checkCall } from './check_call.js';
 import { axisOf, defaultHook, type LayerHook, layerHooks } from './layer_hooks.js';
 import { measured } from './metric.js';
+import { requireSameDims } from './same_dims.js';
 import { swept } from './sweep/one_edit.js';
 import type { SweepOptions } from './sweep/sweep.js';
+
+type Floats = Tensor<'float32'>;
 
 const call = 'patchActivations';
 
@@ -64,7 +66,7 @@ export async function patchActivations(
   const [first] = hooks as [HookName];
   const [right, cache] = await model.run_with_cache(clean, { names_filter: hooks, signal });
   const [wrong, other] = await model.run_with_cache(corrupted, { names_filter: first, signal });
-  const shape = requireSameDims(first, cache, other);
+  const shape = requireSameDims(call, first, cache[first] as Floats, other[first] as Floats);
   const baselines = { clean: await measured(call, metric, right), corrupted: await measured(call, metric, wrong) };
   const axis = by === 'layer' ? undefined : axisOf(call, model, first, by).axis;
   const extent = axis === undefined ? 1 : (shape[axis] ?? 0);
@@ -83,14 +85,4 @@ function patchOf(hook: HookName, value: Tensor<'float32'>, axis: number | undefi
   if (axis === undefined) return { hook, op: 'replace', value } as const;
   const parts = value.dims.map((_, at) => (at === axis ? index : null));
   return { hook, op: 'replace', value: value.slice(...parts), [by === 'head' ? 'head' : 'pos']: index } as const;
-}
-
-function requireSameDims(name: HookName, clean: ActivationCache, corrupted: ActivationCache): readonly number[] {
-  const { dims } = clean[name] as Tensor<'float32'>;
-  const [first, second] = [dims, corrupted[name]?.dims].map((extents) => `[${extents?.join(', ')}]`);
-  if (first === second) return dims;
-  throw new ClearformerError(
-    'shape_mismatch',
-    `${call}: ${name} is ${first} on the clean input, ${second} on the corrupted one`,
-  );
 }

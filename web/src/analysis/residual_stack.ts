@@ -1,5 +1,5 @@
 // The residual stream as a stack of components, as by the methods of TransformerLens' ActivationCache. Stacks are
-// [component, batch, pos, d_model]; a number as `pos` drops its axis.
+// [component, batch, pos, d_model]; a number as `pos` drops its axis, and a cache of one `row` has no axis of sequences.
 
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import { bmm } from '../primitives/functional.js';
@@ -30,7 +30,7 @@ export interface ResidualStackOptions {
   layer?: number | undefined;
   /** Divide by the scale of the norm that reads the stream there, and for LayerNorm subtract the means. */
   apply_ln?: boolean | undefined;
-  /** The positions; default: all. */
+  /** The positions, of those that the cache has; default: all. */
   pos?: Positions | undefined;
 }
 
@@ -116,14 +116,14 @@ export async function stack_head_results(
   const results: Float[] = [];
   for (let layer = 0; layer < last; layer++) {
     const z = captured('stack_head_results', model, cache, inLayer(model, layer, 'attn.hook_z'));
-    const [batch = 0, length = 0, heads = 0, width = 0] = z.dims;
-    const rows = z.permute(2, 0, 1, 3).view(heads, batch * length, width);
+    const [heads = 0, width = 0] = z.dims.slice(-2);
+    const rows = z.view(-1, heads, width).permute(1, 0, 2);
     const weight = await model.parameter(inLayer(model, layer, 'attn.W_O'), { with_adapters: true });
     const product = await bmm(rows, weight);
     const added = product.mul(await attentionScale(model, layer));
     for (let head = 0; head < heads; head++) {
       labels.push(`L${layer}H${head}`);
-      results.push(added.slice(head).view(batch, length, -1));
+      results.push(added.slice(head).view(...z.dims.slice(0, -2), -1));
     }
   }
   if (options.incl_remainder === true && last > 0) {
@@ -138,7 +138,7 @@ export async function stack_head_results(
  * What each component of a stack [component, batch, pos, d_model] (or without `pos`, for the same `pos` here) adds to
  * the logit of a token, or to its difference to `incorrect_tokens`: [component, batch, pos]. The norm's scale is held
  * fixed and its weight is part of the token's direction, as in a model with folded norms; biases are not counted.
- * Rejects with `unsupported` where logits are no sum of shares.
+ * Rejects with `unsupported` where logits are no sum of shares, `shape_mismatch` for a stack of other dims than the cache.
  */
 export async function logit_attrs(
   model: PreTrainedModel,
@@ -149,9 +149,9 @@ export async function logit_attrs(
 ): Promise<Tensor<'float32'>> {
   checkCall('logit_attrs', model, options, ['incorrect_tokens', 'pos']);
   const stack = exportedTensor('logit_attrs', residual_stack) as Float;
-  const batch = stack.dims[1] ?? 0;
   const choice = { right: tokens, wrong: options.incorrect_tokens };
   const scaled = normalized('logit_attrs', model, cache, stack, { pos: options.pos });
+  const batch = stack.dims.length > 2 ? (stack.dims[1] as number) : 1;
   const { directions } = await tokenDirections('logit_attrs', model, batch, choice, undefined);
   const width = scaled.dims.at(-1) ?? 1;
   const perRow = scaled.size / ((scaled.dims[0] as number) * batch || 1);
@@ -199,10 +199,10 @@ function captured(call: string, model: PreTrainedModel, cache: ActivationCache, 
 
 function collected(call: string, model: PreTrainedModel, cache: ActivationCache, parts: readonly Part[]): Collected {
   const values = parts.map(({ hook }) => captured(call, model, cache, hook));
-  const [batch = 0, length = 0, width = 0] = values.at(-1)?.dims ?? [];
-  const zeros = new Tensor('float32', new Float32Array(batch * length * width), [batch, length, width]);
+  const { size, dims } = values.at(-1) ?? { size: 0, dims: [] };
+  const zeros = new Tensor('float32', new Float32Array(size), dims);
   // Positions are the same for all sequences.
-  const components = values.map((value) => (value.dims[0] === batch ? value : zeros.add(value)));
+  const components = values.map((value) => (value.dims[0] === dims[0] ? value : zeros.add(value)));
   return { labels: parts.map(({ label }) => label), components };
 }
 
@@ -220,11 +220,13 @@ function finished(
   return { labels, components: options.apply_ln === true ? normalized(call, model, cache, all, options) : all };
 }
 
-/** [batch, pos, features] at some positions; a number drops the axis. */
+/** [batch, pos, features] or [pos, features] at some positions; a number drops the axis. */
 function atPositions(call: string, value: Float, pos: Positions | undefined): Float {
   if (pos === undefined) return value;
-  const taken = takePlaces(value, placesOf(call, pos, value.dims[1] ?? 0));
-  return typeof pos === 'number' ? taken.squeeze(1) : taken;
+  const [length = 0, width = 0] = value.dims.length > 1 ? value.dims.slice(-2) : [0];
+  const places = placesOf(call, pos, length);
+  const kept = typeof pos === 'number' ? [] : [places.length];
+  return takePlaces(value.view(-1, length, width), places).view(...value.dims.slice(0, -2), ...kept, width);
 }
 
 /** A stack as the norm at its layer would pass it on, before its weight and bias. */
@@ -241,6 +243,14 @@ function normalized(
   const norm = options.mlp_input === true ? mlpInput(model).norm : 'ln1';
   const hook = last === model.cfg.n_layers ? `${top}ln_final.hook_scale` : inLayer(model, last, `${norm}.hook_scale`);
   const scale = atPositions(call, captured(call, model, cache, hook), options.pos);
+  const expected = [...all.dims.slice(0, 1), ...scale.dims.slice(0, -1), model.cfg.d_model];
+  if (String(all.dims) !== String(expected)) {
+    const [given, wanted] = [all.dims, expected].map((dims) => `[${dims.join(', ')}]`);
+    throw new ClearformerError(
+      'shape_mismatch',
+      `${call}: the stack is ${given}, by the cache's ${hook} it is ${wanted}`,
+    );
+  }
   const centred = model.cfg.normalization_type === 'LN' ? all.sub(all.mean(-1, true)) : all;
   return centred.div(scale);
 }

@@ -4,7 +4,7 @@
 import type { GradientArguments, HookPoint, TensorIn } from '../runtime/border.js';
 import type { HookName } from '../runtime/hook_names.js';
 import { ClearformerError, textOf } from '../support/error.js';
-import { checkOptions } from '../support/options.js';
+import { checkOptions, expectArgument } from '../support/options.js';
 import type { ActivationCache } from '../tensor/activation_cache.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { floats, integers, type TensorInput } from '../tensor/tensor_input.js';
@@ -37,7 +37,7 @@ export type GradientInput = 'pixel_values' | 'input_features' | 'inputs_embeds' 
 
 /** A logit, or with a weight a multiple of it. */
 export interface LogitTerm {
-  /** The sequence of the batch. Default 0. */
+  /** The sequence of the batch. Default: the mean over all. */
   row?: number | undefined;
   /** Default: the last position. Negative ones count from the end. Not read where a sequence has one row of logits. */
   pos?: number | undefined;
@@ -124,17 +124,28 @@ export type MetricIn = Pick<
 
 /**
  * The logits of tokens `right` minus those of `wrong` at a position (default: the last), averaged over the batch: the
- * metric of Wang et al. 2022, arXiv 2211.00593, to be differentiated. `batch` is the number of sequences.
+ * metric of Wang et al. 2022, arXiv 2211.00593, to be differentiated. Lists have one token for each sequence; `batch` is
+ * for the average over so many sequences, the first ones. Throws `invalid_argument` for what is no token.
  */
-export function logitDifferenceTerm(right: number, wrong: number, pos = -1, batch = 1): { logits: LogitTerm[] } {
-  const [token, other, count] = [right, wrong, batch].map(Number) as [number, number, number]; // also of bigints
-  const rows = Array.from({ length: count }, (_, row) => row);
-  return {
-    logits: rows.flatMap((row) => [
-      { row, pos, token, weight: 1 / count },
-      { row, pos, token: other, weight: -1 / count },
-    ]),
-  };
+export function logitDifferenceTerm(
+  right: number | readonly number[],
+  wrong: number | readonly number[],
+  pos = -1,
+  batch?: number,
+): { logits: LogitTerm[] } {
+  const lists = [right, wrong].filter((tokens) => Array.isArray(tokens));
+  const count = Number(batch ?? lists[0]?.length ?? 1);
+  expectArgument('logitDifferenceTerm', Number.isSafeInteger(count) && count > 0, 'a number of sequences', count);
+  const averaged = batch === undefined && lists.length === 0;
+  const logits = Array.from({ length: count }, (_, row) =>
+    [right, wrong].map((tokens, at) => ({
+      ...(!averaged && { row }),
+      pos,
+      token: Number(Array.isArray(tokens) ? tokens[row] : tokens), // also of bigints
+      weight: (at === 0 ? 1 : -1) / count,
+    })),
+  ).flat();
+  return { logits: [...checkedLogits('logitDifferenceTerm', logits)] };
 }
 
 /** Whether a metric is a function. */
@@ -142,12 +153,13 @@ export function isFunction(metric: Exclude<DifferentiableMetric, EmbeddingMetric
   return typeof (metric as MetricFunction)?.compute === 'function';
 }
 
-/** Converts the terms of a metric. Throws `invalid_argument` for no terms and for what is none. */
+/** Converts the terms of a metric, logits of no `row` to those of the whole batch. Throws `invalid_argument` for no terms and for what is none. */
 export function termsIn(
   call: string,
   metric: MetricTerm | readonly MetricTerm[],
   hooks: readonly HookPoint[],
   task?: string,
+  batch = 1,
 ): MetricIn {
   const terms = [metric].flat() as MetricTerm[];
   if (metric === undefined || metric === null || terms.length === 0) throw invalid(`${call}: there is no metric`);
@@ -161,13 +173,17 @@ export function termsIn(
   const logits: LogitTerm[] = [];
   terms.forEach((term, index) => {
     const what = `${call}: metric[${index}]`;
-    if (typeof term !== 'object' || term === null) throw invalid(`${what} is no term`);
+    if (typeof term !== 'object' || term === null) throw invalid(`${what} is no term, as of logitDifferenceTerm`);
     if ('labels' in term) {
       checkOptions(what, term, ['labels', 'label_smoothing', 'weight']);
       found.losses.push(lossIn(term, task));
     } else if ('logits' in term) {
       checkOptions(what, term, ['logits']);
-      for (const logit of checkedLogits(what, term.logits)) logits.push(logit);
+      for (const logit of checkedLogits(what, term.logits)) {
+        const { row, weight = 1 } = logit;
+        const rows = Array.from({ length: row === undefined ? batch : 1 }, (_, at) => row ?? at);
+        for (const one of rows) logits.push({ ...logit, row: one, weight: weight / rows.length });
+      }
     } else {
       checkOptions(what, term, ['hook', 'output', 'weights']);
       readOutIn(what, term as ReadOutTerm, hooks, found);

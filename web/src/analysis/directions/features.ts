@@ -4,7 +4,7 @@
 import { posAxis } from '../../models/edits.js';
 import { forwardIn, type ModelInputs, rowsOf } from '../../models/inputs.js';
 import type { PreTrainedModel } from '../../models/pre_trained_model.js';
-import type { HookName } from '../../runtime/hook_names.js';
+import { type HookName, ourName } from '../../runtime/hook_names.js';
 import { ClearformerError } from '../../support/error.js';
 import { Tensor } from '../../tensor/tensor.js';
 import { expectModel } from '../check_call.js';
@@ -59,7 +59,7 @@ export async function featuresAt(
     const given = typeof one === 'string' ? await tokenized(call, model, one) : one;
     const tensors = forwardIn(call, given ?? (null as never), model.open().engine);
     const placed = names_filter.map((hook) => {
-      const axes = axesOf.get(hook) ?? [];
+      const axes = axesOf.get(ourName(hook)) ?? [];
       const mask = tensors.past_key_values === undefined ? maskAt(hook, axes[posAxis(axes)], tensors) : undefined;
       const places = mask ? rowsOf(mask).map((row, at) => placeIn(call, pos, row, at)) : [pos];
       return { hook, axes, places, selected: [...new Set(places)] };

@@ -17,7 +17,8 @@ import { checkCall } from '../check_call.js';
 import { attentionScale, inLayer } from '../layer_hooks.js';
 import { LensWeights } from '../lens_weights.js';
 import type { Metric } from '../metric.js';
-import { requireSum } from '../residual_parts.js';
+import { refusal, requireSum } from '../residual_parts.js';
+import { requireSameDims } from '../same_dims.js';
 import type { PatchingGridOptions } from './patching_grids.js';
 import { sweep } from './sweep.js';
 
@@ -70,8 +71,9 @@ function divided(x: Floats, scale: Floats): Floats {
 /**
  * Patches the paths from one head to each head of the later layers: [n_layers, n_heads], for keys and values
  * [n_layers, n_key_value_heads]; 0 where there is no path. `clean_cache` needs the head's `hook_z`, `corrupted_cache` it
- * and the later layers' `ln1.hook_scale`. Rejects like `sweep`, with `invalid_argument` for what a cache lacks and
- * `unsupported` for models with norms behind what their heads add.
+ * and the later layers' `ln1.hook_scale`. Rejects like `sweep`, with `invalid_argument` for what a cache lacks,
+ * `shape_mismatch` for caches of different dims, `unsupported` for models with norms behind what their heads add or with
+ * two stacks (encoder-decoders).
  */
 export async function get_act_patch_direct_path(
   model: PreTrainedModel,
@@ -93,16 +95,19 @@ export async function get_act_patch_direct_path(
     throw invalid(`${option}: ${textOf(index)}, not 0 to ${extent - 1}`, option);
   }
   requireSum(call, model);
+  if (model.cfg.kind === 'encoder-decoder' || model.cfg.kind === 'dual-encoder') {
+    throw refusal(call, model, 'only the weights of models with one stack are folded');
+  }
   const weights = new LensWeights(model, {
     fold_ln: true,
     with_adapters: true,
     center_writing_weights: model.cfg.normalization_type === 'LN',
   });
   const z = inLayer(model, src_layer, 'attn.hook_z');
-  const difference = minus(
-    ofHead(capturedIn(clean_cache, z, 'clean_cache'), src_head),
-    ofHead(capturedIn(corrupted_cache, z, 'corrupted_cache'), src_head),
-  );
+  const clean = capturedIn(clean_cache, z, 'clean_cache');
+  const own = capturedIn(corrupted_cache, z, 'corrupted_cache');
+  requireSameDims(call, z, clean, own);
+  const difference = minus(ofHead(clean, src_head), ofHead(own, src_head));
   const w_o = (await weights.W_O(src_layer)).slice(src_head, null, null) as Floats;
   const delta = (await times(model, difference, w_o)).mul(await attentionScale(model, src_layer));
   const edits: { at: number; edit: ActivationEdit }[] = [];

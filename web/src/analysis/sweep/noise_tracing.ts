@@ -68,7 +68,8 @@ function checked(model: PreTrainedModel, options: CausalTracingOptions) {
 export async function causalTracing(model: PreTrainedModel, options: CausalTracingOptions): Promise<CausalTracing> {
   const { inputs, subject, noise, samples, seed = 0, window, metric, signal, progress } = checked(model, options);
   const hooks = layerHooks(model, options.hook ?? defaultHook(model, 'hook_resid_post'));
-  const embeddings = `${hooks[0]?.split(/blocks|\d/)[0]}hook_embed` as HookName;
+  const [tower = ''] = /^(\w+coder|\w+_model)\./.exec(hooks[0] as HookName) ?? [];
+  const embeddings = `${tower}hook_embed` as HookName;
   const { axis } = axisOf(call, model, hooks[0] as HookName, 'position');
   const [logits, cache] = await model.run_with_cache(inputs, { names_filter: hooks, signal });
   const clean = hooks.map((hook) => cache[hook] as Floats);

@@ -13,6 +13,7 @@ import { Tensor } from '../../tensor/tensor.js';
 import { checkCall } from '../check_call.js';
 import { defaultHook, layerHooks } from '../layer_hooks.js';
 import type { Metric } from '../metric.js';
+import { requireSameDims } from '../same_dims.js';
 import { type SweepCallOptions, type SweepModels, sweep } from './sweep.js';
 
 type Floats = Tensor<'float32'>;
@@ -23,7 +24,7 @@ export type PatchingGridOptions = Pick<SweepCallOptions, 'signal' | 'progress' |
 /**
  * Patches a model, or several with the same weights, on the corrupted inputs with activations of `clean_cache`, which
  * `run_with_cache` returned for clean inputs of the same dims. Rejects like `sweep`, with `invalid_argument` if the cache
- * lacks the activation.
+ * lacks the activation, `shape_mismatch` if it has other dims.
  */
 export type PatchingGrid = (
   models: PreTrainedModel | readonly PreTrainedModel[],
@@ -62,6 +63,9 @@ function gridOf(leaf: string, ...axes: GridAxis[]): PatchingGrid {
     checkCall('get_act_patch', model, options, ['signal', 'progress', 'logits_to_keep']);
     const hooks = layerHooks(model, defaultHook(model, leaf));
     const clean = hooks.map((hook) => cleanValue(clean_cache, hook));
+    const [first] = hooks as [HookName];
+    const [, cache] = await model.run_with_cache(corrupted, { names_filter: first, signal: options.signal });
+    for (const value of clean) requireSameDims('clean_cache', first, value, cache[first] as Floats);
     const extents = axes.map(([, axis]) => clean[0]?.dims[axis] ?? 0);
     const size = extents.reduce((product, extent) => product * extent, 1);
     const at = (index: number): ActivationEdit => {
