@@ -110,7 +110,7 @@ describe('the page', () => {
 
   it('lists the names of TransformerLens 3 that are accepted', async () => {
     const [, inBlock = '', ofTower = ''] =
-      /accepted as well, in a block: ([^;]+); of a tower ([^.]+\.[^.]+\.)/.exec(page) ?? [];
+      /accepted as well, in a block: ([^;]+); of a tower (.+?)\. Others/s.exec(page) ?? [];
     const names = [...spans(inBlock).map((name) => `blocks.0.${name}`), ...spans(ofTower)];
     expect(names).toHaveLength(11);
     const model = await modelOf('AutoModelForCausalLM', 'models/gpt2/odd');
