@@ -37,7 +37,7 @@ const secondFile = 'second.js';
 // losses without padding, probes of whole batches, and what runs of a sweep may not share; 0.9 kB are line ends, hosts,
 // lengths of embedded texts and encoders alone; 1.3 kB are the code of hook functions in its worker's
 // script, 0.4 kB a Whisper's prompt in generate() and texts without timestamps, as much special tokens of more classes.
-const inlineBrotliLimit = 325_500;
+const inlineBrotliLimit = 325_800;
 
 interface Page {
   name: string;
@@ -74,7 +74,7 @@ const pages: readonly Page[] = [
     later: /^(web_folder|sha256)/,
     limit: 52_200,
   },
-  { name: 'everything the package exports', imports: ['*'], limit: 117_000 },
+  { name: 'everything the package exports', imports: ['*'], limit: 117_600 },
 ];
 
 const brotli = (data: Buffer): number =>

@@ -7,7 +7,6 @@ import type {
   Handle,
   HookPoint,
   ModelShape,
-  RunInputs,
 } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
 import type { HookName } from '../runtime/hook_names.js';
@@ -156,7 +155,7 @@ export async function gradients(
     if (isFunction(metric)) issued?.(); // which may call the model, too
     const { terms, value: own } = isFunction(metric)
       ? await computed(call, metric, pass, reached, engine, signal)
-      : { terms: termsIn(call, metric, reached, cfg.task, batchOf(converted)), value: undefined };
+      : { terms: termsIn(call, metric, reached, cfg.task, converted), value: undefined };
     const more = { memory, ...(!return_logits && { omit_logits: true }), ...(back && { bwd_hooks: back.fwd_hooks }) };
     const running = engine.call('model_gradient', { ...pass, ...terms, ...wanted.request, ...more }, signal);
     issued?.();
@@ -166,11 +165,6 @@ export async function gradients(
   } catch (thrown) {
     throw cause(back?.failure()?.thrown ?? thrown);
   }
-}
-
-/** How many sequences or images there are, each with logits of its own. */
-function batchOf({ input_ids, inputs_embeds, residual, input_features, pixel_values }: RunInputs): number | undefined {
-  return (input_ids ?? inputs_embeds ?? residual ?? input_features ?? pixel_values)?.dims[0];
 }
 
 /** The inputs, with a decoder's made of the labels of a loss. */

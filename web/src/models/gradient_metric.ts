@@ -1,7 +1,7 @@
 // What is differentiated: a metric as data, terms that are added up, or a function of captured tensors that also gives
 // its gradient; and with respect to what.
 
-import type { GradientArguments, HookPoint, TensorIn } from '../runtime/border.js';
+import type { GradientArguments, HookPoint, RunInputs, TensorIn } from '../runtime/border.js';
 import type { HookName } from '../runtime/hook_names.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions, expectArgument } from '../support/options.js';
@@ -159,7 +159,7 @@ export function termsIn(
   metric: MetricTerm | readonly MetricTerm[],
   hooks: readonly HookPoint[],
   task?: string,
-  batch = 1,
+  inputs: RunInputs = {},
 ): MetricIn {
   const terms = [metric].flat() as MetricTerm[];
   if (metric === undefined || metric === null || terms.length === 0) throw invalid(`${call}: there is no metric`);
@@ -181,7 +181,7 @@ export function termsIn(
       checkOptions(what, term, ['logits']);
       for (const logit of checkedLogits(what, term.logits)) {
         const { row, weight = 1 } = logit;
-        const rows = Array.from({ length: row === undefined ? batch : 1 }, (_, at) => row ?? at);
+        const rows = Array.from({ length: row === undefined ? batchOf(inputs) : 1 }, (_, at) => row ?? at);
         for (const one of rows) logits.push({ ...logit, row: one, weight: weight / rows.length });
       }
     } else {
@@ -195,6 +195,11 @@ export function termsIn(
   found.logit_places = integers('logits', { data: Int32Array.from(places), dims: [logits.length, 3] });
   found.logit_weights = { data: Float32Array.from(logits, ({ weight = 1 }) => weight), dims: [logits.length] };
   return found;
+}
+
+/** How many sequences or images there are, each with logits of its own. */
+function batchOf({ input_ids, inputs_embeds, residual, input_features, pixel_values }: RunInputs): number {
+  return (input_ids ?? inputs_embeds ?? residual ?? input_features ?? pixel_values)?.dims[0] ?? 1;
 }
 
 const none: TensorIn = { data: new Float32Array(0), dims: [0] };
