@@ -146,7 +146,7 @@ it('takes bigints for tokens and the number of sequences', () => {
   expect(term).toEqual(logitDifferenceTerm(11, 5, -1, 2));
 });
 
-it('measures all sequences where a term names none, as logitDifference', async () => {
+it('measures all sequences unless told how many, as logitDifference', async () => {
   await using model = await AutoModelForCausalLM.from_pretrained(fixturePath('models/gpt2/odd'));
   const inputs = { input_ids: [[5, 6, 7], [8, 9, 3]] }; // biome-ignore format: rows
   const { logits } = await model(inputs);

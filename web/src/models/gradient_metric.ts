@@ -37,8 +37,8 @@ export type GradientInput = 'pixel_values' | 'input_features' | 'inputs_embeds' 
 
 /** A logit, or with a weight a multiple of it. */
 export interface LogitTerm {
-  /** The sequence of the batch. Default: the mean over all. */
-  row?: number | undefined;
+  /** The sequence of the batch. Default 0; null: the mean over all. */
+  row?: number | null | undefined;
   /** Default: the last position. Negative ones count from the end. Not read where a sequence has one row of logits. */
   pos?: number | undefined;
   /** The token or class. */
@@ -139,7 +139,7 @@ export function logitDifferenceTerm(
   const averaged = batch === undefined && lists.length === 0;
   const logits = Array.from({ length: count }, (_, row) =>
     [right, wrong].map((tokens, at) => ({
-      ...(!averaged && { row }),
+      row: averaged ? null : row,
       pos,
       token: Number(Array.isArray(tokens) ? tokens[row] : tokens), // also of bigints
       weight: (at === 0 ? 1 : -1) / count,
@@ -153,7 +153,10 @@ export function isFunction(metric: Exclude<DifferentiableMetric, EmbeddingMetric
   return typeof (metric as MetricFunction)?.compute === 'function';
 }
 
-/** Converts the terms of a metric, logits of no `row` to those of the whole batch. Throws `invalid_argument` for no terms and for what is none. */
+/**
+ * Converts the terms of a metric, a logit's mean to logits of all of `inputs`' sequences. Throws `invalid_argument` for
+ * no terms and for what is none.
+ */
 export function termsIn(
   call: string,
   metric: MetricTerm | readonly MetricTerm[],
@@ -180,8 +183,8 @@ export function termsIn(
     } else if ('logits' in term) {
       checkOptions(what, term, ['logits']);
       for (const logit of checkedLogits(what, term.logits)) {
-        const { row, weight = 1 } = logit;
-        const rows = Array.from({ length: row === undefined ? batchOf(inputs) : 1 }, (_, at) => row ?? at);
+        const { row = 0, weight = 1 } = logit;
+        const rows = row === null ? Array.from({ length: batchOf(inputs) }, (_, at) => at) : [row];
         for (const one of rows) logits.push({ ...logit, row: one, weight: weight / rows.length });
       }
     } else {
@@ -215,12 +218,14 @@ function checkedLogits(what: string, logits: readonly LogitTerm[]): readonly Log
   if (!Array.isArray(logits)) throw invalid(`${what}: logits must be a list of { token, row, pos, weight }`);
   for (const logit of logits) {
     checkOptions(`${what}: logits`, logit ?? null, ['row', 'pos', 'token', 'weight']);
-    const { row = 0, pos = -1, token, weight = 1 } = logit as LogitTerm;
+    const { row, pos = -1, token, weight = 1 } = logit as LogitTerm;
     if (typeof weight !== 'number') throw invalid(`${what}: weight ${textOf(weight)} is no number`);
     // All of them are sent as int32.
-    if ([row, pos, token].every((one) => Number.isInteger(one) && one === (one | 0)) && row >= 0 && token >= 0)
-      continue;
-    throw invalid(`${what}: there is no logit of row ${textOf(row)}, position ${textOf(pos)}, token ${textOf(token)}`);
+    const indices = [row ?? 0, token, pos];
+    if (indices.every((one, at) => Number.isInteger(one) && one === (one | 0) && (one >= 0 || at === 2))) continue;
+    throw invalid(
+      `${what}: there is no logit of row ${textOf(row ?? 0)}, position ${textOf(pos)}, token ${textOf(token)}`,
+    );
   }
   return logits;
 }
