@@ -7,7 +7,7 @@ export const words: typeof english = {
   lead: 'Attention vergleicht jedes Token mit jedem anderen und zählt zusammen, was sie findet. Einer Summe ist es gleich, in welcher Reihenfolge sie gebildet wird. Allein kann Attention darum „Hund beißt Mann“ nicht von „Mann beißt Hund“ unterscheiden: Sie liest einen Sack voll Wörter.',
   steps: {
     layer: {
-      title: 'Eine Attentionsschicht für sich',
+      title: 'Eine Attention-Schicht für sich',
       text: 'Buchstaben gehen durch die erste Attention des Sortierers, mit seinen trainierten Gewichten. {isStill}Positionen gibt es hier nicht, und keine Maske. Ein Streifen ist, was für einen Buchstaben herauskommt: 48 Zahlen, Rosa über null, Blau darunter. Rechts davon: wen jeder Buchstabe liest, und wie sehr.',
     },
     move: {
