@@ -51,8 +51,9 @@ export interface Table {
   readonly labels: readonly string[];
   /** [rows of the window, d]. */
   readonly part: Made;
-  /** hook_embed of the token, [d]; of it alone if it is none of the text's. */
+  /** hook_embed of the token, [d]. */
   readonly taken: Made;
+  /** Whether the token is none of the text's, and its pass is of it alone. */
   readonly alone: boolean;
   /** The factor between the row and the embedding, the model's embedding scale. */
   readonly scale: number;
