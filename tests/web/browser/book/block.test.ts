@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { laidOut, Site, settled } from '../site.js';
 import { answerQuestion } from './answers.js';
+import { expectFollowed } from './quick_choices.js';
 import { drawn, numbersOf, shownText } from './reader.js';
 
 let site: Site;
@@ -45,23 +46,7 @@ describe('chapter 7', () => {
 
   it('follows quick choices of a switch', async () => {
     const { page } = await site.visit('block?l=1');
-    const choice = page.getByRole('checkbox', { name: 'feed-forward of block 2 in use' });
-    await choice.evaluate((node: HTMLElement) => {
-      node.click();
-      node.click();
-    });
-    await settled(page);
-    expect(await choice.isChecked()).toBe(true);
-    expect(page.url()).not.toContain(':zero');
-    await choice.evaluate((node: HTMLElement) => {
-      interface App extends Element {
-        book: { address: { undo(): void } };
-      }
-      node.click();
-      (document.querySelector('book-app') as App).book.address.undo();
-    });
-    await settled(page);
-    expect(await choice.isChecked()).toBe(true);
+    await expectFollowed(page, page.getByRole('checkbox', { name: 'feed-forward of block 2 in use' }));
   });
 
   it('normalises rows to size 1', async () => {

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Site, settled } from '../site.js';
+import { expectFollowed } from './quick_choices.js';
 import { drawn, numbersOf, shownText } from './reader.js';
 
 let site: Site;
@@ -33,23 +34,7 @@ describe('chapter 6', () => {
 
   it('follows quick choices of a switch', async () => {
     const { page } = await site.visit('heads?l=4');
-    const choice = page.getByRole('checkbox', { name: 'Head 3 of block 5 switched on' });
-    await choice.evaluate((node: HTMLElement) => {
-      node.click();
-      node.click();
-    });
-    await settled(page);
-    expect(await choice.isChecked()).toBe(true);
-    expect(page.url()).not.toContain(':zero');
-    await choice.evaluate((node: HTMLElement) => {
-      interface App extends Element {
-        book: { address: { undo(): void } };
-      }
-      node.click();
-      (document.querySelector('book-app') as App).book.address.undo();
-    });
-    await settled(page);
-    expect(await choice.isChecked()).toBe(true);
+    await expectFollowed(page, page.getByRole('checkbox', { name: 'Head 3 of block 5 switched on' }));
   });
 
   it('finds the previous-token head and opens its map', async () => {
