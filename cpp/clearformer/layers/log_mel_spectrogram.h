@@ -6,7 +6,8 @@
 // logarithmic above) from 0 to 8 kHz, each of area 1 in hertz.
 // Sources: Radford et al. 2022, arXiv 2212.04356, section 2.2; transformers' WhisperFeatureExtractor and mel_filter_bank
 // (scale and norm "slaney"), computed there in float64.
-// Shapes: N samples, n samples per frame, M mel filters, K = n/2 + 1 frequencies, T = ⌊N/hop⌋ frames (for odd n ⌊(N - 1)/hop⌋).
+// Shapes: N samples, n samples per frame, M mel filters, K = n/2 + 1 frequencies, T = ⌊N/hop⌋ frames (for odd n
+// ⌊(N - 1)/hop⌋).
 #pragma once
 
 #include <cstddef>

@@ -46,7 +46,7 @@ export class IncrementalDecoder {
     return text.endsWith(replacement) ? '' : this.#emit(text);
   }
 
-  /** The text since the last piece, before an incomplete character; the next piece begins with it. */
+  /** The text since the last piece, without an incomplete character at its end. */
   get pending(): string {
     return this.#piece(this.#text(this.#window)).replace(/\uFFFD+$/, '');
   }

@@ -55,7 +55,7 @@ interface Part {
 
 /** A trie of the tokens' code points; `id`: the token that ends here, or -1. */
 interface Trie {
-  next?: Map<number, Trie>; // most nodes are the ends of single tokens
+  next?: Map<number, Trie>; // undefined of a leaf
   id: number;
 }
 
