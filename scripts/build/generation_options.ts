@@ -7,10 +7,10 @@ import { SetupError } from '../toolchain/progress.js';
 import { inProject } from './fresh.js';
 
 const file = 'web/src/models/generation_options.ts';
-// Types that cannot be given as an argument, and options that request non-text outputs.
+// Types that cannot be given as an argument, and options that request non-text outputs or choose parts of them.
 const notWords =
   /\b(NamesFilter|PreTrainedTokenizer|AbortSignal|Streamer|StoppingCriterion|StoppingCriteria|ScoresProcessor)\b/;
-const notText = /^output_/;
+const notText = /^(output_|select$)/;
 
 /** An option as shown by the command line. */
 export interface OptionDescription {

@@ -42,7 +42,15 @@ describe('help and version', { timeout }, () => {
     const members = /interface GenerationOptions[^{]*\{([\s\S]*?)\n\}/.exec(source)?.[1] ?? '';
     const names = Array.from(members.matchAll(/^ {2}(\w+)\?:/gm), ([, name = '']) => name);
     expect(names.length).toBeGreaterThan(35);
-    const notWords = ['names_filter', 'tokenizer', 'signal', 'streamer', 'stopping_criteria', 'logits_processor'];
+    const notWords = [
+      'names_filter',
+      'select',
+      'tokenizer',
+      'signal',
+      'streamer',
+      'stopping_criteria',
+      'logits_processor',
+    ];
     for (const name of names.filter((one) => !notWords.includes(one) && !one.startsWith('output_'))) {
       expect(out).toMatch(new RegExp(`^ +--${name.replaceAll('_', '-')} `, 'm'));
     }

@@ -16,9 +16,10 @@ import {
   type SoftplusOptions,
   sigmoid,
   silu,
+  softmax,
   softplus,
   swiglu,
-  type Tensor,
+  Tensor,
   type TensorInput,
   tanh,
 } from 'clearformer';
@@ -100,6 +101,14 @@ describe.each(variants)('%s', (variant) => {
       absolute,
     });
   });
+});
+
+it('gives a scalar an axis, as in torch', async () => {
+  const scalar = new Tensor('float32', Float32Array.of(4), []);
+  for (const dim of [-1, 0]) {
+    expect(await softmax(scalar, dim)).toMatchObject({ dims: [], data: Float32Array.of(1) });
+    expect(await log_softmax(scalar, dim)).toMatchObject({ dims: [], data: Float32Array.of(0) });
+  }
 });
 
 it('refuses what does not fit, by name', async () => {

@@ -83,11 +83,12 @@ std::size_t elements_behind(const Shape& shape, std::size_t axis) {
   return inner;
 }
 
-// Copies x and applies apply(row, length) to every row along the axis.
+// Copies x and applies apply(row, length) to every row along the axis. A scalar has an axis, too, as in torch.
 Tensor over_axis(std::string_view operation, const TensorView& x, std::ptrdiff_t axis,
                  void (*apply)(float* row, std::size_t length)) {
-  const std::size_t along = axis_of(operation, x, axis), length = x.dim(along);
-  const std::size_t inner = elements_behind(x.shape(), along);
+  const TensorView with_axes = x.shape().rank() == 0 ? x.reshaped({1}) : x;
+  const std::size_t along = axis_of(operation, with_axes, axis), length = with_axes.dim(along);
+  const std::size_t inner = elements_behind(with_axes.shape(), along);
   Tensor result = Tensor::copy_of(x);
   if (result.elements() == 0) return result;
   std::vector<float> row(length);

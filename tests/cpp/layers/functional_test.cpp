@@ -51,6 +51,19 @@ TEST(Functional, SoftmaxOfAnAxisIsThatOfItsRows) {
   }
 }
 
+TEST(Functional, AScalarIsARowOfOne) {
+  Tensor x = Tensor::zeros(Shape{});
+  x.f32()[0] = 4.0f;
+  for (const std::ptrdiff_t axis : {-1, 0}) {
+    const Tensor weights = softmax(x, axis), logs = log_softmax(x, axis);
+    EXPECT_EQ(weights.shape(), Shape{});
+    EXPECT_EQ(weights.f32()[0], 1.0f);
+    EXPECT_EQ(logs.shape(), Shape{});
+    EXPECT_EQ(logs.f32()[0], 0.0f);
+  }
+  expect_error(ErrorCode::invalid_argument, {"axis 1"}, [&] { softmax(x, 1); });
+}
+
 TEST(Functional, ANaNIsNotHiddenInItsRow) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   for (std::size_t place = 0; place < 5; ++place) {

@@ -59,7 +59,7 @@ function placeholder({ type }: Known): string {
   return type.includes('[') || isObject(type) ? 'json' : 'value';
 }
 
-const isObject = (type: string) => /\b(Record<|CapturePart\b)/.test(type);
+const isObject = (type: string) => /\bRecord</.test(type);
 const takesTexts = (type: string) => /\breadonly string\[\]/.test(type);
 
 /**

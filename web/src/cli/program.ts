@@ -34,7 +34,7 @@ the files of a Hugging Face checkpoint (safetensors). Where an argument is a tex
 
 const after = `
 "clearformer COMMAND --help" tells a command's options and shows examples.
-An option without a value is switched off by --no- before its name, as in --no-do-sample.
+An option of generate() without a value is switched off by --no- before its name, as in --no-do-sample.
 Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.`;
 
 export function makeProgram(context: Context): Command {

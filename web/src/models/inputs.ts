@@ -128,7 +128,8 @@ export function promptIn(call: string, inputs: PromptInputs, engine: Engine): Ru
 
 /** The inputs of a forward pass for the core. */
 export function forwardIn(call: string, inputs: ModelInputs, engine: Engine): RunInputs {
-  checkOptions(call, inputs, [...forwardInputs, ...tensorInputs]);
+  const labels = call === 'model' ? ['labels'] : []; // which the caller has taken out
+  checkOptions(call, inputs, [...new Set([...forwardInputs, ...tensorInputs, ...labels])]);
   return converted(call, inputs, engine);
 }
 

@@ -11,7 +11,7 @@ const kinds = ['cls', 'max', 'mean', 'mean_sqrt_len_tokens', 'weightedmean', 'la
 /** A pooling mode. */
 export type PoolingMode = (typeof kinds)[number];
 /** The option of a call: upstream's names, alternative names of transformers.js, or several to be concatenated. */
-export type Pooling = PoolingMode | 'none' | 'first_token' | 'eos';
+export type Pooling = PoolingMode | 'none' | 'lasttoken' | 'first_token' | 'eos';
 
 const spellings = new Map<unknown, PoolingMode>(
   Object.entries({
@@ -31,7 +31,7 @@ export function poolingModes(given: unknown): PoolingMode[] {
   const modes = names.map((name: unknown) => {
     const mode = spellings.get(name) ?? kinds.find((kind) => kind === name);
     if (mode !== undefined) return mode;
-    const expected = Array.isArray(given) ? kinds : ['none', ...kinds];
+    const expected = [...(Array.isArray(given) ? [] : ['none']), ...kinds, ...Array.from(spellings.keys(), String)];
     throw new ClearformerError(
       'invalid_argument',
       `pooling must be one of ${expected.join(', ')}, or several of them, not ${textOf(name)}`,

@@ -69,7 +69,8 @@ export function checkKinds(call: string, given: unknown): asserts given is objec
   for (const [option, value] of Object.entries(given)) {
     const kind = kinds.get(option);
     if (value === undefined || kind === undefined || kind.is(value)) continue;
-    throw refusedOption(call, option, `is ${textOf(value)}, not ${kind.what}`);
+    const found = typeof value === 'string' ? `'${value}'` : textOf(value);
+    throw refusedOption(call, option, `is ${found}, not ${kind.what}`);
   }
 }
 

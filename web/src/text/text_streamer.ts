@@ -125,9 +125,9 @@ export class TextStreamer extends BaseStreamer {
 
   constructor(tokenizer: PreTrainedTokenizer, options: TextStreamerOptions = {}) {
     super();
-    const { decode_kwargs, ...own } = options ?? {};
     const functions = ['callback_function', 'token_callback_function'];
-    checkOptions('TextStreamer', own, ['skip_prompt', 'skip_special_tokens', ...functions]);
+    checkOptions('TextStreamer', options ?? {}, ['skip_prompt', 'skip_special_tokens', 'decode_kwargs', ...functions]);
+    const { decode_kwargs, ...own } = options ?? {};
     this.#options = own;
     const { skip_special_tokens } = own;
     this.#decoder = new IncrementalDecoder(tokenizer, {
