@@ -62,8 +62,8 @@ export interface LossOptions {
   /** 0 … 1 (0); only of labels that are classes or tokens (`invalid_argument` otherwise). */
   label_smoothing?: number | undefined;
   /**
-   * An abort signal: the call rejects with its reason, once the current layer is computed. There are no gradients then,
-   * unless it had been aborted before the call, which leaves those of before.
+   * An abort signal: the call rejects with its reason, once the current layer is computed. There are no gradients then;
+   * those of before remain if it is aborted before the pass begins.
    */
   signal?: AbortSignal | undefined;
 }

@@ -240,9 +240,9 @@ class FigureCost extends MeasuredFigure<Data, typeof words> {
     const { labels } = this.words;
     if (!info) return html``;
     const kb = (bytes: number): string => `${grouped(Math.round(bytes / 1000))} kB`;
-    const rows: [string | undefined, string][] = [
+    const rows: [string | undefined, string | TemplateResult][] = [
       [labels.simd, info.simd],
-      [labels.threads, `${info.threads.used}: ${info.threads.reason}`],
+      [labels.threads, html`${info.threads.used}: <span lang="en">${info.threads.reason}</span>`],
       [labels.worker, info.worker ? (labels.yes ?? '') : (labels.no ?? '')],
       [labels.wasm, kb(info.wasmBytes)],
       [labels.heap, kb(info.heapBytes)],

@@ -150,7 +150,10 @@ export class WhereFigure extends Figure<WhereData, typeof words> {
     if (data.view !== 'sinusoids') return {};
     const { places: all } = data;
     const { omegas, twins, distinct, d } = all;
-    const turn = (j: number): string => spoken((2 * Math.PI) / (omegas[j] ?? Number.NaN));
+    const turn = (j: number): string => {
+      const tokens = (2 * Math.PI) / (omegas[j] ?? Number.NaN);
+      return tokens >= 1000 && tokens < 1e9 ? grouped(Number(tokens.toPrecision(3))) : spoken(tokens);
+    };
     return {
       ...(omegas.length > 0 && { first: turn(0), last: turn(omegas.length - 1) }),
       ...(twins.length > 0 ? { twins: twins.join(', ') } : { alone: '' }),

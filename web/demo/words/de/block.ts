@@ -8,7 +8,7 @@ export const words: typeof english = {
   steps: {
     moves: {
       title: 'Derselbe Zug für jeden Kasten',
-      text: 'Durch den Block läuft ein Vektor von {model} Zahlen, einer je Token (der *Residualstrom*). Ein Kasten liest ihn, arbeitet und *addiert*, was er gefunden hat. {isPair}Erst kommt die *Attention*, die auf andere Tokens schaut, dann das *Feed-forward-Netz*, das auf keines schaut. {isCross}Erst kommt die *Attention*, die auf andere Tokens schaut, dann die *Cross-Attention*, die auf den anderen Text schaut, dann das *Feed-forward-Netz*, das auf keines schaut. {isPost}Hier folgt auf jede Summe eine Norm. Wähle einen Kasten und sieh die Zahlen, die er addiert. Für „{token}“ addiert die Attention einen Schritt der Länge {read}.',
+      text: 'Durch den Block läuft ein Vektor von {model} Zahlen, einer je Token (der *Residualstrom*). Ein Kasten liest den Strom, arbeitet und *addiert*, was er gefunden hat. {isPair}Erst kommt die *Attention*, die auf andere Tokens schaut, dann das *Feed-forward-Netz*, das auf keines schaut. {isCross}Erst kommt die *Attention*, die auf andere Tokens schaut, dann die *Cross-Attention*, die auf den anderen Text schaut, dann das *Feed-forward-Netz*, das auf keines schaut. {isPost}Hier folgt auf jede Summe eine Norm. Wähle einen Kasten und sieh die Zahlen, die er addiert. Für „{token}“ addiert die Attention einen Schritt der Länge {read}.',
     },
     stream: {
       title: 'Ein Token auf seinem Weg',
@@ -38,7 +38,7 @@ export const words: typeof english = {
     },
     without: {
       title: 'Nimm einen Kasten heraus',
-      text: 'Hier addiert die Attention in Block {out} nichts; alles dahinter wird neu gerechnet. „{answer}“ hatte {before} und hat {now}. Die Tabelle tut das mit jedem Kasten einmal: Was würde das Modell ohne ihn sagen?',
+      text: 'Hier addiert die Attention in Block {out} nichts; alles dahinter wird neu gerechnet. „{answer}“ hatte {before} und hat {now}. Die Tabelle lässt jeden Kasten einmal weg: Was würde das Modell ohne ihn sagen?',
       ask: 'Auf welchen Kasten welches Blocks könnte das Modell am leichtesten verzichten, auf welchen gar nicht?',
     },
   },

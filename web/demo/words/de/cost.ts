@@ -21,7 +21,7 @@ export const words: typeof english = {
     },
     path: {
       title: 'Wie weit ist es vom ersten Wort zum letzten?',
-      text: 'In einer Schicht Attention liest jedes Token jedes andere: ein Schritt. Eine rekurrente Schicht reicht das erste Wort {handed}-mal weiter. Eine rekurrente Schicht reicht das erste Wort {once}-mal weiter. Die Balken zählen wie Abschnitt 4 von „Attention Is All You Need“: *n* / *k*, hier {path} Schichten, für einen Stapel von Faltungen. Die Balken zählen wie Abschnitt 4 von „Attention Is All You Need“: *n* / *k*, hier {onePath} Schicht, für einen Stapel von Faltungen. Jede davon reicht *k* − 1 Tokens weiter, sodass sich beide Enden nach {layers} treffen. In der Tabelle dort steht der Logarithmus von *n* zur Basis *k*, denn sie meint Faltungen mit Lücken (dilated). Nachbarn sind die *r* = 2*k* nächsten Tokens, oder alle, wenn es weniger sind.',
+      text: 'In einer Schicht Attention liest jedes Token jedes andere: ein Schritt. Eine rekurrente Schicht reicht das erste Wort {handed}-mal weiter. Eine rekurrente Schicht reicht das erste Wort {once}-mal weiter. Die Balken zählen wie Abschnitt 4 von „Attention Is All You Need“: *n* / *k*, hier {path} Schichten, für einen Stapel von Faltungen. Die Balken zählen wie Abschnitt 4 von „Attention Is All You Need“: *n* / *k*, hier {onePath} Schicht, für einen Stapel von Faltungen. Jede davon reicht *k* − 1 Tokens weiter, sodass sich beide Enden nach {layers} treffen. In Tabelle 1 von „Attention Is All You Need“ steht der Logarithmus von *n* zur Basis *k*, denn sie meint Faltungen mit Lücken (dilated). Nachbarn sind die *r* = 2*k* nächsten Tokens, oder alle, wenn es weniger sind.',
     },
     cache: {
       title: 'Schreiben liest alles noch einmal, oder merkt es sich',

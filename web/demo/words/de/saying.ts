@@ -11,7 +11,7 @@ export const words: typeof english = {
       text: 'Die letzte Zeile des {s|Stroms} trifft auf eine Spalte von *W* für jedes von {vocabulary} Tokens, und jedes Treffen gibt eine Zahl (*Logit*). {isTied}Die Spalten sind die eigenen Vektoren der Tokens, gefragt wird also: Auf wessen Vektor zeigt der Strom? „{answer}“ bekommt {logit}, „{second}“ {secondLogit}. Wähle eine Spalte und sieh ihre Zahlen.',
     },
     odds: {
-      title: 'Aus Punkten werden Chancen',
+      title: 'Aus Scores werden Chancen',
       text: 'Softmax macht sie positiv, und zusammen sind sie 1. „{answer}“ bekommt {share}, „{second}“ {secondShare}, alle anderen zusammen {restShare}. Hier stehen alle {vocabulary} nach ihrer Nummer, in der Ordnung des Wortschatzes; keines hat genau null.',
     },
     temperature: {

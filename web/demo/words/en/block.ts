@@ -6,7 +6,7 @@ export const words = {
   steps: {
     moves: {
       title: 'The same move for each box',
-      text: 'A vector of {model} numbers runs through the block, one for each token (the *residual stream*). A box reads it, works, and *adds* what it found. {isPair}First comes *attention*, which looks at other tokens, then the *feed-forward network*, which looks at none. {isCross}First comes *attention*, which looks at other tokens, then *cross-attention*, which looks at the other text, then the *feed-forward network*, which looks at none. {isPost}Here a norm follows each sum. Choose a box and see the numbers that it adds. For “{token}”, attention adds a step of length {read}.',
+      text: 'A vector of {model} numbers runs through the block, one for each token (the *residual stream*). A box reads the stream, works, and *adds* what it found. {isPair}First comes *attention*, which looks at other tokens, then the *feed-forward network*, which looks at none. {isCross}First comes *attention*, which looks at other tokens, then *cross-attention*, which looks at the other text, then the *feed-forward network*, which looks at none. {isPost}Here a norm follows each sum. Choose a box and see the numbers that it adds. For “{token}”, attention adds a step of length {read}.',
     },
     stream: {
       title: 'A token on its way up',
@@ -36,7 +36,7 @@ export const words = {
     },
     without: {
       title: 'Take a box out',
-      text: 'Here the attention adds nothing in block {out}; everything behind it is computed again. “{answer}” had {before} and has {now}. The table does so for each box in turn: what would the model say without it?',
+      text: 'Here the attention adds nothing in block {out}; everything behind it is computed again. “{answer}” had {before} and has {now}. The table leaves out each box in turn: what would the model say without it?',
       ask: 'Which box of which block could the model do without most easily, and which not at all?',
     },
   },

@@ -19,7 +19,7 @@ export const words = {
     },
     path: {
       title: 'How far is it from the first word to the last?',
-      text: 'In one layer of attention every token reads every other: one step. A recurrent layer hands the first word on {handed} times. A recurrent layer hands the first word on {once} time. The bars count as section 4 of “Attention Is All You Need” does: *n* / *k*, here {path} layers, for a stack of convolutions. The bars count as section 4 of “Attention Is All You Need” does: *n* / *k*, here {onePath} layer, for a stack of convolutions. Each of them reaches *k* − 1 tokens further, so that both ends meet after {layers}. The table there gives the logarithm of *n* to the base *k*, which is that of dilated convolutions. Neighbours are the *r* = 2*k* nearest tokens, or all of them if there are fewer.',
+      text: 'In one layer of attention every token reads every other: one step. A recurrent layer hands the first word on {handed} times. A recurrent layer hands the first word on {once} time. The bars count as section 4 of “Attention Is All You Need” does: *n* / *k*, here {path} layers, for a stack of convolutions. The bars count as section 4 of “Attention Is All You Need” does: *n* / *k*, here {onePath} layer, for a stack of convolutions. Each of them reaches *k* − 1 tokens further, so that both ends meet after {layers}. Table 1 of “Attention Is All You Need” gives the logarithm of *n* to the base *k*, which is that of dilated convolutions. Neighbours are the *r* = 2*k* nearest tokens, or all of them if there are fewer.',
     },
     cache: {
       title: 'Writing reads everything again, or remembers',
