@@ -97,7 +97,7 @@ struct ModelOutputs {
 };
 
 /// A forward pass that can be abandoned after any layer. One at a time per model: step() throws invalid_argument if another
-/// one has begun since and is not complete.
+/// one has begun since and is not complete, or once it has returned false.
 class ForwardPass {
  public:
   virtual ~ForwardPass() = default;

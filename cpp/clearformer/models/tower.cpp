@@ -271,6 +271,7 @@ void TowerRun::expect_alone() const {
 
 bool TowerRun::step() {
   expect_alone();
+  if (complete_) fail(ErrorCode::invalid_argument, tower_.what_, ": this pass is complete");
   const std::size_t layers = tower_.config_.stack.layers;
   const bool whole = !inputs_.stop_at_layer;
   if (Gradient* gradient = context_.trace.gradient()) begin_step(*gradient);
@@ -282,7 +283,8 @@ bool TowerRun::step() {
     tower_.embed(inputs_, x_, context_);
   }
   if (whole && next_ == layers) tower_.finish(x_, context_);
-  return next_++ < (whole ? layers : *inputs_.stop_at_layer);
+  complete_ = next_++ == (whole ? layers : *inputs_.stop_at_layer);
+  return !complete_;
 }
 
 }  // namespace clearformer

@@ -163,7 +163,7 @@ class TowerRun {
   TowerRun(const TowerRun&) = delete;  // its state points into the object
 
   /// Embeds, or takes the residual stream given; then computes one layer per call, the last one with the final norm;
-  /// false once x is complete.
+  /// false once x is complete. Throws invalid_argument after that.
   bool step();
   MutableTensorView x() const { return x_; }
 
@@ -207,6 +207,7 @@ class TowerRun {
   RelativePositions relative_;
   std::size_t first_ = 0;      // the step that embeds, or takes the residual stream given
   std::size_t next_ = first_;  // 0: the embedding, i + 1: layer i
+  bool complete_ = false;
   MutableTensorView d_, d_positions_;
   std::size_t from_ = 0;                // the lowest step that is differentiated
   std::vector<std::size_t> kept_ = {};  // the number of values kept before each step

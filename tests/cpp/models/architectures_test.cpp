@@ -87,6 +87,16 @@ TEST_P(Architectures, GreedyTokensEqualTheReference) {
   }
 }
 
+TEST_P(Architectures, ACompletePassTakesNoMoreSteps) {
+  each_checkpoint(GetParam(), [](Model& model, const ModelInputs& inputs) {
+    const auto pass = model.start(inputs, nullptr);
+    while (pass->step()) continue;
+    const std::size_t outputs = pass->outputs().tensors.size();
+    expect_error(ErrorCode::invalid_argument, {"this pass is complete"}, [&] { pass->step(); });
+    EXPECT_EQ(pass->outputs().tensors.size(), outputs);
+  });
+}
+
 // The hook points found by a probe are those that a pass offers.
 TEST_P(Architectures, AProbeFindsTheHookPointsOfAPass) {
   for (const Case* reference : fixture.of_op("model_forward")) {
