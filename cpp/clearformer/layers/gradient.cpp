@@ -31,6 +31,7 @@ Tensor weights_for(const ReadOut& term, const Shape& shape) {
 void Gradient::want_edit(std::size_t index) { edits_.push_back(index); }
 
 void Gradient::edit(std::string pattern, Function function) {
+  if (!function) fail(kRefused, "edit: ", pattern, " has no function");
   changes_.push_back({std::move(pattern), std::move(function)});
 }
 
@@ -67,6 +68,7 @@ void Gradient::begin_layers() {
   weights_.begin_pass();
   edit_sums_.clear();
   met_.clear();
+  for (Change& change : changes_) change.met = false;
 }
 
 bool Gradient::calls_at(std::string_view name) const {
@@ -90,15 +92,18 @@ bool Gradient::wants_edit(std::size_t index) const {
 }
 
 void Gradient::check_all_met() const {
+  const auto expect = [](bool met, const std::string& pattern) {
+    if (!met) fail(kRefused, "gradient: this pass has no hook point \"", pattern, "\"");
+  };
   for (const ReadOut& hook : hooks_) {
-    if (std::find(met_.begin(), met_.end(), hook.name) != met_.end()) continue;
-    fail(kRefused, "gradient: this pass has no hook point \"", hook.name, "\"");
+    expect(std::find(met_.begin(), met_.end(), hook.name) != met_.end(), hook.name);
   }
+  for (const Change& change : changes_) expect(change.met, change.pattern);
   for (const std::string& pattern : wanted_) {
     const bool found = std::any_of(found_.begin(), found_.end(), [&](const Trace::Captured& entry) {
       return selects(pattern, entry.name);
     });
-    if (!found) fail(kRefused, "gradient: this pass has no hook point \"", pattern, "\"");
+    expect(found, pattern);
   }
 }
 
@@ -137,10 +142,10 @@ void Gradient::back(const Trace& trace, const Offered& gradient) {
     float* const d = gradient.value.f32();
     kernels::add(d, weights.f32(), d, weights.elements());
   }
-  for (const Change& change : changes_) {
-    if (selects(change.pattern, gradient.name)) {
-      change.function(gradient.name, gradient.value);
-    }
+  for (Change& change : changes_) {
+    if (!selects(change.pattern, gradient.name)) continue;
+    change.met = true;
+    change.function(gradient.name, gradient.value);
   }
   if (any_matches(wanted_, gradient.name)) {
     found_.push_back({std::string(gradient.name), std::string(gradient.legend),

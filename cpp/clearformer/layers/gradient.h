@@ -62,7 +62,8 @@ class Gradient {
   /// Asks for the gradient of the value of an edit: of the trace's edit number `index`, in the order they were added.
   /// That is one of data, not a function, and has a value.
   void want_edit(std::size_t index);
-  /// Calls the function with the gradient of every matching hook point; what it writes is propagated and found.
+  /// Calls the function with the gradient of every matching hook point; what it writes is propagated and found. Throws
+  /// invalid_argument for an empty function.
   void edit(std::string pattern, Function function);
 
   /// What the forward pass keeps: what the backward pass reads, or the residual stream before each layer, which is then
@@ -116,7 +117,7 @@ class Gradient {
   bool changes(std::string_view name) const;
   bool wants_edit(std::size_t index) const;
   const std::vector<std::size_t>& wanted_edits() const { return edits_; }
-  /// Throws invalid_argument for a hook point of the metric, or one that is wanted, that the pass did not have.
+  /// Throws invalid_argument for a hook point of the metric, or one that is wanted or edited, that the pass did not have.
   void check_all_met() const;
 
   /// Whether layers are computed once more, see Memory.
@@ -158,6 +159,7 @@ class Gradient {
   struct Change {
     std::string pattern;
     Function function;
+    bool met = false;
   };
 
   // Whether a function is called with a hook point's gradient.

@@ -317,6 +317,12 @@ TEST_F(Gradients, RefuseWhatHasNone) {
   refused(invalid_argument, {"blocks.9.hook_resid_pre"}, [&](Gradient& gradient) {
     gradient.add_hook({"blocks.9.hook_resid_pre", Tensor::zeros({1})});
   });
+  refused(invalid_argument, {"blocks.9.hook_resid_pre"}, [&](Gradient& gradient) {
+    gradient.add(loss());
+    gradient.edit("blocks.9.hook_resid_pre", [](std::string_view, const MutableTensorView&) {});
+  });
+  Gradient empty;
+  expect_error(invalid_argument, {kMiddle, "no function"}, [&] { empty.edit(kMiddle, {}); });
   refused(invalid_argument, {"h.9"}, [&](Gradient& gradient) {
     gradient.add(loss());
     gradient.want_weights("h.9.ln_1.weight");
