@@ -9,7 +9,7 @@ namespace {
 
 InspectedFolder::File start_of(const std::string& folder, const std::string& name) {
   InspectedFolder::File file{name, 0, {}};
-  const std::string path = folder + "/" + name;
+  const std::string path = path_in(folder, name);
   const InputFile input = open_file(path);
   if (!input) fail(ErrorCode::invalid_argument, "cannot open ", path);
   file.bytes = file_bytes(input, path);
@@ -32,10 +32,10 @@ InspectedFolder::File start_of(const std::string& folder, const std::string& nam
 
 InspectedFolder found_in(const std::string& folder) {
   InspectedFolder found;
-  const std::string config = folder + "/config.json";
   found.problems.collect("config.json", [&] {
-    found.config = file_text(config);
-    if (!found.config) fail(ErrorCode::invalid_argument, "cannot open ", config);
+    const std::string path = path_in(folder, "config.json");
+    found.config = file_text(path);
+    if (!found.config) fail(ErrorCode::invalid_argument, "cannot open ", path);
   });
   std::vector<std::string> names;
   found.problems.collect("model.safetensors", [&] {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "clearformer/weights/weights.h"
 
@@ -11,6 +12,9 @@ namespace clearformer {
 
 /// All bytes of a file; nullopt if it cannot be opened.
 std::optional<std::string> file_text(const std::string& path);
+
+/// The path of a file in a folder; throws invalid_argument if the folder's name is empty, which would be the root.
+std::string path_in(const std::string& folder, std::string_view name);
 
 /// model.safetensors.index.json of a folder, as text; nullopt if there is model.safetensors, which comes first, or no
 /// index either. Throws unsupported for a folder whose weights are in other formats only.
@@ -24,7 +28,8 @@ struct PretrainedFolder {
   /// Makes the plan of matrix formats from config.json.
   using PlanOf = std::function<MatrixPlan(const std::string& config)>;
 
-  /// Throws invalid_argument naming a file that cannot be opened, or what parsing the files throws.
+  /// Throws invalid_argument naming a file that cannot be opened, or for an empty name of the folder, or what parsing the
+  /// files throws.
   static PretrainedFolder read(const std::string& folder, const PlanOf& plan_of = nullptr);
 };
 

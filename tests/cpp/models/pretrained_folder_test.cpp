@@ -67,6 +67,17 @@ TEST(PretrainedFolder, AFolderThatIsNotThereIsNamed) {
                [] { PretrainedFolder::read("no/such/folder"); });
 }
 
+// It is not the root of the file system.
+TEST(PretrainedFolder, AnEmptyNameIsRefused) {
+  expect_error(ErrorCode::invalid_argument, {"config.json", "folder's name is empty"},
+               [] { PretrainedFolder::read(""); });
+  const Problems problems = InspectedFolder::read("").problems;
+  ASSERT_EQ(problems.size(), 2u);
+  for (const Problem& problem : problems) {
+    EXPECT_NE(problem.text.find("folder's name is empty"), std::string::npos) << problem.text;
+  }
+}
+
 TEST(PretrainedFolder, ADirectoryInPlaceOfAFileIsNamed) {
   for (const char* name : {"config.json", "generation_config.json", "model.safetensors"}) {
     const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "directory";
