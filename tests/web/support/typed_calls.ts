@@ -25,6 +25,7 @@ import {
   type QuestionAnsweringOptions,
   type RankedText,
   type RecognizedSpeech,
+  type Source,
   StoppingCriteria,
   sweep,
   type Tensor,
@@ -138,6 +139,18 @@ export async function analyses(model: PreTrainedModel, base: ModelInputs, all: b
   await sweep(model, { base, metric, interventions: { length: 2, at: (head) => heads[head] } });
   const [, cache] = await model.run_with_cache(base);
   await decompose_resid(model, cache, { mode: undefined, mlp_input: all, incl_embeds: all });
+}
+
+/** A number is neither a source, nor audio, nor an image, nor a destination. */
+export function refused(model: PreTrainedModel): unknown[] {
+  // @ts-expect-error
+  const source: Source = 42;
+  // @ts-expect-error
+  const sound: AudioInput = 42;
+  // @ts-expect-error
+  const image: ImageInput = 42;
+  // @ts-expect-error
+  return [source, sound, image, model.save_pretrained(42)];
 }
 
 /** Subclasses as in transformers.js. */

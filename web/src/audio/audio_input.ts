@@ -1,5 +1,6 @@
 // Decodes audio inputs to mono samples at one rate.
 
+import type { Browser } from '../support/browser_types.js';
 import { copied } from '../support/copied.js';
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
 import { isA, isBlob } from '../support/kinds.js';
@@ -16,7 +17,7 @@ import { isWav, readWav, type Sound } from './wav.js';
 export type AudioInput =
   | Float32Array
   | { readonly data: Float32Array; readonly sampling_rate: number }
-  | AudioBuffer
+  | Browser<'AudioBuffer'>
   | string
   | URL
   | Blob

@@ -1,6 +1,6 @@
 // The sources of a checkpoint's files, behind one interface: Hub, web folders, dropped files, memory and disk.
 
-import '../support/browser_types.js'; // for the declarations
+import type { Browser } from '../support/browser_types.js';
 import { remoteHost } from '../support/config.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { isA } from '../support/kinds.js';
@@ -19,8 +19,8 @@ export type Source =
   | string
   | URL
   | readonly File[]
-  | FileList
-  | FileSystemDirectoryHandle
+  | Browser<'FileList'>
+  | Browser<'FileSystemDirectoryHandle'>
   | Readonly<Record<string, Blob | ArrayBuffer | Uint8Array>>;
 
 /** How a source is read. */

@@ -1,5 +1,6 @@
 // Image inputs: raw pixels and image files everywhere, and the browser's image types.
 
+import type { Browser } from '../support/browser_types.js';
 import { ClearformerError, messageOf } from '../support/error.js';
 import { isBlob, kindOf } from '../support/kinds.js';
 import { isNode } from '../support/platform.js';
@@ -13,11 +14,11 @@ import { checkedImage, checkSize, type ImagePixels, type Pixels } from './pixels
  */
 export type ImageInput =
   | ImagePixels
-  | ImageData
-  | ImageBitmap
-  | HTMLCanvasElement
-  | OffscreenCanvas
-  | HTMLImageElement
+  | Browser<'ImageData'>
+  | Browser<'ImageBitmap'>
+  | Browser<'HTMLCanvasElement'>
+  | Browser<'OffscreenCanvas'>
+  | Browser<'HTMLImageElement'>
   | string
   | URL
   | Blob

@@ -1,5 +1,6 @@
 // RawImage: an image in memory, with transformers.js' methods. Resizing, grey and crops give Pillow's results.
 
+import type { Browser } from '../support/browser_types.js';
 import { copied } from '../support/copied.js';
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
 import { isA } from '../support/kinds.js';
@@ -65,7 +66,7 @@ export class RawImage implements ImagePixels {
     return RawImage.read(blob);
   }
   /** The contents of a canvas, as RGBA. */
-  static fromCanvas(canvas: HTMLCanvasElement | OffscreenCanvas): RawImage {
+  static fromCanvas(canvas: Browser<'HTMLCanvasElement'> | Browser<'OffscreenCanvas'>): RawImage {
     expectArgument('RawImage.fromCanvas', typeof canvas?.getContext === 'function', 'a canvas', canvas);
     const context = canvas.getContext('2d') as CanvasRenderingContext2D;
     const { data, width, height } = context.getImageData(0, 0, canvas.width, canvas.height);
@@ -198,7 +199,7 @@ export class RawImage implements ImagePixels {
   }
 
   /** An OffscreenCanvas with the image; throws `unsupported` if there is none. */
-  toCanvas(): OffscreenCanvas {
+  toCanvas(): Browser<'OffscreenCanvas'> {
     if (typeof OffscreenCanvas !== 'function') {
       const instead = 'use toBlob, save or toTensor';
       throw new ClearformerError('unsupported', `RawImage.toCanvas: there is no canvas here; ${instead}`);

@@ -1,6 +1,7 @@
 // Models and adapters as files that transformers and PEFT open. Loaded at the first call.
 
 import type { ParameterInfo } from '../runtime/weights.js';
+import type { Browser } from '../support/browser_types.js';
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { isNode, nodeModule } from '../support/platform.js';
@@ -16,7 +17,7 @@ type Bytes = ReturnType<Uint8Array['slice']>;
 export type SavedFiles = Record<string, Bytes>;
 
 /** Where files are written: a directory handle, or a path (Node); without it they are only returned. */
-export type Destination = string | FileSystemDirectoryHandle;
+export type Destination = string | Browser<'FileSystemDirectoryHandle'>;
 
 /** Options of `save_pretrained`. */
 export interface SaveOptions {

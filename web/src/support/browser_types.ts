@@ -1,16 +1,7 @@
-// Names of browsers' types in the declarations, for programs that are compiled without TypeScript's library `dom`, such as
-// servers with @types/node alone. Interfaces of one name are merged: where that library is, these add nothing.
+// Browsers' types in the declarations, which are compiled without TypeScript's library `dom`, too: on servers with
+// @types/node alone.
 
-declare global {
-  interface AudioBuffer {}
-  interface Cache {}
-  interface FileList {}
-  interface FileSystemDirectoryHandle {}
-  interface HTMLCanvasElement {}
-  interface HTMLImageElement {}
-  interface ImageBitmap {}
-  interface ImageData {}
-  interface OffscreenCanvas {}
-}
-
-export {};
+/** The type of a browser's class, by its name; where the program's libraries have no such class: no type. */
+export type Browser<Class extends string> = typeof globalThis extends { [C in Class]: { prototype: infer Type } }
+  ? Type
+  : never;
