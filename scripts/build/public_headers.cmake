@@ -21,13 +21,14 @@ function(clearformer_public_headers root result)
   set(${result} ${found} PARENT_SCOPE)
 endfunction()
 
-function(clearformer_install_headers root destination)
+# A macro: file(INSTALL) appends to install_manifest.txt's variable in the scope that it is called in.
+macro(clearformer_install_headers root destination)
   clearformer_public_headers(${root} headers)
   foreach(header ${headers})
     get_filename_component(folder ${header} DIRECTORY)
     file(INSTALL DESTINATION ${destination}/${folder} TYPE FILE FILES ${root}/${header})
   endforeach()
-endfunction()
+endmacro()
 
 if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)  # cmake -P: prints them, one per line
   clearformer_public_headers(${CMAKE_CURRENT_LIST_DIR}/../../cpp headers)
