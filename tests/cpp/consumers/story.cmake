@@ -2,7 +2,7 @@
 # built from the same source, the program is linked with that, instead of building it for every method and compiler.
 add_library(story_object OBJECT ${CMAKE_CURRENT_LIST_DIR}/story.cpp)
 target_link_libraries(story_object PRIVATE clearformer::clearformer)
-target_compile_options(story_object PRIVATE -Wall -Wextra -Wpedantic -Werror)
+target_compile_options(story_object PRIVATE -Wall -Wextra -Wpedantic -Wconversion -Werror)
 add_executable(story $<TARGET_OBJECTS:story_object>)
 if(CLEARFORMER_BUILT)
   target_link_libraries(story PRIVATE ${CLEARFORMER_BUILT} -pthread)

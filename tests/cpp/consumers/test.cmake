@@ -69,7 +69,7 @@ elseif(WAY STREQUAL pkg_config)
   endif()
   run(${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${folder} ${PKG_CONFIG} --cflags --libs --static clearformer)
   separate_arguments(flags UNIX_COMMAND "${output}")
-  run(${COMPILER} -std=c++20 -Wall -Wextra -Wpedantic -Werror ${here}/story.cpp -o ${FOLDER}/story ${flags})
+  run(${COMPILER} -std=c++20 -Wall -Wextra -Wpedantic -Wconversion -Werror ${here}/story.cpp -o ${FOLDER}/story ${flags})
 else()
   configure(${WAY} -DCLEARFORMER_SOURCE=${SOURCE} -DCLEARFORMER_BUILT=${BUILT}
     -DCLEARFORMER_XSIMD_INCLUDE=${XSIMD} -DCLEARFORMER_RAPIDJSON_INCLUDE=${RAPIDJSON})
