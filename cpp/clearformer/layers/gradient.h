@@ -117,7 +117,7 @@ class Gradient {
   bool changes(std::string_view name) const;
   bool wants_edit(std::size_t index) const;
   const std::vector<std::size_t>& wanted_edits() const { return edits_; }
-  /// Throws invalid_argument for a hook point of the metric, or one that is wanted or edited, that the pass did not have.
+  /// Throws invalid_argument for a hook point of the metric, or one wanted or edited, that the pass did not have.
   void check_all_met() const;
 
   /// Whether layers are computed once more, see Memory.

@@ -28,8 +28,8 @@ struct PretrainedFolder {
   /// Makes the plan of matrix formats from config.json.
   using PlanOf = std::function<MatrixPlan(const std::string& config)>;
 
-  /// Throws invalid_argument naming a file that cannot be opened, or for an empty name of the folder, or what parsing the
-  /// files throws.
+  /// Throws invalid_argument naming a file that cannot be opened, or for an empty name of the folder, or what parsing
+  /// the files throws.
   static PretrainedFolder read(const std::string& folder, const PlanOf& plan_of = nullptr);
 };
 

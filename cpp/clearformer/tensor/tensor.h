@@ -96,8 +96,8 @@ class Tensor {
 
   TensorView view() const { return {memory_.get(), dtype_, shape_}; }
   MutableTensorView mutable_view() { return {memory_.get(), dtype_, shape_}; }
-  operator TensorView() const { return view(); }           // NOLINT: implicit
-  operator TensorView() { return view(); }                 // NOLINT: g++ -Wconversion warns without it
+  operator TensorView() const { return view(); }  // NOLINT: implicit
+  operator TensorView() { return view(); }        // NOLINT: g++ -Wconversion warns without it
   operator MutableTensorView() { return mutable_view(); }  // NOLINT
 
  private:
