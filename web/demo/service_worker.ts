@@ -47,12 +47,25 @@ async function fetched(path: string): Promise<Response> {
   return response.redirected ? new Response(await response.blob(), { headers: response.headers }) : response;
 }
 
-async function install(): Promise<void> {
-  const cache = await caches.open(name);
-  for (const [path, digest] of Object.entries(buildFiles)) {
-    await cache.put(urlOf(path), (await kept(path, digest)) ?? (await fetched(path)));
+/** Deletes the caches of builds whose files did not all arrive: only whole builds are pages that may be open. */
+async function dropPartial(): Promise<void> {
+  for (const each of await ours()) {
+    if (!(await (await caches.open(each)).match(urlOf(listKey)))) await caches.delete(each);
   }
-  await cache.put(urlOf(listKey), Response.json(buildFiles)); // Last: a list implies that its files are cached.
+}
+
+async function install(): Promise<void> {
+  await dropPartial(); // of workers that were ended while they installed
+  const cache = await caches.open(name);
+  try {
+    for (const [path, digest] of Object.entries(buildFiles)) {
+      await cache.put(urlOf(path), (await kept(path, digest)) ?? (await fetched(path)));
+    }
+    await cache.put(urlOf(listKey), Response.json(buildFiles)); // Last: a list implies that its files are cached.
+  } catch (error) {
+    await dropPartial();
+    throw error;
+  }
   await worker.skipWaiting();
 }
 

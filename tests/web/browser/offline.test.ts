@@ -62,16 +62,32 @@ describe('the page without a network', () => {
     await page.context().close();
   });
 
-  it('takes a new build over, fetches only what differs, and lets the one before last go', async () => {
+  it('takes a whole new build over, fetches only what differs, and lets the one before last go', async () => {
     site.replaced.delete('service_worker.js'); // of an attempt before
     const { page } = await site.open({ serviceWorkers: 'allow' });
     const caches = await page.evaluateHandle(() => window.caches);
-    const builds = (): Promise<number> =>
-      caches.evaluate(async (all) => (await all.keys()).filter((each) => each.startsWith('clearformer ')).length);
+    const builds = (): Promise<string[]> =>
+      caches.evaluate(async (all) => (await all.keys()).filter((each) => each.startsWith('clearformer ')));
     await kept(page);
-    expect(await builds()).toBe(1);
+    const first = await builds();
+    expect(first).toHaveLength(1);
     const text = readFileSync(worker, 'utf8');
+    // A build one of whose files does not arrive leaves nothing behind.
+    const part = text.replace(/"icon\.svg":"\w{16}"/, `$&,"none.svg":"${'0'.repeat(16)}"`);
+    const named = /(?<!:)"([0-9a-f]{16})"/.exec(part)?.[0] ?? '';
+    site.replaced.set('service_worker.js', part.replace(named, `"${'0'.repeat(16)}"`));
+    await page.evaluate(async () => {
+      const { installing } = await (await navigator.serviceWorker.ready).update();
+      while (installing?.state === 'installing') {
+        await new Promise((done) => installing.addEventListener('statechange', done));
+      }
+    });
+    expect(site.requests).toContain('none.svg');
+    expect(await builds()).toEqual(first);
+    // Nor is a build whose worker was ended amid its installation taken for the one of the open page.
+    await caches.evaluate((all, name) => all.open(`${name} in part`), first[0]);
     for (const build of [1, 2]) {
+      const before = (await builds()).filter((name) => !name.endsWith(' in part')).at(-1);
       // As the next build writes it: another digest of one file, and another version, the digest of the list.
       const list = text.replace(/"icon\.svg":"\w{16}"/, `"icon.svg":"${String(build).repeat(16)}"`);
       const version = /(?<!:)"([0-9a-f]{16})"/.exec(list)?.[1] ?? '';
@@ -87,7 +103,7 @@ describe('the page without a network', () => {
         while (taken.state === 'activating') await new Promise((done) => taken.addEventListener('statechange', done));
       });
       expect(site.requests.filter((path) => path !== 'service_worker.js')).toEqual(['icon.svg']);
-      expect(await builds()).toBe(2);
+      expect(await builds()).toEqual([before, expect.stringContaining(String(build).padStart(16, 'f'))]);
     }
     await page.context().close();
   });
