@@ -142,6 +142,51 @@ it.each([
   );
 });
 
+it('a model that is taken away leaves neither its results nor its error', async () => {
+  await withElements(
+    browser,
+    async (page) => {
+      const seen = await page.evaluate(
+        async ([folder, written]) => {
+          const own = { numbers: { dims: [1, 1], data: [1] }, source: 'own', tokens: [{ text: 'own' }] };
+          const lens = { cells: [[{ token: 'own', probability: 1 }]], source: 'own' };
+          const given = {
+            'cf-attention': own,
+            'cf-bars': { items: [{ label: 'own', value: 1 }], source: 'own' },
+            'cf-lens': lens,
+            'cf-tokens': { tokens: own.tokens },
+          };
+          const found: string[] = [];
+          for (const [tag, data] of Object.entries(given)) {
+            for (const model of [folder, '/nowhere']) {
+              const element = (await window.bench.make(tag, {
+                model,
+                text: written,
+              })) as HTMLElementTagNameMap['cf-bars'];
+              const shadow = element.shadowRoot as ShadowRoot;
+              if (model !== folder) {
+                while (!shadow.querySelector('[role=alert]')) await new Promise((done) => setTimeout(done, 10));
+              }
+              Object.assign(element, data, { model: undefined });
+              await element.updateComplete;
+              const left = shadow.querySelectorAll('[role=alert], [role=status]').length;
+              const shown = (shadow.querySelector('cf-matrix') ?? element).shadowRoot?.querySelector(
+                '[role=grid], [role=listbox]',
+              );
+              if (left > 0 || !shown) found.push(`${tag} ${model}`);
+            }
+          }
+          return found;
+        },
+        [model, text] as const,
+      );
+      expect(seen).toEqual([]);
+    },
+    {},
+    missing,
+  );
+});
+
 it('a figure of the page is framed by its link, as high as it says', async () => {
   await withElements(
     browser,

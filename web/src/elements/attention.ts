@@ -79,7 +79,10 @@ export class CfAttention extends ElementBase implements Drawn {
   /** @internal */
   willUpdate(): void {
     const { model, text, layer, head } = this;
-    if (!model || !this.isConnected) return;
+    if (!model || !this.isConnected) {
+      this.#task.stop();
+      return;
+    }
     this.#task.start([model, text, layer, head], {
       run: ({ running, tell, signal }) => running.attentionOf({ model, text, tell, signal }, layer, head),
       done: ({ causal, ...result }) => {

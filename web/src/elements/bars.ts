@@ -153,7 +153,10 @@ export class CfBars extends ElementBase implements Drawn {
   /** @internal */
   willUpdate(): void {
     const { model, text, top } = this;
-    if (!model || !this.isConnected) return;
+    if (!model || !this.isConnected) {
+      this.#task.stop();
+      return;
+    }
     this.#task.start([model, text, top], {
       run: ({ running, tell: progress, signal }) => running.nextOf({ model, text, tell: progress, signal }, top),
       done: ({ guesses, source }) => {

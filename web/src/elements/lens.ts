@@ -134,7 +134,10 @@ export class CfLens extends ElementBase implements Drawn {
   /** @internal */
   willUpdate(): void {
     const { model, text } = this;
-    if (!model || !this.isConnected) return;
+    if (!model || !this.isConnected) {
+      this.#task.stop();
+      return;
+    }
     this.#task.start([model, text], {
       run: ({ running, tell: progress, signal }) => running.lensOf({ model, text, tell: progress, signal }),
       done: ({ cells, source, tokens }) => {

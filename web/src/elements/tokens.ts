@@ -109,7 +109,10 @@ export class CfTokens extends ElementBase implements Drawn {
   /** @internal */
   willUpdate(): void {
     const { model, text } = this;
-    if (!model || !this.isConnected) return;
+    if (!model || !this.isConnected) {
+      this.#task.stop();
+      return;
+    }
     this.#task.start([model, text], {
       run: ({ running }) => running.tokensOf({ model, text }),
       done: (tokens) => {
