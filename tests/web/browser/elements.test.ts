@@ -224,6 +224,8 @@ describe('a matrix', () => {
     [{ numbers: { dims: [2, 2], data: [1, 2, 3] }, source: 'x' }, 'dims [2, 2] need 4 numbers, data has 3'],
     [{ numbers: { dims: [1, 2, 2], data: [1, 2, 3, 4] }, source: 'x' }, 'one or two dimensions'],
     [{ numbers: [[1, 2]], source: 'x' }, 'needs { dims, data }'],
+    [{ numbers: { dims: [1, 1], data: [1] }, source: null }, 'source is missing'],
+    [{ numbers: { dims: [1, 2], data: new BigInt64Array(2) }, source: 'x' }, 'int64 cannot be drawn'],
   ])('says what is wrong with %o', async (given, fault) => {
     await withElements(browser, async (page) => {
       await page.evaluate((properties) => window.bench.make('cf-matrix', { id: 'm', ...properties }), given);
@@ -239,8 +241,12 @@ describe('a matrix', () => {
         await makeMatrix(page, { cellWidth: size, cellHeight: size });
         expect((await page.evaluate(drawnCells)).length).toBe(100);
       }
-      await page.evaluate(() => document.getElementById('m')?.setAttribute('numbers', '[[1, "a"]]'));
-      expect(await page.locator('#m [role=alert]').innerText()).toContain('needs a JSON array of numbers');
+      for (const numbers of ['[[1, "a"]]', '[[1, 2], [3], [4, 5, 6]]', '[1, [2], 3]']) {
+        await page.evaluate((text) => document.getElementById('m')?.setAttribute('numbers', text), numbers);
+        expect(await page.locator('#m [role=alert]').innerText(), numbers).toContain('needs a JSON array of numbers');
+      }
+      await page.evaluate(() => Object.assign(document.getElementById('m') as HTMLElement, { numbers: null }));
+      expect(await page.locator('#m').innerText()).toBe('');
     });
   });
 

@@ -30,13 +30,13 @@ export function shapeOf({ dims }: Numbers): readonly [rows: number, columns: num
 }
 
 /** Why numbers cannot be drawn as a matrix, in a sentence for the page's developer. */
-export function faultOf(element: string, numbers: Numbers, source: string): string | undefined {
+export function faultOf(element: string, numbers: Numbers, source: string | null): string | undefined {
   const { dims, data } = numbers;
   if (!Array.isArray(dims) || typeof data?.length !== 'number') {
     return `${element}: numbers needs { dims, data }, as a Tensor has them`;
   }
   if (dims.length === 0 && data.length === 0)
-    return `${element}: numbers needs a JSON array of numbers, or of rows of them: [[1, 2], [3, 4]]`;
+    return `${element}: numbers needs a JSON array of numbers, or of equally long rows of them: [[1, 2], [3, 4]]`;
   if (dims.length < 1 || dims.length > 2) {
     return `${element}: numbers needs one or two dimensions, dims are [${dims.join(', ')}]; take a slice`;
   }
@@ -44,7 +44,8 @@ export function faultOf(element: string, numbers: Numbers, source: string): stri
   if (count !== data.length) {
     return `${element}: dims [${dims.join(', ')}] need ${count} numbers, data has ${data.length}`;
   }
-  if (source.trim() === '') {
+  if (data instanceof BigInt64Array) return `${element}: int64 cannot be drawn; convert it: tensor.to('float32')`;
+  if (!source?.trim()) {
     return `${element}: source is missing: name the hook that the numbers come from, or the call that made them`;
   }
   return undefined;
@@ -60,6 +61,7 @@ export function numbersFromJson(text: string | null): Numbers | undefined {
     return { dims: [], data: [] }; // faultOf says what is expected
   }
   if (!Array.isArray(rows)) return { dims: [], data: [] };
+  if (rows.some((row) => row?.length !== rows[0]?.length)) return { dims: [], data: [] };
   const data = rows.flat();
   if (!data.every((value) => typeof value === 'number')) return { dims: [], data: [] };
   return Array.isArray(rows[0]) ? { dims: [rows.length, rows[0].length], data } : { dims: [rows.length], data };

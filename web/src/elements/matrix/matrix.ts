@@ -159,7 +159,7 @@ export class CfMatrix extends ElementBase implements Drawn {
 
   /** @internal */
   render(): TemplateResult | typeof nothing {
-    if (this.numbers === undefined) return nothing;
+    if (!this.numbers) return nothing;
     const fault = faultOf('cf-matrix', this.numbers, this.source);
     if (fault !== undefined) return html`<p class="fault" role="alert">${fault}</p>`;
     return html`<div class="frame"><canvas hidden aria-hidden="true"></canvas>${this.#grid()}</div>`;
@@ -180,7 +180,7 @@ export class CfMatrix extends ElementBase implements Drawn {
   updated(): void {
     const frame = this.renderRoot.querySelector<HTMLElement>('.frame');
     const [picture, canvas] = [frame?.querySelector('svg'), frame?.querySelector('canvas')];
-    if (!frame || !picture || !canvas || this.numbers === undefined) {
+    if (!frame || !picture || !canvas || !this.numbers) {
       this.#picture = this.#layout = this.#view = undefined;
       return;
     }
