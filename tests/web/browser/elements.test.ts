@@ -234,22 +234,6 @@ describe('a matrix', () => {
     });
   });
 
-  it('ignores sizes that are none, and names JSON that is none', async () => {
-    await withElements(browser, async (page) => {
-      for (const size of [-1, Number.POSITIVE_INFINITY, Number.NaN]) {
-        await page.evaluate(() => document.getElementById('m')?.remove());
-        await makeMatrix(page, { cellWidth: size, cellHeight: size });
-        expect((await page.evaluate(drawnCells)).length).toBe(100);
-      }
-      for (const numbers of ['[[1, "a"]]', '[[1, 2], [3], [4, 5, 6]]', '[1, [2], 3]']) {
-        await page.evaluate((text) => document.getElementById('m')?.setAttribute('numbers', text), numbers);
-        expect(await page.locator('#m [role=alert]').innerText(), numbers).toContain('needs a JSON array of numbers');
-      }
-      await page.evaluate(() => Object.assign(document.getElementById('m') as HTMLElement, { numbers: null }));
-      expect(await page.locator('#m').innerText()).toBe('');
-    });
-  });
-
   it('fades changed frames in, but not for readers who want no motion', async () => {
     for (const [reducedMotion, count] of [
       ['no-preference', 1],
