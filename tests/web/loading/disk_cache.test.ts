@@ -88,6 +88,20 @@ describe('the layout', () => {
       expect(await storedToken()).toBe('hf_written');
       env.HF_TOKEN = 'hf_set';
       expect(await storedToken()).toBe('hf_set');
+      env.HF_TOKEN = ' hf_in\r\ntwo\n';
+      expect(await storedToken()).toBe('hf_intwo'); // as _clean_token of huggingface_hub
+      for (const token of ['hf_two words', 'hf_…', 'hf_\0']) {
+        env.HF_TOKEN = '';
+        writeFileSync(env.HF_TOKEN_PATH, token);
+        await expect(storedToken()).rejects.toMatchObject({
+          code: 'invalid_argument',
+          message: `the token of ${env.HF_TOKEN_PATH} must be a text without spaces (token: false sends none)`,
+        });
+        if (token.includes('\0')) continue; // no variable can hold it
+        env.HF_TOKEN = token;
+        const message = 'the token of HF_TOKEN must be a text without spaces (token: false sends none)';
+        await expect(read()).rejects.toMatchObject({ code: 'invalid_argument', message });
+      }
     } finally {
       env.HF_TOKEN = '';
       delete env.HF_TOKEN_PATH;

@@ -1,5 +1,7 @@
 // The folders and token of Python's huggingface_hub, from the same environment variables (Node).
 
+import { isToken } from '../support/config.js';
+import { ClearformerError } from '../support/error.js';
 import { environment, isOn, nodeModule } from '../support/platform.js';
 
 /** Expands `~` and `$NAME` like os.path.expanduser and expandvars. */
@@ -31,14 +33,27 @@ export function givenCache(folder: string): string {
   return nodeModule('node:path').resolve(expanded(folder));
 }
 
-/** HF_TOKEN, or the token that `hf auth login` wrote; none if HF_HUB_DISABLE_IMPLICIT_TOKEN is on. */
+/**
+ * HF_TOKEN, or the token that `hf auth login` wrote; none if HF_HUB_DISABLE_IMPLICIT_TOKEN is on. Throws
+ * `invalid_argument` for one that no header can hold, without its value.
+ */
 export async function storedToken(): Promise<string | undefined> {
   if (isOn(environment('HF_HUB_DISABLE_IMPLICIT_TOKEN'))) return undefined;
-  const own = environment('HF_TOKEN') ?? environment('HUGGING_FACE_HUB_TOKEN');
-  if (own !== undefined) return own.trim() || undefined;
+  for (const name of ['HF_TOKEN', 'HUGGING_FACE_HUB_TOKEN']) {
+    const own = environment(name);
+    if (own !== undefined) return cleaned(own, name);
+  }
   const path = expanded(environment('HF_TOKEN_PATH') ?? nodeModule('node:path').join(home(), 'token'));
   const text = await nodeModule('node:fs/promises')
     .readFile(path, 'utf8')
     .catch(() => '');
-  return text.trim() || undefined;
+  return cleaned(text, path);
+}
+
+/** Without line breaks and outer spaces, as in Python; `from` is for the message. */
+function cleaned(text: string, from: string): string | undefined {
+  const token = text.replace(/[\r\n]/g, '').trim();
+  if (token === '' || isToken(token)) return token || undefined;
+  const message = `the token of ${from} must be a text without spaces (token: false sends none)`;
+  throw new ClearformerError('invalid_argument', message, { option: 'token' });
 }

@@ -1,7 +1,7 @@
 // The sources of a checkpoint's files, behind one interface: Hub, web folders, dropped files, memory and disk.
 
 import type { Browser } from '../support/browser_types.js';
-import { remoteHost } from '../support/config.js';
+import { isToken, remoteHost } from '../support/config.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { isA } from '../support/kinds.js';
 import { baseUrl, environment, isNode, isOn, loadPart, pathOf, urlOf } from '../support/platform.js';
@@ -88,7 +88,7 @@ function checkSourceOptions({ cache = 'auto', cache_dir, token, remote_host }: S
     refuse('cache_dir', 'must be a path');
   if (cache_dir !== undefined && !isNode()) refuse('cache_dir', 'a browser has no folders: see cache', 'unsupported');
   if (cache_dir !== undefined && cache !== 'auto') refuse('cache_dir', 'needs cache: auto');
-  if (token !== undefined && token !== false && (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)))
+  if (token !== undefined && token !== false && !isToken(token))
     refuse('token', 'must be a text without spaces, or false');
   if (remote_host !== undefined) remoteHost(remote_host); // refuses what is no URL, whatever the source
 }

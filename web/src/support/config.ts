@@ -93,6 +93,11 @@ export function remoteHost(given?: string): string {
   return 'https://huggingface.co';
 }
 
+/** Whether a header can hold it as a token. */
+export function isToken(token: unknown): boolean {
+  return typeof token === 'string' && /^[\x21-\x7e]+$/.test(token);
+}
+
 function expectHost(option: string, host: string): void {
   if (typeof host === 'string' && /^https?:\/\/[^/]/.test(host)) return;
   throw new ClearformerError('invalid_argument', `${option}: must be an http(s) URL, not ${textOf(host)}`, { option });
