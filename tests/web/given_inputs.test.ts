@@ -117,3 +117,11 @@ describe('what is computed on request', () => {
     expect(differs.slice(140).every(Boolean)).toBe(true);
   });
 });
+
+it('an unknown input is refused with each known one once, labels too', async () => {
+  await using model = await loaded('gpt2/odd');
+  const { code, details } = await failureOf(() => model({ input_ids, lables: input_ids } as ModelInputs));
+  expect(code).toBe('unsupported');
+  expect(details.expected).toContain('labels');
+  expect(new Set(details.expected).size).toBe(details.expected?.length);
+});

@@ -354,13 +354,6 @@ describe('what would give a wrong result is refused', () => {
     ['listCache', () => clearformer.listCache({ cache_dir: '' }), 'cache_dir'],
     ['FactoredMatrix', () => new FactoredMatrix(ids([1, 1], 2) as never, ids([1, 1], 2) as never), 'int64'],
     ['apply_chat_template', () => tokenizer.apply_chat_template([], { return_dict: 'no' as never }), "is 'no'"],
-    ['TextStreamer', () => new clearformer.TextStreamer(tokenizer, { bogus: 1 } as never), 'decode_kwargs'],
-    ['labels misspelled', () => model({ input_ids: [[1]], lables: [[1]] } as never), 'residual, labels)'],
-    [
-      'ids of another kind',
-      () => model.generate({ input_ids: [[1]] }, { suppress_tokens: Int32Array.of(5) as never }),
-      'list of them',
-    ],
     ['configure: onWarning', () => clearformer.configure({ onWarning: 3 as never }), 'onWarning is 3, not a function'],
   ])('%s', async (_, call, words) => {
     const thrown = (await ended(call, [])) as Error;

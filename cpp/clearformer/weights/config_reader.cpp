@@ -150,7 +150,6 @@ std::optional<std::int32_t> ConfigReader::row(std::string_view key, std::size_t 
 std::vector<std::int32_t> ConfigReader::tokens(std::string_view key) const {
   const Json* value = find_set(key);
   if (value == nullptr) return {};
-  if (!value->is_array() && !value->integer()) refuse_must(key, "be a token id or a list of them");
   if (!value->is_array()) return {*token(key)};
   std::vector<std::int32_t> ids;
   for (const Json& entry : value->array()) {
