@@ -31,7 +31,7 @@ export function poolingModes(given: unknown): PoolingMode[] {
   const modes = names.map((name: unknown) => {
     const mode = spellings.get(name) ?? kinds.find((kind) => kind === name);
     if (mode !== undefined) return mode;
-    const expected = [...(Array.isArray(given) ? [] : ['none']), ...kinds, ...Array.from(spellings.keys(), String)];
+    const expected = Array.isArray(given) ? kinds : ['none', ...kinds];
     throw new ClearformerError(
       'invalid_argument',
       `pooling must be one of ${expected.join(', ')}, or several of them, not ${textOf(name)}`,
