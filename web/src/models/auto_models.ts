@@ -99,7 +99,9 @@ function autoModel<Model>(name: string, task: string, Made: ModelMaker<Model>): 
   };
 }
 
-/** The trunk without a head: `last_hidden_state`, `pooler_output`; for CLIP and SigLIP both towers and their similarity. */
+/**
+ * The trunk without a head: `last_hidden_state`, `pooler_output`; for CLIP and SigLIP both towers and their similarity.
+ */
 export const AutoModel = /* @__PURE__ */ autoModel('AutoModel', 'base', PreTrainedModel);
 /** Decoder-only language models: `logits` for the next token, `generate`. */
 export const AutoModelForCausalLM = /* @__PURE__ */ autoModel('AutoModelForCausalLM', 'causal-lm', GenerativeModel);

@@ -96,6 +96,7 @@ const forwardInputs = [
   'interpolate_pos_encoding',
 ];
 const tensorInputs = ['pixel_values', 'input_features', 'inputs_embeds', 'decoder_inputs_embeds', 'residual'] as const;
+const allInputs = [...new Set([...forwardInputs, ...tensorInputs])];
 
 /**
  * The inputs and options passed to `generate`, in either form: `generate(inputs, options)`, or a single object
@@ -128,8 +129,8 @@ export function promptIn(call: string, inputs: PromptInputs, engine: Engine): Ru
 
 /** The inputs of a forward pass for the core. */
 export function forwardIn(call: string, inputs: ModelInputs, engine: Engine): RunInputs {
-  const labels = call === 'model' ? ['labels'] : []; // which the caller has taken out
-  checkOptions(call, inputs, [...new Set([...forwardInputs, ...tensorInputs, ...labels])]);
+  // The model's own call has taken its labels out.
+  checkOptions(call, inputs, call === 'model' ? [...allInputs, 'labels'] : allInputs);
   return converted(call, inputs, engine);
 }
 

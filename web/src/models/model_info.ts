@@ -20,7 +20,10 @@ export interface ModelInfo {
   threads: { used: number; reason: string };
   /** Whether it runs in a worker. */
   worker: boolean;
-  /** Size of the .wasm file, with the second one once that is loaded, of the core's memory as of the last call, and of the weights in it. */
+  /**
+   * Size of the .wasm file, with the second one once that is loaded, of the core's memory as of the last call, and of
+   * the weights in it.
+   */
   wasmBytes: number;
   heapBytes: number;
   weightsBytes: number;

@@ -264,9 +264,9 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
    * A copy of a weight under its name in the checkpoint, in the file's dims and orientation, or under TransformerLens'
    * name in its orientation: `W_E`, `W_pos`, `W_U`, `b_U`, `blocks.0.attn.W_Q` [head, d_model, d_head] (grouped keys
    * and values: one per key/value head), `W_O` [head, d_head, d_model], `b_Q`, `blocks.0.mlp.W_in`, `W_gate`,
-   * `W_out`, `blocks.0.ln1.w`, `ln_final.b` and so on; biases of projections that the model does not have are zeros. float16 is
-   * widened, q8 and q4 are dequantised. Rejects with `invalid_argument` for a name or a part that does not exist, and
-   * `unsupported` where processing would change the model.
+   * `W_out`, `blocks.0.ln1.w`, `ln_final.b` and so on; biases of projections that the model does not have are zeros.
+   * float16 is widened, q8 and q4 are dequantised. Rejects with `invalid_argument` for a name or a part that does not
+   * exist, and `unsupported` where processing would change the model.
    */
   async parameter(name: string, options: ParameterOptions = {}): Promise<Tensor<'float32'>> {
     return this.#with(editing, ({ readParameter }) => readParameter(this.open(), name, options));

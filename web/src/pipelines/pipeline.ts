@@ -150,7 +150,8 @@ async function madeForOthers(
   }
   if (pipelines.length === 0 || pipelines.includes(name)) return undefined;
   const what = architectures[0] ?? model_type;
-  const message = `pipeline: the architecture of ${folder.where}, ${what}, is for ${pipelines.join(' and ')}, not for ${name}`;
+  const tasks = pipelines.join(' and ');
+  const message = `pipeline: the architecture of ${folder.where}, ${what}, is for ${tasks}, not for ${name}`;
   return new ClearformerError('unsupported', message, { option: 'task', expected: pipelines });
 }
 

@@ -2,7 +2,7 @@
 
 import { kindOf } from './kinds.js';
 
-/** Every cause of failure in this package. Those up to `disposed` come from the C++ core, too, the rest from TypeScript alone. */
+/** Every cause of failure in this package. Those from `internal` on come from TypeScript alone. */
 export type ErrorCode =
   | 'invalid_argument'
   | 'shape_mismatch'
