@@ -68,7 +68,7 @@ export async function bundleInOneFile(embedded: EmbeddedFiles): Promise<void> {
   const { version } = JSON.parse(readFileSync(inProject('package.json'), 'utf8'));
   const define = { 'import.meta.version': JSON.stringify(version) };
   write('worker.js', await scriptOf('web/src/worker.ts', 'iife'));
-  write('hook_functions.js', await scriptOf('web/src/models/received_functions.ts', 'esm'));
+  write('hook_functions.js', await scriptOf('web/src/hook_functions.ts', 'iife'));
   for (const [name, file] of Object.entries(embedded)) {
     const { text: wasm, swapped } = charactersOf(readFileSync(file));
     write(`${name}.js`, moduleOf({ wasm, swapped }));

@@ -4,7 +4,8 @@
 
 /**
  * A program that generates a story; every project has it as story.js. The logit lens is a function of second.js, which the
- * package imports with the first of them: at the last layer it tells the token that was generated first.
+ * package imports with the first of them: at the last layer it tells the token that was generated first. A function at a
+ * hook point needs hook_functions.js where the model is in a worker, and a policy that allows functions from their source.
  */
 export const story = `
 import { AutoModelForCausalLM, AutoTokenizer, logitLens } from 'clearformer';
@@ -14,6 +15,12 @@ export async function story(source, options = {}) {
   const inputs = tokenizer('Once upon a time');
   const ids = await model.generate(inputs, { max_new_tokens: 200, eos_token_id: null });
   const { data, dims } = await logitLens(model, inputs, { pos: -1 });
+  const zero = (value) => void value.data.fill(0);
+  const hooked = await model
+    .run_with_hooks(inputs, { fwd_hooks: [['ln_final.hook_normalized', zero]] })
+    .then((logits) => logits.data.every((each) => each === 0))
+    .catch((error) => /unsafe-eval/.test(error.message) || String(error));
+  if (hooked !== true) throw Error('a function at a hook point: ' + hooked);
   await model.dispose();
   const logits = data.slice(-dims.at(-1));
   const first = logits.indexOf(Math.max(...logits));

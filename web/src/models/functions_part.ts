@@ -3,11 +3,20 @@
 
 import { ClearformerError, messageOf } from '../support/error.js';
 
-export async function functionsPart(url: string | undefined): Promise<typeof import('./received_functions.js')> {
+type Functions = Pick<typeof import('./received_functions.js'), 'received'>;
+
+/**
+ * The name under which hook_functions.js leaves its exports in the worker: bundlers that find the file by its URL alone,
+ * such as Parcel, take exports that no script imports out of it.
+ */
+export const functionsName = 'clearformer_functions';
+
+export async function functionsPart(url: string | undefined): Promise<Functions> {
   try {
-    return await import(/* @vite-ignore */ /* webpackIgnore: true */ url as string);
+    await import(/* @vite-ignore */ /* webpackIgnore: true */ url as string);
   } catch (cause) {
     const cure = "serve clearformer's dist/hook_functions.js there, which script-src must allow, or pass worker: false";
     throw new ClearformerError('unsupported', `hooks: the worker cannot load ${url} (${messageOf(cause)}): ${cure}`);
   }
+  return (globalThis as unknown as Record<typeof functionsName, Functions>)[functionsName];
 }
