@@ -314,6 +314,8 @@ describe('what is refused', () => {
     ['features', [[]], {}, 'invalid_argument', 'at least one'],
     ['texts', ['a'], { return_dict_in_generate: true }, 'unsupported', 'return_dict_in_generate'],
     ['texts', ['a'], { output_scores: true }, 'unsupported', 'output_scores'],
+    ['texts', ['a'], { names_filter: '*' }, 'unsupported', 'names_filter is for model.generate'],
+    ['translation', ['a'], { select: { pos: 0 } }, 'unsupported', 'select is for model.generate'],
     ['texts', ['a'], { max_tokens: 2 }, 'unsupported', 'max_tokens'],
     ['texts', [['a', 'b']], { streamer: { put() {}, end() {} } }, 'unsupported', 'streamer'],
     ['texts', [[['a']]], {}, 'invalid_argument', 'conversation'],

@@ -141,6 +141,14 @@ export async function analyses(model: PreTrainedModel, base: ModelInputs, all: b
   await decompose_resid(model, cache, { mode: undefined, mlp_input: all, incl_embeds: all });
 }
 
+/** Pipelines give texts. */
+export function notForTexts(): TextGenerationOptions[] {
+  // @ts-expect-error
+  const captured: TextGenerationOptions = { names_filter: '*' };
+  // @ts-expect-error
+  return [captured, { select: { pos: 0 } }];
+}
+
 /** A number is neither a source, nor audio, nor an image, nor a destination. */
 export function refused(model: PreTrainedModel): unknown[] {
   // @ts-expect-error

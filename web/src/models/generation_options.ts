@@ -190,12 +190,14 @@ const stepOptions = ['output_scores', 'output_logits'] as const;
 const listOptions = ['output_attentions', 'output_hidden_states'] as const;
 const inside = ['names_filter', 'select', 'edits', 'fwd_hooks'] as const;
 const functions = ['streamer', 'stopping_criteria', 'logits_processor'];
-const sharedOptions = ['signal', 'tokenizer', 'stop_strings', ...functions, ...inside, ...stepOptions, ...listOptions];
+/** What a call gives beside the tokens. */
+export const outputOptions = ['return_dict_in_generate', 'use_cache', ...stepOptions, ...listOptions] as const;
+const sharedOptions: readonly string[] = [
+  ...['signal', 'tokenizer', 'stop_strings'],
+  ...[...functions, ...inside, ...outputOptions],
+];
 /** Options handled here; the core never sees them. */
-const ownOptions = {
-  generate: ['return_dict_in_generate', 'use_cache', ...sharedOptions],
-  generate_stream: ['skip_special_tokens', ...sharedOptions],
-};
+const ownOptions = { generate: sharedOptions, generate_stream: ['skip_special_tokens', ...sharedOptions] };
 
 export type GenerationCall = keyof typeof ownOptions;
 

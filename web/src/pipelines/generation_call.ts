@@ -1,6 +1,6 @@
 // Common to pipelines that generate: separates generate()'s options, and its defaults in a pipeline.
 
-import type { GenerateOptions, SpeechPrompt } from '../models/generation_options.js';
+import { type GenerateOptions, outputOptions, type SpeechPrompt } from '../models/generation_options.js';
 import type { GenerativeModel } from '../models/generative_model.js';
 import { ClearformerError } from '../support/error.js';
 import { checkKinds, refusedOption } from '../support/options.js';
@@ -8,30 +8,14 @@ import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { checkCount } from './scores.js';
 import type { CallOptions } from './texts.js';
 
-/** Options of `generate` that concern sound, or have results other than texts, which a pipeline does not return. */
-type NotForTexts =
-  | keyof SpeechPrompt
-  | 'return_dict_in_generate'
-  | 'use_cache'
-  | 'output_scores'
-  | 'output_logits'
-  | 'output_attentions'
-  | 'output_hidden_states';
+/** Options of `generate` that have results other than texts, which a pipeline does not return. */
+const notForTexts = [...outputOptions, 'names_filter', 'select'] as const;
 
-/** Options of `generate` that concern texts. */
-export type TextOptions = Omit<GenerateOptions, NotForTexts>;
+/** Options of `generate` that concern texts, and not sound. */
+export type TextOptions = Omit<GenerateOptions, keyof SpeechPrompt | (typeof notForTexts)[number]>;
 
 /** The options passed on to `generate`, and the pipelines' own. */
 export interface GenerationCallOptions extends CallOptions, TextOptions {}
-
-const notForTexts: readonly string[] = [
-  'return_dict_in_generate',
-  'use_cache',
-  'output_scores',
-  'output_logits',
-  'output_attentions',
-  'output_hidden_states',
-];
 
 /**
  * Separates the options; `generate` checks its own by name. Throws `unsupported` for what a pipeline cannot return, and
@@ -49,7 +33,7 @@ export function splitOptions(
   checkKinds(call, options);
   const { batch_size, ...rest } = options;
   if (batch_size !== undefined) checkCount('batch_size', batch_size);
-  const option = Object.keys(rest).find((name) => notForTexts.includes(name));
+  const option = notForTexts.find((name) => (rest as GenerateOptions)[name] !== undefined);
   if (option !== undefined) {
     throw refusedOption(call, option, 'is for model.generate, a pipeline gives texts', 'unsupported');
   }
