@@ -92,6 +92,18 @@ describe('load_adapter', () => {
     await model.dispose();
   });
 
+  it('subtracts where lora_alpha is below 0, as PEFT does', async () => {
+    const model = await llama();
+    await model.load_adapter(altered({ lora_alpha: -6 }), { adapter_name: 'less' });
+    const less = await logitsOf(model, { input_ids });
+    await model.delete_adapter('less');
+    await model.load_adapter(altered({ lora_alpha: 6 }), { adapter_name: 'more' });
+    expect(await logitsOf(model, { input_ids })).not.toEqual(less);
+    await model.set_adapter('more', { scale: -1 });
+    expect(await logitsOf(model, { input_ids })).toEqual(less);
+    await model.dispose();
+  });
+
   it('adds to weights of any dtype', async () => {
     for (const dtype of ['fp16', 'q8', 'q4'] as const) {
       const model = await AutoModelForCausalLM.from_pretrained(fixturePath('llama_tiny/bias'), {
@@ -249,6 +261,12 @@ describe('load_adapter refuses', () => {
       { target_modules: '(' },
       'unsupported',
       /: the regular expression "\(" \(the pattern .* is not supported$/,
+    ],
+    [
+      'a lora_alpha that is no number',
+      { lora_alpha: '4' as never },
+      'malformed_config',
+      /lora_alpha is "4", no number/,
     ],
     ['a rank that is none', { r: 0 }, 'malformed_config', /r is 0, no rank/],
     ['patterns that are none', { rank_pattern: [4] as never }, 'malformed_config', /rank_pattern is \[4\], no object/],

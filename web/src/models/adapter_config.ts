@@ -95,7 +95,7 @@ function isNeutral(value: unknown): boolean {
 }
 
 function requireNumber(key: string, value: unknown): void {
-  if (typeof value === 'number' && Number.isFinite(value) && value >= 0) return;
+  if (Number.isFinite(value)) return;
   throw malformed(`${key} is ${text(value)}, no number`);
 }
 
