@@ -137,6 +137,20 @@ describe('steps of optimisers', () => {
     expect(new Set(digests).size).toBe(1);
   });
 
+  it('change nothing after clip_grad_norm_ at 0', async () => {
+    const one = cases.find(({ name }) => name === 'adamw') as Case;
+    await using model = await loaded(one);
+    const name = (await model.named_parameters())[0]?.name as string;
+    const before = (await model.parameter(name)).data.slice();
+    await using optimizer = new SGD(model, { lr: 0.1 });
+    await optimizer.backward(batchOf(one, 0));
+    const norm = await clip_grad_norm_(optimizer, 0);
+    expect(norm).toBeGreaterThan(0);
+    expect(await clip_grad_norm_(optimizer, 1)).toBe(0);
+    await optimizer.step();
+    expect((await model.parameter(name)).data).toEqual(before);
+  });
+
   it('train some weights and leave the others', async () => {
     const one = cases.find(({ name }) => name === 'some') as Case;
     const model = await loaded(one);
@@ -220,6 +234,7 @@ describe('optimisers refuse', () => {
       [() => new SGD(model, { parameters: [] }), 'invalid_argument'],
       [() => new SGD(model).backward({ input_ids: batch.input_ids } as TrainingInputs), 'invalid_argument'],
       [() => clip_grad_norm_(new SGD(model), Number.NaN), 'invalid_argument'],
+      [() => clip_grad_norm_(new SGD(model), -1), 'invalid_argument', 'max_norm is -1'],
     ];
     for (const [failing, code, message = ''] of refused) {
       expect(await failureOf(failing)).toMatchObject({ code, message: expect.stringContaining(message) });

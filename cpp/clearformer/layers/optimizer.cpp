@@ -155,7 +155,7 @@ void Sgd::update(const State& state, const Run& run) const {
 }
 
 double Optimizer::clip_grad_norm(const WeightGradients& gradients, double max_norm) const {
-  expect(max_norm > 0.0, "max_norm", max_norm);
+  expect(max_norm >= 0.0, "max_norm", max_norm);
   std::vector<std::shared_ptr<WeightRows>> sums;
   for (const Item& item : items_) {
     if (auto rows = gradients.rows(item.parameter)) sums.push_back(std::move(rows));

@@ -39,7 +39,7 @@ class Optimizer {
   void step(const WeightGradients& gradients);
   /// Scales the gradients of its weights by max_norm / (norm + 1e-6) if that is below 1, and returns their norm before,
   /// the root of the sum of all squares, accumulated in double in the order of the weights; as
-  /// torch.nn.utils.clip_grad_norm_.
+  /// torch.nn.utils.clip_grad_norm_. Throws invalid_argument for a max_norm below 0 or NaN.
   double clip_grad_norm(const WeightGradients& gradients, double max_norm) const;
   double learning_rate = 0.0;  // of the next step
   /// Bytes of the state: 8 a number for AdamW, 4 for SGD with momentum.

@@ -217,7 +217,8 @@ TEST(Optimizer, RefusesWhatItCannotStep) {
   expect_error(ErrorCode::invalid_argument, {"nesterov", "momentum"},
                [&] { Sgd(parameters, {.nesterov = true}); });
   expect_error(ErrorCode::invalid_argument, {"max_norm"},
-               [&] { Sgd({}).clip_grad_norm(WeightGradients(), 0.0); });
+               [&] { Sgd({}).clip_grad_norm(WeightGradients(), -1.0); });
+  EXPECT_EQ(Sgd({}).clip_grad_norm(WeightGradients(), 0.0), 0.0);
 }
 
 }  // namespace
