@@ -60,6 +60,10 @@ addToLibrary({
     (slot) => embindView(Float32Array, slot),
   ],
 
+  // For val's isArray alone, of arrays of every realm (frames, jsdom, Node's vm).
+  _emval_instanceof__deps: ['$Emval'],
+  _emval_instanceof: (handle, _) => Array.isArray(Emval.toValue(handle)),
+
   // The calls that val makes: of functions, methods and constructors, and the conversion of its only argument.
   $embindInvokers: [],
   _emval_create_invoker__deps: ['$Emval', '$UTF8ToString', '$embindInvokers', '$embindKinds', '$embindReaders'],

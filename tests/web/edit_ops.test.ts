@@ -1,6 +1,7 @@
 // Edits by row, key position and feature, noise, projections, limits and means over a data set: each against a function
 // hook that loops over the numbers, in both builds, in generation, in a worker and in a pipeline.
 
+import { runInNewContext } from 'node:vm';
 import {
   type ActivationEdit,
   AutoModelForCausalLM,
@@ -107,6 +108,13 @@ describe.each(variants)('edits (%s)', (variant) => {
       row === 2 && head === 5 && query > 2 && key === 0 ? 0 : x,
     );
     expect(await edited(keys)).toEqual(await changed('blocks.2.attn.hook_pattern', silenced));
+  });
+
+  it('may be an array of another realm', async () => {
+    const edit: ActivationEdit = { hook: 'blocks.0.attn.hook_z', op: 'zero', head: [1, 2] };
+    const edits = runInNewContext(`[${JSON.stringify(edit)}]`);
+    expect(edits).not.toBeInstanceOf(Array);
+    expect(await edited(edit)).toEqual(await model.run_with_hooks({ input_ids }, { edits }));
   });
 
   it('drop the axes of numbers from what a value must fit', async () => {
