@@ -215,12 +215,18 @@ describe.each([
   it('takes what a criterion gives as a list or a tensor, and refuses anything else', async () => {
     const rows = { input_ids: [plain.slice(0, 5), plain.slice(0, 5)] };
     const [no, yes] = [Uint8Array.of(0, 0), Uint8Array.of(1, 1)];
-    const length = async (given: unknown) =>
-      (await model.generate({ ...rows, max_new_tokens, stopping_criteria: () => given as boolean })).dims[1];
+    const length = async (given: unknown, listed = false) => {
+      const criteria = new StoppingCriteriaList();
+      criteria.push(() => given as boolean);
+      const stopping_criteria = listed ? criteria : () => given as boolean;
+      return (await model.generate({ ...rows, max_new_tokens, stopping_criteria })).dims[1];
+    };
     for (const given of [false, [false, false], no, new Tensor('uint8', no, [2])]) {
-      expect(await length(given)).toBe(plain.length);
+      expect([await length(given), await length(given, true)]).toEqual([plain.length, plain.length]);
     }
-    for (const given of [true, [true, true], yes, new Tensor('uint8', yes, [2])]) expect(await length(given)).toBe(6);
+    for (const given of [true, [true, true], yes, new Tensor('uint8', yes, [2])]) {
+      expect([await length(given), await length(given, true)]).toEqual([6, 6]);
+    }
     for (const given of ['no', [true], undefined, {}, new Tensor('uint8', no, [1, 2, 1]).slice(0, 0)]) {
       const failure = await failureOf(() => length(given));
       expect([failure.code, failure.message]).toEqual(['invalid_argument', expect.stringContaining('each of 2 rows')]);

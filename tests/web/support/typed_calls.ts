@@ -14,6 +14,7 @@ import {
   type FilledMask,
   type GeneratedChat,
   type GeneratedText,
+  type GenerativeModel,
   type ImageInput,
   type LabelScore,
   LogitsProcessor,
@@ -166,6 +167,15 @@ export class Never extends StoppingCriteria {
   override _call(input_ids: bigint[][]): boolean[] {
     return input_ids.map(() => false);
   }
+}
+export class AtOnce extends StoppingCriteria {
+  override _call(input_ids: bigint[][], _scores: unknown): Uint8Array {
+    return new Uint8Array(input_ids.length).fill(1);
+  }
+}
+export async function stopped(model: GenerativeModel, flags: Tensor<'uint8'>): Promise<void> {
+  const criteria = [new Never(), new AtOnce(), () => Uint8Array.of(0), () => flags, async () => [true]];
+  for (const stopping_criteria of criteria) await model.generate({ input_ids: [1] }, { stopping_criteria });
 }
 export class Unchanged extends LogitsProcessor {
   override _call(_: bigint[][], scores: Tensor<'float32'>): Tensor<'float32'> {

@@ -4,12 +4,12 @@
 import { Callable } from '../support/callable.js';
 import { ClearformerError } from '../support/error.js';
 import { expectArgument } from '../support/options.js';
-import type { Tensor } from '../tensor/tensor.js';
+import { isTensor, type Tensor } from '../tensor/tensor.js';
 import { idList } from '../text/token_lists.js';
 
 /** Returns whether each sequence (its ids so far, including the prompt) ends, or one answer for all. */
 export type StoppingCriterion = (input_ids: bigint[][]) => Answer | Promise<Answer>;
-type Answer = boolean | readonly boolean[];
+type Answer = boolean | ArrayLike<boolean | number | bigint> | Tensor;
 
 /**
  * Changes the scores [sequence, vocabulary] that the next tokens are chosen from: in place, row by row through
@@ -25,9 +25,9 @@ function withoutCall(made: object): ClearformerError {
 
 /** Base class of criteria: `_call` returns for each sequence whether it ends. */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
-export abstract class StoppingCriteria extends Callable<[bigint[][]], readonly boolean[]> {
-  /** Returns for each sequence whether it ends. */
-  override _call(_input_ids: bigint[][]): readonly boolean[] {
+export abstract class StoppingCriteria extends Callable<[bigint[][], unknown?], Answer> {
+  /** Returns for each sequence whether it ends. Of transformers' two arguments the scores are not given. */
+  override _call(_input_ids: bigint[][], _scores?: unknown): Answer {
     throw withoutCall(this);
   }
 }
@@ -36,7 +36,7 @@ export abstract class StoppingCriteria extends Callable<[bigint[][]], readonly b
 export interface StoppingCriteria {
   /** Returns for each sequence whether it ends. */
   // biome-ignore lint/style/useShorthandFunctionType: a type of this name would not merge with the class
-  (input_ids: bigint[][]): readonly boolean[];
+  (input_ids: bigint[][]): Answer;
 }
 
 /** What a member of a list gave, which must be no promise. */
@@ -63,8 +63,13 @@ export class StoppingCriteriaList extends StoppingCriteria {
   }
   /** @internal */
   override _call(input_ids: bigint[][]): readonly boolean[] {
-    const answers = this.criteria.map((criterion) => atOnce('StoppingCriteriaList', criterion(input_ids)));
-    return input_ids.map((_, row) => answers.some((answer) => (Array.isArray(answer) ? answer[row] : answer) === true));
+    const answers = this.criteria.map((criterion) => {
+      const answer = atOnce('StoppingCriteriaList', criterion(input_ids));
+      return isTensor(answer) ? answer.data : answer;
+    });
+    return input_ids.map((_, row) =>
+      answers.some((one) => (typeof one === 'object' ? Boolean(one?.[row]) : one === true)),
+    );
   }
   /** The criteria, in order. */
   [Symbol.iterator](): Iterator<(input_ids: bigint[][]) => Answer> {
