@@ -7,7 +7,8 @@ import { SetupError } from '../toolchain/progress.js';
 import { inProject } from './fresh.js';
 
 const file = 'web/src/models/generation_options.ts';
-// Types that cannot be given as an argument, and options that request non-text outputs or choose parts of them.
+// Types that cannot be given as an argument, and options that request non-text outputs or choose parts of them. Token ids
+// are given as lists, not as `TypedIds`.
 const notWords =
   /\b(NamesFilter|PreTrainedTokenizer|AbortSignal|Streamer|StoppingCriterion|StoppingCriteria|ScoresProcessor)\b/;
 const notText = /^(output_|select$)/;
@@ -43,7 +44,10 @@ export function generationOptions(): OptionDescription[] {
     read += whole.length;
     if (section !== undefined) [group, description] = [section, ''];
     else if (comment !== undefined) description = plain(comment);
-    else options.push({ name, type: type.replace(/\s+/g, ' ').replace(/ \| undefined$/, ''), description, group });
+    else {
+      const words = type.replace(/\s+/g, ' ').replace(/ \| (TypedIds|undefined)\b/g, '');
+      options.push({ name, type: words, description, group });
+    }
   }
   if (body === undefined || read !== body.trimEnd().length) {
     throw new SetupError(`${file}: the members of GenerationOptions are not in the form that scripts/build reads.`);

@@ -6,6 +6,7 @@ import {
   type GenerationStep,
   type GenerativeModel,
   type PreTrainedTokenizer,
+  Tensor,
   TextStreamer,
   type TokenizerOutput,
 } from 'clearformer';
@@ -377,7 +378,9 @@ describe('generation', () => {
     [{ top_p: 1.5, do_sample: true }, 'invalid_argument', 'top_p'],
     [{ seed: 5n }, 'invalid_argument', 'seed'],
     [{ eos_token_id: 2n }, 'invalid_argument', '2n'],
-    [{ eos_token_id: Int32Array.of(2) }, 'invalid_argument', 'Int32Array'],
+    [{ eos_token_id: Float32Array.of(2.5) }, 'invalid_argument', 'eos_token_id'],
+    [{ eos_token_id: new DataView(new ArrayBuffer(4)) }, 'invalid_argument', 'DataView'],
+    [{ suppress_tokens: new Tensor('int32', Int32Array.of(2), [1, 1]) }, 'invalid_argument', 'suppress_tokens'],
     [{ suppress_tokens: new Set([5]) }, 'invalid_argument', 'Set'],
     [{ prefix_allowed_tokens_fn: () => [1] }, 'unsupported', 'prefix_allowed_tokens_fn'],
     [{ output_scores: true }, 'invalid_argument', 'return_dict_in_generate'],

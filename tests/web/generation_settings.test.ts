@@ -1,6 +1,6 @@
 // generation_config: changes of a model's own, and one that is given with a call, of models and pipelines.
 
-import { AutoModelForCausalLM, type GenerativeModel, pipeline } from 'clearformer';
+import { AutoModelForCausalLM, type GenerativeModel, pipeline, Tensor } from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { configured, storiesFiles } from './support/checkpoints.js';
 import { failureOf } from './support/failures.js';
@@ -60,6 +60,36 @@ describe('generation_config', () => {
       expect(await written(options)).toEqual(expected);
     }
     expect(await written({ generation_config: null })).toHaveLength(14);
+  });
+
+  it.each<[string, (ids: number[]) => unknown]>([
+    ['int32', (ids) => Int32Array.from(ids)],
+    ['int64', (ids) => BigInt64Array.from(ids, BigInt)],
+    ['a tensor', (ids) => new Tensor('int64', BigInt64Array.from(ids, BigInt), [ids.length])],
+  ])('of either has ids as %s, as options have', async (_, typed) => {
+    const [first = 0, second = 0] = (await written()).slice(5);
+    const lists = (list: (ids: number[]) => unknown) => ({
+      suppress_tokens: list([first]),
+      bad_words_ids: [list([second])],
+      eos_token_id: list([2, 403]),
+    });
+    const expected = await written(lists((ids) => ids));
+    expect(expected).not.toEqual(await written());
+    const given = lists(typed);
+    expect(await written(given)).toEqual(expected);
+    expect(await written({ generation_config: given })).toEqual(expected);
+    const own = { ...model.generation_config };
+    Object.assign(model.generation_config, given);
+    expect(await written()).toEqual(expected);
+    for (const name of Object.keys(given)) delete model.generation_config[name];
+    Object.assign(model.generation_config, own);
+  });
+
+  it('of a model has no bigint', async () => {
+    model.generation_config.eos_token_id = 2n;
+    const failure = await failureOf(() => written());
+    model.generation_config.eos_token_id = 2;
+    expect([failure.code, failure.message]).toEqual(['invalid_argument', expect.stringContaining('2n')]);
   });
 
   it.each([[5], [true], [new Map()], ['abc'], [[3]]])('of a call is no %o', async (value) => {

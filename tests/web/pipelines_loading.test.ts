@@ -387,6 +387,14 @@ describe('what is refused', () => {
 });
 
 describe('generation', () => {
+  it('of speech ends at tokens in any form', async () => {
+    await using pipe = await pipeline('automatic-speech-recognition', filesFor('speech'), here);
+    const ends = Array.from({ length: pipe.model.cfg.d_vocab }, (_, id) => id);
+    for (const eos_token_id of [ends, Int32Array.from(ends), BigInt64Array.from(ends, BigInt)]) {
+      expect(await pipe(sound(0, 900), { eos_token_id })).toEqual({ text: '' });
+    }
+  });
+
   it('streams, and stops where the model has no more positions', async () => {
     await using pipe = await pipeline('text-generation', filesFor('texts'), here);
     let streamed = '';

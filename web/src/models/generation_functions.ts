@@ -5,7 +5,7 @@ import { Callable } from '../support/callable.js';
 import { ClearformerError } from '../support/error.js';
 import { expectArgument } from '../support/options.js';
 import { isTensor, type Tensor } from '../tensor/tensor.js';
-import { idList } from '../text/token_lists.js';
+import { idList, type TokenIds } from '../text/token_lists.js';
 
 /** Returns whether each sequence (its ids so far, including the prompt) ends, or one answer for all. */
 export type StoppingCriterion = (input_ids: bigint[][]) => Answer | Promise<Answer>;
@@ -96,7 +96,7 @@ export class MaxLengthCriteria extends StoppingCriteria {
 export class EosTokenCriteria extends StoppingCriteria {
   readonly eos_token_id: readonly number[];
 
-  constructor(eos_token_id: number | readonly number[]) {
+  constructor(eos_token_id: number | TokenIds) {
     super();
     this.eos_token_id = idList(eos_token_id, 'EosTokenCriteria');
   }

@@ -3,16 +3,20 @@
 import type { HookPoint, OptionValue, OutputRequest, StepRequest } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
 import { textOf } from '../support/error.js';
+import { isObject } from '../support/kinds.js';
 import { checkKinds, expectArgument, refusedOption } from '../support/options.js';
 import { loadPart } from '../support/platform.js';
 import { warn } from '../support/warning.js';
-import type { Tensor } from '../tensor/tensor.js';
+import { isTensor, type Tensor } from '../tensor/tensor.js';
 import type { Streamer } from '../text/text_streamer.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import type { CapturePart } from './capture_parts.js';
 import type { ScoresProcessor, StoppingCriterion } from './generation_functions.js';
 import type { NamesFilter } from './hooks.js';
 import type { EditOptions, Observation } from './observation.js';
+
+/** Token ids that are no array: as tokenizers and models have them. */
+type TypedIds = Int32Array | BigInt64Array | Tensor;
 
 /**
  * Options common to `generate` and `generate_stream`. Defaults: generation_config.json, then Hugging Face's. null
@@ -65,19 +69,19 @@ export interface GenerationOptions extends EditOptions {
   /** No n-gram of this size from the encoder's input (or the prompt) occurs; 0: off. */
   encoder_no_repeat_ngram_size?: number | null | undefined;
   /** Sequences of tokens that must not occur. */
-  bad_words_ids?: readonly (readonly number[])[] | null | undefined;
+  bad_words_ids?: readonly (readonly number[] | TypedIds)[] | null | undefined;
   /** [tokens, bias]: added to the score of the last token if it would complete the sequence. */
-  sequence_bias?: readonly (readonly [readonly number[], number])[] | null | undefined;
+  sequence_bias?: readonly (readonly [readonly number[] | TypedIds, number])[] | null | undefined;
   /** The first new token, after a prompt of one token. */
   forced_bos_token_id?: number | null | undefined;
   /** The token at max_length. */
-  forced_eos_token_id?: number | readonly number[] | null | undefined;
+  forced_eos_token_id?: number | readonly number[] | TypedIds | null | undefined;
   /** [[position, token], …]: the token at this position. */
   forced_decoder_ids?: readonly (readonly [number, number | null])[] | null | undefined;
   /** Tokens that never occur. */
-  suppress_tokens?: readonly number[] | null | undefined;
+  suppress_tokens?: readonly number[] | TypedIds | null | undefined;
   /** Tokens that do not occur as the first new one. */
-  begin_suppress_tokens?: readonly number[] | null | undefined;
+  begin_suppress_tokens?: readonly number[] | TypedIds | null | undefined;
   /**
    * [start, factor]: after this number of new tokens the end token becomes more likely with each token, unless another
    * option excludes it (in transformers 5.12 its score is then NaN, which wins).
@@ -114,7 +118,7 @@ export interface GenerationOptions extends EditOptions {
 
   // Special tokens; null: none.
   /** Tokens that end a sequence. */
-  eos_token_id?: number | readonly number[] | null | undefined;
+  eos_token_id?: number | readonly number[] | TypedIds | null | undefined;
   /** Pads the finished sequences of a batch. */
   pad_token_id?: number | null | undefined;
   /** The first token if there is no prompt. */
@@ -283,9 +287,12 @@ function stopStrings(call: string, value: unknown): string[] {
   throw refusedOption(call, 'stop_strings', 'must be texts, none of them empty');
 }
 
-function plainValue(value: unknown): OptionValue {
+/** A value for the core: typed arrays, and tensors with one axis, are lists. */
+export function plainValue(value: unknown): OptionValue {
   if (value === null || ['boolean', 'string'].includes(typeof value)) return value as OptionValue;
   if (Number.isFinite(value)) return value as number;
-  if (Array.isArray(value)) return value.map(plainValue);
+  const list = isTensor(value) && value.dims.length === 1 ? value.data : value;
+  if (Array.isArray(list)) return list.map(plainValue);
+  if (ArrayBuffer.isView(list) && !isObject(list)) return Array.from(list as Int32Array, Number).map(plainValue);
   return typeof value === 'bigint' ? `${value}n` : textOf(value); // the core refuses it, and knows the options
 }

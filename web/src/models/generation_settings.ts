@@ -3,6 +3,11 @@
 import { textOf } from '../support/error.js';
 import { isObject } from '../support/kinds.js';
 import { refusedOption } from '../support/options.js';
+import { plainValue } from './generation_options.js';
+
+/** JSON of a value, of which lists are as in options. */
+const json = (value: unknown): string | undefined =>
+  JSON.stringify(value, (_, one) => (isObject(one) || one === undefined ? one : plainValue(one)));
 
 type Settings = Readonly<Record<string, unknown>>;
 
@@ -11,18 +16,18 @@ export type LoadedSettings = ReadonlyMap<string, string | undefined>;
 
 /** As they are now. */
 export function loadedSettings(config: Settings): LoadedSettings {
-  return new Map(Object.entries(config).map(([name, value]) => [name, JSON.stringify(value)]));
+  return new Map(Object.entries(config).map(([name, value]) => [name, json(value)]));
 }
 
 function changed(config: Settings, loaded: LoadedSettings): [name: string, value: unknown][] {
-  return Object.entries(config).filter(([name, value]) => JSON.stringify(value) !== loaded.get(name));
+  return Object.entries(config).filter(([name, value]) => json(value) !== loaded.get(name));
 }
 
 /** What a caller has changed in a model's generation_config, as JSON in which null stands for what was removed. */
 export function changesIn(config: Settings, loaded: LoadedSettings): string | undefined {
   const removed = [...loaded.keys()].filter((name) => config[name] === undefined).map((name) => [name, null]);
   const changes = [...changed(config, loaded), ...removed];
-  return changes.length > 0 ? JSON.stringify(Object.fromEntries(changes)) : undefined;
+  return changes.length > 0 ? json(Object.fromEntries(changes)) : undefined;
 }
 
 /** Members of a file that are no options: where it comes from. */

@@ -3,7 +3,7 @@
 // fallbacks.
 
 import { expectNone } from '../checkpoint/file_rules.js';
-import type { GenerateOptions } from '../models/generation_options.js';
+import { type GenerateOptions, plainValue } from '../models/generation_options.js';
 import type { GenerateOutput } from '../models/generation_output.js';
 import type { GenerativeModel } from '../models/generative_model.js';
 import { whisperConfig } from '../models/whisper_prompt.js';
@@ -141,7 +141,7 @@ function cutOut(passes: Passes, sounds: readonly Sound[]): Tensor<'float32'> {
 
 /** The tokens before the end token, and their number including it. */
 function untilEnd(ids: number[], { model, settings }: Passes): { ids: number[]; count: number } {
-  const ends = [settings.eos_token_id ?? model.generation_config.eos_token_id].flat();
+  const ends = [plainValue(settings.eos_token_id ?? model.generation_config.eos_token_id)].flat();
   const end = ids.findIndex((id) => ends.includes(id));
   return end < 0 ? { ids, count: ids.length } : { ids: ids.slice(0, end), count: end + 1 };
 }
