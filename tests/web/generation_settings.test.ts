@@ -1,6 +1,6 @@
 // generation_config: changes of a model's own, and one that is given with a call, of models and pipelines.
 
-import { AutoModelForCausalLM, type GenerativeModel, pipeline, Tensor } from 'clearformer';
+import { AutoModelForCausalLM, type GenerateOutput, type GenerativeModel, pipeline, Tensor } from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { configured, storiesFiles } from './support/checkpoints.js';
 import { failureOf } from './support/failures.js';
@@ -85,6 +85,29 @@ describe('generation_config', () => {
     Object.assign(model.generation_config, own);
   });
 
+  it('of a model may ask for outputs, unless a call does not', async () => {
+    const own = { ...model.generation_config };
+    const asked = { return_dict_in_generate: true, output_scores: true, use_cache: false, max_new_tokens: 2 };
+    Object.assign(model.generation_config, asked);
+    const all = (await model.generate(inputs)) as unknown as GenerateOutput;
+    expect([Object.keys(all).sort(), all.scores?.length]).toEqual([['scores', 'sequences'], 2]);
+    for await (const { scores } of model.generate_stream(inputs)) expect(scores?.dims[0]).toBe(1);
+    const some = await model.generate(inputs, { return_dict_in_generate: true, output_scores: false, use_cache: true });
+    expect(Object.keys(some).sort()).toEqual(['past_key_values', 'sequences']);
+    await some.past_key_values?.dispose();
+    for (const ids of [{ return_dict_in_generate: false }, { generation_config: { return_dict_in_generate: false } }]) {
+      expect(await written(ids)).toEqual(Array.from(all.sequences.data, Number));
+    }
+    delete model.generation_config.return_dict_in_generate;
+    const failure = await failureOf(() => model.generate(inputs));
+    expect(failure.message).toContain('output_scores needs return_dict_in_generate');
+    for (const name of Object.keys(asked)) delete model.generation_config[name];
+    Object.assign(model.generation_config, own);
+    const same = new TextEncoder().encode(JSON.stringify(asked));
+    await using other = await AutoModelForCausalLM.from_pretrained({ ...files, 'generation_config.json': same });
+    expect(await other.generate(inputs)).toBeInstanceOf(Tensor);
+  });
+
   it('of a model has no bigint', async () => {
     model.generation_config.eos_token_id = 2n;
     const failure = await failureOf(() => written());
@@ -110,6 +133,8 @@ describe('generation_config', () => {
     expect(await write('Once upon', { generation_config: { ...rest, max_new_tokens: 2 }, max_new_tokens })).toEqual(
       expected,
     );
+    Object.assign(write.model.generation_config, { return_dict_in_generate: true, output_scores: true });
+    expect(await write('Once upon', { ...long, output_logits: undefined } as object)).toEqual(expected);
   });
 });
 

@@ -3,7 +3,7 @@
 import { textOf } from '../support/error.js';
 import { isObject } from '../support/kinds.js';
 import { refusedOption } from '../support/options.js';
-import { plainValue } from './generation_options.js';
+import { outputOptions, plainValue } from './generation_options.js';
 
 /** JSON of a value, of which lists are as in options. */
 const json = (value: unknown): string | undefined =>
@@ -35,20 +35,25 @@ const isOfOrigin = (name: string): boolean => name.startsWith('_') || name === '
 
 /**
  * The options of a call over those of its `generation_config`, of which members that a model's own file has as well, such
- * as those of a Whisper's languages, are none. Throws `invalid_argument` unless that is an object.
+ * as those of a Whisper's languages, are none. Unless they ask for ids alone, the outputs that were added to the model's
+ * generation_config, `ofModel`, are options, too. Throws `invalid_argument` unless `generation_config` is an object.
  */
 export function withSettings<O extends { generation_config?: Settings | null | undefined }>(
   call: string,
   options: O,
   loaded: LoadedSettings,
+  ofModel: Settings,
 ): O {
   if (!isObject(options)) return options; // which is refused elsewhere
   const { generation_config, ...own } = options;
-  if (generation_config === undefined || generation_config === null) return own as O;
-  if (!isObject(generation_config)) {
-    throw refusedOption(call, 'generation_config', `must be an object of options, got ${textOf(generation_config)}`);
+  const config: unknown = generation_config ?? {};
+  if (!isObject(config)) {
+    throw refusedOption(call, 'generation_config', `must be an object of options, got ${textOf(config)}`);
   }
   const given = Object.entries(own).filter(([, value]) => value !== undefined);
-  const settings = changed(generation_config, loaded).filter(([name]) => !isOfOrigin(name));
-  return Object.fromEntries([...settings, ...given]) as O;
+  const settings = changed(config, loaded).filter(([name]) => !isOfOrigin(name));
+  const all = Object.fromEntries([...settings, ...given]);
+  if (all.return_dict_in_generate === false) return all as O;
+  const outputs = changed(ofModel, loaded).filter(([name]) => (outputOptions as readonly string[]).includes(name));
+  return { ...Object.fromEntries(outputs), ...all } as O;
 }

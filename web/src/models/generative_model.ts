@@ -42,7 +42,7 @@ export class GenerativeModel extends PreTrainedModel<CausalLMOutput> {
   generate(inputs: GenerateInputs, options?: GenerateOptions): Promise<Tensor<'int64'> | GenerateOutput>;
   async generate(given: GenerateInputs, options: GenerateOptions = {}): Promise<Tensor<'int64'> | GenerateOutput> {
     const [inputs, rest] = separated('generate', given, options);
-    const own = this.withConfig('generate', rest);
+    const own = this.withConfig('generate', rest, this.generation_config);
     const spoken = this.#spoken('generate', inputs, own);
     if (spoken) return this.generate(...(await spoken()));
     const request = sortOptions('generate', own, this.generation_config, this.#seen());
@@ -59,16 +59,16 @@ export class GenerativeModel extends PreTrainedModel<CausalLMOutput> {
     options: GenerateStreamOptions = {},
   ): AsyncGenerator<GenerationStep, void, undefined> {
     const [inputs, rest] = separated('generate_stream', given, options);
-    const own = this.withConfig('generate_stream', rest);
+    const own = this.withConfig('generate_stream', rest, this.generation_config);
     const spoken = this.#spoken('generate_stream', inputs, own);
     if (spoken) return this.#streamed(spoken);
     const request = sortOptions('generate_stream', own, this.generation_config, this.#seen());
     return generateStream(this.#generating(), this.#given('generate_stream', inputs), request, own);
   }
 
-  /** @internal The options of a call, with those of its `generation_config`. */
-  withConfig<O extends Pick<GenerateOptions, 'generation_config'>>(call: string, options: O): O {
-    return withSettings(call, options, this.#loaded);
+  /** @internal The options of a call, with those of its `generation_config` and the outputs that `ofModel` asks for. */
+  withConfig<O extends Pick<GenerateOptions, 'generation_config'>>(call: string, options: O, ofModel = {}): O {
+    return withSettings(call, options, this.#loaded, ofModel);
   }
 
   /** For a Whisper without a prompt, and where options of one are given: makes the inputs and options with it. */

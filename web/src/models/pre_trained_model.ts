@@ -85,7 +85,11 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   readonly cfg: ModelShape;
   /** The parsed config.json. */
   readonly config: Record<string, unknown>;
-  /** Default generation options, which may be changed: generation_config.json, else the special tokens in config.json. */
+  /**
+   * Default generation options, which may be changed: generation_config.json, else the special tokens in config.json. What
+   * the file says of outputs (`return_dict_in_generate`, `output_scores`, …) has no effect; what is set here has, in
+   * `generate` and `generate_stream`.
+   */
   readonly generation_config: Record<string, unknown>;
   /** The format of the weights of linear layers. */
   readonly dtype: WeightType;

@@ -26,7 +26,7 @@ export function splitOptions(
   options: GenerationCallOptions,
   own: readonly string[],
   inputs: number,
-): { generate: TextOptions } {
+): { generate: TextOptions & { return_dict_in_generate: false } } {
   if (typeof options !== 'object' || options === null) {
     throw new ClearformerError('invalid_argument', `${call}: options must be an object`);
   }
@@ -43,7 +43,7 @@ export function splitOptions(
     });
   }
   const passed = Object.entries(rest).filter(([name, value]) => value !== undefined && !own.includes(name));
-  return { generate: Object.fromEntries(passed) };
+  return { generate: { ...Object.fromEntries(passed), return_dict_in_generate: false } };
 }
 
 const usualLength = 256; // as in upstream's pipelines

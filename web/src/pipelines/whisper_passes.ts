@@ -35,7 +35,7 @@ export interface Passes {
   precision: number;
 }
 
-type Settings = GenerateOptions & { return_dict_in_generate?: undefined };
+type Settings = GenerateOptions & { return_dict_in_generate?: false | undefined };
 
 const framesAPosition = 2; // the encoder's second convolution has a stride of 2
 
