@@ -14,6 +14,8 @@ import {
   type FilledMask,
   type GeneratedChat,
   type GeneratedText,
+  type GenerateOptions,
+  type GenerateOutput,
   type GenerativeModel,
   type ImageInput,
   type LabelScore,
@@ -106,6 +108,24 @@ export async function generation(chat: Chat, prompts: Texts | Chat, sound: Audio
   gives<GeneratedText[][] | GeneratedChat[][]>()(generate([chat], options), true);
   gives<GeneratedText[] | GeneratedChat[] | GeneratedText[][] | GeneratedChat[][]>()(generate(prompts, options), true);
   gives<RecognizedSpeech | RecognizedSpeech[]>()((await pipeline('asr', 'x'))(sound, { language: 'en' }), true);
+}
+
+export async function results(model: GenerativeModel, inputs: Tensor, all: GenerateOptions): Promise<void> {
+  const given = { inputs, max_new_tokens: 3 };
+  const yes = { return_dict_in_generate: true } as const;
+  const no = { return_dict_in_generate: false } as const;
+  gives<GenerateOutput>()(model.generate({ input_ids: [1] }, yes), true);
+  gives<GenerateOutput>()(model.generate(given, { return_dict_in_generate: true, max_length: null }), true);
+  gives<GenerateOutput>()(model.generate({ ...given, ...yes }), true);
+  gives<GenerateOutput>()(model.generate({ ...given, ...yes }, { seed: 3 }), true);
+  gives<GenerateOutput>()(model.generate(given, { generation_config: { return_dict_in_generate: true } }), true);
+  gives<GenerateOutput>()(model.generate({ ...given, generation_config: { ...yes, seed: 3 } }), true);
+  gives<Tensor<'int64'>>()(model.generate(given), true);
+  gives<Tensor<'int64'>>()(model.generate(given, { generation_config: { seed: 3 } }), true);
+  gives<Tensor<'int64'>>()(model.generate(given, { generation_config: model.generation_config }), true);
+  gives<Tensor<'int64'>>()(model.generate(given, { ...no, generation_config: no }), true);
+  gives<Tensor<'int64'> | GenerateOutput>()(model.generate(given, all), true);
+  gives<Tensor<'int64'> | GenerateOutput>()(model.generate({ ...given, ...no }, { generation_config: yes }), true);
 }
 
 export function tokenizers(tokenizer: PreTrainedTokenizer, texts: Texts, chats: Chats): void {

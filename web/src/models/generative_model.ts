@@ -18,6 +18,18 @@ interface MainInput {
 /** Inputs and options of `generate` in one object. */
 export type GenerateInputs = PromptInputs & MainInput & GenerateOptions;
 
+interface AsOutput {
+  return_dict_in_generate: true;
+}
+/** What asks `generate` for an object with all outputs; an option has precedence over its `generation_config`. */
+type ForOutput = AsOutput | { return_dict_in_generate?: undefined; generation_config: AsOutput };
+
+interface Bare {
+  return_dict_in_generate?: false | undefined;
+}
+/** What asks for the ids alone. */
+type ForIds = Bare & { generation_config?: Bare | null | undefined };
+
 type Prompted<O> = () => Promise<[PromptInputs, O]>;
 
 /** A language model. Instances are callable: `await model({ input_ids })`. */
@@ -33,12 +45,15 @@ export class GenerativeModel extends PreTrainedModel<CausalLMOutput> {
    * call of the model, and with the abort signal's reason after at most one layer. Without `decoder_input_ids` a Whisper's
    * prompt is made of `language` and `task`, where it has several, and sequences begin with it.
    */
-  generate(inputs: PromptInputs, options: GenerateOptions & { return_dict_in_generate: true }): Promise<GenerateOutput>;
-  generate(inputs: GenerateInputs & { return_dict_in_generate: true }): Promise<GenerateOutput>;
+  generate(inputs: GenerateInputs & ForIds, options?: GenerateOptions & ForIds): Promise<Tensor<'int64'>>;
   generate(
-    inputs: GenerateInputs & { return_dict_in_generate?: false | undefined },
-    options?: GenerateOptions & { return_dict_in_generate?: false | undefined },
-  ): Promise<Tensor<'int64'>>;
+    inputs: GenerateInputs & { return_dict_in_generate?: undefined },
+    options: GenerateOptions & ForOutput,
+  ): Promise<GenerateOutput>;
+  generate(
+    inputs: GenerateInputs & ForOutput,
+    options?: GenerateOptions & { return_dict_in_generate?: undefined },
+  ): Promise<GenerateOutput>;
   generate(inputs: GenerateInputs, options?: GenerateOptions): Promise<Tensor<'int64'> | GenerateOutput>;
   async generate(given: GenerateInputs, options: GenerateOptions = {}): Promise<Tensor<'int64'> | GenerateOutput> {
     const [inputs, rest] = separated('generate', given, options);
