@@ -214,14 +214,15 @@ describe('a file that changed on disk', () => {
 });
 
 describe("Python's downloads", () => {
+  const pointerOf = (file: string) => join(repository(), 'snapshots', test.hub.commit, file);
   /** As huggingface_hub writes them. */
-  function pythonHas(file: string, bytes: Uint8Array): void {
+  function pythonHas(file: string, bytes: Uint8Array, links: 'links' | 'no links' = 'links'): void {
     const { commit } = test.hub;
-    const pointer = join(repository(), 'snapshots', commit, file);
+    const pointer = pointerOf(file);
     for (const folder of [join(repository(), 'blobs'), join(repository(), 'refs'), dirname(pointer)])
       mkdirSync(folder, { recursive: true });
-    writeFileSync(blob(file), bytes);
-    symlinkSync(`../../blobs/${etagOf(file, test.hub.files[file] ?? bytes)}`, pointer);
+    writeFileSync(links === 'links' ? blob(file) : pointer, bytes);
+    if (links === 'links') symlinkSync(`../../blobs/${etagOf(file, test.hub.files[file] ?? bytes)}`, pointer);
     writeFileSync(join(repository(), 'refs/main'), commit);
   }
 
@@ -247,6 +248,34 @@ describe("Python's downloads", () => {
       expect(digestOf(readFileSync(blob(file)))).toBe(digestOf(test.hub.files[file]));
     },
   );
+
+  const damages: [string, string, (bytes: Uint8Array) => Uint8Array][] = [name, 'config.json'].flatMap((file) => [
+    [file, 'another byte', (bytes) => bytes.with(7, 1)],
+    [file, 'too few bytes', (bytes) => bytes.subarray(0, -9)],
+  ]);
+  it.each(damages)(
+    'without links are compared with what the server tells, whatever was read without it: %s, %s',
+    async (file, _, damaged) => {
+      const whole = test.hub.files[file] ?? new Uint8Array(0);
+      pythonHas(file, damaged(whole), 'no links');
+      expect(await read(file, { local_files_only: true })).toBe(digestOf(damaged(whole)));
+      expect(await read(file)).toBe(digestOf(whole));
+      expect(test.warnings).toMatchObject([{ code: 'damaged_cache' }]);
+      for (const options of [{}, { local_files_only: true }]) expect(await read(file, options)).toBe(digestOf(whole));
+      expect(test.hub.downloads).toEqual([file]);
+    },
+  );
+
+  it('without links are found, and verified from then on', async () => {
+    pythonHas(name, weights, 'no links');
+    expect(await read()).toBe(digestOf(weights));
+    expect([test.hub.downloads, test.warnings]).toEqual([[], []]);
+    flip(pointerOf(name), 5 * mb);
+    await expect(read(name, { local_files_only: true })).rejects.toMatchObject({ code: 'integrity_mismatch' });
+    expect(await read()).toBe(digestOf(weights));
+    expect(test.warnings).toMatchObject([{ code: 'damaged_cache' }]);
+    expect(test.hub.downloads).toHaveLength(1);
+  });
 
   it('are listed, and stay when the cache is cleared', async () => {
     pythonHas('config.json', config);

@@ -39,11 +39,16 @@ export class PieceNotes {
     return ends.length === 0 ? undefined : Math.max(...ends);
   }
 
+  /** Sets records of pieces that are not written. */
+  async hold(pieces: ReadonlyMap<number, PieceNote>): Promise<void> {
+    const notes = await this.all();
+    for (const [index, note] of pieces) notes.set(index, note);
+  }
+
   /** Appends records of pieces, and the mark for a file that this package downloaded. */
   async add(pieces: ReadonlyMap<number, PieceNote>, mark = ''): Promise<void> {
     const { appendFile, mkdir } = nodeModule('node:fs/promises');
-    const notes = await this.all();
-    for (const [index, note] of pieces) notes.set(index, note);
+    await this.hold(pieces);
     await mkdir(nodeModule('node:path').dirname(this.path), { recursive: true });
     const lines = [...pieces].map(([index, { length, sha256 }]) => `${index} ${length} ${sha256}\n`);
     await appendFile(this.path, lines.join('') + mark);
@@ -147,14 +152,14 @@ export class DiskShelf implements Shelf {
   }
 
   /**
-   * Verifies a file. One that Python downloaded has no checksums of pieces: it is compared with its name, if that is a
-   * checksum, and gets them.
+   * Verifies a file. One that Python downloaded has no checksums of pieces: it is compared with its version, if that is
+   * a checksum, and gets them. Of another nothing is recorded: it may be damaged.
    */
-  async isSound(name: string, signal: AbortSignal | undefined): Promise<boolean> {
+  async isSound(version: string | undefined, signal: AbortSignal | undefined): Promise<boolean> {
     const size = this.#size ?? 0;
     if ((await this.#notes.all()).size >= pieceCount(size)) return true;
     if ((await sizeOf(this.#path)) !== size) return false;
-    const hashes = hashesFor(name, size);
+    const hashes = hashesFor(version ?? '', size);
     const found = new Map<number, PieceNote>();
     for (let index = 0; index < pieceCount(size); index++) {
       signal?.throwIfAborted();
@@ -163,17 +168,18 @@ export class DiskShelf implements Shelf {
       for (const hash of hashes) hash.update(bytes);
       found.set(index, { length: bytes.byteLength, sha256: await sha256Of(bytes) });
     }
-    if (hashes.length > 0 && !hashes.some((hash) => hash.digest('hex') === name)) return false;
-    await this.#notes.add(found).catch(() => {}); // a read-only folder: it is verified again next time
+    if (hashes.length === 0) await this.#notes.hold(found);
+    else if (!hashes.some((hash) => hash.digest('hex') === version)) return false;
+    else await this.#notes.add(found).catch(() => {}); // a read-only folder: it is verified again next time
     return true;
   }
 }
 
-/** The hashes that a blob's name may contain: SHA-256, git's SHA-1, or the SHA-1 of servers that do not follow git. */
-function hashesFor(name: string, size: number): readonly ReturnType<typeof import('node:crypto').createHash>[] {
+/** The hashes that a version may be: SHA-256, git's SHA-1, or the SHA-1 of servers that do not follow git. */
+function hashesFor(version: string, size: number): readonly ReturnType<typeof import('node:crypto').createHash>[] {
   const { createHash } = nodeModule('node:crypto');
-  if (/^[0-9a-f]{64}$/.test(name)) return [createHash('sha256')];
-  if (!/^[0-9a-f]{40}$/.test(name)) return [];
+  if (/^[0-9a-f]{64}$/.test(version)) return [createHash('sha256')];
+  if (!/^[0-9a-f]{40}$/.test(version)) return [];
   return [createHash('sha1').update(`blob ${size}\0`), createHash('sha1')];
 }
 

@@ -29,10 +29,11 @@ export class DiskStore implements Store {
     if (kept !== undefined) await this.#register(file, blob).catch(() => {}); // a read-only folder
     if (kept !== undefined || file.commit === undefined) return kept;
     // Where links are impossible, Python moves the file to its commit.
-    return this.#kept(this.#repository.pointer(file.commit, file.name), file.size);
+    return this.#kept(this.#repository.pointer(file.commit, file.name), file.size, blob);
   }
 
-  async #kept(path: string, told?: number | null): Promise<KeptFile | undefined> {
+  /** The file at a path, with what the server tells: its size, and its version if it is not named by that. */
+  async #kept(path: string, told?: number | null, current?: string): Promise<KeptFile | undefined> {
     const { basename, dirname, relative, sep } = nodeModule('node:path');
     const { realpath } = nodeModule('node:fs/promises');
     const real = await realpath(path).catch(() => undefined);
@@ -43,7 +44,8 @@ export class DiskStore implements Store {
     const notes = new PieceNotes(this.#repository.pieces(name));
     const size = told ?? (await notes.size()) ?? found;
     const shelf = new DiskShelf(notes, real, size);
-    return { size, version: isBlob ? name : undefined, shelf, isSound: (signal) => shelf.isSound(name, signal) };
+    const version = isBlob ? name : current;
+    return { size, version, shelf, isSound: (signal) => shelf.isSound(version, signal) };
   }
 
   async leaveOut(name: string, commit: string | undefined): Promise<void> {

@@ -45,7 +45,7 @@ export interface KeptFile {
   /** The server's version of it; undefined if the store does not know. */
   readonly version: string | undefined;
   readonly shelf: Shelf;
-  /** Whether its pieces, or else the checksum it is named by, prove it intact. */
+  /** Whether its pieces, or else its version if that is a checksum, prove it intact. */
   isSound(signal: AbortSignal | undefined): Promise<boolean>;
 }
 
