@@ -127,6 +127,19 @@ describe('a fault that stays is told', () => {
     expect(failure.message).not.toContain('fetch failed');
   });
 
+  it.each([403, 404, 429, 503])(
+    'status %i of the host that a file is on, by its name and without tokens',
+    async (status) => {
+      configure({ retries: 0 });
+      test.hub.faults.set(name, [{ status }, 'always']);
+      for (const token of [false, 'hf_secret'] as const) {
+        const { message } = await failureOf(readFile(test.hub.id, name, { cache, token }));
+        expect(message).toContain(`${name}: ${test.hub.cdn} `);
+        expect(message).not.toMatch(/token|hf_secret/);
+      }
+    },
+  );
+
   it('a host that is not there, with the reason and without waiting', async () => {
     configure({ retryDelay: 60_000 });
     const stopped = await Hub.start({});

@@ -109,14 +109,14 @@ function described(answer: Answer, place: Place): Omit<RemoteFile, 'name' | 'hre
   const { headers } = answer;
   const linked = plain(headers.get('x-linked-etag'));
   const own = headers.get('etag');
-  const digest = linked ?? (place.hub === undefined || answer.redirected ? undefined : plain(own));
+  const digest = linked ?? (place.hub === undefined || answer.otherOrigin ? undefined : plain(own));
   return {
     size: sizeOf(headers),
     version: linked ?? versionOf(headers),
     etag: linked === undefined && own?.startsWith('"') ? own : undefined,
     sha256: digest !== undefined && /^[0-9a-f]{64}$/i.test(digest) ? digest.toLowerCase() : undefined,
     gitSha1: digest !== undefined && /^[0-9a-f]{40}$/i.test(digest) ? digest.toLowerCase() : undefined,
-    moved: answer.redirected,
+    moved: answer.otherOrigin !== undefined,
     html: /^text\/html\b/.test(headers.get('content-type') ?? ''),
   };
 }

@@ -186,10 +186,11 @@ export class Answer {
     return this.#response.headers;
   }
 
-  /** Whether the response comes from another host than the request's. */
-  get redirected(): boolean {
-    const { url } = this.#response; // empty if a caller's own `fetch` made the response
-    return url !== '' && new URL(url).origin !== new URL(this.#call.href).origin;
+  /** The other host that the response comes from, if it does not come from the request's. */
+  get otherOrigin(): string | undefined {
+    const { href } = this.#call;
+    const { origin } = new URL(this.#response.url || href); // empty if a caller's own `fetch` made the response
+    return origin === new URL(href).origin ? undefined : origin;
   }
 
   /** The body. Throws a `Passing` if it is interrupted; `position` is for the message. */
@@ -277,16 +278,16 @@ function retryAfter(headers: Headers): number | undefined {
 }
 
 /** The error for a refused request, with the server's explanation. */
-export function refused({ name, href, token }: Call, { status, headers }: Answer): ClearformerError {
+export function refused({ name, href, token }: Call, { headers, otherOrigin, status }: Answer): ClearformerError {
   const told = headers.get('x-error-message');
   const again = headers.get('retry-after');
-  let why = 'the server refused';
+  let why = 'refused';
   if (status === 401 || status === 403) {
     const cure = token === undefined ? 'pass a token' : 'the token that was sent does not have it';
-    why = `the server asks for permission (the Hub does so for models it does not have, too): ${cure}`;
+    why = `asks for permission${otherOrigin ? '' : ` (the Hub does so for models it does not have, too): ${cure}`}`;
   }
-  if (status === 429) why = 'the server is asked too often';
+  if (status === 429) why = 'is asked too often';
   if (again !== null) why += `, it asks to wait (Retry-After: ${again})`;
-  const message = `${name}: ${why} (HTTP ${status} for ${href}${told === null ? '' : `: ${told}`})`;
+  const message = `${name}: ${otherOrigin ?? 'the server'} ${why} (HTTP ${status} for ${href}${told === null ? '' : `: ${told}`})`;
   return new ClearformerError('network_error', message, { file: name, where: href, status });
 }
