@@ -10,6 +10,7 @@ import {
   inspect,
   type LoadOptions,
   type ProgressInfo,
+  pipeline,
 } from 'clearformer';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { shardedStories, storiesFiles } from './support/checkpoints.js';
@@ -176,6 +177,23 @@ describe('a failure', () => {
     const failure = await failureOf(() => load(`${server.url}/x`));
     expect(failure.message).toContain(word);
     expect(failure).toMatchObject({ code, details: { file } });
+  });
+
+  it.each(['RepoNotFound', 'RevisionNotFound'])('%s names no file, and no other format is looked for', async (why) => {
+    const asked = new Set<string>();
+    const answer = async (url: string | URL | Request) => {
+      asked.add(String(url).slice(String(url).lastIndexOf('/') + 1));
+      return new Response(null, { status: 404, headers: { 'x-error-code': why } });
+    };
+    configure({ fetch: answer as typeof fetch });
+    const options = { cache: 'none' } as const;
+    const piped = (source: string, given: typeof options) => pipeline('text-generation', source, given);
+    for (const call of [load, inspect, piped]) {
+      const { code, details } = await failureOf(() => call('someone/stories', options));
+      expect([code, details?.file, details?.where]).toEqual(['file_not_found', undefined, expect.any(String)]);
+    }
+    const first = ['config.json', 'generation_config.json', 'model.safetensors'];
+    expect([...asked].filter((name) => !first.includes(name) && !name.startsWith('tokenizer'))).toEqual([]);
   });
 
   it('names a host that does not answer', async () => {

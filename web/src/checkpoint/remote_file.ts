@@ -145,7 +145,7 @@ function sizeOf(headers: Headers): number | null {
 function refuseRepository(call: Call, { headers, status }: Answer, { hub, token }: Place): void {
   const code = headers.get('x-error-code');
   if (hub === undefined || code === null) return;
-  const details = { file: call.name, where: call.href, status };
+  const details = { where: call.href, status }; // without a repository no file is named: none is looked for
   const withToken = token === undefined ? ', or it is private and needs a token' : ' that this token may see';
   if (code === 'RepoNotFound')
     throw new ClearformerError(
@@ -158,7 +158,7 @@ function refuseRepository(call: Call, { headers, status }: Answer, { hub, token 
   if (code !== 'GatedRepo') return;
   const cure = `accept its conditions on its page${token === undefined ? ' and pass a token' : ''}`;
   const message = `${call.name}: ${hub.id} is gated and asks for permission: ${cure} (${call.href})`;
-  throw new ClearformerError('network_error', message, details);
+  throw new ClearformerError('network_error', message, { file: call.name, ...details });
 }
 
 /**

@@ -136,7 +136,9 @@ async function madeForOthers(
   thrown: unknown,
   signal: AbortSignal | undefined,
 ): Promise<ClearformerError | undefined> {
-  if (!isMissing(thrown) && !(thrown instanceof ClearformerError && thrown.code === 'unsupported')) return undefined;
+  // An error without a file's name says that there is no folder.
+  if (isMissing(thrown) ? !thrown.details.file : !(thrown instanceof ClearformerError && thrown.code === 'unsupported'))
+    return undefined;
   const { inspectFolder } = await import('../inspection/inspect_folder.js');
   const found = await inspectFolder(folder, { signal }).catch((why: unknown) =>
     why instanceof ClearformerError && why.code === 'file_not_found' ? why : undefined,
