@@ -181,6 +181,21 @@ describe('a fault that stays is told', () => {
   });
 });
 
+it('a branch that moves while its files are looked for is warned of, once', async () => {
+  const folder = openSource(test.hub.id, { cache });
+  const old = test.hub.commit;
+  await folder.find('config.json');
+  await folder.find('generation_config.json');
+  expect(test.warnings).toEqual([]);
+  for (const commit of ['b', 'c'].map((digit) => digit.repeat(40))) {
+    test.hub.commit = commit;
+    await folder.find('vocab.txt'); // an answer that there is none has a commit, too
+    await folder.find(name);
+  }
+  const message = expect.stringContaining(`vocab.txt is of commit ${'b'.repeat(40)}, others of ${old}`);
+  expect(test.warnings).toEqual([{ code: 'mixed_commits', message }]);
+});
+
 describe('a text', () => {
   const config_of = (options = {}) => readRequired(openSource(test.hub.id, { cache, ...options }), 'config.json', {});
 

@@ -36,6 +36,8 @@ export class WebFolder implements Folder {
   readonly #immutable: boolean;
   #place: Promise<Place> | undefined;
   #store: Promise<Store | undefined> | undefined;
+  /** Of the server's answers, in the order they came. */
+  readonly #commits = new Set<string>();
 
   constructor(options: WebFolderOptions, where: string) {
     this.where = where;
@@ -58,6 +60,7 @@ export class WebFolder implements Folder {
     const whole = store === undefined || !name.endsWith('.safetensors');
     const file = await this.#lookUp(name, known, signal, whole ? use : undefined);
     if (file === undefined) return known === 'absent' ? undefined : known && this.#keptFile(name, known, undefined);
+    this.#compare(name, file.commit);
     if ('absent' in file) {
       const commit = file.commit ?? (this.#immutable ? this.#options.hub?.revision : undefined);
       await store?.leaveOut(name, commit).catch(() => {}); // failing to record it costs only a request
@@ -92,6 +95,14 @@ export class WebFolder implements Folder {
       });
       return undefined;
     }
+  }
+
+  /** Warns, once, of a branch that moves while its files are asked for. */
+  #compare(name: string, commit: string | undefined): void {
+    const [first] = this.#commits;
+    if (commit === undefined || this.#commits.has(commit) || this.#commits.add(commit).size !== 2) return;
+    const again = `${this.where} changed on the server while it was read: load it again`;
+    warn({ code: 'mixed_commits', message: `${name} is of commit ${commit}, others of ${first}: ${again}` });
   }
 
   #href(name: string): string {

@@ -12,7 +12,8 @@ import { environment } from './platform.js';
  * `no_entailment`: a zero-shot classifier none of whose labels is named entailment.
  * `not_kept`: a download could not be cached (no space, no permission). `damaged_cache`: a cached file had changed and
  * was downloaded again. `stale_cache`: the server could not be reached, so the cached file is used. `other_checksum`: a
- * small file differs from the server's etag, twice.
+ * small file differs from the server's etag, twice. `mixed_commits`: the branch moved during the load, whose files are of
+ * two commits.
  */
 export type WarningCode =
   | 'right_padding'
@@ -23,7 +24,8 @@ export type WarningCode =
   | 'not_kept'
   | 'damaged_cache'
   | 'stale_cache'
-  | 'other_checksum';
+  | 'other_checksum'
+  | 'mixed_commits';
 
 /** A warning, as passed to `configure({ onWarning })`. */
 export interface ClearformerWarning {
