@@ -1,4 +1,4 @@
-// The minimum font size of the elements, in Chromium.
+// The minimum font size of the elements, in Chromium, and values that are none.
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -136,5 +136,73 @@ it('ignores sizes that are none, and names JSON that is none', async () => {
     }
     await page.evaluate(() => Object.assign(document.getElementById('m') as HTMLElement, { numbers: null }));
     expect(await page.locator('#m').innerText()).toBe('');
+  });
+});
+
+it('draws nothing for what is cleared, and names the property whose value has another form', async () => {
+  const valid = {
+    'cf-attention': { numbers: { dims: [1, 1], data: [1] }, source: 'x', tokens: [{ text: 'a' }], masked: null },
+    'cf-bars': { items: [{ label: 'a', value: 1.5 }], source: 'x', format: 'number' },
+    'cf-lens': { cells: [[{ token: 'a', probability: 1 }]], source: 'x' },
+    'cf-matrix': { numbers: { dims: [1, 1], data: [1] }, source: 'x', rowLabels: ['a'] },
+    'cf-tokens': { tokens: [{ text: 'a' }], values: [1], source: 'x' },
+  };
+  const cell = { token: 'a', probability: 1 };
+  const cases: [keyof typeof valid, Record<string, unknown>, string][] = [
+    ['cf-attention', { numbers: null }, 'nothing'],
+    ['cf-attention', { tokens: null, keyTokens: null, selected: null, label: null }, 'drawn'],
+    ['cf-attention', { tokens: ['a'] }, 'cf-attention: tokens needs [{text: string}]'],
+    ['cf-attention', { masked: 5 }, 'cf-attention: masked needs function'],
+    ['cf-bars', { items: null }, 'nothing'],
+    ['cf-bars', { items: undefined }, 'nothing'],
+    ['cf-bars', { items: 'ab' }, 'cf-bars: items needs [{label: string, value: number}]'],
+    ['cf-bars', { items: [null] }, 'cf-bars: items needs [{label: string, value: number}]'],
+    ['cf-bars', { format: null, label: null, max: null }, 'drawn'],
+    ['cf-bars', { digits: 300 }, 'drawn'],
+    ['cf-bars', { digits: -1 }, 'drawn'],
+    ['cf-lens', { cells: undefined }, 'nothing'],
+    ['cf-lens', { labels: null, rowLabels: null }, 'drawn'],
+    ['cf-lens', { labels: [1] }, 'cf-lens: labels needs [string]'],
+    [
+      'cf-lens',
+      { cells: [[cell, cell], [cell], [cell, cell, cell]] },
+      'cf-lens: cells needs [[{token: string, probability: number}]] with rows of one length',
+    ],
+    ['cf-matrix', { numbers: undefined }, 'nothing'],
+    ['cf-matrix', { rowLabels: undefined, columnLabels: null, masked: null, rails: null, digits: null }, 'drawn'],
+    ['cf-matrix', { rowLabels: 'ab' }, 'cf-matrix: rowLabels needs [string]'],
+    ['cf-matrix', { numbers: { dims: [1, 1], data: ['1'] } }, 'cf-matrix: data needs numbers alone'],
+    ['cf-tokens', { tokens: null, values: undefined }, 'nothing'],
+    ['cf-tokens', { values: null, hue: null }, 'drawn'],
+    ['cf-tokens', { tokens: ['a'] }, 'cf-tokens: tokens needs [{text: string}]'],
+    ['cf-tokens', { values: ['1'] }, 'cf-tokens: data needs numbers alone'],
+    ['cf-tokens', { values: new BigInt64Array(1) }, 'cf-tokens: int64 cannot be drawn'],
+  ];
+  await withElements(browser, async (page) => {
+    const said = await page.evaluate(
+      async ([initial, given]) => {
+        const found: string[] = [];
+        for (const [tag, values] of given) {
+          const element = (await window.bench.make(tag, initial[tag])) as HTMLElementTagNameMap['cf-bars'];
+          Object.assign(element, values);
+          await element.updateComplete;
+          const root = element.shadowRoot as ShadowRoot;
+          const drawn = root.querySelector('[role=grid], [role=listbox], cf-matrix') ? 'drawn' : 'nothing';
+          found.push(root.querySelector('[role=alert]')?.textContent ?? drawn);
+          element.remove();
+        }
+        return found;
+      },
+      [valid, cases] as const,
+    );
+    cases.forEach(([tag, values, expected], i) => {
+      expect(said[i], `${tag} ${Object.keys(values)} ${i}`).toContain(expected);
+    });
+    const early = await page.evaluate(() => {
+      const bars = Object.assign(document.createElement('cf-bars'), { items: [null] });
+      const lens = Object.assign(document.createElement('cf-lens'), { cells: [[null]] });
+      return [bars.numbers, lens.numbers, document.createElement('cf-tokens').tokenBox(0).width];
+    });
+    expect(early).toEqual([undefined, undefined, 0]);
   });
 });

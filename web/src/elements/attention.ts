@@ -1,12 +1,12 @@
 // <cf-attention>: what each token of a text attends to, one row per token.
 
 import { css, html, nothing, type TemplateResult } from 'lit';
-import { define, ElementBase, sharedStyles } from './base.js';
+import { define, ElementBase, type Properties, sharedStyles } from './base.js';
 import { four } from './formats.js';
 import type { CellTest } from './matrix/looks.js';
 import { ModelTask } from './model_task.js';
-import { type Cell, type Drawn, type Numbers, shapeOf } from './numbers.js';
-import { type Token, visibleToken } from './token_pieces.js';
+import { type Cell, type Drawn, faultOf, type Numbers, shapeOf } from './numbers.js';
+import { type Token, tokensForm, visibleToken } from './token_pieces.js';
 import { words } from './words.js';
 import './matrix/matrix.js';
 
@@ -30,21 +30,21 @@ export class CfAttention extends ElementBase implements Drawn {
     `,
   ];
   /** @internal */
-  static properties = {
+  static override properties: Properties = {
     numbers: { attribute: false },
-    source: {},
-    tokens: { attribute: false },
-    keyTokens: { attribute: false },
-    masked: { attribute: false },
+    source: { initial: '' },
+    tokens: { attribute: false, initial: [], form: tokensForm },
+    keyTokens: { attribute: false, form: tokensForm },
+    masked: { attribute: false, form: 'function' },
     selected: { attribute: false },
-    label: {},
-    about: {},
-    cellWidth: { attribute: 'cell-width', type: Number },
-    cellHeight: { attribute: 'cell-height', type: Number },
+    label: { initial: 'A' },
+    about: { initial: '' },
+    cellWidth: { attribute: 'cell-width', type: Number, initial: 0 },
+    cellHeight: { attribute: 'cell-height', type: Number, initial: 0 },
     model: {},
-    text: {},
-    layer: { type: Number },
-    head: { type: Number },
+    text: { initial: '' },
+    layer: { type: Number, initial: 0 },
+    head: { type: Number, initial: 0 },
     pointed: { state: true },
   };
 
@@ -67,24 +67,14 @@ export class CfAttention extends ElementBase implements Drawn {
   declare layer: number;
   declare head: number;
   /** @internal */
-  declare pointed: Cell | null;
+  declare pointed: Cell | null | undefined;
   readonly #task = new ModelTask(this);
-
-  constructor() {
-    super();
-    Object.assign(this, { source: '', tokens: [], label: 'A', about: '', cellWidth: 0, cellHeight: 0 });
-    Object.assign(this, { text: '', layer: 0, head: 0, pointed: null });
-  }
 
   /** @internal */
   willUpdate(): void {
     const { model, text, layer, head } = this;
-    if (!model || !this.isConnected) {
-      this.#task.stop();
-      return;
-    }
     this.#task.start([model, text, layer, head], {
-      run: ({ running, tell, signal }) => running.attentionOf({ model, text, tell, signal }, layer, head),
+      run: ({ running, ...tools }) => running.attentionOf({ ...tools, text }, layer, head),
       done: ({ causal, ...result }) => {
         Object.assign(this, result, { masked: causal ? (row: number, column: number) => column > row : undefined });
       },
@@ -95,17 +85,23 @@ export class CfAttention extends ElementBase implements Drawn {
   }
 
   /** @internal */
-  render(): TemplateResult {
+  fault(): string | undefined {
+    const { numbers, tokens, keyTokens = tokens } = this;
+    const fault = faultOf(this);
+    if (numbers === undefined || fault !== undefined) return fault;
+    const [rows, columns] = shapeOf(numbers);
+    const fits = (names: readonly Token[], count: number): boolean => names.length === 0 || names.length === count;
+    if (fits(tokens, rows) && fits(keyTokens, columns)) return undefined;
+    return `${tokens.length} × ${keyTokens.length} tokens for ${rows} × ${columns} weights`;
+  }
+
+  /** @internal */
+  draw(): TemplateResult {
     return html`${this.#task.status()}${this.numbers === undefined ? nothing : this.#map(this.numbers)}`;
   }
 
   #map(numbers: Numbers): TemplateResult {
-    const [rows, columns] = shapeOf(numbers);
     const keys = this.keyTokens ?? this.tokens;
-    if ((this.tokens.length > 0 && this.tokens.length !== rows) || (keys.length > 0 && keys.length !== columns)) {
-      const fault = `cf-attention: ${this.tokens.length} × ${keys.length} tokens for ${rows} × ${columns} weights`;
-      return html`<p class="fault" role="alert">${fault}</p>`;
-    }
     const names = (tokens: readonly Token[]): string[] => tokens.map(({ text }) => visibleToken(text).trim());
     return html`<cf-matrix
         scale="weights" .numbers=${numbers} .source=${this.source} .label=${this.label} .about=${this.about}

@@ -1,7 +1,7 @@
 // <cf-bars>: a bar chart with numbers, mainly of probabilities.
 
 import { css, html, nothing, svg, type TemplateResult } from 'lit';
-import { define, ElementBase, sharedStyles, tell } from './base.js';
+import { define, ElementBase, type Properties, sharedStyles, tell } from './base.js';
 import { cssColour, signed } from './colours.js';
 import { decimals, percent } from './formats.js';
 import { ModelTask } from './model_task.js';
@@ -107,18 +107,18 @@ export class CfBars extends ElementBase implements Drawn {
     `,
   ];
   /** @internal */
-  static properties = {
-    items: { attribute: false },
-    source: {},
-    format: {},
-    digits: { type: Number },
-    max: { type: Number },
-    readonly: { type: Boolean },
-    label: {},
+  static override properties: Properties = {
+    items: { attribute: false, initial: [], form: [{ label: 'string', value: 'number' }] },
+    source: { initial: '' },
+    format: { initial: 'percent' },
+    digits: { type: Number, initial: 2 },
+    max: { type: Number, initial: 0 },
+    readonly: { type: Boolean, initial: false },
+    label: { initial: '' },
     model: {},
-    text: {},
-    top: { type: Number },
-    active: { state: true },
+    text: { initial: '' },
+    top: { type: Number, initial: 10 },
+    active: { state: true, initial: 0 },
   };
 
   declare items: readonly Bar[];
@@ -144,21 +144,11 @@ export class CfBars extends ElementBase implements Drawn {
   declare active: number;
   readonly #task = new ModelTask(this);
 
-  constructor() {
-    super();
-    Object.assign(this, { items: [], source: '', format: 'percent', max: 0, readonly: false, label: '', active: 0 });
-    Object.assign(this, { digits: 2, text: '', top: 10 });
-  }
-
   /** @internal */
   willUpdate(): void {
     const { model, text, top } = this;
-    if (!model || !this.isConnected) {
-      this.#task.stop();
-      return;
-    }
     this.#task.start([model, text, top], {
-      run: ({ running, tell: progress, signal }) => running.nextOf({ model, text, tell: progress, signal }, top),
+      run: ({ running, ...tools }) => running.nextOf({ ...tools, text }, top),
       done: ({ guesses, source }) => {
         this.items = guesses.map(({ token, probability }) => ({ label: token, value: probability }));
         this.source = source;
@@ -171,17 +161,20 @@ export class CfBars extends ElementBase implements Drawn {
 
   /** The values in a form that can be exported. */
   get numbers(): Numbers | undefined {
-    if (this.items.length === 0) return undefined;
+    if (this.items.length === 0 || this.misfit !== undefined) return undefined;
     return { dims: [this.items.length], data: this.items.map(({ value }) => value) };
   }
 
   /** @internal */
-  render(): TemplateResult | typeof nothing {
+  fault(): string | undefined {
+    return faultOf(this);
+  }
+
+  /** @internal */
+  draw(): TemplateResult | typeof nothing {
     const { numbers } = this;
     const status = this.#task.status();
     if (numbers === undefined) return status;
-    const fault = faultOf('cf-bars', numbers, this.source);
-    if (fault !== undefined) return html`<p class="fault" role="alert">${fault}</p>`;
     const most = this.max > 0 ? this.max : largest(numbers.data);
     const twoSided = this.items.some(({ value }) => value < 0);
     const rows = this.items.map((item, index) => this.#bar(item, index, { most, twoSided }));

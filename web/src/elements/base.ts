@@ -1,7 +1,9 @@
-// The base of all elements: lit's life cycle, the theme, and the page's colours and fonts with defaults.
+// The base of all elements: lit's life cycle, properties with initial values and forms, errors in the element's place,
+// the theme, and the page's colours and fonts with defaults.
 
-import { type CSSResult, css, LitElement } from 'lit';
+import { type CSSResult, css, html, LitElement, type nothing, type TemplateResult } from 'lit';
 import type { Theme } from './colours.js';
+import { type Form, misfitOf } from './forms.js';
 import { minFontSizeOf, themeOf, watchTheme } from './theme.js';
 
 /** The part of lit's base class that elements expose, so that their types do not need lit. */
@@ -83,11 +85,61 @@ export const sharedStyles: CSSResult = css`
   }
 `;
 
+/** @internal What an element declares of a property: lit's options, its initial value and the form of its values. */
+interface Declared {
+  readonly initial?: unknown;
+  readonly form?: Form;
+  readonly [option: string]: unknown;
+}
+
+/** @internal */
+export type Properties = Readonly<Record<string, Declared>>;
+
 export abstract class ElementBase extends Reactive {
+  /** @internal */
+  declare static properties: Properties;
   readonly #internals = this.attachInternals?.(); // happy-dom has none, jsdom none with states
   #theme: Theme | undefined;
   #minFontSize = 0;
   #unwatch: (() => void) | undefined;
+
+  /** @internal Lit's. A property set to null or undefined, as by removing its attribute, has its initial value. */
+  static getPropertyDescriptor(name: string, key: symbol, { initial }: Declared): PropertyDescriptor {
+    return {
+      get(this: Record<symbol, unknown>) {
+        return this[key] ?? initial;
+      },
+      set(this: ElementBase & Record<PropertyKey, unknown>, value: unknown) {
+        const before = this[name];
+        this[key] = value;
+        this.requestUpdate(name, before);
+      },
+      configurable: true,
+      enumerable: true,
+    };
+  }
+
+  /** @internal Which property has a value of another form, in a sentence. */
+  get misfit(): string | undefined {
+    const { properties } = this.constructor as typeof ElementBase;
+    for (const [name, { form }] of Object.entries(properties)) {
+      const misfit = form && misfitOf(name, this[name as keyof this], form);
+      if (misfit !== undefined) return misfit;
+    }
+    return undefined;
+  }
+
+  /** @internal Why the element cannot be drawn although every property has its form, in a sentence. */
+  abstract fault(): string | undefined;
+
+  /** @internal */
+  abstract draw(): TemplateResult | typeof nothing;
+
+  /** @internal */
+  render(): TemplateResult | typeof nothing {
+    const fault = this.misfit ?? this.fault();
+    return fault === undefined ? this.draw() : html`<p class="fault" role="alert">${this.localName}: ${fault}</p>`;
+  }
 
   /** Whether the page around the element is dark. */
   get theme(): Theme {

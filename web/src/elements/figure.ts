@@ -1,7 +1,7 @@
 // <cf-figure>: embeds one live figure of the clearformer page in another page.
 
 import { css, html, nothing, type TemplateResult } from 'lit';
-import { define, ElementBase, sharedStyles } from './base.js';
+import { define, ElementBase, type Properties, sharedStyles } from './base.js';
 import { words } from './words.js';
 
 /** The size reported by the embedded page. */
@@ -48,17 +48,12 @@ export class CfFigure extends ElementBase {
     `,
   ];
   /** @internal */
-  static properties = { address: {}, label: {} };
+  static override properties: Properties = { address: { initial: '' }, label: { initial: '' } };
 
   /** The page's URL with the state of the figure, `https://…/#/head?q=6`. */
   declare address: string;
   /** The frame's accessible name. */
   declare label: string;
-
-  constructor() {
-    super();
-    Object.assign(this, { address: '', label: '' });
-  }
 
   /** @internal */
   override connectedCallback(): void {
@@ -73,12 +68,15 @@ export class CfFigure extends ElementBase {
   }
 
   /** @internal */
-  render(): TemplateResult | typeof nothing {
-    if (this.address === '') return nothing;
-    const address = embedded(this.address);
-    if (address === undefined) {
-      return html`<p class="fault" role="alert">cf-figure: '${this.address}' is no web address</p>`;
-    }
+  fault(): string | undefined {
+    const { address } = this;
+    return address === '' || embedded(address) !== undefined ? undefined : `'${address}' is no web address`;
+  }
+
+  /** @internal */
+  draw(): TemplateResult | typeof nothing {
+    const address = this.address === '' ? undefined : embedded(this.address);
+    if (address === undefined) return nothing;
     return html`<iframe
       src=${address} title=${this.label || words().figure} loading="lazy" allow="fullscreen; clipboard-write"
     ></iframe>`;

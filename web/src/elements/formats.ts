@@ -9,9 +9,9 @@ function unusual(value: number): string | undefined {
   return value === -Infinity ? '−∞' : undefined;
 }
 
-/** Fixed decimals: −1.50. A value that rounds to zero has no sign. */
+/** Fixed decimals, at most 100: −1.50. A value that rounds to zero has no sign. */
 export function decimals(value: number, count: number): string {
-  return unusual(value) ?? minus(value.toFixed(count)).replace(/^−(0(\.0*)?)$/, '$1');
+  return unusual(value) ?? minus(value.toFixed(Math.max(0, Math.min(100, count)))).replace(/^−(0(\.0*)?)$/, '$1');
 }
 
 /** Two or three significant digits for cells: 0.4, −3.3, 31; from 1,000 on 1e3. */

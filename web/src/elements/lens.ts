@@ -1,7 +1,7 @@
 // <cf-lens>: the logit lens, the most probable token and its probability at each position after each layer.
 
 import { css, html, nothing, type TemplateResult } from 'lit';
-import { define, ElementBase, sharedStyles, tell } from './base.js';
+import { define, ElementBase, type Properties, sharedStyles, tell } from './base.js';
 import { cssColour, inkOn, weight } from './colours.js';
 import { percent } from './formats.js';
 import { movedBy } from './matrix/keys.js';
@@ -92,15 +92,15 @@ export class CfLens extends ElementBase implements Drawn {
     `,
   ];
   /** @internal */
-  static properties = {
-    cells: { attribute: false },
-    labels: { attribute: false },
-    rowLabels: { attribute: false },
-    source: {},
+  static override properties: Properties = {
+    cells: { attribute: false, initial: [], form: [[{ token: 'string', probability: 'number' }]] },
+    labels: { attribute: false, initial: [], form: ['string'] },
+    rowLabels: { attribute: false, initial: [], form: ['string'] },
+    source: { initial: '' },
     selected: { attribute: false },
     model: {},
-    text: {},
-    active: { state: true },
+    text: { initial: '' },
+    active: { state: true, initial: { row: 0, column: 0 } },
   };
 
   /** [layer][position], from the input up. With a `model` the element sets them itself, like `labels` and `source`. */
@@ -119,14 +119,9 @@ export class CfLens extends ElementBase implements Drawn {
   readonly #task = new ModelTask(this);
   #pointed: Cell | undefined;
 
-  constructor() {
-    super();
-    Object.assign(this, { cells: [], labels: [], rowLabels: [], source: '', text: '', active: { row: 0, column: 0 } });
-  }
-
   /** Probabilities [layer, position]. */
   get numbers(): Numbers | undefined {
-    if (this.cells.length === 0) return undefined;
+    if (this.cells.length === 0 || this.misfit !== undefined) return undefined;
     const data = this.cells.flatMap((row) => row.map(({ probability }) => probability));
     return { dims: [this.cells.length, this.cells[0]?.length ?? 0], data };
   }
@@ -134,12 +129,8 @@ export class CfLens extends ElementBase implements Drawn {
   /** @internal */
   willUpdate(): void {
     const { model, text } = this;
-    if (!model || !this.isConnected) {
-      this.#task.stop();
-      return;
-    }
     this.#task.start([model, text], {
-      run: ({ running, tell: progress, signal }) => running.lensOf({ model, text, tell: progress, signal }),
+      run: ({ running, ...tools }) => running.lensOf({ ...tools, text }),
       done: ({ cells, source, tokens }) => {
         const labels = tokens.map((token: Token) => visibleToken(token.text));
         Object.assign(this, { cells, source, labels });
@@ -151,12 +142,14 @@ export class CfLens extends ElementBase implements Drawn {
   }
 
   /** @internal */
-  render(): TemplateResult {
-    const { numbers } = this;
+  fault(): string | undefined {
+    return faultOf(this);
+  }
+
+  /** @internal */
+  draw(): TemplateResult | typeof nothing {
     const status = this.#task.status();
-    if (numbers === undefined) return html`${status}`;
-    const fault = faultOf('cf-lens', numbers, this.source);
-    if (fault !== undefined) return html`<p class="fault" role="alert">${fault}</p>`;
+    if (this.cells.length === 0) return status;
     const rows = this.cells.map((_, row) => this.#row(row)).reverse();
     return html`${status}<div class="scroll"><div
         role="grid" tabindex="0" aria-label=${words().lens} aria-activedescendant=${this.#id(this.active)}
@@ -200,13 +193,14 @@ export class CfLens extends ElementBase implements Drawn {
   /** @internal */
   updated(): void {
     const grid = this.renderRoot.querySelector<HTMLElement>('[role=grid]');
+    if (!grid) return;
     const columns = this.cells[0]?.length ?? 0;
-    grid?.style.setProperty(
+    grid.style.setProperty(
       'grid-template-columns',
       `max-content repeat(${columns}, minmax(${Math.max(46, 3 * this.minFontSize)}px, 1fr))`,
     );
     const shares = [...this.cells].reverse().flat();
-    grid?.querySelectorAll<HTMLElement>('[role=gridcell]').forEach((cell, i) => {
+    grid.querySelectorAll<HTMLElement>('[role=gridcell]').forEach((cell, i) => {
       const rgb = weight(shares[i]?.probability ?? 0, this.theme);
       cell.style.background = cssColour(rgb);
       cell.style.color = cssColour(inkOn(rgb));

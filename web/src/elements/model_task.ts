@@ -9,6 +9,7 @@ type State = 'idle' | 'loading' | 'computing' | 'failed';
 
 interface Tools {
   readonly running: Running;
+  readonly model: string;
   /** Called by the loader for every file. */
   readonly tell: (event: { readonly loaded: number; readonly total: number; readonly status: string }) => void;
   readonly signal: AbortSignal;
@@ -44,15 +45,20 @@ export class ModelTask {
     this.stop();
   }
 
-  /** Starts the work unless that of this key is running or done; the result of an older one is dropped. */
-  start<Result>(key: readonly unknown[], work: Work<Result>): void {
+  /**
+   * Starts the work unless that of this key is running or done; the result of an older one is dropped. Without a model,
+   * or outside of a page, there is none.
+   */
+  start<Result>(key: readonly [model: string | undefined, ...inputs: unknown[]], work: Work<Result>): void {
+    const [model] = key;
     const text = JSON.stringify(key);
     if (text === this.#key) return;
     this.stop();
+    if (!model || !this.#host.isConnected) return;
     this.#key = text;
     const abort = new AbortController();
     this.#abort = abort;
-    void this.#run(work, abort.signal);
+    void this.#run(model, work, abort.signal);
   }
 
   /** Drops the running work; the next start begins from scratch. */
@@ -72,7 +78,7 @@ export class ModelTask {
     return html`<p class="status" role="status">${begun}${this.#said} …</p>`;
   }
 
-  async #run<Result>(work: Work<Result>, signal: AbortSignal): Promise<void> {
+  async #run<Result>(model: string, work: Work<Result>, signal: AbortSignal): Promise<void> {
     this.#set('loading', '');
     const tell: Tools['tell'] = ({ loaded, total, status }) => {
       if (signal.aborted) return;
@@ -80,7 +86,7 @@ export class ModelTask {
       else this.#set('loading', total > 0 ? ` (${megabytes(loaded)} / ${megabytes(total)})` : '');
     };
     try {
-      const result = await work.run({ running: await import('./running.js'), tell, signal });
+      const result = await work.run({ running: await import('./running.js'), model, tell, signal });
       if (signal.aborted) return;
       this.#set('idle', '');
       work.done(result);

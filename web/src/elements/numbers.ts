@@ -29,24 +29,26 @@ export function shapeOf({ dims }: Numbers): readonly [rows: number, columns: num
   return dims.length === 1 ? [1, dims[0] ?? 0] : [dims[0] ?? 0, dims[1] ?? 0];
 }
 
-/** Why numbers cannot be drawn as a matrix, in a sentence for the page's developer. */
-export function faultOf(element: string, numbers: Numbers, source: string | null): string | undefined {
+/** Why numbers cannot be drawn as a matrix, in a sentence for the page's developer; undefined without numbers. */
+export function faultOf({ numbers, source }: Drawn): string | undefined {
+  if (numbers === undefined) return undefined;
   const { dims, data } = numbers;
   if (!Array.isArray(dims) || typeof data?.length !== 'number') {
-    return `${element}: numbers needs { dims, data }, as a Tensor has them`;
+    return 'numbers needs { dims, data }, as a Tensor has them';
   }
   if (dims.length === 0 && data.length === 0)
-    return `${element}: numbers needs a JSON array of numbers, or of equally long rows of them: [[1, 2], [3, 4]]`;
+    return 'numbers needs a JSON array of numbers, or of equally long rows of them: [[1, 2], [3, 4]]';
   if (dims.length < 1 || dims.length > 2) {
-    return `${element}: numbers needs one or two dimensions, dims are [${dims.join(', ')}]; take a slice`;
+    return `numbers needs one or two dimensions, dims are [${dims.join(', ')}]; take a slice`;
   }
   const count = dims.reduce((product, extent) => product * extent, 1);
   if (count !== data.length) {
-    return `${element}: dims [${dims.join(', ')}] need ${count} numbers, data has ${data.length}`;
+    return `dims [${dims.join(', ')}] need ${count} numbers, data has ${data.length}`;
   }
-  if (data instanceof BigInt64Array) return `${element}: int64 cannot be drawn; convert it: tensor.to('float32')`;
-  if (!source?.trim()) {
-    return `${element}: source is missing: name the hook that the numbers come from, or the call that made them`;
+  if (data instanceof BigInt64Array) return "int64 cannot be drawn; convert it: tensor.to('float32')";
+  if (Array.isArray(data) && data.some((value) => typeof value !== 'number')) return 'data needs numbers alone';
+  if (!String(source).trim()) {
+    return 'source is missing: name the hook that the numbers come from, or the call that made them';
   }
   return undefined;
 }

@@ -1,6 +1,7 @@
 // Tokens for display: the text that each adds after the ones before it.
 
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
+import type { Form } from './forms.js';
 
 /** A token for display. */
 export interface Token {
@@ -10,6 +11,8 @@ export interface Token {
   /** Not a piece of the text, such as `<s>`. */
   readonly special?: boolean | undefined;
 }
+
+export const tokensForm: Form = [{ text: 'string' }];
 
 /** The part of a tokenizer used for display. */
 export type TokenNames = Pick<

@@ -1,14 +1,14 @@
 // <cf-tokens>: the tokens of a text, optionally with one selected and with weights as their background colours.
 
 import { css, html, nothing, type TemplateResult } from 'lit';
-import { define, ElementBase, sharedStyles, tell } from './base.js';
+import { define, ElementBase, type Properties, sharedStyles, tell } from './base.js';
 import { cssColour, inkOn, signed, weight } from './colours.js';
 import { spoken } from './formats.js';
 import { type Hue, hueColour } from './matrix/view.js';
 import { ModelTask } from './model_task.js';
 import { type Drawn, faultOf, largest, type Numbers } from './numbers.js';
 import { answerKey, listStyles } from './option_list.js';
-import { type Token, visibleToken } from './token_pieces.js';
+import { type Token, tokensForm, visibleToken } from './token_pieces.js';
 import { words } from './words.js';
 
 /**
@@ -66,18 +66,18 @@ export class CfTokens extends ElementBase implements Drawn {
     `,
   ];
   /** @internal */
-  static properties = {
-    tokens: { attribute: false },
+  static override properties: Properties = {
+    tokens: { attribute: false, initial: [], form: tokensForm },
     selected: { type: Number },
     values: { attribute: false },
-    source: {},
-    scale: {},
-    ids: { type: Boolean },
-    hue: {},
-    label: {},
+    source: { initial: '' },
+    scale: { initial: 'weights' },
+    ids: { type: Boolean, initial: false },
+    hue: { initial: 'q' },
+    label: { initial: '' },
     model: {},
-    text: {},
-    active: { state: true },
+    text: { initial: '' },
+    active: { state: true, initial: 0 },
   };
 
   declare tokens: readonly Token[];
@@ -100,21 +100,11 @@ export class CfTokens extends ElementBase implements Drawn {
   declare active: number;
   readonly #task = new ModelTask(this);
 
-  constructor() {
-    super();
-    Object.assign(this, { tokens: [], source: '', scale: 'weights', ids: false, hue: 'q', label: '', text: '' });
-    this.active = 0;
-  }
-
   /** @internal */
   willUpdate(): void {
     const { model, text } = this;
-    if (!model || !this.isConnected) {
-      this.#task.stop();
-      return;
-    }
     this.#task.start([model, text], {
-      run: ({ running }) => running.tokensOf({ model, text }),
+      run: ({ running, ...tools }) => running.tokensOf({ ...tools, text }),
       done: (tokens) => {
         this.tokens = tokens;
       },
@@ -129,30 +119,26 @@ export class CfTokens extends ElementBase implements Drawn {
     return this.values && { dims: [this.values.length], data: this.values };
   }
 
-  /** The screen position of a token. */
+  /** The screen position of a token; empty (0 × 0) before the first rendering. */
   tokenBox(index: number): DOMRect {
-    return this.renderRoot.querySelectorAll('[role=option]')[index]?.getBoundingClientRect() ?? new DOMRect();
+    return this.shadowRoot?.querySelectorAll('[role=option]')[index]?.getBoundingClientRect() ?? new DOMRect();
   }
 
   /** @internal */
-  render(): TemplateResult | typeof nothing {
-    const fault = this.#fault();
-    if (fault !== undefined) return html`<p class="fault" role="alert">${fault}</p>`;
+  fault(): string | undefined {
+    const { tokens, values } = this;
+    if (values && values.length !== tokens.length) return `${tokens.length} tokens, but ${values.length} values`;
+    return faultOf(this);
+  }
+
+  /** @internal */
+  draw(): TemplateResult | typeof nothing {
     if (this.tokens.length === 0) return this.#task.status();
     const at = Math.min(this.active, this.tokens.length - 1);
     return html`${this.#task.status()}<div
       role="listbox" class=${this.ids ? 'numbered' : ''} tabindex="0" aria-label=${this.label || words().tokens} aria-orientation="horizontal"
       aria-activedescendant="token-${at}" @keydown=${this.#key} @focus=${this.#focus}
     >${this.tokens.map((token, index) => this.#option(token, index, at))}</div>`;
-  }
-
-  #fault(): string | undefined {
-    const { numbers } = this;
-    if (numbers === undefined) return undefined;
-    if (numbers.data.length !== this.tokens.length) {
-      return `cf-tokens: ${this.tokens.length} tokens, but ${numbers.data.length} values`;
-    }
-    return faultOf('cf-tokens', numbers, this.source);
   }
 
   #option(token: Token, index: number, at: number): TemplateResult {
@@ -175,9 +161,11 @@ export class CfTokens extends ElementBase implements Drawn {
 
   /** @internal */
   updated(): void {
-    this.renderRoot.querySelector<HTMLElement>('[role=listbox]')?.style.setProperty('--_hue', hueColour(this.hue));
+    const list = this.renderRoot.querySelector<HTMLElement>('[role=listbox]');
+    if (!list) return;
+    list.style.setProperty('--_hue', hueColour(this.hue));
     const most = this.values ? largest(this.values) : 1;
-    this.renderRoot.querySelectorAll<HTMLElement>('[role=option]').forEach((option, index) => {
+    list.querySelectorAll<HTMLElement>('[role=option]').forEach((option, index) => {
       const value = this.values?.[index];
       const rgb = value === undefined ? undefined : this.#colour(value, most);
       option.style.background = rgb === undefined ? '' : cssColour(rgb);

@@ -1,7 +1,7 @@
 // <cf-matrix>: a matrix of numbers.
 
 import { html, nothing, type TemplateResult } from 'lit';
-import { define, ElementBase, sharedStyles, tell } from '../base.js';
+import { define, ElementBase, type Properties, sharedStyles, tell } from '../base.js';
 import {
   type Cell,
   type Drawn,
@@ -28,7 +28,8 @@ export interface CellEdit extends Cell {
   readonly value: number;
 }
 
-const texts = { attribute: false } as const;
+const texts = { converter: { fromAttribute: textsFromJson }, initial: [], form: ['string'] } as const;
+const test = { attribute: false, form: 'function' } as const;
 
 /**
  * A matrix. Events (they bubble and are composed): `cell-point`, a cell or null, when the pointer or the focus moves to
@@ -39,29 +40,29 @@ export class CfMatrix extends ElementBase implements Drawn {
   /** @internal */
   static styles = [sharedStyles, matrixStyles];
   /** @internal */
-  static properties = {
+  static override properties: Properties = {
     numbers: { converter: { fromAttribute: numbersFromJson } },
-    source: {},
-    label: {},
-    about: {},
-    hue: {},
-    rowLabels: { attribute: 'row-labels', converter: { fromAttribute: textsFromJson } },
-    columnLabels: { attribute: 'column-labels', converter: { fromAttribute: textsFromJson } },
-    scale: {},
-    bound: { type: Number },
-    digits: { converter: { fromAttribute: digitsFrom } },
-    transposed: { type: Boolean },
-    caption: {},
-    quiet: {},
-    masked: texts,
-    secret: texts,
-    changed: texts,
-    edited: texts,
-    cellWidth: { attribute: 'cell-width', type: Number },
-    cellHeight: { attribute: 'cell-height', type: Number },
+    source: { initial: '' },
+    label: { initial: '' },
+    about: { initial: '' },
+    hue: { initial: 'ink' },
+    rowLabels: { attribute: 'row-labels', ...texts },
+    columnLabels: { attribute: 'column-labels', ...texts },
+    scale: { initial: 'signed' },
+    bound: { type: Number, initial: 0 },
+    digits: { converter: { fromAttribute: digitsFrom }, initial: 'auto' },
+    transposed: { type: Boolean, initial: false },
+    caption: { initial: 'below' },
+    quiet: { initial: '' },
+    masked: test,
+    secret: test,
+    changed: test,
+    edited: test,
+    cellWidth: { attribute: 'cell-width', type: Number, initial: 0 },
+    cellHeight: { attribute: 'cell-height', type: Number, initial: 0 },
     selected: { attribute: false },
     rails: { attribute: false },
-    editable: { type: Boolean },
+    editable: { type: Boolean, initial: false },
   };
 
   /** [rows, columns]; a single dimension is one row. As an attribute JSON: [[1, 2], [3, 4]]. */
@@ -120,13 +121,6 @@ export class CfMatrix extends ElementBase implements Drawn {
   #width = 0;
   #faces: Faces | undefined;
 
-  constructor() {
-    super();
-    Object.assign(this, { source: '', label: '', about: '', hue: 'ink', rowLabels: [], columnLabels: [] });
-    Object.assign(this, { scale: 'signed', bound: 0, digits: 'auto', transposed: false, caption: 'below', quiet: '' });
-    Object.assign(this, { cellWidth: 0, cellHeight: 0, editable: false });
-  }
-
   /** @internal */
   override connectedCallback(): void {
     super.connectedCallback();
@@ -158,10 +152,13 @@ export class CfMatrix extends ElementBase implements Drawn {
   }
 
   /** @internal */
-  render(): TemplateResult | typeof nothing {
+  fault(): string | undefined {
+    return faultOf(this);
+  }
+
+  /** @internal */
+  draw(): TemplateResult | typeof nothing {
     if (!this.numbers) return nothing;
-    const fault = faultOf('cf-matrix', this.numbers, this.source);
-    if (fault !== undefined) return html`<p class="fault" role="alert">${fault}</p>`;
     return html`<div class="frame"><canvas hidden aria-hidden="true"></canvas>${this.#grid()}</div>`;
   }
 

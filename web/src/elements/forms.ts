@@ -1,0 +1,25 @@
+// The forms of the values that properties take: what an element draws is checked before it is drawn.
+
+/** A `typeof`, an object with these members, or a list of such values; the rows of a list of lists are equally long. */
+export type Form = 'string' | 'number' | 'function' | { readonly [member: string]: Form } | readonly [Form];
+
+const isList = (form: Form): form is readonly [Form] => Array.isArray(form);
+
+function fits(value: unknown, form: Form): boolean {
+  if (typeof form === 'string') return typeof value === form;
+  if (!isList(form)) {
+    const members = value as Readonly<Record<string, unknown>> | null | undefined;
+    return Object.entries(form).every(([name, one]) => fits(members?.[name], one));
+  }
+  const [one] = form;
+  // Not `every`, which leaves out what was never set.
+  if (!Array.isArray(value) || !Array.from(value).every((item) => fits(item, one))) return false;
+  return !isList(one) || value.every((row) => row.length === value[0].length);
+}
+
+/** Why a property's value cannot be drawn, in a sentence for the page's developer; undefined if it can. */
+export function misfitOf(name: string, value: unknown, form: Form): string | undefined {
+  if (value === undefined || fits(value, form)) return undefined;
+  const rows = isList(form) && isList(form[0]) ? ' with rows of one length' : '';
+  return `${name} needs ${JSON.stringify(form).replaceAll('"', '').replaceAll(/[:,]/g, '$& ')}${rows}`;
+}
