@@ -4,6 +4,7 @@ import type { ModelInfo } from 'clearformer';
 import { decimals } from 'clearformer/elements';
 import { css, html, LitElement, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
 import { figureStyles } from '../book/figure_styles.js';
+import { instructionsOf } from '../book/instructions.js';
 import { languageFor } from '../book/language.js';
 import { filled } from '../book/markup.js';
 import { theme } from '../book/theme.js';
@@ -136,7 +137,7 @@ class BenchPage extends LitElement {
     if (!own) return nothing;
     const { device } = this;
     const values = {
-      simd: device?.simd ?? '',
+      simd: device ? instructionsOf(device) : '',
       cores: String(navigator.hardwareConcurrency),
       version: device?.version ?? '',
     };

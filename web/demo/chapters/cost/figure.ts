@@ -8,6 +8,7 @@ import { firstModel } from '../../book/book.js';
 import type { FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { grouped } from '../../book/grouped.js';
+import { instructionsOf } from '../../book/instructions.js';
 import { filled } from '../../book/markup.js';
 import { MeasuredFigure } from '../../book/measured_figure.js';
 import { within } from '../../book/within.js';
@@ -181,7 +182,7 @@ class FigureCost extends MeasuredFigure<Data, typeof words> {
     const source = `median ms of scaled_dot_product_attention(q, k, v);${peer} n × tanh(matmul(h, W)); conv1d(x, W)`;
     return html`<cost-plot source=${source} .series=${times?.series ?? []} .lengths=${lengths} .labels=${labels} .minFont=${this.minFont} .mostHeight=${this.#plotHeight}></cost-plot>
       ${times?.note ? html`<p class="verdict beside">${times.note}</p>` : ''}
-      ${times?.note && this.inClass ? '' : html`<p class="verdict">${labels.timeNote}</p>`}`;
+      <p class="verdict">${times?.ended} ${times?.note && this.inClass ? '' : labels.timeNote}</p>`;
   }
 
   /** CSS pixels, with room for controls and notes; above the prose (narrow.css) figures take 45 % of the screen. */
@@ -241,7 +242,7 @@ class FigureCost extends MeasuredFigure<Data, typeof words> {
     if (!info) return html``;
     const kb = (bytes: number): string => `${grouped(Math.round(bytes / 1000))} kB`;
     const rows: [string | undefined, string | TemplateResult][] = [
-      [labels.simd, info.simd],
+      [labels.simd, instructionsOf(info)],
       [labels.threads, html`${info.threads.used}: <span lang="en">${info.threads.reason}</span>`],
       [labels.worker, info.worker ? (labels.yes ?? '') : (labels.no ?? '')],
       [labels.wasm, kb(info.wasmBytes)],

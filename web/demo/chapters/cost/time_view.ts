@@ -1,12 +1,12 @@
 // The measured times as series of the plot, on request with onnxruntime-web's attention beside ours, and why it is not
-// there if it is not.
+// there if it is not, or why a series ends early.
 
 import { filled } from '../../book/markup.js';
 import type { words } from '../../words/en/cost.js';
 import { kinds, works } from './counting.js';
 import { onnxruntimeBytes, openOnnxruntime } from './onnxruntime.js';
 import type { Series } from './plot.js';
-import { lengths, type Measured, measure, type Timed } from './timing.js';
+import { lengths, longest, type Measured, measure, type Timed } from './timing.js';
 
 const order: readonly Timed[] = ['self_attention', 'onnxruntime', 'recurrent', 'convolutional'];
 const hues: Record<Timed, Series['hue']> = {
@@ -24,6 +24,8 @@ export interface Times {
   readonly offered: number | undefined;
   /** What is to be said about onnxruntime-web, if it was asked for. */
   readonly note: string;
+  /** Which series ended before the longest text, in sentences. */
+  readonly ended: string;
 }
 
 interface Request {
@@ -50,6 +52,14 @@ async function measured({ d, k, beside, labels }: Request, signal: AbortSignal):
   }
 }
 
+/** Sentences on the series that ended before the longest text. */
+export const endsOf = (series: readonly Series[], { endedEarly }: Pick<Labels, 'endedEarly'>): string =>
+  series
+    .map(({ name, points }) => ({ name, n: points.at(-1)?.n ?? 0, ms: longest }))
+    .filter(({ n }) => n !== lengths.at(-1))
+    .map((end) => filled(endedEarly, end))
+    .join(' ');
+
 export async function timesOf(request: Request, signal: AbortSignal): Promise<Times> {
   const { d, k, labels } = request;
   const offered = await onnxruntimeBytes();
@@ -62,5 +72,5 @@ export async function timesOf(request: Request, signal: AbortSignal): Promise<Ti
   const series = order
     .filter((name) => times[name].length > 0)
     .map((name) => ({ name: labels[name], hue: hues[name], points: times[name], work: workOf(name) }));
-  return { series, offered, note };
+  return { series, offered, note, ended: endsOf(series, labels) };
 }

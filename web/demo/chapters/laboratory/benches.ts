@@ -13,6 +13,7 @@ import '../../book/offline_state.js';
 import { html, nothing, type TemplateResult } from 'lit';
 import { download } from '../../book/download.js';
 import type { EditSpec } from '../../book/edits.js';
+import { instructionsOf } from '../../book/instructions.js';
 import { filled } from '../../book/markup.js';
 import { activation } from '../../book/shelf.js';
 import type { Piece } from '../../book/token_texts.js';
@@ -228,7 +229,7 @@ function exportBench(figure: FigureLaboratory, { subject, hook }: Extract<Result
   const info = subject.model.info();
   const facts = [
     info.version,
-    info.simd,
+    instructionsOf(info),
     `${info.threads.used} (${info.threads.reason})`,
     `${info.wasmBytes} B`,
     `${info.heapBytes} B`,

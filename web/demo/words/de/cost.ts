@@ -67,6 +67,7 @@ export const words: typeof english = {
     pathNote: 'Je weniger, desto leichter wird eine Verbindung zwischen fernen Wörtern gelernt.',
     timeNote:
       'Mediane von fünf Aufrufen, abwechselnd, im Thread der Seite. Die rekurrente Schicht ruft das Paket für jeden Schritt einmal auf: viel von ihrer Zeit ist Warten.',
+    endedEarly: 'Nur bis {n} Tokens gemessen, weil ein Aufruf dort länger als {ms} ms gedauert hat: {name}.',
     onnxruntime: 'onnxruntime-web',
     beside: 'mit onnxruntime-web ({megabytes} MB)',
     besideNote:

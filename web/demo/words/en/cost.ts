@@ -65,6 +65,7 @@ export const words = {
     pathNote: 'The fewer, the easier a link between distant words is learned.',
     timeNote:
       'Medians of five calls, in turns, on the page’s own thread. The recurrent layer is one call of the package for each step: much of its time is waiting.',
+    endedEarly: 'Measured up to {n} tokens only, where a call took more than {ms} ms: {name}.',
     onnxruntime: 'onnxruntime-web',
     beside: 'with onnxruntime-web ({megabytes} MB)',
     besideNote:

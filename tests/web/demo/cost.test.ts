@@ -1,0 +1,29 @@
+// What chapter 12 says of its measurements and of the device.
+
+import { expect, it } from 'vitest';
+import { instructionsOf } from '../../../web/demo/book/instructions.js';
+import { endsOf } from '../../../web/demo/chapters/cost/time_view.js';
+import { lengths } from '../../../web/demo/chapters/cost/timing.js';
+import { words as german } from '../../../web/demo/words/de/cost.js';
+import { words as english } from '../../../web/demo/words/en/cost.js';
+
+it('tells which series ended before the longest text', () => {
+  const upTo = (name: string, last: number) => ({
+    name,
+    hue: 'q' as const,
+    points: lengths.filter((n) => n <= last).map((n) => ({ n, milliseconds: 1 })),
+    work: [],
+  });
+  const series = [upTo('attention', 512), upTo('recurrent', 256)];
+  expect(endsOf(series, english.labels)).toBe(
+    'Measured up to 256 tokens only, where a call took more than 25 ms: recurrent.',
+  );
+  expect(endsOf(series, german.labels)).toBe(
+    'Nur bis 256 Tokens gemessen, weil ein Aufruf dort länger als 25 ms gedauert hat: recurrent.',
+  );
+  expect(endsOf([upTo('attention', 512)], english.labels)).toBe('');
+});
+
+it('names the instructions', () => {
+  expect([true, false].map((relaxed) => instructionsOf({ relaxed }))).toEqual(['relaxed SIMD', 'SIMD']);
+});
