@@ -154,6 +154,24 @@ describe('chapter 11', () => {
     await page.goBack();
     await settled(page);
     expect(new URL(page.url()).hash).toContain('hide=12');
+    // The second of two quick choices is made before the first is computed.
+    const twice = (type: string, details: object[]): Promise<void> =>
+      page.locator('patch-picture').evaluate(
+        (picture, [name, given]) => {
+          for (const detail of given) picture.dispatchEvent(new CustomEvent(name, { detail }));
+        },
+        [type, details] as const,
+      );
+    await twice('patch-select', [{ place: 20 }, { place: 21 }]);
+    await settled(page);
+    expect(new URL(page.url()).hash).toMatch(/hide=[\d.]*20\.21\b/);
+    await site.go(page, 'seeing?step=8&order=none');
+    await twice('patch-move', [
+      { from: 0, to: 1 },
+      { from: 2, to: 3 },
+    ]);
+    await settled(page);
+    expect(new URL(page.url()).hash).toContain('order=BADC');
     await site.go(page, 'seeing?step=8&order=none');
     const before = (await numbersOf(page, 'pixel_values[0, 0]')).data;
     await page.getByRole('button', { name: 'place 12:' }).click();

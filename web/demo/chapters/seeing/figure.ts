@@ -11,7 +11,7 @@ import type { words } from '../../words/en/seeing.js';
 import { codeOf } from './code.js';
 import './digit_pad.js';
 import { drawingOf, framed } from './frame.js';
-import { digits, type Geometry, orderText } from './geometry.js';
+import { digits, type Geometry, orderFrom, orderText, placesFrom } from './geometry.js';
 import './patch_dots.js';
 import './patch_picture.js';
 import { keptFile, textOf } from './pixels.js';
@@ -207,8 +207,8 @@ export class FigureSeeing extends MeasuredFigure<Seen, SeeingWords> {
       .chosen=${chosen ? this.place : undefined} .marked=${view === 'order' && moved.length < shape.places / 2 ? moved : []} .blank=${seen.hidden}
       .apart=${['patches', 'kernels'].includes(view)} .movable=${view === 'order'} .faint=${looked !== undefined}
       @dragover=${takesFiles ? allowed : nothing} @drop=${takesFiles ? this.#dropped : nothing}
-      @patch-select=${(event: CustomEvent<{ place: number }>) => this.#choose(seen, event.detail.place)}
-      @patch-move=${(event: CustomEvent<{ from: number; to: number }>) => this.#swap(seen, event.detail)}>
+      @patch-select=${(event: CustomEvent<{ place: number }>) => this.#choose(event.detail.place)}
+      @patch-move=${(event: CustomEvent<{ from: number; to: number }>) => this.#swap(event.detail)}>
       ${looked ? html`<patch-dots .numbers=${looked.numbers} source=${looked.source} .most=${looked.most}></patch-dots>` : nothing}
     </patch-picture>`;
   }
@@ -218,8 +218,9 @@ export class FigureSeeing extends MeasuredFigure<Seen, SeeingWords> {
     return this.view !== 'heads' || this.value('who') === 'patch';
   }
 
-  #choose({ hidden }: Seen, place: number): void {
+  #choose(place: number): void {
     if (this.view === 'hide') {
+      const hidden = placesFrom(this.shape, this.value('hide')); // of the address: what is drawn may be older
       const next = hidden.includes(place) ? hidden.filter((other) => other !== place) : [...hidden, place];
       this.choose({ hide: next.length === 0 ? 'none' : next.join('.') });
     } else {
@@ -227,8 +228,8 @@ export class FigureSeeing extends MeasuredFigure<Seen, SeeingWords> {
     }
   }
 
-  #swap({ order }: Seen, { from, to }: { from: number; to: number }): void {
-    const next = [...order];
+  #swap({ from, to }: { from: number; to: number }): void {
+    const next = orderFrom(this.shape, this.value('order'));
     [next[from], next[to]] = [next[to] ?? to, next[from] ?? from];
     this.choose({ order: orderText(this.shape, next) ?? 'none' });
   }
