@@ -39,7 +39,7 @@ const webOrder = [
   ['primitives'], // modules are edited like models
   ['analysis', 'audio', 'inspection'],
   ['pipelines'],
-  ['worker'],
+  ['worker', 'hook_functions'],
   ['index', 'elements', 'tokenizer', 'chat_template'],
   ['node'],
   ['whole', 'cli'],

@@ -323,10 +323,6 @@ describe('generation', () => {
     expect(steps.map((step) => step.texts?.[1]).join('').length).toBeGreaterThan(40);
   });
 
-  it('ends when the time is up', async () => {
-    expect((await model.generate(inputs, { max_time: 0 })).dims).toEqual([1, 6]);
-  });
-
   it('goes on in a cache that holds the first positions of the prompt', async () => {
     const expected = await model.generate(inputs, { max_new_tokens: 6 });
     const { past_key_values } = await model({ input_ids: [[1, 403, 407]] }, { use_cache: true });

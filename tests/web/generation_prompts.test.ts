@@ -1,4 +1,6 @@
-// Initial tokens: several sequences per prompt in the order of the prompts, and padding without a mask.
+// Initial tokens: several sequences per prompt in the order of the prompts, and padding without a mask; limits of length
+// and time.
+
 import {
   AutoModelForCausalLM,
   type ClearformerWarning,
@@ -135,4 +137,8 @@ it('a maximum length that max_new_tokens overrides is told', async () => {
   } finally {
     configure({ onWarning: undefined });
   }
+});
+
+it('ends when the time is up', async () => {
+  expect((await model.generate({ input_ids: [[1, 403]] }, { max_time: 0 })).dims).toEqual([1, 3]);
 });
