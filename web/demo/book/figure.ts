@@ -47,8 +47,13 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
   declare private said: string;
   /** Computed values that the prose refers to, as text. */
   values: Readonly<Record<string, string>> = {};
-  readonly #valuesOfSteps = new Map<string, Readonly<Record<string, string>>>();
+  readonly #valuesOfSteps = new Map<
+    string,
+    { readonly key: string; readonly values: Readonly<Record<string, string>> }
+  >();
   #key: string | undefined;
+  /** The step whose choices `value` tells while its key is made; else those of the current one. */
+  #asked: Step | undefined;
   #controller: AbortController | undefined;
 
   static override styles = [figureStyles];
@@ -77,17 +82,28 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
     return {};
   }
 
-  /** The values computed at a step, once the reader has visited it, and its conditions. */
+  /** The values computed at a step, if they are what a visit would compute again, and its conditions. */
   valuesAt(id: string): Readonly<Record<string, string>> {
     const isHere = id === this.step?.id;
     if (isHere && this.data !== undefined) return this.values;
     const step = this.chapter?.steps.find((one) => one.id === id);
+    if (!step) return {};
     const known = isHere ? undefined : this.#valuesOfSteps.get(id);
-    return { ...known, ...(step && this.conditions((key) => this.#valueAt(step, key))) };
+    const values = known?.key === this.#keyAt(step) ? known.values : {};
+    return { ...values, ...this.conditions((key) => this.#valueAt(step, key)) };
+  }
+
+  #keyAt(step: Step): string {
+    this.#asked = step;
+    try {
+      return `${this.book.shelf.adopted}\n${this.key()}`;
+    } finally {
+      this.#asked = undefined;
+    }
   }
 
   value(key: string): string {
-    return this.#valueAt(this.step, key);
+    return this.#valueAt(this.#asked ?? this.step, key);
   }
 
   #valueAt({ defaults }: Step, key: string): string {
@@ -183,7 +199,7 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
 
   protected override willUpdate(): void {
     if (!this.book || !this.step || !this.words) return;
-    const key = `${this.book.shelf.adopted}\n${this.key()}`;
+    const key = this.#keyAt(this.step);
     if (key === this.#key) return;
     this.#key = key;
     void this.#compute();
@@ -193,13 +209,14 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
     this.#controller?.abort();
     const controller = new AbortController();
     this.#controller = controller;
+    const key = this.#key ?? '';
     try {
       const data = await this.compute(controller.signal);
       if (controller.signal.aborted) return;
       this.data = data;
       this.failure = undefined;
       const values = this.valuesOf(data);
-      this.#valuesOfSteps.set(this.step.id, values);
+      this.#valuesOfSteps.set(this.step.id, { key, values });
       this.values = { ...values, ...this.conditions((key) => this.value(key)) };
     } catch (error) {
       if (controller.signal.aborted) return;

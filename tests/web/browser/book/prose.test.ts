@@ -103,6 +103,18 @@ it('steps that were not visited yet have their sentences', async () => {
   expect(await page.locator('[data-step="mask"]').innerText()).toContain('Who is last sees all');
 });
 
+it('steps that were visited have no numbers of another sentence', async () => {
+  const { page } = await site.visit('masks?step=3');
+  const visited = (): Promise<string> => page.locator('[data-step="both"]').innerText();
+  await site.go(page, 'masks?step=4');
+  expect(await visited()).toContain('hidden: 51 cells');
+  await site.go(page, 'masks?step=4&t=Tom ran.');
+  expect(await visited()).toContain('−∞ plus anything stays −∞');
+  expect(await visited()).not.toContain('cells');
+  await site.go(page, 'masks?step=4');
+  expect(await visited()).toContain('hidden: 51 cells');
+});
+
 it('breaks a text without blanks', async () => {
   const { page } = await site.visit(`vectors?t=${'A'.repeat(300)}`);
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
