@@ -150,6 +150,25 @@ describe('chapter 2', () => {
     await page.context().close();
   });
 
+  it.each(['step=4', 'step=4&lang=de', 'step=4&letters=CABBACCABBA'])(
+    'shows its meter on a phone, and below it the weights: %s',
+    async (state) => {
+      const { page } = await site.open({ viewport: { width: 390, height: 844 } }, `set?${state}`);
+      const [meter, weights] = await page.locator('main .figure').evaluate((box) => {
+        const { bottom } = box.getBoundingClientRect();
+        const inside = box.querySelector('*')?.shadowRoot;
+        return ['.meter', '.weights'].map((part) => {
+          const { bottom: end, height } = inside?.querySelector(part)?.getBoundingClientRect() ?? new DOMRect();
+          return { above: bottom - end, height };
+        });
+      });
+      expect(meter?.above).toBeGreaterThanOrEqual(0);
+      expect(weights?.height).toBeGreaterThan(100);
+      expect(weights?.above).toBeLessThan(meter?.above ?? 0);
+      await page.context().close();
+    },
+  );
+
   it('reads the sentence in another order with the whole model', async () => {
     const { page, complaints } = await site.visit('set?step=6');
     const [written, moved] = await Promise.all(

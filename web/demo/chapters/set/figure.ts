@@ -41,7 +41,10 @@ class FigureSet extends Figure<SetData, typeof words> {
       .answers { display: grid; grid-template-columns: repeat(auto-fit, minmax(220px, 1fr)); gap: 10px 34px; margin-top: 8px; } h3 { font: 600 max(14px, var(--cf-min-font-size)) var(--cf-sans); margin: 0 0 4px; }
       .large .meter b { font-size: 38px; } .large .controls { display: inline-flex; margin: 0 30px 12px 0; }
       .large .both { display: grid; grid-template-columns: minmax(0, 54fr) minmax(0, 46fr); gap: 0 44px; align-items: start; } .large .answers { grid-template-columns: minmax(0, 1fr); margin: 0; gap: 18px; } .large .both .track { max-width: 260px; }
-      @media (max-width: 900px) { .body { grid-template-columns: 1fr; gap: 6px; } .weights { display: none; } .controls { gap: 4px 14px; margin-bottom: 6px; font-size: 14px; } .meter { margin: 6px 0 2px; } .meter b { font-size: 19px; } .field input { width: 8em; } }
+      @media (max-width: 900px) {
+        .all { display: flex; flex-direction: column; } .body { display: contents; } .weights { order: 1; margin-top: 10px; } .controls { gap: 4px 14px; margin-bottom: 6px; font-size: 14px; } .field input { width: 8em; }
+        .meter { margin: 6px 0 2px; position: sticky; bottom: 0; background: var(--cf-paper); } .meter b { font-size: 19px; }
+      }
     `,
   ];
 
@@ -66,12 +69,14 @@ class FigureSet extends Figure<SetData, typeof words> {
   }
 
   protected override valuesOf({ view, moved }: SetData): Record<string, string> {
-    const common = { difference: three(moved.difference), exact: spoken(moved.difference) };
+    const moves = moved.difference > seen ? 'jumps' : 'rests';
+    const common = { difference: three(moved.difference), exact: spoken(moved.difference), [moves]: '' };
     if (view === 'story') {
       const [was = '', is = ''] = [moved.written[0]?.label, moved.guesses[0]?.label];
       return { ...common, read: moved.read, ...(was === is ? { same: is } : { was, is }) };
     }
-    return { ...common, ...(moved.twins !== undefined && { twins: three(moved.twins) }) };
+    const { twins } = moved;
+    return { ...common, ...(twins !== undefined && { twins: three(twins), ...(twins > seen && { differ: '' }) }) };
   }
 
   protected override conditions(value: (key: string) => string): Record<string, string> {
@@ -88,7 +93,7 @@ class FigureSet extends Figure<SetData, typeof words> {
     const { labels } = this.words;
     const { view, moved } = data;
     const choices = { letters: labels.letters, story: labels.story };
-    return html`<div class=${this.inClass ? 'large' : ''}>
+    return html`<div class="all ${this.inClass ? 'large' : ''}">
       <div class="controls">
         <span class="seg" role="group" aria-label=${labels.who}>${Object.entries(choices).map(([one, name]) => html`<button type="button" aria-pressed=${one === view} @click=${() => this.choose({ v: one, o: undefined })}>${name}</button>`)}</span>
         ${view === 'letters' ? this.#switches() : nothing}

@@ -8,11 +8,11 @@ export const words: typeof english = {
   steps: {
     layer: {
       title: 'Eine Attention-Schicht für sich',
-      text: 'Buchstaben gehen durch die erste Attention des Sortierers, mit seinen trainierten Gewichten. {isStill}Positionen gibt es hier nicht, und keine Maske. Ein Streifen ist, was für einen Buchstaben herauskommt: 48 Zahlen, Rosa über null, Blau darunter. Rechts davon: wen jeder Buchstabe liest, und wie sehr.',
+      text: 'Buchstaben gehen durch die erste Attention des Sortierers, mit seinen trainierten Gewichten. {isStill}Positionen gibt es hier nicht, und keine Maske. Ein Streifen ist, was für einen Buchstaben herauskommt: 48 Zahlen, Rosa über null, Blau darunter. Die Matrix sagt, wen jeder Buchstabe liest, und wie sehr.',
     },
     move: {
       title: 'Beweg einen Buchstaben, und seine Ausgabe kommt mit',
-      text: 'Zieh die Buchstaben (oder nimm die Pfeiltasten). {isStill}Jeder Streifen folgt seinem Buchstaben, und keine einzige Zahl ändert sich: Der größte Unterschied ist **{difference}**. {isOrdered}Mit Positionen oder einer Maske ändern sich die Zahlen: Der größte Unterschied ist **{difference}**. Als Formel: Vertausche die Zeilen der Eingabe, und die Zeilen der Ausgabe sind vertauscht, sonst nichts (Attention ist äquivariant).',
+      text: 'Zieh die Buchstaben (oder nimm die Pfeiltasten). {isStill}Jeder Streifen folgt seinem Buchstaben, und keine einzige Zahl ändert sich: Der größte Unterschied ist **{difference}**. {isOrdered}{jumps}Mit Positionen oder einer Maske ändern sich die Zahlen: Der größte Unterschied ist **{difference}**. Als Formel: Vertausche die Zeilen der Eingabe, und die Zeilen der Ausgabe sind vertauscht, sonst nichts (Attention ist äquivariant).',
       ask: 'Rate zuerst. Dieselben Buchstaben stehen in einer anderen Reihenfolge. Was wird aus dem, was für jeden herauskommt?',
     },
     why: {
@@ -21,16 +21,16 @@ export const words: typeof english = {
     },
     twins: {
       title: 'Nicht einmal Zwillinge hält sie auseinander',
-      text: '{isStill}Zwei gleiche Buchstaben fragen dasselbe, also bekommen sie dasselbe: Die Ausgaben gleicher Buchstaben unterscheiden sich um **{twins}**. {isStill}Für die Schicht gibt es kein erstes C und kein letztes. {isStill}Zum Sortieren, zum Zählen, zum Lesen ist das zu wenig. {isOrdered}Mit Positionen oder einer Maske unterscheiden sich die Ausgaben gleicher Buchstaben um **{twins}**. {isOrdered}[Ohne sie](?pos=0&mask=0) nicht.',
+      text: '{isStill}Zwei gleiche Buchstaben fragen dasselbe, also bekommen sie dasselbe: Die Ausgaben gleicher Buchstaben unterscheiden sich um **{twins}**. {isStill}Für die Schicht gibt es kein erstes C und kein letztes. {isStill}Zum Sortieren, zum Zählen, zum Lesen ist das zu wenig. {isOrdered}{differ}Mit Positionen oder einer Maske unterscheiden sich die Ausgaben gleicher Buchstaben um **{twins}**. {isOrdered}{differ}[Ohne sie](?pos=0&mask=0) nicht.',
     },
     places: {
       title: 'Mit Positionen springt es',
-      text: '{isPlaced}Jetzt nimmt jeder Buchstabe seinen Platz mit: Vor der Schicht wird eine Zeile der Positionstabelle addiert. {isPlaced}In anderer Reihenfolge stehen die Buchstaben anderswo, die Summen sind andere, und der Zeiger springt: Jetzt zeigt er **{difference}**. {isPlaced}[Ohne Positionen](?pos=0&mask=0) fällt er auf null zurück. {isUnplaced}Lass jeden Buchstaben [seinen Platz mitnehmen](?pos=1), und in anderer Reihenfolge springt der Zeiger.',
+      text: '{isPlaced}Jetzt nimmt jeder Buchstabe seinen Platz mit: Vor der Schicht wird eine Zeile der Positionstabelle addiert. {isPlaced}{jumps}In anderer Reihenfolge stehen die Buchstaben anderswo, die Summen sind andere, und der Zeiger springt: Jetzt zeigt er **{difference}**. {isPlaced}{rests}In anderer Reihenfolge stehen die Buchstaben anderswo, die Summen sind andere, und der Zeiger springt. {isPlaced}{jumps}[Ohne Positionen](?pos=0&mask=0) fällt er auf null zurück. {isUnplaced}Lass jeden Buchstaben [seinen Platz mitnehmen](?pos=1), und in anderer Reihenfolge springt der Zeiger.',
       ask: 'Rate zuerst. Jetzt trägt jeder Buchstabe seinen Platz bei sich. Die Buchstaben bewegen sich wie vorhin. Was zeigt der Zeiger?',
     },
     mask: {
       title: 'Auch eine Maske gibt eine Reihenfolge',
-      text: '{isMasked}Ein Buchstabe sieht nur sich selbst und was vor ihm steht (eine kausale Maske). {isMasked}Wer der letzte ist, sieht alle, wer der erste ist, sieht niemand sonst. {isMasked}So zeigt sich eine andere Reihenfolge: **{difference}**. {isUnmasked}Lass einen Buchstaben nur sich selbst sehen und was vor ihm steht ([eine kausale Maske](?mask=1&pos=0)), und eine andere Reihenfolge zeigt sich. Darum kommt ein Decoder zur Not ganz ohne Positionen aus.',
+      text: '{isMasked}Ein Buchstabe sieht nur sich selbst und was vor ihm steht (eine kausale Maske). {isMasked}Wer der letzte ist, sieht alle, wer der erste ist, sieht niemand sonst. {isMasked}{jumps}So zeigt sich eine andere Reihenfolge: **{difference}**. {isUnmasked}Lass einen Buchstaben nur sich selbst sehen und was vor ihm steht ([eine kausale Maske](?mask=1&pos=0)), und eine andere Reihenfolge zeigt sich. Darum kommt ein Decoder zur Not ganz ohne Positionen aus.',
     },
     story: {
       title: 'Ein ganzes Modell hat beides',
@@ -58,7 +58,7 @@ export const words: typeof english = {
   labels: {
     who: 'Was gelesen wird',
     letters: 'Buchstaben, eine Schicht',
-    story: 'der Satz, ein ganzes Modell',
+    story: 'Satz, ganzes Modell',
     positions: 'Positionen',
     mask: 'kausale Maske',
     field: 'Buchstaben: A, B und C',

@@ -6,11 +6,11 @@ export const words = {
   steps: {
     layer: {
       title: 'One attention layer by itself',
-      text: 'Letters go through the first attention of the sorter, with its trained weights. {isStill}There are no positions here and no mask. A strip is what comes out for a letter: 48 numbers, rose above zero, blue below. Right of them: whom each letter reads, and how much.',
+      text: 'Letters go through the first attention of the sorter, with its trained weights. {isStill}There are no positions here and no mask. A strip is what comes out for a letter: 48 numbers, rose above zero, blue below. The matrix says whom each letter reads, and how much.',
     },
     move: {
       title: 'Move a letter and its output comes along',
-      text: 'Drag the letters (or use the arrow keys). {isStill}Every strip follows its letter and not one number changes: the largest difference is **{difference}**. {isOrdered}With positions or a mask the numbers change: the largest difference is **{difference}**. In a formula: permute the rows of the input, and the rows of the output are permuted, nothing else (attention is equivariant).',
+      text: 'Drag the letters (or use the arrow keys). {isStill}Every strip follows its letter and not one number changes: the largest difference is **{difference}**. {isOrdered}{jumps}With positions or a mask the numbers change: the largest difference is **{difference}**. In a formula: permute the rows of the input, and the rows of the output are permuted, nothing else (attention is equivariant).',
       ask: 'Guess first. The same letters stand in another order. What becomes of what comes out for each of them?',
     },
     why: {
@@ -19,16 +19,16 @@ export const words = {
     },
     twins: {
       title: 'It can’t even tell twins apart',
-      text: '{isStill}Two equal letters ask the same, so they get the same: the outputs of equal letters differ by **{twins}**. {isStill}For the layer there is no first C and no last one. {isStill}To sort, to count, to read, that is not enough. {isOrdered}With positions or a mask the outputs of equal letters differ by **{twins}**. {isOrdered}[Without them](?pos=0&mask=0) they do not.',
+      text: '{isStill}Two equal letters ask the same, so they get the same: the outputs of equal letters differ by **{twins}**. {isStill}For the layer there is no first C and no last one. {isStill}To sort, to count, to read, that is not enough. {isOrdered}{differ}With positions or a mask the outputs of equal letters differ by **{twins}**. {isOrdered}{differ}[Without them](?pos=0&mask=0) they do not.',
     },
     places: {
       title: 'Positions make it jump',
-      text: '{isPlaced}Now each letter takes its place along: a row of the table of positions is added before the layer. {isPlaced}In another order letters stand elsewhere, the sums are others, and the meter jumps: now it shows **{difference}**. {isPlaced}[Without positions](?pos=0&mask=0) it falls back to zero. {isUnplaced}Let each letter [take its place along](?pos=1), and in another order the meter jumps.',
+      text: '{isPlaced}Now each letter takes its place along: a row of the table of positions is added before the layer. {isPlaced}{jumps}In another order letters stand elsewhere, the sums are others, and the meter jumps: now it shows **{difference}**. {isPlaced}{rests}In another order letters stand elsewhere, the sums are others, and the meter jumps. {isPlaced}{jumps}[Without positions](?pos=0&mask=0) it falls back to zero. {isUnplaced}Let each letter [take its place along](?pos=1), and in another order the meter jumps.',
       ask: 'Guess first. Now every letter carries its place along. The letters move as before. What does the meter show?',
     },
     mask: {
       title: 'A mask gives order, too',
-      text: '{isMasked}A letter sees only itself and what stands before it (a causal mask). {isMasked}Who is last sees all, who is first sees nobody else. {isMasked}So another order shows: **{difference}**. {isUnmasked}Let a letter see only itself and what stands before it ([a causal mask](?mask=1&pos=0)), and another order shows. That is how a decoder can do without positions at all, if it must.',
+      text: '{isMasked}A letter sees only itself and what stands before it (a causal mask). {isMasked}Who is last sees all, who is first sees nobody else. {isMasked}{jumps}So another order shows: **{difference}**. {isUnmasked}Let a letter see only itself and what stands before it ([a causal mask](?mask=1&pos=0)), and another order shows. That is how a decoder can do without positions at all, if it must.',
     },
     story: {
       title: 'A whole model has both',
