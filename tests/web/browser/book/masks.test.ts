@@ -89,6 +89,12 @@ describe('chapter 5', () => {
       expect((await drawn(page)).length, `step ${step}`).toBeGreaterThan(1);
       expect(await page.getByRole('alert').count()).toBe(0);
     }
+    const rows = page.locator('cf-matrix').filter({ hasNot: page.getByRole('row').nth(1) });
+    const digits = await rows.evaluateAll((all) =>
+      all.map((row) => (row as HTMLElement & { digitSize: number }).digitSize),
+    );
+    expect(digits.map((size) => size > 0)).toEqual([true, true]);
+    expect(await shownText(page)).toContain('true (1): may not look');
     expect(complaints).toEqual([]);
   });
 

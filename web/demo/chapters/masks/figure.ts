@@ -45,11 +45,11 @@ class FigureMasks extends MeasuredFigure<Shown, typeof words> {
       .odds { margin-top: 10px; display: flex; flex-wrap: wrap; gap: 4px 18px; align-items: baseline; font-variant-numeric: tabular-nums; }
       .odds .serif { font-size: max(17px, var(--cf-min-font-size)); }
       .libraries { display: grid; grid-template-columns: minmax(0, 1fr); gap: 18px; } .libraries.two { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 16px 30px; }
-      .library h3 { font: 600 max(18px, var(--cf-min-font-size)) var(--cf-serif); margin: 0; } .library p { font-size: max(14px, var(--cf-min-font-size)); margin: 0 0 4px; } .library .code { overflow-wrap: anywhere; margin-top: 4px; }
+      .library h3 { font: 600 max(18px, var(--cf-min-font-size)) var(--cf-serif); margin: 0; } .library h3 wbr { display: none; } .library p { font-size: max(14px, var(--cf-min-font-size)); margin: 0 0 4px; } .library .code { overflow-wrap: anywhere; margin-top: 4px; }
       .call { margin-top: 6px; color: var(--cf-muted); }
       .note { color: var(--cf-muted); font-size: max(13px, var(--cf-min-font-size)); } .large .odds .serif { font-size: 28px; } .large .presets { margin: 0; } .large .controls { min-height: 0; margin: 6px 0 0; } .large .libraries { gap: 8px; } .large .libraries.two { gap: 8px 30px; }
       @media (max-width: 900px) { .presets { flex-wrap: nowrap; overflow-x: auto; } .presets .chip { white-space: nowrap; } .controls { margin-bottom: 2px; } }
-      @container (max-width: 640px) { .two-up, .pairs { grid-template-columns: max-content; gap: 2px; } .libraries.two { gap: 8px 12px; } .library p.muted, .two .library .code { display: none; } .two .library h3 { font-size: 13px; overflow-wrap: anywhere; } .two .library .verdict { font-size: 12px; margin: 0; } .odds { margin-top: 4px; font-size: 14px; } }
+      @container (max-width: 640px) { .two-up, .pairs { grid-template-columns: max-content; gap: 2px; } .libraries.two { gap: 8px 12px; } .two .library:nth-child(n + 3) { grid-column: 1 / -1; } .library p.muted, .library .code { display: none; } .two .library h3 { font-size: 13px; overflow-wrap: anywhere; } .library h3 wbr { display: initial; } .two .library p { font-size: 12px; margin: 0; } .two .library p.muted { display: block; } .odds { margin-top: 4px; font-size: 14px; } }
     `,
   ];
 

@@ -79,7 +79,7 @@ const code: Readonly<Record<Library, string>> = {
 };
 
 export function librariesView(context: ViewContext, all: readonly Spelling[]): TemplateResult {
-  const { labels, hiding, narrow, window } = context;
+  const { labels, hiding, window } = context;
   const secret = hiding ? () => true : undefined;
   const range = rangeOf(window);
   const one = ({ library, argument, call, apart }: Spelling): TemplateResult => {
@@ -87,11 +87,11 @@ export function librariesView(context: ViewContext, all: readonly Spelling[]): T
     const size = argumentCell(context, shown?.dims[0] ?? 1);
     const part = window.count < window.of ? `[:, ${partText(partOf(window))}]` : '';
     return html`<div class="library">
-      <h3>${labels[library]}</h3><p class="muted">${labels[`${library}About`]}</p>
+      <h3>${labels[library]?.split('_').map((part, i) => html`${i > 0 ? html`_<wbr />` : ''}${part}`)}</h3><p class="muted">${labels[`${library}About`]}</p>
       ${
         shown
           ? html`<cf-matrix caption="none" scale=${library === 'd2l' ? 'plain' : 'weights'} digits="0" label=${library} .numbers=${{ dims: shown.dims, data: Array.from(shown.data, Number) }} source="${call.replace(/^Mask\.\w+/, '')} of ${call}${part}" .cellWidth=${size.width} .cellHeight=${size.height} .secret=${secret}></cf-matrix>
-            ${narrow && library === 'd2l' ? html`<p class="number">${Array.from(shown.data).join(' ')}</p>` : ''}<p class="code"><code>${code[library]}</code></p><p class="verdict">${labels.sameWeights} <b>${spoken(apart ?? 0)}</b></p>`
+            <p class="code"><code>${code[library]}</code></p><p class="verdict">${labels.sameWeights} <b>${spoken(apart ?? 0)}</b></p>`
           : html`<p class="verdict">${labels[`${library}Cannot`]}</p>`
       }
     </div>`;
@@ -99,9 +99,12 @@ export function librariesView(context: ViewContext, all: readonly Spelling[]): T
   return html`<div class="libraries two">${all.map(one)}</div>`;
 }
 
-/** Cell size of a library's mask argument; single rows have digits. */
+/** Cell size of a library's mask argument; single rows have digits, for which a matrix needs 22 pixels. */
 function argumentCell({ cell, narrow, large }: ViewContext, rows: number): ViewContext['cell'] {
-  if (narrow) return { width: Math.max(11, cell.width * 0.5), height: 11 };
+  if (narrow)
+    return rows === 1
+      ? { width: Math.max(22, cell.width), height: 20 }
+      : { width: Math.max(8, cell.width * 0.5), height: 11 };
   if (large) return rows === 1 ? { width: 32, height: 30 } : { width: 32, height: 13 };
   const [width, height] = rows === 1 ? [24, 20] : [16, 12];
   return { width: Math.max(width, cell.width * 0.8), height: Math.max(height, cell.height * 0.8) };
