@@ -131,7 +131,7 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
       fillShare: percent(own.candidates[0]?.probability ?? 0),
       refill: name(refilled),
       refillShare: percent(refilled.candidates[0]?.probability ?? 0),
-      left: kinds.left,
+      ...(kinds.left === '' ? { isFirst: '' } : { left: kinds.left }),
       decoderChange: four(change(fromLeft, kinds.fromLeftOther)),
       guess: name(fromLeft),
       change: four(change(own, refilled)),

@@ -120,6 +120,7 @@ class FigureOwn extends Figure<number, typeof words> {
   #facts(inspection: Inspection): TemplateResult {
     const { labels } = this.words;
     const { architectures, model_type, kind, pipeline, cfg, parameters, tokenizer, problems } = inspection;
+    const unused = inspection.unexpected_tensors;
     const rows: [string, string | undefined | null][] = [
       [labels.architecture, architectures.join(', ') || model_type],
       [labels.kind, kind],
@@ -131,7 +132,7 @@ class FigureOwn extends Figure<number, typeof words> {
     return html`<h3>${opening.label}</h3>
       <table>${rows.filter(([, value]) => value).map(([name, value]) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>`)}</table>
       ${problems.length > 0 ? html`<p><b>${labels.problems}</b></p><ul class="names">${problems.map(({ message, severity }) => html`<li class=${severity === 'error' ? 'wrong' : ''}>${message}</li>`)}</ul>` : html`<p class="verdict">${labels.sound}</p>`}
-      ${inspection.unexpected_tensors.length > 0 ? html`<details><summary>${filled(labels.unused, { n: inspection.unexpected_tensors.length })}</summary><code>${inspection.unexpected_tensors.join(', ')}</code></details>` : nothing}
+      ${unused.length > 0 ? html`<details><summary>${filled(unused.length === 1 ? labels.unusedOne : labels.unused, { n: unused.length })}</summary><code>${unused.join(', ')}</code></details>` : nothing}
       ${this.#memory(inspection)}`;
   }
 

@@ -44,7 +44,7 @@ export function oddsView(figure: FigureSaying, data: Data): TemplateResult {
   return html`<div class="with-side">
     <div class="strips">
       <div class="controls small">${orders.map(([value, text]) => html`<button type="button" class="chip" aria-pressed=${value === (figure.value('sort') || 'rank')} @click=${() => figure.choose({ sort: value })}>${text}</button>`)}
-        <span class="readout">${filled(labels.vocabulary, { n: odds.logits.size })}${odds.logits.size > ids.length ? ` ${filled(labels.cutVocabulary, { n: ids.length })}` : ''}</span></div>
+        ${figure.inClass ? '' : html`<span class="readout">${filled(labels.vocabulary, { n: odds.logits.size })}${odds.logits.size > ids.length ? ` ${filled(labels.cutVocabulary, { n: ids.length })}` : ''}</span>`}</div>
       ${projection(figure, odds, { ids, column, cell, pick })}
       <div class="stages">
         <cf-matrix caption="none" label="p" about=${labels.stages} scale="weights" source="softmax(generate({ output_scores }).scores[0])" .numbers=${stack(odds.stages, ids)} .cellWidth=${cell} .cellHeight=${figure.inClass ? 24 : 17} .rails=${{ columns: [column] }}
@@ -54,7 +54,7 @@ export function oddsView(figure: FigureSaying, data: Data): TemplateResult {
       ${chart(figure, data)}
     </div>
     <div class="side">
-      <p class="caption">“${pieceOf(prompt.shelved, chosen).label}”</p>
+      <p class="caption">${filled(figure.shell.quoted, { text: pieceOf(prompt.shelved, chosen).label })}</p>
       ${readout(figure, data, chosen)}
       <p class="caption">${labels.writeOn}</p>
       ${bars(figure, data)}
@@ -109,10 +109,10 @@ function readout(figure: FigureSaying, { odds, settings }: Data, id: number): Te
   return html`<table class="readout">
     ${unembedding ? html`<tr><td>x · w</td><td><b>${four(at(unembedding.product))}</b></td></tr>` : ''}
     <tr><td>${labels.logit}</td><td><b>${four(at(logits))}</b></td></tr>
-    <tr><td>softmax</td><td><b>${percent(model)}</b></td></tr>
+    <tr><td>${labels.stage_model}</td><td><b>${percent(model)}</b></td></tr>
     <tr><td>÷ ${settings.temperature}</td><td>${two(at(stages[1]?.scores))} → <b>${gone(warm)}</b></td></tr>
-    <tr><td>top-k ${settings.top_k || labels.all}</td><td><b>${gone(cut)}</b></td></tr>
-    <tr><td>top-p ${settings.top_p === 1 ? labels.all : settings.top_p}</td><td><b>${gone(left)}</b></td></tr>
+    <tr><td>${labels.stage_top_k} ${settings.top_k || labels.all}</td><td><b>${gone(cut)}</b></td></tr>
+    <tr><td>${labels.stage_top_p} ${settings.top_p === 1 ? labels.all : settings.top_p}</td><td><b>${gone(left)}</b></td></tr>
   </table>
   ${unembedding ? html`<p class="verdict">${filled(labels.agrees, { difference: spoken(unembedding.difference) })}</p>` : ''}`;
 }

@@ -28,13 +28,15 @@ export function summary({ odds, prompt, settings, draws, beams, lens, attributio
     ...(settings.top_k > 0 && (settings.top_k === 1 ? { oneK: '' } : { topK: String(settings.top_k) })),
     difference: odds.unembedding ? spoken(odds.unembedding.difference) : '',
   };
+  const different = draws?.tokens.filter(({ times }) => times > 0).length;
   const drawn = draws?.tokens.find(({ piece }) => piece.id === best);
   if (drawn)
     Object.assign(values, {
       times: String(drawn.times),
       slice: percent(drawn.probability),
       count: String(draws?.count),
-      different: String(draws?.tokens.filter(({ times }) => times > 0).length),
+      ...(different === 1 ? { isSole: '' } : { different: String(different) }),
+      ...(drawn.probability < 1 && { areSeveral: '' }),
     });
   if (beams)
     Object.assign(values, {

@@ -195,7 +195,7 @@ class FigureVectors extends MeasuredFigure<VectorsData, typeof words> {
     const most = Math.max(...rowsOfBoth.flatMap(({ numbers }) => Array.from(numbers.data, Math.abs)));
     const strip = (made: typeof own, token: string): TemplateResult =>
       made
-        ? html`<cf-matrix .numbers=${made.numbers} source=${made.source} about="“${token}”" hue="stream" bound=${most} .cellWidth=${width} .cellHeight=${24}></cf-matrix>`
+        ? html`<cf-matrix .numbers=${made.numbers} source=${made.source} about=${filled(this.shell.quoted, { text: token })} hue="stream" bound=${most} .cellWidth=${width} .cellHeight=${24}></cf-matrix>`
         : html``;
     const items = nearest.map((one) => ({ label: one.piece.label, value: one.cosine, note: String(one.piece.id) }));
     return html`<p class="big">${filled(labels.nearTo, { token: piece.label, n: nearest.length, of: rows })}</p>

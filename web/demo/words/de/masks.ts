@@ -16,7 +16,7 @@ export const words: typeof english = {
     },
     padding: {
       title: 'Kurze Texte im Stapel',
-      text: 'Texte eines Stapels werden auf eine Länge aufgefüllt. Die Füllung darf nicht gelesen werden: `valid_lens` zählt, wie viele Schlüssel Text sind, hier {length}. {isPadding}Sonst ist nichts verdeckt, jedes Token liest den Text in beide Richtungen.',
+      text: 'Texte eines Stapels werden auf eine Länge aufgefüllt. Die Füllung darf nicht gelesen werden: `valid_lens` zählt, wie viele Schlüssel Text sind, hier {length}. {isPadding}{hasFilling}Also liest kein Token etwas. {isPadding}{hasText}Sonst ist nichts verdeckt, jedes Token liest den Text in beide Richtungen.',
     },
     both: {
       title: 'Beides zugleich',
@@ -24,7 +24,7 @@ export const words: typeof english = {
     },
     prefix: {
       title: 'Erst lesen, dann schreiben',
-      text: '{isPrefix}Die ersten {prefix} Tokens sehen einander ganz, wie beim Lesen; von da an sieht jedes nur, was vor ihm kam, wie beim Schreiben. Ein Modell, das so liest, ist ein *Präfix-Sprachmodell*.',
+      text: '{isPrefix}Die ersten {prefix} Tokens sehen einander ganz, wie beim Lesen; von da an sieht jedes nur, was vor ihm kam, wie beim Schreiben. {isPrefix}{isCausalToo}Sind es weniger als zwei, die ganz gelesen werden, so sieht jedes nur sich selbst und was vor ihm kam, wie beim Schreiben. Ein Modell, das den Anfang ganz liest und dann schreibt, ist ein *Präfix-Sprachmodell*.',
     },
     empty: {
       title: 'Eine Zeile, die nichts sieht',

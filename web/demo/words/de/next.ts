@@ -4,7 +4,7 @@ import type { words as english } from '../en/next.js';
 
 export const words: typeof english = {
   title: 'Was kommt als Nächstes?',
-  lead: 'Auf dieser Seite läuft ein ganzes Sprachmodell, klein genug zum Ausdrucken. Es liest einen Satz und sagt, wie wahrscheinlich jedes Token als nächstes folgt. Jede Zahl auf dem Weg dorthin steht hier, zum Lesen und zum Ändern.',
+  lead: 'Auf dieser Seite läuft ein ganzes Sprachmodell, klein genug zum Ausdrucken. Es liest einen Satz und sagt, wie wahrscheinlich jedes Token als Nächstes folgt. Jede Zahl auf dem Weg dorthin steht hier, zum Lesen und zum Ändern.',
   steps: {},
   questions: {},
   labels: {

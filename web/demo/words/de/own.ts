@@ -46,6 +46,7 @@ export const words: typeof english = {
     tokenizer: 'Tokenizer',
     problems: 'Was daran nicht stimmt',
     sound: 'Jeder Tensor, den das Modell braucht, ist da.',
+    unusedOne: '1 Tensor hat in dieser Architektur keine Verwendung',
     unused: '{n} Tensoren haben in dieser Architektur keine Verwendung',
     memory: 'Gewichte im Speicher, MB',
     fits: 'Die genaueste Form, die in die 4 GB passt, die ein Tab adressieren kann: {dtype}.',

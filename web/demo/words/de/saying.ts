@@ -25,7 +25,7 @@ export const words: typeof english = {
     },
     draw: {
       title: 'Dreh das Rad',
-      text: 'Die Chancen sind Stücke eines Rads, und ein Zug ist eine Drehung. Von {count} Drehungen hielten {times} bei „{answer}“, dessen Stück {slice} ist; {different} verschiedene Tokens kamen. Dreh noch einmal: andere Zahlen, dieselben Chancen.',
+      text: 'Die Chancen sind Stücke eines Rads, und ein Zug ist eine Drehung. Von {count} Drehungen hielten {times} bei „{answer}“, dessen Stück {slice} ist; {different} verschiedene Tokens kamen. {isSole}Von {count} Drehungen hielten {times} bei „{answer}“, dessen Stück {slice} ist; kein anderes Token kam. {areSeveral}Dreh noch einmal: andere Zahlen, dieselben Chancen.',
       ask: 'Hundert Drehungen dieses Rads. Wie oft hält es bei „{answer}“?',
     },
     beams: {

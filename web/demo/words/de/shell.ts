@@ -12,6 +12,7 @@ export const words: ShellWords = {
   sentenceField: 'Der Satz, der von Kapitel zu Kapitel mitgeht',
   readIt: 'Lesen',
   cancel: 'Abbrechen',
+  quoted: '„{text}“',
   cut: 'Gelesen werden die ersten {read} von {of} Tokens: für mehr hat das Modell keinen Platz.',
   earlier: 'frühere Tokens',
   later: 'spätere Tokens',

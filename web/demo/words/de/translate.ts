@@ -16,7 +16,7 @@ export const words: typeof english = {
     },
     write: {
       title: 'Der Decoder schreibt ein Token nach dem anderen',
-      text: 'Er sieht, was er bisher geschrieben hat, nie, was kommt, und sagt, wie wahrscheinlich jedes Token als nächstes ist. Hier hat *{token}* {share}. Das wahrscheinlichste wird genommen, und alles beginnt von vorn, ein Token weiter.',
+      text: 'Er sieht, was er bisher geschrieben hat, nie, was kommt, und sagt, wie wahrscheinlich jedes Token als Nächstes ist. Hier hat *{token}* {share}. Das wahrscheinlichste wird genommen, und alles beginnt von vorn, ein Token weiter.',
       ask: 'Geschrieben ist, was hier steht. Welches Token kommt als Nächstes?',
     },
     cross: {

@@ -22,7 +22,7 @@ export const words = {
     },
     fill: {
       title: 'Fill a blank',
-      text: 'Take a word out and put a sign in its place, `[MASK]`. The encoder reads around it and says what may stand there: for *{word}*, it says *{fill}*, {fillShare}. The decoder can only say what usually follows “{left}”, and says *{guess}* there.',
+      text: 'Take a word out and put a sign in its place, `[MASK]`. The encoder reads around it and says what may stand there: for *{word}*, it says *{fill}*, {fillShare}. The decoder can only say what usually follows “{left}”, and says *{guess}* there. {isFirst}The decoder can only say what a text usually begins with, and says *{guess}* there.',
       ask: 'A word is missing. Which one will the encoder put there, and what will the decoder say, who sees only what stands before?',
     },
     right: {

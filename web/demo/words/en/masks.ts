@@ -14,7 +14,7 @@ export const words = {
     },
     padding: {
       title: 'Short texts in a batch',
-      text: 'Texts of a batch are filled up to one length. The filling must not be read: `valid_lens` counts how many keys are text, here {length}. {isPadding}Nothing else is hidden, so every token reads the text in both directions.',
+      text: 'Texts of a batch are filled up to one length. The filling must not be read: `valid_lens` counts how many keys are text, here {length}. {isPadding}{hasFilling}So every token reads nothing. {isPadding}{hasText}Nothing else is hidden, so every token reads the text in both directions.',
     },
     both: {
       title: 'Both at once',
@@ -22,7 +22,7 @@ export const words = {
     },
     prefix: {
       title: 'Read first, then write',
-      text: '{isPrefix}The first {prefix} tokens see each other whole, as a reader does; from there on each sees only what came before, as a writer does. A model that reads so is a *prefix language model*.',
+      text: '{isPrefix}The first {prefix} tokens see each other whole, as a reader does; from there on each sees only what came before, as a writer does. {isPrefix}{isCausalToo}With fewer than two tokens to read whole each sees only itself and what came before, as a writer does. A model that reads its beginning whole, then writes, is a *prefix language model*.',
     },
     empty: {
       title: 'A row that sees nothing',

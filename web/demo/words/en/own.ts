@@ -43,6 +43,7 @@ export const words = {
     tokenizer: 'Tokenizer',
     problems: 'What is wrong with it',
     sound: 'Every tensor that the model needs is there.',
+    unusedOne: '1 tensor has no use in this architecture',
     unused: '{n} tensors have no use in this architecture',
     memory: 'Weights in memory, MB',
     fits: 'The most exact form that fits into the 4 GB that a tab can address: {dtype}.',

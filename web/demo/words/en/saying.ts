@@ -23,7 +23,7 @@ export const words = {
     },
     draw: {
       title: 'Turn the wheel',
-      text: 'The odds are slices of a wheel, and a draw is one turn of it. Of {count} turns {times} stopped at “{answer}”, whose slice is {slice}; {different} different tokens came. Turn again: other counts, the same odds.',
+      text: 'The odds are slices of a wheel, and a draw is one turn of it. Of {count} turns {times} stopped at “{answer}”, whose slice is {slice}; {different} different tokens came. {isSole}Of {count} turns {times} stopped at “{answer}”, whose slice is {slice}; no other token came. {areSeveral}Turn again: other counts, the same odds.',
       ask: 'A hundred turns of this wheel. How often will it stop at “{answer}”?',
     },
     beams: {

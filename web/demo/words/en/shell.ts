@@ -10,6 +10,7 @@ export const words = {
   sentenceField: 'The sentence that is carried from chapter to chapter',
   readIt: 'Read it',
   cancel: 'Cancel',
+  quoted: '“{text}”',
   cut: 'The first {read} of {of} tokens are read: the model has no room for more.',
   earlier: 'earlier tokens',
   later: 'later tokens',
