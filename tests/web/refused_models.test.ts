@@ -184,6 +184,11 @@ const strangers: Readonly<Record<string, { files: Record<string, Uint8Array>; co
     code: 'file_not_found',
     words: /but in its folder checkpoint-100, checkpoint-50: load that one/,
   },
+  "a model's folder in the cache of huggingface_hub": {
+    files: { 'refs/main': bytesOf('abc123'), 'snapshots/abc123/config.json': ofLlama },
+    code: 'file_not_found',
+    words: /but in its folder snapshots\/abc123: load that one/,
+  },
   'a clone without the files of Git LFS': {
     files: { 'config.json': stories, 'model.safetensors': pointer },
     code: 'malformed_file',

@@ -129,13 +129,15 @@ export async function refusedFolder(folder: Folder, signal?: AbortSignal): Promi
   return new ClearformerError('file_not_found', message, { file: 'config.json', where });
 }
 
-/** The first folders in it that have a config.json. */
+/** The first folders in it that have a config.json, also in those of huggingface_hub's cache of a model. */
 async function foldersWithin(folder: Folder, signal?: AbortSignal): Promise<string[]> {
   const most = 20; // each may be a request
   const sentenceTransformers = '0_Transformer'; // until its version 2, for what cannot be listed
   const listed = (await folder.list?.()) ?? [];
-  const names = listed.map((name) => name.split('/')[0] as string).filter((name) => !/\.\w+$/.test(name));
-  const looked = [...new Set([sentenceTransformers, ...names])];
+  const within = listed.filter((name) => name.endsWith('/config.json')).map((name) => name.slice(0, -12));
+  const snapshots = listed.includes('snapshots') ? ((await folder.list?.('snapshots')) ?? []) : [];
+  const names = [...listed, ...snapshots].filter((name) => !/\.\w+$/.test(name));
+  const looked = [...new Set([sentenceTransformers, ...within, ...names])];
   const found = await Promise.all(
     looked.slice(0, most).map(async (name) => {
       const file = await folder.find(`${name}/config.json`, signal);
