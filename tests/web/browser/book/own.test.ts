@@ -62,6 +62,19 @@ describe('a folder of stories', () => {
   });
 });
 
+it('a tensor without use is counted', async () => {
+  const { 'model.safetensors': weights = Buffer.alloc(0), ...rest } = stories();
+  const end = 8 + Number(weights.readBigUInt64LE());
+  const header = JSON.parse(weights.subarray(8, end).toString());
+  const bytes = weights.length - end;
+  const more = JSON.stringify({ ...header, extra: { dtype: 'F32', shape: [2], data_offsets: [bytes, bytes + 8] } });
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(more.length));
+  const grown = Buffer.concat([length, Buffer.from(more), weights.subarray(end), Buffer.alloc(8)]);
+  await give({ ...rest, 'model.safetensors': grown });
+  await open.page.getByText('1 tensor has no use in this architecture').waitFor();
+});
+
 describe('what is wrong is said with its cause', () => {
   it.each([
     ['config.json is missing', ({ 'config.json': _, ...rest }: Files) => rest, /config\.json/],
@@ -81,6 +94,7 @@ describe('what is wrong is said with its cause', () => {
       }),
       /resnet/i,
     ],
+    ['nothing was in the folder', () => ({}), /there is nothing of a model/],
   ])('%s', async (_, spoil, cause) => {
     await give(spoil(stories()));
     await open.page.waitForFunction(

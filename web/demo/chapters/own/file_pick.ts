@@ -72,8 +72,9 @@ class FilePick extends LitElement {
     if (event.dataTransfer) this.#give(await droppedFiles(event.dataTransfer));
   }
 
+  /** None, too, as of an empty folder, which is what there is to say of it. */
   #give(files: File[]): void {
-    if (files.length > 0) this.dispatchEvent(new CustomEvent<File[]>('files', { detail: files }));
+    this.dispatchEvent(new CustomEvent<File[]>('files', { detail: files }));
   }
 }
 
