@@ -1,6 +1,8 @@
 // Server failures during a download and their handling: retried, resumed, or reported with the cause.
 
 import { getEventListeners } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { readRequired } from '../../../web/src/checkpoint/files.js';
 import { openSource } from '../../../web/src/checkpoint/source.js';
@@ -167,18 +169,27 @@ describe('a fault that stays is told', () => {
     expect((await failureOf(readFile(test.hub.id, 'config.json', { cache }))).message).toContain('redirects');
   });
 
-  it('a file that changes while it is read', async () => {
-    configure({ retries: 1 });
-    test.hub.files['vocab.txt'] = noise(500_000);
-    test.hub.faults.set('vocab.txt', [{ cutAfter: 100_000 }]);
-    const folder = openSource(test.hub.id, { cache });
-    const file = await folder.find('vocab.txt');
-    test.hub.files['vocab.txt'] = noise(500_000, 2);
-    const all = (async () => {
-      for await (const chunk of file?.chunks() ?? []) expect(chunk.byteLength).toBeGreaterThan(0);
-    })();
-    expect((await failureOf(all)).message).toContain('changed on the server');
-  });
+  it.each(['the Hub', 'another host that it redirects to'])(
+    'a file that changes while it is read, of %s',
+    async (from) => {
+      configure({ retries: 1 });
+      const server = createServer((request, response) => {
+        response.writeHead(302, { location: test.hub.cdn + request.url }).end();
+      });
+      await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+      test.hub.files['vocab.txt'] = noise(500_000);
+      test.hub.faults.set('vocab.txt', [{ cutAfter: 100_000 }]);
+      const folder = openSource(from === 'the Hub' ? test.hub.id : url, { cache });
+      const file = await folder.find('vocab.txt');
+      test.hub.files['vocab.txt'] = noise(500_000, 2);
+      const all = (async () => {
+        for await (const chunk of file?.chunks() ?? []) expect(chunk.byteLength).toBeGreaterThan(0);
+      })();
+      expect((await failureOf(all)).message).toContain('changed on the server');
+      server.close();
+    },
+  );
 });
 
 it('a branch that moves while its files are looked for is warned of, once', async () => {

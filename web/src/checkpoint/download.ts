@@ -88,7 +88,7 @@ function faultOf(file: RemoteFile, from: number, call: Call, answer: Answer): Cl
   const { headers, status } = answer;
   if (!answer.ok) return refused(call, answer);
   const found = headers.get('etag');
-  const comparable = !answer.otherOrigin && !headers.has('content-encoding') && found?.startsWith('"');
+  const comparable = answer.otherOrigin === file.movedTo && !headers.has('content-encoding') && found?.startsWith('"');
   if (comparable && file.etag !== undefined && found !== file.etag) return changed(file);
   const range = headers.get('content-range');
   if (status !== 206 || range === null) return undefined; // a host may hide the header

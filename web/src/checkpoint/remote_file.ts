@@ -18,8 +18,8 @@ export interface RemoteFile {
   readonly sha256: string | undefined;
   /** SHA-1 of git's blob, the Hub's etag of files outside LFS. */
   readonly gitSha1: string | undefined;
-  /** Whether it was redirected to another host, so that the Hub's headers are unknown. */
-  readonly moved: boolean;
+  /** The other host that the request was redirected to, so that the Hub's headers are unknown. */
+  readonly movedTo: string | undefined;
   /** The commit of the response. */
   readonly commit: string | undefined;
   /** Whether its content type is HTML. */
@@ -116,7 +116,7 @@ function described(answer: Answer, place: Place): Omit<RemoteFile, 'name' | 'hre
     etag: linked === undefined && own?.startsWith('"') ? own : undefined,
     sha256: digest !== undefined && /^[0-9a-f]{64}$/i.test(digest) ? digest.toLowerCase() : undefined,
     gitSha1: digest !== undefined && /^[0-9a-f]{40}$/i.test(digest) ? digest.toLowerCase() : undefined,
-    moved: answer.otherOrigin !== undefined,
+    movedTo: answer.otherOrigin,
     html: /^text\/html\b/.test(headers.get('content-type') ?? ''),
   };
 }
@@ -170,7 +170,7 @@ export async function withChecksum(
   place: Place,
   signal: AbortSignal | undefined,
 ): Promise<RemoteFile> {
-  if (!file.moved || place.hub === undefined || file.sha256 !== undefined) return file;
+  if (file.movedTo === undefined || place.hub === undefined || file.sha256 !== undefined) return file;
   const href = file.href.replace('/resolve/', '/raw/');
   const call: Call = { name: file.name, href, method: 'GET', token: place.token, signal };
   try {
