@@ -1,6 +1,7 @@
 // Interrupted downloads: the next load fetches only the rest, of exactly the same file.
 
 import { describe, expect, it } from 'vitest';
+import { listResponses } from '../../../web/src/checkpoint/response_listing.js';
 import { openSource } from '../../../web/src/checkpoint/source.js';
 import { configure } from '../../../web/src/support/config.js';
 import { MemoryCache } from '../support/memory_cache.js';
@@ -83,6 +84,70 @@ it('a piece of a cache of answers that changed is mended in its place, the last 
     expect(await digestFrom(test.hub.id, name, { cache })).toBe(digestOf(weights));
     expect(test.warnings).toHaveLength(1);
   }
+});
+
+describe('a newer version, in a cache of answers', () => {
+  const versions = [9, 13, 2].map((size, seed) => noise(size * mb + 12345, seed));
+  const listed = async (cache: MemoryCache) =>
+    (await listResponses(cache))
+      .flatMap(({ files }) => files)
+      .map(({ bytes, complete }) => [bytes, complete ? 'whole' : 'begun']);
+
+  it('replaces the older one when it is complete, which is read until then', async () => {
+    const cache = new MemoryCache();
+    let older: Uint8Array | undefined;
+    for (const newer of versions) {
+      test.hub.files[name] = newer;
+      const begun = newer.byteLength - 1_500_000;
+      await brokenOff({ cache }, begun);
+      expect(await digestFrom(test.hub.id, name, { cache, local_files_only: true })).toBe(digestOf(older));
+      const both = [...(older ? [[older.byteLength, 'whole']] : []), [begun, 'begun']];
+      expect((await listed(cache)).sort()).toEqual(both.sort());
+      expect(await digestFrom(test.hub.id, name, { cache })).toBe(digestOf(newer));
+      expect(test.hub.downloads).toEqual([`${name} bytes=${begun}-`]);
+      expect(await listed(cache)).toEqual([[newer.byteLength, 'whole']]);
+      expect(await digestFrom(test.hub.id, name, { cache, local_files_only: true })).toBe(digestOf(newer));
+      older = newer;
+    }
+    expect(test.warnings).toEqual([]);
+  });
+
+  it('takes what yet another one has begun, whatever their sizes', async () => {
+    const cache = new MemoryCache();
+    await digestFrom(test.hub.id, name, { cache });
+    for (const newer of versions) {
+      test.hub.files[name] = newer;
+      await brokenOff({ cache }, newer.byteLength - 1000);
+    }
+    expect(await digestFrom(test.hub.id, name, { cache })).toBe(digestOf(versions.at(-1)));
+    expect(await listed(cache)).toEqual([[versions.at(-1)?.byteLength, 'whole']]);
+  });
+
+  it('that is not what its checksum says leaves the older one, without room for both it goes', async () => {
+    const cache = new MemoryCache();
+    await digestFrom(test.hub.id, name, { cache });
+    const newer = noise(9 * mb, 2);
+    test.hub.files[name] = newer;
+    test.hub.faults.set(name, [{ flipAt: 100 }]);
+    await expect(readFile(test.hub.id, name, { cache })).rejects.toMatchObject({ code: 'integrity_mismatch' });
+    expect(await listed(cache)).toEqual([[weights.byteLength, 'whole']]);
+    expect(await digestFrom(test.hub.id, name, { cache, local_files_only: true })).toBe(digestOf(weights));
+    cache.room = 15 * mb;
+    expect(await digestFrom(test.hub.id, name, { cache })).toBe(digestOf(newer));
+    expect(await listed(cache)).toEqual([[newer.byteLength, 'whole']]);
+    expect(test.warnings).toEqual([]);
+  });
+});
+
+it('what is cleared while it is downloaded is not kept, and not damaged', async () => {
+  const cache = new MemoryCache();
+  let cleared = 0;
+  await readFile(test.hub.id, name, { cache }, (bytes) => {
+    if (bytes > 9 * mb && cleared++ === 0) cache.kept.clear();
+  });
+  expect(await listResponses(cache)).toEqual([]);
+  expect(await digestFrom(test.hub.id, name, { cache })).toBe(digestOf(weights));
+  expect(test.warnings.map(({ code }) => code)).toEqual(['not_kept']);
 });
 
 it('a lost piece of a file that is another one by now is not fetched from that', async () => {

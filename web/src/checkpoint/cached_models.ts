@@ -1,7 +1,6 @@
 // Cached downloads: listCache() lists them, clearCache() removes them. Their code is loaded on the first call.
 
-import { remoteHost } from '../support/config.js';
-import { ClearformerError, textOf, unreadable } from '../support/error.js';
+import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { isNode } from '../support/platform.js';
 import type { CachedModel } from './store.js';
@@ -25,17 +24,8 @@ export interface CacheClearOptions extends CacheListOptions {
 export async function listCache(options: CacheListOptions = {}): Promise<CachedModel[]> {
   const cache_dir = checked('listCache', options, ['cache_dir']);
   if (isNode()) return (await import('./disk_listing.js')).listDisk(cache_dir);
-  const { browserCache, cachePlace, listResponses } = await import('./response_store.js');
-  const models = new Map<string, CachedModel>();
-  const cache = await browserCache();
-  for (const { href, bytes, complete } of cache ? await listResponses(cache).catch(damaged(cachePlace)) : []) {
-    const { source, revision, file } = partsOf(href);
-    const model = models.get(source) ?? { source, where: cachePlace, bytes: 0, files: [] };
-    model.bytes += bytes;
-    model.files.push({ file, revision, bytes, complete });
-    models.set(source, model);
-  }
-  return [...models.values()];
+  const { inBrowserCache, listResponses } = await import('./response_listing.js');
+  return inBrowserCache(listResponses, []);
 }
 
 /**
@@ -46,10 +36,8 @@ export async function clearCache(options: CacheClearOptions = {}): Promise<numbe
   const cache_dir = checked('clearCache', options, ['cache_dir', 'source']);
   const { source } = options;
   if (isNode()) return (await import('./disk_listing.js')).clearDisk(source, cache_dir);
-  const { browserCache, cachePlace, clearResponses } = await import('./response_store.js');
-  const isMeant = (href: string) => source === undefined || partsOf(href).source === source;
-  const cache = await browserCache();
-  return cache ? clearResponses(cache, isMeant).catch(damaged(cachePlace)) : 0;
+  const { clearResponses, inBrowserCache } = await import('./response_listing.js');
+  return inBrowserCache((cache) => clearResponses(cache, source), 0);
 }
 
 function checked(call: string, options: CacheClearOptions, known: readonly string[]): string | undefined {
@@ -63,21 +51,4 @@ function checked(call: string, options: CacheClearOptions, known: readonly strin
   if (cache_dir === undefined || isNode()) return cache_dir;
   const message = `${call}: cache_dir: a browser has no folders, but one cache for each site`;
   throw new ClearformerError('unsupported', message, { option: 'cache_dir' });
-}
-
-const damaged = (where: string) => (cause: unknown) => {
-  throw unreadable(where, { where }, cause);
-};
-
-/** Splits a file's address into source, revision and name, for the Hub or any other folder. */
-function partsOf(href: string): { source: string; revision: string; file: string } {
-  const host = `${remoteHost()}/`;
-  const [, source, revision, file] =
-    (href.startsWith(host) && /^([\w.-]+(?:\/[\w.-]+)?)\/resolve\/([^/]+)\/([^?]+)/.exec(href.slice(host.length))) ||
-    [];
-  if (source !== undefined && revision !== undefined && file !== undefined)
-    return { source, revision: decodeURIComponent(revision), file: decodeURIComponent(file) };
-  const { pathname } = new URL(href);
-  const name = pathname.slice(pathname.lastIndexOf('/') + 1);
-  return { source: new URL('.', href).href, revision: '', file: decodeURIComponent(name) };
 }

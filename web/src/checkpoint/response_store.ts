@@ -1,5 +1,6 @@
 // A cache of downloads made of responses: the browser's Cache, or a caller's own. The last piece of a file is stored
-// under the file's own URL and written last; the other pieces have URLs of their own.
+// under the file's own URL and written last; the other pieces have URLs of their own. A newer version is downloaded
+// beside the one that is kept: until it is complete, that one can be read.
 
 import { digests } from './digest_part.js';
 import type { RemoteFile } from './remote_file.js';
@@ -16,8 +17,7 @@ export interface CacheLike {
 }
 
 /** The browser cache for downloads. */
-const cacheName = 'clearformer';
-export const cachePlace = `the browser's cache '${cacheName}'`;
+export const cacheName = 'clearformer';
 
 /** The browser's cache; undefined if there is none (insecure context, no space), or it is forbidden (sandboxed frame). */
 export async function browserCache(): Promise<Cache | undefined> {
@@ -38,7 +38,7 @@ async function lookIn(cache: CacheLike, address: string): Promise<Response | und
 }
 
 // Stored as headers of our own, since a page may not see all headers of another host.
-const headers = {
+export const headers = {
   version: 'x-clearformer-version',
   /** Bytes of the file. */
   size: 'x-clearformer-size',
@@ -46,24 +46,38 @@ const headers = {
   kept: 'x-clearformer-kept',
   /** SHA-256 of the piece. */
   digest: 'x-clearformer-sha256',
+  /** Where the other pieces of this version are. */
+  side: 'x-clearformer-side',
   /** The server does not have the file. */
   absent: 'x-clearformer-absent',
 } as const;
 
-const pieceKey = 'clearformer-piece';
+/** The query of a piece's URL. */
+export const pieceKey = 'clearformer-piece';
 
-/** A stored response, as listed by `listResponses`. */
-export interface KeptResponse {
-  href: string;
-  bytes: number;
-  /** Whether the file is complete. */
-  complete: boolean;
+/** The pieces of a version that is downloaded are on the other side than those of the version that is kept. */
+type Side = '' | 'b';
+const sideIn = (found: Headers): Side => (found.get(headers.side) === 'b' ? 'b' : '');
+const across = (side: Side): Side => (side === 'b' ? '' : 'b');
+
+function addressOf(href: string, side: Side, index: number): string {
+  const url = new URL(href);
+  url.searchParams.set(pieceKey, `${index}${side}`);
+  return url.href;
 }
 
-function addressOf(href: string, index: number): string {
-  const url = new URL(href);
-  url.searchParams.set(pieceKey, String(index));
-  return url.href;
+async function headersOf(cache: CacheLike, address: string): Promise<Headers> {
+  const found = await lookIn(cache, address);
+  await found?.body?.cancel();
+  return found?.headers ?? new Headers();
+}
+
+/** A version of a file in the cache. */
+interface Spot {
+  readonly href: string;
+  readonly version: string;
+  readonly size: number | null;
+  readonly side: Side;
 }
 
 /** Files under one URL, in a cache of responses. */
@@ -78,14 +92,13 @@ export class ResponseStore implements Store {
 
   async find(name: string): Promise<KeptFile | 'absent' | undefined> {
     const href = this.#address(name);
-    const first = await lookIn(this.#cache, href);
-    await first?.body?.cancel();
-    if (first === undefined) return undefined;
-    if (first.headers.has(headers.absent)) return 'absent';
-    const version = first.headers.get(headers.version) ?? '';
-    const size = Number(first.headers.get(headers.size) ?? Number.NaN);
-    if (Number.isNaN(size) || !isOf(first.headers, version)) return undefined;
-    return { size, version, shelf: new ResponseShelf(this.#cache, href, version, size), isSound: async () => true };
+    const found = await headersOf(this.#cache, href);
+    if (found.has(headers.absent)) return 'absent';
+    const version = found.get(headers.version) ?? '';
+    const size = Number(found.get(headers.size) ?? Number.NaN);
+    if (Number.isNaN(size) || !isOf(found, version)) return undefined;
+    const shelf = new ResponseShelf(this.#cache, { href, version, size, side: sideIn(found) });
+    return { size, version, shelf, isSound: async () => true };
   }
 
   async match({ name, version }: RemoteFile): Promise<KeptFile | undefined> {
@@ -98,8 +111,13 @@ export class ResponseStore implements Store {
     await this.#cache.put(this.#address(name), new Response(null, { headers: { [headers.absent]: commit } }));
   }
 
-  async open({ href, version, size }: RemoteFile, signal: AbortSignal | undefined): Promise<Shelf> {
-    return new ResponseShelf(this.#cache, href, version ?? '', size, await lockOf(href, signal));
+  async open({ href, size, ...file }: RemoteFile, signal: AbortSignal | undefined): Promise<Shelf> {
+    const unlock = await lockOf(href, signal);
+    const found = await headersOf(this.#cache, href);
+    const version = file.version ?? '';
+    const isNext = found.has(headers.digest) && !isOf(found, version);
+    const side = isNext ? across(sideIn(found)) : sideIn(found);
+    return new ResponseShelf(this.#cache, { href, version, size, side }, unlock);
   }
 }
 
@@ -122,19 +140,19 @@ function lockOf(href: string, signal: AbortSignal | undefined): Promise<() => vo
 class ResponseShelf implements Shelf {
   readonly where = 'the cache';
   readonly #cache: CacheLike;
-  readonly #href: string;
-  readonly #version: string;
-  readonly #size: number | null;
+  readonly #spot: Spot;
   #count: number;
   readonly #unlock: () => void;
 
-  constructor(cache: CacheLike, href: string, version: string, size: number | null, unlock: () => void = () => {}) {
+  constructor(cache: CacheLike, spot: Spot, unlock: () => void = () => {}) {
     this.#cache = cache;
-    this.#href = href;
-    this.#version = version;
-    this.#size = size;
+    this.#spot = spot;
     this.#unlock = unlock;
-    this.#count = size === null ? 0 : pieceCount(size);
+    this.#count = spot.size === null ? 0 : pieceCount(spot.size);
+  }
+
+  #address(index: number): string {
+    return addressOf(this.#spot.href, this.#spot.side, index);
   }
 
   async get(index: number): Promise<Uint8Array | undefined> {
@@ -151,10 +169,11 @@ class ResponseShelf implements Shelf {
   }
 
   async #found(index: number): Promise<Response | undefined> {
+    const { href, version } = this.#spot;
     const isLast = index === this.#count - 1;
-    for (const address of [...(isLast ? [this.#href] : []), addressOf(this.#href, index)]) {
+    for (const address of [...(isLast ? [href] : []), this.#address(index)]) {
       const found = await lookIn(this.#cache, address);
-      if (found !== undefined && isOf(found.headers, this.#version)) return found;
+      if (found !== undefined && isOf(found.headers, version)) return found;
       await found?.body?.cancel();
     }
     return undefined;
@@ -162,29 +181,48 @@ class ResponseShelf implements Shelf {
 
   async put(index: number, bytes: Uint8Array): Promise<void> {
     this.#count = Math.max(this.#count, index + 1);
-    const isMended = index === this.#count - 1 && isOf(await this.#headersOf(this.#href), this.#version);
-    await this.#put(isMended ? this.#href : addressOf(this.#href, index), bytes, this.#size);
+    const { href, size } = this.#spot;
+    const isMended = index === this.#count - 1 && (await this.#isKept());
+    await this.#put(isMended ? href : this.#address(index), bytes, size);
   }
 
-  async #headersOf(address: string): Promise<Headers> {
-    const found = await lookIn(this.#cache, address);
-    await found?.body?.cancel();
-    return found?.headers ?? new Headers();
+  /** Whether this version is the one that can be found. */
+  async #isKept(): Promise<boolean> {
+    return isOf(await headersOf(this.#cache, this.#spot.href), this.#spot.version);
   }
 
   async #put(address: string, bytes: Uint8Array, size: number | null): Promise<void> {
     const told: Record<string, string> = {
-      [headers.version]: this.#version,
+      [headers.version]: this.#spot.version,
+      [headers.side]: this.#spot.side,
       [headers.kept]: String(bytes.byteLength),
       [headers.digest]: await (await digests()).sha256Of(bytes),
       ...(size !== null && { [headers.size]: String(size) }),
     };
-    await this.#cache.put(address, new Response(bytes as BufferSource, { headers: told }));
+    const put = () => this.#cache.put(address, new Response(bytes as BufferSource, { headers: told }));
+    await put().catch(async (cause: unknown) => {
+      if ((cause as Error).name !== 'QuotaExceededError' || (await this.#isKept())) throw cause;
+      await forget(this.#cache, this.#spot.href); // without room for both the previous version goes
+      await this.#forgetFrom(across(this.#spot.side), 0);
+      await put();
+    });
   }
 
   async finish(index: number, bytes: Uint8Array): Promise<void> {
-    await this.#put(this.#href, bytes, index * pieceBytes + bytes.byteLength);
-    await forget(this.#cache, addressOf(this.#href, index)); // removes a previous download's
+    const { href, side } = this.#spot;
+    for (let each = 0; each < index; each++)
+      if ((await this.digest(each)) === undefined) throw new Error('its pieces were removed meanwhile');
+    await this.#put(href, bytes, index * pieceBytes + bytes.byteLength);
+    await this.#forgetFrom(side, index); // of previous downloads
+    await this.#forgetFrom(across(side), 0); // of the previous version
+  }
+
+  async #forgetFrom(side: Side, first: number): Promise<void> {
+    for (let index = first; ; index++) {
+      const address = addressOf(this.#spot.href, side, index);
+      if (!(await headersOf(this.#cache, address)).has(headers.digest)) return;
+      await forget(this.#cache, address);
+    }
   }
 
   async close(): Promise<void> {
@@ -194,48 +232,12 @@ class ResponseShelf implements Shelf {
   touch(): void {} // the browser releases a lock when its tab ends
 
   async drop(): Promise<void> {
-    await forget(this.#cache, this.#href);
-    for (let index = 0; index < this.#count; index++) await forget(this.#cache, addressOf(this.#href, index));
+    if (await this.#isKept()) await forget(this.#cache, this.#spot.href);
+    for (let index = 0; index < this.#count; index++) await forget(this.#cache, this.#address(index));
   }
 }
 
 async function forget(cache: CacheLike, address: string): Promise<void> {
   if (cache.delete !== undefined) await cache.delete(address);
   else if ((await cache.match(address)) !== undefined) await cache.put(address, new Response(null));
-}
-
-/** Lists the browser's cache, file by file. */
-export async function listResponses(cache: Pick<Cache, 'keys' | 'match'>): Promise<KeptResponse[]> {
-  const files = new Map<string, KeptResponse>();
-  for (const { url } of await cache.keys()) {
-    const found = (await cache.match(url))?.headers;
-    if (found === undefined || !found.has(headers.kept)) continue;
-    const href = wholeAddress(url);
-    const file = files.get(href) ?? { href, bytes: 0, complete: false };
-    file.bytes += Number(found.get(headers.kept));
-    file.complete ||= url === href;
-    files.set(href, file);
-  }
-  return [...files.values()];
-}
-
-/** Removes everything cached of the selected files. Resolves to the number of bytes. */
-export async function clearResponses(
-  cache: Pick<Cache, 'keys' | 'match' | 'delete'>,
-  isMeant: (href: string) => boolean,
-): Promise<number> {
-  let bytes = 0;
-  for (const { url } of await cache.keys()) {
-    if (!isMeant(wholeAddress(url))) continue;
-    bytes += Number((await cache.match(url))?.headers.get(headers.kept) ?? 0);
-    await cache.delete(url);
-  }
-  return bytes;
-}
-
-function wholeAddress(href: string): string {
-  const url = new URL(href);
-  if (!url.searchParams.has(pieceKey)) return href;
-  url.searchParams.delete(pieceKey);
-  return url.href;
 }
