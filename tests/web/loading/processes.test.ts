@@ -97,7 +97,7 @@ describe('a program that loads a model from the Hub', () => {
     const partial = join(home, 'hub/models--someone--model/.pieces');
     const weights = () => {
       try {
-        const notes = readdirSync(partial).filter((name) => name.length === 64);
+        const notes = readdirSync(partial).filter((name) => /^\w{64}\.clearformer\.incomplete$/.test(name));
         return notes.some((name) => /^\d+ \d+ \w{64}$/m.test(readFileSync(join(partial, name), 'utf8')));
       } catch {
         return false;

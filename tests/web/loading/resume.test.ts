@@ -1,9 +1,12 @@
 // Interrupted downloads: the next load fetches only the rest, of exactly the same file.
 
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { listResponses } from '../../../web/src/checkpoint/response_listing.js';
 import { openSource } from '../../../web/src/checkpoint/source.js';
 import { configure } from '../../../web/src/support/config.js';
+import { etagOf } from '../support/hub.js';
 import { MemoryCache } from '../support/memory_cache.js';
 import { noise } from '../support/noise.js';
 import { bench, digestFrom, digestOf, readFile } from '../support/reading.js';
@@ -84,6 +87,20 @@ it('a piece of a cache of answers that changed is mended in its place, the last 
     expect(await digestFrom(test.hub.id, name, { cache })).toBe(digestOf(weights));
     expect(test.warnings).toHaveLength(1);
   }
+});
+
+it('a file on disk that Python has completed is found, and what was begun of it is removed', async () => {
+  const { cache_dir } = test;
+  await brokenOff({ cache_dir }, 6 * mb);
+  const folder = (...path: string[]) => join(cache_dir, 'models--someone--model', ...path);
+  for (const made of ['refs', `snapshots/${test.hub.commit}`]) mkdirSync(folder(made), { recursive: true });
+  writeFileSync(folder('blobs', etagOf(name, weights)), weights);
+  writeFileSync(folder('refs/main'), test.hub.commit);
+  symlinkSync(`../../blobs/${etagOf(name, weights)}`, folder('snapshots', test.hub.commit, name));
+  for (const local_files_only of [true, false])
+    expect(await digestFrom(test.hub.id, name, { cache_dir, local_files_only })).toBe(digestOf(weights));
+  expect([test.hub.downloads, test.warnings]).toEqual([[], []]);
+  for (const kind of ['blobs', '.pieces']) expect(readdirSync(folder(kind))).toEqual([etagOf(name, weights)]);
 });
 
 describe('a newer version, in a cache of answers', () => {

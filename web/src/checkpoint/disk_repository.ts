@@ -41,8 +41,9 @@ export class DiskRepository {
     return `v-${digestOf(`${version ?? this.revision} ${name}`)}`;
   }
 
+  /** The name of a blob while it is downloaded. */
   partial(name: string): string {
-    return this.blob(`${name}.clearformer.incomplete`);
+    return `${name}.clearformer.incomplete`;
   }
 
   pieces(name: string): string {

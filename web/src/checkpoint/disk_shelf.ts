@@ -13,16 +13,16 @@ interface PieceNote {
 
 /** The checksums of a file's pieces, one line each; for repeated pieces the last line counts. */
 export class PieceNotes {
-  readonly path: string;
+  #path: string;
   #notes: Promise<Map<number, PieceNote>> | undefined;
 
   constructor(path: string) {
-    this.path = path;
+    this.#path = path;
   }
 
   async #read(): Promise<Map<number, PieceNote>> {
     const text = await nodeModule('node:fs/promises')
-      .readFile(this.path, 'utf8')
+      .readFile(this.#path, 'utf8')
       .catch(() => '');
     const lines = [...text.matchAll(/^(\d+) (\d+) ([0-9a-f]{64})$/gm)];
     return new Map(lines.map(([, index, length, sha256 = '']) => [Number(index), { length: Number(length), sha256 }]));
@@ -49,14 +49,19 @@ export class PieceNotes {
   async add(pieces: ReadonlyMap<number, PieceNote>, mark = ''): Promise<void> {
     const { appendFile, mkdir } = nodeModule('node:fs/promises');
     await this.hold(pieces);
-    await mkdir(nodeModule('node:path').dirname(this.path), { recursive: true });
+    await mkdir(nodeModule('node:path').dirname(this.#path), { recursive: true });
     const lines = [...pieces].map(([index, { length, sha256 }]) => `${index} ${length} ${sha256}\n`);
-    await appendFile(this.path, lines.join('') + mark);
+    await appendFile(this.#path, lines.join('') + mark);
+  }
+
+  async move(path: string): Promise<void> {
+    await nodeModule('node:fs/promises').rename(this.#path, path);
+    this.#path = path;
   }
 
   async drop(): Promise<void> {
     this.#notes = undefined;
-    await nodeModule('node:fs/promises').rm(this.path, { force: true });
+    await nodeModule('node:fs/promises').rm(this.#path, { force: true });
   }
 }
 
@@ -67,6 +72,8 @@ export const downloadedMark = 'downloaded\n';
 interface Keeping {
   /** The path of the complete file. */
   readonly blob: string;
+  /** The path of its records. */
+  readonly pieces: string;
   readonly lock: DiskLock;
   register(): Promise<void>;
 }
@@ -130,11 +137,14 @@ export class DiskShelf implements Shelf {
     await this.put(index, bytes);
     await truncate(this.#path, index * pieceBytes + bytes.byteLength);
     await this.#notes.add(new Map(), downloadedMark);
-    const { blob, register } = this.#keeping ?? {};
-    if (blob === undefined) return;
-    if (blob !== this.#path && (await stat(this.#path)).ino === this.#inode) await rename(this.#path, blob);
+    if (this.#keeping === undefined) return;
+    const { blob, pieces, register } = this.#keeping;
+    if (blob !== this.#path && (await stat(this.#path)).ino === this.#inode) {
+      await this.#notes.move(pieces);
+      await rename(this.#path, blob);
+    }
     this.#path = blob;
-    await register?.();
+    await register();
   }
 
   touch(): void {

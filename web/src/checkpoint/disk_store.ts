@@ -65,20 +65,25 @@ export class DiskStore implements Store {
       const blob = repository.blob(name);
       const done = (await sizeOf(blob)) === file.size; // downloaded by another process meanwhile
       if (!done) await requireSpace(repository.folder, file.size ?? 0);
-      const notes = new PieceNotes(repository.pieces(name));
-      const keep = { blob, lock, register: () => this.#register(file, name) };
-      return new DiskShelf(notes, done ? blob : repository.partial(name), file.size, keep);
+      const current = done ? name : repository.partial(name);
+      const notes = new PieceNotes(repository.pieces(current));
+      const keep = { blob, pieces: repository.pieces(name), lock, register: () => this.#register(file, name) };
+      return new DiskShelf(notes, repository.blob(current), file.size, keep);
     } catch (thrown) {
       await lock.release();
       throw thrown;
     }
   }
 
-  /** Links a blob as a file of its commit. */
+  /** Links a blob as a file of its commit. What another download of it has left is removed. */
   async #register(file: RemoteFile, blob: string): Promise<void> {
-    await this.#repository.note(file.commit);
-    await this.#repository.point(file.commit ?? (await this.#repository.commit()), file.name, blob);
-    await this.#repository.describe();
+    const repository = this.#repository;
+    await repository.note(file.commit);
+    await repository.point(file.commit ?? (await repository.commit()), file.name, blob);
+    await repository.describe();
+    const partial = repository.partial(blob);
+    for (const path of [repository.blob(partial), repository.pieces(partial)])
+      await nodeModule('node:fs/promises').rm(path, { force: true });
   }
 }
 
