@@ -61,7 +61,8 @@ export async function clearResponses(
 ): Promise<number> {
   let bytes = 0;
   for (const { url } of await cache.keys()) {
-    if (source !== undefined && partsOf(wholeAddress(url)).source !== source) continue;
+    const href = wholeAddress(url);
+    if (source !== undefined && ![partsOf(href).source, folderOf(href)].includes(source)) continue;
     bytes += Number((await cache.match(url))?.headers.get(headers.kept) ?? 0);
     await cache.delete(url);
   }
@@ -75,15 +76,28 @@ function wholeAddress(href: string): string {
   return url.href;
 }
 
-/** Splits a file's address into source, revision and name, for the Hub or any other folder. */
+/**
+ * Splits a file's address into source, revision and name, for any other folder than the Hub's or one like it the name
+ * alone.
+ */
 function partsOf(href: string): { source: string; revision: string; file: string } {
-  const host = `${remoteHost()}/`;
+  const host = remoteHost();
+  const { origin, pathname } = new URL(href);
+  const path = href.slice(href.startsWith(`${host}/`) ? host.length : origin.length);
+  // The host of a load may have a path of its own, which comes before the id.
   const [, source, revision, file] =
-    (href.startsWith(host) && /^([\w.-]+(?:\/[\w.-]+)?)\/resolve\/([^/]+)\/([^?]+)/.exec(href.slice(host.length))) ||
-    [];
+    /^(?:\/[^?]*?)??\/([\w.-]+(?:\/[\w.-]+)?)\/resolve\/([^/]+)\/([^?]+)/.exec(path) ?? [];
   if (source !== undefined && revision !== undefined && file !== undefined)
-    return { source, revision: decodeURIComponent(revision), file: decodeURIComponent(file) };
-  const { pathname } = new URL(href);
-  const name = pathname.slice(pathname.lastIndexOf('/') + 1);
-  return { source: new URL('.', href).href, revision: '', file: decodeURIComponent(name) };
+    return { source, revision: decoded(revision), file: decoded(file) };
+  return { source: folderOf(href), revision: '', file: decoded(pathname.slice(pathname.lastIndexOf('/') + 1)) };
+}
+
+const folderOf = (href: string) => new URL('.', href).href;
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
