@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { readRequired } from '../../../web/src/checkpoint/files.js';
 import { openSource } from '../../../web/src/checkpoint/source.js';
 import { configure } from '../../../web/src/support/config.js';
-import { type Fault, Hub } from '../support/hub.js';
+import { etagOf, type Fault, Hub } from '../support/hub.js';
 import { noise } from '../support/noise.js';
 import { bench, digestFrom, digestOf, readFile, text } from '../support/reading.js';
 
@@ -226,6 +226,29 @@ describe('a text', () => {
     test.hub.faults.set('config.json', [{ method: 'HEAD', status: 200, headers: { 'content-length': '99999999' } }]);
     expect((await failureOf(config_of())).message).toContain('99999999 bytes');
     expect(test.hub.downloads).toEqual([]);
+  });
+});
+
+describe('a length that a browser is told without the encoding', () => {
+  const whole = `"${etagOf('config.json', config)}"`;
+  it.each([
+    ['is of the compressed form under a weak etag', 20, `W/${whole}`, null],
+    ['is of the compressed form under an etag of its own', 20, '"66f2-14"', null],
+    ['is of the compressed form, without an etag', 20, undefined, null],
+    ["is the file's under its checksum", config.byteLength, whole, config.byteLength],
+  ])('%s', async (_, length, etag, size) => {
+    const fetch = async (_url: unknown, { method }: RequestInit = {}) => {
+      const headers = { 'content-length': String(length), ...(etag && { etag }) };
+      const response = new Response(method === 'HEAD' ? null : (config as BodyInit), { headers });
+      return Object.defineProperty(response, 'type', { value: 'cors' });
+    };
+    configure({ fetch: fetch as typeof globalThis.fetch });
+    try {
+      expect((await openSource('a/b', { cache }).find('config.json'))?.size).toBe(size);
+      expect(await readFile('a/b', 'config.json', { cache })).toEqual(config);
+    } finally {
+      configure({ fetch: undefined });
+    }
   });
 });
 
