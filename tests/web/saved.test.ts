@@ -10,6 +10,7 @@ import {
   AutoModelForCausalLM,
   AutoModelForSeq2SeqLM,
   type Destination,
+  type GenerativeModel,
   inspect,
   type ModelInputs,
   type PreTrainedModel,
@@ -37,6 +38,8 @@ const saved = {
 } satisfies Record<string, () => Promise<PreTrainedModel>>;
 const names = Object.keys(saved) as (keyof typeof saved)[];
 const reopened = { gpt2: AutoModelForCausalLM, bart: AutoModelForSeq2SeqLM };
+
+const small = { model_type: 'gpt2', vocab_size: 11, n_positions: 8, n_embd: 4, n_layer: 1, n_head: 1 };
 
 async function logitsOf(model: PreTrainedModel, inputs: ModelInputs): Promise<Float32Array> {
   return ((await model(inputs)) as unknown as { logits: Tensor<'float32'> }).logits.data;
@@ -106,6 +109,30 @@ describe('save_pretrained', () => {
     const { task, problems } = await inspect(files);
     expect([task, problems.filter(({ code }) => code === 'missing_tensor')]).toEqual(['base', []]);
     await own.dispose();
+  });
+
+  it.each<[string, () => Promise<GenerativeModel>]>([
+    ['a folder', () => AutoModelForCausalLM.from_pretrained(fixturePath('models/gpt2/odd'))],
+    ['no files', () => AutoModelForCausalLM.from_config(small)],
+  ])('writes the generation_config that was changed, of a model from %s', async (_, made) => {
+    await using model = await made();
+    delete model.generation_config.use_cache;
+    const changes = { temperature: 2, repetition_penalty: 1, top_p: 0.5, max_new_tokens: 3, top_k: 4 };
+    Object.assign(model.generation_config, changes, { eos_token_id: Int32Array.of(2, 7) });
+    const files = await model.save_pretrained();
+    await using again = await AutoModelForCausalLM.from_pretrained(files);
+    expect(again.generation_config).toEqual({ ...model.generation_config, eos_token_id: [2, 7] });
+    const text = new TextDecoder().decode(files['generation_config.json']);
+    const numbers = Object.fromEntries(
+      [...text.matchAll(/"(\w+)": ([\d.]+)/g)].map(([, name, digits]) => [name, digits]),
+    );
+    expect(numbers).toMatchObject({
+      temperature: '2.0',
+      repetition_penalty: '1.0',
+      top_p: '0.5',
+      max_new_tokens: '3',
+      top_k: '4',
+    });
   });
 
   it('refuses rounded weights unless it is told to write what they stand for', async () => {

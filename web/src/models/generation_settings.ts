@@ -5,9 +5,9 @@ import { isObject } from '../support/kinds.js';
 import { refusedOption } from '../support/options.js';
 import { outputOptions, plainValue } from './generation_options.js';
 
-/** JSON of a value, of which lists are as in options. */
-const json = (value: unknown): string | undefined =>
-  JSON.stringify(value, (_, one) => (isObject(one) || one === undefined ? one : plainValue(one)));
+/** @internal JSON of a value, of which lists are as in options. */
+export const json = (value: unknown, indent?: number): string | undefined =>
+  JSON.stringify(value, (_, one) => (isObject(one) || one === undefined ? one : plainValue(one)), indent);
 
 type Settings = Readonly<Record<string, unknown>>;
 

@@ -111,8 +111,12 @@ export class GenerativeModel extends PreTrainedModel<CausalLMOutput> {
     return { hooks: this.hooks({ on_request: true }), engine: this.open().engine };
   }
 
+  /** @internal What was changed in its generation_config since it was loaded, as JSON. */
+  get changes(): string | undefined {
+    return changesIn(this.generation_config, this.#loaded);
+  }
+
   #generating(): GeneratingModel {
-    const generation_config = changesIn(this.generation_config, this.#loaded);
-    return { ...this.open(), tokenizer: () => this.ownTokenizer(), generation_config };
+    return { ...this.open(), tokenizer: () => this.ownTokenizer(), generation_config: this.changes };
   }
 }

@@ -9,6 +9,7 @@ import { toSafetensors } from '../tensor/safetensors.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { type AdaptedModel, readAdapter } from './adapters.js';
 import { classFor } from './class_names.js';
+import { json } from './generation_settings.js';
 
 /** The bytes of a file, in memory that threads do not share, for which TypeScript before 5.7 has no name. */
 type Bytes = ReturnType<Uint8Array['slice']>;
@@ -29,6 +30,9 @@ export interface SaveOptions {
 export interface SavedModel {
   readonly cfg: { readonly task: string };
   readonly files: { texts: { config: string; generation: string | undefined } };
+  readonly generation_config: Readonly<Record<string, unknown>>;
+  /** What was changed there, if it generates. */
+  readonly changes?: string | undefined;
   named_parameters(): Promise<ParameterInfo[]>;
   parameter(name: string): Promise<Tensor>;
 }
@@ -41,6 +45,7 @@ export async function savePretrained(
 ): Promise<SavedFiles> {
   const call = 'save_pretrained';
   checkOptions(call, options, ['dequantize']);
+  const generation = generationOf(model);
   const listed = await model.named_parameters();
   const quantized = listed.find((one) => one.quantized);
   if (quantized !== undefined && !options.dequantize) {
@@ -56,7 +61,7 @@ export async function savePretrained(
     'config.json': encoded(describing(model.cfg.task, texts.config)),
     'model.safetensors': safetensors(tensors),
   };
-  if (texts.generation !== undefined) files['generation_config.json'] = encoded(texts.generation);
+  if (generation !== undefined) files['generation_config.json'] = encoded(generation);
   return written(call, destination, files);
 }
 
@@ -79,6 +84,12 @@ function describing(task: string, text: string): string {
   return text
     .replace(/("architectures"\s*:\s*\[\s*)"(\w+)"/, (_, before, named) => `${before}"${classFor(task, named)}"`)
     .replace(/("(?:torch_)?dtype"\s*:\s*)"\w*"/g, '$1"float32"');
+}
+
+/** The text that was read, unless it was changed. Python's floats keep a point: transformers takes no 2 for 2.0. */
+function generationOf({ changes, generation_config, files }: SavedModel): string | undefined {
+  if (changes === undefined) return files.texts.generation;
+  return json(generation_config, 2)?.replace(/("(temperature|\w+_(penalty|p|cutoff))": -?\d+)(?=[,\n])/g, '$1.0');
 }
 
 /** As Python's safetensors with transformers' note of the framework, which its reader requires. */
