@@ -316,6 +316,58 @@ it.each([false, true])('backward of an optimiser is aborted between two layers; 
   await model.dispose();
 });
 
+describe.each([false, true])('what is not awaited keeps its order; worker: %s', (worker) => {
+  const batch = { input_ids: [[1, 2, 3]], labels: [[1, 2, 3]] };
+  const digest = (bytes: Uint8Array | undefined) =>
+    createHash('sha256')
+      .update(bytes as Uint8Array)
+      .digest('hex');
+  const stepped = async (model: GenerativeModel, options: object) => {
+    const optimizer = new SGD(model, { lr: 0.5, ...options });
+    await optimizer.backward(batch);
+    return optimizer;
+  };
+
+  it('files of a model, steps, edits and passes', async () => {
+    await using model = await AutoModelForCausalLM.from_pretrained(fixturePath('models/gpt2/odd'), { worker });
+    const optimizer = await stepped(model, {});
+    const written = async (one = model) => digest((await one.save_pretrained())['model.safetensors']);
+    const [before, , passed, after, , , edited] = await Promise.all([
+      written(),
+      optimizer.step(),
+      model(batch),
+      written(),
+      optimizer.dispose(),
+      model.edit_parameter('ln_f.weight', { op: 'scale', value: 2 }),
+      written(),
+    ]);
+    await using untrained = await AutoModelForCausalLM.from_pretrained(fixturePath('models/gpt2/odd'), { worker });
+    expect(before).toBe(await written(untrained));
+    expect(edited).toBe(await written());
+    await model.undo_edits();
+    expect(after).toBe(await written());
+    expect(passed).toEqual(await model(batch));
+    expect(new Set([before, after, edited]).size).toBe(3);
+  });
+
+  it('files of an adapter, steps and its release', async () => {
+    await using model = await AutoModelForCausalLM.from_pretrained(fixturePath('llama_tiny/bias'), { worker });
+    await model.load_adapter(fixturePath('adapters/llama'));
+    const optimizer = await stepped(model, { adapter: 'default' });
+    const written = async () => digest((await model.save_adapter('default'))['adapter_model.safetensors']);
+    const first = await written();
+    const [before, , after] = await Promise.all([
+      written(),
+      optimizer.step(),
+      written(),
+      model.delete_adapter('default'),
+    ]);
+    expect(before).toBe(first);
+    expect(after).not.toBe(first);
+    expect(await failureOf(written)).toMatchObject({ code: 'invalid_argument' });
+  });
+});
+
 function abortion(): { signal: AbortSignal; abort: () => void } {
   const controller = new AbortController();
   return { signal: controller.signal, abort: () => controller.abort() };

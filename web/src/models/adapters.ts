@@ -9,7 +9,6 @@ import { type Engine, releaseHandle } from '../runtime/engine.js';
 import type { AdapterUpdate } from '../runtime/weight_calls.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
-import { Tensor } from '../tensor/tensor.js';
 import { checkLoraConfig, isTarget, type LoraConfig, rankAndScale } from './adapter_config.js';
 import {
   adapterNames,
@@ -205,22 +204,6 @@ export async function deleteAdapter(model: AdaptedModel, names: string | readonl
   }
 }
 
-/** @internal The file of the configuration and the matrices of an adapter under PEFT's names. */
-export async function readAdapter(
-  model: AdaptedModel,
-  adapter: string,
-): Promise<{ text: string; tensors: Record<string, Tensor<'float32'>> }> {
-  const text = requireKnown(model, adapter);
-  const { engine, model: handle } = model.open();
-  const { parameters } = await engine.call('parameter_list', { model: handle, adapter });
-  const tensors: Record<string, Tensor<'float32'>> = {};
-  for (const { name } of parameters) {
-    const { data, dims } = await engine.call('parameter_read', { model: handle, adapter, name });
-    tensors[name] = new Tensor('float32', data, dims);
-  }
-  return { text, tensors };
-}
-
 async function findWeights(folder: Folder, { signal }: ReadOptions): Promise<SourceFile> {
   const file = await folder.find(weightsFile, signal);
   if (file !== undefined && !file.html) return file;
@@ -265,7 +248,8 @@ function requireNew(model: AdaptedModel, name: unknown): void {
   throw new ClearformerError('invalid_argument', `adapter_name: '${name}' exists already: delete_adapter('${name}')`);
 }
 
-function requireKnown(model: AdaptedModel, name: string): string {
+/** @internal The file of the configuration of an adapter that there is. */
+export function requireKnown(model: AdaptedModel, name: string): string {
   const { configs } = stateOf(model);
   const text = configs.get(name);
   if (text !== undefined) return text;

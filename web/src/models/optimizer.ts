@@ -106,14 +106,16 @@ export abstract class Optimizer {
    */
   async backward(inputs: TrainingInputs, options: LossOptions = {}): Promise<number> {
     checkOptions('backward', options, ['label_smoothing', 'signal']);
-    const { engine, optimizer } = await this.#open();
-    const { labels: given, ...rest } = inputs ?? {};
-    if (given == null) throw invalid('labels', 'backward: there are no labels');
-    const { cfg } = this.#model;
-    const labels = labelsIn(given, cfg.task);
-    const run = forwardIn('backward', withDecoderInputs(cfg, rest, labels), engine);
-    const { label_smoothing = 0, signal } = options;
-    return (await engine.call('optimizer_backward', { ...run, optimizer, labels, label_smoothing }, signal)).loss;
+    const { loss } = await this.#ask(({ engine, optimizer }) => {
+      const { labels: given, ...rest } = inputs ?? {};
+      if (given == null) throw invalid('labels', 'backward: there are no labels');
+      const { cfg } = this.#model;
+      const labels = labelsIn(given, cfg.task);
+      const run = forwardIn('backward', withDecoderInputs(cfg, rest, labels), engine);
+      const { label_smoothing = 0, signal } = options;
+      return engine.call('optimizer_backward', { ...run, optimizer, labels, label_smoothing }, signal);
+    });
+    return loss;
   }
 
   /**
@@ -121,21 +123,20 @@ export abstract class Optimizer {
    * Resolves to the learning rate of this step.
    */
   async step(): Promise<number> {
-    const { engine, optimizer } = await this.#open();
-    return (await engine.call('optimizer_step', { optimizer, lr: this.lr })).lr;
+    const { lr } = this;
+    return (await this.#ask(({ engine, optimizer }) => engine.call('optimizer_step', { optimizer, lr }))).lr;
   }
 
   /** @internal */
   async clip(max_norm: number): Promise<number> {
-    const { engine, optimizer } = await this.#open();
-    return (await engine.call('optimizer_clip', { optimizer, max_norm })).norm;
+    return (await this.#ask(({ engine, optimizer }) => engine.call('optimizer_clip', { optimizer, max_norm }))).norm;
   }
 
   /** Releases the gradients and the optimiser's state; the weights remain as they are. */
   async dispose(): Promise<void> {
     this.#disposed = true;
-    const opened = await this.#opened?.catch(() => undefined); // the call that opened it rejects
-    await opened?.lease.release();
+    const opening = async () => this.#opened?.catch(() => undefined); // the call that opened it rejects
+    await this.#model.calls.ask(opening, async (opened) => opened?.lease.release());
   }
   /** For `using`: disposes without waiting. */
   [disposeSymbol](): void {
@@ -144,6 +145,11 @@ export abstract class Optimizer {
   /** For `await using`: the same as dispose(). */
   [asyncDisposeSymbol](): Promise<void> {
     return this.dispose();
+  }
+
+  /** In the order of the model's calls. */
+  #ask<R>(issue: (opened: Opened) => Promise<R>): Promise<R> {
+    return this.#model.calls.ask(() => this.#open(), issue);
   }
 
   async #open(): Promise<Opened> {

@@ -1,13 +1,14 @@
 // Models and adapters as files that transformers and PEFT open. Loaded at the first call.
 
-import type { ParameterInfo } from '../runtime/weights.js';
+import type { Handle } from '../runtime/border.js';
+import type { Engine } from '../runtime/engine.js';
 import type { Browser } from '../support/browser_types.js';
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { isNode, nodeModule } from '../support/platform.js';
 import { toSafetensors } from '../tensor/safetensors.js';
-import type { Tensor } from '../tensor/tensor.js';
-import { type AdaptedModel, readAdapter } from './adapters.js';
+import { Tensor } from '../tensor/tensor.js';
+import { type AdaptedModel, requireKnown } from './adapters.js';
 import { classFor } from './class_names.js';
 import { json } from './generation_settings.js';
 
@@ -27,52 +28,60 @@ export interface SaveOptions {
 }
 
 /** @internal A model, as far as its files need it. */
-export interface SavedModel {
+export interface SavedModel extends AdaptedModel {
   readonly cfg: { readonly task: string };
   readonly files: { texts: { config: string; generation: string | undefined } };
   readonly generation_config: Readonly<Record<string, unknown>>;
   /** What was changed there, if it generates. */
   readonly changes?: string | undefined;
-  named_parameters(): Promise<ParameterInfo[]>;
-  parameter(name: string): Promise<Tensor>;
 }
 
-/** @internal The model's weights with the edits in force, its configuration and generation options. */
+/**
+ * @internal The model's weights with the edits in force, its configuration and generation options. Calls `issued` once
+ * later calls may follow.
+ */
 export async function savePretrained(
   model: SavedModel,
   destination: Destination | undefined,
   options: SaveOptions,
+  issued: () => void,
 ): Promise<SavedFiles> {
   const call = 'save_pretrained';
   checkOptions(call, options, ['dequantize']);
   const generation = generationOf(model);
-  const listed = await model.named_parameters();
-  const quantized = listed.find((one) => one.quantized);
+  const { engine, model: handle } = model.open();
+  const own = { model: handle };
+  const { parameters } = await engine.call('parameter_list', own);
+  const quantized = parameters.find((one) => one.quantized);
   if (quantized !== undefined && !options.dequantize) {
     const remedy = "load the model with dtype 'fp32', or pass dequantize: true for the rounded numbers";
     throw new ClearformerError('unsupported', `${call}: ${quantized.name} is in ${quantized.dtype}: ${remedy}`, {
       tensor: quantized.name,
     });
   }
-  const tensors: Record<string, Tensor> = {};
-  for (const { name } of listed) tensors[name] = await model.parameter(name);
-  const { texts } = model.files;
   const files: SavedFiles = {
-    'config.json': encoded(describing(model.cfg.task, texts.config)),
-    'model.safetensors': safetensors(tensors),
+    'config.json': encoded(describing(model.cfg.task, model.files.texts.config)),
+    'model.safetensors': await safetensors(engine, own, parameters, issued),
   };
   if (generation !== undefined) files['generation_config.json'] = encoded(generation);
   return written(call, destination, files);
 }
 
-/** @internal An adapter as PEFT's folder. */
+/** @internal An adapter as PEFT's folder. Calls `issued` once later calls may follow. */
 export async function saveAdapter(
   model: AdaptedModel,
-  name: string,
+  adapter: string,
   destination: Destination | undefined,
+  issued: () => void,
 ): Promise<SavedFiles> {
-  const { text, tensors } = await readAdapter(model, name);
-  const files = { 'adapter_config.json': encoded(text), 'adapter_model.safetensors': safetensors(tensors) };
+  const text = requireKnown(model, adapter);
+  const { engine, model: handle } = model.open();
+  const own = { model: handle, adapter };
+  const { parameters } = await engine.call('parameter_list', own);
+  const files = {
+    'adapter_config.json': encoded(text),
+    'adapter_model.safetensors': await safetensors(engine, own, parameters, issued),
+  };
   return written('save_adapter', destination, files);
 }
 
@@ -92,9 +101,22 @@ function generationOf({ changes, generation_config, files }: SavedModel): string
   return json(generation_config, 2)?.replace(/("(temperature|\w+_(penalty|p|cutoff))": -?\d+)(?=[,\n])/g, '$1.0');
 }
 
-/** As Python's safetensors with transformers' note of the framework, which its reader requires. */
-function safetensors(tensors: Readonly<Record<string, Tensor>>): Uint8Array<ArrayBuffer> {
-  return toSafetensors(tensors, { format: 'pt' }) as Uint8Array<ArrayBuffer>;
+/**
+ * The tensors of one moment: the core is asked for all of them before later calls follow. As Python's safetensors with
+ * transformers' note of the framework, which its reader requires.
+ */
+async function safetensors(
+  engine: Engine,
+  own: { model: Handle; adapter?: string },
+  listed: readonly { name: string }[],
+  issued: () => void,
+): Promise<Bytes> {
+  const reading = listed.map(async ({ name }): Promise<[string, Tensor]> => {
+    const { data, dims } = await engine.call('parameter_read', { ...own, name });
+    return [name, new Tensor('float32', data, dims)];
+  });
+  issued();
+  return toSafetensors(Object.fromEntries(await Promise.all(reading)), { format: 'pt' }) as Bytes;
 }
 
 function encoded(text: string): Uint8Array<ArrayBuffer> {
