@@ -112,6 +112,10 @@ describe('templates', () => {
     expect(await told({ ...config, 'chat_template.jinja': 'new' })).toBe('new');
     expect(await told({ ...several, 'chat_template.jinja': 'new' })).toBe('new');
     expect(await told({ 'chat_template.jinja': '{{ messages[0].content }}' })).toBe('Hello');
+    for (const tokenizer_class of ['BertTokenizer', 'NllbTokenizer']) {
+      const ofClass = { 'tokenizer_config.json': { tokenizer_class, chat_template: 'old' } };
+      expect(await told({ ...ofClass, 'chat_template.jinja': 'new' })).toBe('new');
+    }
     expect(await told({ ...config, 'chat_template.json': { chat_template: 'json' } })).toBe('old');
     expect(await told({ 'chat_template.json': { chat_template: 'json' } })).toBeNull();
   });

@@ -133,11 +133,10 @@ async function completed(
   const wantsMap = config.added_tokens_decoder === undefined && !config.backend;
   const { tokenizer_class, padding_side } = config;
   const wantsModel = !tokenizer_class || (!padding_side && padsLeft(config));
-  const mayChat = wantsTemplate && [undefined, 'gpt2'].includes(familyOf(config)); // encoders and translators have no templates
   const [map, model, templates] = await Promise.all([
     wantsMap ? readOptional(folder, 'special_tokens_map.json', options) : undefined,
     wantsModel ? readOptional(folder, 'config.json', options) : undefined,
-    mayChat ? templatePart().then((part) => part.readTemplates(folder, options, texts)) : undefined,
+    wantsTemplate ? templatePart().then((part) => part.readTemplates(folder, options, texts)) : undefined,
   ]);
   const { additional_special_tokens, extra_special_tokens = additional_special_tokens, ...others } = config;
   const plain = { ...others, extra_special_tokens, ...templates };
