@@ -32,6 +32,24 @@ describe('chapter 7', () => {
     expect(complaints).toEqual([]);
   });
 
+  it.each([
+    ['block?l=1', 1280, 800],
+    ['masks?step=7', 390, 844],
+  ])('shows what has the focus in a step below the figure, %s at %i × %i', async (address, width, height) => {
+    const { page } = await site.open({ viewport: { width, height } }, address);
+    const tops = await page.evaluate(() =>
+      [...document.querySelectorAll<HTMLElement>('.step :is(a, button)')].map((link) => {
+        scrollTo(0, scrollY + link.getBoundingClientRect().top - 300);
+        const under = document.querySelector('main .figure')?.getBoundingClientRect().bottom ?? 0;
+        link.focus();
+        return link.getBoundingClientRect().top - under;
+      }),
+    );
+    expect(tops.length).toBeGreaterThan(0);
+    expect(Math.min(...tops)).toBeGreaterThanOrEqual(0);
+    await page.context().close();
+  });
+
   it('keeps the length of the vector with the norm behind the sum, and lets it grow with the norm before the box', async () => {
     const { page, complaints } = await site.visit('block?step=5');
     const { data, dims } = await numbersOf(page, 'norm(block(block(…)))');
