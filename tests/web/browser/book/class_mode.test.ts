@@ -140,10 +140,14 @@ it.each([
   ['kinds?lang=en', 800],
   ['seeing?step=1&lang=en', 800],
   ['saying?step=3&lang=de', 900],
+  ['saying?step=4&lang=de', 900],
 ] as const)('%s fits a small projector, %i high', async (address, height) => {
   const { page } = open;
   await page.setViewportSize({ width: 1280, height });
   await site.go(page, `${address}&class=1`);
+  const show = page.locator('footer.caption .primary');
+  if ((await show.count()) > 0) await show.click();
+  await settled(page);
   await laidOut(page);
   expect(await page.evaluate(figureOverflow)).toBeLessThanOrEqual(0);
 });

@@ -73,6 +73,18 @@ describe('chapter 8', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('has bars in class mode that can be compared', async () => {
+    const { page } = await site.open({ viewport: { width: 1280, height: 900 } }, 'saying?step=4&class=1&lang=de');
+    await page.getByRole('button', { name: 'Zeigen' }).click();
+    for (const step of [4, 3]) {
+      await site.go(page, `saying?step=${step}&class=1&lang=de`);
+      const bars = page.locator('cf-bars .bar svg');
+      const widths = await bars.evaluateAll((all) => all.map((bar) => bar.getBoundingClientRect().width));
+      expect(widths[0], `step ${step}`).toBeGreaterThan(60);
+    }
+    await page.context().close();
+  });
+
   it('tells the slice of the wheel as it is turned', async () => {
     const { page } = await site.visit('saying?step=4&temp=3');
     const told = /whose slice is ([\d.]+)/.exec(await page.locator('.step.on').innerText())?.[1];

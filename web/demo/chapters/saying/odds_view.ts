@@ -125,8 +125,8 @@ function bars(figure: FigureSaying, { odds, prompt }: Data): TemplateResult {
   const shown = odds.ranked.slice(0, figure.narrow || figure.inClass ? 4 : listed);
   const items = shown.map((id) => {
     const [was, now] = [model?.odds.data[id] ?? 0, last?.odds.data[id] ?? 0];
-    const note =
-      now === 0 ? labels.cut : Math.abs(now - was) > 1e-4 ? filled(labels.was, { share: percent(was) }) : undefined;
+    const changed = !figure.inClass && Math.abs(now - was) > 1e-4; // in class mode there is room for bars only
+    const note = now === 0 ? labels.cut : changed ? filled(labels.was, { share: percent(was) }) : undefined;
     return {
       label: pieceOf(prompt.shelved, id).label,
       value: figure.revealed ? now : was,

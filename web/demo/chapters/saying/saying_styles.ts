@@ -56,6 +56,7 @@ export const sayingStyles = css`
   .big { font: 600 44px/1.2 var(--cf-serif); }
   .large .text { font-size: 34px; }
   .large .with-side { grid-template-columns: minmax(0, 1fr) 380px; }
+  .large .draws > .counts { max-width: none; }
   .large .draws > .wide-bars { flex: 1 1 700px; max-width: 840px; }
   .large .controls { margin-bottom: 10px; }
   .large .caption { font-size: 25px; }

@@ -27,16 +27,21 @@ export function drawsView(figure: FigureSaying, { draws }: Data): TemplateResult
       <button type="button" class="primary" @click=${() => figure.choose({ seed: String(draws.seed + draws.count) })}>${filled(labels.again, { n: draws.count })}</button>
       <p class="verdict">${figure.revealed ? filled(labels.lastDraw, { token: draws.order.at(-1)?.label ?? '' }) : ''} ${filled(labels.seed, { seed: draws.seed })}</p>
     </div>
-    <div>
+    <div class="counts">
       <p class="caption">${filled(labels.counts, { n: draws.count })}</p>
       <cf-bars readonly source="generate({ num_return_sequences: ${draws.count}, max_new_tokens: 1, seed: ${draws.seed} })" label=${labels.countsName} max="1" .items=${items}></cf-bars>
     </div>
-    <div>
-      <p class="caption">${labels.inOrder}</p>
-      <p class="order">${figure.revealed ? draws.order.map(({ label }) => html`<span>${label}</span>`) : '?'}</p>
-    </div>
+    ${figure.inClass && figure.width < besideOrder ? '' : inOrder(figure, draws)}
   </div>`;
 }
+
+/** From this width on the order stands beside the bars in class mode, which has no room below them. */
+const besideOrder = 1500;
+
+const inOrder = ({ words: { labels }, revealed }: FigureSaying, { order }: Draws): TemplateResult => html`<div>
+  <p class="caption">${labels.inOrder}</p>
+  <p class="order">${revealed ? order.map(({ label }) => html`<span>${label}</span>`) : '?'}</p>
+</div>`;
 
 /** The wheel's rotation in turns: two per hundred samples, ending at the last token sampled. */
 function turnOf(figure: FigureSaying, { tokens, order, seed, count }: Draws): number {
