@@ -56,15 +56,9 @@ export const headers = {
 export const pieceKey = 'clearformer-piece';
 
 /** The pieces of a version that is downloaded are on the other side than those of the version that is kept. */
-type Side = '' | 'b';
-const sideIn = (found: Headers): Side => (found.get(headers.side) === 'b' ? 'b' : '');
-const across = (side: Side): Side => (side === 'b' ? '' : 'b');
-
-function addressOf(href: string, side: Side, index: number): string {
-  const url = new URL(href);
-  url.searchParams.set(pieceKey, `${index}${side}`);
-  return url.href;
-}
+type Side = string; // '' or 'b', which end their addresses
+const sideIn = (found: Headers): Side => found.get(headers.side) ?? '';
+const across = (side: Side): Side => (side ? '' : 'b');
 
 async function headersOf(cache: CacheLike, address: string): Promise<Headers> {
   const found = await lookIn(cache, address);
@@ -151,8 +145,10 @@ class ResponseShelf implements Shelf {
     this.#count = spot.size === null ? 0 : pieceCount(spot.size);
   }
 
-  #address(index: number): string {
-    return addressOf(this.#spot.href, this.#spot.side, index);
+  #address(index: number, side = this.#spot.side): string {
+    const url = new URL(this.#spot.href);
+    url.searchParams.set(pieceKey, index + side);
+    return url.href;
   }
 
   async get(index: number): Promise<Uint8Array | undefined> {
@@ -203,7 +199,7 @@ class ResponseShelf implements Shelf {
     await put().catch(async (cause: unknown) => {
       if ((cause as Error).name !== 'QuotaExceededError' || (await this.#isKept())) throw cause;
       await forget(this.#cache, this.#spot.href); // without room for both the previous version goes
-      await this.#forgetFrom(across(this.#spot.side), 0);
+      await this.#forgetPieces(across(this.#spot.side), 0);
       await put();
     });
   }
@@ -211,18 +207,18 @@ class ResponseShelf implements Shelf {
   async finish(index: number, bytes: Uint8Array): Promise<void> {
     const { href, side } = this.#spot;
     for (let each = 0; each < index; each++)
-      if ((await this.digest(each)) === undefined) throw new Error('its pieces were removed meanwhile');
+      if ((await this.digest(each)) === undefined) throw new Error('it was removed meanwhile');
     await this.#put(href, bytes, index * pieceBytes + bytes.byteLength);
-    await this.#forgetFrom(side, index); // of previous downloads
-    await this.#forgetFrom(across(side), 0); // of the previous version
+    await this.#forgetPieces(side, index); // of previous downloads
+    await this.#forgetPieces(across(side), 0); // of the previous version
   }
 
-  async #forgetFrom(side: Side, first: number): Promise<void> {
-    for (let index = first; ; index++) {
-      const address = addressOf(this.#spot.href, side, index);
-      if (!(await headersOf(this.#cache, address)).has(headers.digest)) return;
-      await forget(this.#cache, address);
-    }
+  /** Removes the pieces from `index` on: those before `least` and all that follow without a gap. */
+  async #forgetPieces(side: Side, index: number, least = 0): Promise<void> {
+    const address = this.#address(index, side);
+    if (index >= least && !(await headersOf(this.#cache, address)).has(headers.digest)) return;
+    await forget(this.#cache, address);
+    await this.#forgetPieces(side, index + 1, least);
   }
 
   async close(): Promise<void> {
@@ -233,7 +229,7 @@ class ResponseShelf implements Shelf {
 
   async drop(): Promise<void> {
     if (await this.#isKept()) await forget(this.#cache, this.#spot.href);
-    for (let index = 0; index < this.#count; index++) await forget(this.#cache, this.#address(index));
+    await this.#forgetPieces(this.#spot.side, 0, this.#count);
   }
 }
 
