@@ -19,6 +19,7 @@ import {
   Tensor,
 } from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { functionsPart } from '../../web/src/models/functions_part.js';
 import { failureOf } from './support/failures.js';
 import { storiesPath } from './support/references.js';
 import { optionsFor, variants } from './support/variants.js';
@@ -312,4 +313,12 @@ describe.each(variants)('functions at hook points (%s)', (variant) => {
     );
     expect(dead).toMatchObject({ code: 'worker_failed', message: expect.stringContaining('ended with code 3') });
   });
+});
+
+it('a script that is not the code of hook functions is named', async () => {
+  const message = expect.stringContaining("serve clearformer's dist/hook_functions.js there");
+  for (const script of ['0', 'export const received = 0', 'throw Error("no")']) {
+    const part = functionsPart(`data:text/javascript,${script}`);
+    await expect(part).rejects.toMatchObject({ code: 'unsupported', message });
+  }
 });

@@ -9,14 +9,17 @@ type Functions = Pick<typeof import('./received_functions.js'), 'received'>;
  * The name under which hook_functions.js leaves its exports in the worker: bundlers that find the file by its URL alone,
  * such as Parcel, take exports that no script imports out of it.
  */
-export const functionsName = 'clearformer_functions';
+export const functionsName = 'cf_hooks';
 
 export async function functionsPart(url: string | undefined): Promise<Functions> {
+  let why = 'another version';
   try {
     await import(/* @vite-ignore */ /* webpackIgnore: true */ url as string);
+    const { [functionsName]: found } = globalThis as { [functionsName]?: Functions };
+    if (found !== undefined) return found;
   } catch (cause) {
-    const cure = "serve clearformer's dist/hook_functions.js there, which script-src must allow, or pass worker: false";
-    throw new ClearformerError('unsupported', `hooks: the worker cannot load ${url} (${messageOf(cause)}): ${cure}`);
+    why = messageOf(cause);
   }
-  return (globalThis as unknown as Record<typeof functionsName, Functions>)[functionsName];
+  const cure = "serve clearformer's dist/hook_functions.js there, which script-src must allow, or pass worker: false";
+  throw new ClearformerError('unsupported', `hooks: the worker cannot load ${url} (${why}): ${cure}`);
 }
