@@ -228,9 +228,20 @@ describe.each([
       expect([await length(given), await length(given, true)]).toEqual([6, 6]);
     }
     for (const given of ['no', [true], undefined, {}, new Tensor('uint8', no, [1, 2, 1]).slice(0, 0)]) {
-      const failure = await failureOf(() => length(given));
-      expect([failure.code, failure.message]).toEqual(['invalid_argument', expect.stringContaining('each of 2 rows')]);
+      for (const listed of [false, true]) {
+        const { code, message } = await failureOf(() => length(given, listed));
+        expect([code, message]).toEqual(['invalid_argument', expect.stringContaining('each of 2 rows')]);
+      }
     }
+  });
+
+  it('refuses the scores that a member of a list gives before the next one sees them', async () => {
+    const seen: unknown[] = [];
+    const processors = new LogitsProcessorList();
+    processors.extend([(_ids, scores) => scores.view(-1), (_ids, scores) => void seen.push(scores)]);
+    const { code, message } = await failureOf(() => model.generate({ ...inputs, logits_processor: processors }));
+    const rule = /^LogitsProcessorList: logits_processor must give float32 \[1,/;
+    expect([code, message, seen]).toEqual(['invalid_argument', expect.stringMatching(rule), []]);
   });
 
   it('refuses promises of the members of a list', async () => {

@@ -1,8 +1,8 @@
 // Calls the caller's callbacks with all sequences so far, which only they need.
 
 import type { StepValue } from '../runtime/border.js';
-import { ClearformerError, textOf } from '../support/error.js';
-import { isTensor, Tensor } from '../tensor/tensor.js';
+import type { Tensor } from '../tensor/tensor.js';
+import { answersOf, scoresOf } from './generation_functions.js';
 import type { GenerationRequest } from './generation_options.js';
 
 /** The sequences of a generation with callbacks. */
@@ -23,22 +23,10 @@ export class Callbacks {
     this.#rows = Array.from(token_ids.data, (id, row) => [...parent(row), BigInt(id)]);
     const found = new Set<number>();
     for (const criterion of this.#request.criteria) {
-      const answer = this.#answers(await criterion(this.#copy()));
+      const answer = answersOf(this.#request.call, await criterion(this.#copy()), this.#rows.length);
       for (const row of this.#rows.keys()) if (answer[row]) found.add(row);
     }
     return [...found];
-  }
-
-  /** What a criterion says of each row: one answer for all, or a list or tensor with one for each. */
-  #answers(given: unknown): ArrayLike<unknown> {
-    const count = this.#rows.length;
-    if (typeof given === 'boolean') return Array(count).fill(given);
-    const list = isTensor(given) ? given.data : given;
-    if ((Array.isArray(list) || ArrayBuffer.isView(list)) && (list as Uint8Array).length === count) {
-      return Array.from(list as ArrayLike<unknown>, Boolean);
-    }
-    const message = `${this.#request.call}: stopping_criteria must give a boolean, or one for each of ${count} rows`;
-    throw new ClearformerError('invalid_argument', `${message}, got ${textOf(given)}`, { option: 'stopping_criteria' });
   }
 
   /** The scores [row, vocabulary] after the callers' processors. */
@@ -46,13 +34,7 @@ export class Callbacks {
     this.#branch(scores.dims[0] as number);
     let held = scores;
     for (const processor of this.#request.processors) {
-      const given = (await processor(this.#copy(), held)) ?? held;
-      if (!(given instanceof Tensor) || given.type !== 'float32' || String(given.dims) !== String(scores.dims)) {
-        const what = given instanceof Tensor ? `${given.type} [${given.dims}]` : textOf(given);
-        const message = `${this.#request.call}: logits_processor must give float32 [${scores.dims}], it gave ${what}`;
-        throw new ClearformerError('invalid_argument', message, { option: 'logits_processor' });
-      }
-      held = given;
+      held = scoresOf(this.#request.call, await processor(this.#copy(), held), held);
     }
     return held;
   }
