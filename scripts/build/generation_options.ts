@@ -8,7 +8,7 @@ import { inProject } from './fresh.js';
 
 const file = 'web/src/models/generation_options.ts';
 // Types that cannot be given as an argument, and options that request non-text outputs or choose parts of them. Token ids
-// are given as lists, not as `TypedIds`.
+// are given as numbers and lists of them, not as bigints and `TypedIds`.
 const notWords =
   /\b(NamesFilter|PreTrainedTokenizer|AbortSignal|Streamer|StoppingCriterion|StoppingCriteria|ScoresProcessor)\b/;
 const notText = /^(output_|select$)/;
@@ -45,7 +45,7 @@ export function generationOptions(): OptionDescription[] {
     if (section !== undefined) [group, description] = [section, ''];
     else if (comment !== undefined) description = plain(comment);
     else {
-      const words = type.replace(/\s+/g, ' ').replace(/ \| (TypedIds|undefined)\b/g, '');
+      const words = type.replace(/\s+/g, ' ').replace(/ \| (TypedIds|bigint|undefined)\b/g, '');
       options.push({ name, type: words, description, group });
     }
   }

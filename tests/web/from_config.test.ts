@@ -185,9 +185,11 @@ describe('from_config', () => {
     const model = await AutoModelForTokenClassification.from_config({
       ...config,
       num_labels: 4,
+      pad_token_id: 0n,
     });
     const text = new TextDecoder().decode((await model.save_pretrained())['config.json']);
     expect(text).toContain('"BertForTokenClassification"');
+    expect(text).toContain('"pad_token_id": 0,');
     expect(text).toMatch(/"hidden_dropout_prob": 0\.0\b/);
     await model.dispose();
     const mpt = configOf('mpt/odd');

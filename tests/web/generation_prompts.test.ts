@@ -45,6 +45,7 @@ it('of a pipeline begin with bos_token_id if they have none', async () => {
   const [begun] = alone.map((text) => ({ generated_text: text.slice('cat'.length) }));
   const other = await write('the cat sat', options);
   expect(await write('', options)).toEqual([begun]);
+  expect(await write('', { ...options, bos_token_id: 5n, pad_token_id: 1n })).toEqual([begun]);
   expect(await write(['', 'the cat sat', ' '], options)).toEqual([
     [begun],
     other,

@@ -65,6 +65,7 @@ describe('generation_config', () => {
   it.each<[string, (ids: number[]) => unknown]>([
     ['int32', (ids) => Int32Array.from(ids)],
     ['int64', (ids) => BigInt64Array.from(ids, BigInt)],
+    ['bigints', (ids) => ids.map(BigInt)],
     ['a tensor', (ids) => new Tensor('int64', BigInt64Array.from(ids, BigInt), [ids.length])],
   ])('of either has ids as %s, as options have', async (_, typed) => {
     const [first = 0, second = 0] = (await written()).slice(5);
@@ -108,10 +109,20 @@ describe('generation_config', () => {
     expect(await other.generate(inputs)).toBeInstanceOf(Tensor);
   });
 
-  it('of a model has no bigint', async () => {
-    model.generation_config.eos_token_id = 2n;
+  it('of either has single ids as bigints, and counts as numbers only', async () => {
+    const [end = 0] = (await written()).slice(8);
+    const expected = await written({ eos_token_id: end });
+    expect(expected.at(-1)).toBe(end);
+    const given = { eos_token_id: BigInt(end), pad_token_id: 0n, bos_token_id: 1n, forced_decoder_ids: null };
+    expect(await written(given)).toEqual(expected);
+    expect(await written({ generation_config: given })).toEqual(expected);
+    const own = { ...model.generation_config };
+    Object.assign(model.generation_config, given);
+    expect(await written()).toEqual(expected);
+    model.generation_config.max_length = 2n;
     const failure = await failureOf(() => written());
-    model.generation_config.eos_token_id = 2;
+    for (const name of ['max_length', ...Object.keys(given)]) delete model.generation_config[name];
+    Object.assign(model.generation_config, own);
     expect([failure.code, failure.message]).toEqual(['invalid_argument', expect.stringContaining('2n')]);
   });
 

@@ -190,6 +190,7 @@ describe('what is asked for', () => {
     expect(await spoken(french, english)).toBe(wanted);
     expect(await spoken(french, null, { language: 'en' })).not.toBe(wanted);
     expect(await spoken(english, english, { forced_decoder_ids: french })).toBe(wanted);
+    expect(await spoken(english, english, { forced_decoder_ids: french.map((pair) => pair.map(BigInt)) })).toBe(wanted);
     expect(await spoken(null, null, { generation_config: { forced_decoder_ids: french } })).toBe(wanted);
     const both = await failureOf(() => spoken(null, null, { forced_decoder_ids: french, language: 'fr' }));
     expect([both.code, both.message]).toEqual(['invalid_argument', expect.stringContaining('language')]);

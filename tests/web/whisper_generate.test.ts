@@ -88,6 +88,8 @@ describe('the prompt', () => {
     expect(await begin({ language: 'fr', task: 'translate' })).toEqual([start, 4, 6, 60]);
     expect(await begin({ language: 'fr', prompt_ids: [7, 20] })).toEqual([...[7, 20, start, 4, 5, 60]]);
     expect(await begin({ language: 'en', decoder_start_token_id: 8 })).toEqual([8, 3, 5, 60]);
+    const bigints = { language: 'en', decoder_start_token_id: 8n, prompt_ids: [7n, 20n] };
+    expect(await begin(bigints)).toEqual([...[7, 20, 8, 3, 5, 60]]);
     expect(await begin({ language: null, decoder_input_ids: [[1, 4]] })).toEqual([1, 4]);
     model.generation_config.language = 'french';
     expect(await begin({})).toEqual([start, 4, 5, 60]);

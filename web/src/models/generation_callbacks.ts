@@ -1,8 +1,8 @@
 // Calls the caller's callbacks with all sequences so far, which only they need.
 
 import type { StepValue } from '../runtime/border.js';
-import type { Tensor } from '../tensor/tensor.js';
-import { answersOf, scoresOf } from './generation_functions.js';
+import { ClearformerError, textOf } from '../support/error.js';
+import { Tensor } from '../tensor/tensor.js';
 import type { GenerationRequest } from './generation_options.js';
 
 /** The sequences of a generation with callbacks. */
@@ -23,7 +23,7 @@ export class Callbacks {
     this.#rows = Array.from(token_ids.data, (id, row) => [...parent(row), BigInt(id)]);
     const found = new Set<number>();
     for (const criterion of this.#request.criteria) {
-      const answer = answersOf(this.#request.call, await criterion(this.#copy()), this.#rows.length);
+      const answer = await criterion(this.#copy());
       for (const row of this.#rows.keys()) if (answer[row]) found.add(row);
     }
     return [...found];
@@ -34,7 +34,13 @@ export class Callbacks {
     this.#branch(scores.dims[0] as number);
     let held = scores;
     for (const processor of this.#request.processors) {
-      held = scoresOf(this.#request.call, await processor(this.#copy(), held), held);
+      const given = (await processor(this.#copy(), held)) ?? held;
+      if (!(given instanceof Tensor) || given.type !== 'float32' || String(given.dims) !== String(scores.dims)) {
+        const what = given instanceof Tensor ? `${given.type} [${given.dims}]` : textOf(given);
+        const message = `${this.#request.call}: logits_processor must give float32 [${scores.dims}], it gave ${what}`;
+        throw new ClearformerError('invalid_argument', message, { option: 'logits_processor' });
+      }
+      held = given;
     }
     return held;
   }

@@ -2,10 +2,11 @@
 // scores that tokens are chosen from.
 
 import { Callable } from '../support/callable.js';
-import { ClearformerError, textOf } from '../support/error.js';
-import { expectArgument, refusedOption } from '../support/options.js';
-import { isTensor, Tensor } from '../tensor/tensor.js';
+import { ClearformerError } from '../support/error.js';
+import { expectArgument } from '../support/options.js';
+import type { Tensor } from '../tensor/tensor.js';
 import { idList, type TokenIds } from '../text/token_lists.js';
+import { answersOf } from './generation_options.js';
 
 /** Returns whether each sequence (its ids so far, including the prompt) ends, or one answer for all. */
 export type StoppingCriterion = (input_ids: bigint[][]) => Answer | Promise<Answer>;
@@ -18,27 +19,6 @@ type Answer = boolean | ArrayLike<boolean | number | bigint> | Tensor;
 export type ScoresProcessor = (input_ids: bigint[][], scores: Tensor<'float32'>) => Changed | Promise<Changed>;
 // biome-ignore lint/suspicious/noConfusingVoidType: a function that changes them in place gives nothing back
 type Changed = Tensor<'float32'> | void;
-
-/** @internal What a criterion says of each of `count` rows: one answer for all, or a list or tensor with one for each. */
-export function answersOf(call: string, given: unknown, count: number): readonly boolean[] {
-  if (typeof given === 'boolean') return Array(count).fill(given);
-  const list = isTensor(given) ? given.data : given;
-  if ((Array.isArray(list) || ArrayBuffer.isView(list)) && (list as Uint8Array).length === count) {
-    return Array.from(list as ArrayLike<unknown>, Boolean);
-  }
-  const rule = `must give a boolean, or one for each of ${count} rows`;
-  throw refusedOption(call, 'stopping_criteria', `${rule}, got ${textOf(given)}`);
-}
-
-/** @internal The scores after a processor that gave this for `held`. */
-export function scoresOf(call: string, given: unknown, held: Tensor<'float32'>): Tensor<'float32'> {
-  const scores = given ?? held;
-  if (scores instanceof Tensor && scores.type === 'float32' && String(scores.dims) === String(held.dims)) {
-    return scores as Tensor<'float32'>;
-  }
-  const what = scores instanceof Tensor ? `${scores.type} [${scores.dims}]` : textOf(scores);
-  throw refusedOption(call, 'logits_processor', `must give float32 [${held.dims}], it gave ${what}`);
-}
 
 function withoutCall(made: object): ClearformerError {
   return new ClearformerError('invalid_argument', `${made.constructor.name}: its class has no _call()`);
@@ -115,7 +95,7 @@ export class MaxLengthCriteria extends StoppingCriteria {
 export class EosTokenCriteria extends StoppingCriteria {
   readonly eos_token_id: readonly number[];
 
-  constructor(eos_token_id: number | TokenIds) {
+  constructor(eos_token_id: number | bigint | TokenIds) {
     super();
     this.eos_token_id = idList(eos_token_id, 'EosTokenCriteria');
   }
@@ -179,10 +159,9 @@ export class LogitsProcessorList extends LogitsProcessor {
   }
   /** @internal */
   override _call(input_ids: bigint[][], scores: Tensor<'float32'>): Tensor<'float32'> {
-    const list = 'LogitsProcessorList';
-    const changed = (held: Tensor<'float32'>, processor: SyncProcessor) =>
-      scoresOf(list, atOnce(list, processor(input_ids, held)), held);
-    return this.processors.reduce(changed, scores);
+    const changed = (processor: SyncProcessor, held: Tensor<'float32'>) =>
+      atOnce('LogitsProcessorList', processor(input_ids, held)) ?? held;
+    return this.processors.reduce((held, processor) => changed(processor, held), scores);
   }
   /** The processors, in order. */
   [Symbol.iterator](): Iterator<SyncProcessor> {

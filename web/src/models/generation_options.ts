@@ -15,8 +15,8 @@ import type { ScoresProcessor, StoppingCriterion } from './generation_functions.
 import type { NamesFilter } from './hooks.js';
 import type { EditOptions, Observation } from './observation.js';
 
-/** Token ids that are no array: as tokenizers and models have them. */
-type TypedIds = Int32Array | BigInt64Array | Tensor;
+/** Token ids as tokenizers and models have them. */
+type TypedIds = readonly bigint[] | Int32Array | BigInt64Array | Tensor;
 
 /**
  * Options common to `generate` and `generate_stream`. Defaults: generation_config.json, then Hugging Face's. null
@@ -73,11 +73,11 @@ export interface GenerationOptions extends EditOptions {
   /** [tokens, bias]: added to the score of the last token if it would complete the sequence. */
   sequence_bias?: readonly (readonly [readonly number[] | TypedIds, number])[] | null | undefined;
   /** The first new token, after a prompt of one token. */
-  forced_bos_token_id?: number | null | undefined;
+  forced_bos_token_id?: number | bigint | null | undefined;
   /** The token at max_length. */
-  forced_eos_token_id?: number | readonly number[] | TypedIds | null | undefined;
+  forced_eos_token_id?: number | bigint | readonly number[] | TypedIds | null | undefined;
   /** [[position, token], …]: the token at this position. */
-  forced_decoder_ids?: readonly (readonly [number, number | null])[] | null | undefined;
+  forced_decoder_ids?: readonly (readonly [number, number | bigint | null])[] | null | undefined;
   /** Tokens that never occur. */
   suppress_tokens?: readonly number[] | TypedIds | null | undefined;
   /** Tokens that do not occur as the first new one. */
@@ -118,13 +118,13 @@ export interface GenerationOptions extends EditOptions {
 
   // Special tokens; null: none.
   /** Tokens that end a sequence. */
-  eos_token_id?: number | readonly number[] | TypedIds | null | undefined;
+  eos_token_id?: number | bigint | readonly number[] | TypedIds | null | undefined;
   /** Pads the finished sequences of a batch. */
-  pad_token_id?: number | null | undefined;
+  pad_token_id?: number | bigint | null | undefined;
   /** The first token if there is no prompt. */
-  bos_token_id?: number | null | undefined;
+  bos_token_id?: number | bigint | null | undefined;
   /** The first token of the decoder. */
-  decoder_start_token_id?: number | null | undefined;
+  decoder_start_token_id?: number | bigint | null | undefined;
 
   // Output.
   /** Processed scores of every step, as used for the choice; for beam search, log-probabilities. */
@@ -173,7 +173,7 @@ export interface SpeechTask {
 /** What the prompt of a Whisper is made of where there are neither `decoder_input_ids` nor `forced_decoder_ids`. */
 export interface SpeechPrompt extends SpeechTask {
   /** Tokens before that prompt: `<|startofprev|>` and an earlier text. */
-  prompt_ids?: readonly number[] | Tensor | null | undefined;
+  prompt_ids?: readonly number[] | TypedIds | null | undefined;
 }
 
 /** Options of `generate`. */
@@ -216,7 +216,7 @@ export interface GenerationRequest {
   tokenizer: PreTrainedTokenizer | null | undefined;
   stop_strings: readonly string[];
   streamer: Streamer | null | undefined;
-  criteria: readonly StoppingCriterion[];
+  criteria: readonly ((ids: bigint[][]) => Promise<readonly boolean[]>)[];
   processors: readonly ScoresProcessor[];
 }
 
@@ -242,7 +242,7 @@ export function sortOptions(
   }
   const options: Record<string, OptionValue> = { stop_strings: null }; // handled in JavaScript
   for (const [option, value] of Object.entries(given)) {
-    if (value !== undefined && !ownOptions[call].includes(option)) options[option] = plainValue(value);
+    if (value !== undefined && !ownOptions[call].includes(option)) options[option] = plainValue(value, option);
   }
   const observe = async (): Promise<Observation> => {
     if (inside.every((name) => asked[name] === undefined)) return { request: lists, cause: (thrown) => thrown };
@@ -270,7 +270,9 @@ export function sortOptions(
     tokenizer,
     streamer,
     stop_strings: stopStrings(call, stop_strings),
-    criteria: functionsIn(call, 'stopping_criteria', given.stopping_criteria),
+    criteria: functionsIn(call, 'stopping_criteria', given.stopping_criteria).map(
+      (one) => async (ids: bigint[][]) => answersOf(call, await one(ids), ids.length),
+    ),
     processors: functionsIn(call, 'logits_processor', given.logits_processor),
   };
 }
@@ -281,18 +283,32 @@ function functionsIn<F>(call: string, option: string, given: F | readonly F[] | 
   throw refusedOption(call, option, 'must be a function, or a list of functions');
 }
 
+/** @internal What a criterion says of each of `count` rows: one answer for all, or a list or tensor with one for each. */
+export function answersOf(call: string, given: unknown, count: number): readonly boolean[] {
+  const list = typeof given === 'boolean' ? Array(count).fill(given) : elementsOf(isTensor(given) ? given.data : given);
+  if (list?.length === count) return list.map(Boolean);
+  const rule = `must give a boolean, or one for each of ${count} rows`;
+  throw refusedOption(call, 'stopping_criteria', `${rule}, got ${textOf(given)}`);
+}
+
+/** Those of an array or typed array. */
+function elementsOf(list: unknown): unknown[] | undefined {
+  return Array.isArray(list) || (ArrayBuffer.isView(list) && !isObject(list))
+    ? Array.from(list as unknown[])
+    : undefined;
+}
+
 function stopStrings(call: string, value: unknown): string[] {
   const list: unknown[] = [value ?? []].flat();
   if (list.every((text): text is string => typeof text === 'string' && text !== '')) return list;
   throw refusedOption(call, 'stop_strings', 'must be texts, none of them empty');
 }
 
-/** A value for the core: typed arrays, and tensors with one axis, are lists. */
-export function plainValue(value: unknown): OptionValue {
+/** A value for the core: typed arrays, and tensors with one axis, are lists; ids may be bigints, alone and in lists. */
+export function plainValue(value: unknown, option = '_id'): OptionValue {
   if (value === null || ['boolean', 'string'].includes(typeof value)) return value as OptionValue;
-  if (Number.isFinite(value)) return value as number;
-  const list = isTensor(value) && value.dims.length === 1 ? value.data : value;
-  if (Array.isArray(list)) return list.map(plainValue);
-  if (ArrayBuffer.isView(list) && !isObject(list)) return Array.from(list as Int32Array, Number).map(plainValue);
-  return typeof value === 'bigint' ? `${value}n` : textOf(value); // the core refuses it, and knows the options
+  const number = typeof value === 'bigint' && option.endsWith('_id') ? Number(value) : value;
+  if (Number.isFinite(number)) return number as number;
+  const list = elementsOf(isTensor(value) && value.dims.length === 1 ? value.data : value);
+  return list?.map((one) => plainValue(one)) ?? textOf(value); // the core refuses it, and knows the options
 }

@@ -7,7 +7,7 @@ import { outputOptions, plainValue } from './generation_options.js';
 
 /** @internal JSON of a value, of which lists are as in options. */
 export const json = (value: unknown, indent?: number): string | undefined =>
-  JSON.stringify(value, (_, one) => (isObject(one) || one === undefined ? one : plainValue(one)), indent);
+  JSON.stringify(value, (name, one) => (isObject(one) || one === undefined ? one : plainValue(one, name)), indent);
 
 type Settings = Readonly<Record<string, unknown>>;
 

@@ -9,7 +9,7 @@ import { refusedOption } from '../support/options.js';
 import { integerMatrix } from '../tensor/integer_input.js';
 import { Tensor } from '../tensor/tensor.js';
 import { floats } from '../tensor/tensor_input.js';
-import type { GenerateOptions, SpeechTask } from './generation_options.js';
+import { type GenerateOptions, plainValue, type SpeechTask } from './generation_options.js';
 import { type PromptInputs, rowsOf } from './inputs.js';
 import type { CausalLMOutput } from './outputs.js';
 import type { PreTrainedModel } from './pre_trained_model.js';
@@ -110,7 +110,7 @@ function forcedTokens(
     throw new ClearformerError('invalid_argument', `${option} stand for language and task: give either`, { option });
   }
   const ofFiles = isNamed ? [] : (whisperConfig(model).forced_decoder_ids ?? model.config.forced_decoder_ids ?? []);
-  const held = isGiven ? given : ofFiles;
+  const held = plainValue(isGiven ? given : ofFiles);
   const pairs = Array.isArray(held) ? held.flat() : [undefined];
   const isRead = (id: unknown, i: number) => (i % 2 ? id === null || Number.isInteger(id) : id === i / 2 + 1);
   if (typeof pairs[0] === 'number' && pairs[0] !== 1) return [];
@@ -162,7 +162,7 @@ export async function prompted<O extends GenerateOptions>(
   }
   const { data, dims } = floats('input_features', inputs.input_features as Tensor);
   const times = own.return_timestamps ?? whisperConfig(model).return_timestamps ?? false;
-  const asked = { language, task, times, start: own.decoder_start_token_id };
+  const asked = { language, task, times, start: plainValue(own.decoder_start_token_id ?? null) as number | null };
   const { ids } = await whisperPrompt(model, new Tensor('float32', data, [...dims]), asked, own.signal);
   const [before = []] = prompt_ids ? rowsOf(integerMatrix('prompt_ids', prompt_ids)) : [];
   const decoder_input_ids = ids.map((row) => [...before, ...row]);

@@ -2,6 +2,7 @@
 
 import type { ReadOptions } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
+import { plainValue } from '../models/generation_options.js';
 import { GenerativeModel } from '../models/generative_model.js';
 import { ClearformerError } from '../support/error.js';
 import { refusedOption } from '../support/options.js';
@@ -136,7 +137,7 @@ export class TextGenerationPipeline extends Pipeline<
   /** Prompts padded on the left; of those without tokens the first one is that of `generate` without a prompt. */
   #begun(
     given: Prompts,
-    { bos_token_id = this.model.generation_config.bos_token_id as number | null }: TextGenerationOptions,
+    { bos_token_id = this.model.generation_config.bos_token_id as number | bigint | null }: TextGenerationOptions,
   ): Prompts {
     const [rows = 0, width = 0] = given.input_ids.dims;
     const blank = () => new Tensor('int64', new BigInt64Array(rows), [rows, 1]);
@@ -144,11 +145,11 @@ export class TextGenerationPipeline extends Pipeline<
     for (let row = 0; row < rows; row++) {
       const last = (row + 1) * Math.max(width, 1) - 1;
       if (attention_mask.data[last] !== 0n) continue;
-      if (!Number.isInteger(bos_token_id)) {
+      if (!Number.isInteger(plainValue(bos_token_id))) {
         const why = `a prompt has no tokens, and bos_token_id is ${bos_token_id}`;
         throw new ClearformerError('invalid_argument', `${this.task}: ${why}`, { option: 'bos_token_id' });
       }
-      input_ids.data[last] = BigInt(bos_token_id as number);
+      input_ids.data[last] = BigInt(bos_token_id as number | bigint);
       attention_mask.data[last] = 1n;
     }
     return { input_ids, attention_mask };

@@ -88,7 +88,8 @@ function textFor(config: PretrainedConfig, task: string): string {
   const { architectures } = config;
   const [named] = Array.isArray(architectures) ? architectures : [];
   const own = named === undefined ? config : { ...config, architectures: [classFor(task, textOf(named))] };
-  return JSON.stringify(own, undefined, 2).replace(floats, '$1.0');
+  const plain = (_: string, one: unknown) => (typeof one === 'bigint' ? Number(one) : one);
+  return JSON.stringify(own, plain, 2).replace(floats, '$1.0');
 }
 
 /** The special tokens of the class that the config does not set: a new model generates with them, a folder's without. */
