@@ -366,6 +366,36 @@ describe.each([false, true])('what is not awaited keeps its order; worker: %s', 
     expect(after).not.toBe(first);
     expect(await failureOf(written)).toMatchObject({ code: 'invalid_argument' });
   });
+
+  it('adapters that are loaded, set and released, one of them in vain', async () => {
+    await using model = await AutoModelForCausalLM.from_pretrained(fixturePath('llama_tiny/bias'), { worker });
+    const inputs = { input_ids: [[3, 9, 4, 20, 7]] };
+    const passed = async () => digest(new Uint8Array((await model(inputs)).logits.data.buffer));
+    const text = async () => [...(await model.generate(inputs, { max_new_tokens: 12 })).data].join();
+    const load = (name: string) => model.load_adapter(fixturePath(`adapters/${name}`), { adapter_name: 'a' });
+    const [before, , , failure, loaded, names, , without, , , again, , , released] = await Promise.all([
+      passed(),
+      load('llama'),
+      model.set_adapter('a', { scale: 3 }),
+      failureOf(() => load('nowhere')),
+      passed(),
+      model.active_adapters(),
+      model.disable_adapters(),
+      passed(),
+      model.enable_adapters(),
+      failureOf(() => load('llama')),
+      passed(),
+      model.delete_adapter('a'),
+      load('llama'),
+      model.active_adapters(),
+    ]);
+    expect([failure.code, names, released, without, again]).toEqual(['file_not_found', ['a'], ['a'], before, loaded]);
+    await model.delete_adapter('a');
+    const [unchanged, plain] = [await passed(), await text()];
+    const [, generated] = await Promise.all([load('llama'), text()]);
+    expect([unchanged, generated]).toEqual([before, await text()]);
+    expect(generated).not.toBe(plain);
+  });
 });
 
 function abortion(): { signal: AbortSignal; abort: () => void } {

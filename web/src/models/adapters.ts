@@ -59,26 +59,35 @@ function stateOf(model: AdaptedModel): State {
   return state;
 }
 
-/** @internal Reads a PEFT folder; afterwards the adapter alone is in force. Returns its name. */
-export async function loadAdapter(model: AdaptedModel, source: Source, options: LoadAdapterOptions): Promise<string> {
+/** @internal Reads a PEFT folder; gives what puts the adapter, alone, in force and resolves to its name. */
+export async function readAdapter(
+  model: AdaptedModel,
+  source: Source,
+  options: LoadAdapterOptions,
+): Promise<() => Promise<string>> {
   const call = 'load_adapter';
   checkOptions(call, options, [...sourceOptions, 'adapter_name', 'signal', 'integrity']);
   const { adapter_name = 'default', ...reading } = options;
   const { engine } = model.open();
-  requireNew(model, adapter_name);
+  if (typeof adapter_name !== 'string' || adapter_name === '') {
+    throw new ClearformerError('invalid_argument', `adapter_name: must be a text, got ${textOf(adapter_name)}`);
+  }
   const folder = openSource(source, reading);
   const { text } = await readRequired(folder, 'adapter_config.json', reading);
   const config: LoraConfig = JSON.parse(text);
   checkLoraConfig(config);
   const file = await findWeights(folder, reading);
   const { checkpoint, header } = await readWeights(engine, file, reading); // which the core has checked now
-  try {
-    await add(model, adapter_name, config, tensorShapes(header), checkpoint);
-    stateOf(model).configs.set(adapter_name, text);
-  } finally {
-    await releaseHandle(engine, checkpoint);
-  }
-  return adapter_name;
+  return async () => {
+    try {
+      requireNew(model, adapter_name);
+      await add(model, adapter_name, config, tensorShapes(header), checkpoint);
+      stateOf(model).configs.set(adapter_name, text);
+      return adapter_name;
+    } finally {
+      await releaseHandle(engine, checkpoint);
+    }
+  };
 }
 
 async function add(
@@ -240,10 +249,7 @@ async function readWeights(
   }
 }
 
-function requireNew(model: AdaptedModel, name: unknown): void {
-  if (typeof name !== 'string' || name === '') {
-    throw new ClearformerError('invalid_argument', `adapter_name: must be a text, got ${textOf(name)}`);
-  }
+function requireNew(model: AdaptedModel, name: string): void {
   if (!stateOf(model).configs.has(name)) return;
   throw new ClearformerError('invalid_argument', `adapter_name: '${name}' exists already: delete_adapter('${name}')`);
 }

@@ -194,6 +194,11 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
     return this.#order.ask(this.#whole(load), use);
   }
 
+  /** Later calls wait for it, since it reads and writes what is known of adapters. */
+  #adapt<R>(use: (part: Awaited<ReturnType<typeof adapting>>) => Promise<R>): Promise<R> {
+    return this.#order.run(this.#whole(adapting), use);
+  }
+
   /** Loads a part of the package, and that of the core with its functions. */
   #whole<P>(load: () => Promise<P>): () => Promise<P> {
     const { engine } = this.open();
@@ -303,27 +308,28 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
    * that this model does not have, `shape_mismatch`, `missing_tensor`, and like `from_pretrained`; nothing changes then.
    */
   async load_adapter(source: Source, options: LoadAdapterOptions = {}): Promise<string> {
-    return (await adapting()).loadAdapter(this, source, options);
+    const read = async () => (await adapting()).readAdapter(this, source, options);
+    return this.#order.run(read, (add) => add());
   }
   /** Puts the adapters of these names in force, added up, and no others; `scale` are factors of their scales. */
   async set_adapter(names: string | readonly string[], options: SetAdapterOptions = {}): Promise<void> {
-    return this.#with(adapting, ({ setAdapter }) => setAdapter(this, names, options));
+    return this.#adapt(({ setAdapter }) => setAdapter(this, names, options));
   }
   /** Later passes are those of the model without adapters, bit for bit, until `enable_adapters`. */
   async disable_adapters(): Promise<void> {
-    return this.#with(adapting, ({ enableAdapters }) => enableAdapters(this, false));
+    return this.#adapt(({ enableAdapters }) => enableAdapters(this, false));
   }
   /** Puts those that were set last in force again. */
   async enable_adapters(): Promise<void> {
-    return this.#with(adapting, ({ enableAdapters }) => enableAdapters(this, true));
+    return this.#adapt(({ enableAdapters }) => enableAdapters(this, true));
   }
   /** The names of the adapters in force. */
   async active_adapters(): Promise<string[]> {
-    return (await adapting()).activeAdapters(this);
+    return this.#order.run(adapting, async ({ activeAdapters }) => activeAdapters(this));
   }
   /** Releases adapters; those in force are so no longer. */
   async delete_adapter(names: string | readonly string[]): Promise<void> {
-    return this.#with(adapting, ({ deleteAdapter }) => deleteAdapter(this, names));
+    return this.#adapt(({ deleteAdapter }) => deleteAdapter(this, names));
   }
   /** The files of an adapter, for `load_adapter` and PEFT, also written to `destination`. */
   async save_adapter(name: string, destination?: Destination): Promise<SavedFiles> {

@@ -17,9 +17,10 @@ export class CallOrder {
     const before = this.#before;
     let issued = () => {};
     this.#waiting++;
-    this.#before = new Promise<void>((resolve) => {
+    const own = new Promise<void>((resolve) => {
       issued = resolve;
-    }).then(() => {
+    });
+    this.#before = Promise.all([before, own]).then(() => {
       this.#waiting--;
     });
     try {
