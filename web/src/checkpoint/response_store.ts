@@ -56,8 +56,8 @@ export const headers = {
 export const pieceKey = 'clearformer-piece';
 
 /** The pieces of a version that is downloaded are on the other side than those of the version that is kept. */
-type Side = string; // '' or 'b', which end their addresses
-const sideIn = (found: Headers): Side => found.get(headers.side) ?? '';
+type Side = '' | 'b'; // the end of their addresses
+const sideIn = (found: Headers): Side => (found.get(headers.side) ? 'b' : '');
 const across = (side: Side): Side => (side ? '' : 'b');
 
 async function headersOf(cache: CacheLike, address: string): Promise<Headers> {
