@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest';
 import { instructionsOf } from '../../../web/demo/book/instructions.js';
-import { endsOf } from '../../../web/demo/chapters/cost/time_view.js';
+import { endsOf, saidOf } from '../../../web/demo/chapters/cost/time_view.js';
 import { lengths } from '../../../web/demo/chapters/cost/timing.js';
 import { words as german } from '../../../web/demo/words/de/cost.js';
 import { words as english } from '../../../web/demo/words/en/cost.js';
@@ -22,6 +22,16 @@ it('tells which series ended before the longest text', () => {
     'Nur bis 256 Tokens gemessen, weil ein Aufruf dort länger als 25 ms gedauert hat: recurrent.',
   );
   expect(endsOf([upTo('attention', 512)], english.labels)).toBe('');
+});
+
+it('says in class mode nothing, or what is not in the note, below the times', () => {
+  const said = (note: string, ended: string, inClass: boolean) =>
+    saidOf({ series: [], offered: undefined, note, ended }, english.labels, inClass);
+  const { timeNote } = english.labels;
+  expect(said('a note', '', true)).toBe('');
+  expect(said('a note', 'It ended.', true)).toBe('It ended.');
+  expect(said('', 'It ended.', true)).toBe(`It ended. ${timeNote}`);
+  expect(said('a note', '', false)).toBe(timeNote);
 });
 
 it('names the instructions', () => {

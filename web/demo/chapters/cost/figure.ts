@@ -17,7 +17,7 @@ import { costCode } from './code.js';
 import { kinds, neighbourhood, works } from './counting.js';
 import './plot.js';
 import { cacheBytesOf, type DtypeCost, device, inDtypes, withCache } from './running.js';
-import { type Times, timesOf } from './time_view.js';
+import { saidOf, type Times, timesOf } from './time_view.js';
 import { lengths } from './timing.js';
 
 const views = ['work', 'time', 'path', 'cache', 'dtypes', 'device'] as const;
@@ -180,9 +180,10 @@ class FigureCost extends MeasuredFigure<Data, typeof words> {
     const { labels } = this.words;
     const peer = times?.series.some(({ name }) => name === labels.onnxruntime) ? ' session.run({ q, k, v });' : '';
     const source = `median ms of scaled_dot_product_attention(q, k, v);${peer} n × tanh(matmul(h, W)); conv1d(x, W)`;
+    const said = times ? saidOf(times, labels, this.inClass) : '';
     return html`<cost-plot source=${source} .series=${times?.series ?? []} .lengths=${lengths} .labels=${labels} .minFont=${this.minFont} .mostHeight=${this.#plotHeight}></cost-plot>
       ${times?.note ? html`<p class="verdict beside">${times.note}</p>` : ''}
-      <p class="verdict">${times?.ended} ${times?.note && this.inClass ? '' : labels.timeNote}</p>`;
+      ${said ? html`<p class="verdict">${said}</p>` : ''}`;
   }
 
   /** CSS pixels, with room for controls and notes; above the prose (narrow.css) figures take 45 % of the screen. */

@@ -60,6 +60,10 @@ export const endsOf = (series: readonly Series[], { endedEarly }: Pick<Labels, '
     .map((end) => filled(endedEarly, end))
     .join(' ');
 
+/** What is said below the times; in class mode a note takes the place of how they are measured. */
+export const saidOf = ({ ended, note }: Times, { timeNote }: Pick<Labels, 'timeNote'>, inClass: boolean): string =>
+  [ended, note && inClass ? '' : timeNote].filter(Boolean).join(' ');
+
 export async function timesOf(request: Request, signal: AbortSignal): Promise<Times> {
   const { d, k, labels } = request;
   const offered = await onnxruntimeBytes();
