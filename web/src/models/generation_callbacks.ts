@@ -3,7 +3,7 @@
 import type { StepValue } from '../runtime/border.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { Tensor } from '../tensor/tensor.js';
-import type { GenerationRequest } from './generation_options.js';
+import { answersOf, type GenerationRequest } from './generation_options.js';
 
 /** The sequences of a generation with callbacks. */
 export class Callbacks {
@@ -23,7 +23,7 @@ export class Callbacks {
     this.#rows = Array.from(token_ids.data, (id, row) => [...parent(row), BigInt(id)]);
     const found = new Set<number>();
     for (const criterion of this.#request.criteria) {
-      const answer = await criterion(this.#copy());
+      const answer = answersOf(this.#request.call, await criterion(this.#copy()), this.#rows.length);
       for (const row of this.#rows.keys()) if (answer[row]) found.add(row);
     }
     return [...found];

@@ -216,7 +216,7 @@ export interface GenerationRequest {
   tokenizer: PreTrainedTokenizer | null | undefined;
   stop_strings: readonly string[];
   streamer: Streamer | null | undefined;
-  criteria: readonly ((ids: bigint[][]) => Promise<readonly boolean[]>)[];
+  criteria: readonly StoppingCriterion[];
   processors: readonly ScoresProcessor[];
 }
 
@@ -270,9 +270,7 @@ export function sortOptions(
     tokenizer,
     streamer,
     stop_strings: stopStrings(call, stop_strings),
-    criteria: functionsIn(call, 'stopping_criteria', given.stopping_criteria).map(
-      (one) => async (ids: bigint[][]) => answersOf(call, await one(ids), ids.length),
-    ),
+    criteria: functionsIn(call, 'stopping_criteria', given.stopping_criteria),
     processors: functionsIn(call, 'logits_processor', given.logits_processor),
   };
 }
