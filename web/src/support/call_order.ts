@@ -17,10 +17,9 @@ export class CallOrder {
     const before = this.#before;
     let issued = () => {};
     this.#waiting++;
-    const own = new Promise<void>((resolve) => {
+    this.#before = new Promise<void>((resolve) => {
       issued = resolve;
-    });
-    this.#before = Promise.all([before, own]).then(() => {
+    }).then(() => {
       this.#waiting--;
     });
     try {
@@ -28,7 +27,7 @@ export class CallOrder {
       await before;
       return await issue(prepared, issued);
     } finally {
-      issued();
+      void before.then(issued); // one that fails while it is prepared lets none overtake those before it
     }
   }
 
