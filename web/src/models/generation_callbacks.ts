@@ -3,7 +3,8 @@
 import type { StepValue } from '../runtime/border.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { Tensor } from '../tensor/tensor.js';
-import { answersOf, type GenerationRequest } from './generation_options.js';
+import type { GenerationRequest } from './generation_options.js';
+import { answersOf } from './plain_values.js';
 
 /** The sequences of a generation with callbacks. */
 export class Callbacks {

@@ -6,7 +6,7 @@ import { ClearformerError } from '../support/error.js';
 import { expectArgument } from '../support/options.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { idList, type TokenIds } from '../text/token_lists.js';
-import { answersOf } from './generation_options.js';
+import { answersOf } from './plain_values.js';
 
 /** Returns whether each sequence (its ids so far, including the prompt) ends, or one answer for all. */
 export type StoppingCriterion = (input_ids: bigint[][]) => Answer | Promise<Answer>;

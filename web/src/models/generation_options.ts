@@ -2,18 +2,17 @@
 
 import type { HookPoint, OptionValue, OutputRequest, StepRequest } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
-import { textOf } from '../support/error.js';
-import { isObject } from '../support/kinds.js';
 import { checkKinds, expectArgument, refusedOption } from '../support/options.js';
 import { loadPart } from '../support/platform.js';
 import { warn } from '../support/warning.js';
-import { isTensor, type Tensor } from '../tensor/tensor.js';
+import type { Tensor } from '../tensor/tensor.js';
 import type { Streamer } from '../text/text_streamer.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import type { CapturePart } from './capture_parts.js';
 import type { ScoresProcessor, StoppingCriterion } from './generation_functions.js';
 import type { NamesFilter } from './hooks.js';
 import type { EditOptions, Observation } from './observation.js';
+import { plainValue } from './plain_values.js';
 
 /** Token ids as tokenizers and models have them. */
 type TypedIds = readonly bigint[] | Int32Array | BigInt64Array | Tensor;
@@ -281,32 +280,8 @@ function functionsIn<F>(call: string, option: string, given: F | readonly F[] | 
   throw refusedOption(call, option, 'must be a function, or a list of functions');
 }
 
-/** @internal What a criterion says of each of `count` rows: one answer for all, or a list or tensor with one for each. */
-export function answersOf(call: string, given: unknown, count: number): readonly boolean[] {
-  const list = typeof given === 'boolean' ? Array(count).fill(given) : elementsOf(isTensor(given) ? given.data : given);
-  if (list?.length === count) return list.map(Boolean);
-  const rule = `must give a boolean, or one for each of ${count} rows`;
-  throw refusedOption(call, 'stopping_criteria', `${rule}, got ${textOf(given)}`);
-}
-
-/** Those of an array or typed array. */
-function elementsOf(list: unknown): unknown[] | undefined {
-  return Array.isArray(list) || (ArrayBuffer.isView(list) && !isObject(list))
-    ? Array.from(list as unknown[])
-    : undefined;
-}
-
 function stopStrings(call: string, value: unknown): string[] {
   const list: unknown[] = [value ?? []].flat();
   if (list.every((text): text is string => typeof text === 'string' && text !== '')) return list;
   throw refusedOption(call, 'stop_strings', 'must be texts, none of them empty');
-}
-
-/** A value for the core: typed arrays, and tensors with one axis, are lists; ids may be bigints, alone and in lists. */
-export function plainValue(value: unknown, option = '_id'): OptionValue {
-  if (value === null || ['boolean', 'string'].includes(typeof value)) return value as OptionValue;
-  const number = typeof value === 'bigint' && option.endsWith('_id') ? Number(value) : value;
-  if (Number.isFinite(number)) return number as number;
-  const list = elementsOf(isTensor(value) && value.dims.length === 1 ? value.data : value);
-  return list?.map((one) => plainValue(one)) ?? textOf(value); // the core refuses it, and knows the options
 }

@@ -3,7 +3,8 @@
 import { textOf } from '../support/error.js';
 import { isObject } from '../support/kinds.js';
 import { refusedOption } from '../support/options.js';
-import { outputOptions, plainValue } from './generation_options.js';
+import { outputOptions } from './generation_options.js';
+import { plainValue } from './plain_values.js';
 
 /** @internal JSON of a value, of which lists are as in options. */
 export const json = (value: unknown, indent?: number): string | undefined =>

@@ -2,8 +2,8 @@
 
 import type { ReadOptions } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
-import { plainValue } from '../models/generation_options.js';
 import { GenerativeModel } from '../models/generative_model.js';
+import { plainValue } from '../models/plain_values.js';
 import { ClearformerError } from '../support/error.js';
 import { refusedOption } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';

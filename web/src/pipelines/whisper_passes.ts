@@ -3,9 +3,10 @@
 // fallbacks.
 
 import { expectNone } from '../checkpoint/file_rules.js';
-import { type GenerateOptions, plainValue } from '../models/generation_options.js';
+import type { GenerateOptions } from '../models/generation_options.js';
 import type { GenerateOutput } from '../models/generation_output.js';
 import type { GenerativeModel } from '../models/generative_model.js';
+import { plainValue } from '../models/plain_values.js';
 import { whisperConfig } from '../models/whisper_prompt.js';
 import { brokenHeadRules } from '../models/whisper_rules.js';
 import { ClearformerError } from '../support/error.js';
