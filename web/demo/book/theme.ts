@@ -1,11 +1,20 @@
-// The colour scheme: the system's until the reader chooses one, which is stored. Dispatches 'change'.
+// The colour scheme: the system's until the reader chooses one, which is stored, and where the system forces colours.
+// Dispatches 'change'.
 
 type Theme = 'light' | 'dark';
 
 const storageKey = 'clearformer-theme';
 const darkPreference = matchMedia('(prefers-color-scheme: dark)');
+const forcedColours = matchMedia('(forced-colors: active)');
 
 class ThemeState extends EventTarget {
+  #chosen: string | undefined;
+
+  /** Whether the reader can choose. */
+  get isFree(): boolean {
+    return !forcedColours.matches;
+  }
+
   get current(): Theme {
     const chosen = document.documentElement.dataset.theme;
     if (chosen === 'light' || chosen === 'dark') return chosen;
@@ -13,17 +22,24 @@ class ThemeState extends EventTarget {
   }
 
   toggle(): void {
-    const next: Theme = this.current === 'dark' ? 'light' : 'dark';
-    document.documentElement.dataset.theme = next;
-    keep(storageKey, next);
-    this.dispatchEvent(new Event('change'));
+    this.#chosen = this.current === 'dark' ? 'light' : 'dark';
+    keep(storageKey, this.#chosen);
+    this.#apply();
   }
 
   restore(): void {
-    const chosen = kept(storageKey);
-    if (chosen === 'light' || chosen === 'dark') document.documentElement.dataset.theme = chosen;
+    this.#chosen = kept(storageKey);
+    this.#apply();
+    forcedColours.addEventListener('change', this.#apply);
     darkPreference.addEventListener('change', () => this.dispatchEvent(new Event('change')));
   }
+
+  #apply = (): void => {
+    const { dataset } = document.documentElement;
+    if (this.isFree && (this.#chosen === 'light' || this.#chosen === 'dark')) dataset.theme = this.#chosen;
+    else delete dataset.theme;
+    this.dispatchEvent(new Event('change'));
+  };
 }
 
 /** Stores a choice if the browser allows it. */

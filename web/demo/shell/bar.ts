@@ -30,7 +30,7 @@ export function bar(app: BookApp, open: Open): TemplateResult {
       <button class="plain class-button" type="button" aria-pressed=${address.get('class') !== undefined} title=${shell.classTitle}
         @click=${() => app.toggleClass()}>${shell.classMode} <kbd>C</kbd></button>
       ${languages(app, open)}
-      ${icon(theme.current === 'dark' ? shell.toLight : shell.toDark, theme.current === 'dark' ? sun : moon, () => theme.toggle())}
+      ${icon(theme.current === 'dark' ? shell.toLight : shell.toDark, theme.current === 'dark' ? sun : moon, () => theme.toggle(), theme.isFree)}
     </div>
   </header>`;
 

@@ -358,6 +358,14 @@ it('choices, switches and pictures are seen in the colours of the system', async
     .click();
   await settled(page);
   expect(await knob(0)).toBe(highlight);
+  // What the reader chose without them takes effect again afterwards.
+  await page.emulateMedia({ forcedColors: 'none' });
+  await page.getByRole('button', { name: 'Light colours' }).click();
+  const chosen = () => page.evaluate(() => document.documentElement.dataset.theme);
+  expect(await chosen()).toBe('light');
+  await page.emulateMedia({ forcedColors: 'active' });
+  await expect.poll(chosen).toBe(undefined);
+  expect(await page.getByRole('button', { name: 'Light colours' }).count()).toBe(0);
   await site.go(page, 'seeing');
   const colours = await page.evaluate(() => {
     const picture = document.querySelector('figure-seeing')?.shadowRoot?.querySelector('patch-picture')?.shadowRoot;
