@@ -208,6 +208,8 @@ describe('the code of a figure', () => {
       'translate?t=%20',
       'head?view=batch&edit=blocks.1.attn.hook_z@h1:zero',
       'masks?mask=painted',
+      'kinds?l=9&h=9',
+      'seeing?step=2&k=1e9',
     ]);
     expect(faults).toEqual([]);
   });

@@ -283,6 +283,10 @@ describe('names of Object.prototype and numbers beyond all sense', () => {
     'heads?l=1e9&h=NaN',
     'kinds?l=-1&h=1.5',
     'laboratory?h=1.5',
+    'heads?step=2&c=1.5',
+    'block?c=1.5',
+    'block?step=6&q=1.5',
+    'saying?step=4&seed=1e400',
   ])('%s', async (address) => {
     const { page, complaints } = await site.visit(address);
     expect(await page.getByRole('alert').count()).toBe(0);

@@ -4,6 +4,7 @@
 import { four, two } from 'clearformer/elements';
 import { html, svg, type TemplateResult } from 'lit';
 import { filled } from '../../book/markup.js';
+import { within } from '../../book/within.js';
 import type { Data, FigureBlock } from './figure.js';
 import { type Curve, curves, type Neurons } from './neurons.js';
 import type { CellEvent } from './tensor_view.js';
@@ -17,7 +18,7 @@ export function mlpView(figure: FigureBlock, { reading, neurons }: Data): Templa
   const at = `${stack}.${layer}.mlp`;
   const { pre, post, linear, curve, own } = neurons;
   const count = pre.size;
-  const chosen = Math.max(0, Math.min(count - 1, figure.number('n') || 0));
+  const chosen = within(figure.number('n'), count);
   const room = figure.narrow ? figure.width - 30 : figure.width - (figure.width >= 1000 ? 290 : 0) - plot.width - 60;
   const cell = Math.max(1.5, Math.min(6, room / count));
   const strip = (

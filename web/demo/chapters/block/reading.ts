@@ -74,7 +74,7 @@ export async function subjectOf(book: Book, who: string, letters: string): Promi
   if (stack === 'encoder') return { ...about, given, tokens: sentence.tokens, of: sentence.of, focus: sentence.focus };
   const tokens = shelved.texts?.pieces(written) ?? [];
   const asked = Number(book.address.get('q') ?? Number.NaN);
-  const focus = asked >= 0 && asked < tokens.length ? asked : tokens.length - 1;
+  const focus = tokens[asked] ? asked : tokens.length - 1;
   return { ...about, given, tokens, of: tokens.length, focus };
 }
 

@@ -3,6 +3,7 @@
 import { four, two } from 'clearformer/elements';
 import { html, type TemplateResult } from 'lit';
 import { filled } from '../../book/markup.js';
+import { within } from '../../book/within.js';
 import { nameOf } from './diagram.js';
 import type { FigureBlock } from './figure.js';
 import { lengthOf, type Reading, rowsOf } from './reading.js';
@@ -39,7 +40,7 @@ export function tensorView(figure: FigureBlock, reading: Reading): TemplateResul
   const hook = `${stack}.${layer}.${part.id}`;
   const rows = rowsOf(reading, hook);
   const row = rows.slice(focus - from);
-  const column = Math.max(0, Math.min(shape.model - 1, figure.number('c') || 0));
+  const column = within(figure.number('c'), shape.model);
   return html`<p class="caption">${nameOf(figure, reading, part)} <span class="muted">${windowNote(figure, reading)}</span></p>
     <cf-matrix label=${part.kind === 'stream' ? 'x' : part.kind === 'norm' ? 'x̂' : 'Δx'} about=${hook} hue="stream" source="${hook}[0, ${from}:${from + shown}]" .numbers=${rows}
       .rowLabels=${rowNames(reading)} .cellWidth=${cellFor(figure, reading, shape.model)} .cellHeight=${figure.inClass ? 26 : 17} .selected=${{ row: focus - from, column }} .rails=${{ rows: [focus - from] }}

@@ -4,6 +4,7 @@ import { four, spoken, two } from 'clearformer/elements';
 import { html, type TemplateResult } from 'lit';
 import { filled } from '../../book/markup.js';
 import { vars } from '../../book/vars.js';
+import { within } from '../../book/within.js';
 import type { Data, FigureHeads } from './figure.js';
 import { boundOf, hueOf, odds } from './maps_view.js';
 import type { Mixing } from './projection.js';
@@ -27,7 +28,7 @@ export function joinView(figure: FigureHeads, { reading, mixing }: Data): Templa
   const block = `${stack}.${layer}`;
   const range = `${from}:${from + shown}`;
   const row = focus - from;
-  const column = Math.max(0, Math.min(model - 1, figure.number('c') || 0));
+  const column = within(figure.number('c'), model);
   const cell = pairCell(figure.width, Math.max(model, heads * width));
   const [low, high] = figure.inClass ? [3, 12] : [Math.max(2, Math.min(4, 256 / (heads * width))), 15];
   const names = reading.tokens.slice(from, from + shown).map(({ label }) => label);

@@ -4,7 +4,7 @@ import type { FigureCode } from '../../book/figure.js';
 import type { FigureKinds } from './figure.js';
 
 export function codeOf(figure: FigureKinds): FigureCode {
-  const [layer, head] = [figure.number('l'), figure.number('h')];
+  const [layer, head] = figure.chosenHead;
   const text = JSON.stringify(figure.value('t'));
   const masked = JSON.stringify(figure.data?.kinds?.filled.text ?? '');
   const pattern = `blocks.${layer}.attn.hook_pattern`;

@@ -114,7 +114,12 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
   }
 
   override get blocks(): readonly number[] {
-    return this.view === 'masks' ? [within(this.number('l'), blocks) + 1] : [];
+    return this.view === 'masks' ? [this.chosenHead[0] + 1] : [];
+  }
+
+  /** The block and the head whose masks are shown. */
+  get chosenHead(): readonly [layer: number, head: number] {
+    return [within(this.number('l'), blocks), within(this.number('h'), heads)];
   }
 
   get view(): View {
@@ -182,7 +187,7 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
 
   #masks(kinds: Kinds): TemplateResult {
     const { labels } = this.words;
-    const [layer, head] = [within(this.number('l'), blocks), within(this.number('h'), heads)];
+    const [layer, head] = this.chosenHead;
     const { decoder, encoder, both } = kinds;
     const left = weights(decoder.pass, 'blocks', layer, head);
     const full = weights(encoder.pass, 'blocks', layer, head);

@@ -7,6 +7,7 @@ import type { FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { filled } from '../../book/markup.js';
 import { MeasuredFigure } from '../../book/measured_figure.js';
+import { within } from '../../book/within.js';
 import type { words } from '../../words/en/saying.js';
 import { type Beams, beams } from './beams.js';
 import { beamsView } from './beams_view.js';
@@ -62,7 +63,7 @@ export class FigureSaying extends MeasuredFigure<Data, typeof words> {
   }
 
   get seed(): number {
-    return Math.max(0, Math.round(this.number('seed') || 0));
+    return within(this.number('seed'), Number.MAX_SAFE_INTEGER);
   }
 
   get beamWidth(): number {

@@ -2,6 +2,7 @@
 
 import { editedTl, editsCpp, editsJs } from '../../book/code_parts.js';
 import type { FigureCode } from '../../book/figure.js';
+import { within } from '../../book/within.js';
 import type { FigureSeeing, View } from './figure.js';
 import { cornerOf } from './geometry.js';
 import { isOwn, type Seen } from './reading.js';
@@ -40,7 +41,7 @@ function calls(figure: FigureSeeing, seen: Seen): Readonly<Record<View, string>>
   return {
     picture: scores,
     patches: `pixel_values.slice(0, ${channel}, [${row}, ${row + shape.patch}], [${column}, ${column + shape.patch}]);`,
-    kernels: `${embedded}\ncache.hook_embed.slice(0, ${place + special}, ${figure.number('k')});\n// with the checkpoint's own projection: await patch_embedding(pixel_values, weight, { bias })`,
+    kernels: `${embedded}\ncache.hook_embed.slice(0, ${place + special}, ${within(figure.number('k'), width)});\n// with the checkpoint's own projection: await patch_embedding(pixel_values, weight, { bias })`,
     positions: `${embedded}\n// hook_embed + hook_pos_embed = hook_full_embed\ncache.hook_full_embed.slice(0, ${place + special});`,
     similar: `const [, cache] = await model.run_with_cache(inputs, { names_filter: 'hook_pos_embed' });\nconst p = await rms_norm(cache.hook_pos_embed.slice(0, [${special}, null]), ${width}, { weight: Array(${width}).fill(${width} ** -0.5), eps: 1e-12 });\nconst cosines = await matmul(p, transposed(p)); // rows and columns exchanged`,
     heads: `${patterns}\ncache['blocks.${layer}.attn.hook_pattern'].slice(0, ${head}, ${token});`,
