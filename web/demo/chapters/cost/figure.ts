@@ -144,7 +144,7 @@ class FigureCost extends MeasuredFigure<Data, typeof words> {
         return html`<h3>${labels.multiplications}</h3>
           ${this.#bars(
             data,
-            'multiply_adds',
+            'multiply_adds / 1e6',
             ({ multiply_adds }) => multiply_adds / 1e6,
             ({ work }) => work,
           )}
@@ -202,8 +202,8 @@ class FigureCost extends MeasuredFigure<Data, typeof words> {
 
   #bars(data: Data, field: string, of: (one: Complexity) => number, note: (one: Complexity) => string): TemplateResult {
     const { n, d, k } = this.#sizes;
-    const sizes = `{ sequence_length: ${n}, d_model: ${d} }`;
     const r = neighbourhood(n, k);
+    const sizes = `{ sequence_length: ${n}, d_model: ${d}, kernel_size: ${k}, neighbourhood: ${r} }`;
     const labels: Readonly<Partial<Record<LayerKind, string>>> = this.words.labels;
     const items: Bar[] = data.counted.map((one, i) => ({
       label: filled(labels[kinds[i] ?? 'self_attention'] ?? '', { r }),
@@ -220,7 +220,7 @@ class FigureCost extends MeasuredFigure<Data, typeof words> {
       { label: labels.cacheWithout ?? '', value: (cache?.without.milliseconds ?? 0) / writtenTokens },
     ];
     return html`<h3>${labels.perToken}</h3>
-      <cf-bars readonly format="number" label=${labels.perToken} source="median ms of generate(inputs, { max_new_tokens: ${writtenTokens}, use_cache })" .items=${items}></cf-bars>
+      <cf-bars readonly format="number" label=${labels.perToken} source="median ms of generate(inputs, { max_new_tokens: ${writtenTokens}, use_cache }) / ${writtenTokens}" .items=${items}></cf-bars>
       <p class="verdict">${filled(labels.cacheBytes ?? '', { bytes: grouped(cacheBytes) })}</p>`;
   }
 
