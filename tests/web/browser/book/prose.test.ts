@@ -85,6 +85,8 @@ describe.each([
   ['head?step=9&qkv=1+0;0+1|1+0;0+1|1+2;3+4', ['a stack of one'], ['grouped queries']],
   ['head?step=3&d=1024', ['have a variance of 1'], ['1e3']],
   ['head?step=6', ['The largest part of what comes out'], ['..']],
+  ['laboratory?step=7', ['stay in 16 bits. Here nothing moves'], []],
+  ['laboratory?step=7&m=marian-tiny-en-fr', ['stay in 16 bits.'], ['nothing moves']],
 ] as const)('%s', (address, says, saysNot) => {
   it('says what holds there', async () => {
     const { page, complaints } = await site.visit(address);

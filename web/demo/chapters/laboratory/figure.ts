@@ -79,6 +79,7 @@ export class FigureLaboratory extends Figure<Result, typeof words> {
           clean: decimals(result.patching.clean, 2),
           corrupted: decimals(result.patching.corrupted, 2),
         }),
+      ...(result.view === 'compare' && result.comparison.differences.every((one) => one === 0) && { isSame: '' }),
       ...(result.view === 'detect' && { found: String(result.detected.heads.length) }),
     };
   }
