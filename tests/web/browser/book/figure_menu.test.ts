@@ -175,6 +175,17 @@ describe('the menu of a figure', () => {
     }
   });
 
+  it('draws the knobs of scaled switches', async () => {
+    await site.go(page, 'block?step=1');
+    await page.getByRole('button', { name: 'Figure', exact: true }).click();
+    const { bytes } = await saved('SVG');
+    const knobs = bytes
+      .toString('utf8')
+      .match(/<g transform="matrix\(0\.82 [^>]*><rect [^>]*width="16" height="16" rx="8"/g);
+    expect(knobs).toHaveLength(await page.locator('figure-block .diagram .switch').count());
+    await page.keyboard.press('Escape');
+  });
+
   it('opens while the figure tells what is wrong with its address', async () => {
     await site.go(page, 'head?qkv=x');
     await page.getByRole('button', { name: 'Figure', exact: true }).click();

@@ -3,36 +3,36 @@
 // for anything essential.
 
 import { boxMarkup } from './boxes.js';
-import { type Box, type Drawing, type Turn, turned } from './drawing.js';
+import { type Box, type Drawing, type Placed, turned } from './drawing.js';
 import { effectsOf, group } from './markup.js';
 import { lineMarkup } from './text.js';
 
 const number = (css: string): number => Number.parseFloat(css) || 0;
 
-/** The padding box of the containing block of an absolutely positioned child of `element`. */
-function paddingBox(element: Element, drawing: Drawing): Box | undefined {
+/** The padding box of the containing block of an absolutely positioned child of `element`, which is at `placed`. */
+function paddingBox(element: Element, placed: Placed, drawing: Drawing): Box | undefined {
   let holder: Element | null = element;
   while (holder && getComputedStyle(holder).position === 'static') holder = holder.parentElement;
-  if (!holder) return undefined;
+  if (!holder || (holder !== element && placed.transform)) return undefined;
   const style = getComputedStyle(holder);
-  const { x, y, width, height } = drawing.box(holder.getBoundingClientRect());
+  const { x, y, width, height } = holder === element ? placed : drawing.box(holder.getBoundingClientRect());
   return { x: x + number(style.borderLeftWidth), y: y + number(style.borderTopWidth), width, height };
 }
 
-/** The content box of `element`. */
-function contentBox(element: Element, drawing: Drawing): Box {
+/** The content box of `element`, which is at `placed`. */
+function contentBox(element: Element, { x, y, width, height }: Placed): Box {
   const style = getComputedStyle(element);
-  const box = drawing.box(element.getBoundingClientRect());
-  const x = box.x + number(style.borderLeftWidth) + number(style.paddingLeft);
-  return { ...box, x, y: box.y + number(style.borderTopWidth) + number(style.paddingTop) };
+  const [left, top] = [number(style.borderLeftWidth), number(style.borderTopWidth)];
+  return { x: x + left + number(style.paddingLeft), y: y + top + number(style.paddingTop), width, height };
 }
 
-export function pseudoMarkup(element: Element, name: '::before' | '::after', drawing: Drawing, turn?: Turn): string {
+/** The pseudo-element of an element at `placed`, with the transform of that. */
+export function pseudoMarkup(element: Element, name: '::before' | '::after', placed: Placed, drawing: Drawing): string {
   const style = getComputedStyle(element, name);
-  if (style.content === 'none' || style.content === 'normal' || style.display === 'none' || turn) return '';
+  if (style.content === 'none' || style.content === 'normal' || style.display === 'none') return '';
   const first = name === '::before' && style.display === 'block' && style.position === 'static';
   if (style.position !== 'absolute' && !first) return '';
-  const around = first ? contentBox(element, drawing) : paddingBox(element, drawing);
+  const around = first ? contentBox(element, placed) : paddingBox(element, placed, drawing);
   if (!around) return '';
   const edges = ['paddingLeft', 'paddingRight', 'borderLeftWidth', 'borderRightWidth'] as const;
   const lines = ['paddingTop', 'paddingBottom', 'borderTopWidth', 'borderBottomWidth'] as const;
@@ -45,5 +45,6 @@ export function pseudoMarkup(element: Element, name: '::before' | '::after', dra
   const inner = turned(undefined, style.transform);
   const text = /^"(.*)"$/.exec(style.content)?.[1] ?? '';
   const line = text === '' ? '' : lineMarkup(text, box, style, drawing, inner);
-  return group(effectsOf(style), boxMarkup(style, drawing.placed(box, inner), drawing) + line);
+  const effects = { ...effectsOf(style), transform: placed.transform };
+  return group(effects, boxMarkup(style, drawing.placed(box, inner), drawing) + line);
 }

@@ -66,8 +66,8 @@ function inner(element: Element, style: CSSStyleDeclaration, drawing: Drawing, t
   }
   const own = isNative(element, style) ? '' : boxMarkup(style, placed, drawing);
   if (isPixels(element)) return own + pixelsMarkup(element, style, placed, drawing);
-  const before = pseudoMarkup(element, '::before', drawing, turn);
-  const after = pseudoMarkup(element, '::after', drawing, turn);
+  const before = pseudoMarkup(element, '::before', placed, drawing);
+  const after = pseudoMarkup(element, '::after', placed, drawing);
   if (isControl(element)) return own + controlMarkup(element, style, box, drawing) + before + after;
   const content = before + childrenMarkup(element, style, drawing, turn) + after;
   if (!(element instanceof HTMLElement) || !clips(element, style)) return own + content;
