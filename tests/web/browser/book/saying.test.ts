@@ -60,7 +60,7 @@ describe('chapter 8', () => {
 
   it('draws a hundred, the same for the same seed', async () => {
     const source = (seed: number): string =>
-      `generate({ num_return_sequences: 100, max_new_tokens: 1, seed: ${seed} })`;
+      `shares of generate({ num_return_sequences: 100, max_new_tokens: 1, seed: ${seed} })`;
     const { page, complaints } = await site.visit('saying?view=draws');
     const shares = (await numbersOf(page, source(1))).data;
     expect(shares.reduce((sum, share) => sum + share, 0)).toBeGreaterThan(0.9);

@@ -135,7 +135,7 @@ function lensBench(figure: FigureLaboratory, { subject, layers }: Extract<Result
     const guess = place && layers[place.layer]?.[place.position];
     if (guess) figure.say(`${guess.piece.label}: ${four(guess.probability)}`);
   };
-  return html`<div class="scroll"><cf-lens source="softmax(logitLens(model, inputs))" .cells=${cells} .rowLabels=${rows} .labels=${labelsOf(columns)} @lens-point=${point}></cf-lens></div>`;
+  return html`<div class="scroll"><cf-lens source="max(softmax(logitLens(model, inputs)))" .cells=${cells} .rowLabels=${rows} .labels=${labelsOf(columns)} @lens-point=${point}></cf-lens></div>`;
 }
 
 function attributionBench(

@@ -19,7 +19,7 @@ export function lensView(figure: FigureSaying, { lens, prompt }: Data): Template
   return html`<div class="with-side">
     <div>
       <p class="caption">${labels.lensCaption} <span class="muted">${part}</span></p>
-      <cf-lens source="softmax(logitLens(model, inputs))" .cells=${figure.revealed ? lens.cells : lens.cells.slice(0, -1)} .labels=${tokens.map(({ label }) => label)} .rowLabels=${names}></cf-lens>
+      <cf-lens source="max(softmax(logitLens(model, inputs)))" .cells=${figure.revealed ? lens.cells : lens.cells.slice(0, -1)} .labels=${tokens.map(({ label }) => label)} .rowLabels=${names}></cf-lens>
     </div>
     <div class="side">
       <p class="caption">${filled(labels.rise, { answer: lens.answer.label })}</p>

@@ -29,7 +29,7 @@ export function drawsView(figure: FigureSaying, { draws }: Data): TemplateResult
     </div>
     <div class="counts">
       <p class="caption">${filled(labels.counts, { n: draws.count })}</p>
-      <cf-bars readonly source="generate({ num_return_sequences: ${draws.count}, max_new_tokens: 1, seed: ${draws.seed} })" label=${labels.countsName} max="1" .items=${items}></cf-bars>
+      <cf-bars readonly source="shares of generate({ num_return_sequences: ${draws.count}, max_new_tokens: 1, seed: ${draws.seed} })" label=${labels.countsName} max="1" .items=${items}></cf-bars>
     </div>
     ${figure.inClass && figure.width < besideOrder ? '' : inOrder(figure, draws)}
   </div>`;

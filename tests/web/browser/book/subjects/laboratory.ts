@@ -97,7 +97,7 @@ export const subjects: readonly Subject[] = [
   {
     subject: 'Logit lens',
     address: link('lens'),
-    source: 'softmax(logitLens(model, inputs))',
+    source: 'max(softmax(logitLens(model, inputs)))',
     at: [
       [0, 9],
       [3, 5],

@@ -84,7 +84,7 @@ export const subjects: readonly Subject[] = [
   {
     subject: 'Logit lens',
     address: `saying?${once}&view=lens`,
-    source: 'softmax(logitLens(model, inputs))',
+    source: 'max(softmax(logitLens(model, inputs)))',
     at: [
       [0, 0],
       [3, 2],
