@@ -53,6 +53,18 @@ it('show what the library computes, of one model', async () => {
     async (page) => {
       await write(page, 'cf-attention', { model, text, layer: '2', head: '4' });
       await write(page, 'cf-bars', { model, text, top: '5' });
+      const told = await page.evaluate(async () => {
+        const shadow = document.querySelector('cf-bars')?.shadowRoot as ShadowRoot;
+        const [statuses, whole] = [new Set<string>(), [] as string[]];
+        new MutationObserver(() => {
+          whole.push(shadow.querySelector('.status')?.textContent ?? '');
+          for (const { textContent } of shadow.querySelectorAll('[role=status]')) statuses.add(textContent ?? '');
+        }).observe(shadow, { subtree: true, childList: true, characterData: true });
+        while (!shadow.querySelector('[role=option]')) await new Promise((done) => setTimeout(done, 10));
+        return { statuses: [...statuses], whole: whole.join('\n') };
+      });
+      expect(['Loading the model …', 'Computing …']).toEqual(expect.arrayContaining(told.statuses));
+      expect(told.whole).toMatch(/ MB/);
       await write(page, 'cf-lens', { model, text });
       await write(page, 'cf-tokens', { model, text, ids: '' });
       await page.locator('cf-attention cf-matrix [role=gridcell]').first().waitFor();

@@ -253,10 +253,11 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
     }
   }
 
+  /** The share of a file is no part of the status, which would be told again and again. */
   #waiting(): TemplateResult {
     const loading = this.book?.shelf.loading;
     const share = loading && loading.total > 0 ? ` ${Math.round((100 * loading.loaded) / loading.total)} %` : '';
-    return html`<p class="waiting" role="status">${loading ? `${this.shell.loading} ${loading.name}${share}` : this.shell?.computing}</p>`;
+    return html`<p class="waiting"><span role="status">${loading ? `${this.shell.loading} ${loading.name}` : this.shell?.computing}</span>${share}</p>`;
   }
 
   #failed(failure: unknown): TemplateResult {

@@ -69,13 +69,13 @@ export class ModelTask {
     this.#set('idle', '');
   }
 
-  /** A status message while work is running. */
+  /** A status message while work is running; the bytes beside it are not announced with each change. */
   status(): TemplateResult | typeof nothing {
     if (this.#state === 'failed') return html`<p class="fault" role="alert">${this.#said}</p>`;
     if (this.#state === 'idle') return nothing;
     const { loading, computing } = words();
     const begun = this.#state === 'loading' ? loading : computing;
-    return html`<p class="status" role="status">${begun}${this.#said} …</p>`;
+    return html`<p class="status"><span role="status">${begun} …</span>${this.#said}</p>`;
   }
 
   async #run<Result>(model: string, work: Work<Result>, signal: AbortSignal): Promise<void> {

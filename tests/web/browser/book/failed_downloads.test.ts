@@ -42,6 +42,20 @@ describe('a failed download in Chromium', () => {
   });
 });
 
+it('a download is a status once; how much has come is written beside it', async () => {
+  const { page } = await site.open({}, 'translate');
+  const read = await page.locator('figure-translate').evaluate(async (element) => {
+    const figure = element as HTMLElement & { book: { shelf: object }; updateComplete: Promise<unknown> };
+    Object.assign(figure.book.shelf, { loading: { name: 'model', loaded: 1, total: 4 } });
+    Object.assign(figure, { data: undefined });
+    await figure.updateComplete;
+    const waiting = figure.shadowRoot?.querySelector('.waiting');
+    return [waiting?.textContent, waiting?.querySelector('[role=status]')?.textContent];
+  });
+  expect(read).toEqual(['Loading model 25 %', 'Loading model']);
+  await page.context().close();
+});
+
 describe.skipIf(firefoxPath === '')('a failed download in Firefox', () => {
   let browser: Browser;
   beforeAll(async () => {

@@ -112,7 +112,7 @@ class FigureOwn extends Figure<number, typeof words> {
     const { busy, loading, label } = opening;
     const known = loading !== undefined && loading.total > 0;
     const text = busy === 'inspecting' ? labels.inspecting : labels.loading;
-    return html`<div class="row" role="status"><span>${text} ${label} ${known ? `${megabytes(loading.loaded)} / ${megabytes(loading.total)}` : ''}</span>
+    return html`<div class="row"><span><span role="status">${text} ${label}</span> ${known ? `${megabytes(loading.loaded)} / ${megabytes(loading.total)}` : ''}</span>
       ${known ? html`<progress aria-label=${labels.loading} max=${loading.total} .value=${loading.loaded}></progress>` : nothing}
       <button type="button" class="plain" @click=${() => opening.cancel()}>${this.shell.cancel}</button></div>`;
   }
