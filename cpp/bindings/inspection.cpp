@@ -19,10 +19,14 @@ void check_generation(const Arguments& arguments, Inspection& found) {
   const std::size_t vocabulary = found.cache ? found.config->d_vocab() : 0;
   found.problems.collect(file, [&] {
     const ConfigReader reader(arguments.text(own ? "generation_config" : "config"), file);
+    // Some options have an effect with it only.
+    const Json* sampled = reader.root().find("do_sample");
     for (const auto& [key, value] : reader.root().object()) {
       found.problems.collect(file, [&, &key = key, &value = value] {
         GenerationConfig config;
-        config.update(reader.with_members({{key, value}}), GenerationConfig::Unknown::ignore);
+        Json::Object members{{key, value}};
+        if (sampled != nullptr && sampled->is_bool()) members.push_back({"do_sample", *sampled});
+        config.update(reader.with_members(std::move(members)), GenerationConfig::Unknown::ignore);
         const auto token = config.largest_token();
         if (!token || vocabulary == 0 || static_cast<std::size_t>(*token) < vocabulary) return;
         found.problems.push_back({ErrorCode::malformed_config, Problem::Severity::warning,

@@ -1,6 +1,13 @@
 // generation_config: changes of a model's own, and one that is given with a call, of models and pipelines.
 
-import { AutoModelForCausalLM, type GenerateOutput, type GenerativeModel, pipeline, Tensor } from 'clearformer';
+import {
+  AutoModelForCausalLM,
+  type GenerateOutput,
+  type GenerativeModel,
+  inspect,
+  pipeline,
+  Tensor,
+} from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { configured, storiesFiles } from './support/checkpoints.js';
 import { failureOf } from './support/failures.js';
@@ -46,6 +53,22 @@ describe('generation_config', () => {
     for (const name of Object.keys(model.generation_config)) delete model.generation_config[name];
     Object.assign(model.generation_config, own);
     expect(await written()).toEqual(plain);
+  });
+
+  it('of a call and a file that sample nothing may have any temperature', async () => {
+    const plain = await written();
+    const numbers = { temperature: 0, top_p: 1.5, typical_p: 2, min_p: -1 };
+    for (const [name, number] of Object.entries(numbers)) {
+      expect(await written({ do_sample: false, [name]: number })).toEqual(plain);
+    }
+    const file = JSON.stringify({ max_new_tokens: 9, do_sample: false, ...numbers });
+    const folder = { ...files, 'generation_config.json': new TextEncoder().encode(file) };
+    expect((await inspect(folder)).problems).toEqual([]);
+    const greedy = await AutoModelForCausalLM.from_pretrained(folder, { worker: false });
+    expect(Array.from((await greedy.generate(inputs)).data, Number)).toEqual(plain);
+    const { message } = await failureOf(() => greedy.generate(inputs, { do_sample: true }));
+    expect(message).toContain('"temperature" must be > 0');
+    await greedy.dispose();
   });
 
   it('of a call has precedence over the model, and the options over it', async () => {

@@ -49,10 +49,29 @@ std::size_t whole_number(const ConfigReader& options, std::string_view key, cons
   return static_cast<std::size_t>(*number);
 }
 
+// Whether the options say that nothing is sampled.
+bool samples_nothing(const ConfigReader& options) {
+  const Json* sampled = options.root().find("do_sample");
+  return sampled != nullptr && sampled->is_bool() && !sampled->boolean();
+}
+
 double number_in(const ConfigReader& options, const Option& option) {
   const double value = options.number(option.key, option.range == Range::from_zero ? 0.0 : 1.0);
-  if (const char* rule = broken(option, value)) options.refuse_must(option.key, rule);
+  const char* rule = broken(option, value);
+  const bool has_effect = option.range < Range::temperature || !samples_nothing(options);
+  if (rule != nullptr && has_effect) options.refuse_must(option.key, rule);
   return value;
+}
+
+// Puts numbers of sampling into their ranges where they have no effect.
+void put_in_range(Config& config) {
+  for (const Option& option : kOptions) {
+    if (option.range < Range::temperature) continue;
+    const bool optional = option.kind == Kind::optional_number;
+    if (optional && !(config.*option.optional_number)) continue;
+    double& held = optional ? *(config.*option.optional_number) : config.*option.number;
+    if (broken(option, held) != nullptr) held = 1.0;
+  }
 }
 
 // Sets an option; null sets it to what has no effect, as upstream's None does.
@@ -234,6 +253,7 @@ void GenerationConfig::update(const ConfigReader& options, Unknown unknown) {
       options.refuse(ErrorCode::unsupported, key, "is no option of generate()");
     }
   }
+  if (refuses && !do_sample) put_in_range(*this);
 }
 
 std::optional<std::int32_t> GenerationConfig::largest_token() const {

@@ -10,8 +10,8 @@ namespace clearformer::option_table {
 
 /// What an option is.
 enum class Kind { flag, count, limit, number, optional_number, token, tokens };
-/// The range of a number.
-enum class Range { any, positive, from_zero, fraction };
+/// The range of a number. From `temperature` on they are of options that have an effect on samples only.
+enum class Range { any, positive, temperature, from_zero, fraction };
 
 /// An option: its key and the member it sets.
 struct Option {
@@ -70,7 +70,7 @@ inline constexpr Option kOptions[] = {
     {"return_timestamps", &GenerationConfig::return_timestamps},
     {"no_timestamps_token_id", &GenerationConfig::no_timestamps_token_id},
     {"max_initial_timestamp_index", &GenerationConfig::max_initial_timestamp_index},
-    {"temperature", &GenerationConfig::temperature, Range::positive},
+    {"temperature", &GenerationConfig::temperature, Range::temperature},
     {"top_k", &GenerationConfig::top_k},
     {"top_p", &GenerationConfig::top_p, Range::fraction},
     {"min_p", &GenerationConfig::min_p, Range::from_zero},
@@ -91,10 +91,9 @@ inline constexpr std::size_t kMostCount = 0x7fffffff;
 inline const char* broken(const Option& option, double value) {
   // Scores multiplied or divided by more would overflow. The bounds allow for rounding in the JSON number.
   const bool sane = value >= 0.999e-30 && value <= 1.001e30;
-  if (option.range == Range::positive && !sane) {
-    return option.key == "temperature" ? "be > 0 (from 1e-30 to 1e30; for the most probable token "
-                                         "use do_sample: false)"
-                                       : "be > 0 (from 1e-30 to 1e30)";
+  if (option.range == Range::positive && !sane) return "be > 0 (from 1e-30 to 1e30)";
+  if (option.range == Range::temperature && !sane) {
+    return "be > 0 (from 1e-30 to 1e30; for the most probable token use do_sample: false)";
   }
   if (option.range == Range::fraction && !(value > 0.0 && value <= 1.0)) return "be in (0, 1]";
   if (option.range == Range::from_zero && !(value >= 0.0 && value <= 1.0)) return "be in [0, 1]";

@@ -244,6 +244,26 @@ TEST(GenerationConfig, WrongValuesAreRefusedByName) {
   }
 }
 
+// As in transformers, whose warnings say so.
+TEST(GenerationConfig, NumbersOfSamplingHaveNoRangeWhereNothingIsSampled) {
+  for (const char* number : {R"("temperature": 0)", R"("temperature": -1)", R"("top_p": 0)",
+                             R"("top_p": 1.5)", R"("typical_p": 0)", R"("top_h": 2)",
+                             R"("min_p": 2)", R"("epsilon_cutoff": 1.5)", R"("eta_cutoff": -1)"}) {
+    SCOPED_TRACE(number);
+    const std::string greedy = concat(R"({"do_sample": false, )", number, "}");
+    options(greedy).check();
+    GenerationConfig file;
+    file.update(ConfigReader(greedy, "generation_config.json"), Unknown::ignore);
+    GenerationConfig config = file;
+    config.update(ConfigReader(R"({"num_beams": 2})", "options"), Unknown::refuse);
+    config.check();
+    file.update(ConfigReader(R"({"do_sample": true})", "options"), Unknown::refuse);
+    expect_error(ErrorCode::invalid_argument, {"\" must be", "it is"}, [&] { file.check(); });
+  }
+  expect_error(ErrorCode::invalid_argument, {"repetition_penalty"},
+               [] { options(R"({"do_sample": false, "repetition_penalty": 0})"); });
+}
+
 TEST(GenerationConfig, ContradictionsAreRefused) {
   const auto refuse = [](ErrorCode code, const std::vector<std::string>& parts, const char* json) {
     const GenerationConfig config = options(json);

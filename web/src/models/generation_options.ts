@@ -40,7 +40,10 @@ export interface GenerationOptions extends EditOptions {
   stop_strings?: string | readonly string[] | null | undefined;
 
   // Search.
-  /** Sample tokens by their probability instead of choosing the most probable. */
+  /**
+   * Sample tokens by their probability instead of choosing the most probable. With false, numbers of sampling such as
+   * temperature have no effect, and no range.
+   */
   do_sample?: boolean | undefined;
   /** Number of beams. */
   num_beams?: number | null | undefined;
