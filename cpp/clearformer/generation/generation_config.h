@@ -95,7 +95,8 @@ struct GenerationConfig {
   /// its neutral value (num_beam_groups 1) and otherwise rejected by name: unsupported. So is an unknown key, unless
   /// `unknown` says that the object is a checkpoint's generation_config.json or config.json, which contain other keys,
   /// or that a caller has changed one. null leaves a file's key unset; from a caller it sets an option to what has no
-  /// effect (temperature 1, top_k 0). Where `options` say do_sample false, numbers of sampling have no range.
+  /// effect (temperature 1, top_k 0). Where `options` say do_sample false, temperature and
+  /// the fractions of sampling (top_p, …) have no range.
   enum class Unknown { refuse, ignore, ignore_of_caller };
   void update(const ConfigReader& options, Unknown unknown);
 

@@ -41,8 +41,8 @@ export interface GenerationOptions extends EditOptions {
 
   // Search.
   /**
-   * Sample tokens by their probability instead of choosing the most probable. With false, numbers of sampling such as
-   * temperature have no effect, and no range.
+   * Sample tokens by their probability instead of choosing the most probable. With false, temperature and the
+   * fractions of sampling (top_p, …) have no effect, and no range.
    */
   do_sample?: boolean | undefined;
   /** Number of beams. */
