@@ -182,6 +182,16 @@ describe('output', () => {
       3,
     ]);
     expect(split.encode(given)).toContain(2000);
+    const named = new PreTrainedTokenizer(json, { ...config, eos_token: 'best of' });
+    expect(named.encode('best of')).not.toContain(2000);
+  });
+
+  it('keeps a token special that tokenizer.json calls so, whatever added_tokens_decoder says', () => {
+    const [mask] = uncased.added_tokens.filter(({ content }: { content: string }) => content === '[MASK]');
+    const added_tokens_decoder = { [mask.id]: { ...mask, special: false } };
+    const tokenizer = new PreTrainedTokenizer(uncased, { added_tokens_decoder });
+    const ids = [mask.id, ...tokenizer.encode('the', { add_special_tokens: false })];
+    expect(tokenizer.decode(ids, { skip_special_tokens: true })).toBe('the');
   });
 
   it('is that of tokenizer_config.json for BERT’s classes, which replace what tokenizer.json says of case', () => {

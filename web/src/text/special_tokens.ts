@@ -145,7 +145,7 @@ export function extraTokens({
 /**
  * All added tokens: tokenizer.json's, then as in transformers those of tokenizer_config.json that it lacks or has with
  * other properties, and named special tokens that are not among them. Their ids are the vocabulary's or, whatever the
- * files say, the next free ones.
+ * files say, the next free ones. What one of the files calls special, or a name has, is special.
  */
 export function addedTokensOf(
   own: readonly AddedToken[],
@@ -162,19 +162,16 @@ export function addedTokensOf(
     }
   };
   add(own);
-  const stored = Object.values(config.added_tokens_decoder ?? {}) as AddedToken[];
-  const isStored = (token: string) => stored.some(({ content }) => content === token);
-  const inFiles = (token: string) => tokens.has(token) || vocabulary.ids.has(token) || isStored(token);
+  add(Object.values(config.added_tokens_decoder ?? {}) as AddedToken[]);
+  const inFiles = (token: string) => tokens.has(token) || vocabulary.ids.has(token);
   const roles = Object.entries(specialTokensOf(config, inFiles));
   const named = [
     ...roles.map(([name, token]) => token && (config[name] ?? token)),
     ...Object.values(modelTokens(config)),
   ];
-  const texts = new Set(named.map(tokenText));
-  const others = [...named, ...extraTokens(config)].map(asToken);
-  const all = [...stored, ...others.filter(({ content }) => !tokens.has(content) && !isStored(content))];
-  add(all.map((token) => ({ ...token, special: Boolean(token.special) || texts.has(token.content) })));
-  return [...tokens.values()];
+  add([...named, ...extraTokens(config)].map(asToken).filter(({ content }) => !tokens.has(content)));
+  const texts = new Set([...named, ...own.filter(({ special }) => special)].map(tokenText));
+  return Array.from(tokens.values(), (token) => ({ ...token, special: token.special || texts.has(token.content) }));
 }
 
 /** A token of a file: a text is a special one, an object says itself whether it is. */
