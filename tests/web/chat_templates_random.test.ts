@@ -110,6 +110,17 @@ describe('templates are Python’s', () => {
       '{{ [[1, 2], [3, 4]] | map(attribute=0) | list }} {{ [{"a": [5, 6]}] | map(attribute="a.1") | list }} {{ [[0, 1], [2, 3]] | selectattr(0) | list }}',
       '[1, 3] [6] [[2, 3]]',
     ],
+    [
+      '{% for a, b in [("x", 1), ["y", "z"]] %}{{ a }}{{ b }}{% endfor %}{% for a, b in (("x", 1), ("y", 2)) if b > 1 %}{{ a }}{% endfor %}',
+      'x1yzy',
+    ],
+    [
+      '{{ [(1, "a"), {"b": (2, 3)}] | tojson }}{{ (1, (2, 3)) | tojson(separators=(",", ":")) }}',
+      '[[1, "a"], {"b": [2, 3]}][1,[2,3]]',
+    ],
+    ['{{ (1, 2) == (1, 2) }}{{ (1, 2) == [1, 2] }}{{ ("a", [(1, 2)]) }}', "TrueFalse('a', [(1, 2)])"],
+    ['{% for k, v in missing | items %}x{% endfor %}{{ missing | default }}{{ 0 | default }}', '0'],
+    ['{{ "a\r\n\x0bb\u2028" | indent(1) }}|', 'a\n\n b\n|'],
   ])('%s', (template, text) => {
     expect(rendered(template, messages)).toBe(text);
   });

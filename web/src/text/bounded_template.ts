@@ -4,7 +4,8 @@
 import { type Environment, type Interpreter, parse, tokenize } from '@huggingface/jinja';
 import { ClearformerError } from '../support/error.js';
 import { dated } from './python_dates.js';
-import { markPrints, PythonInterpreter, type Value } from './python_template.js';
+import { PythonInterpreter, type Value } from './python_template.js';
+import { markPrints } from './template_nodes.js';
 
 const longestSource = 2 ** 18; // characters; published templates have some ten thousand
 /** Steps of about a microsecond; linear in the characters, and quadratic in the messages, of the conversation. */

@@ -56,6 +56,10 @@ export function listOf(value: Value): Value[] {
   throw new Error(`${nameOf(value)} is not iterable`);
 }
 
+/** What str.splitlines() cuts a text at. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: Python has them between lines
+export const lineEnd = /\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]/g;
+
 /** Filters of texts. */
 export const textFilters: Readonly<Record<string, (text: string, ...given: Value[]) => string>> = {
   capitalize: capitalized,
@@ -76,7 +80,7 @@ export const operators: Readonly<Record<string, string>> = {
 };
 /** Tests that the interpreter answers otherwise, and the values for which they are true. */
 export const typesOfTests: Readonly<Record<string, RegExp>> = {
-  iterable: /^(String|Array|Tuple|Object|Undefined)/,
+  iterable: /^(String|Array|Object|Undefined)/,
   number: /^(Integer|Float|Boolean)/,
   float: /^Float/,
 };

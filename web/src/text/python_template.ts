@@ -2,8 +2,18 @@
 // may be added, where variables are seen, loops over texts and over what is undefined, and what the interpreter lacks.
 
 import { type Environment, Interpreter } from '@huggingface/jinja';
-import { compared, expectRoom, listOf, operators, textFilters, textMethods, typesOfTests } from './python_builtins.js';
 import {
+  compared,
+  expectRoom,
+  lineEnd,
+  listOf,
+  operators,
+  textFilters,
+  textMethods,
+  typesOfTests,
+} from './python_builtins.js';
+import {
+  asTuple,
   entriesOf,
   equal,
   isDefined,
@@ -18,66 +28,16 @@ import {
   type Value,
   wordsOf,
 } from './python_values.js';
+import type { Node, Statement } from './template_nodes.js';
 
 type Evaluate = Interpreter['evaluate'];
-type Statement = NonNullable<Parameters<Evaluate>[0]>;
 
 export type { Value };
 
-/** A statement or an expression with the members that are read here. */
-interface Node extends Statement {
-  body?: Node[];
-  alternate?: Node[];
-  defaultBlock?: Node[];
-  iterable?: Node;
-  lhs?: Node;
-  operator?: { value: string };
-  left?: Node;
-  right?: Node;
-  operand?: Node;
-  filter?: Node;
-  callee?: Node;
-  args?: Node[];
-  value?: unknown;
-  expression?: Node;
-  object?: Node;
-  property?: Node;
-  computed?: boolean;
-  test?: Node;
-  negate?: boolean;
-  name?: Node;
-  key?: Node;
-}
-
 type FunctionValue = { value(args: Value[], scope: Environment): Value };
-
-const statements = new Set(
-  'Program If For Block Turn Break Continue Set Macro Comment FilterStatement CallStatement StringLiteral'.split(' '),
-);
-const blocks = ['body', 'alternate', 'defaultBlock'] as const;
-/** Statements whose bodies have variables of their own: those of a loop each turn. */
-const scopes: Readonly<Record<string, string>> = { For: 'Turn', Set: 'Scope' };
-
-/** Marks where expressions are printed and looped over, in place; to be called once with a parsed template. */
-export function markPrints(program: Statement): void {
-  const node = program as Node;
-  for (const block of blocks) {
-    node[block]?.forEach(markPrints);
-    if (node[block])
-      node[block] = node[block].map((each) => (statements.has(each.type) ? each : marked('Print', each)));
-  }
-  const scope = scopes[node.type];
-  if (scope && node.body?.length) node.body = [{ type: scope, body: node.body }];
-  if (node.type === 'If')
-    for (const block of blocks) if (node[block]) node[block] = [{ type: 'Block', body: node[block] }];
-  const { iterable } = node;
-  if (iterable?.lhs) iterable.lhs = marked('Items', iterable.lhs);
-  else if (iterable) node.iterable = marked('Items', iterable);
-}
 
 /** What only loops that call themselves change. */
 const [depth, depth0] = [made(1), made(0)];
-const marked = (type: 'Print' | 'Items', expression: Node): Node => ({ type, expression });
 /** An expression that has been evaluated. */
 const held = (value: Value): Node => ({ type: 'Held', value });
 
@@ -105,6 +65,8 @@ export class PythonInterpreter extends Interpreter {
         const value = this.evaluate(node.expression, environment);
         return isText(value) ? made([...wordsOf(value)]) : value.type === 'UndefinedValue' ? made([]) : value;
       }
+      case 'TupleLiteral':
+        return asTuple(super.evaluate(statement, environment));
       case 'Break':
       case 'Continue': {
         const loop = this.#loops.at(-1);
@@ -269,6 +231,7 @@ export class PythonInterpreter extends Interpreter {
     const name = String((filter?.callee ?? filter)?.value);
     let operand = this.evaluate(node.operand, environment);
     if (readText.includes(name) && !isText(operand)) operand = made(textOf(operand));
+    if (name === 'indent') operand = made(textOf(operand).replace(lineEnd, '\n'));
     const found = this.#ofItems(name, operand, filter, environment);
     if (found !== undefined) return found;
     if (Object.hasOwn(textFilters, name))
@@ -282,6 +245,10 @@ export class PythonInterpreter extends Interpreter {
     const items = () => listOf(operand);
     const some = () => (operand.__bool__().value ? items() : []); // also of None
     switch (name) {
+      case 'default':
+        return given[0] ? undefined : isDefined(operand) ? operand : made('');
+      case 'items':
+        return isDefined(operand) ? undefined : made([]);
       case 'first':
         return isText(operand) ? made(/^./su.exec(wordsOf(operand))?.[0]) : (items()[0] ?? made(undefined));
       case 'list':

@@ -24,7 +24,10 @@ export const itemsOf = ({ value }: Value): Value[] => value as Value[];
 export const entriesOf = ({ value }: Value): Map<string, Value> => value as Map<string, Value>;
 
 export const isText = ({ type }: Value): boolean => type === 'StringValue';
-export const isList = ({ type }: Value): boolean => type === 'ArrayValue' || type === 'TupleValue';
+export const isList = ({ type }: Value): boolean => type === 'ArrayValue';
+/** A list that is a tuple: of the interpreter's own kind it could be neither unpacked nor written as JSON. */
+const isTuple = (value: Value & { isTuple?: boolean }): boolean => value.isTuple === true;
+export const asTuple = (list: Value): Value => Object.assign(list, { type: 'ArrayValue', isTuple: true });
 export const isDefined = ({ type }: Value): boolean => type !== 'UndefinedValue';
 export const isNumber = ({ type }: Value): boolean => ['IntegerValue', 'FloatValue', 'BooleanValue'].includes(type);
 export const nameOf = ({ type }: Value): string => type.replace('Value', '').toLowerCase();
@@ -32,7 +35,7 @@ export const nameOf = ({ type }: Value): string => type.replace('Value', '').toL
 /** Python's `==`. */
 export function equal(left: Value, right: Value): boolean {
   if (isNumber(left) && isNumber(right)) return Number(left.value) === Number(right.value);
-  if (left.type !== right.type) return false;
+  if (left.type !== right.type || isTuple(left) !== isTuple(right)) return false;
   if (!isDefined(left) || left.type === 'NullValue') return true;
   if (isList(left)) {
     const [one, other] = [itemsOf(left), itemsOf(right)];
@@ -63,10 +66,10 @@ function representationOf(value: Value): string {
       return value.value ? 'True' : 'False';
     case 'FloatValue':
       return floatText(value);
-    case 'ArrayValue':
-      return `[${itemsOf(value).map(representationOf).join(', ')}]`;
-    case 'TupleValue':
-      return `(${itemsOf(value).map(representationOf).join(', ')}${itemsOf(value).length === 1 ? ',' : ''})`;
+    case 'ArrayValue': {
+      const items = itemsOf(value).map(representationOf).join(', ');
+      return isTuple(value) ? `(${items}${itemsOf(value).length === 1 ? ',' : ''})` : `[${items}]`;
+    }
     case 'ObjectValue': {
       const entries = [...entriesOf(value)];
       return `{${entries.map(([key, each]) => `${quoted(key)}: ${representationOf(each)}`).join(', ')}}`;
