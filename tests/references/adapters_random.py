@@ -74,7 +74,8 @@ def draw_config(rng, modules):
     if isinstance(config["target_modules"], list) and rng.random() < 0.35:
         config["layers_to_transform"] = rng.choice([0, 1, [0], [1], [0, 1], [1, 2], []])
         numbered = {match for module in modules for match in re.findall(r"([^.]+)\.\d+\.", module)}
-        config |= {"layers_pattern": rng.choice([None, [], *numbered, sorted(numbered), list(reversed(sorted(numbered)))])}
+        pattern = rng.choice([None, [], *numbered, sorted(numbered), list(reversed(sorted(numbered)))])
+        config["layers_pattern"] = None if config["layers_to_transform"] == [] else pattern  # PEFT refuses it without layers
     config |= {"rank_pattern": draw_patterns(rng, modules, [1, 2, 3, 8])} if rng.random() < 0.35 else {}
     config |= {"alpha_pattern": draw_patterns(rng, modules, [1, 3, 10])} if rng.random() < 0.35 else {}
     return config

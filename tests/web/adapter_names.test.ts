@@ -1,20 +1,21 @@
-// load_adapter of files whose modules have other names than the checkpoint's weights.
+// load_adapter of files whose modules have other names than the checkpoint's weights, or are not in the layers it names.
 
-import { AutoModel, AutoModelForCausalLM, Tensor, toSafetensors } from 'clearformer';
+import { AutoModel, AutoModelForCausalLM, type LoraConfig, Tensor, toSafetensors } from 'clearformer';
 import { expect, it } from 'vitest';
+import { failureOf } from './support/failures.js';
 import { fixturePath } from './support/references.js';
 
 const encoded = (config: object) => new TextEncoder().encode(JSON.stringify(config));
 
 /** An adapter of rank 1 of one module. */
-function filesOf(path: string, target: string, [outputs, inputs]: readonly number[]) {
+function filesOf(path: string, target: string, [outputs, inputs]: readonly number[], config: LoraConfig = {}) {
   const halves = Object.entries({ A: [1, inputs as number], B: [outputs as number, 1] });
   const tensors = halves.map(([half, dims]) => [
     `base_model.model.${path}.lora_${half}.weight`,
     new Tensor('float32', new Float32Array(Math.max(...dims)), dims),
   ]);
   return {
-    'adapter_config.json': encoded({ peft_type: 'LORA', r: 1, lora_alpha: 1, target_modules: [target] }),
+    'adapter_config.json': encoded({ peft_type: 'LORA', r: 1, lora_alpha: 1, target_modules: [target], ...config }),
     'adapter_model.safetensors': toSafetensors(Object.fromEntries(tensors)),
   };
 }
@@ -41,4 +42,39 @@ it('a module whose name is the same before and in transformers 5, where othersâ€
   const pooler = (await model.named_parameters()).find(({ name }) => name.endsWith('pooler.dense.weight'));
   expect(await model.load_adapter(filesOf('pooler.dense', 'dense', pooler?.dims as number[]))).toBe('default');
   await model.dispose();
+});
+
+// PEFT's LoraConfig.__post_init__
+it.each<[string, LoraConfig, string, RegExp]>([
+  [
+    'layers beside a regular expression',
+    { target_modules: '.*_proj', layers_to_transform: [0] },
+    'malformed_config',
+    /layers_to_transform is \[0\], with target_modules "\.\*_proj", which are no list/,
+  ],
+  [
+    'a pattern of layers beside all modules',
+    { target_modules: 'all-linear', layers_pattern: 'layers' },
+    'malformed_config',
+    /layers_pattern is "layers", with target_modules "all-linear"/,
+  ],
+  [
+    'a pattern of layers without indices',
+    { layers_to_transform: [], layers_pattern: ['layers'] },
+    'malformed_config',
+    /layers_pattern is \["layers"\], without layers_to_transform/,
+  ],
+  [
+    'matrices of another layer, without targets',
+    { target_modules: null, layers_to_transform: [1] },
+    'shape_mismatch',
+    /layers\.0\.self_attn\.q_proj has matrices, but is none of/,
+  ],
+])('%s is refused', async (_, config, code, message) => {
+  await using model = await AutoModelForCausalLM.from_pretrained(fixturePath('models/mistral/even'));
+  const files = filesOf('model.layers.0.self_attn.q_proj', 'q_proj', [32, 32], config);
+  expect(await failureOf(() => model.load_adapter(files))).toMatchObject({
+    code,
+    message: expect.stringMatching(message),
+  });
 });

@@ -24,7 +24,7 @@ const patterns = [
 const variants = [
   config,
   { ...config, rank_pattern: { q_proj: 4 }, alpha_pattern: { 'layers.0.*': 2 } },
-  { ...config, target_modules: '.*_proj', layers_to_transform: [0, 1], layers_pattern: 'layers' },
+  { ...config, layers_to_transform: [0, 1], layers_pattern: 'layers' },
   ...patterns.map((pattern) => ({ ...config, target_modules: pattern, rank_pattern: { [pattern]: 4 } })),
 ];
 const load = () => AutoModelForCausalLM.from_pretrained(fixturePath('llama_tiny/bias'), { worker: false });

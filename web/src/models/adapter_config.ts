@@ -75,11 +75,7 @@ export function checkLoraConfig(config: LoraConfig): void {
     for (const [pattern, value] of Object.entries(patterns as object)) require(`${key}["${pattern}"]`, value);
   }
   for (const key of ['target_modules', 'exclude_modules', 'layers_pattern'] as const) requireNames(key, config[key]);
-  const layers = [config.layers_to_transform ?? []].flat();
-  requireFew('layers_to_transform', layers.length);
-  if (!layers.every((layer) => Number.isSafeInteger(layer))) {
-    throw malformed(`layers_to_transform is ${text(config.layers_to_transform)}, no indices of layers`);
-  }
+  requireLayers(config);
 }
 
 /** Far above the number of modules of a model: each is compared with each of its modules. */
@@ -111,6 +107,24 @@ function requireNames(key: string, value: unknown): void {
   requireFew(key, value.length);
 }
 
+/** PEFT takes layers with names of modules alone, and a pattern of layers with indices alone. */
+function requireLayers(config: LoraConfig): void {
+  const { target_modules: targets, layers_to_transform, layers_pattern } = config;
+  const layers = [layers_to_transform ?? []].flat();
+  requireFew('layers_to_transform', layers.length);
+  if (!layers.every((layer) => Number.isSafeInteger(layer))) {
+    throw malformed(`layers_to_transform is ${text(layers_to_transform)}, no indices of layers`);
+  }
+  for (const [key, value] of Object.entries({ layers_to_transform, layers_pattern })) {
+    if (typeof targets === 'string' && (value ?? null) !== null) {
+      throw malformed(`${key} is ${text(value)}, with target_modules ${text(targets)}, which are no list of names`);
+    }
+  }
+  if (layers.length === 0 && layers_pattern?.length) {
+    throw malformed(`layers_pattern is ${text(layers_pattern)}, without layers_to_transform`);
+  }
+}
+
 /** The rank of a module's matrices, and what the product B·A is multiplied by. */
 export function rankAndScale(config: LoraConfig, module: string): { rank: number; scale: number } {
   const rank = patternValue(config.rank_pattern, module) ?? config.r ?? 8;
@@ -129,13 +143,13 @@ function patternValue(
   return undefined;
 }
 
-/** Whether PEFT would give that module an adapter. Without target_modules every module may have one. */
+/** Whether PEFT would give that module an adapter. Without target_modules every module of the layers may have one. */
 export function isTarget(config: LoraConfig, module: string): boolean {
   const { target_modules: targets, exclude_modules: excluded } = config;
   if (excluded && named(excluded, module)) return false;
-  if (targets === null || targets === undefined || targets === 'all-linear') return true;
-  if (typeof targets === 'string') return named(targets, module);
-  return targets.includes(module) || (named(targets, module) && isTransformed(config, module));
+  if (typeof targets === 'string') return targets === 'all-linear' || named(targets, module);
+  if (targets?.includes(module)) return true;
+  return (!targets || named(targets, module)) && isTransformed(config, module);
 }
 
 function named(names: readonly string[] | string, module: string): boolean {
