@@ -143,6 +143,14 @@ it('scores both stacks of an encoder-decoder', async () => {
   await model.dispose();
 });
 
+it('draws ids that the encoder has, too, if its vocabulary is the smaller one', async () => {
+  await using model = await AutoModelForSeq2SeqLM.from_pretrained(tiny('nn_transformer/even'));
+  const { d_vocab } = model.cfg.encoder as { d_vocab: number };
+  expect(d_vocab).toBeLessThan(model.cfg.d_vocab);
+  const { inputs } = await detectHeads(model);
+  expect(Math.max(...(inputs.input_ids as number[][]).flat())).toBeLessThan(d_vocab);
+});
+
 it('scores an encoder', async () => {
   const model = await AutoModelForMaskedLM.from_pretrained(tiny('bert/even_masked_lm'));
   const { scores } = await detectHeads(model);

@@ -4,6 +4,7 @@
 
 import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
+import type { ModelShape } from '../runtime/border.js';
 import { ClearformerError } from '../support/error.js';
 
 export interface RepeatedTokensOptions {
@@ -21,9 +22,10 @@ export interface RepeatedTokensOptions {
  * not support, and for models that need inputs other than tokens.
  */
 export function repeatedTokens(call: string, model: PreTrainedModel, options: RepeatedTokensOptions): ModelInputs {
-  const { kind, n_ctx, d_vocab } = model.cfg;
+  const { kind, n_ctx, d_vocab, encoder } = model.cfg;
   const both = kind === 'encoder-decoder';
-  if (kind === 'dual-encoder' || (both && (model.cfg.encoder as { d_vocab?: number })?.d_vocab === 0)) {
+  const fewest = both ? Math.min(d_vocab, (encoder as ModelShape).d_vocab) : d_vocab; // ids that all stacks have
+  if (kind === 'dual-encoder' || fewest === 0) {
     throw new ClearformerError(
       'invalid_argument',
       `${call}: ${model.cfg.model_type} needs inputs: not of tokens alone`,
@@ -35,7 +37,7 @@ export function repeatedTokens(call: string, model: PreTrainedModel, options: Re
   const special = specialTokens(model);
   const start = both ? model.cfg.decoder_start_token_id : model.cfg.bos_token_id;
   const first = typeof start === 'number' ? [start] : [];
-  const words = Array.from({ length: d_vocab }, (_, id) => id).filter((id) => !special.has(id));
+  const words = Array.from({ length: fewest }, (_, id) => id).filter((id) => !special.has(id));
   const most = Math.min(Math.floor((n_ctx - first.length) / 2), words.length);
   const length = within(call, 'length', options.length ?? Math.min(50, most), 2, most);
   const batch = within(call, 'batch', options.batch ?? 4, 1, Number.MAX_SAFE_INTEGER);
