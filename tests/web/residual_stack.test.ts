@@ -129,6 +129,21 @@ it('names the hook that a cache lacks, and the layer that a model lacks', async 
   });
 });
 
+it('names the call that has no components', async () => {
+  await using model = await load('models/gpt2/odd');
+  const [, cache] = await model.run_with_cache({ input_ids });
+  const calls = {
+    decompose_resid: () => decompose_resid(model, cache, { layer: 0, incl_embeds: false }),
+    stack_head_results: () => stack_head_results(model, cache, { layer: 0 }),
+  };
+  for (const [name, call] of Object.entries(calls)) {
+    expect(await failureOf(call)).toMatchObject({
+      code: 'invalid_argument',
+      message: `${name}: there are no components before this layer`,
+    });
+  }
+});
+
 it('refuses a norm or a stream that the model does not have', async () => {
   const sizes = { vocab_size: 40, hidden_size: 16, num_hidden_layers: 2, num_attention_heads: 2 };
   const opt = { model_type: 'opt', ffn_dim: 16, max_position_embeddings: 16, _remove_final_layer_norm: true };

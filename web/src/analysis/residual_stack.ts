@@ -200,9 +200,10 @@ function captured(call: string, model: PreTrainedModel, cache: ActivationCache, 
 function collected(call: string, model: PreTrainedModel, cache: ActivationCache, parts: readonly Part[]): Collected {
   const values = parts.map(({ hook }) => captured(call, model, cache, hook));
   const { size, dims } = values.at(-1) ?? { size: 0, dims: [] };
-  const zeros = new Tensor('float32', new Float32Array(size), dims);
   // Positions are the same for all sequences.
-  const components = values.map((value) => (value.dims[0] === dims[0] ? value : zeros.add(value)));
+  const components = values.map((value) =>
+    value.dims[0] === dims[0] ? value : new Tensor('float32', new Float32Array(size), dims).add(value),
+  );
   return { labels: parts.map(({ label }) => label), components };
 }
 
@@ -215,7 +216,9 @@ function finished(
 ): ResidualStack {
   const { pos } = options;
   const taken = components.map((value) => atPositions(call, value, pos));
-  if (taken.length === 0) throw new ClearformerError('invalid_argument', `${call}: there are no components`);
+  if (taken.length === 0) {
+    throw new ClearformerError('invalid_argument', `${call}: there are no components before this layer`);
+  }
   const all = stacked(taken, 0) as Float;
   return { labels, components: options.apply_ln === true ? normalized(call, model, cache, all, options) : all };
 }
