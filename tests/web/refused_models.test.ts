@@ -6,6 +6,8 @@ import {
   AutoModel,
   AutoModelForCausalLM,
   AutoModelForSeq2SeqLM,
+  AutoModelForSpeechSeq2Seq,
+  AutoModelForZeroShotImageClassification,
   AutoTokenizer,
   inspect,
   pipeline,
@@ -48,6 +50,23 @@ it('a type that nobody knows has no relatives', async () => {
 it('loading says the same, with its code', async () => {
   const failure = await failureOf(() => AutoModel.from_pretrained(folderOf('lfm2')));
   expect([failure.code, failure.message]).toEqual(['unsupported', await messageFor('lfm2')]);
+});
+
+it.each([
+  ['zero-shot-image-classification', AutoModelForZeroShotImageClassification, 'bert/even_base'],
+  ['zero-shot-image-classification', AutoModelForZeroShotImageClassification, 'vit/even_base'],
+  ['zero-shot-image-classification', AutoModelForZeroShotImageClassification, 'gpt2/even'],
+  ['speech-seq2seq', AutoModelForSpeechSeq2Seq, 't5/even'],
+  ['speech-seq2seq', AutoModelForSpeechSeq2Seq, 'bart/even'],
+] as const)('a class for %s refuses models of other tasks, new ones, too', async (task, auto, name) => {
+  const file = readFileSync(fixturePath(`models/${name}/config.json`));
+  const config = JSON.parse(file.toString());
+  for (const work of [() => auto.from_pretrained({ 'config.json': file }), () => auto.from_config(config)]) {
+    expect(await failureOf(work)).toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining(`is "${config.model_type}", which has no head for the task ${task}`),
+    });
+  }
 });
 
 describe('an encoder of T5 without its decoder', () => {

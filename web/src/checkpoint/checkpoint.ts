@@ -107,14 +107,19 @@ async function readConfig(
   try {
     config = await readRequired(folder, 'config.json', options);
     const engine = await starting;
-    await engine.call('model_check', {
+    const { kind, model_type } = await engine.call('model_check', {
       config: config.text,
       config_name: config.name,
       ...(task !== undefined && { task }),
     });
+    // The core takes both tasks for others.
+    const isOther = task?.startsWith('speech')
+      ? model_type !== 'whisper'
+      : task?.startsWith('zero-shot-im') && kind !== 'dual-encoder';
+    if (isOther) throw (await refusals()).withoutHead(config.name, model_type, task);
     return config;
   } catch (error) {
-    const { explained } = await loadPart(() => import('./refused_models.js'));
+    const { explained } = await refusals();
     const better = await explained(error, folder, options.signal, config?.text);
     if (better !== error || !isWithoutConfig(error)) throw better;
     throw (await (await otherFormats()).unsupportedWeights(folder, options.signal)) ?? error;
@@ -123,6 +128,7 @@ async function readConfig(
 
 const isWithoutConfig = (error: unknown): boolean => isMissing(error) && error.details.file === 'config.json';
 
+const refusals = () => loadPart(() => import('./refused_models.js'));
 const otherFormats = () => loadPart(() => import('./other_formats.js'));
 
 interface FoundWeights {
