@@ -14,7 +14,7 @@ import {
 } from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
-import { storiesPath } from './support/references.js';
+import { fixturePath, storiesPath } from './support/references.js';
 import { optionsFor, variants } from './support/variants.js';
 
 const input_ids = [
@@ -338,4 +338,15 @@ describe('parts of the activations of modules', () => {
     expect(wrong.message).toContain('head 2');
     await Promise.all([layer.dispose(), dot.dispose()]);
   });
+});
+
+it('parts and edits behind the layers are of positions of the whole sequence, too: project_out', async () => {
+  await using opt = await AutoModelForCausalLM.from_pretrained(fixturePath('models/opt/odd'));
+  const hook = 'project_out.hook_out';
+  const options = { max_new_tokens: 3, eos_token_id: null, return_dict_in_generate: true, names_filter: hook } as const;
+  const edits = [{ hook, op: 'zero', pos: 4 }] as const;
+  const out = await opt.generate({ input_ids: [[5, 6, 7, 8]] }, { ...options, edits });
+  expect(out.cache?.map((step) => step[hook]?.slice(0, -1).data.every((x) => x === 0))).toEqual([false, true, false]);
+  const part = await opt.generate({ input_ids: [[5, 6, 7, 8]] }, { ...options, select: { hook, pos: 5 } });
+  expect(part.cache?.map((step) => hook in step)).toEqual([false, false, true]);
 });

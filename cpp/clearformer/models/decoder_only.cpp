@@ -32,7 +32,7 @@ class DecoderOnlyModel::Pass : public ForwardPass {
         stopped_(inputs.stop_at_layer.has_value()),
         guard_(inputs.cache),
         frame_(model.arena_),
-        context_{model.arena_, TraceScope(trace)},
+        context_{model.arena_, TraceScope(trace, "", Tower::past_of(tower))},
         run_(model.tower_, tower, context_) {}
 
   bool step() override {
