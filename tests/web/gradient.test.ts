@@ -5,6 +5,7 @@ import {
   type ActivationEdit,
   AutoModel,
   AutoModelForCausalLM,
+  AutoModelForSeq2SeqLM,
   type DifferentiableMetric,
   type GenerativeModel,
   Tensor,
@@ -187,6 +188,21 @@ describe('backward', () => {
     });
     const twice = await gradient([{ labels: input_ids }, { labels: input_ids, weight: 2 }]);
     expect(twice.value).toBeCloseTo(3 * loss.value, 4);
+  });
+
+  it('takes the loss of an encoder-decoder of its decoder_input_ids', async () => {
+    await using bart = await AutoModelForSeq2SeqLM.from_pretrained(fixturePath('models/bart/even'), { worker: false });
+    const own = { input_ids: [[5, 6, 7, 8], [9, 8, 7, 6]], decoder_input_ids: [[2, 9, 4, 0], [2, 3, 5, 6]] }; // biome-ignore format: rows
+    const whole = { mask: undefined, labels: [[9, 4, 0, -100], [3, 5, 6, -100]] }; // biome-ignore format: rows
+    const hidden = { mask: [[1, 1, 1, 0], [0, 1, 1, 1]], labels: [[9, 4, -100, -100], [-100, 5, 6, -100]] }; // biome-ignore format: rows
+    for (const { mask, labels } of [whole, hidden]) {
+      const inputs = { ...own, decoder_attention_mask: mask };
+      const loss = await bart.run_with_hooks(inputs, { return_type: 'loss' });
+      expect(loss.item()).toBe((await bart({ ...inputs, labels })).loss?.item());
+    }
+    const { input_ids: source } = own;
+    const failure = await failureOf(() => bart.run_with_hooks({ input_ids: source }, { return_type: 'loss' }));
+    expect([failure.code, failure.message]).toEqual(['invalid_argument', expect.stringContaining('decoder_input_ids')]);
   });
 
   it('computes layers twice instead of keeping what they compute, and logits in blocks, with the same bits', async () => {

@@ -197,14 +197,15 @@ export async function observedWithGradient(
   if (lossAsked && (metric ?? bwd_hooks) !== undefined) {
     throw refused('invalid_argument', `${call}: return_type 'loss' and a metric exclude each other`, 'return_type');
   }
-  if (lossAsked && !(model.cfg.task.endsWith('-lm') && inputs?.input_ids != null)) {
-    const message = `${call}: return_type 'loss' is of input_ids and a model that predicts words`;
+  const text = model.cfg.kind === 'encoder-decoder' ? 'decoder_input_ids' : 'input_ids';
+  if (lossAsked && !(model.cfg.task.endsWith('-lm') && inputs?.[text] != null)) {
+    const message = `${call}: return_type 'loss' is of ${text} and a model that predicts words`;
     throw refused('invalid_argument', message, 'return_type');
   }
   const own = {
     ...options,
     ...(hooks !== undefined && metric !== undefined && { with_respect_to: { hooks } }),
-    ...(lossAsked && { metric: { labels: wordsIn(inputs, model.cfg.task) } }),
+    ...(lossAsked && { metric: { labels: wordsIn(inputs, model.cfg) } }),
   };
   const { outputs, activations, grad, value } = await gradients(call, model, inputs, own as BackwardOptions);
   Object.defineProperties(activations, { grad: { value: grad }, value: { value } }); // not among the captured

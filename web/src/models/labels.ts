@@ -22,15 +22,23 @@ function isFractional(labels: unknown): boolean {
 }
 
 /**
- * @internal The `input_ids` as labels, without those that `attention_mask` hides; of a causal model also without those that
- * follow a hidden one, as in TransformerLens.
+ * @internal A model's own text as labels, without what the mask hides; if each word is predicted from the one before,
+ * also without those that follow a hidden one, as in TransformerLens. A decoder behind an encoder has the word of the
+ * next position as its label, since its labels are not shifted.
  */
-export function wordsIn({ input_ids, attention_mask }: ModelInputs, task: string): TensorIn {
-  const { dims, data } = integerMatrix('input_ids', input_ids as IntegerInput);
-  if (attention_mask == null) return { dims, data };
-  const mask = Array.from(integerMatrix('attention_mask', attention_mask).data, Number);
-  const follows = (at: number) => task !== 'causal-lm' || at % Number(dims[1]) === 0 || mask[at - 1] !== 0;
-  return { dims, data: Int32Array.from(data, (id, at) => (mask[at] !== 0 && follows(at) ? Number(id) : -100)) };
+export function wordsIn(inputs: ModelInputs, { kind, task }: ModelShape): TensorIn {
+  const [side, shift] = kind === 'encoder-decoder' ? (['decoder_', 1] as const) : (['', 0] as const);
+  const { dims, data } = integerMatrix(`${side}input_ids`, inputs[`${side}input_ids`] as IntegerInput);
+  const given = inputs[`${side}attention_mask`];
+  const mask = given == null ? undefined : Array.from(integerMatrix(`${side}attention_mask`, given).data, Number);
+  const length = Number(dims[1]);
+  const ids = Int32Array.from(data, (_, at) => {
+    const column = (at % length) + shift;
+    const word = at + shift;
+    const follows = task === 'masked-lm' || column === 0 || mask?.[word - 1] !== 0;
+    return column < length && mask?.[word] !== 0 && follows ? Number(data[word]) : -100;
+  });
+  return { dims, data: ids };
 }
 
 /**

@@ -28,8 +28,9 @@ export interface RunWithHooksOptions extends EditOptions, StopOptions, Pick<Forw
   /** Functions called with the metric's gradient at activations, see `backward`. */
   bwd_hooks?: readonly ForwardHook[] | undefined;
   /**
-   * `loss`: return that of a language model predicting its own `input_ids`, a scalar, in place of the logits. Tokens that
-   * `attention_mask` hides are not counted, nor what a causal model predicts from them.
+   * `loss`: return that of a language model predicting its own `input_ids` (an encoder-decoder: its
+   * `decoder_input_ids`), a scalar, in place of the logits. Tokens that their attention mask hides are not counted, nor
+   * those that are predicted from a hidden one before.
    */
   return_type?: 'logits' | 'loss' | undefined;
   signal?: AbortSignal | undefined;
