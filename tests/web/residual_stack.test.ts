@@ -82,6 +82,22 @@ describe.each([
     expect(difference(total(scaled.components).slice(null, [0, 1]), normalized)).toBeLessThan(2e-6);
   });
 
+  it('normalizes the streams by their own statistics behind the last layer, by those of the last before', async () => {
+    const model = await loaded;
+    const [, cache] = await model.run_with_cache({ input_ids });
+    const { components } = await accumulated_resid(model, cache, { apply_ln: true });
+    const hooks = ['blocks.0.hook_resid_pre', 'blocks.1.hook_resid_pre', 'blocks.1.hook_resid_post'] as const;
+    for (const [at, hook] of hooks.entries()) {
+      const edits = [{ hook: 'blocks.1.hook_resid_post', op: 'replace', value: cache[hook] as Float }] as const;
+      const [, own] = await model.run_with_cache({ input_ids }, { edits, names_filter: 'ln_final.hook_normalized' });
+      expect(difference(components.slice(at) as Float, own['ln_final.hook_normalized'] as Float)).toBeLessThan(2e-6);
+    }
+    const before = await accumulated_resid(model, cache, { apply_ln: true, layer: 1 });
+    const { components: streams } = await accumulated_resid(model, cache, { layer: 1 });
+    const centred = model.cfg.normalization_type === 'LN' ? streams.sub(streams.mean(-1, true)) : streams;
+    expect(difference(before.components, centred.div(cache['blocks.1.ln1.hook_scale'] as Float))).toBeLessThan(1e-6);
+  });
+
   it('stacks what each head adds', async () => {
     const model = await loaded;
     const [, cache] = await model.run_with_cache({ input_ids });

@@ -39,8 +39,9 @@ const stackOptions = ['layer', 'apply_ln', 'pos'];
 /**
  * The stream before each layer (`0_pre`, …; with `incl_mid` also `0_mid`) up to `layer`; after the last it is
  * `final_post`. With `mlp_input` it ends with the input of that layer's feed-forward network, which is the stream before
- * the layer where both halves read that. Rejects with `invalid_argument` for a hook that the cache does not have,
- * `unsupported` for one that the model does not have.
+ * the layer where both halves read that. After the last layer, `apply_ln` normalizes each stream by its own statistics
+ * (the logit lens); before a layer, all by those of the last. Rejects with `invalid_argument` for a hook that the cache
+ * does not have, `unsupported` for one that the model does not have.
  */
 export async function accumulated_resid(
   model: PreTrainedModel,
@@ -60,7 +61,8 @@ export async function accumulated_resid(
     const middle = layer < last ? incl_mid && 'hook_resid_mid' : mlp_input && mlpInput(model).stream;
     if (middle) parts.push({ label: `${layer}_mid`, hook: inLayer(model, layer, middle) });
   }
-  return finished('accumulated_resid', model, cache, collected('accumulated_resid', model, cache, parts), options);
+  const of = { ...options, recompute: last === model.cfg.n_layers };
+  return finished('accumulated_resid', model, cache, collected('accumulated_resid', model, cache, parts), of);
 }
 
 /**
@@ -172,6 +174,9 @@ interface Part {
   hook: string;
 }
 
+/** `recompute`: the statistics of the norm are each component's own, not the cache's of the whole stream. */
+type NormOptions = ResidualStackOptions & { mlp_input?: boolean | undefined; recompute?: boolean | undefined };
+
 interface Collected {
   labels: string[];
   components: Float[];
@@ -212,7 +217,7 @@ function finished(
   model: PreTrainedModel,
   cache: ActivationCache,
   { labels, components }: Collected,
-  options: ResidualStackOptions & { mlp_input?: boolean | undefined },
+  options: NormOptions,
 ): ResidualStack {
   const { pos } = options;
   const taken = components.map((value) => atPositions(call, value, pos));
@@ -238,7 +243,7 @@ function normalized(
   model: PreTrainedModel,
   cache: ActivationCache,
   all: Float,
-  options: ResidualStackOptions & { mlp_input?: boolean | undefined },
+  options: NormOptions,
 ): Float {
   const last = lastLayer(call, model, options);
   const top = stackPrefix(model);
@@ -255,5 +260,7 @@ function normalized(
     );
   }
   const centred = model.cfg.normalization_type === 'LN' ? all.sub(all.mean(-1, true)) : all;
-  return centred.div(scale);
+  if (!options.recompute) return centred.div(scale);
+  const eps = Number(model.cfg.eps);
+  return centred.div((centred.mul(centred).mean(-1, true) as Float).map((square) => Math.sqrt(square + eps)));
 }
