@@ -37,7 +37,7 @@ export const words: typeof english = {
     },
     compare: {
       title: 'Dasselbe, in weniger Bits',
-      text: 'Dieselben Gewichte, gerundet. Wie weit verschieben sich die Logits, und bleibt die Antwort? Matrizen mit weniger als 65 536 Zahlen bleiben in 16 Bit. {isSame}Hier verschiebt sich nichts: Die Dateien enthalten 16 Bit, und keine Zahl wird weiter gerundet.',
+      text: 'Dieselben Gewichte, gerundet. Wie weit verschieben sich die Logits, und bleibt die Antwort? Matrizen mit weniger als 65 536 Zahlen bleiben in 16 Bit. {isSame}Hier verschiebt sich nichts: Die Dateien enthalten 16 Bit, und keine Zahl wird weiter gerundet.',
     },
     export: {
       title: 'Nimm es mit',

@@ -35,7 +35,7 @@ export const words = {
     },
     compare: {
       title: 'The same, in fewer bits',
-      text: 'The same weights, rounded. How far do the logits move, and does the answer stay? Matrices of fewer than 65 536 numbers stay in 16 bits. {isSame}Here nothing moves: the files hold 16 bits, and no number is rounded further.',
+      text: 'The same weights, rounded. How far do the logits move, and does the answer stay? Matrices of fewer than 65 536 numbers stay in 16 bits. {isSame}Here nothing moves: the files hold 16 bits, and no number is rounded further.',
     },
     export: {
       title: 'Take it with you',
