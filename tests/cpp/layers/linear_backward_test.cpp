@@ -65,6 +65,14 @@ TEST(LinearBackward, GradientsOfInputsAreProductsWithTheTransposedWeightInEveryF
   }
 }
 
+std::vector<float> flat(const WeightRows& rows) {
+  std::vector<float> values(rows.outputs() * rows.inputs());
+  for (std::size_t n = 0; n < rows.outputs(); ++n) {
+    rows.copy_row(n, values.data() + n * rows.inputs());
+  }
+  return values;
+}
+
 TEST(LinearBackward, GivesWhatIsWanted) {
   LayerWeights weights;
   weights.add("weight", {5, 3});
@@ -94,13 +102,6 @@ TEST(LinearBackward, GivesWhatIsWanted) {
     }
   }
   const Bound bound{gamma(12) * 8.0};
-  const auto flat = [](const WeightRows& rows) {
-    std::vector<float> values(rows.outputs() * rows.inputs());
-    for (std::size_t n = 0; n < rows.outputs(); ++n) {
-      rows.copy_row(n, values.data() + n * rows.inputs());
-    }
-    return values;
-  };
   expect_close("dx", std::vector<float>(dx.f32(), dx.f32() + 24), input, bound);
   expect_close("weight", flat(*all.rows(parameters.at(0))), weight, bound);
   expect_close("bias", flat(*all.rows(parameters.at(1))), bias, bound);
@@ -112,6 +113,79 @@ TEST(LinearBackward, GivesWhatIsWanted) {
                  Tensor wrong({2, 4, 5});
                  linear.backward(x, dy, wrong, Write::over, nullptr, arena);
                });
+}
+
+Parameter parameter_of(std::shared_ptr<kernels::PackedMatrix> matrix) {
+  const Shape shape{matrix->outputs(), matrix->inputs()};
+  return {.path = "", .stored = {}, .stored_shape = shape, .rows = std::move(matrix)};
+}
+
+// dx = dy·(W + Σ s·B·A), dA = s·(dy·B)ᵀ·x, dB = s·dyᵀ·(x·Aᵀ)
+TEST(LinearBackward, OfLowRankUpdatesIsThatOfTheirProducts) {
+  constexpr std::size_t kRows = 6, kOutputs = 5, kInputs = 7;
+  const struct {
+    std::size_t rank;
+    float scale;
+  } updates[] = {{2, 0.75f}, {3, -2.0f}};
+  LayerWeights weights;
+  weights.add("weight", {kOutputs, kInputs});
+  const Linear linear(weights.scope(), kInputs, kOutputs, Bias::none);
+  LowRankUpdates& place = *weights.take_parameters().at(0).updates;
+  Random random(4);
+  const Tensor x = random.tensor({kRows, kInputs}), dy = random.tensor({kRows, kOutputs});
+  std::vector<Tensor> downs, ups;
+  std::vector<Parameter> parameters;
+  WeightGradients all, of_downs;
+  for (const auto& [rank, scale] : updates) {
+    downs.push_back(random.tensor({rank, kInputs}));
+    ups.push_back(random.tensor({kOutputs, rank}));
+    const auto down = std::make_shared<kernels::PackedMatrix>(downs.back().clone());
+    const auto up = std::make_shared<kernels::PackedMatrix>(ups.back().clone());
+    place.add({down, up, scale});
+    parameters.push_back(parameter_of(down));
+    parameters.push_back(parameter_of(up));
+    of_downs.want(parameters[parameters.size() - 2]);
+  }
+  place.put_in_force();
+  for (const Parameter& parameter : parameters) all.want(parameter);
+
+  Arena arena;
+  Tensor dx({kRows, kInputs}), again = dx.clone();
+  linear.backward(x, dy, dx, Write::over, &all, arena);
+  linear.backward(TensorView(), dy, again, Write::over, nullptr, arena);
+  linear.backward(x, dy, MutableTensorView(), Write::over, &of_downs, arena);
+
+  std::vector<double> input(kRows * kInputs);
+  std::vector<float> row(kInputs);
+  for (std::size_t n = 0; n < kOutputs; ++n) {
+    linear.unpack_row(n, row.data());
+    for (std::size_t i = 0; i < input.size(); ++i) {
+      input[i] += double{dy.f32()[i / kInputs * kOutputs + n]} * row[i % kInputs];
+    }
+  }
+  // The sizes of the terms of a sum add up to at most 6 · 7 · 2 (those of B); each is rounded fewer than 16 times.
+  const Bound bound{gamma(16) * 84.0};
+  expect_close("dx", std::vector<float>(dx.f32(), dx.f32() + input.size()), input, bound);
+  expect_same_bits("dx without gradients of weights", again, dx);
+  for (std::size_t u = 0; u < std::size(updates); ++u) {
+    SCOPED_TRACE(u);
+    const auto [rank, scale] = updates[u];
+    std::vector<double> down(rank * kInputs), up(kOutputs * rank);
+    for (std::size_t r = 0; r < kRows; ++r) {
+      for (std::size_t n = 0; n < kOutputs; ++n) {
+        for (std::size_t k = 0; k < rank; ++k) {
+          for (std::size_t i = 0; i < kInputs; ++i) {
+            const double by = double{scale} * dy.f32()[r * kOutputs + n] * x.f32()[r * kInputs + i];
+            down[k * kInputs + i] += by * ups[u].f32()[n * rank + k];
+            up[n * rank + k] += by * downs[u].f32()[k * kInputs + i];
+          }
+        }
+      }
+    }
+    expect_close("A", flat(*all.rows(parameters[2 * u])), down, bound);
+    expect_close("B", flat(*all.rows(parameters[2 * u + 1])), up, bound);
+    expect_close("A alone", flat(*of_downs.rows(parameters[2 * u])), down, bound);
+  }
 }
 
 }  // namespace
