@@ -237,9 +237,11 @@ describe('templates', () => {
       code: 'invalid_argument',
       details: { option: 'tokenizer_kwargs' },
     });
-    const silent = { chat_template: 'content {{ messages | length }}', continue_final_message: true };
-    expect((await call(silent)).message).toContain('does not appear');
-    expect(await call(silent)).toBeInstanceOf(ClearformerError);
+    for (const chat_template of ['content {{ messages | length }}', '{{ messages[-1].content[1:] }}']) {
+      const silent = await call({ chat_template, continue_final_message: true });
+      expect(silent).toBeInstanceOf(ClearformerError);
+      expect(silent.message, chat_template).toContain('does not appear');
+    }
     const going = (content: unknown) =>
       failureOf(() =>
         apply_chat_template(tokenizer, [{ role: 'assistant', content, more: () => 1 }], {
