@@ -111,6 +111,18 @@ it('gives a scalar an axis, as in torch', async () => {
   }
 });
 
+it('gives the same for a Float32Array as for a tensor where scores are hidden', async () => {
+  const hidden = Number.NEGATIVE_INFINITY;
+  for (const scores of [[hidden, hidden], [hidden, 1], []]) {
+    const [data, tensor] = [
+      Float32Array.from(scores),
+      new Tensor('float32', Float32Array.from(scores), [scores.length]),
+    ];
+    expect(softmax(data)).toEqual((await softmax(tensor)).data);
+    expect(log_softmax(data)).toEqual((await log_softmax(tensor)).data);
+  }
+});
+
 it('refuses what does not fit, by name', async () => {
   const x = [[[1, 2, 3]]];
   const failing: [() => Promise<unknown>, string, string][] = [

@@ -22,7 +22,7 @@ type Float = Tensor<'float32'>;
 export function softmax(input: Float32Array): Float32Array;
 export function softmax(input: TensorInput, dim?: number): Promise<Tensor<'float32'>>;
 export function softmax(input: TensorInput | Float32Array, dim = -1): Promise<Float> | Float32Array {
-  if (isA(input, 'Float32Array')) return vector(input).softmax().data;
+  if (isA(input, 'Float32Array')) return hidden(input) ? new Float32Array(input.length) : vector(input).softmax().data;
   return along('softmax', input, dim);
 }
 
@@ -35,12 +35,15 @@ export function log_softmax(input: Float32Array): Float32Array;
 export function log_softmax(input: TensorInput, dim?: number): Promise<Tensor<'float32'>>;
 export function log_softmax(input: TensorInput | Float32Array, dim = -1): Promise<Float> | Float32Array {
   if (!isA(input, 'Float32Array')) return along('log_softmax', input, dim);
+  if (hidden(input)) return new Float32Array(input.length).fill(Number.NEGATIVE_INFINITY);
   const own = vector(input);
-  if (own.size === 0) return own.data;
   const below = own.sub(own.max());
   return below.sub(Math.log(Number(below.map(Math.exp).sum().item()))).data;
 }
 
+/** Whether all scores are those that a mask hides, or there are none. */
+const hidden = (scores: Float32Array) =>
+  scores.length === 0 || scores.every((score) => score === Number.NEGATIVE_INFINITY);
 const vector = (data: Float32Array): Float => new Tensor('float32', data, [data.length]);
 
 async function along(call: 'softmax' | 'log_softmax', input: TensorInput, dim: number): Promise<Float> {
