@@ -172,7 +172,10 @@ it('refuses what is no token, and functions that are not differentiated', async 
   for (const term of [
     () => logitDifferenceTerm('x' as never, 5),
     () => logitDifferenceTerm(-1, 5),
+    ...[null, '', '5', true].map((token) => () => logitDifferenceTerm(token as never, 5)),
+    () => logitDifferenceTerm([5, null as never], [6, 7]),
     () => logitDifferenceTerm([5, 6], [7]),
+    () => logitDifferenceTerm([7], [5, 6]),
     () => logitDifferenceTerm(5, 6, -1, 0),
     () => logitDifferenceTerm(5, 6, -1, Number.NaN),
   ]) {

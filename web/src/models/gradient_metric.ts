@@ -133,19 +133,23 @@ export function logitDifferenceTerm(
   pos = -1,
   batch?: number,
 ): { logits: LogitTerm[] } {
+  const call = 'logitDifferenceTerm';
+  const plain = (one: unknown) => (typeof one === 'bigint' ? Number(one) : one) as number;
   const lists = [right, wrong].filter((tokens) => Array.isArray(tokens));
-  const count = Number(batch ?? lists[0]?.length ?? 1);
-  expectArgument('logitDifferenceTerm', Number.isSafeInteger(count) && count > 0, 'a number of sequences', count);
+  const count = plain(batch ?? lists[0]?.length ?? 1);
+  expectArgument(call, Number.isSafeInteger(count) && count > 0, 'a number of sequences', count);
+  const lengths = lists.map(({ length }) => length);
+  expectArgument(call, batch != null || lengths.every((one) => one === count), 'lists of equal length', lengths.join());
   const averaged = batch === undefined && lists.length === 0;
   const logits = Array.from({ length: count }, (_, row) =>
     [right, wrong].map((tokens, at) => ({
       row: averaged ? null : row,
       pos,
-      token: Number(Array.isArray(tokens) ? tokens[row] : tokens), // also of bigints
+      token: plain(Array.isArray(tokens) ? tokens[row] : tokens),
       weight: (at === 0 ? 1 : -1) / count,
     })),
   ).flat();
-  return { logits: [...checkedLogits('logitDifferenceTerm', logits)] };
+  return { logits: [...checkedLogits(call, logits)] };
 }
 
 /** Whether a metric is a function. */
