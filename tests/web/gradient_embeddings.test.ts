@@ -121,7 +121,9 @@ describe('metrics of embeddings', () => {
     ['no term', { pooling: 'mean' }, 'invalid_argument', 'one of weights'],
     ['an unknown pooling', { pooling: 'middle', weights: 1 }, 'invalid_argument', 'must be one of none, cls, '],
     ['an unknown option', { pooling: 'mean', weight: 1 }, 'unsupported', 'weight'],
-    ['a vector of other dims', { pooling: 'mean', weights: [1, 2] }, 'shape_mismatch', 'dims'],
+    ['a vector of other dims', { pooling: 'mean', weights: [1, 2] }, 'shape_mismatch', 'metric: dims [2] do not fit'],
+    ['no function', { pooling: 'mean', score: 3 }, 'invalid_argument', 'score: needs a function'],
+    ['no switch', { pooling: 'mean', weights: 1, normalize: 'x' }, 'invalid_argument', 'normalize'],
     ['no gradient', { pooling: 'mean', score: () => ({}) }, 'invalid_argument', 'not { value, gradient }'],
     [
       'a gradient of other dims',

@@ -5,7 +5,8 @@
 import type { Handle, TensorIn } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
 import { ClearformerError, textOf } from '../support/error.js';
-import { checkOptions } from '../support/options.js';
+import { checkOptions, expectArgument } from '../support/options.js';
+import { broadcast } from '../tensor/elements.js';
 import { Tensor } from '../tensor/tensor.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
 import { toTensor } from '../tensor/tensor_output.js';
@@ -38,9 +39,11 @@ export function isOfEmbeddings(metric: DifferentiableMetric): metric is Embeddin
 export function metricOfEmbeddings(
   call: string,
   engine: Engine,
-  { pooling, normalize = false, ...term }: EmbeddingMetric,
+  metric: EmbeddingMetric,
   mask: TensorIn | undefined,
 ): MetricFunction {
+  checkOptions(`${call}: metric`, metric, ['pooling', 'normalize', ...terms]);
+  const { pooling, normalize = false, ...term } = metric;
   return embeddingFunction(call, engine, term, { modes: poolingModes(pooling), dense: [], normalize, mask });
 }
 
@@ -55,6 +58,8 @@ export function embeddingFunction(
   if (Object.values(term ?? {}).filter((one) => one !== undefined).length !== 1) {
     throw invalid(`${call}: metric: needs one of ${terms.join(', ')}`);
   }
+  const { score = () => {} } = term;
+  expectArgument(`${call}: metric: score`, typeof score === 'function', 'a function', score);
   return {
     async compute(_, found) {
       const name = outputs.find((one) => one in found);
@@ -128,14 +133,14 @@ async function metricValueOf(
         );
   const vectors = new Tensor('float32', given.data, given.dims);
   const wanted = cosine_similarity === undefined ? vectors : vectors.normalize(2, -1);
-  const factors = new Tensor('float32', new Float32Array(data.length).fill(1), dims).mul(wanted);
-  if (factors.data.length !== data.length) {
+  const factors = broadcast(embeddings, wanted)?.pair[1];
+  if (factors?.length !== data.length) {
     const message = `${what}: dims [${given.dims.join(', ')}] do not fit embeddings [${dims.join(', ')}]`;
     throw new ClearformerError('shape_mismatch', message, { option: 'metric' });
   }
   return {
-    value: factors.data.reduce((sum, one, i) => sum + one * (data[i] as number), 0),
-    gradient: tensorIn(factors),
+    value: factors.reduce((sum, one, i) => sum + one * (data[i] as number), 0),
+    gradient: { data: factors, dims: [...dims] },
   };
 }
 
