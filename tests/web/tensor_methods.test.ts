@@ -122,6 +122,10 @@ describe('functions of tensors', () => {
     expectNear(one.name, await interpolate_4d(input, { size: [1, 2, ...size], mode }), wanted);
     expectNear(one.name, interpolate(input.squeeze(0), size, mode).unsqueeze(0), wanted);
   });
+  it('the nearest pixel is that of a scale in float32, as in torch', () => {
+    const [two, out] = [new Tensor('float32', Float32Array.of(0, 1), [1, 1, 2]), new Float32Array(82).fill(1, 42)];
+    expect(interpolate(two, [1, 82], 'nearest').data).toEqual(out);
+  });
 
   it('dot and cos_sim take vectors of one length', async () => {
     expect(dot([1, 2, 3], Float32Array.of(4, 5, 6))).toBe(32);
@@ -247,7 +251,18 @@ describe('types', () => {
     expect(parts.to('float32')).toBe(parts);
   });
 
-  it.each<[string, () => unknown, string]>([
+  it('of 64 bits take numbers beyond the safe integers', () => {
+    const wide = full([2], 2n ** 60n);
+    expect(wide.add(2n ** 60n + 1n).tolist()).toEqual([2n ** 61n + 1n, 2n ** 61n + 1n]);
+    expect(
+      full([1], 0n)
+        .add(-(2n ** 63n))
+        .tolist(),
+    ).toEqual([-(2n ** 63n)]);
+    expect(wide.clamp(0, (2n ** 59n) as never).tolist()).toEqual([2n ** 59n, 2n ** 59n]);
+  });
+
+  it.each<[string, () => unknown, string, string?]>([
     ['an unknown type', () => cube.to('float16' as 'float32'), 'unsupported'],
     ['NaN as int64', () => full([1], Number.NaN).to('int64'), 'dtype_mismatch'],
     ['means of whole numbers', () => full([2], 1n).mean(), 'dtype_mismatch'],
@@ -258,6 +273,8 @@ describe('types', () => {
     ['an axis that is not there', () => cube.sum(3), 'invalid_argument'],
     ['half an axis', () => cube.softmax(0.5), 'invalid_argument'],
     ['an axis named twice', () => cube.permute(0, 0, 1), 'invalid_argument'],
+    ['an axis summed twice', () => cube.sum([0, -3]), 'invalid_argument', 'Tensor.sum: [0, -3] names an axis twice'],
+    ['an int64 of 65 bits', () => full([1], 1n).add(2n ** 63n), 'dtype_mismatch'],
     ['too few axes', () => cube.permute(1, 0), 'invalid_argument'],
     ['a view of another size', () => cube.view(5, 5), 'shape_mismatch'],
     ['a view that leaves nothing whole', () => cube.view(-1, 7), 'shape_mismatch'],
@@ -269,6 +286,7 @@ describe('types', () => {
     ['cat of other dims', () => cat([cube, full([2, 3], 1)]), 'shape_mismatch'],
     ['cat of other types', () => cat<'float32' | 'int64'>([full([1], 1), full([1], 1n)]), 'dtype_mismatch'],
     ['cat along no axis', () => cat([cube], 3), 'invalid_argument'],
+    ['cat along a text', () => cat([cube, cube.slice([0, 1])], '0' as never), 'invalid_argument'],
     ['stack of other dims', () => stack([full([2], 1), full([3], 1)]), 'shape_mismatch'],
     ['topk of none', () => topk(cube, 0), 'invalid_argument'],
     ['topk of more than there are', () => topk(full([2, 3], 1), 4), 'invalid_argument'],
@@ -296,9 +314,10 @@ describe('types', () => {
       'unsupported',
     ],
     ['no size', () => interpolate_4d(full([1, 1, 2, 2], 1), {} as { size: number[] }), 'invalid_argument'],
-  ])('%s is refused', async (_, call, code) => {
+  ])('%s is refused', async (_, call, code, part = '') => {
     const failure = await failureOf(async () => call());
     expect([failure.name, failure.code]).toEqual(['ClearformerError', code]);
+    expect(failure.message).toContain(part);
   });
 
   it('a scalar has an axis by number, as in torch', () => {

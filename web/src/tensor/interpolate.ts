@@ -32,7 +32,7 @@ function along(
 ): Float32Array {
   const out = new Float32Array(outer * to * inner);
   for (let i = 0; i < to; i++) {
-    const nearest = Math.min(Math.floor((i * from) / to), from - 1);
+    const nearest = Math.min(Math.floor(Math.fround(i * Math.fround(from / to))), from - 1); // torch's rounding
     const exact = ((i + 0.5) * from) / to - 0.5;
     const center = mode === 'bilinear' ? Math.max(exact, 0) : exact;
     const first = mode === 'nearest' ? nearest : Math.floor(center) - 1;

@@ -18,7 +18,7 @@ export function cat<T extends TensorType>(tensors: readonly Tensor<T>[], dim = 0
   const [first] = all;
   if (first === undefined) throw new ClearformerError('invalid_argument', 'cat: needs at least one tensor');
   const axis = dim < 0 ? dim + first.dims.length : dim;
-  if (first.dims[axis] === undefined) {
+  if (!Number.isInteger(dim) || first.dims[axis] === undefined) {
     throw new ClearformerError('invalid_argument', `cat: dims [${first.dims.join(', ')}] have no axis ${textOf(dim)}`);
   }
   for (const { type, dims } of all) {

@@ -168,7 +168,7 @@ export class Tensor<T extends TensorType = TensorType> {
   /** Permutes the axes; all of them must be named. */
   permute(...dims: number[] | [readonly number[]]): Tensor<T> {
     const order = this.#axes('permute', dims.flat());
-    if (order.length !== this.dims.length || new Set(order).size !== order.length) {
+    if (order.length !== this.dims.length) {
       throw this.#error('invalid_argument', 'permute', `[${order.join(', ')}] does not name each axis once`);
     }
     if (order.every((axis, i) => axis === i)) return this.view(this.dims);
@@ -314,6 +314,9 @@ export class Tensor<T extends TensorType = TensorType> {
   #axes(call: string, dim: Axes): number[] {
     if (dim === null) return [...this.dims.keys()];
     const axes = [dim].flat().map((one) => this.#axis(call, one));
+    if (new Set(axes).size < axes.length) {
+      throw this.#error('invalid_argument', call, `[${[dim].flat().join(', ')}] names an axis twice`);
+    }
     return this.dims.length > 0 ? axes : [];
   }
 
@@ -353,7 +356,9 @@ export class Tensor<T extends TensorType = TensorType> {
 
   #scalar(call: string, value: number | bigint): Tensor<T> {
     const whole = this.type !== 'float32';
-    if ((typeof value !== 'number' && typeof value !== 'bigint') || (whole && !Number.isSafeInteger(Number(value)))) {
+    const wide = typeof value === 'bigint' && this.type === 'int64' && BigInt.asIntN(64, value) === value;
+    const fits = () => wide || !whole || Number.isSafeInteger(Number(value));
+    if ((typeof value !== 'number' && typeof value !== 'bigint') || !fits()) {
       const need = `${textOf(value)} is no ${whole ? "whole number; convert with .to('float32')" : 'number or tensor'}`;
       throw this.#error('dtype_mismatch', call, need);
     }
