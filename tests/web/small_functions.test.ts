@@ -123,6 +123,14 @@ it('gives the same for a Float32Array as for a tensor where scores are hidden', 
   }
 });
 
+it('erf stays within ±1', async () => {
+  const x = Float32Array.from({ length: 1 << 14 }, (_, i) => 3.5 + i / (1 << 15));
+  for (const sign of [1, -1]) {
+    const { data } = await erf({ data: x.map((value) => sign * value), dims: [x.length] });
+    expect([sign, data.filter((value) => Math.abs(value) > 1)]).toEqual([sign, Float32Array.of()]);
+  }
+});
+
 it('refuses what does not fit, by name', async () => {
   const x = [[[1, 2, 3]]];
   const failing: [() => Promise<unknown>, string, string][] = [

@@ -44,11 +44,11 @@ CLEARFORMER_LOOP void transform_by(const float* in, float* out, std::size_t coun
 Vec at_most(Vec x, float limit) { return select(x > Vec(limit), Vec(limit), x); }
 Vec at_least_zero(Vec x) { return select(x < Vec(0.0f), Vec(0.0f), x); }
 
-// erf, with exactly ±1 where float32 rounds to it: the approximation is one ulp off there.
+// erf, within ±1, and exactly that where float32 rounds to it: the approximation is one ulp off there.
 [[gnu::noinline]] Vec erf_of(Vec x) {
   constexpr float kEnd = 3.92f;
-  const Vec y = select(x > Vec(kEnd), Vec(1.0f), Erf()(x));
-  return select(x < Vec(-kEnd), Vec(-1.0f), y);
+  const Vec y = at_most(select(x > Vec(kEnd), Vec(1.0f), Erf()(x)), 1.0f);
+  return -at_most(-select(x < Vec(-kEnd), Vec(-1.0f), y), 1.0f);
 }
 
 [[gnu::noinline]] Vec power_of(Vec x) { return ExpOfDifference()(x); }
