@@ -39,11 +39,10 @@ export function isOfEmbeddings(metric: DifferentiableMetric): metric is Embeddin
 export function metricOfEmbeddings(
   call: string,
   engine: Engine,
-  metric: EmbeddingMetric,
+  { pooling, normalize = false, ...term }: EmbeddingMetric,
   mask: TensorIn | undefined,
 ): MetricFunction {
-  checkOptions(`${call}: metric`, metric, ['pooling', 'normalize', ...terms]);
-  const { pooling, normalize = false, ...term } = metric;
+  checkOptions(`${call}: metric`, { normalize }, ['normalize']);
   return embeddingFunction(call, engine, term, { modes: poolingModes(pooling), dense: [], normalize, mask });
 }
 
@@ -58,8 +57,6 @@ export function embeddingFunction(
   if (Object.values(term ?? {}).filter((one) => one !== undefined).length !== 1) {
     throw invalid(`${call}: metric: needs one of ${terms.join(', ')}`);
   }
-  const { score = () => {} } = term;
-  expectArgument(`${call}: metric: score`, typeof score === 'function', 'a function', score);
   return {
     async compute(_, found) {
       const name = outputs.find((one) => one in found);
@@ -120,6 +117,7 @@ async function metricValueOf(
 ): Promise<{ value: number; gradient: TensorIn }> {
   const { dims, data } = embeddings;
   if (score !== undefined) {
+    expectArgument(`${what}: score`, typeof score === 'function', 'a function', score);
     const found = await score(embeddings);
     if (typeof found?.value !== 'number') throw invalid(`${what} gave ${textOf(found)}, not { value, gradient }`);
     return { value: found.value, gradient: floats(`${what}: gradient`, found.gradient) };

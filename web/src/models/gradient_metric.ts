@@ -138,8 +138,8 @@ export function logitDifferenceTerm(
   const lists = [right, wrong].filter((tokens) => Array.isArray(tokens));
   const count = plain(batch ?? lists[0]?.length ?? 1);
   expectArgument(call, Number.isSafeInteger(count) && count > 0, 'a number of sequences', count);
-  const lengths = lists.map(({ length }) => length);
-  expectArgument(call, batch != null || lengths.every((one) => one === count), 'lists of equal length', lengths.join());
+  const fits = batch != null || lists.every(({ length }) => length === count);
+  expectArgument(call, fits, 'lists of equal length', lists.join(' and '));
   const averaged = batch === undefined && lists.length === 0;
   const logits = Array.from({ length: count }, (_, row) =>
     [right, wrong].map((tokens, at) => ({

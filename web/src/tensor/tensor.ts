@@ -167,10 +167,7 @@ export class Tensor<T extends TensorType = TensorType> {
 
   /** Permutes the axes; all of them must be named. */
   permute(...dims: number[] | [readonly number[]]): Tensor<T> {
-    const order = this.#axes('permute', dims.flat());
-    if (order.length !== this.dims.length) {
-      throw this.#error('invalid_argument', 'permute', `[${order.join(', ')}] does not name each axis once`);
-    }
+    const order = this.#axes('permute', dims.flat(), this.dims.length);
     if (order.every((axis, i) => axis === i)) return this.view(this.dims);
     const strides = this.stride();
     const pick = (from: readonly number[]) => order.map((axis) => from[axis] as number);
@@ -311,11 +308,11 @@ export class Tensor<T extends TensorType = TensorType> {
     throw this.#error('invalid_argument', call, `there is no axis ${textOf(dim)}`);
   }
 
-  #axes(call: string, dim: Axes): number[] {
+  #axes(call: string, dim: Axes, least = 0): number[] {
     if (dim === null) return [...this.dims.keys()];
     const axes = [dim].flat().map((one) => this.#axis(call, one));
-    if (new Set(axes).size < axes.length) {
-      throw this.#error('invalid_argument', call, `[${[dim].flat().join(', ')}] names an axis twice`);
+    if (axes.length < least || new Set(axes).size < axes.length) {
+      throw this.#error('invalid_argument', call, `[${axes.join(', ')}] does not name each axis once`);
     }
     return this.dims.length > 0 ? axes : [];
   }
@@ -356,9 +353,11 @@ export class Tensor<T extends TensorType = TensorType> {
 
   #scalar(call: string, value: number | bigint): Tensor<T> {
     const whole = this.type !== 'float32';
-    const wide = typeof value === 'bigint' && this.type === 'int64' && BigInt.asIntN(64, value) === value;
-    const fits = () => wide || !whole || Number.isSafeInteger(Number(value));
-    if ((typeof value !== 'number' && typeof value !== 'bigint') || !fits()) {
+    const fits =
+      typeof value === 'bigint'
+        ? !whole || BigInt.asIntN(this.type === 'int64' ? 64 : 54, value) === value
+        : typeof value === 'number' && (!whole || Number.isSafeInteger(value));
+    if (!fits) {
       const need = `${textOf(value)} is no ${whole ? "whole number; convert with .to('float32')" : 'number or tensor'}`;
       throw this.#error('dtype_mismatch', call, need);
     }
