@@ -315,7 +315,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   async set_adapter(names: string | readonly string[], options: SetAdapterOptions = {}): Promise<void> {
     return this.#adapt(({ setAdapter }) => setAdapter(this, names, options));
   }
-  /** Later passes are those of the model without adapters, bit for bit, until `enable_adapters`. */
+  /** Later passes are those of the model without adapters, bit for bit, until `enable_adapters`, or one is set or loaded. */
   async disable_adapters(): Promise<void> {
     return this.#adapt(({ enableAdapters }) => enableAdapters(this, false));
   }
