@@ -75,7 +75,8 @@ describe('load_adapter', () => {
       expect(await model.active_adapters()).toEqual([name]);
     }
     const names = parts.map(([name]) => name);
-    await model.set_adapter(names, { scale: parts.map(([, factor]) => factor) });
+    await model.disable_adapters();
+    await model.set_adapter(names, { scale: parts.map(([, factor]) => factor) }); // in force at once
     const adapted = await logitsOf(model, inputs);
     expect(worst(adapted, expected.data as Float32Array)).toBeLessThanOrEqual(bound);
     expect(worst(adapted, before)).toBeGreaterThan(0.1);
