@@ -55,6 +55,17 @@ describe('generation_config', () => {
     expect(await written()).toEqual(plain);
   });
 
+  it('and options and inputs may be inherited', async () => {
+    const short = { max_new_tokens: 2, do_sample: false };
+    const expected = await written(short);
+    expect(await written(Object.create(short))).toEqual(expected);
+    expect(await written({ generation_config: Object.create(short) })).toEqual(expected);
+    const made = await model.generate(Object.create({ ...inputs, ...short }));
+    expect(Array.from(made.data, Number)).toEqual(expected);
+    await using write = await pipeline('text-generation', files, { worker: false });
+    expect(await write('Once', Object.create(short))).toEqual(await write('Once', short));
+  });
+
   it('of a call and a file that sample nothing may have any temperature', async () => {
     const plain = await written();
     const numbers = { temperature: 0, top_p: 1.5, typical_p: 2, min_p: -1 };

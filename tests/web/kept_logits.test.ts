@@ -82,6 +82,24 @@ describe.each(variants)('%s', (variant) => {
     }
     await model.dispose();
   });
+
+  it('a cache that a call fills is filled before what is asked of it meanwhile', async () => {
+    const model = await AutoModelForCausalLM.from_pretrained(storiesPath, optionsFor(variant));
+    const filled = async (use: (cache: DynamicCache) => Promise<unknown>): Promise<unknown> => {
+      const cache = new DynamicCache();
+      const [, used] = await Promise.all([model({ input_ids, past_key_values: cache }), use(cache)]);
+      return [await cache.get_seq_length(), used];
+    };
+    expect(await filled((cache) => cache.get_seq_length())).toEqual([5, 5]);
+    expect(await filled((cache) => cache.crop(2))).toEqual([2, undefined]);
+    expect(await filled(async (cache) => (await copyCache(cache)).get_seq_length())).toEqual([5, 5]);
+    const longer = { input_ids: input_ids.map((row) => [...row, 5]) };
+    const options = { max_new_tokens: 3, do_sample: false };
+    const written = await model.generate(longer, options);
+    const write = (past_key_values: DynamicCache) => model.generate({ ...longer, past_key_values }, options);
+    expect(await filled(write)).toEqual([8, written]);
+    await model.dispose();
+  });
 });
 
 describe('positions without logits', () => {

@@ -28,10 +28,10 @@ export async function partOf(
   part: KeyValueCachePart,
   use: { first_layer: number; more: number },
 ): Promise<KeyValueCache> {
+  const { batch, length: all } = await cache.info(); // waits for a call that fills it
   const { held } = cache;
   if (held === undefined) return new KeyValueCache();
   const { engine, handle } = held;
-  const { batch, length: all } = await cache.info();
   const { rows = Array.from({ length: batch }, (_, row) => row), length = all } = part;
   if (!Array.isArray(rows) || rows.length === 0 || !rows.every((row) => Number.isSafeInteger(row) && row >= 0)) {
     throw new ClearformerError('invalid_argument', 'copyCache: rows needs indices of sequences', { option: 'rows' });

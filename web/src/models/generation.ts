@@ -76,17 +76,20 @@ class GenerationRun {
   ): Promise<GenerationRun> {
     const { engine, model, generation_config } = host;
     const { options, signal, stop_strings } = request;
+    while (past_key_values?.filling !== undefined) await past_key_values.filling;
+    const held = past_key_values?.handleFor(engine);
     const observation = await request.observe();
     const hold_scores = request.processors.length > 0;
     const changed = generation_config !== undefined && { generation_config };
-    const given = { model, ...inputs, options, ...changed, ...observation.request, hold_scores };
+    const past = held !== undefined && { past_key_values: held };
+    const given = { model, ...inputs, ...past, options, ...changed, ...observation.request, hold_scores };
     const value = await engine.call('generation_create', given, signal);
     try {
       if (value.warning !== undefined) warn(value.warning);
       const stops = stop_strings.length > 0 ? await stopStrings(host, request, value) : undefined;
       const callbacks = await followed(request, value);
       const run = new GenerationRun(engine, value, request, observation, stops, callbacks, past_key_values);
-      run.#fills = past_key_values !== undefined && inputs.past_key_values === undefined;
+      run.#fills = past_key_values !== undefined && held === undefined;
       return run;
     } catch (thrown) {
       await releaseHandle(engine, value.generation);

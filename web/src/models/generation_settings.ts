@@ -2,7 +2,7 @@
 
 import { textOf } from '../support/error.js';
 import { isObject } from '../support/kinds.js';
-import { refusedOption } from '../support/options.js';
+import { refusedOption, withInherited } from '../support/options.js';
 import { outputOptions } from './generation_options.js';
 import { plainValue } from './plain_values.js';
 
@@ -21,7 +21,7 @@ export function loadedSettings(config: Settings): LoadedSettings {
 }
 
 function changed(config: Settings, loaded: LoadedSettings): [name: string, value: unknown][] {
-  return Object.entries(config).filter(([name, value]) => json(value) !== loaded.get(name));
+  return Object.entries(withInherited(config)).filter(([name, value]) => json(value) !== loaded.get(name));
 }
 
 /** What a caller has changed in a model's generation_config, as JSON in which null stands for what was removed. */

@@ -3,7 +3,7 @@
 import type { RunInputs, TensorIn } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
 import { isObject } from '../support/kinds.js';
-import { checkOptions, refusedOption } from '../support/options.js';
+import { checkOptions, refusedOption, withInherited } from '../support/options.js';
 import { type IntegerInput, integerMatrix } from '../tensor/integer_input.js';
 import { Tensor } from '../tensor/tensor.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
@@ -19,7 +19,7 @@ export type LabelInput = IntegerInput | TensorInput;
 
 /**
  * Inputs of a generation, with Hugging Face's names. Ids and masks have dims [batch, position]; a single row may be
- * flat.
+ * flat. A call may read its inputs and options until it settles: change them later, or copies of them.
  */
 export interface PromptInputs {
   /** Tokens of the prompt; for an encoder-decoder, the source. */
@@ -35,7 +35,10 @@ export interface PromptInputs {
   past_key_values?: KeyValueCache | null | undefined;
 }
 
-/** Inputs of a forward pass. Each kind of model accepts some of them and rejects the others by name. */
+/**
+ * Inputs of a forward pass. Each kind of model accepts some of them and rejects the others by name. A call may read them,
+ * and its options, until it settles: change them later, or copies of them.
+ */
 export interface ModelInputs extends PromptInputs {
   /** The segment (of two texts) of each token. Default: zeros. An encoder without segments (DistilBERT) ignores them. */
   token_type_ids?: IntegerInput | undefined;
@@ -108,8 +111,8 @@ export function separated<O extends object>(call: string, given: PromptInputs & 
     return [given, options];
   }
   const inputs: Record<string, unknown> = {};
-  const rest: Record<string, unknown> = { ...(options as object) };
-  for (const [key, value] of Object.entries(given)) {
+  const rest = withInherited(options ?? {});
+  for (const [key, value] of Object.entries(withInherited(given))) {
     const isSound = key === 'inputs' && value instanceof Tensor && value.type === 'float32';
     const name = key !== 'inputs' ? key : isSound ? 'input_features' : 'input_ids';
     const to = promptInputs.includes(name) ? inputs : rest;

@@ -80,6 +80,7 @@ export class KeyValueCache {
 
   /** Its size. */
   async info(): Promise<KeyValueCacheInfo> {
+    while (this.filling !== undefined) await this.filling;
     const { held } = this;
     if (held === undefined) return { batch: 0, length: 0, capacity: 0, bytes: 0 };
     return held.engine.call('cache_info', { cache: held.handle });
@@ -92,6 +93,7 @@ export class KeyValueCache {
 
   /** Drops all positions from `length` on. */
   async crop(length: number): Promise<void> {
+    while (this.filling !== undefined) await this.filling;
     const { held } = this;
     await held?.engine.call('cache_crop', { cache: held.handle, length });
   }

@@ -47,6 +47,12 @@ const kinds = new Map(
   ).flatMap(([names, is, what]) => names.split(' ').map((name) => [name, { is, what }] as const)),
 );
 
+/** An object's members with those that it inherits, but not from Object.prototype, to which pages may have added some. */
+export function withInherited(given: object | null): Record<string, unknown> {
+  if (given === null || Object.hasOwn(given, 'isPrototypeOf')) return {};
+  return { ...withInherited(Object.getPrototypeOf(given)), ...given };
+}
+
 /**
  * Throws `unsupported` for the first key of `given` that is not in `known`, `invalid_argument` for a value that is not
  * of its option's kind. A key whose value is undefined is not given.
