@@ -46,7 +46,7 @@ export function withSettings<O extends { generation_config?: Settings | null | u
   ofModel: Settings,
 ): O {
   if (!isObject(options)) return options; // which is refused elsewhere
-  const { generation_config, ...own } = options;
+  const { generation_config, ...own } = withInherited(options);
   const config: unknown = generation_config ?? {};
   if (!isObject(config)) {
     throw refusedOption(call, 'generation_config', `must be an object of options, got ${textOf(config)}`);

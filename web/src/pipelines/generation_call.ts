@@ -3,7 +3,7 @@
 import { type GenerateOptions, outputOptions, type SpeechPrompt } from '../models/generation_options.js';
 import type { GenerativeModel } from '../models/generative_model.js';
 import { ClearformerError } from '../support/error.js';
-import { checkKinds, refusedOption, withInherited } from '../support/options.js';
+import { checkKinds, refusedOption } from '../support/options.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { checkCount } from './scores.js';
 import type { CallOptions } from './texts.js';
@@ -31,7 +31,7 @@ export function splitOptions(
     throw new ClearformerError('invalid_argument', `${call}: options must be an object`);
   }
   checkKinds(call, options);
-  const { batch_size, ...rest } = withInherited(options) as GenerationCallOptions;
+  const { batch_size, ...rest } = options;
   if (batch_size !== undefined) checkCount('batch_size', batch_size);
   const option = notForTexts.find((name) => (rest as GenerateOptions)[name] !== undefined);
   if (option !== undefined) {
