@@ -30,7 +30,7 @@ export async function partOf(
 ): Promise<KeyValueCache> {
   const { batch, length: all } = await cache.info(); // waits for a call that fills it
   const { held } = cache;
-  if (held === undefined) return new KeyValueCache();
+  if (!held) return new KeyValueCache();
   const { engine, handle } = held;
   const { rows = Array.from({ length: batch }, (_, row) => row), length = all } = part;
   if (!Array.isArray(rows) || rows.length === 0 || !rows.every((row) => Number.isSafeInteger(row) && row >= 0)) {

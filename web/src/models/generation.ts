@@ -71,25 +71,25 @@ class GenerationRun {
 
   static async start(
     host: GeneratingModel,
-    { inputs, past_key_values }: GenerationInputs,
+    { inputs, past_key_values: past }: GenerationInputs,
     request: GenerationRequest,
   ): Promise<GenerationRun> {
     const { engine, model, generation_config } = host;
     const { options, signal, stop_strings } = request;
-    while (past_key_values?.filling !== undefined) await past_key_values.filling;
-    const held = past_key_values?.handleFor(engine);
+    while (past?.filling) await past.filling;
+    const held = past?.handleFor(engine);
+    if (held) inputs.past_key_values = held;
     const observation = await request.observe();
     const hold_scores = request.processors.length > 0;
     const changed = generation_config !== undefined && { generation_config };
-    const past = held !== undefined && { past_key_values: held };
-    const given = { model, ...inputs, ...past, options, ...changed, ...observation.request, hold_scores };
+    const given = { model, ...inputs, options, ...changed, ...observation.request, hold_scores };
     const value = await engine.call('generation_create', given, signal);
     try {
       if (value.warning !== undefined) warn(value.warning);
       const stops = stop_strings.length > 0 ? await stopStrings(host, request, value) : undefined;
       const callbacks = await followed(request, value);
-      const run = new GenerationRun(engine, value, request, observation, stops, callbacks, past_key_values);
-      run.#fills = past_key_values !== undefined && held === undefined;
+      const run = new GenerationRun(engine, value, request, observation, stops, callbacks, past);
+      run.#fills = !!past && !held;
       return run;
     } catch (thrown) {
       await releaseHandle(engine, value.generation);
@@ -119,7 +119,7 @@ class GenerationRun {
     for (;;) {
       throwIfAborted(signal); // the step ahead may be complete
       let value = await (this.#ahead ?? this.#next());
-      if (this.#fills && this.past !== undefined) {
+      if (this.#fills && this.past) {
         this.#fills = false;
         this.past.fill(this.engine, await this.#cache());
       }

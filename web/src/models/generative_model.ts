@@ -67,7 +67,8 @@ export class GenerativeModel extends PreTrainedModel<CausalLMOutput> {
 
   /**
    * Continues the prompt token by token. Leaving the loop early ends the generation. The first step rejects like
-   * `generate`.
+   * `generate`. In a worker, unless `past_key_values` are given, the next step is computed while the loop handles one: what
+   * changes the weights meanwhile concerns the step after it.
    */
   generate_stream(
     given: PromptInputs & MainInput & GenerateStreamOptions,

@@ -111,7 +111,7 @@ export function separated<O extends object>(call: string, given: PromptInputs & 
     return [given, options];
   }
   const inputs: Record<string, unknown> = {};
-  const rest = withInherited(options ?? {});
+  const rest = withInherited(options);
   for (const [key, value] of Object.entries(withInherited(given))) {
     const isSound = key === 'inputs' && value instanceof Tensor && value.type === 'float32';
     const name = key !== 'inputs' ? key : isSound ? 'input_features' : 'input_ids';

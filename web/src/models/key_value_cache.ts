@@ -41,12 +41,12 @@ export class KeyValueCache {
 
   /** @internal Whether it is still empty. */
   get isEmpty(): boolean {
-    return this.#place.held === undefined;
+    return !this.#place.held;
   }
 
   /** @internal Stores what a call with an empty one creates; others wait for that. */
   fillWith(engine: Engine, call: Promise<{ past_key_values?: Handle | undefined }>): Promise<void> {
-    const filled = call
+    this.filling = call
       .then(
         ({ past_key_values: handle }) => void (handle && this.fill(engine, handle)),
         () => {}, // the call itself rejects, and the cache is as empty as before
@@ -54,8 +54,7 @@ export class KeyValueCache {
       .finally(() => {
         this.filling = undefined;
       });
-    this.filling = filled;
-    return filled;
+    return this.filling;
   }
 
   /**
@@ -74,15 +73,15 @@ export class KeyValueCache {
    */
   handleFor(engine: Engine): Handle | undefined {
     const { held } = this;
-    if (held !== undefined && engine !== held.engine) throw refused('this cache belongs to another model');
+    if (held && engine !== held.engine) throw refused('this cache belongs to another model');
     return held?.handle;
   }
 
   /** Its size. */
   async info(): Promise<KeyValueCacheInfo> {
-    while (this.filling !== undefined) await this.filling;
+    while (this.filling) await this.filling;
     const { held } = this;
-    if (held === undefined) return { batch: 0, length: 0, capacity: 0, bytes: 0 };
+    if (!held) return { batch: 0, length: 0, capacity: 0, bytes: 0 };
     return held.engine.call('cache_info', { cache: held.handle });
   }
 
@@ -93,7 +92,7 @@ export class KeyValueCache {
 
   /** Drops all positions from `length` on. */
   async crop(length: number): Promise<void> {
-    while (this.filling !== undefined) await this.filling;
+    while (this.filling) await this.filling;
     const { held } = this;
     await held?.engine.call('cache_crop', { cache: held.handle, length });
   }

@@ -235,7 +235,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
     const { logits_to_keep, signal } = options;
     const given = forwardIn(call, inputs, engine);
     const held = inputs?.past_key_values ?? undefined;
-    if (held?.filling !== undefined) {
+    if (held?.filling) {
       await held.filling;
       return this.#forward(call, inputs, options, request, keptIn);
     }

@@ -48,10 +48,8 @@ const kinds = new Map(
 );
 
 /** An object's members with those that it inherits, but not from Object.prototype, to which pages may have added some. */
-export function withInherited(given: object | null): Record<string, unknown> {
-  if (given === null || Object.hasOwn(given, 'isPrototypeOf')) return {};
-  return { ...withInherited(Object.getPrototypeOf(given)), ...given };
-}
+export const withInherited = (given: object | null | undefined): Record<string, unknown> =>
+  !given || Object.hasOwn(given, 'isPrototypeOf') ? {} : { ...withInherited(Object.getPrototypeOf(given)), ...given };
 
 /**
  * Throws `unsupported` for the first key of `given` that is not in `known`, `invalid_argument` for a value that is not

@@ -15,7 +15,8 @@ const contextTokens = 16;
 /**
  * Decodes a growing sequence piece by piece. The concatenated pieces are the text of the whole sequence, by default
  * (other than `decode`'s) without special tokens; a character spread over several tokens is returned in one piece, with
- * the last of them.
+ * the last of them. Only where tokens of single bytes in a row are no UTF-8, of which `decode` makes U+FFFD each, those
+ * that were text when they came remain so.
  */
 export class IncrementalDecoder {
   readonly #tokenizer: PreTrainedTokenizer;
