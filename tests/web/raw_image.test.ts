@@ -229,6 +229,25 @@ describe('load_audio', () => {
 });
 
 describe('image files', () => {
+  it('are named by the errors of their contents, as sounds are', async () => {
+    const path = fixturePath('image_files/cases.json');
+    const contents = readFileSync(path);
+    const data = `data:,${'x'.repeat(300)}`;
+    for (const read of [RawImage.read, load_audio]) {
+      for (const [file, name] of [
+        [path, path],
+        [pathToFileURL(path), pathToFileURL(path).href],
+        [new File([contents], 'picked.json'), 'picked.json'],
+        [data, `${data.slice(0, 100)}…`],
+      ] as const) {
+        const { code, message, details } = await failureOf(() => read(file));
+        expect([code, message]).toEqual([expect.stringMatching(/^(invalid_argument|unsupported)$/), expect.anything()]);
+        expect([message.endsWith(`: ${name}`), details.where]).toEqual([true, name]);
+      }
+      expect((await failureOf(() => read(contents))).details.where).toBeUndefined();
+    }
+  });
+
   it('have one size whichever way they are read', async () => {
     for (const { file: _, name } of casesOf('image_files').slice(0, 3)) {
       const path = fixturePath(`image_files/${name}`);

@@ -48,8 +48,8 @@ function* atRate({ channels, sampling_rate: from }: Sound, to: number): Steps<Fl
 async function soundOf(source: AudioInput, rate: number): Promise<Sound> {
   if (isA(source, 'Float32Array')) return { channels: [source], sampling_rate: rate };
   if (typeof source === 'string' || isA(source, 'URL') || isBlob(source)) {
-    const { readMedia } = await import('../support/media_file.js'); // rarely needed
-    return fileOf(await readMedia('read_audio', source), rate);
+    const { naming, readMedia } = await import('../support/media_file.js'); // rarely needed
+    return naming(source, fileOf(await readMedia('read_audio', source), rate));
   }
   if (isA(source, 'ArrayBuffer')) return fileOf(new Uint8Array(source), rate);
   if (isA(source, 'Uint8Array')) return fileOf(source, rate);

@@ -1,14 +1,19 @@
 // Image files by name or contents, and their decoding in Node. Loaded on first use.
 
-import { isA } from '../support/kinds.js';
-import { readMedia } from '../support/media_file.js';
+import { isA, isBlob } from '../support/kinds.js';
+import { naming, readMedia } from '../support/media_file.js';
 import type { Pixels } from './pixels.js';
 import { decodeWithSharp } from './sharp_decoder.js';
 
-/** The file of a URL, a path or bytes. */
-export async function blobOf(call: string, file: string | URL | ArrayBuffer | Uint8Array): Promise<Blob> {
+/** What `decode` makes of the file of a URL, a path or bytes; errors name the file. */
+export async function readFile(
+  call: string,
+  file: string | URL | Blob | ArrayBuffer | Uint8Array,
+  decode: (file: Blob) => Promise<Pixels>,
+): Promise<Pixels> {
   const isNamed = typeof file === 'string' || isA(file, 'URL');
-  return new Blob([(isNamed ? await readMedia(call, file) : file) as BlobPart]);
+  const blob = isBlob(file) ? file : new Blob([(isNamed ? await readMedia(call, file) : file) as BlobPart]);
+  return naming(file, decode(blob));
 }
 
 /** The pixels of a file, where no browser can decode it. */

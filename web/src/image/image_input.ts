@@ -35,9 +35,9 @@ export type ImageInput =
 export async function readImage(call: string, input: ImageInput): Promise<Pixels> {
   // By name and not by class: elements of other frames have that frame's classes.
   const kind = kindOf(input);
-  if (['String', 'URL', 'ArrayBuffer', 'Uint8Array'].includes(kind)) {
-    const { blobOf } = await import('./image_file.js'); // rarely needed
-    return decoded(call, await blobOf(call, input as string | URL | ArrayBuffer | Uint8Array));
+  if (['String', 'URL', 'File', 'ArrayBuffer', 'Uint8Array'].includes(kind)) {
+    const { readFile } = await import('./image_file.js'); // rarely needed
+    return readFile(call, input as string | URL | File | ArrayBuffer | Uint8Array, (file) => decoded(call, file));
   }
   if (isBlob(input)) return decoded(call, input);
   if (kind === 'HTMLImageElement') {

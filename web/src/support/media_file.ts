@@ -14,6 +14,22 @@ export async function readMedia(call: string, file: string | URL | Blob): Promis
   return isBlob(file) ? fromBlob(call, file) : readNamed(call, file);
 }
 
+/** What `read` makes of a file's contents; its errors name the file. */
+export async function naming<T>(file: object | string, read: Promise<T>): Promise<T> {
+  const isNamed = typeof file === 'string' || isA(file, 'URL');
+  const name = isNamed ? String(file) : (file as Partial<File>).name;
+  return read.catch((cause: unknown) => {
+    if (!name || !(cause instanceof ClearformerError) || cause.message.includes(name)) throw cause;
+    const where = shortened(name);
+    throw new ClearformerError(cause.code, `${cause.message}: ${where}`, { ...cause.details, where }, cause.cause);
+  });
+}
+
+/** A data URL contains the file itself. */
+function shortened(name: string): string {
+  return name.length > 200 ? `${name.slice(0, 100)}…` : name;
+}
+
 /** A file that has changed since it was picked is not read. */
 async function fromBlob(call: string, blob: Blob): Promise<Uint8Array> {
   const { name } = blob as Partial<File>;
@@ -41,7 +57,7 @@ async function fromDisk(call: string, path: string): Promise<Uint8Array> {
 }
 
 async function fromWeb(call: string, href: string): Promise<Uint8Array> {
-  const where = href.length > 200 ? `${href.slice(0, 100)}…` : href; // a data URL contains the file itself
+  const where = shortened(href);
   try {
     const answer = await send(href);
     if (answer.ok) return new Uint8Array(await answer.arrayBuffer());
