@@ -167,6 +167,7 @@ describe('RawImage', () => {
     ['an unknown filter', () => colours().resize(1, 1, { resample: 'cubic' as 'bicubic' }), 'unsupported'],
     ['no pixels', () => colours().resize(0, 4), 'invalid_argument'],
     ['a part outside', () => colours().crop([5, 5, 9, 9]), 'invalid_argument'],
+    ['a part between pixels', () => colours().crop([0.5, 0, 1.5, 1]), 'invalid_argument'],
     ['negative padding', () => colours().pad([-1, 0, 0, 0]), 'invalid_argument'],
     ['a canvas in Node', () => colours().toCanvas(), 'unsupported'],
     ['a format that is not written', () => colours().toBlob('image/tiff'), 'unsupported'],

@@ -176,6 +176,7 @@ export class RawImage implements ImagePixels {
     expectArgument('RawImage.crop', Array.isArray(box), 'an array of four numbers', box);
     const [x_min, y_min, x_max, y_max] = box;
     const [left, top] = [Math.max(x_min, 0), Math.max(y_min, 0)];
+    checkExtents('crop', [left, top], 0);
     const [width, height] = [Math.min(x_max, this.width - 1) - left + 1, Math.min(y_max, this.height - 1) - top + 1];
     checkExtents('crop', [width, height], 1);
     return this.#become(this.#framed(width, height, left, top));
