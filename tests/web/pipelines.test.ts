@@ -38,6 +38,20 @@ describe.each(variants)('%s answers as transformers does', (variant) => {
   });
 });
 
+it.each([
+  ['image_features', 'pool', false],
+  ['answers', 'align_to_words', true],
+  ['answers', 'handle_impossible_answer', false],
+] as const)('%s: %s is true or false, by default %s', async (name, option, usual) => {
+  const one = pipelineCase(name);
+  const pipe = await loaded(one, { deterministic: true });
+  const given = argumentsOf(one.calls[0]?.arguments ?? []) as unknown[];
+  const { code, details } = await failureOf(() => pipe(...given, { [option]: 'false' }));
+  expect([code, details.option]).toEqual(['invalid_argument', option]);
+  expect(await pipe(...given, { [option]: null })).toEqual(await pipe(...given, { [option]: usual }));
+  await pipe.dispose();
+});
+
 describe('batches', () => {
   it.each(
     ['classes', 'masks', 'entities', 'translation', 'texts', 'image_classes', 'labels', 'speech'].map(pipelineCase),

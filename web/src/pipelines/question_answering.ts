@@ -134,7 +134,9 @@ export class QuestionAnsweringPipeline extends Pipeline<
     const { top_k = 1, max_answer_len = 15, doc_stride = Math.min(Math.floor(max_seq_len / 2), 128) } = options;
     for (const [name, value] of Object.entries({ top_k, max_answer_len, max_seq_len })) checkCount(name, value);
     checkCount('doc_stride', doc_stride, 0);
-    const { handle_impossible_answer = false, align_to_words = true, batch_size, signal } = options;
+    const { batch_size, signal } = options;
+    const handle_impossible_answer = options.handle_impossible_answer ?? false;
+    const align_to_words = options.align_to_words ?? true;
     const shared = { handle_impossible_answer, align_to_words, batch_size, signal };
     return { top_k, max_answer_len, max_seq_len, doc_stride, ...shared };
   }
