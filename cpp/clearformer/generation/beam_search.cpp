@@ -71,7 +71,7 @@ std::vector<BeamSearch::Candidate> BeamSearch::candidates(std::size_t item,
   }
   const std::vector<std::size_t> chosen =
       config_->do_sample ? samplers_[item].draw(sums, count) : best(sums, count);
-  check_finite(sums[chosen.front()]);
+  check_not_nan(sums, chosen.front());
   std::vector<Candidate> made;
   for (const std::size_t index : chosen) {
     const std::size_t row = first_row + index / vocabulary_;

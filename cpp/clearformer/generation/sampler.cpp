@@ -192,13 +192,17 @@ std::vector<std::size_t> best(std::span<const float> scores, std::size_t count) 
 std::int32_t largest(std::span<const float> scores) {
   if (scores.empty()) fail(ErrorCode::invalid_argument, "generate: there are no scores");
   const std::size_t index = best(scores, 1).front();
-  check_finite(scores[index]);
+  check_not_nan(scores, index);
   return static_cast<std::int32_t>(index);
 }
 
-void check_finite(float best_score) {
-  if (std::isnan(best_score)) {
-    fail(ErrorCode::invalid_argument, "generate: the scores of all tokens are NaN");
+void check_not_nan(std::span<const float> scores, std::size_t best_index) {
+  if (rank(scores[best_index]) > rank(kMinusInfinity)) return;
+  for (const float score : scores) {
+    if (std::isnan(score)) {
+      fail(ErrorCode::invalid_argument,
+           "generate: the scores of all tokens that are not ruled out are NaN");
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "support/closeness.h"
@@ -208,8 +209,10 @@ TEST(BeamSearch, RefusesNaN) {
     std::vector<float> log_probs(24, std::nanf(""));
     log_probs[3] = -1.0f;
     beams.advance(log_probs);
-    log_probs[3] = std::nanf("");
-    expect_error(ErrorCode::invalid_argument, {"generate"}, [&] { beams.advance(log_probs); });
+    for (const float excluded : {std::nanf(""), -std::numeric_limits<float>::infinity()}) {
+      log_probs[3] = excluded;
+      expect_error(ErrorCode::invalid_argument, {"generate"}, [&] { beams.advance(log_probs); });
+    }
   }
 }
 

@@ -63,7 +63,7 @@ TEST(TopP, WhatIsLeftReachesPExactly) {
   const auto kept = [&](double p, std::size_t at_least) {
     std::vector<float> result = scores;
     apply_top_p(result, p, at_least);
-    return std::count_if(result.begin(), result.end(), [](float x) { return x != kMinusInfinity; });
+    return std::count_if(result.begin(), result.end(), [](float x) { return x != kNever; });
   };
   constexpr double kBit = 1e-6;  // more than the logarithm's rounding
   EXPECT_EQ(kept(0.5 + kBit, 1), 2);
@@ -75,7 +75,7 @@ TEST(TopP, WhatIsLeftReachesPExactly) {
   EXPECT_EQ(kept(0.1, 2), 2);
   std::vector<float> halves = {1.0f, 1.0f};  // exactly 1/2 each: one of them is p
   apply_top_p(halves, 0.5, 1);
-  EXPECT_EQ(halves, (std::vector<float>{kMinusInfinity, 1.0f}));
+  EXPECT_EQ(halves, (std::vector<float>{kNever, 1.0f}));
 }
 
 // All tokens at the same distance as the one that completes the mass are kept.
@@ -84,7 +84,7 @@ TEST(Typical, KeepsTiesAtTheEdge) {
     apply_typical(scores, mass, at_least);
     std::string indices;
     for (std::size_t i = 0; i < scores.size(); ++i) {
-      if (scores[i] != kMinusInfinity) indices += concat(i);
+      if (scores[i] != kNever) indices += concat(i);
     }
     return indices;
   };
@@ -108,7 +108,9 @@ TEST(Largest, IsTheFirstOfEquals) {
   const float scores[] = {kNever, 2.0f, 7.0f, 7.0f, -1.0f};
   EXPECT_EQ(largest(scores), 2);
   EXPECT_EQ(largest({scores, 1}), 0);
-  const std::vector<float> broken(3, std::numeric_limits<float>::quiet_NaN());
+  std::vector<float> broken(3, std::numeric_limits<float>::quiet_NaN());
+  expect_error(ErrorCode::invalid_argument, {"NaN"}, [&] { largest(broken); });
+  broken[1] = kNever;  // a token that a rule excludes is no better
   expect_error(ErrorCode::invalid_argument, {"NaN"}, [&] { largest(broken); });
 }
 
