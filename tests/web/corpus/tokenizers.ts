@@ -69,6 +69,12 @@ const changes: readonly [
     (json) => Object.assign(json.model, { unk_token: '<none>' }),
     ['unk_token', '<none>'],
   ],
+  ...['padding', 'truncation'].map((key): (typeof changes)[number] => [
+    `${key} "Left"`,
+    'stories260K',
+    (json) => Object.assign(json, { [key]: 'Left' }),
+    [key, '"Left"'],
+  ]),
   ...[3, 'all', {}].map((added_tokens): (typeof changes)[number] => [
     `added_tokens ${JSON.stringify(added_tokens)}`,
     'stories260K',

@@ -85,8 +85,14 @@ const addedToken: Table = {
   normalized: 'flag',
 };
 
+const object: Own = { must: 'an object', fits: isObject };
+
 const tables: Tables = {
-  'tokenizer.json': { added_tokens: { must: 'a list', fits: Array.isArray, each: addedToken } },
+  'tokenizer.json': {
+    added_tokens: { must: 'a list', fits: Array.isArray, each: addedToken },
+    padding: object,
+    truncation: object,
+  },
   'tokenizer.json: padding': { direction, pad_id: 'id', pad_type_id: 'id', pad_token: 'text' },
   'tokenizer.json: truncation': { direction, max_length: 'count', stride: 'count' },
   'tokenizer_config.json': {
