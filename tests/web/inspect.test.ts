@@ -274,7 +274,7 @@ describe('validate', () => {
     expect(found).toEqual(await inspect(bundledPath(name)));
   });
 
-  it('tells sizes of preprocessor_config.json that the model does not take', async () => {
+  it('tells sizes and channels of preprocessor_config.json that the model does not take', async () => {
     const told = async (folder: string, config: object) => {
       const own = ['config.json', 'model.safetensors'].map((name) => [name, readFileSync(join(folder, name))]);
       const processor = textOf(JSON.stringify({ image_processor_type: 'ViTImageProcessor', ...config }));
@@ -282,13 +282,14 @@ describe('validate', () => {
       return found.problems.filter(({ file }) => file === 'preprocessor_config.json').map(({ message }) => message);
     };
     const digits = bundledPath('vit-mnist');
+    const grey = { image_mean: 0.5, image_std: [0.5] };
     for (const [config, size] of [
       [{ size: 32 }, '32 x 32'],
       [{}, '224 x 224'],
       [{ size: 28, do_center_crop: true, crop_size: [20, 28] }, '20 x 28'],
       [{ image_processor_type: 'CLIPImageProcessor', size: { shortest_edge: 28 } }, '224 x 224'],
     ] as const)
-      expect(await told(digits, config)).toEqual([
+      expect(await told(digits, { ...grey, ...config })).toEqual([
         `preprocessor_config.json: images become ${size} pixels, and the model was made for 28 x 28`,
       ]);
     for (const config of [
@@ -297,8 +298,14 @@ describe('validate', () => {
       { do_resize: false },
       { size: 40, do_center_crop: true, crop_size: 28 },
     ])
-      expect(await told(digits, config)).toEqual([]);
+      expect(await told(digits, { ...grey, ...config })).toEqual([]);
+    expect(await told(digits, { size: 28, image_std: 1 })).toEqual([
+      'preprocessor_config.json: image_mean has a number for each of 3 channels, and the model reads 1',
+    ]);
     expect(await told(fixturePath('models/dinov2/even_base'), {})).toEqual([]);
+    expect(await told(fixturePath('models/dinov2/even_base'), grey)).toEqual([
+      'preprocessor_config.json: image_std has a number for each of 1 channels, and the model reads 3',
+    ]);
     expect(await told(fixturePath('models/clip/even'), {})).toHaveLength(1);
   });
 

@@ -6,8 +6,7 @@ import { digests } from '../checkpoint/digest_part.js';
 import { readOptional } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import { resizedTo } from '../image/geometry.js';
-import type { ImageProcessor } from '../image/image_processor.js';
-import { imageSteps } from '../image/image_processor_config.js';
+import { type ImageSteps, imageSteps } from '../image/image_processor_config.js';
 import { type InspectedFile, inspectFolder, isValid, problemOf } from '../inspection/inspect_folder.js';
 import type { Inspection, InspectOptions, Problem } from '../inspection/inspection.js';
 import { notFinite } from '../inspection/not_finite.js';
@@ -106,23 +105,27 @@ const checkProcessor: Check = async (folder, { processor, input_modalities, cfg 
   }
   if (!input_modalities.includes('image')) return [];
   const read = await (await import('../image/image_processor.js')).readImageProcessor(folder, { signal });
-  if (cfg === null || cfg.model_type.startsWith('dinov2')) return []; // images of any size
-  const [height = 224, width = height] = [(config.vision_config ?? config).image_size ?? []].flat() as number[];
-  const { rows, columns } = sizeOf(read, height, width);
-  if (rows === height && columns === width) return [];
-  const what = `images become ${rows} x ${columns} pixels, and the model was made for ${height} x ${width}`;
-  return [fault('malformed_config', file, what)];
+  if (cfg === null) return [];
+  const steps = imageSteps(read.image_processor_type, read.config, 'malformed_config', 'image processor');
+  const { image_size, num_channels } = config.vision_config ?? config;
+  const channels = num_channels === 1 ? 1 : 3;
+  const told: string[] = [];
+  for (const [key, values] of Object.entries(steps.normalize ?? {})) {
+    if (typeof values === 'number' || values.length === channels) continue;
+    told.push(`image_${key} has a number for each of ${values.length} channels, and the model reads ${channels}`);
+  }
+  const [height = 224, width = height] = [image_size ?? []].flat() as number[];
+  const [rows, columns] = sizeOf(steps, height, width);
+  // Those of DINOv2 may have any size.
+  if ((rows !== height || columns !== width) && !cfg.model_type.startsWith('dinov2'))
+    told.push(`images become ${rows} x ${columns} pixels, and the model was made for ${height} x ${width}`);
+  return told.map((what) => fault('malformed_config', file, what));
 };
 
-/** What becomes of the size of an image. */
-function sizeOf(
-  { image_processor_type, config }: ImageProcessor,
-  height: number,
-  width: number,
-): { rows: number; columns: number } {
-  const { crop, resize } = imageSteps(image_processor_type, config, 'malformed_config', 'image processor');
+/** The height and width that an image gets. */
+function sizeOf({ crop, resize }: ImageSteps, height: number, width: number): [number, number] {
   const [rows, columns] = resize === undefined ? [height, width] : resizedTo(resize.size, height, width);
-  return { rows: crop?.height ?? rows, columns: crop?.width ?? columns };
+  return [crop?.height ?? rows, crop?.width ?? columns];
 }
 
 const checkSpeech: Check = async (folder, { cfg }, signal) => {
