@@ -79,6 +79,19 @@ describe('validate', { timeout }, () => {
     expect([code, out, err]).toEqual([0, expect.stringMatching(/^valid: \w+, \d+ tensors, \d+ parameters\n$/), '']);
   });
 
+  it('a token that no request can hold is no fault of the model', async () => {
+    process.env.HF_TOKEN = 'hf_…';
+    try {
+      for (const command of ['inspect', 'validate']) {
+        const { code, out, err } = await run([command, 'someone/model']);
+        expect([code, out]).toEqual([1, '']);
+        expect(err).toMatch(/^clearformer: invalid_argument: the token of HF_TOKEN .*\n$/);
+      }
+    } finally {
+      process.env.HF_TOKEN = '';
+    }
+  });
+
   it('finds numbers that are none in every format', async () => {
     const spoiled = (name: string, ending: number[]) => {
       const weights = readFileSync(`${bundledModel(name)}/model.safetensors`);

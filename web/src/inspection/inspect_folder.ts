@@ -231,7 +231,7 @@ class Look {
     try {
       return await read();
     } catch (thrown) {
-      const unreadable = ['network_error', 'wasm_unavailable', 'poisoned'];
+      const unreadable = ['network_error', 'wasm_unavailable', 'poisoned', 'invalid_argument']; // none is the folder's
       if (!(thrown instanceof ClearformerError) || unreadable.includes(thrown.code)) throw thrown;
       if (thrown.code === 'file_not_found' && thrown.details.file === undefined) throw thrown; // there is no folder
       if (as === 'told') this.#tell(thrown);
