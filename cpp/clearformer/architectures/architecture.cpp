@@ -13,6 +13,17 @@ Task task_of(const ConfigReader& config) {
   return architecture_of(config).usual_task;
 }
 
+namespace {
+ModelConfig::Problem read_problem(const ConfigReader& config) {
+  const std::string problem = config.text("problem_type");
+  using Problem = ModelConfig::Problem;
+  if (problem == "regression") return Problem::regression;
+  if (problem == "single_label_classification") return Problem::single_label;
+  if (problem == "multi_label_classification") return Problem::multi_label;
+  config.refuse_must("problem_type", "be regression, single_ or multi_label_classification");
+}
+}  // namespace
+
 ModelConfig read_model_config(const ConfigReader& config, std::optional<Task> task) {
   const Architecture& architecture = architecture_of(config);
   config.texts("architectures");  // validates it as a list of strings in every case
@@ -26,11 +37,7 @@ ModelConfig read_model_config(const ConfigReader& config, std::optional<Task> ta
   }
   ModelConfig read =
       architecture.read_config(declared(config, architecture.keys), task ? *task : task_of(config));
-  const std::string problem = config.text("problem_type", "");
-  using Problem = ModelConfig::Problem;
-  if (problem.starts_with("regression")) read.problem = Problem::regression;
-  if (problem.starts_with("single")) read.problem = Problem::single_label;
-  if (problem.starts_with("multi")) read.problem = Problem::multi_label;
+  if (config.is_set("problem_type")) read.problem = read_problem(config);
   return read;
 }
 

@@ -94,11 +94,11 @@ std::vector<Span> read_spans(const ConfigReader& config, std::size_t layers,
                              Span (*usual)(const ConfigReader&, std::size_t layer)) {
   std::vector<Span> spans;
   const std::vector<std::string> types = config.texts("layer_types");
-  if (!types.empty() && types.size() != layers) {
+  if (config.is_set("layer_types") && types.size() != layers) {
     config.refuse_value("layer_types", "names ", types.size(), " layers of ", layers);
   }
   for (std::size_t layer = 0; layer < layers; ++layer) {
-    if (types.empty()) {
+    if (!config.is_set("layer_types")) {
       spans.push_back(usual(config, layer));
     } else if (types[layer] == "full_attention" || types[layer] == "sliding_attention") {
       spans.push_back(types[layer] == "full_attention" ? Span::full : Span::local);

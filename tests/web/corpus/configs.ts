@@ -199,6 +199,15 @@ export function* contradictoryConfigs(draw: Draw): Generator<BadFolder> {
     ['models/gpt2/even', { activation_function: 'step' }, ['activation_function', 'step']],
     ['models/qwen2/even', { layer_types: ['full_attention'] }, ['layer_types', '1']],
     ['models/qwen3/even', { layer_types: 'full_attention' }, ['layer_types', 'full_attention']],
+    ['models/gemma3_text/even', { layer_types: [] }, ['layer_types', 'names 0']],
+    ['models/gemma3_text/even', { rope_parameters: 7 }, ['rope_parameters', '7']],
+    ['models/gemma3_text/odd', { rope_scaling: 'linear' }, ['rope_scaling', '"linear"']],
+    [
+      'models/gemma3_text/even',
+      { rope_parameters: { full_attention: 'default' } },
+      ['rope_parameters', 'full_attention', '"default"'],
+    ],
+    ['stories260K', { problem_type: 'multi_label' }, ['problem_type', '"multi_label"']],
     ['models/gemma2/even', { query_pre_attn_scalar: 0 }, ['query_pre_attn_scalar', '0']],
     ['models/gemma2/even', { query_pre_attn_scalar: -4 }, ['query_pre_attn_scalar', '-4']],
     [
