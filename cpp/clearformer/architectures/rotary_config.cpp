@@ -44,14 +44,17 @@ void refuse_nested(const ConfigReader& rope) {
 // The parameters of one layer type: the older keys common to all layers take precedence over its own; "truncate" is
 // read only from the set common to all layers.
 ConfigReader parameters_of_layer(const ConfigReader& config, const RotaryKeys& keys) {
-  config.object("rope_scaling");  // validates it as an object, as these do the others
-  if (const auto sets = config.object("rope_parameters")) sets->object(keys.layer_type);
   const Json* all = config.find_set("rope_parameters");
   const Json* own = all == nullptr ? nullptr : all->find_set(keys.layer_type);
   const Json* before = keys.scaled ? config.find_set("rope_scaling") : nullptr;
   Json::Object merged;
-  for (const Json* from : {before, own}) {
+  for (const Json* from : {all, before, own}) {
     if (from == nullptr) continue;
+    if (!from->is_object()) {
+      config.refuse_must(from == before ? "rope_scaling" : "rope_parameters",
+                         from == own ? "hold objects" : "be an object");
+    }
+    if (from == all) continue;
     for (const auto& [key, value] : from->object()) {
       if (key == "truncate" || (from == own && before != nullptr && before->find(key))) continue;
       merged.emplace_back(key, value);

@@ -205,7 +205,7 @@ export function* contradictoryConfigs(draw: Draw): Generator<BadFolder> {
     [
       'models/gemma3_text/even',
       { rope_parameters: { full_attention: 'default' } },
-      ['rope_parameters', 'full_attention', '"default"'],
+      ['rope_parameters', 'hold objects'],
     ],
     ['stories260K', { problem_type: 'multi_label' }, ['problem_type', '"multi_label"']],
     ['models/gemma2/even', { query_pre_attn_scalar: 0 }, ['query_pre_attn_scalar', '0']],
