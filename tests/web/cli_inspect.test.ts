@@ -114,7 +114,9 @@ describe('validate', { timeout }, () => {
 
   it('has a line for every file that is wrong', async () => {
     const weights = readFileSync(`${stories}/model.safetensors`);
+    const config = JSON.parse(readFileSync(`${stories}/config.json`, 'utf8'));
     const folder = folderOf(stories, {
+      'config.json': JSON.stringify({ ...config, id2label: { 0: 'a', 1: [], 2: 3 } }),
       'generation_config.json': '{"temperature": -1}',
       'tokenizer.json': '{"model": {"type": "Lattice", "vocab": {"a": 0}}}',
       'modules.json': '[{"path": "", "type": "models.Dense"}]',
@@ -122,7 +124,7 @@ describe('validate', { timeout }, () => {
     });
     const { code, out } = await run(['validate', folder]);
     expect(code).toBe(1);
-    for (const part of ['model.safetensors', 'temperature', 'Lattice', 'models.Dense']) {
+    for (const part of ['id2label[1]', 'model.safetensors', 'temperature', 'Lattice', 'models.Dense']) {
       expect(out.split('\n').filter((line) => line.includes(part))).toHaveLength(1);
     }
   });

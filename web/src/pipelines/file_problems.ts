@@ -32,7 +32,7 @@ export async function fileProblems(
       found.push(thrown);
     }
   };
-  const small = ['special_tokens_map.json', 'added_tokens.json'];
+  const small = ['config.json', 'special_tokens_map.json', 'added_tokens.json'];
   for (const name of small) await attempt(async () => brokenRules(name, (await read(name)) ?? {}));
   await attempt(async () => {
     const [json, config] = [await read('tokenizer.json'), await read('tokenizer_config.json')];
