@@ -70,6 +70,22 @@ export interface Chapter {
   readonly spine?: 'figure';
 }
 
+/** The index of the step in the address, clamped to the chapter's steps. */
+export function stepIndexAt({ steps }: Chapter, address: Address): number {
+  const asked = Number(address.get('step') ?? 0);
+  return Number.isInteger(asked) ? Math.max(0, Math.min(steps.length - 1, asked)) : 0;
+}
+
+/** A parameter of the address, else its default at the step, else that of the chapter. */
+export function valueAt(
+  chapter: Chapter,
+  address: Address,
+  key: string,
+  step = chapter.steps[stepIndexAt(chapter, address)],
+): string {
+  return address.get(key) ?? step?.defaults?.[key] ?? chapter.defaults[key] ?? '';
+}
+
 /** The strings of a step, as markup (see markup.ts). */
 export interface StepWords {
   title: string;

@@ -6,7 +6,7 @@ import { html, LitElement, type PropertyDeclarations, type TemplateResult } from
 import type { ShellWords } from '../words/en/shell.js';
 import type { Changes } from './address.js';
 import { type Book, firstModel } from './book.js';
-import { type Chapter, type ChapterWords, chapterAt, type Step } from './chapter.js';
+import { type Chapter, type ChapterWords, chapterAt, type Step, valueAt } from './chapter.js';
 import { minFontSizeOf, stageHeight } from './class_mode.js';
 import { KeptFocus, ThemeColours } from './controllers.js';
 import { type EditSpec, fitted, parseEdits } from './edits.js';
@@ -106,8 +106,8 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
     return this.#valueAt(this.#asked ?? this.step, key);
   }
 
-  #valueAt({ defaults }: Step, key: string): string {
-    return this.book.address.get(key) ?? defaults?.[key] ?? this.chapter.defaults[key] ?? '';
+  #valueAt(step: Step, key: string): string {
+    return valueAt(this.chapter, this.book.address, key, step);
   }
 
   number(key: string): number {

@@ -1,7 +1,7 @@
 // The steps of a chapter: the current one follows scrolling, keys and the address.
 
 import type { Address } from '../book/address.js';
-import type { Chapter, Step } from '../book/chapter.js';
+import { type Chapter, type Step, stepIndexAt } from '../book/chapter.js';
 
 const scrollKeys = [' ', 'PageUp', 'PageDown', 'Home', 'End', 'ArrowUp', 'ArrowDown'];
 const fields = 'input, textarea, select';
@@ -56,10 +56,8 @@ export class Steps {
     addEventListener('scroll', () => this.#readerScrolls && moved(), { passive: true });
   }
 
-  /** The index of the step in the address, clamped to the chapter's steps. */
   index(chapter: Chapter): number {
-    const asked = Number(this.address.get('step') ?? 0);
-    return Number.isInteger(asked) ? Math.max(0, Math.min(chapter.steps.length - 1, asked)) : 0;
+    return stepIndexAt(chapter, this.address);
   }
 
   current(chapter: Chapter): Step {

@@ -38,6 +38,28 @@ it('a question names its group and describes its field', async () => {
   ]);
 });
 
+it('are about what the figure shows: the step’s defaults, and the nearest of what there is', async () => {
+  const { page } = await site.visit('cost?d=1e9');
+  for (const [address, id, answer, verdict] of [
+    ['cost?d=1e9', 'crossing', '1024', 'right'],
+    ['cost?d=x', 'crossing', '1', 'right'],
+    ['cost?n=-3', 'doubling', '4', 'right'],
+    ['saying?step=3&p=0.6&k=0', 'three', undefined, 'right'],
+    ['saying?step=1&p=7&temp=x', 'three', undefined, 'wrong'],
+    ['where?delta=-44', 'back', undefined, 'wrong'],
+    ['where?delta=44&i=0', 'back', undefined, 'right'],
+    ['where?delta=44&i=40', 'back', undefined, 'wrong'],
+    ['set?step=5', 'masked', undefined, 'right'],
+    ['set?step=5&letters=AA', 'masked', undefined, 'wrong'],
+    ['translate?step=5', 'forced', { option: 'Check' }, 'right'],
+    ['seeing?step=7', 'blind', { option: 'Check' }, 'right'],
+  ] as const) {
+    await site.go(page, address);
+    await answerQuestion(page, id, answer, verdict);
+    expect(await page.locator(`[data-question="${id}"] .verdict`).innerText(), address).not.toContain('not valid');
+  }
+});
+
 it('a verdict goes when another sentence is asked about', async () => {
   const { page } = await site.visit('saying');
   const verdict = page.locator('[data-question="colder"] .verdict');

@@ -1,16 +1,20 @@
 // Chapter 12: the cost of a layer, counted and measured on the reader's device.
 
-import type { Chapter, Question } from '../../book/chapter.js';
+import type { Address } from '../../book/address.js';
+import { type Chapter, type Question, valueAt } from '../../book/chapter.js';
 import { grouped } from '../../book/grouped.js';
-import { works } from './counting.js';
+import { type Sizes, sizesOf, works } from './counting.js';
 import './figure.js';
+
+/** The sizes in the figure. */
+const shown = (address: Address): Sizes => sizesOf((key) => valueAt(chapter, address, key));
 
 /** The length at which self-attention needs as many multiplications as a recurrent layer: n² d = n d², so n = d. */
 const crossing: Question = {
   id: 'crossing',
   kind: 'number',
   async check({ address }, answer) {
-    const d = Number(address.get('d') ?? chapter.defaults.d);
+    const { d } = shown(address);
     const n = Number(answer);
     if (!Number.isInteger(n) || n < 1) return { right: false, values: { n: answer, attention: '?', recurrent: '?' } };
     const [attention, recurrent] = await works(n, d, 3);
@@ -25,8 +29,7 @@ const doubling: Question = {
   id: 'doubling',
   kind: 'number',
   async check({ address }, answer) {
-    const d = Number(address.get('d') ?? chapter.defaults.d);
-    const n = Number(address.get('n') ?? chapter.defaults.n);
+    const { n, d } = shown(address);
     const [[once], [twice]] = [await works(n, d, 3), await works(2 * n, d, 3)];
     const ratio = (twice?.multiply_adds ?? 0) / (once?.multiply_adds ?? 1);
     return { right: Math.abs(Number(answer) - ratio) < 0.05, values: { ratio: ratio.toFixed(2) } };

@@ -1,6 +1,15 @@
 // The operation counts of layers, by the package's `complexity`.
 
 import { type Complexity, complexity, type LayerKind } from 'clearformer';
+import { within } from '../../book/within.js';
+
+export type Sizes = Readonly<Record<'n' | 'd' | 'k', number>>;
+
+/** The chosen sizes, as far as they can be measured, too. */
+export function sizesOf(value: (key: string) => string): Sizes {
+  const size = (key: string, least: number): number => least + within(Number(value(key)) - least, 4097 - least);
+  return { n: size('n', 1), d: Math.min(1024, size('d', 1)), k: Math.min(63, size('k', 2)) };
+}
 
 /** The layers of the table in Vaswani et al. 2017, in its order. */
 export const kinds: readonly LayerKind[] = [

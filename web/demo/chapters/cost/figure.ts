@@ -11,10 +11,9 @@ import { grouped } from '../../book/grouped.js';
 import { instructionsOf } from '../../book/instructions.js';
 import { filled } from '../../book/markup.js';
 import { MeasuredFigure } from '../../book/measured_figure.js';
-import { within } from '../../book/within.js';
 import type { words } from '../../words/en/cost.js';
 import { costCode } from './code.js';
-import { kinds, neighbourhood, works } from './counting.js';
+import { kinds, neighbourhood, type Sizes, sizesOf, works } from './counting.js';
 import './plot.js';
 import { cacheBytesOf, type DtypeCost, device, inDtypes, withCache } from './running.js';
 import { saidOf, type Times, timesOf } from './time_view.js';
@@ -50,10 +49,8 @@ class FigureCost extends MeasuredFigure<Data, typeof words> {
   ];
   #turn = 0;
 
-  /** As far as they can be measured, too. */
-  get #sizes(): Readonly<Record<'n' | 'd' | 'k', number>> {
-    const size = (key: string, least: number): number => least + within(this.number(key) - least, 4097 - least);
-    return { n: size('n', 1), d: Math.min(1024, size('d', 1)), k: Math.min(63, size('k', 2)) };
+  get #sizes(): Sizes {
+    return sizesOf((key) => this.value(key));
   }
 
   #view(): View {

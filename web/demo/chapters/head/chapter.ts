@@ -2,13 +2,13 @@
 
 import { decimals, short } from 'clearformer/elements';
 import type { Book } from '../../book/book.js';
-import type { Chapter, Question } from '../../book/chapter.js';
+import { type Chapter, type Question, valueAt } from '../../book/chapter.js';
 import './figure.js';
 import { at, type HeadData, headData, largestAt, rowOf } from './head_numbers.js';
 import { spreadOf } from './root.js';
 import { targetOf } from './values.js';
 
-const chosen = (book: Book, key: string): string => book.address.get(key) ?? chapter.defaults[key] ?? '';
+const chosen = ({ address }: Book, key: string): string => valueAt(chapter, address, key);
 
 /** The head shown by the figure. */
 const shown = (book: Book): Promise<HeadData> =>

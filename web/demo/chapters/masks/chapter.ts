@@ -3,11 +3,11 @@
 import { Mask, scaled_dot_product_attention } from 'clearformer';
 import { decimals } from 'clearformer/elements';
 import type { Book } from '../../book/book.js';
-import type { Chapter, Question } from '../../book/chapter.js';
+import { type Chapter, type Question, valueAt } from '../../book/chapter.js';
 import './figure.js';
 import { allowedOf, flags, type MaskData, maskData, presets } from './mask_numbers.js';
 
-const chosen = ({ address }: Book, key: string): string => address.get(key) ?? chapter.defaults[key] ?? '';
+const chosen = ({ address }: Book, key: string): string => valueAt(chapter, address, key);
 
 /** The mask of the address, applied to the head of the address. */
 function shown(book: Book, mask = chosen(book, 'mask')): Promise<MaskData> {

@@ -2,9 +2,9 @@
 
 import { percent, two } from 'clearformer/elements';
 import type { Book } from '../../book/book.js';
-import type { Chapter, Question } from '../../book/chapter.js';
+import { type Chapter, type Question, valueAt } from '../../book/chapter.js';
 import { attribution } from './inside.js';
-import { type Prompt, promptOf, scoresOf } from './odds.js';
+import { type Prompt, promptOf, scoresOf, settingsOf, writtenOf } from './odds.js';
 import './figure.js';
 import { softmax } from 'clearformer';
 
@@ -27,9 +27,9 @@ const three: Question = {
   id: 'three',
   kind: 'state',
   async check(book) {
-    const number = (key: string, otherwise: number): number => Number(book.address.get(key) ?? otherwise);
-    const settings = { temperature: number('temp', 1), top_k: number('k', 0), top_p: number('p', 1) };
-    const scores = await scoresOf(await prompt(book), settings);
+    const value = (key: string): string => valueAt(chapter, book.address, key);
+    const settings = settingsOf(value);
+    const scores = await scoresOf(await promptOf(book, writtenOf(value('w'))), settings);
     const left = scores.data.filter((score) => score > Number.NEGATIVE_INFINITY).length;
     return { right: left === 3 && settings.top_k === 0, values: { left: String(left), p: String(settings.top_p) } };
   },

@@ -14,7 +14,18 @@ import { beamsView } from './beams_view.js';
 import { codeOf } from './code.js';
 import { type Attribution, attribution, type Lens, lens } from './inside.js';
 import { lensView, whoView } from './inside_view.js';
-import { type Draws, draws, hundred, type Odds, oddsOf, type Prompt, promptOf, type Settings } from './odds.js';
+import {
+  type Draws,
+  draws,
+  hundred,
+  type Odds,
+  oddsOf,
+  type Prompt,
+  promptOf,
+  type Settings,
+  settingsOf,
+  writtenOf,
+} from './odds.js';
 import { columnsOf, oddsView } from './odds_view.js';
 import { sayingStyles } from './saying_styles.js';
 import { summary } from './summary.js';
@@ -48,18 +59,12 @@ export class FigureSaying extends MeasuredFigure<Data, typeof words> {
     return [{ source: 'token_ids of the columns', numbers: { dims: [ids.length], data: ids } }];
   }
 
-  /** Clamped to the ranges that `generate` accepts. */
   get settings(): Settings {
-    const number = (key: string, least: number, most: number): number => {
-      const value = this.number(key);
-      return Number.isFinite(value) ? Math.max(least, Math.min(most, value)) : least;
-    };
-    return { temperature: number('temp', 0.1, 3), top_k: Math.round(number('k', 0, 512)), top_p: number('p', 0.01, 1) };
+    return settingsOf((key) => this.value(key));
   }
 
-  /** Ids of the tokens appended to the sentence. */
   get written(): number[] {
-    return this.value('w').split('.').filter(Boolean).map(Number).filter(Number.isInteger);
+    return writtenOf(this.value('w'));
   }
 
   get seed(): number {

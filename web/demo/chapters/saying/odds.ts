@@ -55,6 +55,19 @@ export interface Settings {
   readonly top_p: number;
 }
 
+/** The chosen settings, clamped to the ranges that `generate` accepts. */
+export function settingsOf(value: (key: string) => string): Settings {
+  const number = (key: string, least: number, most: number): number => {
+    const chosen = Number(value(key));
+    return Number.isFinite(chosen) ? Math.max(least, Math.min(most, chosen)) : least;
+  };
+  return { temperature: number('temp', 0.1, 3), top_k: Math.round(number('k', 0, 512)), top_p: number('p', 0.01, 1) };
+}
+
+/** Ids of the tokens appended to the sentence. */
+export const writtenOf = (value: string): number[] =>
+  value.split('.').filter(Boolean).map(Number).filter(Number.isInteger);
+
 /** The settings that change nothing. */
 const plain = { temperature: 1, top_k: 0, top_p: 1 } as const;
 

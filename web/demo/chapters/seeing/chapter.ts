@@ -1,7 +1,7 @@
 // Chapter 11: an image as a sequence of patches.
 
 import type { Book } from '../../book/book.js';
-import type { Chapter, Question } from '../../book/chapter.js';
+import { type Chapter, type Question, valueAt } from '../../book/chapter.js';
 import { isOwn, mostHidden, type Seen, see } from './reading.js';
 import './figure.js';
 
@@ -22,11 +22,11 @@ const plain = (book: Book, chosen: { hidden?: string; picture?: string } = {}): 
 const blind: Question = {
   id: 'blind',
   kind: 'state',
-  async check(book, answer) {
-    const params = new URLSearchParams(answer.split('?')[1] ?? '');
-    const shown = chapter.steps[Number(params.get('step') ?? 0)]?.defaults?.hide;
-    const usual = shown && isOwn(book.address) ? 'middle' : shown;
-    const hidden = params.get('hide') ?? usual ?? 'none';
+  async check(book) {
+    const { address } = book;
+    const shown = valueAt(chapter, address, 'hide');
+    const isUsual = address.get('hide') === undefined && shown !== 'none';
+    const hidden = isUsual && isOwn(address) ? 'middle' : shown;
     const seen = await plain(book, { hidden });
     const { classes, best, before, shape } = seen;
     const count = seen.hidden.length;

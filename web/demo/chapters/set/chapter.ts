@@ -2,10 +2,10 @@
 
 import { softmax } from 'clearformer';
 import { type Book, firstModel } from '../../book/book.js';
-import type { Chapter, Question, Verdict } from '../../book/chapter.js';
+import { type Chapter, type Question, type Verdict, valueAt } from '../../book/chapter.js';
 import { largest } from '../../book/largest.js';
 import './figure.js';
-import { distinctRows, lettersMoved } from './reading.js';
+import { distinctRows, fittingLetters, lettersMoved } from './reading.js';
 
 const letters = 'CABBAC';
 
@@ -26,11 +26,12 @@ const masked: Question = {
   id: 'masked',
   kind: 'state',
   async check({ address }: Book): Promise<Verdict> {
-    const order = address.get('o') ?? '';
-    const causal = address.get('mask') === '1';
-    const { difference } = await lettersMoved({ letters, order, positions: false, causal });
+    const value = (key: string): string => valueAt(chapter, address, key);
+    const causal = value('mask') === '1';
+    const asked = { letters: fittingLetters(value('letters')) || letters, order: value('o') };
+    const { difference } = await lettersMoved({ ...asked, positions: false, causal });
     return {
-      right: causal && difference > 1e-3 && address.get('pos') !== '1',
+      right: causal && difference > 1e-3 && value('pos') !== '1',
       values: { difference: difference.toFixed(3) },
     };
   },

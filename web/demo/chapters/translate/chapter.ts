@@ -1,7 +1,7 @@
 // Chapter 9: encoder-decoder: an encoder reads the source, a decoder generates the target.
 
 import type { Book } from '../../book/book.js';
-import type { Chapter, Question } from '../../book/chapter.js';
+import { type Chapter, type Question, valueAt } from '../../book/chapter.js';
 import './figure.js';
 import { type Chosen, modelName, type Told, tell, weightsOf } from './reading.js';
 
@@ -71,10 +71,9 @@ const once: Question = {
 const forced: Question = {
   id: 'forced',
   kind: 'state',
-  async check(book, answer) {
-    const params = new URLSearchParams(answer.split('?')[1] ?? '');
-    const given = params.get('f') ?? 'none';
-    const [free, now] = [await told(book), await told(book, { forced: given })];
+  async check(book) {
+    const [text, given] = [valueAt(chapter, book.address, 't'), valueAt(chapter, book.address, 'f')];
+    const [free, now] = [await told(book, { text }), await told(book, { text, forced: given })];
     const after = (one: Told): string => one.ids.slice(2).join();
     return {
       right:

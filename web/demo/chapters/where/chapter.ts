@@ -4,8 +4,9 @@ import { shift_matrix } from 'clearformer';
 import { two } from 'clearformer/elements';
 import type { Book } from '../../book/book.js';
 import { bundled, isBundled } from '../../book/bundled.js';
-import type { Chapter, Question, Verdict } from '../../book/chapter.js';
+import { type Chapter, type Question, type Verdict, valueAt } from '../../book/chapter.js';
 import './figure.js';
+import { askedOf } from './places.js';
 
 /** The number of tokens for a full rotation of the hand of pair 1 of 16 columns. */
 const oneTurn: Question = {
@@ -25,13 +26,12 @@ const comeBack: Question = {
   id: 'back',
   kind: 'state',
   async check({ address }: Book): Promise<Verdict> {
-    const delta = Number(address.get('delta') ?? 0);
-    const whole = Number.isInteger(delta) ? delta : 0;
-    const step = await shift_matrix(whole, 2);
+    const { delta } = askedOf((key) => valueAt(chapter, address, key));
+    const step = await shift_matrix(delta, 2);
     const off = Math.max(...step.data.map((value, at) => Math.abs(value - (at % 3 === 0 ? 1 : 0))));
     return {
-      right: whole !== 0 && off <= 0.05,
-      values: { delta: String(whole), sin: two(step.data[1] ?? 0), cos: two(step.data[0] ?? 0) },
+      right: delta !== 0 && off <= 0.05,
+      values: { delta: String(delta), sin: two(step.data[1] ?? 0), cos: two(step.data[0] ?? 0) },
     };
   },
 };

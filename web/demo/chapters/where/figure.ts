@@ -15,7 +15,7 @@ import { type Biases, biasesOf, biasTokens } from './biases.js';
 import './clocks.js';
 import { codeOf } from './code.js';
 import { type Learned, learnedOf, tableModels } from './learned.js';
-import { type Asked, type Places, places, placesOf } from './places.js';
+import { type Asked, askedOf, columnChoices, type Places, places, placesOf } from './places.js';
 import { stepPanel } from './step_panel.js';
 import { whereStyles } from './styles.js';
 import { biasView, learnedView } from './tables_view.js';
@@ -30,11 +30,6 @@ export type WhereData =
   | { readonly view: 'tables'; readonly learned: Learned }
   | { readonly view: 'rotary'; readonly turned: Turned }
   | { readonly view: 'bias'; readonly biases: Biases; readonly tokens: readonly string[]; readonly of: number };
-
-const columnChoices = [1, 2, 4, 8, 16] as const;
-
-const clamped = (value: number, low: number, high: number): number =>
-  Math.max(low, Math.min(high, Number.isInteger(value) ? value : low));
 
 export class WhereFigure extends Figure<WhereData, typeof words> {
   static override styles = [figureStyles, whereStyles];
@@ -66,17 +61,7 @@ export class WhereFigure extends Figure<WhereData, typeof words> {
   }
 
   get asked(): Asked {
-    const d = columnChoices.find((count) => count === this.number('d')) ?? 16;
-    const i = clamped(this.number('i'), 0, places - 1);
-    return {
-      i,
-      delta: clamped(this.number('delta'), 0, places - 1 - i),
-      d,
-      pair: clamped(this.number('pair'), 0, Math.ceil(d / 2) - 1),
-      sines: this.value('sines') === '1' && d > 1,
-      misprint: this.value('misprint') === '1',
-      layout: this.value('layout') === 'halves' ? 'halves' : 'interleaved',
-    };
+    return askedOf((key) => this.value(key));
   }
 
   protected override key(): string {

@@ -25,6 +25,26 @@ export interface Asked {
   readonly layout: Layout;
 }
 
+export const columnChoices = [1, 2, 4, 8, 16] as const;
+
+const clamped = (value: string, low: number, high: number): number =>
+  Math.max(low, Math.min(high, Number.isInteger(Number(value)) ? Number(value) : low));
+
+/** What is chosen, clamped to the places and columns that there are. */
+export function askedOf(value: (key: string) => string): Asked {
+  const d = columnChoices.find((count) => count === Number(value('d'))) ?? 16;
+  const i = clamped(value('i'), 0, places - 1);
+  return {
+    i,
+    delta: clamped(value('delta'), 0, places - 1 - i),
+    d,
+    pair: clamped(value('pair'), 0, Math.ceil(d / 2) - 1),
+    sines: value('sines') === '1' && d > 1,
+    misprint: value('misprint') === '1',
+    layout: value('layout') === 'halves' ? 'halves' : 'interleaved',
+  };
+}
+
 /** A matrix or a vector with the call that made it. */
 export interface Made {
   readonly source: string;
