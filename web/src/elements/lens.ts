@@ -81,6 +81,7 @@ export class CfLens extends ElementBase implements Drawn {
         text-overflow: ellipsis;
         border-radius: 1.5px;
         cursor: default;
+        forced-color-adjust: none;
       }
       .chosen {
         box-shadow: inset 0 0 0 2.4px var(--_ink);

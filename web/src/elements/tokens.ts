@@ -170,6 +170,7 @@ export class CfTokens extends ElementBase implements Drawn {
       const rgb = value === undefined ? undefined : this.#colour(value, most);
       option.style.background = rgb === undefined ? '' : cssColour(rgb);
       option.style.color = rgb === undefined ? '' : cssColour(inkOn(rgb));
+      option.style.setProperty('forced-color-adjust', rgb === undefined ? '' : 'none');
     });
   }
 

@@ -379,4 +379,20 @@ it('choices, switches and pictures are seen in the colours of the system', async
     return new Set(new Uint32Array(data.buffer)).size;
   });
   expect(colours).toBeGreaterThan(2);
+  await site.go(page, 'laboratory?view=lens');
+  const shown = await page.evaluate(async () => {
+    const tokens = document.createElement('cf-tokens') as HTMLElement & { updateComplete: Promise<unknown> };
+    const given = [1, 2].map((id) => ({ id, label: 'a', text: 'a', special: false }));
+    Object.assign(tokens, { tokens: given, values: [0.2, 0.9], source: 'weights' });
+    document.body.append(tokens);
+    await tokens.updateComplete;
+    const lens = document.querySelector('figure-laboratory')?.shadowRoot?.querySelector('cf-lens');
+    const cells = (element: Element | null | undefined, role: string): Element[] => [
+      ...(element?.shadowRoot?.querySelectorAll(`[role=${role}]`) ?? []),
+    ];
+    const groups = [cells(lens, 'gridcell'), cells(tokens, 'option')];
+    return groups.map((group) => new Set(group.map((cell) => getComputedStyle(cell).backgroundColor)).size);
+  });
+  expect(shown[0]).toBeGreaterThan(2);
+  expect(shown[1]).toBe(2);
 });
