@@ -65,12 +65,16 @@ export function withEdit(specs: readonly EditSpec[], added: EditSpec): EditSpec[
 }
 
 /** Edits of the book in a model of fewer blocks or heads: those of its last. */
-export const fitted = (specs: readonly EditSpec[], layers: number, heads: number): EditSpec[] =>
+const fitted = (specs: readonly EditSpec[], layers: number, heads: number): EditSpec[] =>
   specs.map(({ hook, head, ...rest }) => ({
     ...rest,
     hook: hook.replace(/\.(\d+)\./, (_, layer) => `.${Math.min(Number(layer), layers - 1)}.`),
     ...(head !== undefined && { head: Math.min(head, heads - 1) }),
   }));
+
+/** The edits that the reader chose, else the usual ones, in the last block and head where the model has fewer. */
+export const specsOf = (chosen: string | undefined, usual: string, layers: number, heads: number): EditSpec[] =>
+  chosen === undefined ? fitted(parseEdits(usual), layers, heads) : parseEdits(chosen);
 
 /** Reads a hook's activation in a pass with these edits. */
 type Reader = (hook: string, edits: readonly ActivationEdit[]) => Promise<Tensor<'float32'>>;

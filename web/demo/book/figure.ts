@@ -9,7 +9,7 @@ import { type Book, firstModel } from './book.js';
 import { type Chapter, type ChapterWords, chapterAt, type Step, valueAt } from './chapter.js';
 import { minFontSizeOf, stageHeight } from './class_mode.js';
 import { KeptFocus, ThemeColours } from './controllers.js';
-import { type EditSpec, fitted, parseEdits } from './edits.js';
+import { type EditSpec, specsOf } from './edits.js';
 import { errorText } from './error_text.js';
 import { figureStyles } from './figure_styles.js';
 import type { PassInputs } from './shelf.js';
@@ -121,8 +121,7 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
 
   /** The edits of the address, else those of the step, in the last block and head where the model has fewer. */
   protected specsIn(layers = Number.POSITIVE_INFINITY, heads = Number.POSITIVE_INFINITY): EditSpec[] {
-    const specs = parseEdits(this.value('edit'));
-    return this.book.address.get('edit') === undefined ? fitted(specs, layers, heads) : specs;
+    return specsOf(this.book.address.get('edit'), this.value('edit'), layers, heads);
   }
 
   /** The name of the model that reads the sentence, among the choices: `stories` is the book's. */

@@ -40,7 +40,7 @@ it('a question names its group and describes its field', async () => {
 
 it('are about what the figure shows: the step’s defaults, and the nearest of what there is', async () => {
   const { page } = await site.visit('cost?d=1e9');
-  for (const [address, id, answer, verdict] of [
+  for (const [address, id, answer, verdict, says = ''] of [
     ['cost?d=1e9', 'crossing', '1024', 'right'],
     ['cost?d=x', 'crossing', '1', 'right'],
     ['cost?n=-3', 'doubling', '4', 'right'],
@@ -52,11 +52,15 @@ it('are about what the figure shows: the step’s defaults, and the nearest of w
     ['set?step=5', 'masked', undefined, 'right'],
     ['set?step=5&letters=AA', 'masked', undefined, 'wrong'],
     ['translate?step=5', 'forced', { option: 'Check' }, 'right'],
+    ['heads?step=4', 'half', undefined, 'wrong', 'with 1 heads off'],
+    ['block?step=7', 'other', undefined, 'wrong', 'With 1 boxes out'],
     ['seeing?step=7', 'blind', { option: 'Check' }, 'right'],
   ] as const) {
     await site.go(page, address);
     await answerQuestion(page, id, answer, verdict);
-    expect(await page.locator(`[data-question="${id}"] .verdict`).innerText(), address).not.toContain('not valid');
+    const told = await page.locator(`[data-question="${id}"] .verdict`).innerText();
+    expect(told, address).not.toContain('not valid');
+    expect(told, address).toContain(says);
   }
 });
 

@@ -2,8 +2,8 @@
 
 import { percent } from 'clearformer/elements';
 import { type Book, firstModel } from '../../book/book.js';
-import type { Chapter, Question } from '../../book/chapter.js';
-import { parseEdits } from '../../book/edits.js';
+import { type Chapter, type Question, valueAt } from '../../book/chapter.js';
+import { specsOf } from '../../book/edits.js';
 import { leaders } from '../../book/odds.js';
 import { boxesOf, missing } from './missing.js';
 import { read, type Subject, subjectOf, takesOut } from './reading.js';
@@ -59,9 +59,10 @@ const other: Question = {
   kind: 'state',
   async check(book) {
     const given = await subject(book);
-    const specs = parseEdits(book.address.get('edit')).filter(
-      (spec) => takesOut(spec, spec.hook) && /_out$/.test(spec.hook),
-    );
+    const { address } = book;
+    const { layers } = given.shape;
+    const all = specsOf(address.get('edit'), valueAt(chapter, address, 'edit'), layers, Number.POSITIVE_INFINITY);
+    const specs = all.filter((spec) => takesOut(spec, spec.hook) && /_out$/.test(spec.hook));
     const { odds } = await read(book, given, 0, specs);
     const { before, now } = leaders(odds);
     const right = specs.length > 0 && before?.piece.id !== now?.piece.id;

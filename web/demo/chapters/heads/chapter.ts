@@ -1,8 +1,8 @@
 // Chapter 6: multiple heads, their outputs concatenated and projected into the stream.
 
 import { type Book, firstModel } from '../../book/book.js';
-import type { Chapter, Defaults, Question, Verdict } from '../../book/chapter.js';
-import { parseEdits } from '../../book/edits.js';
+import { type Chapter, type Defaults, type Question, type Verdict, valueAt } from '../../book/chapter.js';
+import { specsOf } from '../../book/edits.js';
 import { largest } from '../../book/largest.js';
 import { leaders, oddsOf } from '../../book/odds.js';
 import { habits, need } from './habits.js';
@@ -62,10 +62,12 @@ const half: Question = {
   id: 'half',
   kind: 'state',
   async check(book): Promise<Verdict> {
-    const { given } = await subject(book);
+    const { given, layers, heads } = await subject(book);
     const names = ['blocks.0.hook_resid_pre'];
     const clean = await book.shelf.pass(given, { names });
-    const specs = parseEdits(book.address.get('edit')).filter(({ hook }) => hook.endsWith('attn.hook_z'));
+    const { address } = book;
+    const all = specsOf(address.get('edit'), valueAt(chapter, address, 'edit'), layers, heads);
+    const specs = all.filter(({ hook }) => hook.endsWith('attn.hook_z'));
     const edits = await book.edits(given, specs);
     const now = await book.shelf.pass(given, { names, edits });
     const { before: first } = leaders(await oddsOf(await book.shelf.model(given.model), clean, now));
