@@ -40,8 +40,9 @@ const secondFile = 'second.js';
 // script, 0.4 kB a Whisper's prompt in generate() and texts without timestamps, as much special tokens of more classes; 0.5 kB
 // are metrics of whole batches, stacks of one row, too large arrays and texts, and repairs from another version, 0.3 kB token
 // ids in options in any form, outputs that generation_config asks for, and warnings of branches that move. 0.6 kB are
-// adapters in the order of calls, ids that are bigints, tuples in templates, layers of adapters and models of other tasks.
-const inlineBrotliLimit = 326_900;
+// adapters in the order of calls, ids that are bigints, tuples in templates, layers of adapters and models of other tasks,
+// 0.4 kB inherited options, caches that are being filled, names of broken images and sounds, and arguments of metrics.
+const inlineBrotliLimit = 327_300;
 
 interface Page {
   name: string;
@@ -79,9 +80,9 @@ const pages: readonly Page[] = [
     name: 'a language model and its tokenizer from a server',
     imports: ['AutoModelForCausalLM', 'AutoTokenizer'],
     later: /^(web_folder|sha256)/,
-    limit: 53_100,
+    limit: 53_300,
   },
-  { name: 'everything the package exports', imports: ['*'], limit: 117_900 },
+  { name: 'everything the package exports', imports: ['*'], limit: 118_300 },
 ];
 
 const brotli = (data: Buffer): number =>

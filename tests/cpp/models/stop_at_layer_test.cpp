@@ -105,9 +105,8 @@ TEST(Unembed, OfTheLastResidualStreamIsTheModelsLogits) {
     tiny("bert/odd_base")->unembed(Tensor::zeros({1, 1, 30}), Model::Normalize::yes);
   });
   for (const Shape& shape : {Shape{1, 1, 31}, Shape{1, 0, 30}, Shape{0, 1, 30}, Shape{2, 30}}) {
-    expect_error(ErrorCode::shape_mismatch, {shape.text(), "30"}, [&] {
-      load_tiny("odd")->unembed(Tensor::zeros(shape), Model::Normalize::yes);
-    });
+    expect_error(ErrorCode::shape_mismatch, {shape.text(), "30"},
+                 [&] { load_tiny("odd")->unembed(Tensor::zeros(shape), Model::Normalize::yes); });
   }
   expect_error(ErrorCode::dtype_mismatch, {"uint8"}, [&] {
     load_tiny("odd")->unembed(Tensor::zeros({1, 1, 30}, DType::u8), Model::Normalize::yes);

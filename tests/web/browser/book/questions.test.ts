@@ -52,8 +52,8 @@ it('are about what the figure shows: the step’s defaults, and the nearest of w
     ['set?step=5', 'masked', undefined, 'right'],
     ['set?step=5&letters=AA', 'masked', undefined, 'wrong'],
     ['translate?step=5', 'forced', { option: 'Check' }, 'right'],
-    ['heads?step=4', 'half', undefined, 'wrong', 'with 1 heads off'],
-    ['block?step=7', 'other', undefined, 'wrong', 'With 1 boxes out'],
+    ['heads?step=4', 'half', undefined, 'wrong', 'Heads off: 1'],
+    ['block?step=7', 'other', undefined, 'wrong', 'Boxes out: 1'],
     ['seeing?step=7', 'blind', { option: 'Check' }, 'right'],
   ] as const) {
     await site.go(page, address);

@@ -51,7 +51,7 @@ export const words: typeof english = {
     other: {
       ask: 'Nimm Kästen heraus, so wenige wie du kannst, bis das Modell ein anderes Wort sagt.',
       right: 'Geschafft mit {n}: Statt „{answer}“ sagt es „{now}“ ({share}).',
-      wrong: 'Ohne {n} Kästen sagt es noch „{now}“.',
+      wrong: 'Kästen herausgenommen: {n}. Es sagt noch „{now}“.',
     },
     weights: {
       ask: 'Wie viele Gewichte hat das Feed-forward-Netz eines Blocks des Geschichtenmodells? (Seine Matrizen führen zweimal vom Strom zu den Neuronen, weil es ein Gatter hat, und einmal zurück.)',

@@ -49,7 +49,7 @@ export const words = {
     other: {
       ask: 'Take boxes out, as few as you can, until the model says another word.',
       right: 'Done with {n}: instead of “{answer}” it says “{now}” ({share}).',
-      wrong: 'With {n} boxes out it still says “{now}”.',
+      wrong: 'Boxes out: {n}. It still says “{now}”.',
     },
     weights: {
       ask: 'How many weights has the feed-forward network of one block of the story model? (Its matrices lead from the stream to the neurons twice, because it has a gate, and back once.)',
