@@ -7,41 +7,26 @@ import type { Rolldown } from 'vite';
 import { inProject } from '../build/fresh.js';
 import { SetupError } from '../toolchain/progress.js';
 
-// The first version took 147 kB. Since then: costs are computed before the work, and errors name file, key and value
-// (5 kB); q8 has products for inputs of 7 and of 13 bits, and in relaxed SIMD a second one for processors without a
-// product of bytes (6 kB); keys and values in fp16 and eight bits (2 kB); tables and layers of 31 more model types (13
-// kB); logits of some positions and copies of a cache (0.7 kB); embeddings and residual streams as inputs, single heads'
-// inputs and results (2.5 kB); edits by row, key and feature, noise, projections and limits (2.5 kB); captures of selected
-// parts (1.5 kB). 5 kB are needed by threads, also in pages without: a second pair of programs was 0.57 MB of the package.
-// What models run without is in a second file (scripts/build/split.ts; 26 kB of it since 2026-11-25); both together take
-// 8 kB more than one file would. 3.4 kB of the first are blocks of logits, layers that are computed twice, and costs told
-// before a differentiated pass; gradients of what single heads read and write are 1 kB. 1.2 kB are checks: of products of
-// sizes beyond 32 bits, of caches of other models, and of the ranges of options; 0.2 kB other names of weights, 0.6 kB
-// limits of given positions, alternating passes, sizes of matrices and weights under two names. 6 kB less are since
-// 2026-11-28: the compiler inlines less (CMakeLists.txt), and functions are in the order of their names (split.ts). 0.5 kB
-// refuse scales of fp8 weights and tell tensors in two files, and tables that must be equal; 0.3 kB are special tokens as
-// transformers finds them, as much (with 0.1 kB of the second) inputs of modules by name and sizes that no memory holds;
-// 0.2 kB (0.1 kB of the second) are files without tensors, bytes behind them and values of keys that are refused, 0.2 kB
-// (0.1 kB of the second) complete passes and edits of gradients that are refused.
+// The first version took 147 kB. What has come since, in kB: tables and layers of 31 more model types, 13; inputs,
+// results, captures and edits inside a model, 7; products of q8 for inputs of 7 and of 13 bits, with a second one in
+// relaxed SIMD for processors without a product of bytes, 6; costs computed before the work, and errors that name file,
+// key and value, 5; threads, also in pages without, 5 (a second pair of programs was 0.57 MB of the package); blocks of
+// logits, layers that are computed twice and gradients of single heads, 4; checks of sizes, options, caches and files,
+// 4; keys and values in fp16 and eight bits, 2; logits of some positions and copies of a cache, 1. What models run
+// without is in a second file (scripts/build/split.ts), 26 kB of the first; both together take 8 kB more than one file
+// would. 6 kB less are since the compiler inlines less (CMakeLists.txt) and functions are in the order of their names
+// (split.ts).
 const wasmBrotliLimit = 182_200;
 const secondBrotliLimit = 74_000;
 const secondFile = 'second.js';
-// Without the second file, which has a limit of its own. 180 kB are the WASM, 129 kB all of the package's JavaScript, of
-// which values of Python in chat templates and the relatives of refused model types are 2.5 kB, labels, new models and
-// their distributions 6 kB, metrics of embeddings, parts of captures, probes of several classes and shared encoders of
-// sweeps 2 kB; half a kB rounds weights in vectorised loops as they load, as much names folders of other libraries,
-// and 1 kB checks arguments and options of the wrong type, 0.4 kB members of them and files that cannot be read; 2 kB keep
-// calls in their order, empty caches for several calls, and tell tensors without methods or buffer, masks, patterns and
-// ranges of other kinds; 1.6 kB are post-processors behind one another, tokens of a model's own, classes that pad on the
-// left and dates in templates, 0.4 kB changes of generation_config; 1.2 kB are analyses of more
-// architectures and their refusals, prompts without tokens, adapters by other names, and values of other realms; 0.5 kB
-// losses without padding, probes of whole batches, and what runs of a sweep may not share; 0.9 kB are line ends, hosts,
-// lengths of embedded texts and encoders alone; 1.3 kB are the code of hook functions in its worker's
-// script, 0.4 kB a Whisper's prompt in generate() and texts without timestamps, as much special tokens of more classes; 0.5 kB
-// are metrics of whole batches, stacks of one row, too large arrays and texts, and repairs from another version, 0.3 kB token
-// ids in options in any form, outputs that generation_config asks for, and warnings of branches that move. 0.6 kB are
-// adapters in the order of calls, ids that are bigints, tuples in templates, layers of adapters and models of other tasks,
-// 0.4 kB inherited options, caches that are being filled, names of broken images and sounds, and arguments of metrics.
+// Without the second file, which has a limit of its own. 180 kB are the WASM, the rest is all of the package's
+// JavaScript, of which, in kB: labels, new models and their distributions, 6; arguments, options and members
+// of the wrong type, 4; metrics, parts of captures, probes of several classes and sweeps that share an encoder, 4;
+// values of Python in chat templates and the relatives of refused model types, 2.5; calls in their order and caches
+// that several of them fill, 2.5; post-processors, special tokens and sides of tokenizers' classes, 2; analyses of more
+// architectures and their refusals, 1.2; hook functions in a worker, 1.3; files, hosts and broken downloads, 1.5;
+// changes of generation_config and inherited options, 0.7; adapters in the order of calls and models of other tasks,
+// 0.6; weights rounded in vectorised loops and folders of other libraries, 1.
 const inlineBrotliLimit = 327_300;
 
 interface Page {
@@ -52,28 +37,18 @@ interface Page {
   limit: number;
 }
 
-// Rules for the values of every file beside a model, and errors that name them, are 2 kB of the first limit.
-// Every page includes Tensor and its methods (1.9 kB); the model classes with transformers' names, tensor functions and
-// RawImage (6 kB) are included if named. A bundler keeps what a page imports; pipelines are loaded by task, and on demand
-// the code that reads from servers, from files and records that the caller gives, and of cores outside of workers. The
+// Rules for the values of every file beside a model, and errors that name them, are 2 kB of the first limit. Every page
+// includes Tensor and its methods (1.9 kB); the model classes with transformers' names, tensor functions and RawImage
+// (6 kB) are included if named. A bundler keeps what a page imports; pipelines are loaded by task, and on demand the
+// code that reads from servers, from files and records that the caller gives, and of cores outside of workers. The
 // worker script, part of every total, is one file that every bundler can copy: it includes the 2 kB for builds with
-// threads, which used to be a separate file that was not counted.
-// The last half kB: workers are monitored from the start, and a core runs a self-test before it is used. Sweeps and what
-// is built on them, which nothing imports by itself, are 7 kB of everything, edits and gradients of modules 1 kB, probes
-// and control vectors 6 kB, metrics of embeddings 0.7 kB (a page that imports none of them has none of it); adding the
-// WASM's second file is 0.7 kB of all, addresses of pages on the Hub 0.1 kB, files that are none (Git LFS, a path of a file)
-// 0.2 kB, arguments and options of the wrong type 0.7 kB of a language model's and 1.4 kB of everything, members of
-// them and files that cannot be read 0.2 kB and 0.4 kB; the order of calls, caches that several calls fill, and Tensor's
-// limits, norms and missing buffers 0.7 kB, with masks, pass parts and messages of modules and analyses 1.9 kB;
-// post-processors behind one another, tokens of a model's own, sides of classes and chat_template.jinja 0.8 kB, changes of
-// generation_config 0.3 kB of all; analyses of more architectures and their refusals 0.8 kB of everything, what runs of a
-// sweep may not share and losses without padding 0.3 kB, pages without a cache 0.1 kB of what reads from servers; hosts,
-// lengths and turns 0.2 kB of all, lengths of embedded texts 0.1 kB of everything; a Whisper's prompt in generate() and texts
-// without timestamps 0.3 kB of all, special tokens of more classes, Maps as options and compressed texts 0.2 kB, adapters in
-// weights and analyses on request 0.5 kB of everything; metrics of whole batches and stacks of one row 0.5 kB of
-// everything, repairs from another version and too large arrays 0.1 kB of all; versions of a file side by side in a
-// browser's cache, files that change behind a redirect and branches that move 0.5 kB of what reads from servers; adapters
-// in the order of calls, ids that are bigints and models of other tasks 0.3 kB of all.
+// threads, which used to be a separate file that was not counted. Rarely needed or checked everywhere, in kB of all:
+// monitored workers and a self-test of the core, 0.5; adding the WASM's second file, 0.7; arguments and options of the
+// wrong type, 1 (1.8 of everything); changes of generation_config, orders of calls and shared caches, 1; tokenizers'
+// post-processors, sides and special tokens, 1; a Whisper's prompt and texts without timestamps, 0.3. Of everything:
+// sweeps, 7; probes and control vectors, 6; edits and gradients of modules, metrics of embeddings and Tensor's checks,
+// 3.5; analyses of more architectures and their refusals, 2. Of what reads from servers: versions of a file side by
+// side in a browser's cache and branches that move, 0.5.
 const pages: readonly Page[] = [
   { name: 'a language model and its tokenizer', imports: ['AutoModelForCausalLM', 'AutoTokenizer'], limit: 45_000 },
   {
