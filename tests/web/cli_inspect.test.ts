@@ -124,7 +124,7 @@ describe('validate', { timeout }, () => {
     });
     const { code, out } = await run(['validate', folder]);
     expect(code).toBe(1);
-    for (const part of ['id2label[1]', 'model.safetensors', 'temperature', 'Lattice', 'models.Dense']) {
+    for (const part of ['id2label names class 1 ', 'model.safetensors', 'temperature', 'Lattice', 'models.Dense']) {
       expect(out.split('\n').filter((line) => line.includes(part))).toHaveLength(1);
     }
   });

@@ -1,7 +1,7 @@
 // The rules of a tokenizer's JSON files, one table per file (pipelines/sentence_rules.ts has those of embeddings): the
 // valid values of each key. Loading rejects with the first violation, `validate` lists all. Null counts as absent; keys
 // not in a table are ignored.
-// (Other keys of config.json, generation_config.json, the index and the headers of weights are checked by the core.)
+// (config.json, generation_config.json, the index and the headers of weights are checked by the core.)
 
 import { ClearformerError } from '../support/error.js';
 import { isObject } from '../support/kinds.js';
@@ -86,10 +86,8 @@ const addedToken: Table = {
 };
 
 const object: Own = { must: 'an object', fits: isObject };
-const label: Own = { must: 'a text', fits: (value) => isText(value) || typeof value === 'number' };
 
 const tables: Tables = {
-  'config.json': { id2label: { must: 'an object', fits: () => true, each: label } }, // the core checks that it is one
   'tokenizer.json': {
     added_tokens: { must: 'a list', fits: Array.isArray, each: addedToken },
     padding: object,

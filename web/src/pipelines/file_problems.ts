@@ -6,7 +6,9 @@ import { readOptional, readPlain } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import type { Problem } from '../inspection/inspection.js';
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
+import { isObject } from '../support/kinds.js';
 import { readTemplateFiles } from '../text/template_files.js';
+import { labelOf, namesOf } from './scores.js';
 import { brokenSentenceRules } from './sentence_rules.js';
 import { modulesFile, promptFile, promptProblems, readTransformerSettings } from './sentence_transformers.js';
 
@@ -32,13 +34,14 @@ export async function fileProblems(
       found.push(thrown);
     }
   };
-  const small = ['config.json', 'special_tokens_map.json', 'added_tokens.json'];
+  const small = ['special_tokens_map.json', 'added_tokens.json'];
   for (const name of small) await attempt(async () => brokenRules(name, (await read(name)) ?? {}));
   await attempt(async () => {
     const [json, config] = [await read('tokenizer.json'), await read('tokenizer_config.json')];
     const vocabulary = json === undefined ? await read('vocab.json') : undefined;
     return [...brokenTokenizerRules(json ?? {}, config ?? {}), ...brokenRules('vocab.json', vocabulary ?? {})];
   });
+  await attempt(async () => labelProblems((await read('config.json')) ?? {}));
   await attempt(async () => promptProblems((await read(promptFile)) ?? {}));
   for (const { kind, path } of await modules(folder, signal, attempt)) {
     await attempt(async () => {
@@ -76,6 +79,19 @@ async function modules(
     return broken;
   });
   return steps;
+}
+
+/** Names of classes that no pipeline can give. */
+function labelProblems(config: Values): ClearformerError[] {
+  if (!isObject(config.id2label)) return []; // the core tells what is none
+  return Object.keys(namesOf(config).id2label).flatMap((id) => {
+    try {
+      labelOf(config, Number(id));
+      return [];
+    } catch (thrown) {
+      return [thrown as ClearformerError];
+    }
+  });
 }
 
 function poolingProblems(values: Values, name: string, d_model: number | undefined): ClearformerError[] {

@@ -15,6 +15,10 @@ export function pixelsOf(
   images: readonly ImageInput[],
   signal: AbortSignal | undefined,
 ): Promise<ImageProcessorOutput> {
-  const { num_channels } = (config.vision_config ?? config) as { num_channels?: number };
-  return processor(images, { num_channels: num_channels === 1 ? 1 : 3, signal });
+  return processor(images, { num_channels: channelsOf(config), signal });
+}
+
+/** The channels of the images that a model reads. */
+export function channelsOf(config: PreTrainedModel['config']): 1 | 3 {
+  return ((config.vision_config ?? config) as { num_channels?: number }).num_channels === 1 ? 1 : 3;
 }

@@ -13,6 +13,7 @@ import { notFinite } from '../inspection/not_finite.js';
 import { ClearformerError } from '../support/error.js';
 import { specialNames } from '../text/special_tokens.js';
 import { fileProblems, joinedProblems } from './file_problems.js';
+import { channelsOf } from './images.js';
 
 /** @internal Validates an open folder. */
 export async function validateFolder(
@@ -107,14 +108,13 @@ const checkProcessor: Check = async (folder, { processor, input_modalities, cfg 
   const read = await (await import('../image/image_processor.js')).readImageProcessor(folder, { signal });
   if (cfg === null) return [];
   const steps = imageSteps(read.image_processor_type, read.config, 'malformed_config', 'image processor');
-  const { image_size, num_channels } = config.vision_config ?? config;
-  const channels = num_channels === 1 ? 1 : 3;
+  const channels = channelsOf(config);
   const told: string[] = [];
   for (const [key, values] of Object.entries(steps.normalize ?? {})) {
     if (typeof values === 'number' || values.length === channels) continue;
     told.push(`image_${key} has a number for each of ${values.length} channels, and the model reads ${channels}`);
   }
-  const [height = 224, width = height] = [image_size ?? []].flat() as number[];
+  const [height = 224, width = height] = [(config.vision_config ?? config).image_size ?? []].flat() as number[];
   const [rows, columns] = sizeOf(steps, height, width);
   // Those of DINOv2 may have any size.
   if ((rows !== height || columns !== width) && !cfg.model_type.startsWith('dinov2'))
