@@ -7,26 +7,27 @@ import type { Rolldown } from 'vite';
 import { inProject } from '../build/fresh.js';
 import { SetupError } from '../toolchain/progress.js';
 
-// The first version took 147 kB. What has come since, in kB: tables and layers of 31 more model types, 13; inputs,
-// results, captures and edits inside a model, 7; products of q8 for inputs of 7 and of 13 bits, with a second one in
-// relaxed SIMD for processors without a product of bytes, 6; costs computed before the work, and errors that name file,
-// key and value, 5; threads, also in pages without, 5 (a second pair of programs was 0.57 MB of the package); blocks of
-// logits, layers that are computed twice and gradients of single heads, 4; checks of sizes, options, caches and files,
-// 4; keys and values in fp16 and eight bits, 2; logits of some positions and copies of a cache, 1. What models run
-// without is in a second file (scripts/build/split.ts), 26 kB of the first; both together take 8 kB more than one file
-// would. 6 kB less are since the compiler inlines less (CMakeLists.txt) and functions are in the order of their names
-// (split.ts).
+// The first version took 147 kB. What has come since, in kB as measured when it came: tables and layers of 31 more
+// model types, 13; inputs, results, captures and edits inside a model, 6.5; products of q8 for inputs of 7 and of 13
+// bits, with a second one in relaxed SIMD for processors without a product of bytes, 6; costs computed before the work,
+// and errors that name file, key and value, 5; threads, also in pages without, 5 (a second pair of programs was 0.57 MB
+// of the package); blocks of logits, layers that are computed twice, costs of differentiated passes and gradients of
+// single heads, 4.4; checks of sizes, options, caches, inputs and files, 3.5; keys and values in fp16 and eight bits,
+// 2; logits of some positions and copies of a cache, 0.7. What models run without is in a second file
+// (scripts/build/split.ts), 26 kB of the first; both together take 8 kB more than one file would. 6 kB less are since
+// the compiler inlines less (CMakeLists.txt) and functions are in the order of their names (split.ts).
 const wasmBrotliLimit = 182_200;
 const secondBrotliLimit = 74_000;
 const secondFile = 'second.js';
-// Without the second file, which has a limit of its own. 180 kB are the WASM, the rest is all of the package's
-// JavaScript, of which, in kB: labels, new models and their distributions, 6; arguments, options and members
-// of the wrong type, 4; metrics, parts of captures, probes of several classes and sweeps that share an encoder, 4;
-// values of Python in chat templates and the relatives of refused model types, 2.5; calls in their order and caches
-// that several of them fill, 2.5; post-processors, special tokens and sides of tokenizers' classes, 2; analyses of more
-// architectures and their refusals, 1.2; hook functions in a worker, 1.3; files, hosts and broken downloads, 1.5;
-// changes of generation_config and inherited options, 0.7; adapters in the order of calls and models of other tasks,
-// 0.6; weights rounded in vectorised loops and folders of other libraries, 1.
+// Without the second file, which has a limit of its own. 182 kB are the WASM, the rest is all of the package's
+// JavaScript, of which, in kB as measured when they came: labels, new models and their distributions, 6; metrics, parts
+// of captures, probes and sweeps, 3; values of Python in chat templates and the relatives of refused model types, 2.5;
+// calls in their order, caches for several calls and values of other kinds, 2; post-processors, special tokens and
+// sides of tokenizers' classes, 2; arguments, options and members of the wrong type, 1.4; hook functions in a worker,
+// 1.3; analyses of more architectures and their refusals, 1.2; prompts and settings of generations, 1.1; weights
+// rounded in vectorised loops and folders of other libraries, 1; line ends, hosts and lengths of texts, 0.9; adapters
+// in the order of calls and models of other tasks, 0.6; inherited options, caches that are being filled and names of
+// broken files, 0.4.
 const inlineBrotliLimit = 327_300;
 
 interface Page {
@@ -42,13 +43,15 @@ interface Page {
 // (6 kB) are included if named. A bundler keeps what a page imports; pipelines are loaded by task, and on demand the
 // code that reads from servers, from files and records that the caller gives, and of cores outside of workers. The
 // worker script, part of every total, is one file that every bundler can copy: it includes the 2 kB for builds with
-// threads, which used to be a separate file that was not counted. Rarely needed or checked everywhere, in kB of all:
-// monitored workers and a self-test of the core, 0.5; adding the WASM's second file, 0.7; arguments and options of the
-// wrong type, 1 (1.8 of everything); changes of generation_config, orders of calls and shared caches, 1; tokenizers'
-// post-processors, sides and special tokens, 1; a Whisper's prompt and texts without timestamps, 0.3. Of everything:
-// sweeps, 7; probes and control vectors, 6; edits and gradients of modules, metrics of embeddings and Tensor's checks,
-// 3.5; analyses of more architectures and their refusals, 2. Of what reads from servers: versions of a file side by
-// side in a browser's cache and branches that move, 0.5.
+// threads, which used to be a separate file that was not counted. In kB of all, as measured when they came: tokenizers'
+// post-processors, sides and special tokens, 1; arguments, options and members of the wrong type, 0.9 (1.8 of
+// everything); the order of calls, caches for several calls and Tensor's limits, 0.7 (with masks and messages of
+// modules 1.9 of everything); adding the WASM's second file, 0.7; hosts, addresses of the Hub and files that are none,
+// 0.6; monitored workers and a self-test of the core, 0.5; changes of generation_config, 0.3, inherited options and
+// caches that are being filled, 0.2; a Whisper's prompt, 0.3; adapters in the order of calls, 0.3. Of everything:
+// sweeps and what is built on them, 7.3; probes and control vectors, 6; analyses of more architectures, their refusals
+// and adapters in weights, 1.3; metrics of embeddings and of batches, 1.2; edits and gradients of modules, 1. Of what
+// reads from servers: versions of a file side by side in a browser's cache and branches that move, 0.6.
 const pages: readonly Page[] = [
   { name: 'a language model and its tokenizer', imports: ['AutoModelForCausalLM', 'AutoTokenizer'], limit: 45_000 },
   {
