@@ -1,7 +1,15 @@
 // Losses of random labels and problem types equal transformers'. With CLEARFORMER_LABEL_CASES the folder of other cases
 // that tests/references/labels_random.py wrote.
 
-import type { AutoModelClass, ModelInputs, ModelOutput, PreTrainedModel, Tensor } from 'clearformer';
+import {
+  type AutoModelClass,
+  AutoModelForCausalLM,
+  type ModelInputs,
+  type ModelOutput,
+  type PreTrainedModel,
+  SGD,
+  type Tensor,
+} from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { classes } from './support/model_classes.js';
 import { folderFiles, jsonFile } from './support/pipeline_cases.js';
@@ -25,6 +33,27 @@ function filesOf({ options: { architecture, checkpoint, problem_type } }: LabelC
     'config.json': jsonFile({ ...JSON.parse(String(Buffer.from(files['config.json'] ?? ''))), problem_type }),
   };
 }
+
+// As transformers' Gemma3ForConditionalGeneration; Gemma3ForCausalLM counts them.
+it('labels that the mask hides do not count for Gemma 3 with images, in any loss', async () => {
+  const { 'config.json': config = '', ...files } = folderFiles('models/gemma3_text/even');
+  const text_config = JSON.parse(String(Buffer.from(config)));
+  const whole = { model_type: 'gemma3', text_config };
+  const inputs = { input_ids: [[5, 6, 7, 8, 9]], attention_mask: [[1, 1, 1, 0, 0]] };
+  const [all, few] = [[[5, 6, 7, 8, 9]], [[5, 6, 7, -100, -100]]];
+  for (const [own, same] of [[whole, true] as const, [text_config, false] as const]) {
+    await using model = await AutoModelForCausalLM.from_pretrained({ ...files, 'config.json': jsonFile(own) });
+    const optimizer = new SGD(model, { lr: 0 });
+    const lossOf = async (labels: number[][]) => [
+      (await model({ ...inputs, labels })).loss?.item(),
+      (await model.backward(inputs, { metric: { labels } })).value,
+      await optimizer.backward({ ...inputs, labels }),
+    ];
+    const [one, other] = [await lossOf(all), await lossOf(few)];
+    for (const [at, loss] of one.entries()) expect(loss === other[at]).toBe(same);
+    await optimizer.dispose();
+  }
+});
 
 describe('losses of random labels equal transformers', () => {
   it.each(casesOf(randomGroup('labels_random', 'CLEARFORMER_LABEL_CASES')) as LabelCase[])('$name', async (one) => {

@@ -69,6 +69,18 @@ it.each([
   }
 });
 
+it('Gemma 3, whose class is ForConditionalGeneration, is a decoder and serves each pipeline once', async () => {
+  const text_config = JSON.parse(readFileSync(fixturePath('models/gemma3_text/even/config.json'), 'utf8'));
+  const named = { model_type: 'gemma3', architectures: ['Gemma3ForConditionalGeneration'] };
+  const folder = { 'config.json': bytesOf(JSON.stringify({ ...named, text_config })) };
+  const { task, pipelines } = await inspect(folder);
+  expect([task, pipelines]).toEqual(['causal-lm', ['feature-extraction', 'sentence-similarity', 'text-generation']]);
+  expect(await failureOf(() => AutoModelForSeq2SeqLM.from_pretrained(folder))).toMatchObject({
+    code: 'unsupported',
+    message: expect.stringContaining('which has no head for the task seq2seq-lm'),
+  });
+});
+
 describe('an encoder of T5 without its decoder', () => {
   const folder = fixturePath('models/t5/even_encoder');
 

@@ -71,8 +71,8 @@ ModelConfig read_whole(const ConfigReader& config, Task task) {
   const ConfigReader text =
       config.object("text_config").value_or(config.with_members(Json::Object()));
   declared(text, kInnerKeys);
-  ModelConfig model =
-      read_text(declared(text, kGemma3TextKeys), task == Task::seq2seq_lm ? Task::causal_lm : task);
+  ModelConfig model = read_text(declared(text, kGemma3TextKeys), task);
+  model.model_type = "gemma3";
   model.tied = config.flag("tie_word_embeddings");
   model.output.softcap = 0.0f;
   if (config.is_set("eos_token_id")) model.eos_token_ids = config.tokens("eos_token_id");

@@ -32,7 +32,7 @@ import {
 } from './gradient_metric.js';
 import { type NamesFilter, resolveHooks } from './hooks.js';
 import { forwardIn, type LabelInput, type ModelInputs } from './inputs.js';
-import { labelsIn, withDecoderInputs, wordsIn } from './labels.js';
+import { countedLabels, labelsIn, withDecoderInputs, wordsIn } from './labels.js';
 import { type EditOptions, keptIn, observe, partOf, requireCaptured, type StopOptions } from './observation.js';
 import { type ModelOutput, mainOutput, toOutput } from './outputs.js';
 import type { ForwardOptions, RunWithCacheOptions } from './pass_options.js';
@@ -155,7 +155,7 @@ export async function gradients(
     if (isFunction(metric)) issued?.(); // which may call the model, too
     const { terms, value: own } = isFunction(metric)
       ? await computed(call, metric, pass, reached, engine, signal)
-      : { terms: termsIn(call, metric, reached, cfg.task, converted), value: undefined };
+      : { terms: termsIn(call, metric, reached, cfg, converted), value: undefined };
     const more = { memory, ...(!return_logits && { omit_logits: true }), ...(back && { bwd_hooks: back.fwd_hooks }) };
     const running = engine.call('model_gradient', { ...pass, ...terms, ...wanted.request, ...more }, signal);
     issued?.();
@@ -230,8 +230,8 @@ export async function outputWithLoss(
     throw refused('unsupported', 'model: labels exclude past_key_values, use_cache and logits_to_keep', 'labels');
   }
   const labels = labelsIn(given as LabelInput, cfg.task);
-  const losses = [{ labels, label_smoothing: 0, weight: 1 }];
   const converted = forwardIn('model', withDecoderInputs(cfg, inputs, labels), engine);
+  const losses = [{ labels: countedLabels(cfg.model_type, labels, converted), label_smoothing: 0, weight: 1 }];
   const request = { model, ...converted, losses, output_attentions, output_hidden_states };
   const { value, outputs, lists = {} } = await abortable(engine.call('model_gradient', request, signal), signal);
   return { loss: scalar(value), ...toOutput({ outputs, lists }, undefined) };

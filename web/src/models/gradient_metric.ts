@@ -1,7 +1,7 @@
 // What is differentiated: a metric as data, terms that are added up, or a function of captured tensors that also gives
 // its gradient; and with respect to what.
 
-import type { GradientArguments, HookPoint, RunInputs, TensorIn } from '../runtime/border.js';
+import type { GradientArguments, HookPoint, ModelShape, RunInputs, TensorIn } from '../runtime/border.js';
 import type { HookName } from '../runtime/hook_names.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions, expectArgument } from '../support/options.js';
@@ -10,7 +10,7 @@ import type { Tensor } from '../tensor/tensor.js';
 import { floats, integers, type TensorInput } from '../tensor/tensor_input.js';
 import { type NamesFilter, resolveHooks } from './hooks.js';
 import type { LabelInput } from './inputs.js';
-import { labelsIn } from './labels.js';
+import { countedLabels, labelsIn } from './labels.js';
 import type { ModelOutput } from './outputs.js';
 import type { Pooling, PoolingMode } from './pooling.js';
 
@@ -165,7 +165,7 @@ export function termsIn(
   call: string,
   metric: MetricTerm | readonly MetricTerm[],
   hooks: readonly HookPoint[],
-  task?: string,
+  model?: ModelShape,
   inputs: RunInputs = {},
 ): MetricIn {
   const terms = [metric].flat() as MetricTerm[];
@@ -183,7 +183,7 @@ export function termsIn(
     if (typeof term !== 'object' || term === null) throw invalid(`${what} is no term, as of logitDifferenceTerm`);
     if ('labels' in term) {
       checkOptions(what, term, ['labels', 'label_smoothing', 'weight']);
-      found.losses.push(lossIn(term, task));
+      found.losses.push(lossIn(term, model, inputs));
     } else if ('logits' in term) {
       checkOptions(what, term, ['logits']);
       for (const logit of checkedLogits(what, term.logits)) {
@@ -213,9 +213,11 @@ const none: TensorIn = { data: new Float32Array(0), dims: [0] };
 
 function lossIn(
   { labels, label_smoothing = 0, weight = 1 }: LossTerm,
-  task: string | undefined,
+  model: ModelShape | undefined,
+  inputs: RunInputs,
 ): NonNullable<MetricIn['losses']>[number] {
-  return { labels: labelsIn(labels, task), label_smoothing, weight };
+  const counted = countedLabels(model?.model_type, labelsIn(labels, model?.task), inputs);
+  return { labels: counted, label_smoothing, weight };
 }
 
 function checkedLogits(what: string, logits: readonly LogitTerm[]): readonly LogitTerm[] {

@@ -1,6 +1,6 @@
 // Labels as transformers takes them for the task of a model, and what it makes of them: the inputs of a decoder.
 
-import type { ModelShape, TensorIn } from '../runtime/border.js';
+import type { ModelShape, RunInputs, TensorIn } from '../runtime/border.js';
 import { ClearformerError } from '../support/error.js';
 import { isA } from '../support/kinds.js';
 import { type IntegerInput, integerMatrix } from '../tensor/integer_input.js';
@@ -14,6 +14,14 @@ export function labelsIn(labels: LabelInput, task?: string): TensorIn {
   const flat = Array.isArray(labels) ? labels.every((one) => !Array.isArray(one)) : dims?.length === 1;
   const perRow = task === undefined || /^(sequence|image)-classification$/.test(task);
   return flat && perRow ? integers('labels', labels as TensorInput) : integerMatrix('labels', labels as IntegerInput);
+}
+
+/** @internal The labels that count: of a Gemma 3 with its vision part not those of tokens that the mask hides. */
+export function countedLabels(type: string | undefined, labels: TensorIn, { attention_mask }: RunInputs): TensorIn {
+  const { data, dims } = labels;
+  const mask = attention_mask?.data;
+  if (type !== 'gemma3' || mask?.length !== data.length || isA(data, 'Float32Array')) return labels;
+  return { dims, data: Int32Array.from(data as Int32Array, (id, at) => (Number(mask[at]) ? Number(id) : -100)) };
 }
 
 function isFractional(labels: unknown): boolean {

@@ -7,7 +7,7 @@ import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions, expectArgument } from '../support/options.js';
 import { asyncDisposeSymbol, disposeSymbol, Lease } from '../support/resource.js';
 import { forwardIn, type LabelInput, type ModelInputs } from './inputs.js';
-import { labelsIn, withDecoderInputs } from './labels.js';
+import { countedLabels, labelsIn, withDecoderInputs } from './labels.js';
 import type { PreTrainedModel } from './pre_trained_model.js';
 
 /** What is trained, and how the learning rate changes. */
@@ -110,8 +110,9 @@ export abstract class Optimizer {
       const { labels: given, ...rest } = inputs ?? {};
       if (given == null) throw invalid('labels', 'backward: there are no labels');
       const { cfg } = this.#model;
-      const labels = labelsIn(given, cfg.task);
-      const run = forwardIn('backward', withDecoderInputs(cfg, rest, labels), engine);
+      const all = labelsIn(given, cfg.task);
+      const run = forwardIn('backward', withDecoderInputs(cfg, rest, all), engine);
+      const labels = countedLabels(cfg.model_type, all, run);
       const { label_smoothing = 0, signal } = options;
       return engine.call('optimizer_backward', { ...run, optimizer, labels, label_smoothing }, signal);
     });
