@@ -61,6 +61,18 @@ describe('start_at_layer', () => {
     expect((await run({ start_at_layer: 1, edits: early })).message).toContain("'blocks.0.attn.hook_z'");
   });
 
+  it('behind the last layer captures what is there, which may be nothing', async () => {
+    await using model = await loaded('bert/odd_sequence_classification', 'sequence-classification');
+    const whole = await model.run_with_hooks({ input_ids });
+    const { n_layers } = model.cfg;
+    const [residual] = await model.run_with_cache({ input_ids }, { stop_at_layer: n_layers, names_filter: [] });
+    const [logits, cache] = await model.run_with_cache({ residual }, { start_at_layer: n_layers });
+    expect([logits.data, Object.keys(cache)]).toEqual([whole.data, []]);
+    const named = { start_at_layer: n_layers, names_filter: '*hook_z' } as const;
+    const failure = await failureOf(() => model.run_with_cache({ residual }, named));
+    expect(failure.message).toBe("names_filter: no hook is named '*hook_z' (this part of the model has none)");
+  });
+
   it('is the decoder’s layer if there is a source', async () => {
     await using model = await loaded('marian/odd', 'seq2seq-lm');
     const inputs = { input_ids, decoder_input_ids: [[2, 8, 9]] };

@@ -56,7 +56,8 @@ function testOf(option: string, filter: NameFilter, hooks: readonly HookPoint[])
       option,
     });
   const test = nameTest(ourName(filter));
-  if (!hooks.some(({ name }) => test(name))) throw unknownName(option, filter, hooks);
+  // What is behind the last layer may have no hook.
+  if (filter !== '*' && !hooks.some(({ name }) => test(name))) throw unknownName(option, filter, hooks);
   return test;
 }
 
@@ -65,9 +66,9 @@ function unknownName(option: string, filter: string, hooks: readonly HookPoint[]
   const last = filter.slice(filter.lastIndexOf('.') + 1);
   const near = names.filter((name) => name.endsWith(last)).slice(0, 3);
   const hint = near.length > 0 ? near : names.slice(0, 3);
-  return new ClearformerError(
-    'invalid_argument',
-    `${option}: no hook is named '${filter}' (there are ${hint.join(', ')}, …; see hooks())`,
-    { option, expected: names },
-  );
+  const known = hint.length > 0 ? `there are ${hint.join(', ')}, …; see hooks()` : 'this part of the model has none';
+  return new ClearformerError('invalid_argument', `${option}: no hook is named '${filter}' (${known})`, {
+    option,
+    expected: names,
+  });
 }
