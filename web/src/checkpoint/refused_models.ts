@@ -10,7 +10,8 @@ const recurrent = 'recurrent or convolutional states';
 const images = 'images as input of a language model';
 const sound = 'convolutions over samples of sound';
 const convolutions = 'convolutions or windows over images';
-const variant = 'blocks that differ from those of its relatives';
+const variant = 'parts that differ from those of its relatives';
+const half = 'one tower without the other';
 
 /** Model types of the Hub by what they need and no architecture here has, each with the nearest supported type. */
 const refused: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -44,11 +45,16 @@ const refused: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   [convolutions]: {
     vit: 'beit data2vec-vision convnext convnextv2 resnet swin swinv2 mobilevit mobilevitv2 mobilenet_v1 mobilenet_v2 efficientnet fastvit pvt hiera segformer detr rt_detr yolos dpt glpn sam sam2 maskformer',
-    dinov2: 'dinov3_vit dinov3_convnext depth_anything vit_mae vit_msn ijepa',
-    siglip: 'siglip2 siglip_vision_model siglip2_vision_model',
-    clip: 'clip_vision_model clip_text_model jina_clip',
+    dinov2: 'dinov3_convnext depth_anything',
+    clip: 'jina_clip',
+  },
+  [half]: {
+    siglip: 'siglip_vision_model siglip_text_model',
+    clip: 'clip_vision_model clip_text_model',
   },
   [variant]: {
+    dinov2: 'dinov3_vit vit_mae vit_msn ijepa',
+    siglip: 'siglip2 siglip2_vision_model siglip2_text_model',
     bert: 'nomic_bert mobilebert squeezebert convbert roformer ernie megatron-bert nezha splade layoutlm',
     'xlm-roberta': 'xlm xlm-roberta-xl new',
     roberta: 'roberta-prelayernorm longformer big_bird luke data2vec-text esm',
