@@ -44,7 +44,8 @@ export interface ModelInputs extends PromptInputs {
   token_type_ids?: IntegerInput | undefined;
   /**
    * Default: the architecture's; one row holds for all. They hide nothing: where they restart, tokens attend to those before,
-   * as in transformers with its cache (without one it takes them for packed sequences).
+   * as in transformers with its cache (without one it takes them for packed sequences). A text model without places of
+   * its own (BLOOM, MPT, T5) ignores them.
    */
   position_ids?: IntegerInput | undefined;
   decoder_position_ids?: IntegerInput | undefined;
