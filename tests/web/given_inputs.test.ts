@@ -70,7 +70,7 @@ describe('start_at_layer', () => {
     expect([logits.data, Object.keys(cache)]).toEqual([whole.data, []]);
     const named = { start_at_layer: n_layers, names_filter: '*hook_z' } as const;
     const failure = await failureOf(() => model.run_with_cache({ residual }, named));
-    expect(failure.message).toBe("names_filter: no hook is named '*hook_z' (this part of the model has none)");
+    expect(failure.message).toBe("names_filter: no hook is named '*hook_z' (there is none)");
   });
 
   it('is the decoder’s layer if there is a source', async () => {

@@ -7,10 +7,9 @@ namespace clearformer {
 Task task_of(const ConfigReader& config) {
   const Task usual = architecture_of(config).usual_task;
   for (const std::string& name : config.texts("architectures")) {
-    if (const std::optional<Task> task = task_of_class(name)) {
-      const bool image_and_text = *task == Task::seq2seq_lm && usual == Task::causal_lm;  // Gemma 3
-      return image_and_text ? usual : *task;
-    }
+    const std::optional<Task> task = task_of_class(name);
+    if (task == Task::seq2seq_lm && usual == Task::causal_lm) break;  // Gemma 3
+    if (task) return *task;
     config.refuse(ErrorCode::unsupported, "architectures", "names ", name,
                   ", whose head is not known");
   }

@@ -231,7 +231,7 @@ export async function outputWithLoss(
   }
   const labels = labelsIn(given as LabelInput, cfg.task);
   const converted = forwardIn('model', withDecoderInputs(cfg, inputs, labels), engine);
-  const losses = [{ labels: countedLabels(cfg.model_type, labels, converted), label_smoothing: 0, weight: 1 }];
+  const losses = [{ labels: countedLabels(cfg, labels, converted), label_smoothing: 0, weight: 1 }];
   const request = { model, ...converted, losses, output_attentions, output_hidden_states };
   const { value, outputs, lists = {} } = await abortable(engine.call('model_gradient', request, signal), signal);
   return { loss: scalar(value), ...toOutput({ outputs, lists }, undefined) };

@@ -216,8 +216,7 @@ function lossIn(
   model: ModelShape | undefined,
   inputs: RunInputs,
 ): NonNullable<MetricIn['losses']>[number] {
-  const counted = countedLabels(model?.model_type, labelsIn(labels, model?.task), inputs);
-  return { labels: counted, label_smoothing, weight };
+  return { labels: countedLabels(model, labelsIn(labels, model?.task), inputs), label_smoothing, weight };
 }
 
 function checkedLogits(what: string, logits: readonly LogitTerm[]): readonly LogitTerm[] {

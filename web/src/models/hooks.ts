@@ -66,7 +66,7 @@ function unknownName(option: string, filter: string, hooks: readonly HookPoint[]
   const last = filter.slice(filter.lastIndexOf('.') + 1);
   const near = names.filter((name) => name.endsWith(last)).slice(0, 3);
   const hint = near.length > 0 ? near : names.slice(0, 3);
-  const known = hint.length > 0 ? `there are ${hint.join(', ')}, …; see hooks()` : 'this part of the model has none';
+  const known = hint.length > 0 ? `there are ${hint.join(', ')}, …; see hooks()` : 'there is none';
   return new ClearformerError('invalid_argument', `${option}: no hook is named '${filter}' (${known})`, {
     option,
     expected: names,

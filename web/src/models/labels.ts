@@ -17,11 +17,10 @@ export function labelsIn(labels: LabelInput, task?: string): TensorIn {
 }
 
 /** @internal The labels that count: of a Gemma 3 with its vision part not those of tokens that the mask hides. */
-export function countedLabels(type: string | undefined, labels: TensorIn, { attention_mask }: RunInputs): TensorIn {
-  const { data, dims } = labels;
+export function countedLabels(cfg: ModelShape | undefined, labels: TensorIn, { attention_mask }: RunInputs): TensorIn {
   const mask = attention_mask?.data;
-  if (type !== 'gemma3' || mask?.length !== data.length || isA(data, 'Float32Array')) return labels;
-  return { dims, data: Int32Array.from(data as Int32Array, (id, at) => (Number(mask[at]) ? Number(id) : -100)) };
+  if (cfg?.model_type !== 'gemma3' || mask?.length !== labels.data.length) return labels;
+  return { dims: labels.dims, data: (labels.data as Int32Array).map((id, at) => (mask[at] ? id : -100)) };
 }
 
 function isFractional(labels: unknown): boolean {

@@ -112,7 +112,7 @@ export abstract class Optimizer {
       const { cfg } = this.#model;
       const all = labelsIn(given, cfg.task);
       const run = forwardIn('backward', withDecoderInputs(cfg, rest, all), engine);
-      const labels = countedLabels(cfg.model_type, all, run);
+      const labels = countedLabels(cfg, all, run);
       const { label_smoothing = 0, signal } = options;
       return engine.call('optimizer_backward', { ...run, optimizer, labels, label_smoothing }, signal);
     });
