@@ -11,7 +11,7 @@ const images = 'images as input of a language model';
 const sound = 'convolutions over samples of sound';
 const convolutions = 'convolutions or windows over images';
 const variant = 'parts that differ from those of its relatives';
-const half = 'one tower without the other';
+const half = 'one tower of two';
 
 /** Model types of the Hub by what they need and no architecture here has, each with the nearest supported type. */
 const refused: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -54,7 +54,7 @@ const refused: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   [variant]: {
     dinov2: 'dinov3_vit vit_mae vit_msn ijepa',
-    siglip: 'siglip2 siglip2_vision_model siglip2_text_model',
+    siglip: 'siglip2 siglip2_vision_model',
     bert: 'nomic_bert mobilebert squeezebert convbert roformer ernie megatron-bert nezha splade layoutlm',
     'xlm-roberta': 'xlm xlm-roberta-xl new',
     roberta: 'roberta-prelayernorm longformer big_bird luke data2vec-text esm',
