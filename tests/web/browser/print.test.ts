@@ -49,3 +49,33 @@ it.each(['cost?step=2', 'cost?step=2&class=1'])('prints a handout of %s from a d
   expect(await page.locator('.printed-address').count()).toBe(0);
   expect(complaints).toEqual([]);
 });
+
+it('prints figures with the layout of the screen, in light colours before anything pending runs', async () => {
+  const { page, complaints } = await site.open({ colorScheme: 'dark' }, 'kinds?step=1');
+  const drawn = (): Promise<string> =>
+    page
+      .locator('figure-kinds cf-matrix svg')
+      .first()
+      .evaluate((picture) => picture.innerHTML);
+  const kinds = page.locator('figure-kinds .kind').filter({ visible: true });
+  const dark = await drawn();
+  const atOnce = await page.evaluate(() => {
+    dispatchEvent(new Event('beforeprint')); // after which Firefox copies the document
+    const figure = document.querySelector('figure-kinds')?.shadowRoot;
+    return figure?.querySelector('cf-matrix')?.shadowRoot?.querySelector('svg')?.innerHTML;
+  });
+  expect(atOnce).not.toBe(dark);
+  expect(await drawn()).toBe(atOnce);
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+  await page.setViewportSize({ width: 676, height: 1000 });
+  expect(await kinds.count()).toBe(3);
+  const tops = await kinds.evaluateAll((all) => all.map((kind) => kind.getBoundingClientRect().top));
+  expect(new Set(tops).size).toBe(1);
+
+  await page.evaluate(() => dispatchEvent(new Event('afterprint')));
+  await page.emulateMedia({ media: 'screen', colorScheme: 'dark' });
+  await expect.poll(() => kinds.count()).toBe(1); // as on any screen of that width
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await expect.poll(drawn).toBe(dark);
+  expect(complaints).toEqual([]);
+});

@@ -13,6 +13,8 @@ export interface ReactiveHost extends HTMLElement {
   readonly renderRoot: HTMLElement | DocumentFragment;
   /** Requests a render without a property change. */
   requestUpdate(name?: PropertyKey, before?: unknown): void;
+  /** @internal Renders what is pending at once. */
+  performUpdate(): void;
   /** Calls the controller when the element is inserted into a page and removed from it. */
   addController(controller: { hostConnected?(): void; hostDisconnected?(): void }): void;
   /** Called by the browser when the element is inserted into a page. */
@@ -21,7 +23,7 @@ export interface ReactiveHost extends HTMLElement {
   disconnectedCallback(): void;
 }
 
-const Reactive: new () => ReactiveHost = LitElement;
+const Reactive = LitElement as unknown as new () => ReactiveHost; // performUpdate is protected there
 
 /** @internal */
 export const sharedStyles: CSSResult = css`
@@ -158,6 +160,7 @@ export abstract class ElementBase extends Reactive {
     this.#unwatch = watchTheme(() => {
       this.#readTheme();
       this.requestUpdate();
+      this.performUpdate(); // Firefox copies a page that it prints before it runs what is pending
     });
     this.#readTheme();
   }

@@ -39,6 +39,7 @@ function start(): void {
     for (const watcher of [...watchers]) watcher();
   };
   globalThis.matchMedia?.('(prefers-color-scheme: dark)').addEventListener('change', tell);
+  globalThis.addEventListener?.('beforeprint', tell); // of a page that is printed in other colours
   const watched = {
     attributes: true,
     attributeOldValue: true,
