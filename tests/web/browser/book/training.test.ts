@@ -67,7 +67,7 @@ it('shows the library’s numbers, after any steps, with heads silent, and saves
 });
 
 it('an induction head forms in 250 steps with two blocks, and with one none does', async () => {
-  const { page, complaints } = await site.visit(address);
+  const { page, complaints } = await site.visit(`${address}&off=1.0`); // a head that one block does not have
   await button(page, 'Train').click();
   await page.waitForFunction(() => location.hash.endsWith('n=250'));
   await settled(page);

@@ -37,14 +37,15 @@ export class LiveTraining {
     const figure = this.#figure;
     const { words } = await catalogues[figure.book.language]();
     this.#words = words;
+    const layers = figure.value('layers') === '1' ? 1 : 2;
     const aim: Aim = {
       settings: {
-        layers: figure.value('layers') === '1' ? 1 : 2,
+        layers,
         lr: figure.number('lr') > 0 ? figure.number('lr') : 0.004,
         seed: Math.max(1, Math.round(figure.number('seed')) || 1),
       },
       steps: figure.revealed ? Math.max(0, Math.round(figure.number('n')) || 0) : 0,
-      off: placesIn(figure.value('off')),
+      off: placesIn(figure.value('off')).filter(({ layer }) => layer < layers),
     };
     this.#trainer.aim(aim);
     return { trainer: this.#trainer, aim, words };

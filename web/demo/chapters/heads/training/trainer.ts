@@ -8,7 +8,7 @@ import { interval, type Place, Run } from './run.js';
 export interface Aim {
   readonly settings: Settings;
   readonly steps: number;
-  /** Heads to ablate once the steps are done. */
+  /** Heads of the model to ablate once the steps are done. */
   readonly off: readonly Place[];
 }
 
