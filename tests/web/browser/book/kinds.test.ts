@@ -1,5 +1,6 @@
 // Chapter 10: three kinds of model on one sentence, a masked token, a changed right context, the table of uses.
 
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { laidOut, Site, settled } from '../site.js';
 import { answerQuestion } from './answers.js';
@@ -13,6 +14,10 @@ afterAll(() => site.stop());
 
 const own = 'softmax(bert-tiny-fill("She [MASK] to school.").logits[0, 2])';
 
+/** Of texts, which are read aloud in them, whatever the page's language is. */
+const languagesOf = (page: Page, texts: string): Promise<string[]> =>
+  page.locator(`figure-kinds ${texts}`).evaluateAll((all) => all.map((text) => (text as HTMLElement).lang));
+
 describe('chapter 10', () => {
   it('shows a causal map with zeros above the diagonal, and an encoder’s without', async () => {
     const { page, complaints } = await site.visit('kinds?l=0&h=0');
@@ -24,6 +29,7 @@ describe('chapter 10', () => {
     if (!decoder || !encoder) throw new Error('two maps');
     expect(above(decoder).every((weight) => weight === 0)).toBe(true);
     expect(above(encoder).every((weight) => weight > 0)).toBe(true);
+    expect(await languagesOf(page, '.answer')).toEqual(['en', 'en', 'fr']);
     expect(complaints).toEqual([]);
   });
 
@@ -51,6 +57,7 @@ describe('chapter 10', () => {
   it('answers live in the table of uses, and says what it cannot read', async () => {
     const { page } = await site.visit('kinds?step=6&t=The+cat+is+sleeping+under+the+table.');
     expect(await shownText(page)).toContain('Le chat dort sous la table.');
+    expect(await languagesOf(page, 'td [lang]')).toEqual(['en', 'en', 'en', 'fr']);
     await site.go(page, 'kinds?t=');
     expect(await shownText(page)).toContain('There is nothing to read');
     await site.go(page, `kinds?t=${encodeURIComponent('She is happy. '.repeat(30))}`);

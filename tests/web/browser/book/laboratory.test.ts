@@ -47,3 +47,8 @@ it('goes into the other chapters with a model of two stacks, or says why not', a
   await site.go(open.page, 'next?m=vit-mnist');
   expect(await shownText(open.page)).toContain('vit reads no text');
 });
+
+it('marks the English reason for its number of threads in the German page', async () => {
+  await site.go(open.page, 'laboratory?view=export&lang=de');
+  expect(await open.page.locator('figure-laboratory .verdict [lang=en]').innerText()).not.toBe('');
+});

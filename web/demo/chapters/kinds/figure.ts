@@ -192,8 +192,8 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
     const left = weights(decoder.pass, 'blocks', layer, head);
     const full = weights(encoder.pass, 'blocks', layer, head);
     return html`<div class="three maps ${this.#alone ? 'one' : ''}">
-        ${this.#kind('decoder', decoderName, labels.seesLeft, html`${this.#matrix(left, labelsOf(decoder.sentence.tokens), 'causal')}<p class="answer">… ${kinds.continued}</p>`)}
-        ${this.#kind('encoder', encoderName, labels.seesAll, html`${this.#matrix(full, labelsOf(encoder.sentence.tokens), 'full')}<p class="answer">${kinds.filled.text.replace('[MASK]', '▁▁')} → <b>${kinds.filled.candidates[0]?.piece.label}</b></p>`)}
+        ${this.#kind('decoder', decoderName, labels.seesLeft, html`${this.#matrix(left, labelsOf(decoder.sentence.tokens), 'causal')}<p class="answer" lang="en">… ${kinds.continued}</p>`)}
+        ${this.#kind('encoder', encoderName, labels.seesAll, html`${this.#matrix(full, labelsOf(encoder.sentence.tokens), 'full')}<p class="answer" lang="en">${kinds.filled.text.replace('[MASK]', '▁▁')} → <b>${kinds.filled.candidates[0]?.piece.label}</b></p>`)}
         ${both.kind === 'told' ? this.#kind('both', 'marian-tiny-en-fr', labels.seesBoth, this.#pair(both, layer, head)) : nothing}
       </div>
       <div class="heads">${this.#seg(labels.block, 'l', blocks)}${this.#seg(labels.head, 'h', heads)}</div>`;

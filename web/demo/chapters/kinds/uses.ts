@@ -31,7 +31,7 @@ export function usesTable(figure: FigureKinds, read: Kinds): TemplateResult {
 function usesOf(figure: FigureKinds, { continued, filled, fromLeft, both, words }: Kinds): Use[] {
   const { labels } = figure.words;
   const best = ({ candidates: [one] }: Filled): TemplateResult =>
-    html`<b>${one?.piece.label}</b> <span class="muted number">${percent(one?.probability ?? 0)}</span>`;
+    html`<b lang="en">${one?.piece.label}</b> <span class="muted number">${percent(one?.probability ?? 0)}</span>`;
   return [
     { name: labels.seesRow, cells: { decoder: labels.seesLeft, encoder: labels.seesAll, both: labels.seesBoth } },
     {
@@ -41,7 +41,7 @@ function usesOf(figure: FigureKinds, { continued, filled, fromLeft, both, words 
     {
       name: labels.continueRow,
       cells: {
-        decoder: html`${words.join(' ')} <b>${continued}</b>`,
+        decoder: html`<span lang="en">${words.join(' ')} <b>${continued}</b></span>`,
         encoder: labels.noContinue,
         both: labels.noContinueBoth,
       },

@@ -227,17 +227,14 @@ function compareBench(
 function exportBench(figure: FigureLaboratory, { subject, hook }: Extract<Result, { view: 'export' }>): TemplateResult {
   const { labels } = figure.words;
   const info = subject.model.info();
-  const facts = [
-    info.version,
-    instructionsOf(info),
-    `${info.threads.used} (${info.threads.reason})`,
-    `${info.wasmBytes} B`,
-    `${info.heapBytes} B`,
-  ];
+  const facts = {
+    ...{ version: info.version, simd: instructionsOf(info), threads: info.threads.used },
+    ...{ wasm: `${info.wasmBytes} B`, heap: `${info.heapBytes} B` },
+  };
   return html`<h3>${labels.exportAll}</h3>
     <div class="row">${(['safetensors', 'json', 'npy'] as const).map((format) => html`<button type="button" class="chip" @click=${() => void save(figure, subject, hook, format)}>${labels[format]}</button>`)}</div>
     <p class="verdict">${filled(labels.exportNote ?? '', { hooks: subject.model.hooks().length, hook })}</p>
-    <h3>${labels.facts}</h3><p class="verdict">${filled(labels.factsLine ?? '', { version: facts[0] ?? '', simd: facts[1] ?? '', threads: facts[2] ?? '', wasm: facts[3] ?? '', heap: facts[4] ?? '' })} ${labels.offline} <offline-state .labels=${labels}></offline-state></p>`;
+    <h3>${labels.facts}</h3><p class="verdict">${filled(labels.factsLine ?? '', facts)} (<span lang="en">${info.threads.reason}</span>). ${labels.offline} <offline-state .labels=${labels}></offline-state></p>`;
 }
 
 /** Saves the pass's activation cache, with the edits in effect, as a file. */

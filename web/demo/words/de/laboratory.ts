@@ -108,7 +108,7 @@ export const words: typeof english = {
     npy: '.npy eines Messpunkts',
     exportNote: '{hooks} Tensoren; .npy nimmt {hook}.',
     facts: 'Worauf es läuft',
-    factsLine: 'Kern {version}, {simd}, Threads: {threads}, WebAssembly {wasm}, Speicher {heap}.',
+    factsLine: 'Kern {version}, {simd}, WebAssembly {wasm}, Speicher {heap}, Threads: {threads}',
     offline: 'Ohne Netz:',
     offline_ready: 'jedes Kapitel läuft; alle Dateien liegen auf diesem Gerät.',
     offline_fetching: 'alle Dateien werden gerade geholt.',

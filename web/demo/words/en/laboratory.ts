@@ -106,7 +106,7 @@ export const words = {
     npy: '.npy of one hook',
     exportNote: '{hooks} tensors; .npy takes {hook}.',
     facts: 'What it runs on',
-    factsLine: 'Core {version}, {simd}, threads: {threads}, WebAssembly {wasm}, memory {heap}.',
+    factsLine: 'Core {version}, {simd}, WebAssembly {wasm}, memory {heap}, threads: {threads}',
     offline: 'Without a network:',
     offline_ready: 'every chapter runs; all files are kept on this device.',
     offline_fetching: 'all files are being fetched.',
