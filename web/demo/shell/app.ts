@@ -29,6 +29,9 @@ const shellWords: Readonly<Record<Language, () => Promise<{ words: ShellWords }>
 const fields = 'input:not([type="checkbox"]), textarea, select';
 const fieldsOfText = 'input:not([type="checkbox"], [type="range"]), textarea';
 
+/** After how many milliseconds without a chapter's files the reader is told that they are being loaded. */
+const patience = 300;
+
 /** An open chapter. */
 export interface Open {
   readonly files: ChapterFiles;
@@ -43,6 +46,7 @@ export class BookApp extends LitElement {
   static override properties: PropertyDeclarations = {
     open: { state: true },
     failure: { state: true },
+    coming: { state: true },
     revealed: { state: true },
     wholeCaption: { state: true },
     popup: { state: true },
@@ -50,6 +54,8 @@ export class BookApp extends LitElement {
   };
   declare open: Open | undefined;
   declare failure: unknown;
+  /** Whether another chapter, or the same in another language, has been loading for some time. */
+  declare coming: boolean;
   /** In class mode: whether the answer of the step is shown. */
   declare revealed: boolean;
   /** In class mode: whether a long text is shown in full. */
@@ -74,6 +80,7 @@ export class BookApp extends LitElement {
     new KeptFocus(this);
     this.revealed = false;
     this.wholeCaption = false;
+    this.coming = false;
   }
 
   override connectedCallback(): void {
@@ -118,7 +125,14 @@ export class BookApp extends LitElement {
     void this.#follow(files);
     if (!files || wanted === this.#opening) return;
     this.#opening = wanted;
-    this.#opened(files, language).then(
+    const told = setTimeout(() => {
+      this.coming = this.#opening === wanted;
+    }, patience);
+    const opened = this.#opened(files, language).finally(() => {
+      clearTimeout(told);
+      if (this.#opening === wanted) this.coming = false;
+    });
+    opened.then(
       (open) => {
         if (this.#opening !== wanted) return;
         const turned = open.files !== this.open?.files;
@@ -196,6 +210,7 @@ export class BookApp extends LitElement {
     return html`<a class="skip" href="#main" @click=${this.#skip}>${shell.skip}</a>
       ${bar(this, open)}
       ${chapter.layout === 'home' ? nothing : html`<book-spine .book=${this.book} .words=${shell} .inputs=${figure.spineInputs} .waiting=${chapter.spine === 'figure' && !figure.spineInputs} .here=${figure.blocks}></book-spine>`}
+      ${this.coming ? html`<p class="coming" role="status">${shell.loading} …</p>` : nothing}
       <main id="main" tabindex="-1">
         ${this.failure === undefined ? keyed(chapter.id, chapterView(this, open)) : this.#failed()}
       </main>

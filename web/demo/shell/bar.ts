@@ -61,7 +61,7 @@ export function bar(app: BookApp, open: Open): TemplateResult {
   function figureMenu({ popup, book, menuFailure }: BookApp, { figure }: Open): TemplateResult {
     const menu =
       menuFailure === undefined
-        ? html`<figure-menu .figure=${figure} .link=${book.address.link()} .language=${open.language} @close=${() => app.close()} @failed=${({ detail }: CustomEvent) => app.menuFailed(detail)}></figure-menu>`
+        ? html`<figure-menu .figure=${figure} .link=${book.address.link()} .language=${open.language} @close=${() => app.close()} @failed=${({ detail }: CustomEvent) => app.menuFailed(detail)}><p role="status">${shell.loading} …</p></figure-menu>`
         : html`<div role="alert"><p>${messageOf(menuFailure)}</p><button type="button" class="primary" @click=${app.retryMenu}>${shell.retry}</button></div>`;
     return html`<div class="holder">
       <button class="plain" type="button" aria-expanded=${popup === 'figure'} @click=${() => app.toggle('figure')}>${shell.figure}</button>

@@ -24,6 +24,19 @@ describe('a failed download in Chromium', () => {
     expect(complaints.filter((one) => one.startsWith('exception'))).toEqual([]);
   });
 
+  it('of the page’s own script leaves a sentence, some seconds later', async () => {
+    const { page } = await site.open({}, 'next');
+    expect(await page.locator('.late').isVisible()).toBe(false);
+    await page.route('**/assets/index-*.js', (route) => route.abort());
+    await page.reload();
+    expect(await page.locator('.late').isVisible()).toBe(false);
+    await page.evaluate(() => {
+      for (const waiting of document.getAnimations()) waiting.finish();
+    });
+    expect(await page.locator('.late').isVisible()).toBe(true);
+    await page.context().close();
+  });
+
   it.each([
     [503, 'translate', '**/marian-tiny-en-fr/config.json', 'It could not be fetched'],
     [429, 'heads?step=1', '**/stories260K/model.safetensors', 'It could not be fetched'],
@@ -40,6 +53,31 @@ describe('a failed download in Chromium', () => {
     await page.locator('main [role=alert]').waitFor({ state: 'detached' });
     await page.context().close();
   });
+});
+
+it('what takes long is told: another chapter, the menu', async () => {
+  const { page, complaints } = await site.open({}, 'next');
+  const told = page
+    .locator('book-app')
+    .getByRole('status')
+    .filter({ hasText: /^Loading …$/ });
+  let deliver = (): void => {};
+  const held = new Promise<void>((resolve) => {
+    deliver = resolve;
+  });
+  for (const files of ['**/assets/set-*', '**/assets/figure_menu-*'])
+    await page.route(files, (route) => held.then(() => route.continue()));
+  await page.getByRole('button', { name: 'Figure', exact: true }).click();
+  await told.waitFor();
+  await page.keyboard.press('Escape');
+  await told.waitFor({ state: 'detached' });
+  await page.evaluate(() => location.assign('#/set'));
+  await told.waitFor();
+  deliver();
+  await told.waitFor({ state: 'detached' });
+  expect(await page.locator('h1').textContent()).toBe('A set has no order');
+  expect(complaints).toEqual([]);
+  await page.context().close();
 });
 
 it('a download is a status once; how much has come is written beside it', async () => {

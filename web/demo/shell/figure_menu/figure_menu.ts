@@ -139,7 +139,7 @@ class FigureMenu extends LitElement {
 
   protected override render(): TemplateResult | typeof nothing {
     const { words, figure } = this;
-    if (!words || !figure) return nothing;
+    if (!words || !figure) return html`<slot></slot>`; // that it is loading
     return html`<div role="group" aria-label=${words.title}>
       <div class="acts">
         <button class="chip" type="button" @click=${() => this.#copy(this.link)}>${words.copyLink}</button>
