@@ -36,13 +36,13 @@ describe('matricesOf', () => {
   });
 
   it('makes names without what file systems refuse', () => {
-    const sources = ['../x: "a"|b?*', 'W[1:3]', 'ε', 'a'.repeat(300)];
+    const sources = ['../x: "a"|b?*', 'sdpa(q, { mask: causal() })[1:3]', 'ε', 'a'.repeat(300)];
     const files = matricesOf(figureOf(sources.map((source) => ({ source, numbers: floats([0], [1]) })))).map(
       ({ file }) => file,
     );
     for (const file of files) expect(file).toMatch(/^head-[\w.-]{1,102}$/);
     expect(new Set(files).size).toBe(files.length);
-    expect(files[1]).toBe('head-W-1to3');
+    expect(files[1]).toBe('head-sdpa-q-mask-causal-1to3');
   });
 });
 

@@ -31,7 +31,7 @@ function tensorOf({ data, dims }: Numbers): Tensor {
 const slug = (source: string): string =>
   source
     .replace(/(?<![\w.]):(?![\w.])/g, 'all')
-    .replace(/:/g, 'to')
+    .replace(/:(?! )/g, 'to')
     .replace(/[^\w.]+/g, '-')
     .replace(/^[-.]+|[-.]+$/g, '')
     .slice(0, 100) || 'numbers';
