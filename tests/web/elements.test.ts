@@ -1,7 +1,8 @@
 // `clearformer/elements` without a DOM: importable, with legible colours and correctly formatted numbers.
 
 import * as elements from 'clearformer/elements';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { ModelTask } from '../../web/src/elements/model_task.js';
 
 const { contrast, inkOn, luminance, paper, signed, weight } = elements;
 const themes = ['light', 'dark'] as const;
@@ -9,6 +10,25 @@ const themes = ['light', 'dark'] as const;
 it('can be imported where there are no elements', () => {
   expect(typeof HTMLElement).toBe('undefined');
   expect(typeof elements.CfMatrix).toBe('function');
+});
+
+it('show the error of a tokenizer also when the model has loaded after it', async () => {
+  const task = new ModelTask({ isConnected: true, addController: () => {}, requestUpdate: () => {} } as never);
+  let tellLater = (): void => {};
+  const failed = vi.fn();
+  task.start(['model'], {
+    run: ({ tell }) => {
+      tellLater = () => {
+        for (const status of ['progress', 'ready']) tell({ loaded: 1, total: 1, status });
+      };
+      return Promise.reject(new Error('no tokenizer'));
+    },
+    done: () => {},
+    failed,
+  });
+  await vi.waitFor(() => expect(failed).toHaveBeenCalled(), { timeout: 30_000 }); // imports the package's sources
+  tellLater();
+  expect(task.status()).toMatchObject({ values: ['no tokenizer'] });
 });
 
 describe.each(themes)('colours, %s', (theme) => {

@@ -92,6 +92,7 @@ export class ModelTask {
       work.done(result);
     } catch (error) {
       if (signal.aborted) return;
+      this.#abort?.abort(); // else a model that still loads would tell its progress in the error's place
       this.#set('failed', error instanceof Error ? error.message : String(error));
       work.failed();
     }
