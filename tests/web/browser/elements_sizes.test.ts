@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { seenTexts } from './book/seen_texts.js';
 import { launchChromium } from './chromium.js';
-import { makeMatrix, withElements } from './elements_page.js';
+import { events, makeMatrix, withElements } from './elements_page.js';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -136,6 +136,66 @@ it('ignores sizes that are none, and names JSON that is none', async () => {
     }
     await page.evaluate(() => Object.assign(document.getElementById('m') as HTMLElement, { numbers: null }));
     expect(await page.locator('#m').innerText()).toBe('');
+  });
+});
+
+it('keeps to what is left of a list or a map that became smaller', async () => {
+  await withElements(browser, async (page) => {
+    const map = (size: number) => ({ dims: [size, size], data: Array.from({ length: size ** 2 }, (_, i) => i / 100) });
+    const cells = (size: number) => Array(size).fill(Array(size).fill({ token: 'a', probability: 0.5 }));
+    const cases: [string, (size: number) => object, string, [string, unknown][]][] = [
+      [
+        'cf-bars',
+        (size) => ({ items: Array(size).fill({ label: 'a', value: 0.5 }), source: 'x' }),
+        'End',
+        [['bar-select', { index: 2 }]],
+      ],
+      ['cf-tokens', (size) => ({ tokens: Array(size).fill({ text: 'a' }) }), 'End', [['token-select', { index: 2 }]]],
+      [
+        'cf-lens',
+        (size) => ({ cells: cells(size), source: 'x' }),
+        'Control+End',
+        [['lens-select', { layer: 0, position: 2 }]],
+      ],
+      ['cf-matrix', (size) => ({ numbers: map(size), source: 'x', editable: true }), 'Control+End', []],
+    ];
+    for (const [tag, of, end, expected] of cases) {
+      await page.evaluate(([name, given]) => window.bench.make(name, { id: name, ...given }), [tag, of(6)] as const);
+      await page.locator(`#${tag} [tabindex]`).focus();
+      await page.keyboard.press(end);
+      if (tag === 'cf-matrix') await page.keyboard.press('7'); // into a field that is open when its cell goes
+      const set = ([name, given]: readonly [string, object]) =>
+        Object.assign(document.getElementById(name) as HTMLElementTagNameMap['cf-bars'], given).updateComplete;
+      await page.evaluate(set, [tag, of(3)] as const);
+      await events(page);
+      await page.keyboard.press('Enter');
+      expect((await events(page)).filter(([type]) => /select|edit/.test(type))).toEqual(expected);
+      if (tag === 'cf-matrix') continue;
+      const active = await page.locator(`#${tag} [aria-activedescendant]`).getAttribute('aria-activedescendant');
+      expect(await page.locator(`#${tag} .at`).getAttribute('id')).toBe(active);
+    }
+    const selected = { row: 0, column: 5 };
+    await page.evaluate(
+      ([numbers, cell]) => window.bench.make('cf-attention', { numbers, source: 'x', selected: cell }),
+      [map(4), selected] as const,
+    );
+    expect(await page.locator('cf-attention .read').innerText()).toBe('');
+  });
+});
+
+it('takes a 0 that is typed over a tiny number', async () => {
+  await withElements(browser, async (page) => {
+    await makeMatrix(page, { numbers: { dims: [1, 3], data: [1e-5, -1e-9, 0.25] }, editable: true });
+    const typed = async (...keys: string[]) => {
+      await page.locator('#m [tabindex]').focus();
+      for (const key of keys) await page.keyboard.press(key);
+      return (await events(page)).filter(([type]) => type === 'cell-edit').map(([, detail]) => detail);
+    };
+    expect(await typed('0', 'Enter')).toEqual([{ row: 0, column: 0, value: 0 }]);
+    expect(await typed('ArrowRight', 'Enter', 'Enter')).toEqual([]); // not touched
+    expect(await typed('Enter', '0', 'Enter')).toEqual([{ row: 0, column: 1, value: 0 }]);
+    expect(await typed('ArrowRight', '0', '.', '2', '5', 'Enter')).toEqual([]); // what it is
+    expect(await typed('0', 'x', '1', 'Enter', 'Escape')).toEqual([]); // no number to people
   });
 });
 

@@ -114,8 +114,9 @@ export class CfAttention extends ElementBase implements Drawn {
   /** The weight of the pointed or selected cell: "ar → p 0.9442". */
   #readOut(numbers: Numbers, queries: readonly string[], keys: readonly string[]): string {
     const cell = this.pointed ?? this.selected;
-    if (!cell) return '';
-    const value = numbers.data[cell.row * shapeOf(numbers)[1] + cell.column];
+    const [, columns] = shapeOf(numbers);
+    if (!cell || cell.column >= columns) return ''; // of a larger map
+    const value = numbers.data[cell.row * columns + cell.column];
     if (value === undefined) return '';
     const weight = this.masked?.(cell.row, cell.column) ? words().masked : four(value);
     return `${queries[cell.row] ?? cell.row + 1} → ${keys[cell.column] ?? cell.column + 1}   ${weight}`;

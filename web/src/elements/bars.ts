@@ -177,23 +177,27 @@ export class CfBars extends ElementBase implements Drawn {
     if (numbers === undefined) return status;
     const most = this.max > 0 ? this.max : largest(numbers.data);
     const twoSided = this.items.some(({ value }) => value < 0);
-    const rows = this.items.map((item, index) => this.#bar(item, index, { most, twoSided }));
+    const at = Math.min(this.active, this.items.length - 1);
+    const rows = this.items.map((item, index) => this.#bar(item, index, { at, most, twoSided }));
     const label = this.label || words().probability;
     const notes = this.items.some(({ note }) => note) ? 'notes' : '';
     if (this.readonly) return html`${status}<ul class="bars ${notes}" aria-label=${label}>${rows}</ul>`;
-    const at = Math.min(this.active, this.items.length - 1);
     return html`${status}<div
       class="bars ${notes}" role="listbox" tabindex="0" aria-label=${label} aria-activedescendant="bar-${at}" @keydown=${this.#key}
     >${rows}</div>`;
   }
 
-  #bar(item: Bar, index: number, { most, twoSided }: { most: number; twoSided: boolean }): TemplateResult {
+  #bar(
+    item: Bar,
+    index: number,
+    { at, most, twoSided }: { at: number; most: number; twoSided: boolean },
+  ): TemplateResult {
     const shown = this.#shown(item.value);
     const share = Math.max(-1, Math.min(1, Number.isNaN(item.value) ? 0 : item.value / most));
     const content = html`<span class="label">${visibleToken(item.label)}</span><span class="said">, </span><span
         class="track ${twoSided ? '' : 'after'}">${twoSided ? this.#around(share) : this.#along(share)}<span
         class="number">${shown}${item.note ? html`<span class="said">, </span><span class="note">${item.note}</span>` : nothing}</span></span>`;
-    const classes = `bar ${item.selected ? 'selected' : ''} ${index === this.active ? 'at' : ''}`;
+    const classes = `bar ${item.selected ? 'selected' : ''} ${index === at ? 'at' : ''}`;
     if (this.readonly) return html`<li class=${classes}>${content}</li>`;
     return html`<div
       role="option" id="bar-${index}" class=${classes} aria-selected=${item.selected ? 'true' : 'false'}

@@ -153,9 +153,15 @@ export class CfLens extends ElementBase implements Drawn {
     if (this.cells.length === 0) return status;
     const rows = this.cells.map((_, row) => this.#row(row)).reverse();
     return html`${status}<div class="scroll"><div
-        role="grid" tabindex="0" aria-label=${words().lens} aria-activedescendant=${this.#id(this.active)}
+        role="grid" tabindex="0" aria-label=${words().lens} aria-activedescendant=${this.#id(this.#at)}
         @keydown=${this.#key} @pointermove=${this.#move} @pointerleave=${() => this.#point(undefined)} @click=${this.#click}
       >${rows}${this.#headers()}</div></div>`;
+  }
+
+  /** `active` within the grid, which may have become smaller. */
+  get #at(): Cell {
+    const { row, column } = this.active;
+    return { row: Math.min(row, this.cells.length - 1), column: Math.min(column, (this.cells[0]?.length ?? 1) - 1) };
   }
 
   #id({ row, column }: Cell): string {
@@ -178,7 +184,7 @@ export class CfLens extends ElementBase implements Drawn {
     const chosen = this.selected?.layer === layer && this.selected.position === place.column;
     const where = `${this.#rowName(layer)}, ${(this.labels[place.column] ?? String(place.column + 1)).trim()}`;
     return html`<span
-      role="gridcell" id=${this.#id(place)} class="${chosen ? 'chosen' : ''} ${sameCell(place, this.active) ? 'at' : ''}"
+      role="gridcell" id=${this.#id(place)} class="${chosen ? 'chosen' : ''} ${sameCell(place, this.#at) ? 'at' : ''}"
       aria-label="${where}: ${shown.trim()}, ${percent(probability)}" title="${shown.trim()} ${percent(probability)}"
       data-row=${place.row} data-column=${place.column}
     >${shown.trimStart()}</span>`;
@@ -235,13 +241,13 @@ export class CfLens extends ElementBase implements Drawn {
   }
 
   #select(): void {
-    this.selected = this.#place(this.active);
+    this.selected = this.#place(this.#at);
     tell(this, 'lens-select', this.selected);
   }
 
   #key(event: KeyboardEvent): void {
     const size = { rows: this.cells.length, columns: this.cells[0]?.length ?? 0 };
-    const to = event.altKey ? undefined : movedBy(event, this.active, size);
+    const to = event.altKey ? undefined : movedBy(event, this.#at, size);
     if (to !== undefined) {
       this.active = to;
       this.#point(to);

@@ -20,17 +20,21 @@ function listKey(event: KeyboardEvent, at: number, count: number): ListKey {
   return event.key === 'Enter' || event.key === ' ' ? 'choose' : undefined;
 }
 
-/** Answers a key in a list of `count` options: moves to one, or has the current one chosen. */
+/**
+ * Answers a key in a list of `count` options: moves to one, or has the current one chosen, the last of a list that has
+ * become shorter.
+ */
 export function answerKey(
   event: KeyboardEvent,
   list: { active: number },
   count: number,
   choose: (index: number) => void,
 ): void {
-  const key = listKey(event, list.active, count);
+  const at = Math.min(list.active, count - 1);
+  const key = listKey(event, at, count);
   if (key === undefined) return;
   event.preventDefault();
-  if (key === 'choose') choose(list.active);
+  if (key === 'choose') choose(at);
   else list.active = key.to;
 }
 

@@ -20,13 +20,13 @@ function readNumber(text: string): number | undefined {
   const plain = text.trim().replaceAll('−', '-').replace(',', '.').toLowerCase();
   if (/^[+]?(∞|inf|infinity)$/.test(plain)) return Infinity;
   if (/^-(∞|inf|infinity)$/.test(plain)) return -Infinity;
-  return plain !== '' && Number.isFinite(Number(plain)) ? Number(plain) : undefined;
+  return /^[-+.\de]+$/.test(plain) && Number.isFinite(Number(plain)) ? Number(plain) : undefined;
 }
 
-/** The initial text: the shortest form with up to four decimals. */
+/** The initial text: the shortest form with up to four decimals, below 1 with four digits: a tiny number is not 0. */
 function written(value: number): string {
   if (!Number.isFinite(value)) return decimals(value, 0);
-  return String(Number(value.toFixed(4))).replace('-', '−');
+  return String(Number(Math.abs(value) < 1 ? value.toPrecision(4) : value.toFixed(4))).replaceAll('-', '−');
 }
 
 export class Editor {
@@ -113,7 +113,8 @@ export class Editor {
   #end(value: number | undefined, refocus: boolean): void {
     if (this.#over) return;
     this.#over = true;
-    const same = this.#input.value === this.#before;
+    const untouched = this.#edit.first === '' && this.#input.value === this.#before;
+    const same = untouched || value === this.#edit.value;
     this.#form.remove();
     this.#edit.done(same ? undefined : value, refocus);
   }

@@ -303,7 +303,9 @@ export class CfMatrix extends ElementBase implements Drawn {
       done: (value, refocus) => {
         this.#editor = undefined;
         if (refocus) this.#picture?.svg.focus();
-        if (value !== undefined) tell(this, 'cell-edit', { row, column, value } satisfies CellEdit);
+        const [rows, columns] = this.numbers ? shapeOf(this.numbers) : [0, 0]; // meanwhile there may be others
+        if (value === undefined || row >= rows || column >= columns) return;
+        tell(this, 'cell-edit', { row, column, value } satisfies CellEdit);
       },
     });
   }
