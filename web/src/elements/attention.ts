@@ -5,7 +5,7 @@ import { define, ElementBase, type Properties, sharedStyles } from './base.js';
 import { four } from './formats.js';
 import type { CellTest } from './matrix/looks.js';
 import { ModelTask } from './model_task.js';
-import { type Cell, type Drawn, faultOf, type Numbers, shapeOf } from './numbers.js';
+import { type Cell, cellForm, type Drawn, faultOf, type Numbers, shapeOf } from './numbers.js';
 import { type Token, tokensForm, visibleToken } from './token_pieces.js';
 import { words } from './words.js';
 import './matrix/matrix.js';
@@ -36,7 +36,7 @@ export class CfAttention extends ElementBase implements Drawn {
     tokens: { attribute: false, initial: [], form: tokensForm },
     keyTokens: { attribute: false, form: tokensForm },
     masked: { attribute: false, form: 'function' },
-    selected: { attribute: false },
+    selected: { attribute: false, form: cellForm },
     label: { initial: 'A' },
     about: { initial: '' },
     cellWidth: { attribute: 'cell-width', type: Number, initial: 0 },

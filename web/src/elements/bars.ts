@@ -110,7 +110,7 @@ export class CfBars extends ElementBase implements Drawn {
   static override properties: Properties = {
     items: { attribute: false, initial: [], form: [{ label: 'string', value: 'number' }] },
     source: { initial: '' },
-    format: { initial: 'percent' },
+    format: { initial: 'percent', form: new Set(['percent', 'number']) },
     digits: { type: Number, initial: 2 },
     max: { type: Number, initial: 0 },
     readonly: { type: Boolean, initial: false },

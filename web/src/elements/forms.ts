@@ -1,15 +1,28 @@
 // The forms of the values that properties take: what an element draws is checked before it is drawn.
 
-/** A `typeof`, an object with these members, or a list of such values; the rows of a list of lists are equally long. */
-export type Form = 'string' | 'number' | 'function' | { readonly [member: string]: Form } | readonly [Form];
+/**
+ * A `typeof`, a set of texts (`a number` among them: any number), an object with these members (`name?`: or
+ * without), or a list of such values; the rows of a list of lists are equally long.
+ */
+export type Form =
+  | 'string'
+  | 'number'
+  | 'function'
+  | Set<unknown>
+  | { readonly [member: string]: Form }
+  | readonly [Form];
 
 const isList = (form: Form): form is readonly [Form] => Array.isArray(form);
 
 function fits(value: unknown, form: Form): boolean {
   if (typeof form === 'string') return typeof value === form;
+  if (form instanceof Set) return form.has(typeof value === 'number' ? 'a number' : value);
   if (!isList(form)) {
-    const members = value as Readonly<Record<string, unknown>> | null | undefined;
-    return Object.entries(form).every(([name, one]) => fits(members?.[name], one));
+    if (typeof value !== 'object' || value === null) return false;
+    return Object.entries(form).every(([name, one]) => {
+      const member = (value as Readonly<Record<string, unknown>>)[name.replace('?', '')];
+      return (member === undefined && name.endsWith('?')) || fits(member, one);
+    });
   }
   const [one] = form;
   // Not `every`, which leaves out what was never set.
@@ -21,5 +34,8 @@ function fits(value: unknown, form: Form): boolean {
 export function misfitOf(name: string, value: unknown, form: Form): string | undefined {
   if (value === undefined || fits(value, form)) return undefined;
   const rows = isList(form) && isList(form[0]) ? ' with rows of one length' : '';
-  return `${name} needs ${JSON.stringify(form).replaceAll('"', '').replaceAll(/[:,]/g, '$& ')}${rows}`;
+  const text = JSON.stringify(form, (_, one) =>
+    one instanceof Set ? `one of ${[...one].filter(Boolean).join()}` : one,
+  );
+  return `${name} needs ${text.replaceAll('"', '').replaceAll(/[:,]/g, '$& ')}${rows}`;
 }

@@ -98,7 +98,7 @@ export class CfLens extends ElementBase implements Drawn {
     labels: { attribute: false, initial: [], form: ['string'] },
     rowLabels: { attribute: false, initial: [], form: ['string'] },
     source: { initial: '' },
-    selected: { attribute: false },
+    selected: { attribute: false, form: { layer: 'number', position: 'number' } },
     model: {},
     text: { initial: '' },
     active: { state: true, initial: { row: 0, column: 0 } },
@@ -144,6 +144,10 @@ export class CfLens extends ElementBase implements Drawn {
 
   /** @internal */
   fault(): string | undefined {
+    const { labels, cells } = this;
+    const positions = cells[0]?.length ?? 0;
+    if (cells.length > 0 && labels.length > 0 && labels.length !== positions)
+      return `${positions} positions, but ${labels.length} labels`;
     return faultOf(this);
   }
 

@@ -1,5 +1,7 @@
 // The values that elements draw: numbers with dimensions, and the computation they come from.
 
+import type { Form } from './forms.js';
+
 /** Row-major numbers; a Tensor of the package fits. Only a new object is redrawn, not an array changed in place. */
 export interface Numbers {
   readonly dims: readonly number[];
@@ -21,6 +23,8 @@ export interface Cell {
   readonly column: number;
 }
 
+export const cellForm: Form = { row: 'number', column: 'number' };
+
 export const sameCell = (one: Cell | undefined, other: Cell | undefined): boolean =>
   one === other || (one?.row === other?.row && one?.column === other?.column);
 
@@ -33,7 +37,8 @@ export function shapeOf({ dims }: Numbers): readonly [rows: number, columns: num
 export function faultOf({ numbers, source }: Drawn): string | undefined {
   if (numbers === undefined) return undefined;
   const { dims, data } = numbers;
-  if (!Array.isArray(dims) || typeof data?.length !== 'number') {
+  const whole = (extent: number): boolean => Number.isInteger(extent) && extent >= 0;
+  if (!Array.isArray(dims) || !dims.every(whole) || typeof data !== 'object' || typeof data?.length !== 'number') {
     return 'numbers needs { dims, data }, as a Tensor has them';
   }
   if (dims.length === 0 && data.length === 0)

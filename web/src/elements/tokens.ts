@@ -4,7 +4,7 @@ import { css, html, nothing, type TemplateResult } from 'lit';
 import { define, ElementBase, type Properties, sharedStyles, tell } from './base.js';
 import { cssColour, inkOn, signed, weight } from './colours.js';
 import { spoken } from './formats.js';
-import { type Hue, hueColour } from './matrix/view.js';
+import { type Hue, hueColour, hueForm } from './matrix/view.js';
 import { ModelTask } from './model_task.js';
 import { type Drawn, faultOf, largest, type Numbers } from './numbers.js';
 import { answerKey, listStyles } from './option_list.js';
@@ -69,11 +69,11 @@ export class CfTokens extends ElementBase implements Drawn {
   static override properties: Properties = {
     tokens: { attribute: false, initial: [], form: tokensForm },
     selected: { type: Number },
-    values: { attribute: false },
+    values: { attribute: false, form: { length: 'number' } },
     source: { initial: '' },
-    scale: { initial: 'weights' },
+    scale: { initial: 'weights', form: new Set(['weights', 'signed']) },
     ids: { type: Boolean, initial: false },
-    hue: { initial: 'q' },
+    hue: { initial: 'q', form: hueForm },
     label: { initial: '' },
     model: {},
     text: { initial: '' },

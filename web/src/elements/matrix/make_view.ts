@@ -1,6 +1,7 @@
 // Converts the properties of a <cf-matrix> to a view: transposition, texts, and their sizes.
 
 import type { Theme } from '../colours.js';
+import type { Form } from '../forms.js';
 import { type Cell, largest, type Numbers, shapeOf } from '../numbers.js';
 import { textWidth } from '../svg.js';
 import { words } from '../words.js';
@@ -8,7 +9,7 @@ import { captionOf } from './caption.js';
 import { type CaptionPlace, type Layout, layoutOf } from './layout.js';
 import { type CellTest, cellText, type Digits, type Look, lookOf, type Marks, type Scale, saidOf } from './looks.js';
 import { labelSize, longestLabel } from './surround.js';
-import { type Hue, hueColour, type MatrixView, type Tracks } from './view.js';
+import { type Hue, hueColour, hueForm, type MatrixView, type Tracks } from './view.js';
 
 /** Rows and columns with thin rails along them. If both are given, the rails end at the cell where they meet. */
 export interface Rails {
@@ -18,6 +19,13 @@ export interface Rails {
   readonly rowHue?: Hue | undefined;
   readonly columnHue?: Hue | undefined;
 }
+
+export const railsForm: Form = {
+  'rows?': ['number'],
+  'columns?': ['number'],
+  'rowHue?': hueForm,
+  'columnHue?': hueForm,
+};
 
 /** Labels that are accessible but not drawn, because an adjacent matrix draws them: of rows or columns, or of both. */
 export type Quiet = '' | 'rows' | 'columns' | 'both';

@@ -4,6 +4,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { define, ElementBase, type Properties, sharedStyles, tell } from '../base.js';
 import {
   type Cell,
+  cellForm,
   type Drawn,
   faultOf,
   type Numbers,
@@ -18,10 +19,10 @@ import { Editor } from './editor.js';
 import { movedBy } from './keys.js';
 import { boxOf, type CaptionPlace, cellAt, type Layout } from './layout.js';
 import type { CellTest, Digits, Scale } from './looks.js';
-import { drawnShape, type Faces, layoutFor, type Quiet, type Rails, tracksOf, viewOf } from './make_view.js';
+import { drawnShape, type Faces, layoutFor, type Quiet, type Rails, railsForm, tracksOf, viewOf } from './make_view.js';
 import { Picture } from './picture.js';
 import { matrixStyles } from './styles.js';
-import type { Hue, MatrixView } from './view.js';
+import { type Hue, hueForm, type MatrixView } from './view.js';
 
 /** A value that the reader has written into a cell. */
 export interface CellEdit extends Cell {
@@ -45,23 +46,23 @@ export class CfMatrix extends ElementBase implements Drawn {
     source: { initial: '' },
     label: { initial: '' },
     about: { initial: '' },
-    hue: { initial: 'ink' },
+    hue: { initial: 'ink', form: hueForm },
     rowLabels: { attribute: 'row-labels', ...texts },
     columnLabels: { attribute: 'column-labels', ...texts },
-    scale: { initial: 'signed' },
+    scale: { initial: 'signed', form: new Set<Scale>(['signed', 'weights', 'plain']) },
     bound: { type: Number, initial: 0 },
-    digits: { converter: { fromAttribute: digitsFrom }, initial: 'auto' },
+    digits: { converter: { fromAttribute: digitsFrom }, initial: 'auto', form: new Set(['auto', 'a number']) },
     transposed: { type: Boolean, initial: false },
-    caption: { initial: 'below' },
-    quiet: { initial: '' },
+    caption: { initial: 'below', form: new Set<CaptionPlace>(['below', 'above', 'none']) },
+    quiet: { initial: '', form: new Set<Quiet>(['rows', 'columns', 'both', '']) },
     masked: test,
     secret: test,
     changed: test,
     edited: test,
     cellWidth: { attribute: 'cell-width', type: Number, initial: 0 },
     cellHeight: { attribute: 'cell-height', type: Number, initial: 0 },
-    selected: { attribute: false },
-    rails: { attribute: false },
+    selected: { attribute: false, form: cellForm },
+    rails: { attribute: false, form: railsForm },
     editable: { type: Boolean, initial: false },
   };
 
@@ -319,8 +320,10 @@ function facesOf(element: Element): Faces {
 
 const clamp = (place: number, last: number): number => Math.max(0, Math.min(last, place));
 
-function digitsFrom(text: string | null): Digits {
-  return text === null || text === 'auto' ? 'auto' : Math.max(0, Math.min(20, Math.trunc(Number(text)) || 0));
+/** A text that is none of `Digits` stays as it is, for its error. */
+function digitsFrom(text: string | null): number | string | null {
+  const digits = text === null || text.trim() === '' ? Number.NaN : Math.trunc(Number(text));
+  return Number.isNaN(digits) ? text : Math.max(0, Math.min(20, digits));
 }
 
 define('cf-matrix', CfMatrix);

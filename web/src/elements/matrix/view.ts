@@ -1,6 +1,7 @@
 // The view that the parts of a matrix's picture draw: the cells as drawn (after transposition) and the texts around
 // them.
 
+import type { Form } from '../forms.js';
 import type { Cell } from '../numbers.js';
 import type { CaptionPlace } from './layout.js';
 import type { Look } from './looks.js';
@@ -8,11 +9,10 @@ import type { Look } from './looks.js';
 /** The role of a matrix, shown as the colour of its brackets. */
 export type Hue = 'q' | 'k' | 'v' | 'stream' | 'ink' | 'accent';
 
-/** The CSS colour of a hue; ink if unknown. */
-export function hueColour(hue: Hue): string {
-  const known: readonly string[] = ['q', 'k', 'v', 'stream', 'ink', 'accent'];
-  return `var(--_${known.includes(hue) ? hue : 'ink'})`;
-}
+export const hueForm: Form = new Set<Hue>(['q', 'k', 'v', 'stream', 'ink', 'accent']);
+
+/** The CSS colour of a hue. */
+export const hueColour = (hue: Hue): string => `var(--_${hue})`;
 
 export interface MatrixView {
   readonly look: (row: number, column: number) => Look;
