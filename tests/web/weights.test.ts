@@ -179,6 +179,9 @@ describe('LensWeights', () => {
       expect(difference(found, expected(mode))).toBeLessThan(1e-5);
     }
     await expect(weights.all_composition_scores('Q', AbortSignal.abort('no more'))).rejects.toBe('no more');
+    const options = { signal: new AbortController().signal } as never; // as in other calls
+    const refused = { code: 'invalid_argument', details: { option: 'signal' } };
+    await expect(weights.all_composition_scores('Q', options)).rejects.toMatchObject(refused);
   });
 
   it.each(cases.filter(({ op }) => op === 'svd'))('$name values of circuits are torch’s', async (one) => {

@@ -3,7 +3,7 @@
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { WeightProcessing } from '../runtime/border.js';
 import { ClearformerError, textOf } from '../support/error.js';
-import { throwIfAborted } from '../support/options.js';
+import { checkKinds, throwIfAborted } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { checkCall } from './check_call.js';
 import { FactoredMatrix } from './factored_matrix.js';
@@ -116,6 +116,7 @@ export class LensWeights {
    * Mathematical Framework for Transformer Circuits". Rejects with the abort signal's reason between two layers.
    */
   async all_composition_scores(mode: 'Q' | 'K' | 'V', signal?: AbortSignal): Weight {
+    checkKinds('LensWeights.all_composition_scores', { signal });
     const { n_layers, n_heads } = this.#model.cfg;
     const size = n_heads * n_layers * n_heads;
     const scores = new Float32Array(n_layers * size);
