@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
+import { ProgressBar } from '../../web/src/cli/progress_bar.js';
 import { bundledModel, program, run, runProcess, shell } from './support/command.js';
 import { fixturePath } from './support/references.js';
 
@@ -34,6 +35,13 @@ describe('help and version', { timeout }, () => {
     expect(out).toMatch(new RegExp(`^Usage: clearformer ${name} `));
     expect(out).toMatch(new RegExp(`^Examples:\n.*clearformer ${name} `, 'ms'));
     for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(130);
+  });
+
+  it('wraps to the width of the terminal', async () => {
+    const { out } = await run(['rank', '--help'], { columns: 80 });
+    const [options = ''] = /^Options:[\s\S]*?\n\n/m.exec(out) ?? [];
+    expect(options).toContain('--top-k');
+    for (const line of options.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
   });
 
   it('knows every option of generate() under its own name', async () => {
@@ -230,6 +238,18 @@ describe('standard output', { timeout }, () => {
     child.stdin.on('error', () => {});
     child.stdin.write(' '.repeat(2 ** 20), () => child.kill('SIGINT')); // more than a pipe holds: it is being read
     expect(await new Promise((resolve) => child.on('close', resolve))).toBe(130);
+  });
+
+  it('progress is a line of the terminal at most', () => {
+    let drawn = '';
+    const write = (text: string) => {
+      drawn += text;
+    };
+    const { callback } = new ProgressBar({ isTTY: true, columns: 80, write } as never);
+    const file = 'model-00001-of-00004.safetensors';
+    callback?.({ status: 'progress', name: 'x', file, loaded: 12_345e6, total: 16_060e6, progress: 76.9 });
+    expect(drawn).toContain('░ 76 %  12345.0 of 16060.0 MB  model');
+    expect(drawn.length).toBeLessThan(80 + '\r\x1b[K'.length); // which take no room
   });
 
   it('no progress is drawn where nobody looks', async () => {

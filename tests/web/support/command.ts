@@ -21,6 +21,8 @@ export interface Result {
 export interface RunOptions {
   /** Contents of standard input; default: none. */
   stdin?: string | Uint8Array;
+  /** The width of the terminal; default: none. */
+  columns?: number;
 }
 
 let runs = 0;
@@ -30,7 +32,7 @@ let runs = 0;
  * streams and exit are replaced; `runProcess` starts it as users do, which costs some tenths of a second of processor
  * time.
  */
-export async function run(words: readonly string[], { stdin = '' }: RunOptions = {}): Promise<Result> {
+export async function run(words: readonly string[], { stdin = '', columns }: RunOptions = {}): Promise<Result> {
   const result: Result = { code: null, out: '', err: '' };
   const collector = (name: 'out' | 'err') =>
     new Writable({
@@ -43,7 +45,7 @@ export async function run(words: readonly string[], { stdin = '' }: RunOptions =
   const replaced = {
     argv: [process.execPath, program, ...words],
     stdin: Readable.from([Buffer.from(stdin)]),
-    stdout: collector('out'),
+    stdout: Object.assign(collector('out'), { columns }),
     stderr: collector('err'),
     exit: (code: number) => {
       result.code ??= code;

@@ -28,7 +28,8 @@ export class ProgressBar {
     if (event.status !== 'progress' || Date.now() - this.#drawn < interval) return;
     this.#drawn = Date.now();
     this.#shows = true;
-    this.stream.write(`\r${barOf(event)}\x1b[K`);
+    const room = (this.stream.columns || Infinity) - 1; // of a line that wraps only the last row would be erased
+    this.stream.write(`\r${barOf(event).slice(0, room)}\x1b[K`);
   }
 }
 
