@@ -23,7 +23,7 @@ it('show the error of a tokenizer also when the model has loaded after it', asyn
       };
       return Promise.reject(new Error('no tokenizer'));
     },
-    done: () => {},
+    shown: () => ({}),
     failed,
   });
   await vi.waitFor(() => expect(failed).toHaveBeenCalled(), { timeout: 30_000 }); // imports the package's sources

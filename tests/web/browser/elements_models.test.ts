@@ -187,7 +187,23 @@ it('a model that is taken away leaves neither its results nor its error', async 
               );
               if (left > 0 || !shown) found.push(`${tag} ${model}`);
             }
+            const drawn = '[role=grid], [role=listbox], cf-matrix';
+            const loaded = (await window.bench.make(tag, {
+              model: folder,
+              text: written,
+            })) as HTMLElementTagNameMap['cf-bars'];
+            const inside = loaded.shadowRoot as ShadowRoot;
+            while (!inside.querySelector(drawn)) await new Promise((done) => setTimeout(done, 10));
+            loaded.model = undefined;
+            await loaded.updateComplete;
+            if (inside.querySelector(drawn)) found.push(`${tag} keeps its results`);
           }
+          const map = document.querySelector(
+            'cf-attention:nth-last-of-type(1)',
+          ) as HTMLElementTagNameMap['cf-attention'];
+          map.numbers = { dims: [2, 3], data: [1, 2, 3, 4, 5, 6] }; // of other tokens, none of them masked
+          await map.updateComplete;
+          if (map.shadowRoot?.querySelector('[role=alert]') || map.masked) found.push('cf-attention keeps its tokens');
           return found;
         },
         [model, text] as const,

@@ -75,9 +75,10 @@ export class CfAttention extends ElementBase implements Drawn {
     const { model, text, layer, head } = this;
     this.#task.start([model, text, layer, head], {
       run: ({ running, ...tools }) => running.attentionOf({ ...tools, text }, layer, head),
-      done: ({ causal, ...result }) => {
-        Object.assign(this, result, { masked: causal ? (row: number, column: number) => column > row : undefined });
-      },
+      shown: ({ causal, ...result }) => ({
+        ...result,
+        masked: causal ? (row: number, column: number) => column > row : undefined,
+      }),
       failed: () => {
         this.numbers = undefined;
       },

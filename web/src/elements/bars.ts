@@ -149,10 +149,10 @@ export class CfBars extends ElementBase implements Drawn {
     const { model, text, top } = this;
     this.#task.start([model, text, top], {
       run: ({ running, ...tools }) => running.nextOf({ ...tools, text }, top),
-      done: ({ guesses, source }) => {
-        this.items = guesses.map(({ token, probability }) => ({ label: token, value: probability }));
-        this.source = source;
-      },
+      shown: ({ guesses, source }) => ({
+        items: guesses.map(({ token, probability }) => ({ label: token, value: probability })),
+        source,
+      }),
       failed: () => {
         this.items = [];
       },

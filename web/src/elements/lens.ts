@@ -132,10 +132,11 @@ export class CfLens extends ElementBase implements Drawn {
     const { model, text } = this;
     this.#task.start([model, text], {
       run: ({ running, ...tools }) => running.lensOf({ ...tools, text }),
-      done: ({ cells, source, tokens }) => {
-        const labels = tokens.map((token: Token) => visibleToken(token.text));
-        Object.assign(this, { cells, source, labels });
-      },
+      shown: ({ cells, source, tokens }) => ({
+        cells,
+        source,
+        labels: tokens.map((token: Token) => visibleToken(token.text)),
+      }),
       failed: () => {
         this.cells = [];
       },

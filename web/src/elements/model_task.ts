@@ -17,21 +17,23 @@ interface Tools {
 
 export interface Work<Result> {
   readonly run: (tools: Tools) => Promise<Result>;
-  readonly done: (result: Result) => void;
+  /** The host's properties that show the result. */
+  readonly shown: (result: Result) => Readonly<Record<string, unknown>>;
   readonly failed: () => void;
 }
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB`;
 
 export class ModelTask {
-  readonly #host: ReactiveHost;
+  readonly #host: ReactiveHost & Record<string, unknown>;
   #key: string | undefined;
   #abort: AbortController | undefined;
   #state: State = 'idle';
   #said = '';
+  #shown: Readonly<Record<string, unknown>> = {};
 
   constructor(host: ReactiveHost) {
-    this.#host = host;
+    this.#host = host as ReactiveHost & Record<string, unknown>;
     host.addController(this);
   }
 
@@ -47,13 +49,14 @@ export class ModelTask {
 
   /**
    * Starts the work unless that of this key is running or done; the result of an older one is dropped. Without a model,
-   * or outside of a page, there is none.
+   * or outside of a page, there is none, and without a model nothing is left of its results.
    */
   start<Result>(key: readonly [model: string | undefined, ...inputs: unknown[]], work: Work<Result>): void {
     const [model] = key;
     const text = JSON.stringify(key);
     if (text === this.#key) return;
     this.stop();
+    if (!model) this.#clear();
     if (!model || !this.#host.isConnected) return;
     this.#key = text;
     const abort = new AbortController();
@@ -89,13 +92,22 @@ export class ModelTask {
       const result = await work.run({ running: await import('./running.js'), model, tell, signal });
       if (signal.aborted) return;
       this.#set('idle', '');
-      work.done(result);
+      this.#shown = work.shown(result);
+      Object.assign(this.#host, this.#shown);
     } catch (error) {
       if (signal.aborted) return;
       this.#abort?.abort(); // else a model that still loads would tell its progress in the error's place
       this.#set('failed', error instanceof Error ? error.message : String(error));
       work.failed();
     }
+  }
+
+  /** What the page has set meanwhile stays, and `source`, which may be that of the page's own numbers. */
+  #clear(): void {
+    for (const [name, value] of Object.entries(this.#shown)) {
+      if (typeof value !== 'string' && this.#host[name] === value) this.#host[name] = undefined;
+    }
+    this.#shown = {};
   }
 
   #set(state: State, said: string): void {

@@ -105,9 +105,7 @@ export class CfTokens extends ElementBase implements Drawn {
     const { model, text } = this;
     this.#task.start([model, text], {
       run: ({ running, ...tools }) => running.tokensOf({ ...tools, text }),
-      done: (tokens) => {
-        this.tokens = tokens;
-      },
+      shown: (tokens) => ({ tokens }),
       failed: () => {
         this.tokens = [];
       },
