@@ -74,6 +74,9 @@ describe('a matrix', () => {
       await page.mouse.move(1000, 700);
       expect(await events(page)).toEqual([['cell-point', null]]);
       expect(await page.evaluate('window.seen.length')).toBe(0);
+      await page.mouse.move(...(await cellCentre(page, 1, 2)));
+      await page.evaluate(() => Object.assign(document.getElementById('m') as HTMLElement, { numbers: null }));
+      expect((await events(page)).map(([, cell]) => cell)).toEqual([{ row: 1, column: 2 }, null]);
     });
   });
 

@@ -73,6 +73,7 @@ export class CfAttention extends ElementBase implements Drawn {
   /** @internal */
   willUpdate(): void {
     const { model, text, layer, head } = this;
+    if (this.numbers === undefined) this.pointed = undefined; // the matrix that would tell so is gone
     this.#task.start([model, text, layer, head], {
       run: ({ running, ...tools }) => running.attentionOf({ ...tools, text }, layer, head),
       shown: ({ causal, ...result }) => ({

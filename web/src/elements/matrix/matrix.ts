@@ -179,7 +179,8 @@ export class CfMatrix extends ElementBase implements Drawn {
     const frame = this.renderRoot.querySelector<HTMLElement>('.frame');
     const [picture, canvas] = [frame?.querySelector('svg'), frame?.querySelector('canvas')];
     if (!frame || !picture || !canvas || !this.numbers) {
-      this.#picture = this.#layout = this.#view = undefined;
+      this.#picture = this.#layout = this.#view = this.#hovered = undefined;
+      this.#point(undefined);
       return;
     }
     if (this.#picture?.svg !== picture) this.#picture = new Picture(frame, picture, canvas);
@@ -211,12 +212,14 @@ export class CfMatrix extends ElementBase implements Drawn {
     const selected = this.selected && this.#swapped(this.selected);
     const frames = { tracks: tracksOf(this), selected, pointed: this.#hovered, focused };
     const frame = this.#picture.overlay(this.#view, this.#layout, frames, this.#active);
-    const pointed = this.#hovered ?? focused;
-    if (!sameCell(pointed, this.#pointed)) {
-      this.#pointed = pointed;
-      tell(this, 'cell-point', pointed === undefined ? null : this.#swapped(pointed));
-    }
+    this.#point(this.#hovered ?? focused);
     return frame;
+  }
+
+  #point(cell: Cell | undefined): void {
+    if (sameCell(cell, this.#pointed)) return;
+    this.#pointed = cell;
+    tell(this, 'cell-point', cell === undefined ? null : this.#swapped(cell));
   }
 
   #cellUnder({ clientX, clientY }: MouseEvent): Cell | undefined {
