@@ -82,6 +82,33 @@ describe('toCanvas', () => {
   });
 });
 
+describe('fromCanvas', () => {
+  it('reads canvases of other contexts and colour spaces', async () => {
+    const [shown, own, read] = await inPage<number[][]>(`
+      const bitmap = Object.assign(document.createElement('canvas'), { width: ${width}, height: ${height} });
+      const source = made(${JSON.stringify(images[2]?.data)}, 3).toCanvas();
+      bitmap.getContext('bitmaprenderer').transferFromImageBitmap(source.transferToImageBitmap());
+      const shown = RawImage.fromCanvas(bitmap);
+      const wide = Object.assign(document.createElement('canvas'), { width: 2, height: 2 });
+      const context = wide.getContext('2d', { colorSpace: 'display-p3' });
+      context.fillStyle = 'rgb(100 50 20)';
+      context.fillRect(0, 0, 2, 2);
+      return [shown, RawImage.fromCanvas(wide), await RawImage.read(wide)].map(({ data }) => [...data]);`);
+    expect(shown).toEqual(images[2]?.rgba);
+    expect(own).toEqual(read);
+  });
+
+  it('and sizes that canvases do not have are typed errors', async () => {
+    const codes = await inPage<string[]>(`
+      const sized = (width, height) => Object.assign(document.createElement('canvas'), { width, height });
+      const long = new RawImage(new Uint8Array(70000), 70000, 1); // Chromium's canvases end at 65535
+      const works = [() => RawImage.fromCanvas(sized(0, 0)), () => RawImage.fromCanvas(sized(1e5, 1e5)),
+        () => long.toCanvas(), () => long.toBlob()];
+      return Promise.all(works.map((work) => codeOf(async () => work())));`);
+    expect(codes).toEqual(['invalid_argument', 'invalid_argument', 'unsupported', 'unsupported']);
+  });
+});
+
 describe('toBlob', () => {
   it.each(images)('writes a PNG of $channels channels without loss', async ({ channels, data, rgba }) => {
     const { type, bytes } = await inPage<{ type: string; bytes: number[] }>(`

@@ -10,7 +10,8 @@ import { checkedImage, checkSize, type ImagePixels, type Pixels } from './pixels
  * An image: raw pixels (such as a RawImage); an image file by its URL, its path (Node) or its contents (in Node PNG,
  * JPEG, WebP and GIF, decoded by the package sharp if it is installed); or (browsers) an ImageData, ImageBitmap, canvas
  * or image element. Browsers decode some files unlike Pillow: transparent pixels are black, WebP is not rotated by its
- * EXIF orientation, and of 16-bit grey the upper bits are taken, where Pillow clips.
+ * EXIF orientation, of 16-bit grey the upper bits are taken, where Pillow clips, CMYK may differ by 1, and an animated
+ * PNG's first frame is taken, where Pillow takes its default image.
  */
 export type ImageInput =
   | ImagePixels
@@ -70,18 +71,27 @@ async function decoded(call: string, source: Blob | HTMLImageElement): Promise<P
   }
 }
 
-function drawn(call: string, source: ImageBitmap | HTMLCanvasElement | OffscreenCanvas): Pixels {
+/** The pixels of what can be drawn; throws `invalid_argument` if they cannot be read. */
+export function drawn(call: string, source: ImageBitmap | HTMLCanvasElement | OffscreenCanvas): Pixels {
   const { width, height } = source;
   checkSize(call, width, height);
   try {
-    // Software rendering: a graphics card's result may differ in the last bit.
-    const context = new OffscreenCanvas(width, height).getContext('2d', { willReadFrequently: true });
-    if (context === null) throw new Error('no canvas of this size');
+    const context = emptyCanvas(width, height);
     context.drawImage(source, 0, 0);
     return checkedImage(call, context.getImageData(0, 0, width, height));
   } catch (cause) {
     throw unreadable(call, cause);
   }
+}
+
+/** The context of a new canvas; throws for a size of which engines draw nothing, some of them silently. */
+export function emptyCanvas(width: number, height: number): OffscreenCanvasRenderingContext2D {
+  // Software rendering: a graphics card's result may differ in the last bit.
+  const context = new OffscreenCanvas(width, height).getContext('2d', { willReadFrequently: true });
+  context?.fillRect(0, 0, 1, 1);
+  if (!context?.getImageData(0, 0, 1, 1).data[3]) throw new Error(`there is no canvas of ${width} x ${height} pixels`);
+  context.clearRect(0, 0, 1, 1);
+  return context;
 }
 
 function unreadable(call: string, cause: unknown): ClearformerError {

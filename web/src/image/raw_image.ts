@@ -9,7 +9,7 @@ import { isNode, nodeModule } from '../support/platform.js';
 import { atOnce, inSlices } from '../support/steps.js';
 import { isTensor, Tensor } from '../tensor/tensor.js';
 import { centerCrop } from './geometry.js';
-import { type ImageInput, readImage } from './image_input.js';
+import { drawn, emptyCanvas, type ImageInput, readImage } from './image_input.js';
 import { checkedImage, checkSize, type ImagePixels, type Pixels, withChannels } from './pixels.js';
 import { resamplings, resize } from './resampling.js';
 
@@ -68,9 +68,7 @@ export class RawImage implements ImagePixels {
   /** The contents of a canvas, as RGBA. */
   static fromCanvas(canvas: Browser<'HTMLCanvasElement'> | Browser<'OffscreenCanvas'>): RawImage {
     expectArgument('RawImage.fromCanvas', typeof canvas?.getContext === 'function', 'a canvas', canvas);
-    const context = canvas.getContext('2d') as CanvasRenderingContext2D;
-    const { data, width, height } = context.getImageData(0, 0, canvas.width, canvas.height);
-    return new RawImage(data, width, height, 4);
+    return made(drawn('RawImage.fromCanvas', canvas));
   }
   /** From a uint8 tensor, [channel, height, width] or channels last. */
   static fromTensor(tensor: Tensor, channel_format: ChannelOrder = 'CHW'): RawImage {
@@ -199,16 +197,20 @@ export class RawImage implements ImagePixels {
     return new RawImage(copied(this.data), this.width, this.height, this.channels);
   }
 
-  /** An OffscreenCanvas with the image; throws `unsupported` if there is none. */
+  /** An OffscreenCanvas with the image; throws `unsupported` if there is none, or none of this size. */
   toCanvas(): Browser<'OffscreenCanvas'> {
     if (typeof OffscreenCanvas !== 'function') {
       const instead = 'use toBlob, save or toTensor';
       throw new ClearformerError('unsupported', `RawImage.toCanvas: there is no canvas here; ${instead}`);
     }
     const { data, width, height } = this.clone().rgba();
-    const canvas = new OffscreenCanvas(width, height);
-    canvas.getContext('2d')?.putImageData(new ImageData(new Uint8ClampedArray(data), width, height), 0, 0);
-    return canvas;
+    try {
+      const context = emptyCanvas(width, height);
+      context.putImageData(new ImageData(new Uint8ClampedArray(data), width, height), 0, 0);
+      return context.canvas;
+    } catch (cause) {
+      throw new ClearformerError('unsupported', `RawImage.toCanvas: ${messageOf(cause)}`, {}, cause);
+    }
   }
   /**
    * Encodes an image file; in Node by the package sharp if it is installed. `quality` from 0 to 1 for JPEG and WebP. Throws
