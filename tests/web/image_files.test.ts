@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { AutoImageProcessor, type ImageInput, type ImageProcessor } from 'clearformer';
+import { AutoImageProcessor, type ImageInput, type ImageProcessor, RawImage } from 'clearformer';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { casesOf, fixturePath, tensorsOf } from './support/references.js';
@@ -59,6 +59,24 @@ test('a JPEG with more bytes before a marker is read as by Pillow, which decoder
   }
 });
 
+test.each([
+  [640, 480],
+  [800, 600],
+  [30, 2049],
+])('a GIF of %i x %i whose first frame is smaller has that size', async (width, height) => {
+  const bytes = readFileSync(pathOf('small_frame.gif'));
+  const small = await RawImage.read(bytes);
+  bytes.writeUInt16LE(width, 6);
+  bytes.writeUInt16LE(height, 8);
+  const whole = await RawImage.read(bytes);
+  expect(whole.size).toEqual([width, height]);
+  const around = small.data.slice(0, small.channels);
+  const edge = whole.data.slice(-whole.channels);
+  expect(edge).toEqual(around);
+  const corner = await whole.crop([0, 0, small.width - 1, small.height - 1]);
+  expect([...corner.data]).toEqual([...small.data]);
+});
+
 test('a path, a file URL, a web URL, a Blob and the contents are the same image', async () => {
   const path = pathOf('RGBA.png');
   const contents = readFileSync(path);
@@ -83,6 +101,11 @@ test('a path, a file URL, a web URL, a Blob and the contents are the same image'
   }
 });
 
+function transferred(bytes: Uint8Array): Uint8Array {
+  structuredClone(bytes.buffer, { transfer: [bytes.buffer as ArrayBuffer] });
+  return bytes;
+}
+
 describe('what is no image is refused by name', () => {
   const cases: [string, ImageInput, object][] = [
     [
@@ -97,6 +120,7 @@ describe('what is no image is refused by name', () => {
       { code: 'invalid_argument', message: expect.stringMatching('cannot be read') },
     ],
     ['nothing', new Uint8Array(0), { code: 'invalid_argument' }],
+    ['memory that was transferred', transferred(new Uint8Array(9)), { code: 'invalid_argument' }],
     ['half a file', readFileSync(pathOf('RGB.png')).subarray(0, 400), { code: 'invalid_argument' }],
     ['half an animation', readFileSync(pathOf('animated.gif')).subarray(0, 30), { code: 'invalid_argument' }],
     [

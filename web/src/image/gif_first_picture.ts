@@ -1,5 +1,6 @@
 // The first frame of a GIF as decoded by Pillow: transparent colours keep their red, green and blue, and pixels outside
-// the frame have the transparent colour, or else the first one.
+// the frame have the transparent colour, or else the first one. The picture has the size of the screen, or is larger if
+// the frame is; sharp takes screens of some usual sizes for wrong, and the frame for the picture.
 // Source: CompuServe 1990, Graphics Interchange Format 89a.
 
 import { copied } from '../support/copied.js';
@@ -10,6 +11,9 @@ interface Picture {
   top: number;
   width: number;
   height: number;
+  /** The size of the whole. */
+  columns: number;
+  rows: number;
   /** The colour outside the frame: red, green, blue. */
   around: Uint8Array;
 }
@@ -50,19 +54,23 @@ function pictureAt(bytes: Uint8Array, view: DataView, at: number, transparent: n
   const [left = 0, top = 0, width = 0, height = 0] = [1, 3, 5, 7].map((offset) => view.getUint16(at + offset, true));
   const table = view.getUint8(at + 9) & 0x80 ? at + 10 : 13;
   const colour = table + 3 * transparent;
-  return { left, top, width, height, around: bytes.subarray(colour, colour + 3) };
+  const columns = Math.max(view.getUint16(6, true), left + width);
+  const rows = Math.max(view.getUint16(8, true), top + height);
+  return { left, top, width, height, columns, rows, around: bytes.subarray(colour, colour + 3) };
 }
 
-/** The pixels with the outside colour around the frame. */
-export function surrounded(image: Pixels, { left, top, width, height, around }: Picture): Pixels {
-  const { data, channels } = image;
-  const row = new Uint8Array(image.width * channels).fill(255);
-  for (let x = 0; x < image.width; x++) row.set(around, x * channels);
-  const [start, end] = [left, left + width].map((x) => Math.min(x, image.width) * channels) as [number, number];
-  for (let y = 0; y < image.height; y++) {
-    const covered = y >= top && y < top + height;
-    data.set(covered ? row.subarray(0, start) : row, y * row.length);
-    if (covered) data.set(row.subarray(end), y * row.length + end);
+/** The whole: the frame of `image`, whose other pixels may be missing, with the outside colour around it. */
+export function surrounded(image: Pixels, { left, top, width, height, columns, rows, around }: Picture): Pixels {
+  const { channels } = image;
+  const data = new Uint8Array(columns * rows * channels);
+  const row = new Uint8Array(columns * channels).fill(255);
+  for (let x = 0; x < columns; x++) row.set(around, x * channels);
+  const shown = Math.min(width, image.width - left);
+  for (let y = 0; y < rows; y++) {
+    data.set(row, y * row.length);
+    if (y < top || y >= top + height) continue;
+    const from = y * image.width + left;
+    data.set(image.data.subarray(from * channels, (from + shown) * channels), (y * columns + left) * channels);
   }
-  return image;
+  return { data, width: columns, height: rows, channels };
 }

@@ -54,8 +54,8 @@ export async function decodeWithSharp(call: string, bytes: Uint8Array): Promise<
       expected: formats,
     });
   }
-  checkSize(call, width, height);
   const first = format === 'gif' ? withoutTransparency(bytes) : undefined;
+  checkSize(call, first?.picture.columns ?? width, first?.picture.rows ?? height);
   const upright = make(first?.file ?? bytes, options).autoOrient();
   const image = await (pixelsIn[space ?? ''] ?? colours)(upright, bytes).catch(unreadable);
   return first === undefined ? image : surrounded(image, first.picture);
