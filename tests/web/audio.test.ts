@@ -113,6 +113,17 @@ describe('WAV files', () => {
       const failure = await codeOf(() => read_audio(bytes));
       expect([failure.code, failure.message]).toEqual([code, expect.stringContaining(part)]);
     }
+    const fast = new File([wav({ rate: 2 ** 30 }).slice()], 'fast.wav');
+    for (const [rate, code, part] of [
+      [16000, 'unsupported', 'fast.wav'],
+      [0, 'invalid_argument', 'sampling rates'],
+    ] as const) {
+      const failure = await codeOf(() => read_audio(fast, rate));
+      expect([failure.code, failure.message]).toEqual([code, expect.stringContaining(part)]);
+    }
+    const gone = good.slice().buffer;
+    structuredClone(gone, { transfer: [gone] });
+    expect((await codeOf(() => read_audio(gone))).code).toBe('invalid_argument');
     for (const source of [null, 3, [1, 2], { data: [1], sampling_rate: 3 }, { data: new Float32Array(2) }]) {
       expect((await codeOf(() => read_audio(source as unknown as AudioInput))).code).toBe('invalid_argument');
     }

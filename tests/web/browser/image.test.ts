@@ -39,7 +39,11 @@ async function script(): Promise<string> {
 }
 
 beforeAll(async () => {
-  const files = { 'noise.png': png(rgba, width, height), 'gamma.png': png(rgba, width, height, 100000) };
+  const files = {
+    'noise.png': png(rgba, width, height),
+    'gamma.png': png(rgba, width, height, 100000),
+    'wide.png': png(new Uint8Array(4 * 70_000).fill(255), 70_000, 1), // Chromium's canvases end at 65535
+  };
   server = await FileServer.start(files, { page });
   other = await FileServer.start(files);
   browser = await launchChromium();
@@ -60,6 +64,11 @@ const sources: Record<string, string> = {
   'a Blob': "await (await fetch('/noise.png')).blob()",
   'a Blob of another gamma': "await (await fetch('/gamma.png')).blob()",
   'a File': "new File([await (await fetch('/noise.png')).blob()], 'noise.png')",
+  'resizable memory': `await fetch('/noise.png').then(async (answer) => {
+    const bytes = new Uint8Array(await answer.arrayBuffer());
+    const memory = new Uint8Array(new ArrayBuffer(bytes.length, { maxByteLength: 2 * bytes.length }));
+    memory.set(bytes);
+    return memory; })`,
   'an ImageBitmap': "await createImageBitmap(await (await fetch('/noise.png')).blob())",
   'an image element': "Object.assign(new Image(), { src: '/noise.png' })",
   'an ImageData': `new ImageData(Uint8ClampedArray.from([${rgba}]), ${width}, ${height})`,
@@ -135,24 +144,28 @@ it('what cannot be read is a typed error', async () => {
     tainted.getContext('2d').drawImage(foreign, 0, 0);
     const empty = document.createElement('canvas');
     empty.width = 0;
-    const all = [new Blob(['no image']), Object.assign(new Image(), { src: '/nothing.png' }), new Image(), foreign, tainted, empty];
+    const wide = await (await fetch('/wide.png')).blob();
+    const all = [new Blob(['no image']), wide, Object.assign(new Image(), { src: '/nothing.png' }), new Image(), foreign, tainted, empty];
     return Promise.all(all.map((one) => media.readImage('test', one).then(() => 'no error', (error) => error.code)));`);
-  expect(codes).toEqual(new Array(6).fill('invalid_argument'));
+  expect(codes).toEqual(new Array(7).fill('invalid_argument'));
 });
 
 it('sound files other than WAV are decoded at the rate that is asked for', async () => {
   const samples = Int16Array.from({ length: 16000 }, (_, i) =>
     Math.round(16000 * Math.sin((2 * Math.PI * 440 * i) / 16000)),
   );
-  const own = await inPage<number[]>(`
-    return [...await media.read_audio(new Blob([Uint8Array.from([${flac(samples)}])]))];`);
+  const [own = [], low = []] = await inPage<number[][]>(`
+    const file = new Blob([Uint8Array.from([${flac(samples)}])]);
+    return Promise.all([16000, 2000].map(async (rate) => [...await media.read_audio(file, rate)]));`);
   expect(own.length).toBe(samples.length);
   const worst = own.reduce((most, x, i) => Math.max(most, Math.abs(x - (samples[i] ?? 0) / 32768)), 0);
   expect(worst).toBeLessThanOrEqual(2 ** -16);
-  const code = await inPage<string>(
-    "return media.read_audio(new Blob(['no sound'])).then(() => 'no error', (error) => error.code);",
-  );
-  expect(code).toBe('unsupported');
+  expect(low.length).toBe(samples.length / 8); // a rate that the engine's decoder does not take
+  expect(Math.max(...low.slice(500, 1500))).toBeCloseTo(16000 / 32768, 2);
+  const codes = await inPage<string[]>(`
+    return Promise.all([16000, 0].map((rate) =>
+      media.read_audio(new Blob(['no sound']), rate).then(() => 'no error', (error) => error.code)));`);
+  expect(codes).toEqual(['unsupported', 'invalid_argument']);
 });
 
 it('an AudioBuffer is averaged and resampled', async () => {

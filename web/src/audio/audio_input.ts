@@ -1,12 +1,11 @@
 // Decodes audio inputs to mono samples at one rate.
 
 import type { Browser } from '../support/browser_types.js';
-import { copied } from '../support/copied.js';
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
 import { isA, isBlob } from '../support/kinds.js';
 import { abortable, checkOptions } from '../support/options.js';
 import { inSlices, runs, type Steps } from '../support/steps.js';
-import { resampled } from './sample_rate.js';
+import { checkRate, resampled } from './sample_rate.js';
 import { isWav, readWav, type Sound } from './wav.js';
 
 /**
@@ -37,9 +36,18 @@ export async function read_audio(
 ): Promise<Float32Array> {
   checkOptions('read_audio', options, ['signal']);
   const { signal } = options;
-  const sound = await abortable(soundOf(source, sampling_rate), signal);
-  return inSlices(atRate(sound, sampling_rate), signal);
+  checkRate(sampling_rate);
+  const read = async () =>
+    inSlices(atRate(await abortable(soundOf(source, sampling_rate), signal), sampling_rate), signal);
+  if (!isFile(source)) return read();
+  const { naming } = await import('../support/media_file.js'); // rarely needed
+  return naming(source, read());
 }
+
+type SoundFile = Extract<AudioInput, string | URL | Blob | ArrayBuffer | Uint8Array>;
+
+const isFile = (source: AudioInput): source is SoundFile =>
+  typeof source === 'string' || isA(source, 'URL', 'ArrayBuffer', 'Uint8Array') || isBlob(source);
 
 function* atRate({ channels, sampling_rate: from }: Sound, to: number): Steps<Float32Array> {
   return yield* resampled(yield* mono(channels), from, to);
@@ -47,12 +55,10 @@ function* atRate({ channels, sampling_rate: from }: Sound, to: number): Steps<Fl
 
 async function soundOf(source: AudioInput, rate: number): Promise<Sound> {
   if (isA(source, 'Float32Array')) return { channels: [source], sampling_rate: rate };
-  if (typeof source === 'string' || isA(source, 'URL') || isBlob(source)) {
-    const { naming, readMedia } = await import('../support/media_file.js'); // rarely needed
-    return naming(source, fileOf(await readMedia('read_audio', source), rate));
+  if (isFile(source)) {
+    const { readMedia } = await import('../support/media_file.js');
+    return fileOf(await readMedia('read_audio', source), rate);
   }
-  if (isA(source, 'ArrayBuffer')) return fileOf(new Uint8Array(source), rate);
-  if (isA(source, 'Uint8Array')) return fileOf(source, rate);
   if (isA(source, 'AudioBuffer')) return bufferOf(source);
   const { data, sampling_rate } = (source ?? {}) as { data?: unknown; sampling_rate?: unknown };
   if (isA(data, 'Float32Array') && typeof sampling_rate === 'number') return { channels: [data], sampling_rate };
@@ -70,9 +76,10 @@ async function fileOf(bytes: Uint8Array, rate: number): Promise<Sound> {
       'sound file: only WAV files are decoded here; pass samples as { data, sampling_rate }',
     );
   }
+  // decodeAudioData resamples to the context's rate; of others than these, engines refuse some and attenuate some.
+  const usual = rate >= 8000 && rate <= 96_000 ? rate : 48_000;
   try {
-    // decodeAudioData resamples to the context's rate and detaches its argument, hence the copy.
-    return bufferOf(await new OfflineAudioContext(1, 1, rate).decodeAudioData(copied(bytes).buffer));
+    return bufferOf(await new OfflineAudioContext(1, 1, usual).decodeAudioData(bytes.buffer as ArrayBuffer));
   } catch (cause) {
     throw new ClearformerError(
       'unsupported',

@@ -32,14 +32,17 @@ export function resample_audio(samples: Float32Array, from: number, to: number):
   return atOnce(resampled(samples, from, to));
 }
 
+/** Throws `invalid_argument` for what is no rate. */
+export function checkRate(rate: unknown): void {
+  if (Number.isInteger(rate) && (rate as number) > 0) return;
+  throw new ClearformerError('invalid_argument', `sampling rates are whole numbers > 0, not ${textOf(rate)}`, {
+    option: 'sampling_rate',
+  });
+}
+
 /** The same in steps. */
 export function* resampled(samples: Float32Array, from: number, to: number): Steps<Float32Array> {
-  for (const rate of [from, to]) {
-    if (Number.isInteger(rate) && rate > 0) continue;
-    throw new ClearformerError('invalid_argument', `sampling rates are whole numbers > 0, not ${textOf(rate)}`, {
-      option: 'sampling_rate',
-    });
-  }
+  for (const rate of [from, to]) checkRate(rate);
   if (from === to) return samples;
   if (Math.max(from / to, to / from) > mostRatio) {
     const range = `${Math.ceil(to / mostRatio)} to ${to * mostRatio}`;

@@ -1,18 +1,17 @@
 // Image files by name or contents, and their decoding in Node. Loaded on first use.
 
-import { isA, isBlob } from '../support/kinds.js';
-import { naming, readMedia } from '../support/media_file.js';
+import { isBlob } from '../support/kinds.js';
+import { type MediaFile, naming, readMedia } from '../support/media_file.js';
 import type { Pixels } from './pixels.js';
 import { decodeWithSharp } from './sharp_decoder.js';
 
 /** What `decode` makes of the file of a URL, a path or bytes; errors name the file. */
 export async function readFile(
   call: string,
-  file: string | URL | Blob | ArrayBuffer | Uint8Array,
+  file: MediaFile,
   decode: (file: Blob) => Promise<Pixels>,
 ): Promise<Pixels> {
-  const isNamed = typeof file === 'string' || isA(file, 'URL');
-  const blob = isBlob(file) ? file : new Blob([(isNamed ? await readMedia(call, file) : file) as BlobPart]);
+  const blob = isBlob(file) ? file : new Blob([(await readMedia(call, file)) as BlobPart]);
   return naming(file, decode(blob));
 }
 

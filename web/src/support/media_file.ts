@@ -1,17 +1,31 @@
 // Image and audio files: Blobs and URLs everywhere, paths in Node.
 
 import { send } from './config.js';
+import { copied } from './copied.js';
 import { ClearformerError, messageOf, unreadable } from './error.js';
 import { isA, isBlob } from './kinds.js';
 import { isNode, nodeModule, pathOf, urlOf } from './platform.js';
 
+/** A file by its contents, URL or path. */
+export type MediaFile = string | URL | Blob | ArrayBuffer | Uint8Array;
+
 /**
- * The bytes of a Blob, at a URL (http, https, data, blob, and with Node file) or, with Node, a path. Elsewhere a string
- * without a scheme is a URL relative to the page. Rejects with `file_not_found`, `network_error`, or
- * `invalid_argument`.
+ * The bytes, in memory of their own, of a file given as such, of a Blob, at a URL (http, https, data, blob, and with
+ * Node file) or, with Node, a path. Elsewhere a string without a scheme is a URL relative to the page. Rejects with
+ * `file_not_found`, `network_error`, or `invalid_argument`.
  */
-export async function readMedia(call: string, file: string | URL | Blob): Promise<Uint8Array> {
+export async function readMedia(call: string, file: MediaFile): Promise<Uint8Array> {
+  if (isA(file, 'ArrayBuffer', 'Uint8Array')) return fromMemory(call, file);
   return isBlob(file) ? fromBlob(call, file) : readNamed(call, file);
+}
+
+/** Memory that is shared or resizable is not taken by Blobs, memory that was transferred is none. */
+function fromMemory(call: string, contents: ArrayBuffer | Uint8Array): Uint8Array {
+  try {
+    return copied(isA(contents, 'ArrayBuffer') ? new Uint8Array(contents) : contents);
+  } catch (cause) {
+    throw new ClearformerError('invalid_argument', `${call}: the file cannot be read (${messageOf(cause)})`, {}, cause);
+  }
 }
 
 /** What `read` makes of a file's contents; its errors name the file. */
