@@ -30,7 +30,8 @@ export async function listCache(options: CacheListOptions = {}): Promise<CachedM
 
 /**
  * Removes the cached downloads of one source, or of all. Resolves to the number of bytes freed. On disk a `source` is
- * removed with its whole folder; without one, Python's downloads are kept.
+ * removed with its whole folder; without one, Python's downloads are kept. Rejects with `invalid_argument` if something
+ * cannot be removed, after everything else is.
  */
 export async function clearCache(options: CacheClearOptions = {}): Promise<number> {
   const cache_dir = checked('clearCache', options, ['cache_dir', 'source']);

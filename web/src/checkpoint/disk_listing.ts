@@ -1,5 +1,6 @@
 // Lists and removes what is cached on disk (Node).
 
+import { ClearformerError, messageOf } from '../support/error.js';
 import { nodeModule } from '../support/platform.js';
 import { downloadedMark } from './disk_shelf.js';
 import { givenCache, hubCache, webCache } from './hub_home.js';
@@ -87,20 +88,27 @@ async function bytesIn(folder: string): Promise<number> {
 
 /**
  * Removes one repository entirely, or from every repository what this package downloaded. Resolves to the number of
- * bytes freed.
+ * bytes freed. Rejects with `invalid_argument` if something cannot be removed, after everything else is.
  */
 export async function clearDisk(source: string | undefined, cacheDir: string | undefined): Promise<number> {
   const { rm } = nodeModule('node:fs/promises');
   const { basename, dirname, join } = nodeModule('node:path');
   let bytes = 0;
+  const failures: ClearformerError[] = [];
   for (const { source: found, folder } of await repositories(cacheDir)) {
     if (source !== undefined && source !== found) continue;
     const before = await bytesIn(folder);
-    if (source !== undefined) await rm(folder, { recursive: true, force: true });
-    else await clearDownloaded(folder);
-    await rm(join(dirname(folder), '.locks', basename(folder)), { recursive: true, force: true });
+    try {
+      if (source !== undefined) await rm(folder, { recursive: true, force: true });
+      else await clearDownloaded(folder);
+      await rm(join(dirname(folder), '.locks', basename(folder)), { recursive: true, force: true });
+    } catch (cause) {
+      const message = `clearCache: ${folder} could not be cleared (${messageOf(cause)})`;
+      failures.push(new ClearformerError('invalid_argument', message, { where: folder }, cause));
+    }
     bytes += before - (await bytesIn(folder));
   }
+  if (failures[0] !== undefined) throw failures[0];
   return bytes;
 }
 

@@ -1,6 +1,6 @@
 // The disk cache, shared with Python's huggingface_hub (Node).
 
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, unreadable } from '../support/error.js';
 import { nodeModule } from '../support/platform.js';
 import { lockFile } from './disk_lock.js';
 import { DiskRepository, type Origin } from './disk_repository.js';
@@ -25,20 +25,25 @@ export class DiskStore implements Store {
 
   async match(file: RemoteFile): Promise<KeptFile | undefined> {
     const blob = this.#repository.nameOf(file);
-    const kept = await this.#kept(this.#repository.blob(blob), file.size);
+    const readable = (path: string, current?: string) => this.#kept(path, file.size, current).catch(() => undefined); // another is fetched
+    const kept = await readable(this.#repository.blob(blob));
     if (kept !== undefined) await this.#register(file, blob).catch(() => {}); // a read-only folder
     if (kept !== undefined || file.commit === undefined) return kept;
     // Where links are impossible, Python moves the file to its commit.
-    return this.#kept(this.#repository.pointer(file.commit, file.name), file.size, blob);
+    return readable(this.#repository.pointer(file.commit, file.name), blob);
   }
 
-  /** The file at a path, with what the server tells: its size, and its version if it is not named by that. */
+  /**
+   * The file at a path, with what the server tells: its size, and its version if it is not named by that. Rejects if it
+   * may not be read.
+   */
   async #kept(path: string, told?: number | null, current?: string): Promise<KeptFile | undefined> {
     const { basename, dirname, relative, sep } = nodeModule('node:path');
-    const { realpath } = nodeModule('node:fs/promises');
-    const real = await realpath(path).catch(() => undefined);
+    const { access, constants, realpath } = nodeModule('node:fs/promises');
+    const real = await realpath(path).catch(noneOrUnreadable(path));
     const found = await sizeOf(real ?? path);
     if (real === undefined || found === undefined) return undefined;
+    await access(real, constants.R_OK).catch(noneOrUnreadable(path));
     const isBlob = basename(dirname(real)) === 'blobs';
     const name = isBlob ? basename(real) : relative(this.#repository.folder, path).replaceAll(sep, '--');
     const notes = new PieceNotes(this.#repository.pieces(name));
@@ -86,6 +91,12 @@ export class DiskStore implements Store {
       await nodeModule('node:fs/promises').rm(path, { force: true });
   }
 }
+
+/** Throws the error of a file that is there but cannot be read. */
+const noneOrUnreadable = (path: string) => (cause: unknown) => {
+  if (/^(ENOENT|ENOTDIR)$/.test((cause as { code?: string }).code ?? '')) return undefined;
+  throw unreadable(path, { where: path }, cause);
+};
 
 /** Rejects if the disk has less free space than a file needs, before anything is written. */
 async function requireSpace(folder: string, bytes: number): Promise<void> {

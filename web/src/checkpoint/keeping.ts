@@ -238,7 +238,7 @@ export async function* readKept(
   if (!(await kept.isSound(signal))) {
     const given = await repair.describe();
     tell();
-    await shelf.drop();
+    await shelf.drop().catch(() => {}); // a read-only folder
     return yield* download(given, await repair.open(given.file));
   }
   const pieces = new KeptPieces(kept, repair, tell);
@@ -262,6 +262,8 @@ class KeptPieces {
   readonly #kept: KeptFile;
   readonly #describe: () => Promise<Download>;
   #tell: () => void;
+  /** Whether a repaired piece could not be stored. */
+  #isLost = false;
 
   constructor(kept: KeptFile, { describe }: Repair, tell: () => void) {
     this.#kept = kept;
@@ -281,11 +283,14 @@ class KeptPieces {
     const fetched = await collected(bytesOf(file, { from, to: from + length }, place, signal), length);
     const expected = await shelf.digest(index);
     if (expected !== undefined && expected !== (await (await digests()).sha256Of(fetched))) {
-      await shelf.drop();
+      await shelf.drop().catch(() => {});
       const message = `${file.name}: ${file.href} and what is kept of it differ; nothing is kept any more: load it again`;
       throw new ClearformerError('integrity_mismatch', message, { file: file.name, where: file.href });
     }
-    await shelf.put(index, fetched).catch(() => {});
+    await shelf.put(index, fetched).catch((cause: unknown) => {
+      if (!this.#isLost) notKept(file.name, shelf.where, cause);
+      this.#isLost = true;
+    });
     return fetched;
   }
 }

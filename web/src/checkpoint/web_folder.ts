@@ -8,7 +8,7 @@ import type { Folder, SourceFile } from './folder.js';
 import { type Download, download, downloadWhole, notKept, readKept } from './keeping.js';
 import { lookUp, type Place, type RemoteFile, withChecksum } from './remote_file.js';
 import { browserCache, type CacheLike, ResponseStore } from './response_store.js';
-import { type KeptFile, pieceBytes, type Store } from './store.js';
+import { type KeptFile, pieceBytes, type Shelf, type Store } from './store.js';
 import { type TokenOption, tokenFor } from './token.js';
 
 /** Where downloads are cached: the platform's default, nowhere, or a cache of the caller's. */
@@ -53,8 +53,12 @@ export class WebFolder implements Folder {
     signal?.throwIfAborted();
     this.#store ??= this.#openStore();
     const store = await this.#store;
-    const known = await store?.find(name);
-    if (this.#options.local_files_only || (this.#immutable && known !== undefined))
+    const { local_files_only } = this.#options;
+    const known = await store?.find(name).catch((thrown: unknown) => {
+      if (local_files_only || !(thrown instanceof ClearformerError && thrown.code === 'file_not_found')) throw thrown;
+      return undefined; // what may not be read is fetched
+    });
+    if (local_files_only || (this.#immutable && known !== undefined))
       return known === 'absent' ? undefined : known && this.#keptFile(name, known, undefined);
     // Of weights an earlier load may have left pieces, and another tab may be downloading them.
     const whole = store === undefined || !name.endsWith('.safetensors');
@@ -132,7 +136,7 @@ export class WebFolder implements Folder {
   #keptFile(name: string, kept: KeptFile, remote: RemoteFile | undefined): SourceFile {
     const repairWith = (signal: AbortSignal | undefined) => ({
       describe: () => this.#describe(name, kept, remote, signal),
-      open: async (file: RemoteFile) => (await this.#store)?.open(file, signal),
+      open: async (file: RemoteFile) => openShelf(await this.#store, file, signal),
     });
     return {
       name,
@@ -188,15 +192,24 @@ export class WebFolder implements Folder {
     const place = await this.#access();
     if (first !== undefined) return yield* bytesOf(file, { from: 0, to: first }, place, signal);
     const given = { file: await withChecksum(file, place, signal), place, signal };
-    const shelf = await store?.open(file, signal).catch((thrown: unknown) => {
-      if (signal?.aborted) throw thrown;
-      notKept(file.name, 'the cache', thrown);
-      return undefined;
-    });
+    const shelf = await openShelf(store, file, signal);
     // Small files are verified before they are used.
     const { name, size } = file;
     if (size === null || size > pieceBytes || name.endsWith('.safetensors')) return yield* download(given, shelf);
     const bytes = await downloadWhole(given, size, shelf);
     if (bytes.byteLength > 0) yield bytes;
   }
+}
+
+/** The storage for a download, which goes on without, with a warning. */
+async function openShelf(
+  store: Store | undefined,
+  file: RemoteFile,
+  signal: AbortSignal | undefined,
+): Promise<Shelf | undefined> {
+  return store?.open(file, signal).catch((thrown: unknown) => {
+    if (signal?.aborted) throw thrown;
+    notKept(file.name, 'the cache', thrown);
+    return undefined;
+  });
 }
