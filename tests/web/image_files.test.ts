@@ -120,7 +120,7 @@ describe('what is no image is refused by name', () => {
       { code: 'invalid_argument', message: expect.stringMatching('cannot be read') },
     ],
     ['nothing', new Uint8Array(0), { code: 'invalid_argument' }],
-    ['memory that was transferred', transferred(new Uint8Array(9)), { code: 'invalid_argument' }],
+    ['memory that was transferred', transferred(new Uint8Array(9)), { code: 'file_not_found' }],
     ['half a file', readFileSync(pathOf('RGB.png')).subarray(0, 400), { code: 'invalid_argument' }],
     ['half an animation', readFileSync(pathOf('animated.gif')).subarray(0, 30), { code: 'invalid_argument' }],
     [

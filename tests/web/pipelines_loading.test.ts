@@ -336,6 +336,7 @@ describe('what is refused', () => {
     ['speech', [sound(0, 900)], { language: 'latin' }, 'invalid_argument', 'latin'],
     ['speech', [sound(0, 900)], { task: 'sing' }, 'invalid_argument', 'task'],
     ['speech', [sound(0, 1700)], {}, 'invalid_argument', 'chunk_length_s'],
+    ['speech', [sound(0, 1601)], {}, 'invalid_argument', '1.1 seconds, the model reads 1 at once'],
     ['speech', [sound(0, 1700)], { chunk_length_s: 2 }, 'invalid_argument', 'chunk_length_s'],
     ['speech', [sound(0, 1700)], { chunk_length_s: 1, stride_length_s: 0.5 }, 'invalid_argument', 'stride_length_s'],
     ['speech', [sound(0, 900)], { stride_length_s: 0.5 }, 'invalid_argument', 'chunk_length_s'],

@@ -3,6 +3,7 @@
 import type { Browser } from '../support/browser_types.js';
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
 import { isA, isBlob } from '../support/kinds.js';
+import type { MediaFile } from '../support/media_file.js';
 import { abortable, checkOptions } from '../support/options.js';
 import { inSlices, runs, type Steps } from '../support/steps.js';
 import { checkRate, resampled } from './sample_rate.js';
@@ -37,28 +38,21 @@ export async function read_audio(
   checkOptions('read_audio', options, ['signal']);
   const { signal } = options;
   checkRate(sampling_rate);
-  const read = async () =>
-    inSlices(atRate(await abortable(soundOf(source, sampling_rate), signal), sampling_rate), signal);
-  if (!isFile(source)) return read();
-  const { naming } = await import('../support/media_file.js'); // rarely needed
-  return naming(source, read());
+  const read = async (sound: Promise<Sound>) => inSlices(atRate(await abortable(sound, signal), sampling_rate), signal);
+  if (typeof source === 'string' || isA(source, 'URL', 'ArrayBuffer', 'Uint8Array') || isBlob(source)) {
+    const { naming, readMedia } = await import('../support/media_file.js'); // rarely needed
+    const file = readMedia('read_audio', source);
+    return naming(source, read(file.then((bytes) => fileOf(bytes, sampling_rate))));
+  }
+  return read(soundOf(source, sampling_rate));
 }
-
-type SoundFile = Extract<AudioInput, string | URL | Blob | ArrayBuffer | Uint8Array>;
-
-const isFile = (source: AudioInput): source is SoundFile =>
-  typeof source === 'string' || isA(source, 'URL', 'ArrayBuffer', 'Uint8Array') || isBlob(source);
 
 function* atRate({ channels, sampling_rate: from }: Sound, to: number): Steps<Float32Array> {
   return yield* resampled(yield* mono(channels), from, to);
 }
 
-async function soundOf(source: AudioInput, rate: number): Promise<Sound> {
+async function soundOf(source: Exclude<AudioInput, MediaFile>, rate: number): Promise<Sound> {
   if (isA(source, 'Float32Array')) return { channels: [source], sampling_rate: rate };
-  if (isFile(source)) {
-    const { readMedia } = await import('../support/media_file.js');
-    return fileOf(await readMedia('read_audio', source), rate);
-  }
   if (isA(source, 'AudioBuffer')) return bufferOf(source);
   const { data, sampling_rate } = (source ?? {}) as { data?: unknown; sampling_rate?: unknown };
   if (isA(data, 'Float32Array') && typeof sampling_rate === 'number') return { channels: [data], sampling_rate };

@@ -94,7 +94,7 @@ export async function clearDisk(source: string | undefined, cacheDir: string | u
   const { rm } = nodeModule('node:fs/promises');
   const { basename, dirname, join } = nodeModule('node:path');
   let bytes = 0;
-  const failures: ClearformerError[] = [];
+  let failure: ClearformerError | undefined;
   for (const { source: found, folder } of await repositories(cacheDir)) {
     if (source !== undefined && source !== found) continue;
     const before = await bytesIn(folder);
@@ -104,11 +104,11 @@ export async function clearDisk(source: string | undefined, cacheDir: string | u
       await rm(join(dirname(folder), '.locks', basename(folder)), { recursive: true, force: true });
     } catch (cause) {
       const message = `clearCache: ${folder} could not be cleared (${messageOf(cause)})`;
-      failures.push(new ClearformerError('invalid_argument', message, { where: folder }, cause));
+      failure ??= new ClearformerError('invalid_argument', message, { where: folder }, cause);
     }
     bytes += before - (await bytesIn(folder));
   }
-  if (failures[0] !== undefined) throw failures[0];
+  if (failure !== undefined) throw failure;
   return bytes;
 }
 

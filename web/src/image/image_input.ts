@@ -89,7 +89,7 @@ export function emptyCanvas(width: number, height: number): OffscreenCanvasRende
   // Software rendering: a graphics card's result may differ in the last bit.
   const context = new OffscreenCanvas(width, height).getContext('2d', { willReadFrequently: true });
   context?.fillRect(0, 0, 1, 1);
-  if (!context?.getImageData(0, 0, 1, 1).data[3]) throw new Error(`there is no canvas of ${width} x ${height} pixels`);
+  if (!context?.getImageData(0, 0, 1, 1).data[3]) throw new Error(`no canvas of ${width} x ${height} pixels`);
   context.clearRect(0, 0, 1, 1);
   return context;
 }

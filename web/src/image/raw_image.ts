@@ -199,17 +199,14 @@ export class RawImage implements ImagePixels {
 
   /** An OffscreenCanvas with the image; throws `unsupported` if there is none, or none of this size. */
   toCanvas(): Browser<'OffscreenCanvas'> {
-    if (typeof OffscreenCanvas !== 'function') {
-      const instead = 'use toBlob, save or toTensor';
-      throw new ClearformerError('unsupported', `RawImage.toCanvas: there is no canvas here; ${instead}`);
-    }
     const { data, width, height } = this.clone().rgba();
     try {
       const context = emptyCanvas(width, height);
       context.putImageData(new ImageData(new Uint8ClampedArray(data), width, height), 0, 0);
       return context.canvas;
     } catch (cause) {
-      throw new ClearformerError('unsupported', `RawImage.toCanvas: ${messageOf(cause)}`, {}, cause);
+      const message = `RawImage.toCanvas: ${messageOf(cause)}; use toTensor`;
+      throw new ClearformerError('unsupported', message, {}, cause);
     }
   }
   /**

@@ -176,7 +176,7 @@ export class AutomaticSpeechRecognitionPipeline extends Pipeline<
       throw refusedOption(this.task, 'stride_length_s', 'needs chunk_length_s');
     }
     if (samples.length <= most * rate || times !== 'none') return [{ samples, left: 0, right: 0 }];
-    const seconds = (samples.length / rate).toFixed(1);
+    const seconds = (Math.ceil((10 * samples.length) / rate) / 10).toFixed(1); // more than `most`
     throw new ClearformerError(
       'invalid_argument',
       `${this.task}: the sound has ${seconds} seconds, the model reads ${most} at once: pass chunk_length_s, or return_timestamps`,

@@ -24,7 +24,7 @@ function fromMemory(call: string, contents: ArrayBuffer | Uint8Array): Uint8Arra
   try {
     return copied(isA(contents, 'ArrayBuffer') ? new Uint8Array(contents) : contents);
   } catch (cause) {
-    throw new ClearformerError('invalid_argument', `${call}: the file cannot be read (${messageOf(cause)})`, {}, cause);
+    throw unreadable(`${call}: the file`, {}, cause);
   }
 }
 
