@@ -261,9 +261,7 @@ export async function* readKept(
 class KeptPieces {
   readonly #kept: KeptFile;
   readonly #describe: () => Promise<Download>;
-  #tell: () => void;
-  /** Whether a repaired piece could not be stored. */
-  #isLost = false;
+  #tell: (() => void) | undefined;
 
   constructor(kept: KeptFile, { describe }: Repair, tell: () => void) {
     this.#kept = kept;
@@ -277,8 +275,9 @@ class KeptPieces {
     const piece = await shelf.get(index);
     if (piece?.byteLength === length) return piece;
     const { file, place, signal } = await this.#describe();
-    this.#tell();
-    this.#tell = () => {};
+    const tell = this.#tell; // of the first piece
+    this.#tell = undefined;
+    tell?.();
     const from = index * pieceBytes;
     const fetched = await collected(bytesOf(file, { from, to: from + length }, place, signal), length);
     const expected = await shelf.digest(index);
@@ -287,10 +286,7 @@ class KeptPieces {
       const message = `${file.name}: ${file.href} and what is kept of it differ; nothing is kept any more: load it again`;
       throw new ClearformerError('integrity_mismatch', message, { file: file.name, where: file.href });
     }
-    await shelf.put(index, fetched).catch((cause: unknown) => {
-      if (!this.#isLost) notKept(file.name, shelf.where, cause);
-      this.#isLost = true;
-    });
+    await shelf.put(index, fetched).catch((cause: unknown) => tell && notKept(file.name, shelf.where, cause));
     return fetched;
   }
 }

@@ -55,7 +55,7 @@ export class WebFolder implements Folder {
     const store = await this.#store;
     const { local_files_only } = this.#options;
     const known = await store?.find(name).catch((thrown: unknown) => {
-      if (local_files_only || !(thrown instanceof ClearformerError && thrown.code === 'file_not_found')) throw thrown;
+      if (local_files_only || (thrown as ClearformerError).code !== 'file_not_found') throw thrown;
       return undefined; // what may not be read is fetched
     });
     if (local_files_only || (this.#immutable && known !== undefined))

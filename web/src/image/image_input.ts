@@ -86,12 +86,18 @@ export function drawn(call: string, source: ImageBitmap | HTMLCanvasElement | Of
 
 /** The context of a new canvas; throws for a size of which engines draw nothing, some of them silently. */
 export function emptyCanvas(width: number, height: number): OffscreenCanvasRenderingContext2D {
-  // Software rendering: a graphics card's result may differ in the last bit.
-  const context = new OffscreenCanvas(width, height).getContext('2d', { willReadFrequently: true });
-  context?.fillRect(0, 0, 1, 1);
-  if (!context?.getImageData(0, 0, 1, 1).data[3]) throw new Error(`no canvas of ${width} x ${height} pixels`);
-  context.clearRect(0, 0, 1, 1);
-  return context;
+  try {
+    // Software rendering: a graphics card's result may differ in the last bit.
+    const context = new OffscreenCanvas(width, height).getContext('2d', { willReadFrequently: true });
+    context?.fillRect(0, 0, 1, 1);
+    if (context?.getImageData(0, 0, 1, 1).data[3]) {
+      context.clearRect(0, 0, 1, 1);
+      return context;
+    }
+  } catch {
+    // Others throw.
+  }
+  throw new Error(`no canvas of ${width} x ${height} pixels`);
 }
 
 function unreadable(call: string, cause: unknown): ClearformerError {
