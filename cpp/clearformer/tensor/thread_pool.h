@@ -12,7 +12,8 @@ namespace clearformer {
 std::size_t num_threads();
 
 /// Resizes the pool to the nearest of 1 … kMaxThreads; if the system refuses a thread it stays smaller, as num_threads()
-/// reports. Waits for a running loop; must not be called inside one.
+/// reports. Must not be called inside a loop, nor while another thread computes: what that has allocated for
+/// num_threads() workers would be too little.
 /// In WebAssembly the threads must already be serving (see embedded_threads.h); without shared memory there is
 /// always one.
 void set_num_threads(std::size_t count);
