@@ -33,7 +33,7 @@ void check_tokens(const char* option, TokenSpan ids, std::size_t vocabulary) {
 // Whether the sequence's last token would complete the sequence if it came next.
 bool completes(TokenSpan sequence, TokenSpan tokens) {
   if (sequence.size() == 1) return true;
-  if (sequence.size() > tokens.size()) return false;  // upstream's off-by-one
+  if (sequence.size() - 1 >= tokens.size()) return false;  // empty, or upstream's off-by-one
   const TokenSpan last = tokens.last(sequence.size() - 1);
   return std::equal(last.begin(), last.end(), sequence.begin());
 }
@@ -56,7 +56,7 @@ void apply_repetition_penalty(Scores scores, TokenSpan seen, double penalty) {
 }
 
 void forbid_repeated_ngrams(Scores scores, TokenSpan tokens, TokenSpan seen, std::size_t size) {
-  if (tokens.size() + 1 < size || seen.size() < size) return;
+  if (size - 1 > tokens.size() || seen.size() < size) return;  // size 0 exceeds them, too
   const TokenSpan last = tokens.last(size - 1);
   for (std::size_t start = 0; start + size <= seen.size(); ++start) {
     if (std::equal(last.begin(), last.end(), seen.begin() + static_cast<std::ptrdiff_t>(start))) {
@@ -71,7 +71,7 @@ void apply_sequence_bias(Scores scores, TokenSpan tokens,
   for (const bool single : {true, false}) {  // upstream's order: float sums depend on it
     for (const auto& [sequence, bias] : biases) {
       if ((sequence.size() == 1) == single && completes(sequence, tokens)) {
-        sums[static_cast<std::size_t>(sequence.back())] += bias;
+        for_each_score(sums, TokenSpan(sequence).last(1), [&](float& sum) { sum += bias; });
       }
     }
   }
@@ -131,14 +131,14 @@ void keep_times_in_order(Scores scores, TokenSpan written, const TimeTokens& tok
       rule_out(times.first(past + (last && !pair ? 0 : 1)));
     }
   }
-  const float top = *std::max_element(times.begin(), times.end());
+  const float top = highest(times);
   double sum = 0.0;
   for (const float score : times) sum += portable_exp(static_cast<double>(score) - top);
-  if (top + portable_log(sum) > *std::max_element(text.begin(), text.end())) rule_out(text);
+  if (top + portable_log(sum) > highest(text)) rule_out(text);
 }
 
 void normalize(Scores scores) {
-  const float top = *std::max_element(scores.begin(), scores.end());
+  const float top = highest(scores);
   double sum = 0.0;
   for (const float score : scores) sum += portable_exp(static_cast<double>(score) - top);
   const double log_sum = portable_log(sum);

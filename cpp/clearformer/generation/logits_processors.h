@@ -39,7 +39,8 @@ void remove_invalid_values(Scores scores);
 void apply_length_decay(Scores scores, TokenSpan ids, double factor, std::size_t steps);
 /// Whisper's rules for timestamp tokens, which are the ids from `first` up: the text begins with a timestamp, at most
 /// `latest` after the first one; they come in pairs, except before the end token (`end`; ids below it are text); they
-/// never decrease; and if together they are more probable than any other token, one of them is chosen.
+/// never decrease; and if together they are more probable than any other token, one of them is chosen. Of V tokens
+/// `first` is one from 1 on, and `end` at most V.
 struct TimeTokens {
   std::size_t first, end;
   std::optional<std::size_t> latest;

@@ -182,6 +182,15 @@ TokenIds row_of(const Tensor& ids, std::size_t row) {
 }
 
 // All processors of upstream's list for these options, in its order, as in a sampling search.
+TEST(LogitsProcessors, RulesWithoutTokensOrBeyondTheVocabularyChangeNothing) {
+  const TokenIds tokens = {0, 1, 0};
+  std::vector<float> scores = {1, 2, 3};
+  apply_sequence_bias(scores, tokens, {{{}, 1.0f}, {{3}, 1.0f}, {{-1}, 1.0f}});
+  forbid_words(scores, tokens, {{}, {3}}, {});
+  forbid_repeated_ngrams(scores, tokens, tokens, 0);
+  EXPECT_EQ(scores, (std::vector<float>{1, 2, 3}));
+}
+
 TEST(LogitsProcessors, EqualTheReference) {
   const Fixture fixture("generation");
   std::size_t compared = 0;

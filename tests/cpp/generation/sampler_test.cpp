@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "clearformer/generation/logits_processors.h"
 #include "support/expect_error.h"
 #include "support/random.h"
 
@@ -226,8 +227,20 @@ TEST(Narrowing, StandsNaN) {
   }
 }
 
-TEST(Sampler, WithoutScoresThereIsNoLargest) {
-  expect_error(ErrorCode::invalid_argument, {"no scores"}, [] { largest({}); });
+TEST(Sampler, WithoutScoresThereIsNothingToChoose) {
+  const auto refuses = [](auto call) {
+    expect_error(ErrorCode::invalid_argument, {"no scores"}, [&] { call(Scores()); });
+  };
+  refuses([](Scores none) { largest(none); });
+  refuses([](Scores none) { Sampler(1).draw(none); });
+  refuses([](Scores none) { Sampler(1).draw(none, 2); });
+  refuses([](Scores none) { apply_top_p(none, 0.5); });
+  refuses([](Scores none) { apply_min_p(none, 0.5); });
+  refuses([](Scores none) { apply_typical(none, 0.5); });
+  refuses([](Scores none) { apply_epsilon_cutoff(none, 0.5); });
+  refuses([](Scores none) { apply_eta_cutoff(none, 0.5); });
+  refuses([](Scores none) { apply_top_h(none, 0.5); });
+  refuses([](Scores none) { normalize(none); });
 }
 
 }  // namespace
