@@ -42,6 +42,13 @@ bool contains(TokenSpan ids, std::int32_t id) {
   return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
 
+// ln Σ exp(score - top)
+double log_sum(std::span<const float> scores, float top) {
+  double sum = 0.0;
+  for (const float score : scores) sum += portable_exp(static_cast<double>(score) - top);
+  return portable_log(sum);
+}
+
 }  // namespace
 
 void apply_repetition_penalty(Scores scores, TokenSpan seen, double penalty) {
@@ -131,19 +138,15 @@ void keep_times_in_order(Scores scores, TokenSpan written, const TimeTokens& tok
       rule_out(times.first(past + (last && !pair ? 0 : 1)));
     }
   }
-  const float top = highest(times);
-  double sum = 0.0;
-  for (const float score : times) sum += portable_exp(static_cast<double>(score) - top);
-  if (top + portable_log(sum) > highest(text)) rule_out(text);
+  const float top = top_score(times);
+  if (top + log_sum(times, top) > top_score(text)) rule_out(text);
 }
 
 void normalize(Scores scores) {
-  const float top = highest(scores);
-  double sum = 0.0;
-  for (const float score : scores) sum += portable_exp(static_cast<double>(score) - top);
-  const double log_sum = portable_log(sum);
+  const float top = top_score(scores);
+  const double log_total = log_sum(scores, top);
   for (float& score : scores) {
-    score = static_cast<float>(static_cast<double>(score) - top - log_sum);
+    score = static_cast<float>(static_cast<double>(score) - top - log_total);
   }
 }
 

@@ -16,7 +16,7 @@ constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
 // exp(score - max), in double, unnormalised.
 std::vector<double> relative_probabilities(std::span<const float> scores) {
-  const float top = highest(scores);
+  const float top = top_score(scores);
   std::vector<double> weights(scores.size());
   for (std::size_t i = 0; i < scores.size(); ++i) {
     weights[i] = portable_exp(static_cast<double>(scores[i]) - static_cast<double>(top));
@@ -122,7 +122,7 @@ void apply_typical(Scores scores, double mass, std::size_t tokens_to_keep) {
   if (mass >= 1.0) return;
   const std::vector<double> probability = probabilities(scores);
   const double entropy = entropy_of(probability);
-  const double top = highest(scores);
+  const double top = top_score(scores);
   const double log_top = portable_log(*std::max_element(probability.begin(), probability.end()));
   std::vector<float> distance(scores.size());
   for (std::size_t i = 0; i < scores.size(); ++i) {
@@ -189,13 +189,13 @@ std::vector<std::size_t> best(std::span<const float> scores, std::size_t count) 
   return found;
 }
 
-float highest(std::span<const float> scores) {
+float top_score(std::span<const float> scores) {
   if (scores.empty()) fail(ErrorCode::invalid_argument, "generate: there are no scores");
   return *std::max_element(scores.begin(), scores.end());
 }
 
 std::int32_t largest(std::span<const float> scores) {
-  highest(scores);
+  top_score(scores);
   const std::size_t index = best(scores, 1).front();
   check_not_nan(scores, index);
   return static_cast<std::int32_t>(index);

@@ -34,8 +34,8 @@ void apply_top_h(Scores scores, double share);
 void narrow(Scores scores, const GenerationConfig& config, std::size_t tokens_to_keep);
 
 /// The highest of the scores; throws invalid_argument if there are none.
-float highest(std::span<const float> scores);
-/// Index of the largest score; ties go to the first. Throws like highest and check_not_nan.
+float top_score(std::span<const float> scores);
+/// Index of the largest score; ties go to the first. Throws like top_score and check_not_nan.
 std::int32_t largest(std::span<const float> scores);
 /// Throws invalid_argument if the best of `scores` is none: all are NaN or, at least one of them NaN, ruled out (-∞).
 void check_not_nan(std::span<const float> scores, std::size_t best_index);
