@@ -100,6 +100,7 @@ class Trace {
   /// Calls the function at every matching hook point; the model continues with what it writes. Edits run in the order
   /// they were added, before the value is captured. `backward` is called with the gradient of what the function wrote
   /// and writes that of what it was given; without it, a differentiated pass refuses functions that change a value.
+  /// Neither may add edits.
   void edit(std::string pattern, Function function, Function backward = {});
   /// Throws invalid_argument for an op whose value is missing or superfluous.
   /// During the pass: invalid_argument for rows, heads, positions and features that do not exist, shape_mismatch for
