@@ -188,7 +188,7 @@ Tensor layer_norm(const TensorView& x, std::size_t axes, const TensorView* weigh
   const std::size_t features = inner.elements();
   Tensor result(x.shape());
   const std::size_t rows = x.shape().outer(axes);
-  std::vector<float> scale(rows);
+  std::vector<float> scale(room_for(rows));
   kernels::center_rows(x.f32(), result.f32(), scale.data(), rows, features, eps);
   kernels::divide_rows(result.f32(), scale.data(), result.f32(), rows, features);
   kernels::scale_shift_rows(result.f32(), factor, shift, result.f32(), rows, features);
@@ -201,7 +201,7 @@ Tensor rms_norm(const TensorView& x, std::size_t axes, const TensorView* weight,
   const std::size_t features = inner.elements();
   Tensor result(x.shape());
   const std::size_t rows = x.shape().outer(axes);
-  std::vector<float> scale(rows);
+  std::vector<float> scale(room_for(rows));
   kernels::root_mean_square(x.f32(), scale.data(), rows, features, eps);
   kernels::divide_rows(x.f32(), scale.data(), result.f32(), rows, features);
   kernels::scale_shift_rows(result.f32(), factor, nullptr, result.f32(), rows, features);

@@ -77,7 +77,7 @@ class BucketRows {
  public:
   BucketRows(const Buckets& bucket, const RelativeSpan& span)
       : nearest_(-static_cast<std::int64_t>(span.query_offset + span.queries) + 1),
-        rows_(span.queries == 0 || span.keys == 0 ? 0 : span.queries + span.keys - 1) {
+        rows_(span.queries == 0 || span.keys == 0 ? 0 : room_for(span.queries + span.keys - 1)) {
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       rows_[i] = static_cast<std::size_t>(bucket.of(nearest_ + static_cast<std::int64_t>(i)));
     }

@@ -87,6 +87,12 @@ TEST(AddressSpace, NumbersBeyondItAreRefusedAtOnce) {
     expect_error(kTooMuch, {}, [&] { RotaryEmbedding{proportional}; });
     expect_error(kTooMuch, {}, [&] { FourierTransform{count}; });
     expect_error(kTooMuch, {}, [&] { KeyValueCache(count, 8); });
+    const TensorView rows(nullptr, DType::f32, {count, 0});
+    expect_error(kTooMuch, {}, [&] { layer_norm(rows, 1, nullptr, nullptr, 1e-5f); });
+    expect_error(kTooMuch, {}, [&] { rms_norm(rows, 1, nullptr, 1e-5f); });
+    const Tensor no_heads({32, 0});
+    expect_error(kTooMuch, {},
+                 [&] { relative_position_bias(no_heads, {}, {count / 2, count / 2, 0}); });
     LogMelConfig long_frames, many_filters;
     long_frames.n_fft = many_filters.feature_size = count;
     expect_error(kTooMuch, {}, [&] { mel_filter_bank(long_frames); });
