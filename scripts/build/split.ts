@@ -10,6 +10,7 @@ import { callsOfFirst } from '../../web/src/runtime/first_calls.js';
 import { query, run, SetupError, step } from '../toolchain/progress.js';
 import type { WasmTools } from '../toolchain.js';
 import { digestOf, inProject, unlessFresh } from './fresh.js';
+import { namedByOrder } from './function_order.js';
 
 /** The two files of a build; `program` is its path without extension. */
 export const partsOf = (program: string): { first: string; second: string } => ({
@@ -93,7 +94,7 @@ const features = [
 /** `build` is the digest by which the package recognises files of different builds. */
 async function split(program: string, build: string, binaryen: string): Promise<void> {
   const whole = `${program}.wasm`;
-  // Functions whose names are alike have code that is alike: side by side they take less when compressed.
+  // In one order whatever the build, so that what becomes of the second file is the same.
   const sorted = `${program}.sorted.wasm`;
   const sort = ['--print-call-graph', '--reorder-functions-by-name', '--debuginfo', '-o', sorted];
   const graph = await run(join(binaryen, 'wasm-opt'), [whole, ...features, ...sort]);
@@ -109,11 +110,15 @@ async function split(program: string, build: string, binaryen: string): Promise<
     `--primary-output=${first}`,
     `--secondary-output=${second}`,
   ]);
+  const optimise = async (file: string, ...passes: readonly string[]): Promise<void> => {
+    writeFileSync(file, namedByOrder(readFileSync(file)));
+    const order = '--reorder-functions-by-name';
+    await run(join(binaryen, 'wasm-opt'), [file, ...features, ...passes, order, '-o', file]);
+  };
   // What the split left behind, such as types and locals of functions that are in the other file.
-  await run(join(binaryen, 'wasm-opt'), [second, ...features, '-Oz', '--converge', '-o', second]);
+  await optimise(second, '-Oz', '--converge');
   // The last step of -Oz, which takes effect in the program that writes the file.
-  const written = ['--optimize-level=2', '--shrink-level=2', '--optimize-stack-ir'];
-  await run(join(binaryen, 'wasm-opt'), [first, ...features, ...written, '-o', first]);
+  await optimise(first, '--optimize-level=2', '--shrink-level=2', '--optimize-stack-ir');
 }
 
 function requireSameSecond(programs: readonly string[]): void {
@@ -129,9 +134,10 @@ function requireSameSecond(programs: readonly string[]): void {
 export async function splitModules(programs: readonly string[], { root, env }: WasmTools): Promise<void> {
   const home = await query(join(root, 'em-config'), ['BINARYEN_ROOT'], { env });
   const whole = programs.map((program) => `${program}.wasm`);
+  const sources = ['scripts/build/split.ts', 'scripts/build/function_order.ts', 'web/src/runtime/first_calls.ts'];
   const recipe = {
     stamp: inProject('build/split.stamp'),
-    digest: digestOf([...whole, inProject('scripts/build/split.ts'), inProject('web/src/runtime/first_calls.ts')]),
+    digest: digestOf([...whole, ...sources.map((name) => inProject(name))]),
     outputs: programs.flatMap((program) => Object.values(partsOf(program))),
   };
   await unlessFresh(recipe, async () => {
