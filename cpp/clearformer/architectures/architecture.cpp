@@ -8,7 +8,7 @@ Task task_of(const ConfigReader& config) {
   const Task usual = architecture_of(config).usual_task;
   for (const std::string& name : config.texts("architectures")) {
     const std::optional<Task> task = task_of_class(name);
-    if (task == Task::seq2seq_lm && usual == Task::causal_lm) break;  // Gemma 3
+    if (task == Task::seq2seq_lm && usual == Task::causal_lm) break;  // reads images, too (Gemma 3)
     if (task) return *task;
     config.refuse(ErrorCode::unsupported, "architectures", "names ", name,
                   ", whose head is not known");

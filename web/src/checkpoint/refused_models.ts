@@ -11,7 +11,7 @@ const images = 'images as input of a language model';
 const sound = 'convolutions over samples of sound';
 const convolutions = 'convolutions or windows over images';
 const variant = 'parts that differ from those of its relatives';
-const half = 'one tower of two';
+const half = 'an architecture of one tower alone';
 
 /** Model types of the Hub by what they need and no architecture here has, each with the nearest supported type. */
 const refused: Readonly<Record<string, Readonly<Record<string, string>>>> = {

@@ -48,7 +48,7 @@ export function makeProgram(context: Context): Command {
       writeErr: (text) => void process.stderr.write(text),
       outputError: (text, write) => write(text.replace(/^error: /, 'clearformer: ')),
     })
-    .configureHelp({ helpWidth: Math.min(120, process.stdout.columns ?? 120) });
+    .configureHelp({ helpWidth: Math.min(120, process.stdout.columns || 120) });
   program.description(about).version(version, '--version', 'print the version').addHelpText('after', after);
   program.helpOption('-h, --help', 'print this help');
   program.usage('COMMAND SOURCE [options]');

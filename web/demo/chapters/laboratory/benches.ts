@@ -228,8 +228,11 @@ function exportBench(figure: FigureLaboratory, { subject, hook }: Extract<Result
   const { labels } = figure.words;
   const info = subject.model.info();
   const facts = {
-    ...{ version: info.version, simd: instructionsOf(info), threads: info.threads.used },
-    ...{ wasm: `${info.wasmBytes} B`, heap: `${info.heapBytes} B` },
+    version: info.version,
+    simd: instructionsOf(info),
+    threads: info.threads.used,
+    wasm: `${info.wasmBytes} B`,
+    heap: `${info.heapBytes} B`,
   };
   return html`<h3>${labels.exportAll}</h3>
     <div class="row">${(['safetensors', 'json', 'npy'] as const).map((format) => html`<button type="button" class="chip" @click=${() => void save(figure, subject, hook, format)}>${labels[format]}</button>`)}</div>
