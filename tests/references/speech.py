@@ -66,6 +66,8 @@ def tiny_calls():
     for seed, length in ((0, 1400), (3, 1600)):
         yield (seed, length), {"language": "en", "num_beams": 3}, {"return_timestamps": True}
         yield (seed, length), {"language": "en", "num_beams": 3}, {"return_timestamps": "word"}
+    # In chunks whose times lie between two hundredths of a second.
+    yield (418, 5130), {"language": "en"}, {"return_timestamps": True, "chunk_length_s": 1, "stride_length_s": [0.125, 0]}
 
 
 def add_tiny(group, out):

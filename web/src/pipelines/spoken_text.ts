@@ -48,7 +48,8 @@ interface Segment {
   tokens: Token[];
 }
 
-const toHundredths = (seconds: number): number => Number(seconds.toFixed(2));
+/** As in Python: what is between two hundredths (n + 1/8, n + 5/8) becomes the even one. */
+const toHundredths = (seconds: number): number => Number((seconds - ((seconds * 8) % 4 === 1 ? 0.001 : 0)).toFixed(2));
 const isEarlier = (left: Token, right: Token) =>
   left.start < right.start || (left.start === right.start && left.end <= right.end);
 
