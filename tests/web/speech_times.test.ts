@@ -169,6 +169,15 @@ describe('what is asked for', () => {
     expect(await one(sound(0, 1400))).toEqual(await other(sound(0, 1400)));
   });
 
+  it('the first token is the one that is given', async () => {
+    const generation_config = { ...tiny.generation_config, decoder_start_token_id: 8 };
+    await using one = await pipeline('automatic-speech-recognition', filesOf({ ...tiny, generation_config }), here);
+    await using other = await pipeline('automatic-speech-recognition', files(), here);
+    const wanted = await one(sound(0, 1400), { language: 'en' });
+    expect(await other(sound(0, 1400), { language: 'en', decoder_start_token_id: 8n })).toEqual(wanted);
+    expect(await other(sound(0, 1400), { language: 'en' })).not.toEqual(wanted);
+  });
+
   it('forced_decoder_ids name language and task, those of generation_config.json before those of config.json', async () => {
     const spoken = async (generation: unknown, config: unknown, options: object = {}) => {
       const generation_config = { ...tiny.generation_config, forced_decoder_ids: generation };

@@ -64,12 +64,12 @@ export interface WhisperPrompt {
 export async function whisperPrompt(
   model: SpeechModel,
   input_features: Tensor<'float32'>,
-  given: SpeechTask & { times: boolean; start?: number | null | undefined; forced_decoder_ids?: unknown },
+  given: SpeechTask & { times: boolean; start?: unknown; forced_decoder_ids?: unknown },
   signal: AbortSignal | undefined,
 ): Promise<WhisperPrompt> {
   const config = whisperConfig(model);
   const { lang_to_id, task_to_id, no_timestamps_token_id } = config;
-  const start = given.start ?? config.decoder_start_token_id;
+  const start = plainValue(given.start ?? config.decoder_start_token_id) as number;
   const batch = input_features.dims[0] ?? 0;
   const end = no_timestamps_token_id === undefined || given.times ? [] : [no_timestamps_token_id];
   const language = given.language ?? config.language;
@@ -163,7 +163,7 @@ export async function prompted<O extends GenerateOptions>(
   }
   const { data, dims } = floats('input_features', inputs.input_features as Tensor);
   const times = own.return_timestamps ?? whisperConfig(model).return_timestamps ?? false;
-  const asked = { language, task, times, start: plainValue(own.decoder_start_token_id ?? null) as number | null };
+  const asked = { language, task, times, start: own.decoder_start_token_id };
   const { ids } = await whisperPrompt(model, new Tensor('float32', data, [...dims]), asked, own.signal);
   const [before = []] = prompt_ids ? rowsOf(integerMatrix('prompt_ids', prompt_ids)) : [];
   const decoder_input_ids = ids.map((row) => [...before, ...row]);

@@ -201,11 +201,12 @@ export class AutomaticSpeechRecognitionPipeline extends Pipeline<
     });
     const total = input_features.dims[2] ?? 0;
     const { language, task } = options;
+    const { forced_decoder_ids, decoder_start_token_id: start } = given;
     const first = isLong ? firstFrames(input_features, (chunk_length * rate) / hop_length) : input_features;
     const { ids, languages } = await whisperPrompt(
       this.model,
       first,
-      { language, task, times: times !== 'none', forced_decoder_ids: given.forced_decoder_ids },
+      { language, task, times: times !== 'none', start, forced_decoder_ids },
       signal,
     );
     const usual = generationDefaults(this.model, given, {}, ids[0]?.length ?? 0);
