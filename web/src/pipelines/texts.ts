@@ -12,8 +12,9 @@ import { checkCount } from './scores.js';
 export interface CallOptions {
   /**
    * Inputs processed together; memory depends on it. Default 8. Results do not, except as in transformers: samples
-   * (`do_sample`) are drawn by the place in the batch, `repetition_penalty` and the like count the padding of shorter
-   * prompts, and in an encoder whose tokenizer pads on the left, positions begin with the padding.
+   * (`do_sample`) are drawn by the place in the batch, `max_length`, `min_length`, `repetition_penalty` and the like
+   * count the padding of shorter prompts, and in an encoder whose tokenizer pads on the left, positions begin with the
+   * padding.
    */
   batch_size?: number | undefined;
   /** An abort signal: the call rejects with its reason. */
