@@ -8,6 +8,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { settled } from '../../web/src/runtime/assets.js';
 import type { CoreModule } from '../../web/src/runtime/border.js';
 import { Core } from '../../web/src/runtime/core.js';
+import { wasmCure } from '../../web/src/runtime/cures.js';
 import { canRun, chooseVariant } from '../../web/src/runtime/wasm.js';
 import { failureOf } from './support/failures.js';
 import { collectGarbage } from './support/garbage.js';
@@ -89,6 +90,8 @@ describe('the build', () => {
     server.files['page.wasm'] = await wasm('simd128');
     expect((await infoWith({ wasmUrl: `${server.url}/page.wasm` })).simd).toBe('simd128'); // a failure is not cached
     await server.stop();
+    const forbidden = 'does not compile here (WebAssembly.compile(): Wasm code generation disallowed by embedder)';
+    expect(wasmCure('wasmBinary', forbidden, true)).toMatch(/^this engine compiles no WebAssembly at run time/);
   });
 
   it('is part of the inline entry, with the worker', async () => {

@@ -21,8 +21,9 @@ import {
   Tensor,
   validate,
 } from 'clearformer';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { Sha256 } from '../../web/src/checkpoint/sha256.js';
+import { nodeModule, urlOf } from '../../web/src/support/platform.js';
 import { type Files, storiesFiles } from './support/checkpoints.js';
 import { folderOf } from './support/command.js';
 import { directory } from './support/directory_handle.js';
@@ -231,6 +232,18 @@ describe('a failure names its file', () => {
       code: 'file_not_found',
       details: { file: 'model-00001-of-00001.safetensors' },
     });
+  });
+
+  it('with addresses relative to nothing, where a server runs isolates, and with paths in an old Node', () => {
+    try {
+      vi.stubGlobal('process', undefined);
+      expect(urlOf('source', 'https://host/name/').href).toBe('https://host/name/');
+      expect(() => urlOf('source', './name')).toThrow("source: './name' is no URL: no page is here");
+      vi.stubGlobal('process', { versions: { node: '22.0.0' } });
+      expect(() => nodeModule('node:path')).toThrow('Node 20.16, 22.3 or newer is needed');
+    } finally {
+      vi.unstubAllGlobals();
+    }
   });
 
   it('with a folder that is not there or cannot be read', async () => {

@@ -33,6 +33,29 @@ function forbid(calls: readonly Call[], path: (given: string) => boolean, readOn
   }
 }
 
+it('a home folder or variables that may not be read, as in Deno, are named, and asked for only if needed', async () => {
+  const { env } = process;
+  const refuse = () => {
+    throw new Error('NotCapable: run again with a flag');
+  };
+  vi.spyOn(process.getBuiltinModule('node:os'), 'homedir').mockImplementation(refuse);
+  const refused = (what: string) => ({
+    code: 'unsupported',
+    message: expect.stringContaining(`${what} could not be read (NotCapable: run again with a flag)`),
+  });
+  try {
+    process.env = { HF_HOME: test.cache_dir };
+    expect(await read()).toBe(digestOf(weights));
+    process.env = {};
+    await expect(read()).rejects.toMatchObject(refused('the home folder (an HF_HOME without ~ needs none)'));
+    expect(await read({ token: false })).toBe(digestOf(weights));
+    process.env = new Proxy({}, { get: refuse });
+    await expect(read()).rejects.toMatchObject(refused('HF_HUB_OFFLINE'));
+  } finally {
+    process.env = env;
+  }
+});
+
 const writing = ['appendFile', 'mkdir', 'open', 'rename', 'rm', 'symlink', 'truncate', 'writeFile'] as const;
 
 beforeEach(async () => {

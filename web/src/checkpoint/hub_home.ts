@@ -2,19 +2,22 @@
 
 import { isToken } from '../support/config.js';
 import { ClearformerError } from '../support/error.js';
-import { environment, isOn, nodeModule } from '../support/platform.js';
+import { allowed, environment, isOn, nodeModule } from '../support/platform.js';
+
+/** The user's folder, which is asked for only where it is needed: Deno has a permission for it. */
+const userFolder = (): string =>
+  allowed('the home folder (an HF_HOME without ~ needs none)', () => nodeModule('node:os').homedir());
 
 /** Expands `~` and `$NAME` like os.path.expanduser and expandvars. */
 function expanded(path: string): string {
-  const home = nodeModule('node:os').homedir();
-  const whole = path === '~' || /^~[\\/]/.test(path) ? home + path.slice(1) : path;
+  const whole = path === '~' || /^~[\\/]/.test(path) ? userFolder() + path.slice(1) : path;
   return whole.replace(/\$(?:(\w+)|\{(\w+)\})/g, (text, name, braced) => environment(name ?? braced) ?? text);
 }
 
 function home(): string {
   const { join } = nodeModule('node:path');
-  const caches = environment('XDG_CACHE_HOME') ?? join(nodeModule('node:os').homedir(), '.cache');
-  return expanded(environment('HF_HOME') ?? join(caches, 'huggingface'));
+  const caches = () => environment('XDG_CACHE_HOME') ?? join(userFolder(), '.cache');
+  return expanded(environment('HF_HOME') ?? join(caches(), 'huggingface'));
 }
 
 /** The folder of all repositories: `~/.cache/huggingface/hub` unless the environment sets another. */

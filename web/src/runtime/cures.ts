@@ -17,6 +17,9 @@ export function wasmCure(where: string, what: string, inOneFile: boolean): strin
   if (policy.test(what) && what.includes('compile')) {
     return "allow 'wasm-unsafe-eval' in script-src of the content security policy (in an extension: content_security_policy.extension_pages in manifest.json)";
   }
+  if (what.includes('disallowed by embedder')) {
+    return "this engine compiles no WebAssembly at run time (pages allow it by 'wasm-unsafe-eval' in script-src of their content security policy)";
+  }
   if (where === 'the inline copy' && what.startsWith('is no')) {
     return 'the page reads the script in another encoding than UTF-8: add <meta charset="utf-8"> to it';
   }

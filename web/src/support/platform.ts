@@ -31,9 +31,18 @@ export function isNode(): boolean {
   return nodeProcess() !== undefined;
 }
 
+/** What is asked of the system. Throws `unsupported` if it is refused, as by Deno's permissions. */
+export function allowed<T>(what: string, ask: () => T): T {
+  try {
+    return ask();
+  } catch (cause) {
+    throw new ClearformerError('unsupported', `${what} could not be read (${messageOf(cause)})`, {}, cause);
+  }
+}
+
 /** An environment variable of Node that is set and not empty. */
 export function environment(name: string): string | undefined {
-  return nodeProcess()?.env?.[name] || undefined;
+  return allowed(name, () => nodeProcess()?.env?.[name] || undefined);
 }
 
 /** Whether an environment variable's value is yes, by the rules of Python's huggingface_hub. */
@@ -46,13 +55,14 @@ export function isPage(): boolean {
   return typeof document !== 'undefined' && typeof Worker === 'function' && !isNode();
 }
 
-/** The base where the working directory was deleted: relative URLs are none there, absolute ones need no base. */
+/** The base where the working directory was deleted, or there is none: relative URLs are none, absolute ones need no base. */
 const nowhere = 'data:,';
 
 /** The base of relative URLs: the page, the worker's script (of a blob URL its origin), or Node's working directory. */
 export function baseUrl(): string {
   if (typeof document !== 'undefined') return document.baseURI;
-  if (!isNode()) return location.href.replace(/^blob:(?!null)/, '');
+  // Isolates of servers (Cloudflare Workers) have no location.
+  if (!isNode()) return globalThis.location?.href.replace(/^blob:(?!null)/, '') ?? nowhere;
   try {
     return nodeModule('node:url').pathToFileURL('./').href;
   } catch {
@@ -66,7 +76,8 @@ export function urlOf(what: string, url: string | URL): URL {
   try {
     return new URL(url, base);
   } catch (cause) {
-    const gone = base === nowhere ? ': the working directory does not exist any more' : '';
+    const gone =
+      base !== nowhere ? '' : isNode() ? ': the working directory does not exist any more' : ': no page is here';
     throw new ClearformerError('invalid_argument', `${what}: '${url}' is no URL${gone}`, {}, cause);
   }
 }
@@ -75,7 +86,10 @@ export function urlOf(what: string, url: string | URL): URL {
 export function nodeModule<N extends keyof NodeModules>(name: N): NodeModules[N] {
   const load = nodeProcess()?.getBuiltinModule;
   if (load === undefined) {
-    throw new ClearformerError('unsupported', `${name} is not here: outside browsers Node 20.16 or newer is needed`);
+    throw new ClearformerError(
+      'unsupported',
+      `${name} is not here: outside browsers Node 20.16, 22.3 or newer is needed`,
+    );
   }
   return load(name) as NodeModules[N];
 }
