@@ -1,7 +1,7 @@
 // A printed chapter: all of its steps, the figure in light colours and the paper's width, the address; no bars.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Site } from './site.js';
+import { Site, settled } from './site.js';
 
 let site: Site;
 beforeAll(async () => {
@@ -77,5 +77,28 @@ it('prints figures with the layout of the screen, in light colours before anythi
   await expect.poll(() => kinds.count()).toBe(1); // as on any screen of that width
   await page.setViewportSize({ width: 1440, height: 900 });
   await expect.poll(drawn).toBe(dark);
+
+  await page.emulateMedia({ media: 'screen', colorScheme: 'dark', forcedColors: 'active' });
+  await expect.poll(drawn).toBe(dark);
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+  expect(await drawn()).toBe(atOnce); // paper has no forced colours
+  await page.evaluate(() => dispatchEvent(new Event('afterprint')));
+  await expect.poll(drawn).toBe(dark);
+
+  const pages = (): Promise<unknown> =>
+    page.evaluate(() => {
+      dispatchEvent(new Event('beforeprint'));
+      const figure = document.querySelector('main .figure');
+      const { page: lying } = getComputedStyle(document.body);
+      const whole = figure && getComputedStyle(figure).breakInside;
+      dispatchEvent(new Event('afterprint'));
+      return [lying, whole];
+    });
+  await page.emulateMedia({ media: 'print', forcedColors: null });
+  expect(await pages()).toEqual(['wide', 'avoid']);
+  await page.setViewportSize({ width: 400, height: 800 });
+  await site.go(page, 'kinds'); // whose column of models begins below the title
+  await settled(page);
+  await expect.poll(pages).toEqual(['auto', 'auto']);
   expect(complaints).toEqual([]);
 });

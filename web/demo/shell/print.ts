@@ -1,9 +1,12 @@
-// What print styles can't do: force the light colour scheme, keep the figure's layout, compute its scale, add the address.
+// What print styles can't do: force the light colour scheme, keep the figure's layout, compute its scale and what fits on
+// a page, add the address.
 
 import { theme } from '../book/theme.js';
 
-/** The width inside the margins that fits A4 and Letter, in px: portrait and, for wide figures, landscape. */
-const room = { upright: 676, lying: 934 };
+/** The room inside the margins that fits A4 and Letter, below a title, in px: portrait and, for wide figures, landscape. */
+const room = { upright: { width: 676, height: 820 }, lying: { width: 934, height: 570 } };
+/** How much smaller figures become to fit a page: longer ones are broken. */
+const mostShrunk = 0.7;
 
 /** An element of lit's, whose update need not wait. */
 interface Updated extends Element {
@@ -39,14 +42,24 @@ function setUp(): () => void {
   const root = document.documentElement;
   const chosen = root.dataset.theme;
   const holder = document.querySelector<HTMLElement>('main .figure');
-  const width = holder?.firstElementChild?.getBoundingClientRect().width ?? 0;
-  const scale = (document.querySelector('.wide') ? room.lying : room.upright) / width;
+  const { width = 0, height = 0 } = holder?.firstElementChild?.getBoundingClientRect() ?? {};
+  const lying = document.querySelector('.wide') !== null && width > room.upright.width;
+  const paper = lying ? room.lying : room.upright;
+  const across = Math.min(1, paper.width / width);
+  const whole = Math.min(across, paper.height / height);
+  const fits = whole >= mostShrunk * across;
+  const properties = {
+    '--print-width': `${width}px`,
+    '--print-zoom': String(fits ? whole : across),
+    '--print-page': lying ? 'wide' : 'auto',
+    '--print-break': fits ? 'avoid' : 'auto', // or the page before it has the title alone
+    'forced-color-adjust': 'none', // paper has no forced colours; what is painted has the ink of the screen
+  };
   const address = document.createElement('p');
   address.className = 'printed-address';
   address.textContent = location.href;
   document.querySelector('main')?.append(address);
-  holder?.style.setProperty('--print-width', `${width}px`);
-  holder?.style.setProperty('--print-zoom', String(Math.min(1, scale)));
+  for (const [name, value] of Object.entries(properties)) root.style.setProperty(name, value);
   root.dataset.theme = 'light';
   theme.dispatchEvent(new Event('change'));
   // At once: Firefox copies the document before it runs what is pending.
@@ -55,7 +68,7 @@ function setUp(): () => void {
   return () => {
     askAgain();
     address.remove();
-    for (const name of ['--print-width', '--print-zoom']) holder?.style.removeProperty(name);
+    for (const name of Object.keys(properties)) root.style.removeProperty(name);
     if (chosen === undefined) delete root.dataset.theme;
     else root.dataset.theme = chosen;
     theme.dispatchEvent(new Event('change'));
