@@ -39,6 +39,12 @@ const placesOf = (page: Page): Promise<{ figure: number; caption: number; wide: 
     wide: document.documentElement.scrollWidth > innerWidth,
   }));
 
+/** The figure's buttons that are narrower than their text. Serialised for the browser. */
+function cutButtons(): string[] {
+  const all = document.querySelector('main .figure > *')?.shadowRoot?.querySelectorAll('button') ?? [];
+  return [...all].filter((each) => each.scrollWidth > each.clientWidth + 1).map((each) => each.innerText);
+}
+
 const smallOf = (texts: readonly SeenText[]): string[] =>
   texts
     .filter(({ size, raised }) => size < (raised ? leastRaised : least) - 0.01)
@@ -141,6 +147,10 @@ it.each([
   ['seeing?step=1&lang=en', 800],
   ['saying?step=3&lang=de', 900],
   ['saying?step=4&lang=de', 900],
+  ['head?step=1&lang=de', 720],
+  ['head?step=7&lang=de&at=Q6&q=5&edit=blocks.2.attn.hook_rot_q@h4@p5@i6:set=-9.5', 720],
+  ['heads?step=6&lang=en', 720],
+  ['block?step=6&lang=de', 720],
 ] as const)('%s fits a small projector, %i high', async (address, height) => {
   const { page } = open;
   await page.setViewportSize({ width: 1280, height });
@@ -150,6 +160,12 @@ it.each([
   await settled(page);
   await laidOut(page);
   expect(await page.evaluate(figureOverflow)).toBeLessThanOrEqual(0);
+  expect(overlapsOf(await seenTexts(page))).toEqual([]);
+  expect(await page.evaluate(cutButtons)).toEqual([]);
+  if (address.startsWith('head?')) {
+    const { figure, caption } = await placesOf(page);
+    expect(figure).toBeLessThanOrEqual(caption + 1);
+  }
 });
 
 it('has no effect outside class mode', async () => {

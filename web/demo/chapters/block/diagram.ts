@@ -7,6 +7,7 @@ import { html, nothing, svg, type TemplateResult } from 'lit';
 import { live } from 'lit/directives/live.js';
 import { filled } from '../../book/markup.js';
 import { activation } from '../../book/shelf.js';
+import { textWidths } from '../../book/text_widths.js';
 import { vars } from '../../book/vars.js';
 import type { FigureBlock } from './figure.js';
 import type { Part, Plan } from './plan.js';
@@ -31,8 +32,13 @@ interface Layout {
   readonly onStream: Size;
   /** The size of a part of the stream. */
   readonly pill: Size;
+  /** Whether norms on the stream are too narrow for their whole name. */
+  readonly short?: boolean;
   place(at: number, beside: boolean): Point;
 }
+
+/** The width of the longest name of a norm in class mode, in CSS pixels. */
+const widestNorm = (): number => textWidths(['LayerNorm'], 24, 'sans')[0] ?? 0;
 
 function layoutOf(width: number, { length, postNorm }: Plan, large: boolean): Layout {
   if (width < 700) {
@@ -56,8 +62,9 @@ function layoutOf(width: number, { length, postNorm }: Plan, large: boolean): La
   const place = (at: number, beside: boolean): Point => ({ x: 62 + at * slot, y: beside ? 36 : 146 });
   if (large) {
     const box = { width: Math.min(190, postNorm ? slot * 1.25 : slot - 8), height: 58 };
-    const onStream = { width: Math.min(150, slot * 1.14), height: 40 };
-    return { narrow: false, width, height: 194, box, onStream, pill: { width: 94, height: 34 }, place };
+    const short = postNorm && slot * 1.14 < widestNorm();
+    const onStream = { width: short ? slot * 0.86 : Math.min(150, slot * 1.14), height: 40 };
+    return { narrow: false, width, height: 194, box, onStream, pill: { width: 94, height: 34 }, short, place };
   }
   const box = { width: Math.min(132, slot - 12), height: 44 };
   return { narrow: false, width, height: 190, box, onStream: box, pill: { width: 62, height: 26 }, place };
@@ -99,7 +106,7 @@ function box(
   const title = `${hook} [${tokens.length}, ${shape.model}]`;
   const switched = ['attention', 'cross', 'mlp'].includes(part.kind);
   return html`<button type="button" class="box ${part.kind} ${out ? 'out' : ''}" aria-pressed=${chosen} title=${title} aria-label="${name}: ${title}" ${vars(place)}
-      @click=${() => figure.choose({ box: part.id, view: 'tensor' })}>${figure.inClass ? name : breakable(name)}</button>
+      @click=${() => figure.choose({ box: part.id, view: 'tensor' })}>${figure.inClass ? (layout.short && !part.beside ? name.replace(/.*(?=Norm)/, '') : name) : breakable(name)}</button>
     ${
       switched
         ? html`<label class="switch" title=${filled(away ? figure.words.labels.putBack : figure.words.labels.takeOut, { box: name })} ${vars({ left: `${x + width / 2 - 30}px`, top: `${y + height / 2 + 4}px` })}>

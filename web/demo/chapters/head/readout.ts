@@ -60,19 +60,33 @@ interface Term {
 const rowHeight = ({ geometry, large }: ReadoutContext, count: number): number =>
   Math.max(11, Math.min(large ? 27 : 20, (geometry.corner.height - (large ? 74 : 56)) / count));
 
-/** In class mode: the keys of the largest weights, as many as fit, in their order. */
-function fitting(
-  { geometry, large, views }: ReadoutContext,
-  keys: readonly number[],
-  weightOf: (key: number) => number,
-): readonly number[] {
-  const fit = (others: number): number => Math.floor((geometry.corner.height - others) / 26);
-  const whole = views.A.columns.count === views.A.columns.of;
-  if (!large || keys.length <= fit(whole ? 78 : 112)) return keys;
-  const most = Math.max(1, fit(112)); // one more line summarises the others
-  const kept = [...keys].sort((a, b) => weightOf(b) - weightOf(a)).slice(0, most);
-  return keys.filter((key) => kept.includes(key));
+/** Heights in class mode: of a row at least, and around the rows if all fit and if not. */
+interface Room {
+  readonly row: number;
+  readonly all: number;
+  readonly some: number;
 }
+
+/** In class mode: the indices of the largest values, as many as fit, in their order. */
+function fitting(
+  { geometry, large }: ReadoutContext,
+  indices: readonly number[],
+  sizeOf: (index: number) => number,
+  { row, all, some }: Room,
+): readonly number[] {
+  const fit = (others: number): number => Math.floor((geometry.corner.height - others) / row);
+  if (!large || indices.length <= fit(all)) return indices;
+  const kept = [...indices].sort((a, b) => sizeOf(b) - sizeOf(a)).slice(0, Math.max(1, fit(some)));
+  return indices.filter((index) => kept.includes(index));
+}
+
+/** Of keys; one more line summarises those that are left out. */
+const roomOfKeys = ({ views: { A } }: ReadoutContext): Room => ({
+  row: 26,
+  all: A.columns.count === A.columns.of ? 78 : 112,
+  some: 112,
+});
+const roomOfProducts: Room = { row: 22, all: 74, some: 74 };
 
 /** A signed bar in an SVG with zero in the middle. */
 function bar(value: number, most: number): TemplateResult {
@@ -124,11 +138,19 @@ function score(context: ReadoutContext): TemplateResult {
   const { now } = data;
   const key = rowOf(now.K, column);
   const products = Array.from(rowOf(now.Q, row), (one, index) => ({ index, one, other: key[index] ?? 0 }));
+  const sizeOf = (index: number): number => Math.abs((products[index]?.one ?? 0) * (products[index]?.other ?? 0));
+  const indices = products.map(({ index }) => index);
+  const shown = products.length > mostTerms ? indices : fitting(context, indices, sizeOf, roomOfProducts);
+  const sum = shown.length < products.length ? filled(labels.products ?? '', { n: products.length }) : labels.sum;
   const [raw, scaled, masked] = [at(now.raw, row, column), at(now.scaled, row, column), at(now.masked, row, column)];
   const added = stage === 'masked' && masked !== scaled; // by the mask, or by a bias
   return html`<h2><span class="q">${data.queries[row]}</span><span class="muted"> · </span><span class="k">${data.keys[column]}</span></h2>
-    ${terms(context, products, ['q', 'k'])}
-    <p class="chain">${labels.sum} ${stage === 'raw' ? html`<b>${four(raw)}</b>` : html`<span>${four(raw)}</span> ${byRoot(data) ? `÷ √${now.Q.dims[1]} =` : '→'} ${added ? html`<span>${four(scaled)}</span> → <b>${masked === Number.NEGATIVE_INFINITY ? '−∞' : four(masked)}</b>` : html`<b>${four(scaled)}</b>`}`}</p>`;
+    ${terms(
+      context,
+      products.filter(({ index }) => shown.includes(index)),
+      ['q', 'k'],
+    )}
+    <p class="chain">${sum} ${stage === 'raw' ? html`<b>${four(raw)}</b>` : html`<span>${four(raw)}</span> ${byRoot(data) ? `÷ √${now.Q.dims[1]} =` : '→'} ${added ? html`<span>${four(scaled)}</span> → <b>${masked === Number.NEGATIVE_INFINITY ? '−∞' : four(masked)}</b>` : html`<b>${four(scaled)}</b>`}`}</p>`;
 }
 
 function weights(context: ReadoutContext): TemplateResult {
@@ -144,7 +166,7 @@ function weights(context: ReadoutContext): TemplateResult {
   const seen = Array.from({ length: count }, (_, i) => from + i).filter(
     (key) => scores[key] !== Number.NEGATIVE_INFINITY,
   );
-  const shown = fitting(context, seen, (key) => (key === column ? 2 : at(now.A, row, key)));
+  const shown = fitting(context, seen, (key) => (key === column ? 2 : at(now.A, row, key)), roomOfKeys(context));
   const height = rowHeight(context, Math.max(1, shown.length));
   const outside = Array.from(rowOf(now.A, row)).reduce(
     (sum, share, key) =>
@@ -178,7 +200,7 @@ function mixture(context: ReadoutContext): TemplateResult {
   const seen = Array.from({ length: count }, (_, i) => from + i).filter(
     (key) => at(now.masked, row, key) !== Number.NEGATIVE_INFINITY,
   );
-  const shown = fitting(context, seen, (key) => at(now.A, row, key));
+  const shown = fitting(context, seen, (key) => at(now.A, row, key), roomOfKeys(context));
   const products = shown.map((index) => ({
     index,
     one: at(now.A, row, index),
@@ -210,7 +232,7 @@ function projected(context: ReadoutContext): TemplateResult {
 
 /** x · w: the token's row of the stream, the column of weights, their products. */
 function projection(
-  { data, labels, projections, at: chosen, geometry }: ReadoutContext,
+  { data, labels, projections, at: chosen, geometry, large }: ReadoutContext,
   name: 'Q' | 'K' | 'V',
   hue: string,
 ): TemplateResult {
@@ -230,7 +252,7 @@ function projection(
   const head = name === 'Q' ? hooks.head : hooks.kvHead;
   return html`${strip('x', x, `${hooks.input}[0, ${row}]`, 's')}
     ${w ? strip('w', w, `${hooks.plain[name]}[0, :, ${head}, ${column}] with ${hooks.input} = identity`, hue) : html`<p class="muted">…</p>`}
-    ${products ? html`<div class="strip"><i></i>${barStrip(products, 40)}</div>` : nothing}
+    ${products && !(large && geometry.corner.height < 215) ? html`<div class="strip"><i></i>${barStrip(products, 40)}</div>` : nothing}
     <p class="chain">${filled(labels.products ?? '', { n: width })} ${bias === 0 ? nothing : html`${filled(labels.bias ?? '', { bias: four(bias) })} `}${turned ? html`<span>${four(pre)}</span>` : html`<b>${four(pre)}</b>`}</p>
     ${turned && name !== 'V' ? html`<p class="chain">${filled((hooks.normed ? labels.normedTurned : labels.turned) ?? '', { place: row })} <b>${four(at(before[name], row, column))}</b></p>` : nothing}`;
 }

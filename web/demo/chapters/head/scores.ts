@@ -143,7 +143,7 @@ export function scoresView({
   const room = narrow ? width - 80 : (width - 26 * (columns - 1)) / columns - 84;
   const cell = Math.max(6, Math.min(large ? 30 : 26, Math.floor(room / most)));
   const first = narrow ? head.focus : Math.max(0, Math.min(head.queries.length - rows, from));
-  const matrix = (name: ScoreName): TemplateResult => html`<div>
+  const matrix = (name: ScoreName): TemplateResult => html`<div role="group" aria-label=${labels[name] ?? ''}>
     <h2>${labels[name]}</h2><p class="form">${forms(identity)[name]}</p>
     <cf-matrix scale="weights" label="A" caption=${narrow ? 'none' : 'below'} .numbers=${data.weights[name].slice([first, Math.min(first + rows, head.queries.length)], [from, from + most])} source="${data.sources[name]}[${first}:${first + rows}, ${from}:${from + most}]"
       .rowLabels=${head.queries.slice(first, first + rows)} .columnLabels=${head.keys.slice(from, from + most)} quiet=${name === 'dot' || columns === 2 ? (narrow && name !== 'dot' ? 'columns' : '') : 'rows'} .cellWidth=${cell} .cellHeight=${narrow ? 17 : Math.max(large ? 28 : 16, cell * 0.84)}

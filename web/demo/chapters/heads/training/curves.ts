@@ -78,7 +78,9 @@ class TrainingCurves extends LitElement {
     const [left, right, top, bottom] = [2.1 * text, 8, 0.6 * text, 1.5 * text];
     const x = (step: number): number => left + ((width - left - right) * step) / Math.max(1, end);
     const y = (value: number): number => top + ((height - top - bottom) * (most - Math.min(most, value))) / most;
-    const marks = Array.from({ length: Math.floor(most / tick(most)) + 1 }, (_, i) => i * tick(most));
+    const step = tick(most);
+    const apart = step * Math.max(1, Math.ceil((1.1 * text) / (y(0) - y(step)))); // labels do not overlap
+    const marks = Array.from({ length: Math.floor(most / apart) + 1 }, (_, i) => i * apart);
     const path = (values: readonly number[]): string =>
       values.map((value, at) => `${at === 0 ? 'M' : 'L'}${x(this.steps[at] ?? 0)} ${y(value)}`).join('');
     return html`<svg width=${width} height=${height} role="img" aria-label=${this.label}>
