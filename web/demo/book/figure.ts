@@ -131,9 +131,14 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
     return modelName === firstModel ? stories : modelName;
   }
 
+  /** Whether the address is the figure's: another chapter may be loading. */
+  get #isHere(): boolean {
+    return chapterAt(this.book.address.chapter) === this.chapter.id;
+  }
+
   /** Whether the address is still the figure's: what it began may end after another chapter was opened. */
   get #isOpen(): boolean {
-    return this.isConnected && chapterAt(this.book.address.chapter) === this.chapter.id;
+    return this.isConnected && this.#isHere;
   }
 
   /** A choice with a history entry, which Back undoes. */
@@ -194,6 +199,10 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
   /** Resolves when nothing goes on any more: by default with `settled`, for training once the steps asked for are done. */
   finished(): Promise<void> {
     return this.settled();
+  }
+
+  protected override shouldUpdate(): boolean {
+    return !this.book || !this.chapter || this.#isHere;
   }
 
   protected override willUpdate(): void {

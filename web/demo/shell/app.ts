@@ -1,6 +1,6 @@
 // The page: the bar, the spine, the chapter's prose and figure, and the page-wide keyboard shortcuts.
 
-import { html, LitElement, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
+import { html, LitElement, noChange, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
 import { keyed } from 'lit/directives/keyed.js';
 import { Book } from '../book/book.js';
 import { type Chapter, type ChapterId, type ChapterWords, chapterAt, wordsAt } from '../book/chapter.js';
@@ -187,7 +187,7 @@ export class BookApp extends LitElement {
   }
 
   protected override willUpdate(): void {
-    if (!this.open) return;
+    if (!this.open || !this.steps.isHere(this.open.chapter)) return;
     const { address } = this.book;
     const { figure, chapter, words, shell, language } = this.#shown(this.open);
     this.book.defaults = chapter.defaults;
@@ -207,14 +207,15 @@ export class BookApp extends LitElement {
     if (!this.open) return this.failure === undefined ? nothing : html`<main>${this.#failed()}</main>`;
     const open = this.#shown(this.open);
     const { chapter, shell, figure } = open;
+    const kept = this.steps.isHere(chapter) ? undefined : noChange; // until the chapter of the address is there
     return html`<a class="skip" href="#main" @click=${this.#skip}>${shell.skip}</a>
       ${bar(this, open)}
       ${chapter.layout === 'home' ? nothing : html`<book-spine .book=${this.book} .words=${shell} .inputs=${figure.spineInputs} .waiting=${chapter.spine === 'figure' && !figure.spineInputs} .here=${figure.blocks}></book-spine>`}
       ${this.coming ? html`<p class="coming" role="status">${shell.loading} …</p>` : nothing}
       <main id="main" tabindex="-1">
-        ${this.failure === undefined ? keyed(chapter.id, chapterView(this, open)) : this.#failed()}
+        ${this.failure === undefined ? (kept ?? keyed(chapter.id, chapterView(this, open))) : this.#failed()}
       </main>
-      ${caption(this, open)}`;
+      ${kept ?? caption(this, open)}`;
   }
 
   /** The open chapter with its words as they are at the address. */

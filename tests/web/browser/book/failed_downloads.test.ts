@@ -5,6 +5,7 @@ import puppeteer, { type Browser } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { figureSettled, Site, turnTo } from '../site.js';
 import { firefoxPath } from './firefox.js';
+import { shownText } from './reader.js';
 
 let site: Site;
 beforeAll(async () => {
@@ -55,8 +56,9 @@ describe('a failed download in Chromium', () => {
   });
 });
 
-it('what takes long is told: another chapter, the menu', async () => {
-  const { page, complaints } = await site.open({}, 'next');
+it('what takes long is told: another chapter, the menu; the chapter before it stays as it is', async () => {
+  const { page, complaints } = await site.open({}, 'vectors?step=3');
+  const seen = async (): Promise<string> => (await shownText(page)).replace('Loading … ', '');
   const told = page
     .locator('book-app')
     .getByRole('status')
@@ -71,8 +73,16 @@ it('what takes long is told: another chapter, the menu', async () => {
   await told.waitFor();
   await page.keyboard.press('Escape');
   await told.waitFor({ state: 'detached' });
-  await page.evaluate(() => location.assign('#/set'));
+  const before = await seen();
+  await page.evaluate(() => location.assign('#/set?q=2'));
   await told.waitFor();
+  await page.mouse.move(200, 500);
+  await page.mouse.wheel(0, 500);
+  await page
+    .locator('figure-vectors')
+    .evaluate((figure: Element & { settled?(): Promise<void> }) => figure.settled?.());
+  expect(await seen()).toEqual(before);
+  expect(page.url()).toMatch(/#\/set\?q=2$/);
   deliver();
   await told.waitFor({ state: 'detached' });
   expect(await page.locator('h1').textContent()).toBe('A set has no order');
