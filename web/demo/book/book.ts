@@ -51,6 +51,11 @@ export class Book extends EventTarget {
     return this.address.get('t') ?? firstSentence;
   }
 
+  /** The language of the sentence and of what is written after it: unknown for a model of the reader's own. */
+  get textLanguage(): 'en' | '' {
+    return this.modelName === 'own' ? '' : 'en';
+  }
+
   /** The model that reads the sentence, in chapters that leave the choice open. */
   get modelName(): string {
     return this.address.get('m') ?? firstModel;

@@ -49,7 +49,8 @@ class BookSentence extends ShellElement {
 
   protected override render(): TemplateResult | typeof nothing {
     if (this.editing) return this.#form();
-    if (this.whole !== undefined) return html`<span class="whole">${this.whole}</span>${this.#pencil()}`;
+    if (this.whole !== undefined)
+      return html`<span class="whole" lang=${this.book.textLanguage}>${this.whole}</span>${this.#pencil()}`;
     return this.sentence ? this.#tokens(this.sentence) : nothing;
   }
 
@@ -65,7 +66,7 @@ class BookSentence extends ShellElement {
         ${from > 0 ? html`<span class="more" title=${this.words.earlier}>… ${from}&nbsp;</span>` : nothing}
         ${tokens.slice(from, to).map(({ text, special, id }, i) => {
           const shown = from + i === 1 ? text.trimStart() || text : text;
-          return html`<button type="button" class=${special ? 'special' : ''} aria-pressed=${from + i === focus} title="${from + i}: ${id}"
+          return html`<button type="button" lang=${this.book.textLanguage} class=${special ? 'special' : ''} aria-pressed=${from + i === focus} title="${from + i}: ${id}"
             @click=${() => this.#choose(from + i)} @keydown=${this.#walk}>${visible(shown)}</button>`;
         })}
         ${to < tokens.length ? html`<span class="more" title=${this.words.later}>&nbsp;${tokens.length - to} …</span>` : nothing}
@@ -82,7 +83,7 @@ class BookSentence extends ShellElement {
 
   #form(): TemplateResult {
     return html`<form @submit=${this.#submit} @keydown=${this.#keys}>
-      <textarea name="text" rows="1" aria-label=${this.words.sentenceField} .value=${this.whole ?? this.book.text}></textarea>
+      <textarea name="text" rows="1" lang=${this.book.textLanguage} aria-label=${this.words.sentenceField} .value=${this.whole ?? this.book.text}></textarea>
       <button class="plain" type="submit">${this.words.readIt}</button>
       <button class="plain" type="button" @click=${this.#leave}>${this.words.cancel}</button>
     </form>`;

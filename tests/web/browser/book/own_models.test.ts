@@ -98,8 +98,11 @@ describe.each(['models/gptj/even', 'models/olmo2/even'])('%s', (folder) => {
     expect(await page.getByRole('alert').innerText()).toMatch(
       /diagram is of blocks in which attention adds[\s\S]*unsupported/,
     );
+    const language = (): Promise<string | null> => page.locator('book-sentence button').first().getAttribute('lang');
+    await expect.poll(language).toBe(''); // unknown
     await page.getByRole('link', { name: 'Go on with the book’s own model' }).click();
     await settled(page);
+    await expect.poll(language).toBe('en');
     expect(page.url()).not.toContain('m=own');
     expect(await alerts(page)).toEqual([]);
     await site.go(page, 'own?m=own');

@@ -112,7 +112,7 @@ function editBench(figure: FigureLaboratory, { subject, effect }: Extract<Result
     ${specs.length === 0 ? html`<p class="verdict">${labels.noEdits}</p>` : nothing}
     <div class="two"><div><h3>${labels.asItIs}</h3><cf-bars readonly label=${labels.asItIs} max="1" source="softmax(logits[0, -1])" .items=${bars(effect.before.map(({ probability }) => probability))}></cf-bars></div>
       <div><h3>${labels.withEdits}</h3><cf-bars readonly label=${labels.withEdits} max="1" source="softmax(run_with_hooks(inputs, { edits })[0, -1])" .items=${bars(effect.after)}></cf-bars></div></div>
-    ${plain === '' ? nothing : html`<h3>${labels.writes}</h3><p class="written">${plain}</p><p class="written ${edited === plain ? '' : 'changed'}">${edited}</p>`}`;
+    ${plain === '' ? nothing : html`<h3>${labels.writes}</h3><p class="written" lang=${book.textLanguage}>${plain}</p><p class="written ${edited === plain ? '' : 'changed'}" lang=${book.textLanguage}>${edited}</p>`}`;
 }
 
 /** An edit as one line: its hook, its slice, its operation. */

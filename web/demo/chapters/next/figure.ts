@@ -127,7 +127,7 @@ class FigureNext extends Figure<Reading, typeof words> {
 
   #field(): TemplateResult {
     return html`<form @submit=${this.#submit}>
-      <textarea aria-label=${this.shell.sentenceField} .value=${this.book.text} @keydown=${this.#fieldKeys}></textarea>
+      <textarea lang=${this.book.textLanguage} aria-label=${this.shell.sentenceField} .value=${this.book.text} @keydown=${this.#fieldKeys}></textarea>
       <p class="row"><button class="primary">${this.shell.readIt}</button><button type="button" class="plain" @click=${this.#leave}>${this.shell.cancel}</button></p>
     </form>`;
   }

@@ -126,10 +126,10 @@ export class FigureSaying extends MeasuredFigure<Data, typeof words> {
     const given = tokens.slice(from, sentence).filter(({ special }) => !special);
     const kept = this.written;
     if (this.inClass && kept.length === 0) return html``; // the bar shows it
-    return html`<p class="text">${from > 0 ? '… ' : ''}${given
+    return html`<p class="text">${from > 0 ? '… ' : ''}<span lang=${this.book.textLanguage}>${given
       .map(({ text }) => text)
       .join('')
-      .trimStart()}${tokens
+      .trimStart()}</span>${tokens
       .slice(sentence)
       .map(
         ({ text }, i) =>
