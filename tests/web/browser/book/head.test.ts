@@ -130,6 +130,12 @@ describe('chapter 4', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('tells its four ways to compare apart without the headings', async () => {
+    const { page } = await site.visit('head?view=scores');
+    for (const name of ['Dot product', 'Distance', 'General', 'Additive'])
+      expect(await page.getByRole('group', { name, exact: true }).getByRole('grid').count(), name).toBe(1);
+  });
+
   it('draws a window of a long text and says so', async () => {
     const text = Array.from({ length: 40 }, () => 'Lily went to the park.').join('+');
     const { page, complaints } = await site.visit(`head?t=${text}&q=100`);
