@@ -292,7 +292,8 @@ void PackedMatrix::multiply_quantized(const float* x, const ProductArgs& product
   const bool integers = args.format != PanelFormat::f16;
   const std::size_t row_bytes = integers ? quantized_row_bytes(args.format, rows, inputs_) : 0;
   const std::size_t workspace = (panel_workspace_bytes(args.format, inputs_) + 63) / 64 * 64;
-  unsigned char* memory = scratch(row_bytes + num_threads() * workspace);
+  const std::size_t workers = num_threads();
+  unsigned char* memory = scratch(row_bytes + workers * workspace);
   args.rows = memory;
   if (integers) {
     parallel_ranges(rows, inputs_, 1,
@@ -301,7 +302,7 @@ void PackedMatrix::multiply_quantized(const float* x, const ProductArgs& product
   const std::size_t width = panel_width(), panels = (outputs_ + width - 1) / width;
   const auto multiply = [&](std::size_t turns) {
     args.turns = turns;
-    parallel_ranges(panels, rows * inputs_ * width / 2, 1,
+    parallel_ranges(panels, rows * inputs_ * width / 2, 1, workers,
                     [&](std::size_t first, std::size_t end, std::size_t worker) {
                       QuantizedMatmulArgs part = args;
                       part.panels += first * bytes_of_panel(format_, inputs_);

@@ -40,12 +40,12 @@ void PackedMatrix::multiply_transposed(const float* dy, float* dx, std::size_t r
                                        const float* residual, Arena& arena) const {
   constexpr std::size_t kDepth = 512;  // outputs at a time: up to 1.5 MB
   // Several tasks a thread even out what they take; one thread needs no more tasks than their size asks for.
-  const std::size_t shares = num_threads() == 1 ? 1 : 3 * num_threads();
+  const std::size_t workers = num_threads(), shares = workers == 1 ? 1 : 3 * workers;
   const std::size_t blocks = (inputs_ + kBlock - 1) / kBlock;
   const std::size_t inputs = std::min((blocks + shares - 1) / shares * kBlock, kMostInputs);
   const std::size_t width = panel_width(), most = std::min(outputs_, kDepth);
   const Arena::Frame frame(arena);
-  float* const memory = arena.take({num_threads(), most, inputs}).f32();
+  float* const memory = arena.take({workers, most, inputs}).f32();
   const auto multiply_block = [&](std::size_t task, std::size_t worker) {
     float* const panels = memory + worker * most * inputs;
     const std::size_t first = task * inputs, count = std::min(inputs, inputs_ - first);
@@ -65,7 +65,7 @@ void PackedMatrix::multiply_transposed(const float* dy, float* dx, std::size_t r
       n += kDepth;
     } while (n < outputs_);
   };
-  parallel_ranges((inputs_ + inputs - 1) / inputs, rows * outputs_ * inputs, 1,
+  parallel_ranges((inputs_ + inputs - 1) / inputs, rows * outputs_ * inputs, 1, workers,
                   [&](std::size_t first, std::size_t end, std::size_t worker) {
                     for (; first < end; ++first) multiply_block(first, worker);
                   });

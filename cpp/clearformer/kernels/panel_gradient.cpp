@@ -71,11 +71,11 @@ std::size_t PanelGradient::padded(std::size_t outputs) {
 void PanelGradient::add_outer(const float* dy, const float* x, std::size_t rows, Arena& arena) {
   constexpr std::size_t kGroup = 8, kInputs = 96;
   const std::size_t width = panel_width(), panels = panels_.dim(0), most = std::min(rows, kRows);
-  const std::size_t shared = (panels + num_threads() - 1) / num_threads();
+  const std::size_t workers = num_threads(), shared = (panels + workers - 1) / workers;
   const std::size_t group = std::clamp<std::size_t>(shared, 1, kGroup);  // 1: without outputs
   const Arena::Frame frame(arena);
   float* const turned = arena.take({inputs_, most}).f32();
-  float* const memory = arena.take({num_threads(), group, most, width}).f32();
+  float* const memory = arena.take({workers, group, most, width}).f32();
   for (std::size_t first = 0; first < rows; first += kRows) {
     const std::size_t count = std::min(kRows, rows - first);
     transpose_shared(x + first * inputs_, turned, count, inputs_);
@@ -102,7 +102,7 @@ void PanelGradient::add_outer(const float* dy, const float* x, std::size_t rows,
         }
       }
     };
-    parallel_ranges((panels + group - 1) / group, count * inputs_ * width * group, 1,
+    parallel_ranges((panels + group - 1) / group, count * inputs_ * width * group, 1, workers,
                     [&](std::size_t task, std::size_t end, std::size_t worker) {
                       for (; task < end; ++task) add_group(task, worker);
                     });

@@ -45,8 +45,9 @@ void for_each_head(const Heads& queries, const PackedKeyValues& keys_values, con
   Arena::Frame frame(arena);
   const std::size_t per_group = queries.heads / keys_values.sizes().heads;
   const std::size_t floats = widened_floats(keys_values, keys_values.length());
-  float* const wide = floats == 0 ? nullptr : arena.take({num_threads(), floats}).f32();
-  parallel_for(queries.batch * queries.heads, [&](std::size_t task, std::size_t worker) {
+  const std::size_t workers = num_threads();
+  float* const wide = floats == 0 ? nullptr : arena.take({workers, floats}).f32();
+  parallel_for(queries.batch * queries.heads, workers, [&](std::size_t task, std::size_t worker) {
     const std::size_t batch = task / queries.heads, head = task % queries.heads;
     visit(AttentionHead{queries, keys_values, mask, options, output, batch, head, head / per_group,
                         wide + worker * floats});
@@ -134,16 +135,17 @@ void fused(const Heads& queries, const PackedKeyValues& keys_values, const Mask&
   const std::size_t length = queries.length, heads = queries.heads;
   const std::size_t groups = keys_values.sizes().heads, per_group = heads / groups;
   const std::size_t work = keys_values.length() * (queries.width + output.width);
-  const bool threads = num_threads() > 1 && queries.batch * heads * length * work >= 2 * kLeastWork;
+  const bool shared = queries.batch * heads * length * work >= 2 * kLeastWork;
+  const std::size_t workers = shared ? num_threads() : 1;
   // Heads share a task if enough tasks remain for the threads.
   const bool together = length == 1 && per_group > 1 && per_group <= kQueryBlock &&
-                        (!threads || queries.batch * groups >= num_threads());
+                        (workers == 1 || queries.batch * groups >= workers);
   const std::size_t held = together ? per_group : std::min(length, kQueryBlock);
   const std::size_t blocks = length == 0 ? 0 : (length - 1) / kQueryBlock + 1;
   const std::size_t apart = together ? groups : heads;  // tasks a sequence and block
   const std::size_t scores = held * (kKeyBlock + 2);
   const std::size_t floats = scores + widened_floats(keys_values, kKeyBlock);
-  float* const memory = arena.take({threads ? num_threads() : 1, floats}).f32();
+  float* const memory = arena.take({workers, floats}).f32();
   const auto block = [&](std::size_t task, std::size_t worker) {
     const std::size_t first = task % blocks * kQueryBlock, of = task / blocks;
     const std::size_t batch = of / apart, h = of % apart * (heads / apart);
@@ -162,9 +164,7 @@ void fused(const Heads& queries, const PackedKeyValues& keys_values, const Mask&
                              softmax};
     attend(head, first, together ? per_group : std::min(kQueryBlock, length - first), workspace);
   };
-  const std::size_t tasks = queries.batch * apart * blocks;
-  if (threads) return parallel_for(tasks, block);
-  for (std::size_t task = 0; task < tasks; ++task) block(task, 0);
+  parallel_for(queries.batch * apart * blocks, workers, block);
 }
 
 // Materialised matrices of scores, (B, H, T, S), for the trace, and which of their rows it has changed.

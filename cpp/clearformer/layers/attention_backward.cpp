@@ -261,10 +261,11 @@ void attention_backward(const AttentionKept& kept, const Mask& mask,
     std::fill_n(all.of_weights, tasks * width, 0.0f);
   }
   const std::size_t floats = BackwardBuffers::floats(width, d_output.width);
-  float* const memory = arena.take({num_threads(), floats}).f32();
+  const std::size_t workers = num_threads();
+  float* const memory = arena.take({workers, floats}).f32();
   // A bias that all sequences share is summed by the task of its head.
   const bool shared = gradients.bias.data() != nullptr && gradients.bias.dim(0) == 1;
-  parallel_for(shared ? heads : tasks, [&](std::size_t task, std::size_t worker) {
+  parallel_for(shared ? heads : tasks, workers, [&](std::size_t task, std::size_t worker) {
     const BackwardBuffers buffers(memory + worker * floats, width);
     if (!shared) return all.head(task / heads, task % heads, buffers);
     for (std::size_t b = 0; b < batch; ++b) all.head(b, task, buffers);

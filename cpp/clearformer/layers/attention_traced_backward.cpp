@@ -35,7 +35,7 @@ class TracedBackward {
     Heads none = kept_.values;
     none.width = 0;
     const PackedKeyValues values = packed_in(arena_, kept_.values, none);
-    parallel_for(batch_ * heads_, [&](std::size_t task, std::size_t) {
+    parallel_for(batch_ * heads_, [&](std::size_t task) {
       const std::size_t b = task / heads_, h = task % heads_;
       kernels::matmul({{matrix(d_, b, h), keys_, queries_, keys_, kept_.values.width, {}},
                        d_output.row(b, 0, h),
@@ -109,7 +109,7 @@ class TracedBackward {
     none.width = 0;
     const PackedKeyValues keys = packed_in(arena_, none, kept_.keys);
     const float scale = options_.score.scale;
-    parallel_for(batch_ * heads_, [&](std::size_t task, std::size_t) {
+    parallel_for(batch_ * heads_, [&](std::size_t task) {
       const std::size_t b = task / heads_, h = task % heads_;
       kernels::matmul({{d_queries.row(b, 0, h),
                         d_queries.row_stride,
@@ -172,7 +172,7 @@ class TracedBackward {
   void sum_over_queries(const TensorView& factors, const PackedKeyValues& panels,
                         const MutableHeads& out, float scale) const {
     const std::size_t per_group = heads_ / groups_;
-    parallel_for(batch_ * groups_, [&](std::size_t task, std::size_t) {
+    parallel_for(batch_ * groups_, [&](std::size_t task) {
       const std::size_t b = task / groups_, g = task % groups_;
       for (std::size_t h = g * per_group; h < (g + 1) * per_group; ++h) {
         float* const to = out.row(b, 0, g);

@@ -45,8 +45,9 @@ Tensor term(const Heads& x, Side side, const PackedKeyValues& positions, const s
   Arena::Frame frame(arena);
   const std::size_t length = x.length, count = positions.length();
   Tensor scores({x.batch, x.heads, length, length});
-  float* const memory = arena.take({num_threads(), length, count}).f32();
-  parallel_for(x.batch * x.heads, [&](std::size_t task, std::size_t worker) {
+  const std::size_t workers = num_threads();
+  float* const memory = arena.take({workers, length, count}).f32();
+  parallel_for(x.batch * x.heads, workers, [&](std::size_t task, std::size_t worker) {
     const std::size_t head = task % x.heads;
     kernels::MatmulArgs args;
     args.a = x.row(task / x.heads, 0, head);
@@ -82,8 +83,9 @@ void term_back(const Heads& x, Side side, const Heads& positions, const std::int
   nothing.width = no_x.width = 0;
   const PackedKeyValues packed = packed_in(arena, nothing, positions);
   const PackedKeyValues packed_x = packed_in(arena, no_x, x);
-  float* const memory = arena.take({num_threads(), 2, length, count}).f32();
-  parallel_for(x.heads, [&](std::size_t head, std::size_t worker) {
+  const std::size_t workers = num_threads();
+  float* const memory = arena.take({workers, 2, length, count}).f32();
+  parallel_for(x.heads, workers, [&](std::size_t head, std::size_t worker) {
     float* const sums = memory + worker * 2 * length * count;  // (T, P)
     float* const turned = sums + length * count;               // (P, T)
     for (std::size_t batch = 0; batch < x.batch; ++batch) {

@@ -81,9 +81,10 @@ double cross_entropy(const TensorView& logits, std::span<const std::int32_t> lab
   if (counted == 0) return std::numeric_limits<double>::quiet_NaN();
   const double factor = options.weight / static_cast<double>(counted);
   std::vector<double> losses(rows, 0.0);
-  std::vector<float> memory(num_threads() * classes);
+  const std::size_t workers = num_threads();
+  std::vector<float> memory(workers * classes);
   parallel_ranges(
-      rows, 16 * classes, 1, [&](std::size_t first, std::size_t end, std::size_t worker) {
+      rows, 16 * classes, 1, workers, [&](std::size_t first, std::size_t end, std::size_t worker) {
         for (std::size_t row = first; row < end; ++row) {
           if (labels[row] == options.ignored) continue;
           float* const to = d.data() == nullptr ? nullptr : d.f32() + row * classes;

@@ -161,7 +161,7 @@ double Optimizer::clip_grad_norm(const WeightGradients& gradients, double max_no
     if (auto rows = gradients.rows(item.parameter)) sums.push_back(std::move(rows));
   }
   std::vector<double> each(sums.size());
-  parallel_for(sums.size(), [&](std::size_t i, std::size_t) {
+  parallel_for(sums.size(), [&](std::size_t i) {
     const float* const numbers = floats_at(*sums[i]);
     each[i] = kernels::dot_of(numbers, numbers, numbers_of(*sums[i]));
   });

@@ -65,9 +65,10 @@ bool join_loop() {
 }
 
 void take_turns(std::size_t worker) {
+  if (worker >= loop.threads) return;
   std::size_t first = claimed.load();
   while (first < loop.grains) {
-    const std::size_t grains = loop.taken_at(first, num_threads());
+    const std::size_t grains = loop.taken_at(first);
     if (!claimed.compare_exchange_weak(first, first + grains)) continue;
     loop.run(first, grains, worker);
     first = claimed.load();
@@ -140,7 +141,7 @@ void await_workers() {
 }
 
 void share_out(const detail::Loop& next) {
-  if (!next.is_shared(num_threads()) || taken.exchange(true)) return next.run_alone();
+  if (!next.is_shared() || taken.exchange(true)) return next.run_alone();
   loop = next;
   claimed.store(0, std::memory_order_relaxed);
   at_loop.store(kOpen);
@@ -219,14 +220,21 @@ void set_num_threads(std::size_t count) {
 
 namespace clearformer {
 
-void detail::share_tasks(std::size_t tasks, Turn turn, const void* body) {
-  share_out(Loop::of_tasks(tasks, turn, body));
+namespace {
+// Of the pool now, at most `workers`.
+std::size_t threads_for(std::size_t workers) {
+  return std::clamp<std::size_t>(workers, 1, num_threads());
+}
+}  // namespace
+
+void detail::share_tasks(std::size_t tasks, std::size_t workers, Turn turn, const void* body) {
+  share_out(Loop::of_tasks(tasks, threads_for(workers), turn, body));
 }
 
-void detail::share_ranges(std::size_t count, std::size_t work, std::size_t grain, Turn turn,
-                          const void* body) {
+void detail::share_ranges(std::size_t count, std::size_t work, std::size_t grain,
+                          std::size_t workers, Turn turn, const void* body) {
   if (grain == 0) fail(ErrorCode::invalid_argument, "parallel_ranges: the grain is 0");
-  if (count > 0) share_out(Loop::of_ranges(count, work, grain, num_threads(), turn, body));
+  if (count > 0) share_out(Loop::of_ranges(count, work, grain, threads_for(workers), turn, body));
 }
 
 }  // namespace clearformer

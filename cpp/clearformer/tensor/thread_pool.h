@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <type_traits>
 
 namespace clearformer {
 
@@ -12,8 +11,7 @@ namespace clearformer {
 std::size_t num_threads();
 
 /// Resizes the pool to the nearest of 1 … kMaxThreads; if the system refuses a thread it stays smaller, as num_threads()
-/// reports. Must not be called inside a loop, nor while another thread computes: what that has allocated for
-/// num_threads() workers would be too little.
+/// reports. Waits for the loop that another thread runs; what that computes may go on. Must not be called inside a loop.
 /// In WebAssembly the threads must already be serving (see embedded_threads.h); without shared memory there is
 /// always one.
 void set_num_threads(std::size_t count);
@@ -33,11 +31,12 @@ using Turn = void (*)(const void* body, std::size_t first, std::size_t end, std:
 struct Loop {
   std::size_t count, grain, grains;
   std::size_t least, most;  // grains taken at once
+  std::size_t threads;      // that take part, at most: the workers 0 … threads - 1
   Turn turn;
   const void* body;
 
-  static Loop of_tasks(std::size_t tasks, Turn turn, const void* body) {
-    return {tasks, 1, tasks, 1, 1, turn, body};
+  static Loop of_tasks(std::size_t tasks, std::size_t threads, Turn turn, const void* body) {
+    return {tasks, 1, tasks, 1, 1, threads, turn, body};
   }
   static Loop of_ranges(std::size_t count, std::size_t work, std::size_t grain, std::size_t threads,
                         Turn turn, const void* body) {
@@ -45,13 +44,13 @@ struct Loop {
     const std::size_t grains = (count + grain - 1) / grain;
     const std::size_t worthwhile = kLeastWork / std::max<std::size_t>(work, 1) / grain + 1;
     const std::size_t least = std::max(worthwhile, grains / (kMostOfThread * threads));
-    return {count, grain, grains, least, grains, turn, body};
+    return {count, grain, grains, least, grains, threads, turn, body};
   }
 
-  bool is_shared(std::size_t threads) const { return threads > 1 && grains > least; }
+  bool is_shared() const { return threads > 1 && grains > least; }
   /// How many grains are taken at `first`: a part of what is left, so that long ranges, which read one stream of
   /// memory each, come first, and the threads finish together.
-  std::size_t taken_at(std::size_t first, std::size_t threads) const {
+  std::size_t taken_at(std::size_t first) const {
     const std::size_t left = grains - first;
     return std::min(std::clamp(left / (2 * threads), least, most), left);
   }
@@ -61,40 +60,59 @@ struct Loop {
   void run_alone() const { run(0, grains, 0); }
 };
 
-void share_tasks(std::size_t tasks, Turn turn, const void* body);
-void share_ranges(std::size_t count, std::size_t work, std::size_t grain, Turn turn,
-                  const void* body);
+void share_tasks(std::size_t tasks, std::size_t workers, Turn turn, const void* body);
+void share_ranges(std::size_t count, std::size_t work, std::size_t grain, std::size_t workers,
+                  Turn turn, const void* body);
 }  // namespace detail
 
 /// Calls body(task, worker) once for each task < tasks, in any order, and returns when all have
-/// returned. Concurrent calls have different workers < num_threads(): an index into per-worker memory,
-/// which must belong to this loop alone. Bodies must not throw or depend on each other. Inside another loop's
+/// returned. Concurrent calls have different workers < `workers`: an index into per-worker memory, which must belong to
+/// this loop alone. That memory and the loop have the same number, num_threads() read once, since another thread may
+/// resize the pool in between. Bodies must not throw or depend on each other. Inside another loop's
 /// body, or while another thread's loop is using the pool, all tasks run in the calling thread as worker 0: loops
 /// may be nested and called from any thread.
 template <class Body>
-void parallel_for(std::size_t tasks, const Body& body) {
+void parallel_for(std::size_t tasks, std::size_t workers, const Body& body) {
   detail::share_tasks(
-      tasks,
+      tasks, workers,
       [](const void* of, std::size_t first, std::size_t end, std::size_t worker) {
         for (; first < end; ++first) (*static_cast<const Body*>(of))(first, worker);
       },
       &body);
 }
 
-/// Splits 0 … count into ranges and calls body(first, end), or body(first, end, worker) if the body accepts it,
-/// once per range, in parallel. Ranges begin at multiples of `grain`, which is at least 1, and, but for the last, contain
+/// The same with body(task), by as many threads as there are.
+template <class Body>
+void parallel_for(std::size_t tasks, const Body& body) {
+  detail::share_tasks(
+      tasks, kMaxThreads,
+      [](const void* of, std::size_t first, std::size_t end, std::size_t) {
+        for (; first < end; ++first) (*static_cast<const Body*>(of))(first);
+      },
+      &body);
+}
+
+/// Splits 0 … count into ranges and calls body(first, end, worker) once per range, in parallel, with workers as in
+/// parallel_for(). Ranges begin at multiples of `grain`, which is at least 1, and, but for the last, contain
 /// at least kLeastWork, an element counting as `work`: small loops stay in the calling thread, as one range.
+template <class Body>
+void parallel_ranges(std::size_t count, std::size_t work, std::size_t grain, std::size_t workers,
+                     const Body& body) {
+  detail::share_ranges(
+      count, work, grain, workers,
+      [](const void* of, std::size_t first, std::size_t end, std::size_t worker) {
+        (*static_cast<const Body*>(of))(first, end, worker);
+      },
+      &body);
+}
+
+/// The same with body(first, end), by as many threads as there are.
 template <class Body>
 void parallel_ranges(std::size_t count, std::size_t work, std::size_t grain, const Body& body) {
   detail::share_ranges(
-      count, work, grain,
-      [](const void* of, std::size_t first, std::size_t end, std::size_t worker) {
-        const Body& run = *static_cast<const Body*>(of);
-        if constexpr (std::is_invocable_v<const Body&, std::size_t, std::size_t, std::size_t>) {
-          run(first, end, worker);
-        } else {
-          run(first, end);
-        }
+      count, work, grain, kMaxThreads,
+      [](const void* of, std::size_t first, std::size_t end, std::size_t) {
+        (*static_cast<const Body*>(of))(first, end);
       },
       &body);
 }

@@ -55,11 +55,12 @@ Pool pool;
 // The pool's functions as the linker's --wrap names them.
 std::size_t simulated_threads() asm("__wrap__ZN11clearformer11num_threadsEv");
 void simulate_threads(std::size_t count) asm("__wrap__ZN11clearformer15set_num_threadsEm");
-void simulate_tasks(std::size_t tasks, detail::Turn turn, const void* body) asm(
-    "__wrap__ZN11clearformer6detail11share_tasksEmPFvPKvmmmES2_");
+void simulate_tasks(
+    std::size_t tasks, std::size_t workers, detail::Turn turn,
+    const void* body) asm("__wrap__ZN11clearformer6detail11share_tasksEmmPFvPKvmmmES2_");
 void simulate_ranges(
-    std::size_t count, std::size_t work, std::size_t grain, detail::Turn turn,
-    const void* body) asm("__wrap__ZN11clearformer6detail12share_rangesEmmmPFvPKvmmmES2_");
+    std::size_t count, std::size_t work, std::size_t grain, std::size_t workers, detail::Turn turn,
+    const void* body) asm("__wrap__ZN11clearformer6detail12share_rangesEmmmmPFvPKvmmmES2_");
 
 std::size_t simulated_threads() { return pool.threads; }
 
@@ -68,14 +69,14 @@ void simulate_threads(std::size_t count) { pool.threads = count; }
 namespace {
 
 void simulate(const detail::Loop& loop) {
-  if (pool.inside || !loop.is_shared(pool.threads)) return loop.run_alone();
+  if (pool.inside || !loop.is_shared()) return loop.run_alone();
   pool.inside = true;
   double before = processor_microseconds();
   pool.pass.serial += before - pool.since;
-  std::vector<double> free_at(pool.threads, kWakeMicroseconds);
+  std::vector<double> free_at(loop.threads, kWakeMicroseconds);
   free_at[0] = 0;
   for (std::size_t first = 0; first < loop.grains;) {
-    const std::size_t taken = loop.taken_at(first, pool.threads);
+    const std::size_t taken = loop.taken_at(first);
     const auto next = std::min_element(free_at.begin(), free_at.end());
     loop.run(first, taken, static_cast<std::size_t>(next - free_at.begin()));
     first += taken;
@@ -96,14 +97,15 @@ void simulate(const detail::Loop& loop) {
 
 }  // namespace
 
-void simulate_tasks(std::size_t tasks, detail::Turn turn, const void* body) {
-  simulate(detail::Loop::of_tasks(tasks, turn, body));
+void simulate_tasks(std::size_t tasks, std::size_t workers, detail::Turn turn, const void* body) {
+  simulate(detail::Loop::of_tasks(tasks, std::min(workers, pool.threads), turn, body));
 }
 
-void simulate_ranges(std::size_t count, std::size_t work, std::size_t grain, detail::Turn turn,
-                     const void* body) {
+void simulate_ranges(std::size_t count, std::size_t work, std::size_t grain, std::size_t workers,
+                     detail::Turn turn, const void* body) {
   if (count == 0) return;
-  simulate(detail::Loop::of_ranges(count, work, grain, pool.threads, turn, body));
+  const std::size_t threads = std::min(workers, pool.threads);
+  simulate(detail::Loop::of_ranges(count, work, grain, threads, turn, body));
 }
 
 namespace {

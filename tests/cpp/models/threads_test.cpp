@@ -2,8 +2,10 @@
 // inputs are large enough that every kind of loop runs in parallel (see kLeastWork).
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 #include <filesystem>
+#include <thread>
 
 #include "clearformer/loading/load_model.h"
 #include "clearformer/tensor/thread_pool.h"
@@ -91,6 +93,44 @@ TEST(ThreadsOfAStory, LeaveItsTokensAsTheyAre) {
   }
   set_num_threads(1);
 }
+
+#if !defined(__EMSCRIPTEN__)
+
+// Products of floats and of integers, attention with and without its pattern, the loss and their backward passes: each
+// has memory per worker.
+TEST(ThreadsOfAStory, MayChangeInNumberWhileItIsRead) {
+  for (const MatrixFormat format : {MatrixFormat::f32, MatrixFormat::q8}) {
+    const auto model = from_pretrained(bundled_model("stories260K"), std::nullopt, format);
+    const Tensor ids = random_ids(9, 16, 40, 512);
+    const ModelInputs inputs = inputs_of(ids);
+    const auto pass = [&] {
+      Trace trace;
+      trace.capture("blocks.1.attn.hook_pattern");
+      Gradient gradient;
+      LabelLoss loss;
+      loss.labels = ids.clone();
+      gradient.add(std::move(loss));
+      gradient.want("blocks.0.hook_resid_pre");
+      gradient.want_weights("*");
+      model->gradient(inputs, trace, gradient);
+      return gradient.at("blocks.0.hook_resid_pre").clone();
+    };
+    set_num_threads(1);
+    const Tensor alone = pass();
+    std::atomic<bool> done{false};
+    std::thread changes([&] {
+      for (std::size_t count = 0; !done; ++count) set_num_threads(1 + count * 5 % 8);
+    });
+    for (int round = 0; round < 4; ++round) {
+      expect_bits_of_one_thread(pass(), alone, concat("round ", round));
+    }
+    done = true;
+    changes.join();
+    set_num_threads(1);
+  }
+}
+
+#endif
 
 }  // namespace
 }  // namespace clearformer::test

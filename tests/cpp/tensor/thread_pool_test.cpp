@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <memory>
 #include <numeric>
 #include <vector>
@@ -32,7 +34,7 @@ constexpr std::size_t kSizes[] = {1, 2, 3, 4, 8, 16};
 
 std::vector<int> times_run(std::size_t tasks) {
   const auto counts = std::make_unique<std::atomic<int>[]>(tasks);
-  parallel_for(tasks, [&](std::size_t task, std::size_t) { ++counts[task]; });
+  parallel_for(tasks, [&](std::size_t task) { ++counts[task]; });
   return {counts.get(), counts.get() + tasks};
 }
 
@@ -52,7 +54,7 @@ TEST(ThreadPool, WorkersHaveNumbersOfTheirOwn) {
     std::vector<std::atomic<int>> at(size);
     std::atomic<int> collisions{0}, strangers{0};
     for (int round = 0; round < 200; ++round) {
-      parallel_for(64, [&](std::size_t, std::size_t worker) {
+      parallel_for(64, num_threads(), [&](std::size_t, std::size_t worker) {
         if (worker >= size) return void(++strangers);
         if (at[worker].fetch_add(1) != 0) ++collisions;
         at[worker].fetch_sub(1);
@@ -63,12 +65,33 @@ TEST(ThreadPool, WorkersHaveNumbersOfTheirOwn) {
   }
 }
 
+TEST(ThreadPool, WorkersAreThoseOfTheirLoop) {
+  const PoolOf pool(kSizes[std::size(kSizes) - 1]);
+  for (const std::size_t workers : {0u, 1u, 2u, 5u, 1000u}) {
+    const std::size_t most = std::clamp<std::size_t>(workers, 1, num_threads());
+    std::atomic<int> strangers{0};
+    std::atomic<std::size_t> runs{0};
+    for (int round = 0; round < 50; ++round) {
+      parallel_for(64, workers, [&](std::size_t, std::size_t worker) {
+        ++runs;
+        if (worker >= most) ++strangers;
+      });
+      parallel_ranges(64, kLeastWork, 1, workers,
+                      [&](std::size_t first, std::size_t end, std::size_t worker) {
+                        runs += end - first;
+                        if (worker >= most) ++strangers;
+                      });
+    }
+    EXPECT_EQ(runs, 50u * 2u * 64u);
+    EXPECT_EQ(strangers, 0) << workers << " workers";
+  }
+}
+
 TEST(ThreadPool, WhatTasksWroteIsThereAfterwards) {
   const PoolOf pool(4);
   for (std::size_t round = 0; round < 3000; ++round) {
     std::vector<std::size_t> squares(37);
-    parallel_for(squares.size(),
-                 [&](std::size_t task, std::size_t) { squares[task] = task * task + round; });
+    parallel_for(squares.size(), [&](std::size_t task) { squares[task] = task * task + round; });
     for (std::size_t i = 0; i < squares.size(); ++i) ASSERT_EQ(squares[i], i * i + round);
   }
 }
@@ -77,10 +100,10 @@ TEST(ThreadPool, LoopsMayBeNested) {
   for (const std::size_t size : kSizes) {
     const PoolOf pool(size);
     std::atomic<int> inner{0}, deepest{0};
-    parallel_for(10, [&](std::size_t, std::size_t) {
-      parallel_for(10, [&](std::size_t, std::size_t worker) {
+    parallel_for(10, [&](std::size_t) {
+      parallel_for(10, num_threads(), [&](std::size_t, std::size_t worker) {
         if (worker == 0) ++inner;
-        parallel_for(2, [&](std::size_t, std::size_t) { ++deepest; });
+        parallel_for(2, [&](std::size_t) { ++deepest; });
       });
     });
     EXPECT_EQ(inner, 100);
@@ -164,7 +187,7 @@ TEST(ThreadPool, SharesALoopOutToOthersThanTheCaller) {
   const PoolOf pool(3);
   std::atomic<std::size_t> arrived{0};
   // No task ends before each of the three threads has one: a single thread would never finish.
-  parallel_for(3, [&](std::size_t, std::size_t) {
+  parallel_for(3, [&](std::size_t) {
     ++arrived;
     while (arrived < 3) std::this_thread::yield();
   });
@@ -176,7 +199,7 @@ TEST(ThreadPool, WakesWorkersThatHaveGoneToSleep) {
   for (int round = 0; round < 20; ++round) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));  // far longer than they spin
     std::atomic<std::size_t> arrived{0};
-    parallel_for(2, [&](std::size_t, std::size_t) {
+    parallel_for(2, [&](std::size_t) {
       ++arrived;
       while (arrived < 2) std::this_thread::yield();
     });
@@ -189,7 +212,7 @@ TEST(ThreadPool, CallersAtTheSameTimeBothGetThrough) {
   std::atomic<std::size_t> total{0};
   const auto call = [&] {
     for (int round = 0; round < 500; ++round) {
-      parallel_for(20, [&](std::size_t task, std::size_t) { total += task; });
+      parallel_for(20, [&](std::size_t task) { total += task; });
     }
   };
   std::vector<std::thread> callers;
@@ -203,9 +226,12 @@ TEST(ThreadPool, ChangesItsSizeWhileOthersCall) {
   std::atomic<int> wrong{0};
   std::thread caller([&] {
     while (!done) {
-      std::atomic<std::size_t> sum{0};
-      parallel_for(30, [&](std::size_t task, std::size_t) { sum += task; });
-      if (sum != 435) ++wrong;
+      const std::size_t workers = num_threads();
+      std::vector<std::size_t> sums(workers);  // memory per worker
+      parallel_for(30, workers, [&](std::size_t task, std::size_t worker) {
+        worker < workers ? void(sums[worker] += task) : void(++wrong);
+      });
+      if (std::accumulate(sums.begin(), sums.end(), std::size_t{0}) != 435) ++wrong;
     }
   });
   for (int round = 0; round < 60; ++round) set_num_threads(1 + static_cast<std::size_t>(round) % 5);
