@@ -31,6 +31,7 @@ Tensor weights_for(const ReadOut& term, const Shape& shape) {
 void Gradient::want_edit(std::size_t index) { edits_.push_back(index); }
 
 void Gradient::edit(std::string pattern, Function function) {
+  running_.refuse_edit(pattern);
   if (!function) fail(kRefused, "edit: ", pattern, " has no function");
   changes_.push_back({std::move(pattern), std::move(function)});
 }
@@ -145,6 +146,7 @@ void Gradient::back(const Trace& trace, const Offered& gradient) {
   for (Change& change : changes_) {
     if (!selects(change.pattern, gradient.name)) continue;
     change.met = true;
+    const Running::Scope scope(running_), of_trace(trace.running());
     change.function(gradient.name, gradient.value);
   }
   if (any_matches(wanted_, gradient.name)) {

@@ -62,8 +62,8 @@ class Gradient {
   /// Asks for the gradient of the value of an edit: of the trace's edit number `index`, in the order they were added.
   /// That is one of data, not a function, and has a value.
   void want_edit(std::size_t index);
-  /// Calls the function with the gradient of every matching hook point; what it writes is propagated and found. It may not
-  /// add edits. Throws invalid_argument for an empty function.
+  /// Calls the function with the gradient of every matching hook point; what it writes is propagated and found. While it
+  /// runs, edits are refused, those of the trace as well. Throws invalid_argument for an empty function.
   void edit(std::string pattern, Function function);
 
   /// What the forward pass keeps: what the backward pass reads, or the residual stream before each layer, which is then
@@ -173,6 +173,7 @@ class Gradient {
   std::vector<std::size_t> edits_;
   std::vector<std::pair<std::string, Tensor>> edit_sums_;  // by the edit's number
   std::vector<Change> changes_;
+  Running running_;
   WeightGradients weights_;
   std::vector<std::pair<std::string, Tensor>> kept_;
   std::vector<Trace::Captured> found_;

@@ -32,12 +32,20 @@ std::vector<std::string_view> axes_of(std::string_view legend) {
   return axes;
 }
 
+void Running::refuse_edit(std::string_view pattern) const {
+  if (!running_) return;
+  fail(ErrorCode::invalid_argument, "edit: ", pattern,
+       " is added while the function of an edit runs");
+}
+
 void Trace::edit(std::string pattern, Function function, Function backward) {
+  running_.refuse_edit(pattern);
   if (!function) fail(ErrorCode::invalid_argument, "edit: ", pattern, " has no function");
   changes_.push_back({std::move(pattern), nullptr, std::move(function), std::move(backward)});
 }
 
 void Trace::edit(Edit edit) {
+  running_.refuse_edit(edit.hook);
   check(edit);
   std::string pattern = edit.hook;
   changes_.push_back({std::move(pattern), std::make_shared<Edit>(std::move(edit)), {}, {}});
@@ -50,7 +58,10 @@ const Edit& Trace::edit_with_value(std::size_t index) const {
 }
 
 void Trace::apply(const Change& change, const Offered& offered) const {
-  if (change.data == nullptr) return change.function(offered.name, offered.value);
+  if (change.data == nullptr) {
+    const Running::Scope scope(running_);
+    return change.function(offered.name, offered.value);
+  }
   clearformer::apply(*change.data, offered, prompts_);
 }
 
@@ -155,6 +166,7 @@ void Trace::visit_back(const Offered& gradient) const {
     const Change& change = changes_[index];
     if (!selects(change.pattern, gradient.name)) continue;
     if (change.data == nullptr) {
+      const Running::Scope scope(running_);
       if (change.backward) change.backward(gradient.name, gradient.value);
       continue;
     }

@@ -87,6 +87,28 @@ Capture::Reduction reduction_named(std::string_view name);
 /// Throws invalid_argument for a reduction without axes and the reverse, and for top_k without its number.
 void check(const Capture& capture);
 
+/// Whether a function of the user is running, to which edits cannot be added meanwhile.
+class Running {
+ public:
+  /// One runs until the end of the scope.
+  class Scope {
+   public:
+    explicit Scope(const Running& of) : of_(of), before_(std::exchange(of.running_, true)) {}
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+    ~Scope() { of_.running_ = before_; }
+
+   private:
+    const Running& of_;
+    bool before_;
+  };
+  /// Throws invalid_argument if one is running.
+  void refuse_edit(std::string_view pattern) const;
+
+ private:
+  mutable bool running_ = false;
+};
+
 /// Which values of a pass are captured or edited, and the captured copies.
 class Trace {
  public:
@@ -100,7 +122,7 @@ class Trace {
   /// Calls the function at every matching hook point; the model continues with what it writes. Edits run in the order
   /// they were added, before the value is captured. `backward` is called with the gradient of what the function wrote
   /// and writes that of what it was given; without it, a differentiated pass refuses functions that change a value.
-  /// Neither may add edits.
+  /// While one of them runs, edit() throws invalid_argument: layers have asked for the edits of a pass before.
   void edit(std::string pattern, Function function, Function backward = {});
   /// Throws invalid_argument for an op whose value is missing or superfluous.
   /// During the pass: invalid_argument for rows, heads, positions and features that do not exist, shape_mismatch for
@@ -148,6 +170,7 @@ class Trace {
   void visit_back(const Offered& gradient) const;
   /// An edit, in the order they were added; throws invalid_argument unless it has a value.
   const Edit& edit_with_value(std::size_t index) const;
+  const Running& running() const { return running_; }
 
  private:
   struct Change {
@@ -161,6 +184,7 @@ class Trace {
   std::vector<std::string> captures_;
   std::vector<Capture> parts_;
   std::vector<Change> changes_;
+  Running running_;
   std::vector<Captured> captured_;
   std::size_t prompts_ = 0;
   Gradient* gradient_ = nullptr;

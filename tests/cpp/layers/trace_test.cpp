@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <initializer_list>
+
+#include "clearformer/layers/gradient.h"
 #include "support/expect_error.h"
 #include "support/random.h"
 
@@ -104,6 +108,46 @@ TEST(Trace, AnEditWithoutAFunctionIsRefused) {
   Trace trace;
   expect_error(ErrorCode::invalid_argument, {"hook_pattern", "no function"},
                [&] { trace.edit("hook_pattern", Trace::Function()); });
+}
+
+// Enough of them to move the edits in memory, from each kind of function.
+TEST(Trace, FunctionsCannotAddEdits) {
+  Trace trace, other;
+  Gradient gradient;
+  int refused = 0;
+  const auto nothing = [](std::string_view, const MutableTensorView&) {};
+  const auto add_edits = [&](std::string_view, const MutableTensorView&) {
+    for (int i = 0; i < 20; ++i) {
+      for (const auto& add : std::initializer_list<std::function<void()>>{
+               [&] { trace.edit("added", nothing); },
+               [&] { trace.edit(Edit{.hook = "added", .op = Edit::Op::zero}); }}) {
+        expect_error(ErrorCode::invalid_argument, {"edit", "added", "runs"}, add);
+        ++refused;
+      }
+    }
+    other.edit("added", nothing);
+  };
+  trace.edit("x", add_edits, add_edits);
+  trace.edit("throws", [](std::string_view, const MutableTensorView&) { throw 5; });
+  gradient.edit("x", [&](std::string_view name, const MutableTensorView& d) {
+    add_edits(name, d);
+    expect_error(ErrorCode::invalid_argument, {"edit", "added", "runs"},
+                 [&] { gradient.edit("added", nothing); });
+  });
+  Tensor value = Tensor::zeros({1});
+  const TraceScope scope(&trace);
+  scope("x", value, "");
+  EXPECT_EQ(refused, 40);
+  EXPECT_THROW(scope("throws", value, ""), int);
+  EXPECT_FALSE(trace.edits("added"));
+  EXPECT_TRUE(other.edits("added"));
+  gradient.begin_layers();
+  trace.differentiate(&gradient);
+  scope.back("x", value, "");
+  EXPECT_EQ(refused, 120);
+  trace.edit("added", nothing);  // no function runs any more
+  gradient.edit("added", nothing);
+  EXPECT_TRUE(trace.edits("added"));
 }
 
 }  // namespace
