@@ -72,11 +72,22 @@ class Buckets {
   float log_range_ = 0.0f;
 };
 
+// Positions are numbers with a sign here, as their differences are.
+std::int64_t end_of_queries(const RelativeSpan& span) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+  const std::uint64_t queries = span.queries, offset = span.query_offset;
+  if (queries <= kMost && offset <= kMost - queries) {
+    return static_cast<std::int64_t>(offset + queries);
+  }
+  fail(ErrorCode::invalid_argument, "relative positions: query_offset ", offset, " and ", queries,
+       " queries exceed the largest position, ", kMost);
+}
+
 // The bucket of each relative position that occurs, starting with the last query's first key.
 class BucketRows {
  public:
   BucketRows(const Buckets& bucket, const RelativeSpan& span)
-      : nearest_(-static_cast<std::int64_t>(span.query_offset + span.queries) + 1),
+      : nearest_(1 - end_of_queries(span)),
         rows_(span.queries == 0 || span.keys == 0 ? 0 : room_for(span.queries + span.keys - 1)) {
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       rows_[i] = static_cast<std::size_t>(bucket.of(nearest_ + static_cast<std::int64_t>(i)));
@@ -101,9 +112,11 @@ template <class Value>
 void fill(Tensor& bias, const RelativeSpan& span, Value value) {
   if (bias.elements() == 0) return;
   float* to = bias.f32();
+  const std::int64_t end = end_of_queries(span);
   for (std::size_t row = 0; row < bias.dim(1) * span.queries; ++row) {
     const std::size_t head = row / span.queries;
-    const auto position = static_cast<std::int64_t>(row % span.queries + span.query_offset);
+    const std::int64_t position =
+        end - static_cast<std::int64_t>(span.queries - row % span.queries);
     for (std::size_t key = 0; key < span.keys; ++key) {
       *to++ = value(head, static_cast<std::int64_t>(key) - position);
     }
@@ -193,12 +206,12 @@ void relative_position_bias_backward(const TensorView& d, const RelativeBuckets&
          ", expected [1, heads, ", span.queries, ", ", span.keys, "]");
   }
   const BucketRows row(Buckets(buckets), span);
+  const std::int64_t end = end_of_queries(span);
   std::vector<double> sums(buckets.num_buckets * num_heads);
   const float* from = d.f32();
   for (std::size_t i = 0; i < num_heads * span.queries * span.keys; ++i) {
     const std::size_t key = i % span.keys, query = i / span.keys % span.queries;
-    const auto relative =
-        static_cast<std::int64_t>(key) - static_cast<std::int64_t>(query + span.query_offset);
+    const auto relative = static_cast<std::int64_t>(key + span.queries - query) - end;
     sums[row.of(relative) * num_heads + i / (span.keys * span.queries)] += from[i];
   }
   for (std::size_t i = 0; i < sums.size(); ++i) d_table[i] += static_cast<float>(sums[i]);

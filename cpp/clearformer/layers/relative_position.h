@@ -15,7 +15,7 @@
 namespace clearformer {
 
 /// The queries query_offset … query_offset + queries - 1 against the keys 0 … keys - 1. With a
-/// cache the offset is the number of cached positions.
+/// cache the offset is the number of cached positions. The last query's position must be below 2^63 - 1.
 struct RelativeSpan {
   std::size_t queries = 0;
   std::size_t keys = 0;

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
+#include <initializer_list>
 #include <limits>
 #include <set>
 
@@ -176,6 +178,34 @@ TEST(RelativePosition, AnOffsetGivesTheLastRows) {
         EXPECT_EQ(step_alibi.f32()[head * (9 - past) * 9 + i],
                   whole_alibi.f32()[head * 81 + past * 9 + i]);
       }
+    }
+  }
+}
+
+TEST(RelativePosition, AnyOffsetHasItsDistancesOrIsRefused) {
+  const Tensor table = Random(6).tensor({8, 1});
+  const RelativeBuckets buckets{8, 20, RelativeBuckets::Direction::causal};
+  constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
+  constexpr std::uint64_t kEnd = std::numeric_limits<std::int64_t>::max();
+  const Tensor d = Tensor::zeros({1, 1, 3, 2});
+  float sums[8] = {};
+  for (const std::uint64_t offset : {std::uint64_t{1} << 31, std::uint64_t{kMost} - 3, kEnd - 3}) {
+    if (offset > kMost) continue;
+    const RelativeSpan span{3, 2, static_cast<std::size_t>(offset)};
+    if (offset > kEnd - 3) {
+      for (const auto& work : std::initializer_list<std::function<void()>>{
+               [&] { alibi_bias(1, span); }, [&] { relative_position_bias(table, buckets, span); },
+               [&] { relative_position_bias_backward(d, buckets, span, sums); }}) {
+        expect_error(ErrorCode::invalid_argument, {"query_offset", concat(offset)}, work);
+      }
+      continue;
+    }
+    const Tensor alibi = alibi_bias(1, span), bias = relative_position_bias(table, buckets, span);
+    relative_position_bias_backward(d, buckets, span, sums);
+    for (std::size_t i = 0; i < 6; ++i) {
+      const auto distance = static_cast<double>(offset + i / 2 - i % 2);
+      EXPECT_EQ(alibi.f32()[i], static_cast<float>(-distance * alibi_slopes(1).f32()[0]));
+      EXPECT_EQ(bias.f32()[i], table.f32()[7]);
     }
   }
 }
