@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <vector>
 
@@ -105,7 +106,8 @@ Tensor interpolate_positions(const TensorView& table, Grid from, Grid to, Antial
   check(from, to);
   const std::size_t tokens = shape.back(1) - from.patches(), width = shape.back(0);
   Shape resized_shape = shape;
-  resized_shape[shape.rank() - 2] = tokens + to.patches();
+  std::size_t& rows = resized_shape[shape.rank() - 2];
+  if (__builtin_add_overflow(tokens, to.patches(), &rows)) rows = SIZE_MAX;  // refused below
   Tensor resized(resized_shape);
   std::memcpy(resized.f32(), table.f32(), tokens * width * sizeof(float));
   resize(table.f32() + tokens * width, from, resized.f32() + tokens * width, to, width, antialias);

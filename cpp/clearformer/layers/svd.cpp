@@ -12,7 +12,7 @@ namespace {
 // A matrix by columns, in double.
 struct Columns {
   std::size_t length = 0, count = 0;
-  std::vector<double> numbers = std::vector<double>(length * count, 0.0);
+  std::vector<double> numbers = std::vector<double>(room_for(Shape{length, count}.elements()));
 
   double* operator[](std::size_t column) { return numbers.data() + column * length; }
   const double* operator[](std::size_t column) const { return numbers.data() + column * length; }

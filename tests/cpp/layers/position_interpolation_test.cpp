@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "support/closeness.h"
 #include "support/expect_error.h"
 #include "support/fixture.h"
@@ -107,6 +109,15 @@ TEST(PositionInterpolation, RefusalsNameTheRuleAndTheShapes) {
   }
   expect_error(ErrorCode::invalid_argument, {"0 x 3", "empty"},
                [] { interpolate_positions(Tensor::zeros({0, 2}), {0, 3}, {2, 2}); });
+}
+
+TEST(PositionInterpolation, RefusesAGridBeyondTheAddressSpace) {
+  const Tensor table = Tensor::zeros({2, 3});
+  constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
+  expect_error(ErrorCode::out_of_memory, {"shape"},
+               [&] { interpolate_positions(table, {1, 1}, {kMost, 1}); });
+  expect_error(ErrorCode::out_of_memory, {"shape"},
+               [&] { interpolate_positions(table, {1, 1}, {kMost / 2, 3}); });
 }
 
 }  // namespace

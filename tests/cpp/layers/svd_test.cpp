@@ -100,5 +100,12 @@ TEST(Svd, OfDependentColumnsHasZeros) {
   expect_error(ErrorCode::shape_mismatch, {"have no product"}, [&] { svd(x, x); });
 }
 
+// Its rotations are a matrix of N² numbers, a count that wraps around to 0.
+TEST(Svd, RefusesAProductOverMoreThanMemoryHolds) {
+  constexpr std::size_t kMany = std::size_t{1} << (4 * sizeof(std::size_t));
+  const Tensor a({0, kMany}), b({kMany, 0});
+  expect_error(ErrorCode::out_of_memory, {"shape"}, [&] { svd(a, b); });
+}
+
 }  // namespace
 }  // namespace clearformer::test
