@@ -5,15 +5,16 @@
 namespace clearformer {
 
 Task task_of(const ConfigReader& config) {
-  const Task usual = architecture_of(config).usual_task;
+  const Architecture& architecture = architecture_of(config);
   for (const std::string& name : config.texts("architectures")) {
     const std::optional<Task> task = task_of_class(name);
-    if (task == Task::seq2seq_lm && usual == Task::causal_lm) break;  // reads images, too (Gemma 3)
+    // Gemma3ForConditionalGeneration: a decoder that reads images, too.
+    if (task == Task::seq2seq_lm && architecture.model_type.starts_with("gemma3")) break;
     if (task) return *task;
     config.refuse(ErrorCode::unsupported, "architectures", "names ", name,
                   ", whose head is not known");
   }
-  return usual;
+  return architecture.usual_task;
 }
 
 namespace {
