@@ -23,7 +23,7 @@ void set_num_threads(std::size_t) {}
 #if defined(__wasm_atomics__)
 #include "clearformer/tensor/embedded_threads.h"
 #else
-#include <system_error>
+#include <exception>
 #include <thread>
 #include <vector>
 #endif
@@ -194,7 +194,7 @@ class Threads {
       while (members_.size() + 1 < count) {
         members_.emplace_back(serve, members_.size() + 1, round.load());
       }
-    } catch (const std::system_error&) {  // the system refuses more: use those that run
+    } catch (const std::exception&) {  // no threads or memory for more: use those that run
     }
     threads.store(members_.size() + 1);
     taken.store(false);
