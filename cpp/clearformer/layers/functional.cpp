@@ -145,7 +145,8 @@ Tensor masked_softmax(const TensorView& scores, const Mask& mask, EmptyRow empty
   full.check("masked_softmax", shape[0], heads, queries, keys);
   Tensor result = Tensor::copy_of(scores);
   float* row = result.f32();
-  for (std::size_t i = 0; i < shape[0] * heads * queries; ++i, row += keys) {
+  const std::size_t rows = keys == 0 ? 0 : shape[0] * heads * queries;
+  for (std::size_t i = 0; i < rows; ++i, row += keys) {
     full.apply(i / (heads * queries), i / queries % heads, i % queries, row, keys);
     if (empty_row == EmptyRow::uniform) make_empty_row_uniform(row, keys);
     kernels::softmax(row, 1, keys, keys);
@@ -173,7 +174,7 @@ Tensor bmm(const TensorView& x, const TensorView& y) {
          ", expected [batch, n, k] times [batch, k, m]");
   }
   Tensor result({a[0], a[1], b[2]});
-  for (std::size_t batch = 0; batch < a[0]; ++batch) {
+  for (std::size_t batch = 0; result.elements() != 0 && batch < a[0]; ++batch) {
     multiply(x.f32() + batch * a[1] * a[2], y.f32() + batch * b[1] * b[2],
              result.f32() + batch * a[1] * b[2], a[1], a[2], b[2]);
   }

@@ -223,5 +223,13 @@ TEST(Functional, WeightsOfAnotherShapeAreRefusedEvenWithAsManyElements) {
                [&] { conv1d(Tensor::zeros({1, 1, 4}), Tensor::zeros({1, 1, 3}), &view, {}); });
 }
 
+// Counts of which a loop would not come to an end.
+TEST(Functional, OfManyEmptyMatricesNothingIsComputed) {
+  constexpr std::size_t kMany = std::numeric_limits<std::size_t>::max();
+  const Tensor none({kMany, 0, 0}), rows({kMany, 1, 0});
+  EXPECT_EQ(bmm(none, none).shape(), none.shape());
+  EXPECT_EQ(masked_softmax(rows, Mask()).shape(), rows.shape());
+}
+
 }  // namespace
 }  // namespace clearformer::test
