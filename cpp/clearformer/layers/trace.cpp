@@ -34,21 +34,23 @@ std::vector<std::string_view> axes_of(std::string_view legend) {
 
 void Running::refuse_edit(std::string_view pattern) const {
   if (!running_) return;
-  fail(ErrorCode::invalid_argument, "edit: ", pattern,
-       " is added while the function of an edit runs");
+  fail(ErrorCode::invalid_argument, "edit: ", pattern, " is added while a function runs");
+}
+
+void Trace::add(Change change) {
+  running_.refuse_edit(change.pattern);
+  changes_.push_back(std::move(change));
 }
 
 void Trace::edit(std::string pattern, Function function, Function backward) {
-  running_.refuse_edit(pattern);
   if (!function) fail(ErrorCode::invalid_argument, "edit: ", pattern, " has no function");
-  changes_.push_back({std::move(pattern), nullptr, std::move(function), std::move(backward)});
+  add({std::move(pattern), nullptr, std::move(function), std::move(backward)});
 }
 
 void Trace::edit(Edit edit) {
-  running_.refuse_edit(edit.hook);
   check(edit);
   std::string pattern = edit.hook;
-  changes_.push_back({std::move(pattern), std::make_shared<Edit>(std::move(edit)), {}, {}});
+  add({std::move(pattern), std::make_shared<Edit>(std::move(edit)), {}, {}});
 }
 
 const Edit& Trace::edit_with_value(std::size_t index) const {

@@ -179,6 +179,7 @@ class Trace {
     Function function, backward;
     bool met = false;
   };
+  void add(Change change);
   void apply(const Change& change, const Offered& offered) const;
   void apply_kept(const Change& change, const Offered& offered) const;
   std::vector<std::string> captures_;
