@@ -251,6 +251,19 @@ describe('edits', () => {
     const without = await model.run_with_hooks({ input_ids }, { edits: [{ hook, op: 'replace', value }] });
     await weights.ablate_neuron(0, 5);
     expect(difference((await model({ input_ids })).logits as Tensor, without as Reference & Tensor)).toBeLessThan(1e-6);
+    await model.undo_edits();
+    for (const none of [undefined, null, -1, '0', [0, 2], Number.NaN, 1000] as never[]) {
+      const calls = [
+        () => weights.ablate_head(0, none),
+        () => weights.ablate_neuron(0, none),
+        () => weights.ablate_head(none, 0),
+        () => weights.QK(0, none),
+        () => weights.W_Q(none),
+      ];
+      for (const call of calls) expect(await failureOf(call)).toMatchObject({ code: 'invalid_argument' });
+    }
+    expect((await failureOf(() => weights.W_Q('0' as never))).message).toContain("there is no layer '0' of");
+    expect(await model.edit_parameter('W_E', { op: 'scale', value: 1 })).toBe(1);
   });
 
   it('of a tied table change both uses', async () => {
@@ -271,6 +284,7 @@ describe('edits', () => {
     const whole = await half.parameter(name);
     const refused: [ParameterEdit, string][] = [
       [{ op: 'replace', value: 70_000 }, 'invalid_argument'],
+      [{ op: 'replace', value: 1e40 }, 'dtype_mismatch'],
       [{ op: 'add', value: [1, 2, 3] }, 'shape_mismatch'],
       [{ op: 'rank_one', left: [1], right: [1] }, 'shape_mismatch'],
       [{ op: 'zero', at: [99_999] }, 'invalid_argument'],

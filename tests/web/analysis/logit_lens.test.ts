@@ -104,7 +104,7 @@ describe('options', async () => {
   });
 
   it('refuses positions, options and models it has no answer for', async () => {
-    for (const pos of [5, -6, 0.5, [0, 9]]) {
+    for (const pos of [5, -6, 0.5, [0, 9], []]) {
       const failure = await failureOf(() => logitLens(model, { input_ids }, { pos }));
       expect([failure.code, failure.message]).toEqual([
         'invalid_argument',

@@ -1,7 +1,7 @@
 // What the functions that take a model check first.
 
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
-import { ClearformerError, textOf } from '../support/error.js';
+import { ClearformerError, quoted } from '../support/error.js';
 import { checkOptions, expectArgument } from '../support/options.js';
 
 /** Throws `invalid_argument` for what is no model. */
@@ -14,8 +14,7 @@ export function expectModel(call: string, model: unknown): void {
 export function expectHook(call: string, option: string, hook: unknown): void {
   const isOne = typeof hook === 'string' && !hook.includes('*');
   if (isOne) return;
-  const given = typeof hook === 'string' ? `'${hook}'` : textOf(hook);
-  throw new ClearformerError('invalid_argument', `${call}: ${option} is ${given}, not the name of one hook`, {
+  throw new ClearformerError('invalid_argument', `${call}: ${option} is ${quoted(hook)}, not the name of one hook`, {
     option,
   });
 }

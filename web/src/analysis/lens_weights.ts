@@ -2,7 +2,7 @@
 
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { WeightProcessing } from '../runtime/border.js';
-import { ClearformerError, textOf } from '../support/error.js';
+import { ClearformerError, quoted } from '../support/error.js';
 import { checkKinds, throwIfAborted } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { checkCall } from './check_call.js';
@@ -10,6 +10,9 @@ import { FactoredMatrix } from './factored_matrix.js';
 import { inLayer } from './layer_hooks.js';
 
 type Weight = Promise<Tensor<'float32'>>;
+
+/** The numbers of what has an index, in the model's shape. */
+const counts = { layer: 'n_layers', head: 'n_heads', neuron: 'd_mlp' } as const;
 
 /**
  * A model's weights as TransformerLens names and orients them. Each call reads the weight anew, also after an edit;
@@ -131,23 +134,32 @@ export class LensWeights {
 
   /** Sets the output weights of a head to zero: it adds nothing anymore. `model.undo_edits(1)` takes it back. */
   ablate_head(layer: number, head: number): Promise<number> {
-    return this.#model.edit_parameter(this.#name(layer, 'attn.W_O'), { op: 'zero', at: [head] });
+    return this.#zero(layer, 'attn.W_O', 'head', head);
   }
   /** Sets the output weights of a neuron to zero. `model.undo_edits(1)` takes it back. */
   ablate_neuron(layer: number, neuron: number): Promise<number> {
-    return this.#model.edit_parameter(this.#name(layer, 'mlp.W_out'), { op: 'zero', at: [neuron] });
+    return this.#zero(layer, 'mlp.W_out', 'neuron', neuron);
   }
 
-  #attention(layer: number, leaf: string): Weight {
+  async #zero(layer: number, weight: string, what: keyof typeof counts, index: number): Promise<number> {
+    this.#check(what, index);
+    return this.#model.edit_parameter(this.#name(layer, weight), { op: 'zero', at: [index] });
+  }
+
+  async #attention(layer: number, leaf: string): Weight {
     return this.#read(this.#name(layer, `attn.${leaf}`));
   }
-  #mlp(layer: number, leaf: string): Weight {
+  async #mlp(layer: number, leaf: string): Weight {
     return this.#read(this.#name(layer, `mlp.${leaf}`));
   }
   #name(layer: number, weight: string): string {
-    const { n_layers } = this.#model.cfg;
-    if (Number.isInteger(layer) && layer >= 0 && layer < n_layers) return inLayer(this.#model, layer, weight);
-    throw new ClearformerError('invalid_argument', `LensWeights: there is no layer ${textOf(layer)} of ${n_layers}`);
+    this.#check('layer', layer);
+    return inLayer(this.#model, layer, weight);
+  }
+  #check(what: keyof typeof counts, index: number): void {
+    const count = this.#model.cfg[counts[what]] as number;
+    if (Number.isInteger(index) && index >= 0 && index < count) return;
+    throw new ClearformerError('invalid_argument', `LensWeights: there is no ${what} ${quoted(index)} of ${count}`);
   }
   #read(name: string): Weight {
     return this.#model.parameter(name, this.#options);
@@ -155,10 +167,7 @@ export class LensWeights {
 
   /** The head's matrix, or that of its key/value head. */
   #head(weights: Tensor<'float32'>, head: number): Tensor<'float32'> {
-    const { n_heads } = this.#model.cfg;
-    if (!Number.isInteger(head) || head < 0 || head >= n_heads) {
-      throw new ClearformerError('invalid_argument', `LensWeights: there is no head ${textOf(head)} of ${n_heads}`);
-    }
-    return weights.slice(Math.floor(head / (n_heads / (weights.dims[0] ?? 1))));
+    this.#check('head', head);
+    return weights.slice(Math.floor(head / (this.#model.cfg.n_heads / (weights.dims[0] ?? 1))));
   }
 }

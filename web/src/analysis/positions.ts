@@ -1,6 +1,6 @@
 // Positions as arguments, and the mask that tells which of them are padding.
 
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, quoted } from '../support/error.js';
 import { Tensor } from '../tensor/tensor.js';
 
 /** One position or several, negative from the end. A number drops the axis, a list keeps it. */
@@ -12,10 +12,13 @@ export type Positions = number | readonly number[];
  */
 export function placesOf(call: string, pos: Positions | undefined, length: number): number[] {
   if (pos === undefined) return Array.from({ length }, (_, place) => place);
-  return [pos].flat().map((one) => {
+  const given = Array.isArray(pos) && pos.length > 0 ? pos : [pos]; // an empty list is no position either
+  return given.map((one: number) => {
     const place = one < 0 ? one + length : one;
     if (Number.isInteger(place) && place >= 0 && place < length) return place;
-    throw new ClearformerError('invalid_argument', `${call}: no position ${one} among ${length}`, { option: 'pos' });
+    throw new ClearformerError('invalid_argument', `${call}: no position ${quoted(one)} among ${length}`, {
+      option: 'pos',
+    });
   });
 }
 

@@ -3,7 +3,7 @@
 
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import { bmm } from '../primitives/functional.js';
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, quoted } from '../support/error.js';
 import { expectArgument } from '../support/options.js';
 import type { ActivationCache } from '../tensor/activation_cache.js';
 import { exportedTensor } from '../tensor/exported_tensor.js';
@@ -185,7 +185,7 @@ interface Collected {
 function lastLayer(call: string, { cfg }: PreTrainedModel, { layer }: ResidualStackOptions): number {
   const last = layer === undefined || layer === -1 ? cfg.n_layers : layer;
   if (Number.isInteger(last) && last >= 0 && last <= cfg.n_layers) return last;
-  throw new ClearformerError('invalid_argument', `${call}: there is no layer ${layer} of ${cfg.n_layers}`);
+  throw new ClearformerError('invalid_argument', `${call}: there is no layer ${quoted(layer)} of ${cfg.n_layers}`);
 }
 
 /** What a feed-forward network reads: the stream behind the layer's attention, if there is one, and its norm. */

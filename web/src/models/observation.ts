@@ -10,7 +10,7 @@ import type {
 } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
 import { ourName } from '../runtime/hook_names.js';
-import { ClearformerError, textOf } from '../support/error.js';
+import { ClearformerError, quoted, textOf } from '../support/error.js';
 import type { ActivationCache } from '../tensor/activation_cache.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { type CapturedOut, type CapturePart, capturedParts, partsIn } from './capture_parts.js';
@@ -168,7 +168,7 @@ function layerIn(option: string, given: number | undefined, layers: number): num
   if (given === undefined) return undefined;
   const layer = Number.isInteger(given) && given < 0 ? given + layers : given;
   if (Number.isInteger(given) && layer >= 0 && layer <= layers) return layer;
-  throw new ClearformerError('invalid_argument', `${option}: ${textOf(given)} of ${layers} layers`, { option });
+  throw new ClearformerError('invalid_argument', `${option}: ${quoted(given)} of ${layers} layers`, { option });
 }
 
 /** The index of the first hook of a layer; behind the last layer if there is none. */

@@ -1,7 +1,7 @@
 // Errors for tasks and options that transformers.js has and this package has not, with alternatives.
 
 import type { PipelineName } from '../runtime/border.js';
-import { ClearformerError, textOf } from '../support/error.js';
+import { ClearformerError, quoted } from '../support/error.js';
 
 const other = 'no architecture here does it; transformers.js (@huggingface/transformers) runs ONNX exports for it';
 
@@ -44,7 +44,7 @@ const examples: Partial<Record<PipelineName, string>> = {
 
 /** The error for an unsupported task. */
 export function unknownTask(task: unknown, expected: readonly string[]): ClearformerError {
-  const name = typeof task === 'string' ? `'${task}'` : textOf(task);
+  const name = quoted(task);
   const instead = typeof task === 'string' && Object.hasOwn(absent, task) ? absent[task] : undefined;
   const known = `known: ${expected.join(', ')}`;
   const message = instead === undefined ? `${name} is no task that is known` : `${name} is not supported: ${instead}`;

@@ -84,3 +84,6 @@ export function textOf(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value);
   return `of type ${kindOf(value)}`;
 }
+
+/** Any value as short text for a message, a text in quotes. */
+export const quoted = (value: unknown): string => (typeof value === 'string' ? `'${value}'` : textOf(value));

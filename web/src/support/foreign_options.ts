@@ -1,6 +1,6 @@
 // Loading options of transformers.js: those with an equivalent here are translated, others rejected with an alternative.
 
-import { ClearformerError, textOf } from './error.js';
+import { ClearformerError, quoted } from './error.js';
 
 type Options = Readonly<Record<string, unknown>>;
 
@@ -70,6 +70,6 @@ function refused(call: string, option: string, value: unknown): ClearformerError
     typeof value === 'object' ? "one of 'fp32', 'fp16', 'q8', 'q4' for all files" : roundings[String(value)];
   const cure =
     option === 'dtype' ? `use ${typeof value === 'object' ? rounding : `dtype: '${rounding}'`}` : cures[option];
-  const what = typeof value === 'string' ? `${option}: '${value}'` : `${option}: ${textOf(value)}`;
+  const what = `${option}: ${quoted(value)}`;
   return new ClearformerError('unsupported', `${call}: ${what} is not supported: ${cure}`, { option });
 }

@@ -1,6 +1,6 @@
 // Validates options: an unknown option is an error that names it, never ignored.
 
-import { ClearformerError, type ErrorCode, textOf } from './error.js';
+import { ClearformerError, type ErrorCode, quoted, textOf } from './error.js';
 import { isObject } from './kinds.js';
 
 /** The error for an option or input; `why` follows its name in the message. */
@@ -59,12 +59,15 @@ export function checkOptions(call: string, given: unknown, known: readonly strin
   if (given === undefined) return;
   checkKinds(call, given);
   for (const [option, value] of Object.entries(given)) {
-    if (value === undefined) continue;
-    if (!known.includes(option)) {
-      const message = `${call}: unknown option '${option}' (known: ${known.join(', ')})`;
-      throw new ClearformerError('unsupported', message, { option, expected: known });
-    }
+    if (value !== undefined) expectKnown(call, 'option', option, known, option);
   }
+}
+
+/** Throws `unsupported` for a value, of an option or another, that is none of the known ones. */
+export function expectKnown(call: string, what: string, value: unknown, known: readonly string[], option = what): void {
+  if (known.includes(value as string)) return;
+  const message = `${call}: unknown ${what} ${quoted(value)} (known: ${known.join(', ')})`;
+  throw new ClearformerError('unsupported', message, { option, expected: known });
 }
 
 /** `checkOptions` without the names, for calls whose options the core knows. */
@@ -73,8 +76,7 @@ export function checkKinds(call: string, given: unknown): asserts given is objec
   for (const [option, value] of Object.entries(given)) {
     const kind = kinds.get(option);
     if (value === undefined || kind === undefined || kind.is(value)) continue;
-    const found = typeof value === 'string' ? `'${value}'` : textOf(value);
-    throw refusedOption(call, option, `is ${found}, not ${kind.what}`);
+    throw refusedOption(call, option, `is ${quoted(value)}, not ${kind.what}`);
   }
 }
 

@@ -1,6 +1,6 @@
 // Functions of tensors with transformers.js' names and torch's semantics, computed synchronously in JavaScript.
 
-import { ClearformerError, textOf } from '../support/error.js';
+import { ClearformerError, quoted } from '../support/error.js';
 import { expectArgument } from '../support/options.js';
 import { allocatedCount, elementCount } from './elements.js';
 import { exportedTensor } from './exported_tensor.js';
@@ -19,7 +19,7 @@ export function cat<T extends TensorType>(tensors: readonly Tensor<T>[], dim = 0
   if (first === undefined) throw new ClearformerError('invalid_argument', 'cat: needs at least one tensor');
   const axis = dim < 0 ? dim + first.dims.length : dim;
   if (!Number.isInteger(dim) || first.dims[axis] === undefined) {
-    throw new ClearformerError('invalid_argument', `cat: dims [${first.dims.join(', ')}] have no axis ${textOf(dim)}`);
+    throw new ClearformerError('invalid_argument', `cat: dims [${first.dims.join(', ')}] have no axis ${quoted(dim)}`);
   }
   for (const { type, dims } of all) {
     if (type !== first.type) throw new ClearformerError('dtype_mismatch', `cat: ${first.type} and ${type} do not mix`);
@@ -50,7 +50,7 @@ export function stack<T extends TensorType>(tensors: readonly Tensor<T>[], dim =
   const all = tensorsIn('stack', tensors);
   const rank = (all[0]?.dims.length ?? 0) + 1;
   if (!Number.isInteger(dim) || dim < -rank || dim >= rank) {
-    throw new ClearformerError('invalid_argument', `stack: there is no axis ${textOf(dim)} of ${rank}`);
+    throw new ClearformerError('invalid_argument', `stack: there is no axis ${quoted(dim)} of ${rank}`);
   }
   const at = dim < 0 ? dim + rank : dim;
   return cat(

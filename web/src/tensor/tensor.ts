@@ -2,7 +2,7 @@
 
 import type { TensorData, TensorType } from '../runtime/border.js';
 import { copied } from '../support/copied.js';
-import { ClearformerError, type ErrorCode, textOf } from '../support/error.js';
+import { ClearformerError, type ErrorCode, quoted, textOf } from '../support/error.js';
 import { expectArgument } from '../support/options.js';
 import { arrays, checkData } from './data.js';
 import { best, broadcast, elementCount, listed, normOf, offsets, rangeOf, taken, total } from './elements.js';
@@ -305,7 +305,7 @@ export class Tensor<T extends TensorType = TensorType> {
   /** As in torch a scalar has an axis, too, by number. */
   #axis(call: string, dim: number, rank = this.dims.length || 1): number {
     if (Number.isInteger(dim) && dim >= -rank && dim < rank) return dim < 0 ? dim + rank : dim;
-    throw this.#error('invalid_argument', call, `there is no axis ${textOf(dim)}`);
+    throw this.#error('invalid_argument', call, `there is no axis ${quoted(dim)}`);
   }
 
   #axes(call: string, dim: Axes, least = 0): number[] {
