@@ -4,7 +4,7 @@
 import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { HookName } from '../runtime/hook_names.js';
-import { ClearformerError, textOf } from '../support/error.js';
+import { expectKnown } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { checkCall } from './check_call.js';
 import { axisOf, defaultHook, type LayerHook, layerHooks } from './layer_hooks.js';
@@ -47,11 +47,7 @@ export async function ablateHeads(
   checkCall(call, model, options, ['metric', 'op', 'hook', 'signal', 'progress']);
   const given = (options ?? {}) as AblateHeadsOptions;
   const { metric, op = 'zero', hook = defaultHook(model, 'attn.hook_z'), signal } = given;
-  if (op !== 'zero' && op !== 'mean') {
-    throw new ClearformerError('unsupported', `${call}: unknown op '${textOf(op)}' (known: zero, mean)`, {
-      option: 'op',
-    });
-  }
+  expectKnown(call, 'op', op, ['zero', 'mean']);
   const names = layerHooks(model, hook);
   const heads = axisOf(call, model, names[0] as HookName, 'head').extent as number;
   const baseline = await measured(call, metric, await model.run_with_hooks(inputs, { signal }));

@@ -8,7 +8,8 @@ import type { DifferentiableMetric } from '../models/gradient_metric.js';
 import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { HookName } from '../runtime/hook_names.js';
-import { ClearformerError, textOf } from '../support/error.js';
+import { ClearformerError } from '../support/error.js';
+import { expectKnown } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { checkCall } from './check_call.js';
 import { axisOf, defaultHook, type LayerHook, layerHooks } from './layer_hooks.js';
@@ -60,14 +61,10 @@ export async function attributionPatching(
 ): Promise<AttributionPatching> {
   checkCall(call, model, options ?? null, ['clean', 'corrupted', 'metric', 'by', 'hook', 'signal']);
   const { clean, corrupted, metric, by = 'position', hook, signal } = options;
-  const wanted = Object.hasOwn(ways, by) ? ways[by] : undefined;
-  if (wanted === undefined) {
-    const message = `${call}: unknown by '${textOf(by)}' (known: ${Object.keys(ways).join(', ')})`;
-    throw new ClearformerError('unsupported', message, { option: 'by' });
-  }
+  expectKnown(call, 'by', by, Object.keys(ways));
   const hooks = layerHooks(model, hook ?? defaultHook(model, by.startsWith('head') ? 'attn.hook_z' : 'hook_resid_pre'));
   const [first] = hooks as [HookName];
-  const axes = wanted.map((one) => axisOf(call, model, first, one).axis);
+  const axes = ways[by].map((one) => axisOf(call, model, first, one).axis);
   const right = await model.backward(clean, { metric, names_filter: hooks, signal });
   const with_respect_to = { hooks };
   const wrong = await model.backward(corrupted, { metric, names_filter: hooks, with_respect_to, signal });

@@ -8,7 +8,7 @@ import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { HookPoint } from '../runtime/border.js';
 import { ClearformerError, textOf } from '../support/error.js';
-import { checkOptions } from '../support/options.js';
+import { checkOptions, expectKnown } from '../support/options.js';
 import { type ActivationCache, toCache } from '../tensor/activation_cache.js';
 import { elementCount } from '../tensor/elements.js';
 import { integerMatrix } from '../tensor/integer_input.js';
@@ -60,11 +60,7 @@ export async function meanActivations(
 ): Promise<ActivationMeans> {
   checkCall(call, model, options, ['by', 'signal', 'progress']);
   const { by = 'feature', signal, progress } = options;
-  if (by !== 'feature' && by !== 'position') {
-    throw new ClearformerError('unsupported', `${call}: unknown by '${textOf(by)}' (known: feature, position)`, {
-      option: 'by',
-    });
-  }
+  expectKnown(call, 'by', by, ['feature', 'position']);
   if (!Array.isArray(inputs) || inputs.length === 0) {
     throw new ClearformerError('invalid_argument', `${call}: needs an array of inputs`, { option: 'inputs' });
   }

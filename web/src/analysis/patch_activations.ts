@@ -5,7 +5,7 @@
 import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { HookName } from '../runtime/hook_names.js';
-import { ClearformerError, textOf } from '../support/error.js';
+import { expectKnown } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { checkCall } from './check_call.js';
 import { axisOf, defaultHook, type LayerHook, layerHooks } from './layer_hooks.js';
@@ -58,10 +58,7 @@ export async function patchActivations(
   checkCall(call, model, options, known);
   const given = (options ?? {}) as PatchActivationsOptions;
   const { clean, corrupted, metric, by = 'position', signal } = given;
-  if (!ways.includes(by)) {
-    const message = `${call}: unknown by '${textOf(by)}' (known: ${ways.join(', ')})`;
-    throw new ClearformerError('unsupported', message, { option: 'by' });
-  }
+  expectKnown(call, 'by', by, ways);
   const hooks = layerHooks(model, given.hook ?? usualHook(model, by));
   const [first] = hooks as [HookName];
   const [right, cache] = await model.run_with_cache(clean, { names_filter: hooks, signal });

@@ -6,7 +6,8 @@ import type { DifferentiableMetric } from '../models/gradient_metric.js';
 import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { HookName } from '../runtime/hook_names.js';
-import { ClearformerError, textOf } from '../support/error.js';
+import { ClearformerError } from '../support/error.js';
+import { expectKnown } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
 import { checkCall, expectHook } from './check_call.js';
@@ -76,10 +77,7 @@ async function saliency(
 ) {
   checkCall(call, model, options ?? null, ['metric', 'method', 'hook', 'signal']);
   const { metric, method = 'gradient', hook = embeddingHook(call, model, embedded), signal } = options;
-  if (method !== 'gradient' && method !== 'gradient_x_input') {
-    const message = `${call}: unknown method '${textOf(method)}' (known: gradient, gradient_x_input)`;
-    throw new ClearformerError('unsupported', message, { option: 'method' });
-  }
+  expectKnown(call, 'method', method, ['gradient', 'gradient_x_input']);
   expectHook(call, 'hook', hook);
   const found = await model.backward(inputs, { metric, names_filter: hook, with_respect_to: { hooks: hook }, signal });
   const [x, gradient] = [found.activations[hook], found.grad[hook]] as [Tensor<'float32'>, Tensor<'float32'>];

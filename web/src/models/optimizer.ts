@@ -4,7 +4,7 @@ import type { Handle } from '../runtime/border.js';
 import { type Engine, releaseHandle } from '../runtime/engine.js';
 import type { OptimizerArguments } from '../runtime/weight_calls.js';
 import { ClearformerError, textOf } from '../support/error.js';
-import { checkOptions, expectArgument } from '../support/options.js';
+import { checkOptions, expectArgument, expectKnown } from '../support/options.js';
 import { asyncDisposeSymbol, disposeSymbol, Lease } from '../support/resource.js';
 import { forwardIn, type LabelInput, type ModelInputs } from './inputs.js';
 import { countedLabels, labelsIn, withDecoderInputs } from './labels.js';
@@ -207,10 +207,7 @@ export async function clip_grad_norm_(optimizer: Optimizer, max_norm: number): P
 
 function numbersOf(kind: 'AdamW' | 'SGD', options: OptimizerOptions): Numbers {
   const { lr = 1e-3, parameters = '*', adapter, lr_scheduler_type: schedule = 'constant_with_warmup' } = options;
-  if (!schedules.includes(schedule)) {
-    const why = `${textOf(schedule)} is not supported (known: ${schedules.join(', ')})`;
-    throw new ClearformerError('unsupported', `${kind}: lr_scheduler_type: ${why}`, { option: 'lr_scheduler_type' });
-  }
+  expectKnown(kind, 'lr_scheduler_type', schedule, schedules);
   const patterns = [parameters].flat() as string[];
   if (patterns.length === 0) throw invalid('parameters', `${kind}: parameters names none`);
   const { num_warmup_steps = 0, num_training_steps = 0 } = options;

@@ -3,7 +3,7 @@
 import type { EmptyRow, KeptScores, TensorIn } from '../runtime/border.js';
 import type { PoolingArguments } from '../runtime/primitive_calls.js';
 import { ClearformerError, textOf } from '../support/error.js';
-import { checkOptions } from '../support/options.js';
+import { checkOptions, expectKnown } from '../support/options.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
 import { toTensor } from '../tensor/tensor_output.js';
@@ -186,12 +186,7 @@ export async function attention_pooling_backward(
 /** The scoring function that is asked for, after validating all options. */
 function scoreOf(call: string, options: object, known: readonly string[]): Score {
   const { score = 'scaled_dot' } = { ...options } as { score?: Score }; // null is rejected below
-  if (typeof score !== 'string' || !Object.hasOwn(scores, score)) {
-    throw new ClearformerError(
-      'unsupported',
-      `${call}: score is ${textOf(score)} (known: ${Object.keys(scores).join(', ')})`,
-    );
-  }
+  expectKnown(call, 'score', score, Object.keys(scores));
   checkOptions(`${call} with score '${score}'`, options, [...known, 'score', ...scores[score]]);
   return score;
 }

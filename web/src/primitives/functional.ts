@@ -2,9 +2,9 @@
 // to a new Tensor.
 
 import type { EmptyRow } from '../runtime/border.js';
-import { ClearformerError, textOf } from '../support/error.js';
+import { ClearformerError } from '../support/error.js';
 import { isA } from '../support/kinds.js';
-import { checkOptions } from '../support/options.js';
+import { checkOptions, expectKnown } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
 import { toTensor } from '../tensor/tensor_output.js';
@@ -212,8 +212,8 @@ export async function gelu(input: TensorInput, options: GeluOptions = {}): Promi
 function geluKind(call: string, options: GeluOptions): string {
   checkOptions(call, options, ['approximate']);
   const { approximate = 'none' } = options;
-  if (Object.hasOwn(geluKinds, approximate)) return geluKinds[approximate];
-  throw new ClearformerError('unsupported', `${call}: approximate is '${textOf(approximate)}' (known: none, tanh)`);
+  expectKnown(call, 'approximate', approximate, Object.keys(geluKinds));
+  return geluKinds[approximate];
 }
 
 function gatedUnit(call: string, kind: string, input: TensorInput, dim: number): Promise<Float> {

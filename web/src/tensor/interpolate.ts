@@ -3,8 +3,8 @@
 //   out(i) = Σ_j w(j) · in(first + j) around c = (i + 1/2)·n/n' - 1/2, with edges replicated
 // Cubic convolution (Keys 1981) with a = -3/4, as in torch.
 
-import { ClearformerError, textOf } from '../support/error.js';
-import { checkOptions, expectArgument } from '../support/options.js';
+import { ClearformerError } from '../support/error.js';
+import { checkOptions, expectArgument, expectKnown } from '../support/options.js';
 import { exportedTensor } from './exported_tensor.js';
 import { Tensor } from './tensor.js';
 
@@ -53,10 +53,7 @@ function along(
 
 function resized(call: string, input: Tensor, size: readonly number[], mode: InterpolationMode): Tensor<'float32'> {
   const [height, width] = size as [number, number];
-  if (mode !== 'nearest' && !Object.hasOwn(kernels, mode)) {
-    const message = `${call}: mode is '${textOf(mode)}' (known: nearest, bilinear, bicubic)`;
-    throw new ClearformerError('unsupported', message, { option: 'mode' });
-  }
+  expectKnown(call, 'mode', mode, ['nearest', ...Object.keys(kernels)]);
   if (![height, width].every((extent) => Number.isInteger(extent) && extent > 0)) {
     throw new ClearformerError('invalid_argument', `${call}: size must be [height, width] in pixels`, {
       option: 'size',

@@ -5,9 +5,9 @@
 import type { ActivationEdit, EditIndices } from '../../models/edits.js';
 import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import type { SavedFiles } from '../../models/saving.js';
-import { ClearformerError, textOf } from '../../support/error.js';
+import { ClearformerError, quoted, textOf } from '../../support/error.js';
 import { isA } from '../../support/kinds.js';
-import { checkOptions } from '../../support/options.js';
+import { checkOptions, expectKnown } from '../../support/options.js';
 import { loadPart } from '../../support/platform.js';
 import { exportedTensor } from '../../tensor/exported_tensor.js';
 import { toSafetensors } from '../../tensor/safetensors.js';
@@ -82,10 +82,7 @@ export class ControlVector {
   ): Promise<ControlVector> {
     checkCall(`${call}.train`, model, options, ['method', 'hidden_layers', 'signal', 'progress']);
     const { method = 'pca_diff', signal, progress } = options;
-    if (!['pca_diff', 'pca_center', 'mean_diff'].includes(method)) {
-      const known = `unknown method ${textOf(method)} (known: pca_diff, pca_center, mean_diff)`;
-      throw new ClearformerError('unsupported', `${call}.train: ${known}`, { option: 'method' });
-    }
+    expectKnown(`${call}.train`, 'method', method, ['pca_diff', 'pca_center', 'mean_diff']);
     if (!Array.isArray(dataset) || dataset.length < (method === 'pca_diff' ? 2 : 1)) {
       throw refused('dataset', `${method} needs a list of ${method === 'pca_diff' ? 'at least two ' : ''}pairs`);
     }
@@ -227,5 +224,5 @@ function fromVectors(model_type: string, vectors: ReadonlyMap<string, Float32Arr
 function hookOf(model: PreTrainedModel, layer: number): string {
   const { n_layers } = model.cfg;
   if (Number.isInteger(layer) && layer >= 0 && layer < n_layers) return inLayer(model, layer, 'hook_resid_post');
-  throw refused('hidden_layers', `there is no layer ${textOf(layer)} of ${n_layers}`);
+  throw refused('hidden_layers', `there is no layer ${quoted(layer)} of ${n_layers}`);
 }

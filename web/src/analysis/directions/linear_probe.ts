@@ -10,7 +10,7 @@ import type { ReadOutTerm } from '../../models/gradient_metric.js';
 import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import type { HookName } from '../../runtime/hook_names.js';
 import { ClearformerError, textOf } from '../../support/error.js';
-import { checkOptions, expectArgument } from '../../support/options.js';
+import { checkOptions, expectArgument, expectKnown } from '../../support/options.js';
 import { loadPart } from '../../support/platform.js';
 import { Tensor } from '../../tensor/tensor.js';
 import { expectHook } from '../check_call.js';
@@ -131,10 +131,7 @@ export class LinearProbe {
   edits(options: ProbeEditOptions = {}): ActivationEdit[] {
     checkOptions(`${call}.edits`, options, ['op', 'strength', 'pos', 'label']);
     const { op = 'add', strength = 1, pos, label } = options;
-    if (op !== 'add' && op !== 'project_out') {
-      const known = `unknown op ${textOf(op)} (known: add, project_out)`;
-      throw new ClearformerError('unsupported', `${call}.edits: ${known}`, { option: 'op' });
-    }
+    expectKnown(`${call}.edits`, 'op', op, ['add', 'project_out']);
     if (!Number.isFinite(strength)) throw refused('strength', `strength is ${textOf(strength)}, no number`);
     const { hook, head, kind } = this.options;
     if (op === 'project_out' && options.strength !== undefined) throw refused('strength', 'strength is of add');
@@ -206,10 +203,7 @@ function checked(options: LinearProbeOptions): LinearProbeOptions {
   checkOptions(call, options ?? null, ['hook', 'pos', 'head', 'kind', 'C', 'alpha', 'signal', 'progress']);
   const { kind = 'logistic', C = 1, alpha = 1, pos = -1 } = options;
   expectHook(call, 'hook', options.hook);
-  if (kind !== 'logistic' && kind !== 'softmax' && kind !== 'ridge') {
-    const known = `unknown kind ${textOf(kind)} (known: logistic, softmax, ridge)`;
-    throw new ClearformerError('unsupported', `${call}: ${known}`, { option: 'kind' });
-  }
+  expectKnown(call, 'kind', kind, ['logistic', 'softmax', 'ridge']);
   if (!(C > 0) || !Number.isFinite(C)) throw refused('C', `C is ${textOf(C)}, not above 0`);
   if (!(alpha >= 0) || !Number.isFinite(alpha)) throw refused('alpha', `alpha is ${textOf(alpha)}, not 0 or above`);
   if (!Number.isInteger(pos)) throw refused('pos', `pos is ${textOf(pos)}, no position`);
