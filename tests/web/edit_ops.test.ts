@@ -247,6 +247,11 @@ describe.each(variants)('edits (%s)', (variant) => {
     expect((await model({ input_ids })).logits).toEqual(plain);
   });
 
+  it.each([1e40, [-1e40]])('refuse %j, which no float32 is', async (value) => {
+    const failure = await failureOf(() => edited({ hook: 'hook_embed', op: 'add', value }));
+    expect(failure).toMatchObject({ code: 'dtype_mismatch', message: expect.stringContaining('edits[0].value') });
+  });
+
   it('give the same in a worker and through a pipeline', async () => {
     const remote = await AutoModelForCausalLM.from_pretrained(storiesPath, { ...optionsFor(variant), worker: true });
     const edits: ActivationEdit[] = [

@@ -4,7 +4,7 @@ import type { EditIn, FunctionIn, HookPoint, SentHook, TensorIn } from '../runti
 import type { Engine } from '../runtime/engine.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
-import { floats, type TensorInput } from '../tensor/tensor_input.js';
+import { floatsOrNumber, type TensorInput } from '../tensor/tensor_input.js';
 import { type HookConstants, type HookFunction, type HookModule, hookCall } from './hook_functions.js';
 import { type NamesFilter, resolveHooks } from './hooks.js';
 import { imported } from './received_functions.js';
@@ -136,8 +136,7 @@ function indicesIn(option: string, value: EditIndices | undefined): number[] | u
 }
 
 function valueIn(option: string, value: number | TensorInput | undefined): TensorIn | undefined {
-  if (value === undefined) return undefined;
-  return typeof value === 'number' ? { data: Float32Array.of(value), dims: [] } : floats(option, value);
+  return value === undefined ? undefined : floatsOrNumber(option, value);
 }
 
 /** Functions for the core, and the exception thrown by one of them: the core only learns that it failed. */

@@ -8,7 +8,7 @@ import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions, expectArgument } from '../support/options.js';
 import { broadcast } from '../tensor/elements.js';
 import { Tensor } from '../tensor/tensor.js';
-import { floats, type TensorInput } from '../tensor/tensor_input.js';
+import { floats, floatsOrNumber, type TensorInput } from '../tensor/tensor_input.js';
 import { toTensor } from '../tensor/tensor_output.js';
 import type { DifferentiableMetric, EmbeddingMetric, EmbeddingTerm, MetricFunction } from './gradient_metric.js';
 import type { ModelOutput } from './outputs.js';
@@ -123,12 +123,9 @@ async function metricValueOf(
     return { value: found.value, gradient: floats(`${what}: gradient`, found.gradient) };
   }
   const given =
-    typeof weights === 'number'
-      ? { data: Float32Array.of(weights), dims: [] }
-      : floats(
-          `${what}: ${weights === undefined ? 'cosine_similarity' : 'weights'}`,
-          (cosine_similarity ?? weights) as TensorInput,
-        );
+    weights === undefined
+      ? floats(`${what}: cosine_similarity`, cosine_similarity as TensorInput)
+      : floatsOrNumber(`${what}: weights`, weights);
   const vectors = new Tensor('float32', given.data, given.dims);
   const wanted = cosine_similarity === undefined ? vectors : vectors.normalize(2, -1);
   const factors = broadcast(embeddings, wanted)?.pair[1];

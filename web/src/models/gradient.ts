@@ -11,11 +11,11 @@ import type {
 import type { Engine } from '../runtime/engine.js';
 import type { HookName } from '../runtime/hook_names.js';
 import { ClearformerError, textOf } from '../support/error.js';
-import { abortable, checkOptions } from '../support/options.js';
+import { abortable, checkOptions, expectKnown } from '../support/options.js';
 import { nameTest } from '../support/pattern.js';
 import { type ActivationCache, toCache, toModuleCache } from '../tensor/activation_cache.js';
 import { Tensor } from '../tensor/tensor.js';
-import { floats } from '../tensor/tensor_input.js';
+import { floatsOrNumber } from '../tensor/tensor_input.js';
 import { toTensor } from '../tensor/tensor_output.js';
 import { type ForwardHook, functionsIn } from './edits.js';
 import { isOfEmbeddings, metricOfEmbeddings } from './embedding_metric.js';
@@ -131,10 +131,7 @@ export async function gradients(
     );
   }
   const { bwd_hooks, logits_to_keep, memory = 'auto', return_logits = true, signal } = options;
-  if (!['auto', 'keep', 'recompute'].includes(memory)) {
-    const message = `${call}: memory is ${textOf(memory)} (known: auto, keep, recompute)`;
-    throw refused('unsupported', message, 'memory');
-  }
+  expectKnown(call, 'memory', memory, ['auto', 'keep', 'recompute']);
   const { reached, ...part } = partOf(options, hooks, cfg, inputs);
   const converted = forwardIn(call, inputs, engine);
   const metric = isOfEmbeddings(options.metric)
@@ -186,14 +183,8 @@ export async function observedWithGradient(
   { return_type = 'logits', ...options }: ObservedOptions,
 ): Promise<[Tensor<'float32'>, DifferentiatedCache]> {
   const { names_filter: hooks, metric, bwd_hooks } = options;
+  expectKnown(call, 'return_type', return_type, ['logits', 'loss']);
   const lossAsked = return_type === 'loss';
-  if (!lossAsked && return_type !== 'logits') {
-    throw refused(
-      'unsupported',
-      `${call}: unknown return_type '${textOf(return_type)}' (known: logits, loss)`,
-      'return_type',
-    );
-  }
   if (lossAsked && (metric ?? bwd_hooks) !== undefined) {
     throw refused('invalid_argument', `${call}: return_type 'loss' and a metric exclude each other`, 'return_type');
   }
@@ -299,8 +290,8 @@ async function wantedIn(
     wanted_edits: edits.flat(),
   };
   const shapes = (wish.edits ?? []).map((index, at) => {
-    const value = options.edits?.[index]?.value;
-    return { count: edits[at]?.length ?? 0, dims: typeof value === 'number' ? [] : floats('value', value ?? []).dims };
+    const { dims } = floatsOrNumber('value', options.edits?.[index]?.value ?? []);
+    return { count: edits[at]?.length ?? 0, dims };
   });
   return { request, hooks: named, places, edits: shapes };
 }

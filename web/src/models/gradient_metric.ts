@@ -7,7 +7,7 @@ import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions, expectArgument } from '../support/options.js';
 import type { ActivationCache } from '../tensor/activation_cache.js';
 import type { Tensor } from '../tensor/tensor.js';
-import { floats, integers, type TensorInput } from '../tensor/tensor_input.js';
+import { floatsOrNumber, integers, type TensorInput } from '../tensor/tensor_input.js';
 import { type NamesFilter, resolveHooks } from './hooks.js';
 import type { LabelInput } from './inputs.js';
 import { countedLabels, labelsIn } from './labels.js';
@@ -237,8 +237,7 @@ function checkedLogits(what: string, logits: readonly LogitTerm[]): readonly Log
 
 function readOutIn(what: string, term: ReadOutTerm, hooks: readonly HookPoint[], found: Required<MetricIn>): void {
   const { hook, output, weights } = term;
-  const values =
-    typeof weights === 'number' ? { data: Float32Array.of(weights), dims: [] } : floats(`${what}.weights`, weights);
+  const values = floatsOrNumber(`${what}.weights`, weights);
   if ((hook === undefined) === (output === undefined)) throw invalid(`${what}: needs a hook or an output`);
   if (output !== undefined) {
     found.output_terms.push({ name: output, weights: values });

@@ -6,7 +6,7 @@ import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { listed } from '../tensor/elements.js';
 import { Tensor } from '../tensor/tensor.js';
-import { floats, type TensorInput } from '../tensor/tensor_input.js';
+import { floatsOrNumber, type TensorInput } from '../tensor/tensor_input.js';
 
 /**
  * A part of a weight, as in `Tensor.slice`: for each axis from the first a number (which drops the axis), `[start, end]`
@@ -91,8 +91,8 @@ function partIn(at: ParameterPart | undefined): ParameterPart | undefined {
 
 /** With the axes that a number drops, which the core has; one number is a scalar. */
 function valueIn(option: string, value: number | TensorInput, at: ParameterPart | undefined): TensorIn {
-  if (typeof value === 'number') return { data: Float32Array.of(value), dims: [] };
-  const { data, dims } = floats(`edit_parameter: ${option}`, value);
+  const { data, dims } = floatsOrNumber(`edit_parameter: ${option}`, value);
+  if (typeof value === 'number') return { data, dims };
   const all = [...dims];
   at?.forEach((part, axis) => {
     if (typeof part === 'number') all.splice(axis, 0, 1);

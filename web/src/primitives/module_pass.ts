@@ -18,7 +18,7 @@ import { nameTest } from '../support/pattern.js';
 import { loadPart } from '../support/platform.js';
 import { type ModuleCache, toModuleCache } from '../tensor/activation_cache.js';
 import type { Tensor } from '../tensor/tensor.js';
-import { floats, type TensorInput } from '../tensor/tensor_input.js';
+import { floats, floatsOrNumber, type TensorInput } from '../tensor/tensor_input.js';
 import { toTensor } from '../tensor/tensor_output.js';
 
 /** Hook points of a module, by name; `*` matches any characters. */
@@ -212,8 +212,7 @@ function editsWanted(
     if (value === undefined) {
       throw refused(`${what}: with_respect_to.edits: there is no edit ${textOf(index)} with a value`);
     }
-    const dims = typeof value === 'number' ? [] : floats('value', value).dims;
-    return { own: numbers[index] as number[], dims };
+    return { own: numbers[index] as number[], dims: floatsOrNumber('value', value).dims };
   });
 }
 

@@ -32,6 +32,10 @@ export function floats(what: string, input: TensorInput): TensorOf<'float32'> {
   throw wrongType(what, 'float32', data);
 }
 
+/** `floats`, of which one number is a tensor without axes. */
+export const floatsOrNumber = (what: string, input: number | TensorInput): TensorOf<'float32'> =>
+  typeof input === 'number' ? { data: Float32Array.of(float(what, input)), dims: [] } : floats(what, input);
+
 function float(what: string, value: unknown): number {
   if (typeof value !== 'number') throw notA(what, value, 'number');
   if (Number.isFinite(value) && !Number.isFinite(Math.fround(value))) throw notA(what, value, 'float32 number');
