@@ -219,6 +219,13 @@ const metric = { labels: one.input_ids };
 it('arguments behind others, and options of analyses', async () => {
   const linear = await new clearformer.nn.Linear(2, 1).load_state_dict({ weight: [[1, 2]], bias: [0] });
   const two = float([1, 2], 1, 2);
+  const { nn } = clearformer;
+  const blocks = [
+    new nn.TransformerEncoderLayer(2, 1),
+    new nn.TransformerEncoder(new nn.TransformerEncoderLayer(2, 1), 1),
+    new nn.TransformerDecoderLayer(2, 1),
+    new nn.Transformer({ d_model: 2, nhead: 1 }),
+  ];
   const data = new Float32Array(2);
   await expectTyped(
     [
@@ -227,6 +234,13 @@ it('arguments behind others, and options of analyses', async () => {
       ['slice of two', (...given) => two.slice(given as never)],
       ['backward', (...given) => linear.backward([two], ...(given as [never]))],
       ['forward', (...given) => linear.forward(two, ...(given as [never]))],
+      ...blocks.map((block): Calls[number] => [block.kind, (...given) => block.forward(two, ...(given as [never]))]),
+      ...blocks.slice(2).map((block): Calls[number] => {
+        return [
+          `${block.kind} of two`,
+          (...given) => (block as never as { forward: Call }).forward(two, two, ...given),
+        ];
+      }),
       ['at', (at) => clearformer.integratedGradients(model, one, { metric, steps: 1, at: at as never })],
       [
         'at, patterns',

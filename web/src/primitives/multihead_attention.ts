@@ -104,7 +104,7 @@ export function restrictions(
   [mask, padding, causal]: readonly [string, string, string],
   size: AttentionSize,
 ): MaskTerm[] {
-  const given = options as Record<string, Mask | undefined>;
+  const given = { ...options } as Record<string, Mask | undefined>; // null is refused with the other options
   const terms = [
     ...overHeads(`${kind}: ${mask}`, termsOf(`${kind}: ${mask}`, given[mask]), size),
     ...overKeys(`${kind}: ${padding}`, termsOf(`${kind}: ${padding}`, given[padding]), size),
