@@ -118,7 +118,8 @@ describe('save_pretrained', () => {
     await using model = await made();
     delete model.generation_config.use_cache;
     const changes = { temperature: 2, repetition_penalty: 1, top_p: 0.5, max_new_tokens: 3, top_k: 4 };
-    Object.assign(model.generation_config, changes, { eos_token_id: Int32Array.of(2, 7) });
+    const lists = { of_objects: [{ a: [1, { b: null }] }] }; // of no option
+    Object.assign(model.generation_config, changes, lists, { eos_token_id: Int32Array.of(2, 7) });
     const files = await model.save_pretrained();
     await using again = await AutoModelForCausalLM.from_pretrained(files);
     expect(again.generation_config).toEqual({ ...model.generation_config, eos_token_id: [2, 7] });

@@ -8,7 +8,14 @@ import { plainValue } from './plain_values.js';
 
 /** @internal JSON of a value, of which lists are as in options. */
 export const json = (value: unknown, indent?: number): string | undefined =>
-  JSON.stringify(value, (name, one) => (isObject(one) || one === undefined ? one : plainValue(one, name)), indent);
+  JSON.stringify(
+    value,
+    (name, one) =>
+      isObject(one) || Array.isArray(one) || one === undefined
+        ? one
+        : plainValue(one, Number(name) >= 0 ? '_id' : name),
+    indent,
+  );
 
 type Settings = Readonly<Record<string, unknown>>;
 
