@@ -74,6 +74,7 @@ describe('wrong words exit with 2 and say what is wrong', { timeout }, () => {
   it.each([
     [[], 'Usage'],
     [['generat', stories], "unknown command 'generat'.*Did you mean generate"],
+    [['help', 'generat'], "unknown command 'generat'.*Did you mean generate"],
     [['inspect'], "missing required argument 'source'"],
     [['inspect', stories, '--yaml'], "unknown option '--yaml'"],
     [['validate', stories, 'more'], 'too many arguments'],

@@ -175,6 +175,10 @@ describe('RawImage', () => {
     expect((await failureOf(async () => call())).code).toBe(code);
   });
 
+  it('says that Node has no canvas', () => {
+    expect(() => colours().toCanvas()).toThrow('RawImage.toCanvas: there is no canvas here; use toTensor');
+  });
+
   it('writes image files in Node', async () => {
     for (const type of ['image/png', 'image/webp', 'image/jpeg']) {
       const blob = await colours().toBlob(type, 0.9);

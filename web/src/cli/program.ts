@@ -58,7 +58,11 @@ export function makeProgram(context: Context): Command {
 
 /** Normalises the options among the arguments for the parser. What an option takes, and all after `--`, stays as it is. */
 export function prepared(program: Command, words: readonly string[]): string[] {
-  const command = program.commands.find((each) => each.name() === words[0]);
+  const [first, second] = words;
+  const named = (name: string | undefined) => program.commands.find((each) => each.name() === name);
+  // Commander's help of a command that there is not does not say so, but the parser does.
+  if (first === 'help' && second !== undefined && !named(second)) return prepared(program, words.slice(1));
+  const command = named(first);
   let [isValue, isOver] = [false, false];
   return words.map((word) => {
     isOver ||= word === '--' && !isValue;

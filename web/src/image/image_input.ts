@@ -97,7 +97,8 @@ export function emptyCanvas(width: number, height: number): OffscreenCanvasRende
   } catch {
     // Others throw.
   }
-  throw new Error(`no canvas of ${width} x ${height} pixels`);
+  const has = typeof OffscreenCanvas === 'function';
+  throw new Error(has ? `no canvas of ${width} x ${height} pixels` : 'there is no canvas here');
 }
 
 function unreadable(call: string, cause: unknown): ClearformerError {
