@@ -2,7 +2,9 @@
 
 import * as elements from 'clearformer/elements';
 import { describe, expect, it, vi } from 'vitest';
+import { misfitOf } from '../../web/src/elements/forms.js';
 import { ModelTask } from '../../web/src/elements/model_task.js';
+import { cellForm, faultOf, type Numbers } from '../../web/src/elements/numbers.js';
 
 const { contrast, inkOn, luminance, paper, signed, weight } = elements;
 const themes = ['light', 'dark'] as const;
@@ -127,6 +129,25 @@ describe('numbers as text', () => {
   ])('%o of %d', (write, value, text) => {
     expect(write(value)).toBe(text);
   });
+});
+
+it.each<[string, unknown, string | undefined]>([
+  ['numbers', [1, 2], undefined],
+  ['typed numbers', Float64Array.of(1, 2), undefined],
+  ['numbers by index', { length: 2, 0: 1, 1: 2 }, undefined],
+  ['holes', new Array(2), 'data needs numbers alone'],
+  ['members that are none', { length: 2, 0: 'a' }, 'data needs numbers alone'],
+  ['int64', BigInt64Array.of(1n, 2n), 'int64 cannot be drawn'],
+  ['uint64', BigUint64Array.of(1n, 2n), 'int64 cannot be drawn'],
+])('draws %s or says why not', (_, data, fault) => {
+  const found = faultOf({ numbers: { dims: [2], data } as Numbers, source: 'a test' });
+  expect(found).toEqual(fault === undefined ? undefined : expect.stringContaining(fault));
+});
+
+it('a cell has whole indices', () => {
+  expect(misfitOf('selected', { row: 0, column: 3 }, cellForm)).toBe(undefined);
+  for (const row of [0.5, Number.NaN, '1'])
+    expect(misfitOf('selected', { row, column: 0 }, cellForm)).toBe('selected needs {row: index, column: index}');
 });
 
 describe('pieces of a text', () => {

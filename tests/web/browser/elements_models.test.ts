@@ -125,6 +125,8 @@ it('follow their attributes, and show the last that was asked for', async () => 
       const first = page.locator('cf-bars [role=option]').first();
       await first.waitFor();
       expect(await first.textContent()).toMatch(/^\s*time, /);
+      await page.evaluate(() => Object.assign(document.querySelector('cf-bars') as object, { top: '2' })); // as React
+      await page.locator('cf-bars [role=option]').nth(1).waitFor();
     },
     {},
     missing,

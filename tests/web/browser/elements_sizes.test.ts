@@ -225,7 +225,7 @@ it('draws nothing for what is cleared, and names the property whose value has an
     ['cf-lens', { labels: null, rowLabels: null }, 'drawn'],
     ['cf-lens', { labels: [1] }, 'cf-lens: labels needs [string]'],
     ['cf-lens', { labels: ['a', 'b'] }, 'cf-lens: 1 positions, but 2 labels'],
-    ['cf-lens', { selected: 1 }, 'cf-lens: selected needs {layer: number, position: number}'],
+    ['cf-lens', { selected: 1 }, 'cf-lens: selected needs {layer: index, position: index}'],
     [
       'cf-lens',
       { cells: [[cell, cell], [cell], [cell, cell, cell]] },
@@ -246,7 +246,7 @@ it('draws nothing for what is cleared, and names the property whose value has an
       'cf-matrix: rails needs {rows?: [number], columns?: [number], rowHue?: one of q',
     ],
     ['cf-matrix', { rails: 'rows' }, 'cf-matrix: rails needs'],
-    ['cf-matrix', { selected: 0 }, 'cf-matrix: selected needs {row: number, column: number}'],
+    ['cf-matrix', { selected: 0 }, 'cf-matrix: selected needs {row: index, column: index}'],
     ['cf-matrix', { numbers: { dims: [-1, -1], data: [1] } }, 'cf-matrix: numbers needs { dims, data }'],
     ['cf-matrix', { numbers: { dims: [0.5, 2], data: [1] } }, 'cf-matrix: numbers needs { dims, data }'],
     ['cf-matrix', { numbers: { dims: [1, 1], data: '1' } }, 'cf-matrix: numbers needs { dims, data }'],

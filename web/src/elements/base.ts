@@ -15,6 +15,8 @@ export interface ReactiveHost extends HTMLElement {
   requestUpdate(name?: PropertyKey, before?: unknown): void;
   /** @internal Renders what is pending at once. */
   performUpdate(): void;
+  /** @internal */
+  createRenderRoot(): HTMLElement | DocumentFragment;
   /** Calls the controller when the element is inserted into a page and removed from it. */
   addController(controller: { hostConnected?(): void; hostDisconnected?(): void }): void;
   /** Called by the browser when the element is inserted into a page. */
@@ -23,7 +25,7 @@ export interface ReactiveHost extends HTMLElement {
   disconnectedCallback(): void;
 }
 
-const Reactive = LitElement as unknown as new () => ReactiveHost; // performUpdate is protected there
+const Reactive = LitElement as unknown as new () => ReactiveHost; // performUpdate and others are protected there
 
 /** @internal */
 export const sharedStyles: CSSResult = css`
@@ -100,20 +102,25 @@ export type Properties = Readonly<Record<string, Declared>>;
 export abstract class ElementBase extends Reactive {
   /** @internal */
   declare static properties: Properties;
+  /** @internal Lit's. */
+  declare static elementStyles: readonly CSSResult[];
   readonly #internals = this.attachInternals?.(); // happy-dom has none, jsdom none with states
   #theme: Theme | undefined;
   #minFontSize = 0;
   #unwatch: (() => void) | undefined;
 
-  /** @internal Lit's. A property set to null or undefined, as by removing its attribute, has its initial value. */
-  static getPropertyDescriptor(name: string, key: symbol, { initial }: Declared): PropertyDescriptor {
+  /**
+   * @internal Lit's. A property set to null or undefined, as by removing its attribute, has its initial value; a text
+   * set to a number's, as React and Vue set attributes, is converted as in the attribute.
+   */
+  static getPropertyDescriptor(name: string, key: symbol, { initial, type }: Declared): PropertyDescriptor {
     return {
       get(this: Record<symbol, unknown>) {
         return this[key] ?? initial;
       },
       set(this: ElementBase & Record<PropertyKey, unknown>, value: unknown) {
         const before = this[name];
-        this[key] = value;
+        this[key] = type === Number && typeof value === 'string' ? Number(value) : value;
         this.requestUpdate(name, before);
       },
       configurable: true,
@@ -152,6 +159,26 @@ export abstract class ElementBase extends Reactive {
   /** Minimum font size in CSS pixels: the page's `--cf-min-font-size`; 0 without one. */
   get minFontSize(): number {
     return this.#minFontSize;
+  }
+
+  /** @internal Lit's, whose style sheets only its own document takes. */
+  override createRenderRoot(): HTMLElement | DocumentFragment {
+    if (this.ownerDocument === document) return super.createRenderRoot();
+    this.attachShadow({ mode: 'open' });
+    return this.adoptedCallback() as ShadowRoot;
+  }
+
+  /** @internal Called by the browser in another document, which takes none of the style sheets of the one before. */
+  adoptedCallback(): ShadowRoot | null {
+    const Sheet = this.ownerDocument.defaultView?.CSSStyleSheet; // none in a template
+    if (this.shadowRoot !== null && Sheet !== undefined) {
+      this.shadowRoot.adoptedStyleSheets = (this.constructor as typeof ElementBase).elementStyles.map(({ cssText }) => {
+        const sheet = new Sheet();
+        sheet.replaceSync(cssText);
+        return sheet;
+      });
+    }
+    return this.shadowRoot;
   }
 
   /** @internal */

@@ -1,13 +1,14 @@
 // The forms of the values that properties take: what an element draws is checked before it is drawn.
 
 /**
- * A `typeof`, a set of texts (`a number` among them: any number), an object with these members (`name?`: or
+ * A `typeof`, a whole number, a set of texts (`a number` among them: any number), an object with these members (`name?`: or
  * without), or a list of such values; the rows of a list of lists are equally long.
  */
 export type Form =
   | 'string'
   | 'number'
   | 'function'
+  | 'index'
   | Set<unknown>
   | { readonly [member: string]: Form }
   | readonly [Form];
@@ -15,6 +16,7 @@ export type Form =
 const isList = (form: Form): form is readonly [Form] => Array.isArray(form);
 
 function fits(value: unknown, form: Form): boolean {
+  if (form === 'index') return Number.isInteger(value);
   if (typeof form === 'string') return typeof value === form;
   if (form instanceof Set) return form.has(typeof value === 'number' ? 'a number' : value);
   if (!isList(form)) {

@@ -98,7 +98,7 @@ export class CfLens extends ElementBase implements Drawn {
     labels: { attribute: false, initial: [], form: ['string'] },
     rowLabels: { attribute: false, initial: [], form: ['string'] },
     source: { initial: '' },
-    selected: { attribute: false, form: { layer: 'number', position: 'number' } },
+    selected: { attribute: false, form: { layer: 'index', position: 'index' } },
     model: {},
     text: { initial: '' },
     active: { state: true, initial: { row: 0, column: 0 } },

@@ -23,7 +23,7 @@ export interface Cell {
   readonly column: number;
 }
 
-export const cellForm: Form = { row: 'number', column: 'number' };
+export const cellForm: Form = { row: 'index', column: 'index' };
 
 export const sameCell = (one: Cell | undefined, other: Cell | undefined): boolean =>
   one === other || (one?.row === other?.row && one?.column === other?.column);
@@ -50,8 +50,10 @@ export function faultOf({ numbers, source }: Drawn): string | undefined {
   if (count !== data.length) {
     return `dims [${dims.join(', ')}] need ${count} numbers, data has ${data.length}`;
   }
-  if (data instanceof BigInt64Array) return "int64 cannot be drawn; convert it: tensor.to('float32')";
-  if (Array.isArray(data) && data.some((value) => typeof value !== 'number')) return 'data needs numbers alone';
+  if (typeof data[0] === 'bigint') return "int64 cannot be drawn; convert it: tensor.to('float32')";
+  if (!ArrayBuffer.isView(data) && Array.from(data).some((value) => typeof value !== 'number')) {
+    return 'data needs numbers alone';
+  }
   if (!String(source).trim()) {
     return 'source is missing: name the hook that the numbers come from, or the call that made them';
   }

@@ -108,6 +108,7 @@ export class CfMatrix extends ElementBase implements Drawn {
   #layout: Layout | undefined;
   #view: MatrixView | undefined;
   #editor: Editor | undefined;
+  #editing: Cell = { row: 0, column: 0 }; // the editor's cell of `numbers`
   #active: Cell = { row: 0, column: 0 }; // drawn positions, as the next two
   #hovered: Cell | undefined;
   #pointer: { x: number; y: number } | undefined;
@@ -186,6 +187,8 @@ export class CfMatrix extends ElementBase implements Drawn {
     if (this.#picture?.svg !== picture) this.#picture = new Picture(frame, picture, canvas);
     this.#width ||= this.clientWidth;
     this.#faces ??= facesOf(this);
+    const [rows, columns] = shapeOf(this.numbers);
+    if (this.#editing.row >= rows || this.#editing.column >= columns) this.#editor?.close();
     this.#view = viewOf(this, this.numbers, this.#faces);
     this.#layout = layoutFor(this, this.numbers, this.#view, this.#width);
     const last = { row: this.#layout.rows - 1, column: this.#layout.columns - 1 };
@@ -298,6 +301,7 @@ export class CfMatrix extends ElementBase implements Drawn {
     const { row, column } = this.#swapped(at);
     if (this.masked?.(row, column) || this.secret?.(row, column)) return;
     this.#editor?.close();
+    this.#editing = { row, column };
     this.#editor = new Editor(this.#picture.frame, {
       box: boxOf(this.#layout, at),
       value: Number(this.numbers.data[row * shapeOf(this.numbers)[1] + column]),
