@@ -28,6 +28,19 @@ function pathBound(path: number, output: Tensor, cache: nn.Traced<string[]>[1]):
 const size = ({ options }: Example, name: string, fallback = 0) => (options[name] as number | undefined) ?? fallback;
 const flag = ({ options }: Example, name: string) => options[name] === true;
 
+it('blocks of a Transformer refuse options that are null', async () => {
+  const layer = [new nn.TransformerEncoderLayer(2, 1), new nn.TransformerDecoderLayer(2, 1)] as const;
+  const x = [[[1, 2]]];
+  const calls: (() => Promise<unknown>)[] = [
+    () => layer[0].forward(x, null as never),
+    () => layer[1].forward(x, x, null as never),
+    () => new nn.TransformerEncoder(layer[0], 1).forward(x, null as never),
+    () => new nn.TransformerDecoder(layer[1], 1).forward(x, x, null as never),
+    () => new nn.Transformer({ d_model: 2, nhead: 1 }).forward(x, x, null as never),
+  ];
+  for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'invalid_argument' });
+});
+
 /** [a, b, c] -> [b, a, c]. */
 function transposed(tensor: Tensor): Tensor {
   const [a = 0, b = 0, c = 0] = tensor.dims;
