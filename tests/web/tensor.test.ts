@@ -10,6 +10,12 @@ const counting = new Tensor(
   [2, 3, 4],
 );
 
+it('is called a Tensor in messages', () => {
+  const one = new Tensor('float32', Float32Array.of(1), [1]);
+  expect(String(one)).toBe('[object Tensor]');
+  expect(() => one.map(one as never)).toThrow('Tensor.map: needs a function, got of type Tensor');
+});
+
 describe('Tensor', () => {
   it('has a shape and nests', () => {
     expect(counting.shape).toEqual([2, 3, 4]);

@@ -3,7 +3,7 @@
 import type { TensorData, TensorType } from '../runtime/border.js';
 import { copied } from '../support/copied.js';
 import { ClearformerError, type ErrorCode, quoted, textOf } from '../support/error.js';
-import { expectArgument } from '../support/options.js';
+import { expectArgument, expectKnown } from '../support/options.js';
 import { arrays, checkData } from './data.js';
 import { best, broadcast, elementCount, listed, normOf, offsets, rangeOf, taken, total } from './elements.js';
 
@@ -46,6 +46,11 @@ export class Tensor<T extends TensorType = TensorType> {
   /** The same as `dims`. */
   get shape(): readonly number[] {
     return this.dims;
+  }
+
+  /** For messages: an object's class by name. */
+  get [Symbol.toStringTag](): string {
+    return 'Tensor';
   }
 
   /** Number of elements. */
@@ -117,10 +122,7 @@ export class Tensor<T extends TensorType = TensorType> {
   /** The same numbers as another type; fractions are truncated. Returns the tensor itself if it has that type. */
   to<R extends TensorType>(type: R): Tensor<R> {
     if ((this.type as TensorType) === type) return this as unknown as Tensor<R>;
-    if (!Object.hasOwn(arrays, type)) {
-      const known = Object.keys(arrays).join(', ');
-      throw this.#error('unsupported', 'to', `there is no type '${textOf(type)}' (known: ${known})`);
-    }
+    expectKnown('Tensor.to', 'type', type, Object.keys(arrays));
     const values = Array.from(this.#elements as ArrayLike<number | bigint>, (value) => {
       if (type !== 'int64') return Number(value);
       if (Number.isFinite(Number(value))) return typeof value === 'bigint' ? value : BigInt(Math.trunc(value));
@@ -205,7 +207,7 @@ export class Tensor<T extends TensorType = TensorType> {
   norm(p: number | 'fro' = 'fro', dim: Axes = null, keepdim = false): Tensor<'float32'> {
     this.#float('norm');
     const power = p === 'fro' ? 2 : p;
-    if (typeof power !== 'number') throw this.#error('unsupported', 'norm', `there is no '${textOf(p)}'`);
+    if (typeof power !== 'number') throw this.#error('unsupported', 'norm', `there is no ${quoted(p)}`);
     return this.#folded('norm', 'float32', dim, keepdim, (row) => normOf(row as Float32Array, power));
   }
   /**
