@@ -18,7 +18,17 @@ const read = (options = {}) => digestFrom(test.hub.id, name, { cache_dir: test.c
 const codes = () => test.warnings.map(({ code }) => code);
 
 const files = process.getBuiltinModule('node:fs/promises');
-type Call = 'access' | 'appendFile' | 'mkdir' | 'open' | 'rename' | 'rm' | 'symlink' | 'truncate' | 'writeFile';
+type Call =
+  | 'access'
+  | 'appendFile'
+  | 'mkdir'
+  | 'open'
+  | 'readFile'
+  | 'rename'
+  | 'rm'
+  | 'symlink'
+  | 'truncate'
+  | 'writeFile';
 
 /** Rejects calls with these paths. */
 function forbid(calls: readonly Call[], path: (given: string) => boolean, readOnly = false): void {
@@ -90,6 +100,16 @@ it.each([
   expect(await read()).toBe(digestOf(weights));
   expect(test.hub.downloads).toEqual([name]);
   expect(test.warnings).toMatchObject([{ code: 'not_kept', message: expect.stringContaining('EACCES') }]);
+});
+
+it('a revision whose commit may not be read is not taken for one that is not there', async () => {
+  forbid([...writing, 'readFile'], (path) => path.startsWith(join(repository(), 'refs')));
+  await expect(read({ local_files_only: true })).rejects.toMatchObject({
+    code: 'file_not_found',
+    message: expect.stringMatching(/refs.main could not be read \(EACCES/),
+  });
+  expect(await read()).toBe(digestOf(weights));
+  expect(test.hub.downloads).toEqual([]);
 });
 
 it('what cannot be removed is told, after everything else is', async () => {

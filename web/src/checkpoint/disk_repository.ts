@@ -2,7 +2,7 @@
 // snapshots/<commit>/<file> (a link to a blob), refs/<revision> (the name of a commit), .no_exist/<commit>/<file>. We
 // add `.pieces/<etag>`: the checksums of a blob's pieces.
 
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, unreadable } from '../support/error.js';
 import { nodeModule } from '../support/platform.js';
 import { givenCache, hubCache, webCache } from './hub_home.js';
 import type { RemoteFile } from './remote_file.js';
@@ -74,18 +74,24 @@ export class DiskRepository {
 
   /**
    * The commit of the revision: its own name, the one recorded last, or, if there are no commits, the revision's name.
+   * Rejects if the record may not be read.
    */
   async commit(): Promise<string> {
     if (/^[0-9a-f]{40}$/.test(this.revision)) return this.revision;
+    const where = this.#ref();
     const noted = await nodeModule('node:fs/promises')
-      .readFile(this.#ref(), 'utf8')
-      .catch(() => '');
+      .readFile(where, 'utf8')
+      .catch((cause) => {
+        if (/^E(ACCES|PERM)$/.test(cause.code)) throw unreadable(where, { where }, cause);
+        return '';
+      });
     return /^[\w.-]+$/.test(noted.trim()) ? noted.trim() : this.revision.replace(/[^\w.-]|^\.+/g, '--');
   }
 
   /** Records the commit of the revision. */
   async note(commit: string | undefined): Promise<void> {
-    if (commit === undefined || !/^[\w-]+$/.test(commit) || commit === (await this.commit())) return;
+    if (commit === undefined || !/^[\w-]+$/.test(commit)) return;
+    if (commit === (await this.commit().catch(() => undefined))) return; // an unreadable record is replaced
     await writeWhole(this.#ref(), commit);
   }
 
