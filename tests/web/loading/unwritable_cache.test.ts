@@ -37,7 +37,7 @@ function forbid(calls: readonly Call[], path: (given: string) => boolean, readOn
     vi.spyOn(files, call as 'rm').mockImplementation(async (...given: unknown[]) => {
       const [at, flags] = given as [string, unknown];
       const reads = readOnly && call === 'open' && flags === undefined;
-      if (!path(at) || reads) return original(...given) as Promise<void>;
+      if (reads || !path(at)) return original(...given) as Promise<void>;
       throw Object.assign(new Error(`EACCES: permission denied, ${call} '${at}'`), { code: 'EACCES' });
     });
   }
@@ -83,6 +83,16 @@ it.each(['own', "Python's"])('%s damaged file in a read-only folder is fetched, 
   expect(await read()).toBe(digestOf(weights));
   expect(codes()).toEqual(['damaged_cache', 'not_kept']);
   expect(test.warnings[1]?.message).toContain('EACCES');
+});
+
+it('only a later damaged piece that cannot be kept is told, too', async () => {
+  const bytes = readFileSync(blob());
+  for (const at of [7, 6 << 20]) bytes[at] = 255 - (bytes[at] ?? 0);
+  writeFileSync(blob(), bytes);
+  let written = 0;
+  forbid(['open'], (path) => path === blob() && written++ > 0, true);
+  expect(await read()).toBe(digestOf(weights));
+  expect(codes()).toEqual(['damaged_cache', 'not_kept']);
 });
 
 it.each([

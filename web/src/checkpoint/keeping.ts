@@ -241,13 +241,13 @@ export async function* readKept(
     await shelf.drop().catch(() => {}); // a read-only folder
     return yield* download(given, await repair.open(given.file));
   }
-  const pieces = new KeptPieces(kept, repair, tell);
-  let next = pieces.read(0);
+  const read = piecesOf(kept, repair, tell);
+  let next = read(0);
   for (let index = 0; index < pieceCount(size); index++) {
     signal?.throwIfAborted();
     const piece = await next;
     if (index + 1 < pieceCount(size)) {
-      next = pieces.read(index + 1); // read ahead while the consumer works on this one
+      next = read(index + 1); // read ahead while the consumer works on this one
       next.catch(() => {});
     }
     for (let start = 0; start < piece.byteLength; start += partBytes) {
@@ -257,27 +257,18 @@ export async function* readKept(
   }
 }
 
-/** The pieces of a cached file, repaired if necessary. */
-class KeptPieces {
-  readonly #kept: KeptFile;
-  readonly #describe: () => Promise<Download>;
-  #tell: (() => void) | undefined;
-
-  constructor(kept: KeptFile, { describe }: Repair, tell: () => void) {
-    this.#kept = kept;
-    this.#describe = describe;
-    this.#tell = tell;
-  }
-
-  async read(index: number): Promise<Uint8Array> {
-    const { shelf, size } = this.#kept;
+/** Reads pieces of a cached file, which are repaired if necessary. */
+function piecesOf({ shelf, size }: KeptFile, { describe }: Repair, tell: () => void) {
+  // Once each:
+  let tellChanged: typeof tell | undefined = tell;
+  let tellNotKept: typeof notKept | undefined = notKept;
+  return async (index: number): Promise<Uint8Array> => {
     const length = lengthOfPiece(index, size);
     const piece = await shelf.get(index);
     if (piece?.byteLength === length) return piece;
-    const { file, place, signal } = await this.#describe();
-    const tell = this.#tell; // of the first piece
-    this.#tell = undefined;
-    tell?.();
+    const { file, place, signal } = await describe();
+    tellChanged?.();
+    tellChanged = undefined;
     const from = index * pieceBytes;
     const fetched = await collected(bytesOf(file, { from, to: from + length }, place, signal), length);
     const expected = await shelf.digest(index);
@@ -286,9 +277,12 @@ class KeptPieces {
       const message = `${file.name}: ${file.href} and what is kept of it differ; nothing is kept any more: load it again`;
       throw new ClearformerError('integrity_mismatch', message, { file: file.name, where: file.href });
     }
-    await shelf.put(index, fetched).catch((cause: unknown) => tell && notKept(file.name, shelf.where, cause));
+    await shelf.put(index, fetched).catch((cause: unknown) => {
+      tellNotKept?.(file.name, shelf.where, cause);
+      tellNotKept = undefined;
+    });
     return fetched;
-  }
+  };
 }
 
 const partBytes = 1 << 20; // small, so that an abort takes effect at once
