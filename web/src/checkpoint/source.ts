@@ -2,7 +2,7 @@
 
 import type { Browser } from '../support/browser_types.js';
 import { isToken, remoteHost } from '../support/config.js';
-import { ClearformerError, textOf } from '../support/error.js';
+import { ClearformerError, quoted } from '../support/error.js';
 import { isA } from '../support/kinds.js';
 import { baseUrl, environment, isNode, isOn, loadPart, pathOf, urlOf } from '../support/platform.js';
 import type { Folder, SourceFile } from './folder.js';
@@ -77,13 +77,14 @@ export function openSource(source: Source, options: SourceOptions): Folder {
   return openGiven('the given record', ({ MemoryFolder }, where) => new MemoryFolder(where, contents));
 }
 
+function refuse(option: string, why: string, code: 'invalid_argument' | 'unsupported' = 'invalid_argument'): never {
+  throw new ClearformerError(code, `${option}: ${why}`, { option });
+}
+
 function checkSourceOptions({ cache = 'auto', cache_dir, token, remote_host }: SourceOptions): void {
-  const refuse = (option: string, why: string, code: 'invalid_argument' | 'unsupported' = 'invalid_argument') => {
-    throw new ClearformerError(code, `${option}: ${why}`, { option });
-  };
   const { match, put } = Object(cache) as CacheLike;
   if (cache !== 'auto' && cache !== 'none' && !(typeof match === 'function' && typeof put === 'function'))
-    refuse('cache', `'${textOf(cache)}' is neither 'auto', 'none' nor a cache`);
+    refuse('cache', `${quoted(cache)} is neither 'auto', 'none' nor a cache`);
   if (cache_dir !== undefined && (typeof cache_dir !== 'string' || cache_dir === ''))
     refuse('cache_dir', 'must be a path');
   if (cache_dir !== undefined && !isNode()) refuse('cache_dir', 'a browser has no folders: see cache', 'unsupported');
@@ -96,7 +97,7 @@ function checkSourceOptions({ cache = 'auto', cache_dir, token, remote_host }: S
 /** Folders and files have none, as only ids of the Hub. */
 function expectNoRevision({ revision }: SourceOptions): void {
   if (revision === undefined || revision === null) return;
-  throw new ClearformerError('unsupported', 'revision: only a Hub id has revisions', { option: 'revision' });
+  refuse('revision', 'only a Hub id has revisions', 'unsupported');
 }
 
 function notASource(): ClearformerError {

@@ -1,7 +1,7 @@
 // The typed arrays of tensors, by the type of their elements.
 
 import type { TensorData, TensorType } from '../runtime/border.js';
-import { ClearformerError, textOf } from '../support/error.js';
+import { ClearformerError, quoted } from '../support/error.js';
 import { kindOf } from '../support/kinds.js';
 import { elementCount } from './elements.js';
 
@@ -20,7 +20,7 @@ export const arrays = {
 export function checkData(what: string, type: TensorType, data: TensorData[TensorType], dims: readonly number[]): void {
   if (!Object.hasOwn(arrays, type)) {
     const known = Object.keys(arrays).join(', ');
-    throw new ClearformerError('dtype_mismatch', `${what}: unknown type '${textOf(type)}' (known: ${known})`);
+    throw new ClearformerError('dtype_mismatch', `${what}: unknown type ${quoted(type)} (known: ${known})`);
   }
   if (kindOf(data) !== arrays[type].name) {
     throw new ClearformerError('dtype_mismatch', `${what}: ${type} needs a ${arrays[type].name} for its data`);

@@ -68,10 +68,7 @@ export class Tensor<T extends TensorType = TensorType> {
   item(): TensorElement<T> {
     const [only] = this.#elements;
     if (only === undefined || this.size !== 1) {
-      throw new ClearformerError(
-        'shape_mismatch',
-        `Tensor.item: needs exactly one element, dims are [${this.dims.join(', ')}]`,
-      );
+      throw this.#error('shape_mismatch', 'item', 'needs exactly one element');
     }
     return only;
   }
