@@ -135,56 +135,6 @@ describe('a matrix', () => {
       await page.keyboard.press('5');
       await page.keyboard.press('Enter');
       expect(await page.locator('#m input').count()).toBe(0);
-      // A field closes when its cell goes.
-      await page.evaluate(() => document.getElementById('m')?.setAttribute('editable', ''));
-      await page.mouse.click(...(await cellCentre(page, 9, 9)));
-      await page.keyboard.press('5');
-      expect(await page.locator('#m input').count()).toBe(1);
-      await events(page);
-      await page.evaluate(() => {
-        const matrix = document.getElementById('m') as HTMLElement & {
-          numbers: object;
-          updateComplete: Promise<unknown>;
-        };
-        matrix.numbers = { dims: [2, 2], data: [1, 2, 3, 4] };
-        return matrix.updateComplete;
-      });
-      expect(await page.locator('#m input').count()).toBe(0);
-      expect((await events(page)).filter(([type]) => type === 'cell-edit')).toEqual([]);
-    });
-  });
-
-  it('has its styles in every document', async () => {
-    await withElements(browser, async (page) => {
-      await makeMatrix(page);
-      const shown = await page.evaluate(async () => {
-        const frame = document.body.appendChild(document.createElement('iframe'));
-        const inner = frame.contentDocument as Document;
-        const moved = document.getElementById('m') as HTMLElement;
-        const made = Object.assign(document.createElement('cf-matrix'), {
-          numbers: { dims: [1, 2], data: [1, 2] },
-          source: 'a test',
-        });
-        const seen: unknown[] = [];
-        for (const [parent, element] of [
-          [inner.body, moved],
-          [inner.body, made],
-          [document.body, moved],
-          [document.body, made],
-        ] as const) {
-          parent.append(element);
-          await (element as HTMLElement & { updateComplete?: Promise<unknown> }).updateComplete;
-          const cells = element.shadowRoot?.querySelectorAll('[role=gridcell]').length;
-          seen.push([getComputedStyle(element).display, cells]);
-        }
-        return seen;
-      });
-      expect(shown).toEqual([
-        ['block', 100],
-        ['block', 2],
-        ['block', 100],
-        ['block', 2],
-      ]);
     });
   });
 

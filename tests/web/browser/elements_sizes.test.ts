@@ -1,10 +1,10 @@
-// The minimum font size of the elements, in Chromium, and values that are none.
+// The minimum font size of the elements, in Chromium, values that are none, and other documents.
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { seenTexts } from './book/seen_texts.js';
 import { launchChromium } from './chromium.js';
-import { events, makeMatrix, withElements } from './elements_page.js';
+import { cellCentre, events, makeMatrix, withElements } from './elements_page.js';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -285,5 +285,60 @@ it('draws nothing for what is cleared, and names the property whose value has an
       return [bars.numbers, lens.numbers, document.createElement('cf-tokens').tokenBox(0).width];
     });
     expect(early).toEqual([undefined, undefined, 0]);
+  });
+});
+
+it('a matrix has its styles in every document', async () => {
+  await withElements(browser, async (page) => {
+    await makeMatrix(page);
+    const shown = await page.evaluate(async () => {
+      const frame = document.body.appendChild(document.createElement('iframe'));
+      const inner = frame.contentDocument as Document;
+      const moved = document.getElementById('m') as HTMLElement;
+      const made = Object.assign(document.createElement('cf-matrix'), {
+        numbers: { dims: [1, 2], data: [1, 2] },
+        source: 'a test',
+      });
+      const seen: unknown[] = [];
+      for (const [parent, element] of [
+        [inner.body, moved],
+        [inner.body, made],
+        [document.body, moved],
+        [document.body, made],
+      ] as const) {
+        parent.append(element);
+        await (element as HTMLElement & { updateComplete?: Promise<unknown> }).updateComplete;
+        const cells = element.shadowRoot?.querySelectorAll('[role=gridcell]').length;
+        seen.push([getComputedStyle(element).display, cells]);
+      }
+      return seen;
+    });
+    expect(shown).toEqual([
+      ['block', 100],
+      ['block', 2],
+      ['block', 100],
+      ['block', 2],
+    ]);
+  });
+});
+
+it('a field closes when its cell goes', async () => {
+  await withElements(browser, async (page) => {
+    await makeMatrix(page, {});
+    await page.evaluate(() => document.getElementById('m')?.setAttribute('editable', ''));
+    await page.mouse.click(...(await cellCentre(page, 9, 9)));
+    await page.keyboard.press('5');
+    expect(await page.locator('#m input').count()).toBe(1);
+    await events(page);
+    await page.evaluate(() => {
+      const matrix = document.getElementById('m') as HTMLElement & {
+        numbers: object;
+        updateComplete: Promise<unknown>;
+      };
+      matrix.numbers = { dims: [2, 2], data: [1, 2, 3, 4] };
+      return matrix.updateComplete;
+    });
+    expect(await page.locator('#m input').count()).toBe(0);
+    expect((await events(page)).filter(([type]) => type === 'cell-edit')).toEqual([]);
   });
 });
