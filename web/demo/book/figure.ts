@@ -6,7 +6,7 @@ import { html, LitElement, type PropertyDeclarations, type TemplateResult } from
 import type { ShellWords } from '../words/en/shell.js';
 import type { Changes } from './address.js';
 import { type Book, firstModel } from './book.js';
-import { type Chapter, type ChapterWords, chapterAt, type Step, valueAt } from './chapter.js';
+import { type Chapter, type ChapterWords, isAt, type Step, valueAt } from './chapter.js';
 import { minFontSizeOf, stageHeight } from './class_mode.js';
 import { KeptFocus, ThemeColours } from './controllers.js';
 import { type EditSpec, specsOf } from './edits.js';
@@ -131,14 +131,9 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
     return modelName === firstModel ? stories : modelName;
   }
 
-  /** Whether the address is the figure's: another chapter may be loading. */
-  get #isHere(): boolean {
-    return chapterAt(this.book.address.chapter) === this.chapter.id;
-  }
-
   /** Whether the address is still the figure's: what it began may end after another chapter was opened. */
   get #isOpen(): boolean {
-    return this.isConnected && this.#isHere;
+    return this.isConnected && isAt(this.chapter, this.book.address);
   }
 
   /** A choice with a history entry, which Back undoes. */
@@ -202,7 +197,7 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
   }
 
   protected override shouldUpdate(): boolean {
-    return !this.book || !this.chapter || this.#isHere;
+    return !this.book || !this.chapter || isAt(this.chapter, this.book.address);
   }
 
   protected override willUpdate(): void {

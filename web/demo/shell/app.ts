@@ -3,7 +3,7 @@
 import { html, LitElement, noChange, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
 import { keyed } from 'lit/directives/keyed.js';
 import { Book } from '../book/book.js';
-import { type Chapter, type ChapterId, type ChapterWords, chapterAt, wordsAt } from '../book/chapter.js';
+import { type Chapter, type ChapterId, type ChapterWords, chapterAt, isAt, wordsAt } from '../book/chapter.js';
 import { type ChapterFiles, chapters, type Language } from '../book/chapters.js';
 import { applyClassMode } from '../book/class_mode.js';
 import { KeptFocus } from '../book/controllers.js';
@@ -187,7 +187,7 @@ export class BookApp extends LitElement {
   }
 
   protected override willUpdate(): void {
-    if (!this.open || !this.steps.isHere(this.open.chapter)) return;
+    if (!this.open || !isAt(this.open.chapter, this.book.address)) return;
     const { address } = this.book;
     const { figure, chapter, words, shell, language } = this.#shown(this.open);
     this.book.defaults = chapter.defaults;
@@ -207,7 +207,7 @@ export class BookApp extends LitElement {
     if (!this.open) return this.failure === undefined ? nothing : html`<main>${this.#failed()}</main>`;
     const open = this.#shown(this.open);
     const { chapter, shell, figure } = open;
-    const kept = this.steps.isHere(chapter) ? undefined : noChange; // until the chapter of the address is there
+    const kept = isAt(chapter, this.book.address) ? undefined : noChange; // until the chapter of the address is there
     return html`<a class="skip" href="#main" @click=${this.#skip}>${shell.skip}</a>
       ${bar(this, open)}
       ${chapter.layout === 'home' ? nothing : html`<book-spine .book=${this.book} .words=${shell} .inputs=${figure.spineInputs} .waiting=${chapter.spine === 'figure' && !figure.spineInputs} .here=${figure.blocks}></book-spine>`}

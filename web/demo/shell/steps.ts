@@ -1,7 +1,7 @@
 // The steps of a chapter: the current one follows scrolling, keys and the address.
 
 import type { Address } from '../book/address.js';
-import { type Chapter, chapterAt, type Step, stepIndexAt } from '../book/chapter.js';
+import { type Chapter, isAt, type Step, stepIndexAt } from '../book/chapter.js';
 
 const scrollKeys = [' ', 'PageUp', 'PageDown', 'Home', 'End', 'ArrowUp', 'ArrowDown'];
 const fields = 'input, textarea, select';
@@ -37,7 +37,7 @@ export class Steps {
   /** After the figure has rendered: if its height changed, scrolls the current step back to its position below it. */
   settle(chapter: Chapter): void {
     const height = this.root.querySelector<HTMLElement>('.figure')?.offsetHeight ?? 0;
-    if (height === this.#height || !this.isHere(chapter) || this.address.get('class') !== undefined) return;
+    if (height === this.#height || !isAt(chapter, this.address) || this.address.get('class') !== undefined) return;
     this.#height = height;
     this.watch(chapter);
     if (this.address.get('step') !== undefined && !this.#readerScrolls) this.reveal(this.index(chapter));
@@ -56,11 +56,6 @@ export class Steps {
     addEventListener('scroll', () => this.#readerScrolls && moved(), { passive: true });
   }
 
-  /** Whether the address is the chapter's: that of another one, which is still loading, has steps of its own. */
-  isHere(chapter: Chapter): boolean {
-    return chapterAt(this.address.chapter) === chapter.id;
-  }
-
   index(chapter: Chapter): number {
     return stepIndexAt(chapter, this.address);
   }
@@ -71,7 +66,7 @@ export class Steps {
 
   /** Goes to a step; `scroll` is false if the reader has scrolled there. */
   go(chapter: Chapter, index: number, scroll: boolean): void {
-    if (!this.isHere(chapter)) return;
+    if (!isAt(chapter, this.address)) return;
     const within = Math.max(0, Math.min(chapter.steps.length - 1, index));
     if (!scroll) this.#at = within;
     else if (this.#at === within) this.reveal(within); // there is nothing to follow
