@@ -52,9 +52,14 @@ export class ClearformerError extends Error {
   }
 }
 
-/** The error for a file that exists and could not be read. */
-export function unreadable(what: string, details: ErrorDetails, cause: unknown): ClearformerError {
-  return new ClearformerError('file_not_found', `${what} could not be read (${messageOf(cause)})`, details, cause);
+/** The error for a file that exists, or a setting of the system, and could not be read. */
+export function unreadable(
+  what: string,
+  details: ErrorDetails,
+  cause: unknown,
+  code: ErrorCode = 'file_not_found',
+): ClearformerError {
+  return new ClearformerError(code, `${what} could not be read (${messageOf(cause)})`, details, cause);
 }
 
 /** Whether an error says that a file does not exist; that of one that could not be read has a cause. */

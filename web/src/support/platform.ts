@@ -1,6 +1,6 @@
 // Detects the platform. Nothing else is evaluated when modules load, so that importing is safe everywhere.
 
-import { ClearformerError, messageOf } from './error.js';
+import { ClearformerError, messageOf, unreadable } from './error.js';
 
 interface NodeProcess {
   env?: Readonly<Record<string, string | undefined>>;
@@ -36,7 +36,7 @@ export function allowed<T>(what: string, ask: () => T): T {
   try {
     return ask();
   } catch (cause) {
-    throw new ClearformerError('unsupported', `${what} could not be read (${messageOf(cause)})`, {}, cause);
+    throw unreadable(what, {}, cause, 'unsupported');
   }
 }
 
@@ -76,8 +76,7 @@ export function urlOf(what: string, url: string | URL): URL {
   try {
     return new URL(url, base);
   } catch (cause) {
-    const gone =
-      base !== nowhere ? '' : isNode() ? ': the working directory does not exist any more' : ': no page is here';
+    const gone = base === nowhere && isNode() ? ': the working directory does not exist any more' : '';
     throw new ClearformerError('invalid_argument', `${what}: '${url}' is no URL${gone}`, {}, cause);
   }
 }
