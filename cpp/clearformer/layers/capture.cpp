@@ -81,7 +81,7 @@ Tensor reduced(const TensorView& x, const AxisFlags& over, Capture::Reduction ho
   }
   const double first = how == Reduction::max ? -std::numeric_limits<double>::infinity() : 0.0;
   std::vector<double> results(shape.elements(), first);
-  const Region all(x.shape());
+  const SelectedRegion all(x.shape());
   for (RegionWalk at(all); at; at.advance()) {
     std::size_t of = 0;
     for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
@@ -110,7 +110,7 @@ Trace::Captured taken(const Capture& capture, const Offered& offered, std::size_
   const EditAxes axes(offered.legend);
   const Selection selection{capture.rows,          capture.heads,    capture.positions,
                             capture.key_positions, capture.features, capture_at(offered.name)};
-  const Region region = region_of(selection, offered, axes, prompts);
+  const SelectedRegion region = region_of(selection, offered, axes, prompts);
   Trace::Captured entry{std::string(offered.name), std::string(offered.legend), Tensor()};
   if (prompts > 0 && region.shape.elements() == 0) return entry;
   entry.value = Tensor(region.shape);

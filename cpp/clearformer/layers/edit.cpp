@@ -24,7 +24,7 @@ Tensor mean_of(const MutableTensorView& x, const EditAxes& axes) {
   return reduced(x, over, Capture::Reduction::mean);
 }
 
-void average(const Offered& offered, const EditAxes& axes, const Region& region) {
+void average(const Offered& offered, const EditAxes& axes, const SelectedRegion& region) {
   float* const x = offered.value.f32();
   const Tensor mean = broadcast_to(mean_of(offered.value, axes), offered.value.shape());
   for (RegionWalk at(region); at; at.advance()) x[at.element] = mean.f32()[at.element];
@@ -32,7 +32,7 @@ void average(const Offered& offered, const EditAxes& axes, const Region& region)
 
 // x += deviation · n.
 void add_noise(const Edit& edit, const Offered& offered, const EditAxes& axes,
-               const Region& region) {
+               const SelectedRegion& region) {
   float* const x = offered.value.f32();
   const Operand deviation(edit.value, edit, offered, region);
   const EditNoise noise(edit, offered, axes, region);
@@ -41,7 +41,7 @@ void add_noise(const Edit& edit, const Offered& offered, const EditAxes& axes,
   }
 }
 
-void clamp(const Edit& edit, const Offered& offered, const Region& region) {
+void clamp(const Edit& edit, const Offered& offered, const SelectedRegion& region) {
   float* const x = offered.value.f32();
   const Operand low(edit.min, edit, offered, region), high(edit.max, edit, offered, region);
   for (RegionWalk at(region); at; at.advance()) {
@@ -53,7 +53,7 @@ void clamp(const Edit& edit, const Offered& offered, const Region& region) {
 
 // x -= Σ b (b · x) over the basis, for every vector of (selected) features.
 void project_out(const Edit& edit, const Offered& offered, const EditAxes& axes,
-                 const Region& region) {
+                 const SelectedRegion& region) {
   const std::size_t rank = region.shape.rank();
   if (!axes.feature) {
     fail(kInvalid, described(edit, offered.name),
@@ -78,7 +78,7 @@ void project_out(const Edit& edit, const Offered& offered, const EditAxes& axes,
   }
 }
 
-void combine(const Edit& edit, const Offered& offered, const Region& region) {
+void combine(const Edit& edit, const Offered& offered, const SelectedRegion& region) {
   float* const x = offered.value.f32();
   const Operand value(edit.value, edit, offered, region);
   for (RegionWalk at(region); at; at.advance()) {
@@ -154,7 +154,7 @@ void check(const Edit& edit) {
 
 void apply(const Edit& edit, const Offered& offered, std::size_t prompts) {
   const EditAxes axes(offered.legend);
-  const Region region = region_of(edit, offered, axes, prompts);
+  const SelectedRegion region = region_of(edit, offered, axes, prompts);
   if (region.shape.elements() == 0) return;
   using Op = Edit::Op;
   if (edit.op == Op::mean && edit.value.empty()) return average(offered, axes, region);

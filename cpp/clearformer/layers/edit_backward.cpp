@@ -10,7 +10,7 @@ namespace clearformer {
 namespace {
 
 // The index of an element among the means over batch and positions.
-std::size_t mean_index(std::size_t element, const EditAxes& axes, const Region& region,
+std::size_t mean_index(std::size_t element, const EditAxes& axes, const SelectedRegion& region,
                        const Shape& tensor) {
   std::size_t index = 0;
   for (std::size_t axis = 0; axis < tensor.rank(); ++axis) {
@@ -20,7 +20,7 @@ std::size_t mean_index(std::size_t element, const EditAxes& axes, const Region& 
   return index;
 }
 
-void average_back(const Offered& gradient, const EditAxes& axes, const Region& region) {
+void average_back(const Offered& gradient, const EditAxes& axes, const SelectedRegion& region) {
   const Shape& shape = gradient.value.shape();
   float* const d = gradient.value.f32();
   std::size_t count = 1;  // positions that a mean is over
@@ -37,7 +37,7 @@ void average_back(const Offered& gradient, const EditAxes& axes, const Region& r
   }
 }
 
-void clamp_back(const Edit& edit, const Offered& gradient, const Region& region,
+void clamp_back(const Edit& edit, const Offered& gradient, const SelectedRegion& region,
                 const Tensor& before) {
   const Operand low(edit.min, edit, gradient, region), high(edit.max, edit, gradient, region);
   for (RegionWalk at(region); at; at.advance()) {
@@ -65,7 +65,7 @@ Vector dual_of(const Edit& edit, std::size_t index, const Offered& at) {
 }
 
 // dv = -Σ (e · dy) x' + (e · x) dy' over the vectors x, with x' and dy' what the projection leaves of x and dy.
-Tensor direction_gradients(const Edit& edit, const Offered& gradient, const Region& region,
+Tensor direction_gradients(const Edit& edit, const Offered& gradient, const SelectedRegion& region,
                            const Tensor& before) {
   Tensor x = before.clone(), d = Tensor::copy_of(gradient.value);
   apply(edit, {gradient.name, gradient.legend, x, gradient.past}, 0);
@@ -99,7 +99,7 @@ Tensor direction_gradients(const Edit& edit, const Offered& gradient, const Regi
 void apply_back(const Edit& edit, const Offered& gradient, const Tensor* before) {
   using Op = Edit::Op;
   const EditAxes axes(gradient.legend);
-  const Region region = region_of(edit, gradient, axes, 0);
+  const SelectedRegion region = region_of(edit, gradient, axes, 0);
   if (edit.op == Op::add || edit.op == Op::noise || region.shape.elements() == 0) return;
   if (edit.op == Op::project_out) return apply(edit, gradient, 0);
   if (edit.op == Op::clamp) return clamp_back(edit, gradient, region, *before);
@@ -114,7 +114,7 @@ void apply_back(const Edit& edit, const Offered& gradient, const Tensor* before)
 Tensor value_gradient(const Edit& edit, const Offered& gradient, const Tensor* before) {
   using Op = Edit::Op;
   const EditAxes axes(gradient.legend);
-  const Region region = region_of(edit, gradient, axes, 0);
+  const SelectedRegion region = region_of(edit, gradient, axes, 0);
   if (edit.op == Op::project_out) return direction_gradients(edit, gradient, region, *before);
   const EditNoise noise(edit, gradient, axes, region);
   const Shape& shape = edit.value.shape();

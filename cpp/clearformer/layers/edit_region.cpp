@@ -88,7 +88,7 @@ EditAxes::EditAxes(std::string_view legend) {
   }
 }
 
-Region::Region(const Shape& of) {
+SelectedRegion::SelectedRegion(const Shape& of) {
   for (std::size_t axis = 0; axis < of.rank(); ++axis) {
     for (std::size_t index = 0; index < of[axis]; ++index) picked[axis].push_back({index, index});
     shape.append(of[axis]);
@@ -98,17 +98,17 @@ Region::Region(const Shape& of) {
   for (std::size_t axis = of.rank(); axis-- > 1;) strides[axis - 1] = strides[axis] * of[axis];
 }
 
-void Region::pick(std::size_t axis, Picked selected, std::size_t extent) {
+void SelectedRegion::pick(std::size_t axis, Picked selected, std::size_t extent) {
   shape[axis] = selected.size();
   extents[axis] = extent;
   picked[axis] = std::move(selected);
 }
 
-Region region_of(const Selection& selection, const Offered& offered, const EditAxes& axes,
-                 std::size_t prompts) {
+SelectedRegion region_of(const Selection& selection, const Offered& offered, const EditAxes& axes,
+                         std::size_t prompts) {
   const Shape& shape = offered.value.shape();
   const bool steps = prompts > 0;
-  Region region(shape);
+  SelectedRegion region(shape);
   const auto select_from = [&](std::optional<std::size_t> of, const char* axis_name,
                                const std::vector<std::int64_t>& given, Range range) {
     if (given.empty()) return;
@@ -121,7 +121,7 @@ Region region_of(const Selection& selection, const Offered& offered, const EditA
   if (!selection.rows.empty() || copied) {
     const std::size_t axis = existing(axes.batch, "rows", selection, offered);
     const Range range{"row", copied ? prompts : rows};
-    const Picked chosen = selection.rows.empty() ? Region(Shape{range.count}).picked[0]
+    const Picked chosen = selection.rows.empty() ? SelectedRegion(Shape{range.count}).picked[0]
                                                  : select(selection.rows, range, selection);
     region.pick(axis, with_copies(chosen, rows / range.count), chosen.size());
   }
@@ -134,8 +134,8 @@ Region region_of(const Selection& selection, const Offered& offered, const EditA
   return region;
 }
 
-Region region_of(const Edit& edit, const Offered& offered, const EditAxes& axes,
-                 std::size_t prompts) {
+SelectedRegion region_of(const Edit& edit, const Offered& offered, const EditAxes& axes,
+                         std::size_t prompts) {
   const Selection selection{edit.rows,
                             edit.heads,
                             edit.positions,
@@ -147,7 +147,7 @@ Region region_of(const Edit& edit, const Offered& offered, const EditAxes& axes,
 }
 
 Operand::Operand(const Tensor& value, const Edit& edit, const Offered& offered,
-                 const Region& region)
+                 const SelectedRegion& region)
     : data_(value.empty() ? nullptr : value.f32()), strides_(region.extents) {
   const Shape &given = value.shape(), &extents = region.extents;
   const std::size_t rank = extents.rank();
@@ -173,7 +173,7 @@ float Operand::at(const Shape& places) const {
   return data_[element];
 }
 
-RegionWalk::RegionWalk(const Region& region)
+RegionWalk::RegionWalk(const SelectedRegion& region)
     : places(region.shape), region_(region), at_(region.shape), left_(region.shape.elements()) {
   for (std::size_t axis = 0; axis < at_.rank(); ++axis) at_[axis] = 0;
   if (left_ > 0) read();

@@ -1,4 +1,4 @@
-// Region: the part of a hook point's tensor that an edit or a capture selects, and how a value is broadcast to it.
+// SelectedRegion: the part of a hook point's tensor that an edit or a capture selects, and how a value is broadcast to it.
 #pragma once
 
 #include <array>
@@ -24,14 +24,14 @@ struct Selected {
 };
 
 /// The indices selected by an edit or a capture, for each axis.
-struct Region {
+struct SelectedRegion {
   std::array<std::vector<Selected>, Shape::kMaxRank> picked;
   Shape shape;    // of the region
   Shape extents;  // which a value has to fit: those of the region, but each row of the prompts once
   Shape strides;  // of the tensor
 
   /// The whole tensor.
-  explicit Region(const Shape& of);
+  explicit SelectedRegion(const Shape& of);
   void pick(std::size_t axis, std::vector<Selected> selected, std::size_t extent);
 };
 
@@ -46,16 +46,17 @@ struct Selection {
 std::string described(const Edit& edit, std::string_view hook);
 
 /// What is selected; for `prompts` see apply() in edit.h. Throws invalid_argument.
-Region region_of(const Selection& selection, const Offered& offered, const EditAxes& axes,
-                 std::size_t prompts);
-Region region_of(const Edit& edit, const Offered& offered, const EditAxes& axes,
-                 std::size_t prompts);
+SelectedRegion region_of(const Selection& selection, const Offered& offered, const EditAxes& axes,
+                         std::size_t prompts);
+SelectedRegion region_of(const Edit& edit, const Offered& offered, const EditAxes& axes,
+                         std::size_t prompts);
 
 /// A value broadcast to a region, without a copy.
 class Operand {
  public:
   /// Throws shape_mismatch for a value that does not fit.
-  Operand(const Tensor& value, const Edit& edit, const Offered& offered, const Region& region);
+  Operand(const Tensor& value, const Edit& edit, const Offered& offered,
+          const SelectedRegion& region);
 
   explicit operator bool() const { return data_ != nullptr; }
   /// The number for an element, by its place on each axis.
@@ -69,7 +70,7 @@ class Operand {
 /// The elements of a region in row-major order: `for (RegionWalk at(region); at; at.advance())`.
 class RegionWalk {
  public:
-  explicit RegionWalk(const Region& region);
+  explicit RegionWalk(const SelectedRegion& region);
   explicit operator bool() const { return left_ > 0; }
   void advance();
 
@@ -78,7 +79,7 @@ class RegionWalk {
 
  private:
   void read();
-  const Region& region_;
+  const SelectedRegion& region_;
   Shape at_;
   std::size_t left_;
 };
@@ -87,7 +88,8 @@ class RegionWalk {
 /// among those selected, the position in the sequence and the element's other indices.
 class EditNoise {
  public:
-  EditNoise(const Edit& edit, const Offered& offered, const EditAxes& axes, const Region& region)
+  EditNoise(const Edit& edit, const Offered& offered, const EditAxes& axes,
+            const SelectedRegion& region)
       : of_hook_(edit.seed.value_or(0), offered.name),
         axes_(axes),
         region_(region),
@@ -97,7 +99,7 @@ class EditNoise {
  private:
   NoiseKey of_hook_;
   const EditAxes& axes_;
-  const Region& region_;
+  const SelectedRegion& region_;
   std::size_t past_;
 };
 
