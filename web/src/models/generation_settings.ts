@@ -10,10 +10,10 @@ import { plainValue } from './plain_values.js';
 export const json = (value: unknown, indent?: number): string | undefined =>
   JSON.stringify(
     value,
-    (name, one) =>
-      isObject(one) || Array.isArray(one) || one === undefined
-        ? one
-        : plainValue(one, Number(name) >= 0 ? '_id' : name),
+    (name, one) => {
+      if (isObject(one) || Array.isArray(one) || one === undefined) return one;
+      return plainValue(one, /\D/.test(name) ? name : undefined); // elements of lists have no name
+    },
     indent,
   );
 
