@@ -25,7 +25,7 @@ export type ChapterId = (typeof chapterIds)[number];
 /** The chapter that an address opens by this name: the first for an unknown one. */
 export const chapterAt = (name: string): ChapterId => chapterIds.find((id) => id === name) ?? 'next';
 
-/** Whether an address is this chapter's: that of one that is still loading is not of the one that is shown. */
+/** Whether an address is this chapter's: while another is loading, the one that is shown is not the address's. */
 export const isAt = (chapter: { readonly id: ChapterId }, { chapter: name }: { readonly chapter: string }): boolean =>
   chapterAt(name) === chapter.id;
 
