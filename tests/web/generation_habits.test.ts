@@ -172,6 +172,7 @@ describe.each([
     all.push(new MaxLengthCriteria(11));
     all.extend([new MaxLengthCriteria(9)]);
     await length(9)({ ...inputs, max_new_tokens, stopping_criteria: all });
+    await length(9)({ ...inputs, max_new_tokens, stopping_criteria: new StoppingCriteriaList(all) });
     await length(10)({ ...inputs, max_new_tokens, stopping_criteria: [(ids) => ids.map((row) => row.length === 10)] });
     const end = plain[7] as number;
     await length(plain.indexOf(end) + 1)({ ...inputs, max_new_tokens, stopping_criteria: new EosTokenCriteria([end]) });
@@ -231,6 +232,28 @@ describe.each([
       for (const listed of [false, true]) {
         const { code, message } = await failureOf(() => length(given, listed));
         expect([code, message]).toEqual(['invalid_argument', expect.stringContaining('each of 2 rows')]);
+      }
+    }
+  });
+
+  it('refuses members of a list that are no functions', async () => {
+    const nothing = () => undefined;
+    expect([...new LogitsProcessorList([nothing])]).toEqual([nothing]);
+    const lists = [StoppingCriteriaList, LogitsProcessorList];
+    for (const Kind of lists as unknown as (new (
+      given?: unknown,
+    ) => LogitsProcessorList)[]) {
+      const calls = [new Kind()].flatMap((all) => [
+        (given: unknown) => new Kind(given),
+        (given: unknown) => all.extend(given as never),
+        (given: unknown) => all.push(given as never),
+      ]);
+      for (const [at, call] of calls.entries()) {
+        for (const given of [5, null, {}, 'x', [nothing, 5]]) {
+          const { code, message } = await failureOf(() => call(given));
+          expect([at, given, code]).toEqual([at, given, 'invalid_argument']);
+          expect(message).toMatch(/^(StoppingCriteria|LogitsProcessor)List: needs functions, got /);
+        }
       }
     }
   });

@@ -48,19 +48,32 @@ function atOnce<T>(list: string, given: T): T {
   throw new ClearformerError('invalid_argument', `${list}: its members must answer at once: ${cure}`);
 }
 
+/** The members of a list, given as one or as several. Throws `invalid_argument` for what is no function. */
+function membersIn<F>(list: string, given: F | Iterable<F>): F[] {
+  const several = given as Partial<Iterable<F>> | null | undefined;
+  const members = typeof several?.[Symbol.iterator] === 'function' ? [...(several as Iterable<F>)] : [given as F];
+  for (const one of members) expectArgument(list, typeof one === 'function', 'functions', one);
+  return members;
+}
+
+type SyncCriterion = (input_ids: bigint[][]) => Answer;
+
 /** Several criteria combined: a sequence ends when any of them says so. */
 export class StoppingCriteriaList extends StoppingCriteria {
   /** The criteria, in order. */
-  readonly criteria: ((input_ids: bigint[][]) => Answer)[] = [];
+  readonly criteria: SyncCriterion[] = [];
 
+  constructor(criteria: Iterable<SyncCriterion> = []) {
+    super();
+    this.extend(criteria);
+  }
   /** Appends a criterion. */
-  push(item: (input_ids: bigint[][]) => Answer): void {
-    this.criteria.push(item);
+  push(item: SyncCriterion): void {
+    this.extend([item]);
   }
   /** Appends a criterion, an array of them or another list. */
-  extend(items: ((input_ids: bigint[][]) => Answer) | Iterable<(input_ids: bigint[][]) => Answer>): void {
-    if (Symbol.iterator in items) this.criteria.push(...items);
-    else this.criteria.push(items);
+  extend(items: SyncCriterion | Iterable<SyncCriterion>): void {
+    this.criteria.push(...membersIn('StoppingCriteriaList', items));
   }
   /** @internal */
   override _call(input_ids: bigint[][]): readonly boolean[] {
@@ -71,7 +84,7 @@ export class StoppingCriteriaList extends StoppingCriteria {
     return input_ids.map((_, row) => answers.some((answer) => answer[row]));
   }
   /** The criteria, in order. */
-  [Symbol.iterator](): Iterator<(input_ids: bigint[][]) => Answer> {
+  [Symbol.iterator](): Iterator<SyncCriterion> {
     return this.criteria.values();
   }
 }
@@ -149,13 +162,17 @@ export class LogitsProcessorList extends LogitsProcessor {
   /** The processors, in order. */
   readonly processors: SyncProcessor[] = [];
 
+  constructor(processors: Iterable<SyncProcessor> = []) {
+    super();
+    this.extend(processors);
+  }
   /** Appends a processor. */
   push(item: SyncProcessor): void {
-    this.processors.push(item);
+    this.extend([item]);
   }
   /** Appends several. */
   extend(items: Iterable<SyncProcessor>): void {
-    this.processors.push(...items);
+    this.processors.push(...membersIn('LogitsProcessorList', items));
   }
   /** @internal */
   override _call(input_ids: bigint[][], scores: Tensor<'float32'>): Tensor<'float32'> {
