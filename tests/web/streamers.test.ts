@@ -30,6 +30,19 @@ describe('streamers', () => {
   it('refuse what they do not have', async () => {
     const failure = await failureOf(() => new TextStreamer(tokenizer, { ...quiet, timeout: 5 } as object));
     expect([failure.code, failure.message.includes('timeout')]).toEqual(['unsupported', true]);
+    const whisper = await failureOf(() => new WhisperTextStreamer(tokenizer, { ...quiet, timeout: 5 } as object));
+    expect(whisper.message).toMatch(/^WhisperTextStreamer: unknown option 'timeout' .*skip_prompt.* time_precision\)$/);
+  });
+
+  it('refuse a time_precision that is no length, and take null for what is not given', async () => {
+    for (const time_precision of ['x', Number.NaN, 0, -1, Number.POSITIVE_INFINITY, {}]) {
+      const given = { ...quiet, time_precision };
+      const { code, message } = await failureOf(() => new WhisperTextStreamer(tokenizer, given as object));
+      expect([code, message]).toEqual(['invalid_argument', expect.stringContaining('time_precision')]);
+    }
+    const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+    new WhisperTextStreamer(tokenizer, null as never).end();
+    written.mockRestore();
   });
 
   it('tell the times that Whisper writes', () => {
@@ -42,6 +55,7 @@ describe('streamers', () => {
     });
     const told: (string | number | bigint[])[] = [];
     const streamer = new WhisperTextStreamer(whisper, {
+      time_precision: null,
       callback_function: (text) => told.push(text),
       on_chunk_start: (time) => told.push(`start ${time}`),
       on_chunk_end: (time) => told.push(`end ${time}`),

@@ -118,6 +118,15 @@ function print(text: string): void {
   else console.log(text);
 }
 
+/** The names of TextStreamer's options. */
+export const textStreamerOptions: readonly string[] = [
+  'skip_prompt',
+  'skip_special_tokens',
+  'decode_kwargs',
+  'callback_function',
+  'token_callback_function',
+];
+
 /** Decodes the tokens of one sequence while they are generated: `generate(inputs, { streamer })`. */
 export class TextStreamer extends BaseStreamer {
   readonly #options: TextStreamerOptions;
@@ -126,8 +135,7 @@ export class TextStreamer extends BaseStreamer {
 
   constructor(tokenizer: PreTrainedTokenizer, options: TextStreamerOptions = {}) {
     super();
-    const functions = ['callback_function', 'token_callback_function'];
-    checkOptions('TextStreamer', options ?? {}, ['skip_prompt', 'skip_special_tokens', 'decode_kwargs', ...functions]);
+    checkOptions('TextStreamer', options ?? {}, textStreamerOptions);
     const { decode_kwargs, ...own } = options ?? {};
     this.#options = own;
     const { skip_special_tokens } = own;

@@ -1,7 +1,8 @@
 // Streams Whisper's text and the timestamps between its pieces.
 
-import { checkOptions } from '../support/options.js';
-import { TextStreamer, type TextStreamerOptions } from './text_streamer.js';
+import { quoted } from '../support/error.js';
+import { checkOptions, refusedOption } from '../support/options.js';
+import { TextStreamer, type TextStreamerOptions, textStreamerOptions } from './text_streamer.js';
 import type { PreTrainedTokenizer } from './tokenizer.js';
 
 /** Options of WhisperTextStreamer; times in seconds. */
@@ -13,21 +14,28 @@ export interface WhisperTextStreamerOptions extends TextStreamerOptions {
   /** Called after the last token. */
   on_finalize?: (() => void) | null | undefined;
   /** Seconds between two timestamp tokens. Default 0.02. */
-  time_precision?: number | undefined;
+  time_precision?: number | null | undefined;
 }
 
 /** A TextStreamer that removes Whisper's timestamp tokens from the text and reports them. */
 export class WhisperTextStreamer extends TextStreamer {
   readonly #options: WhisperTextStreamerOptions;
+  readonly #precision: number;
   readonly #first: number;
   #isOpen = false;
 
   constructor(tokenizer: PreTrainedTokenizer, options: WhisperTextStreamerOptions = {}) {
     const { on_chunk_start, on_chunk_end, on_finalize, time_precision, ...own } = options ?? {};
     const calls = { on_chunk_start, on_chunk_end, on_finalize };
-    checkOptions('WhisperTextStreamer', calls, Object.keys(calls));
+    const call = 'WhisperTextStreamer';
+    checkOptions(call, { ...own, ...calls }, [...textStreamerOptions, ...Object.keys(calls), 'time_precision']);
+    const seconds = time_precision ?? 0.02;
+    if (!(typeof seconds === 'number' && seconds > 0 && seconds < Number.POSITIVE_INFINITY)) {
+      throw refusedOption(call, 'time_precision', `is ${quoted(seconds)}, not a number of seconds above 0`);
+    }
     super(tokenizer, own);
-    this.#options = options;
+    this.#options = { ...own, ...calls };
+    this.#precision = seconds;
     // The ids of timestamp tokens are above all others.
     const last = tokenizer.convert_tokens_to_ids('<|notimestamps|>');
     this.#first = last === null || last === tokenizer.unk_token_id ? Number.POSITIVE_INFINITY : last + 1;
@@ -41,8 +49,8 @@ export class WhisperTextStreamer extends TextStreamer {
       super.put(value);
       return;
     }
-    const { on_chunk_start, on_chunk_end, token_callback_function, time_precision = 0.02 } = this.#options;
-    (this.#isOpen ? on_chunk_end : on_chunk_start)?.(count * time_precision);
+    const { on_chunk_start, on_chunk_end, token_callback_function } = this.#options;
+    (this.#isOpen ? on_chunk_end : on_chunk_start)?.(count * this.#precision);
     this.#isOpen = !this.#isOpen;
     token_callback_function?.(ids);
   }
