@@ -76,8 +76,8 @@ const tasks = {
   translation: 'marian-tiny-en-fr',
 };
 
-/** The constructor of an abstract class, and the caller's own fetch. */
-const own = /^(new Optimizer|env\.fetch)$/;
+/** The caller's own fetch. */
+const own = /^env\.fetch$/;
 
 function exportsOf(name: string, part: object): Calls {
   return Object.entries(part).flatMap(([key, value]): Calls => {

@@ -35,7 +35,7 @@ export class KeyValueCache {
   constructor(engine: Engine, handle: Handle);
   constructor(engine?: Engine, handle?: Handle) {
     const isOurs = engine === undefined || (typeof engine === 'object' && typeof engine?.call === 'function');
-    expectArgument('new KeyValueCache', isOurs, 'no arguments', engine);
+    expectArgument('new DynamicCache', isOurs, 'no arguments', engine);
     if (engine !== undefined && handle !== undefined) this.fill(engine, handle);
   }
 

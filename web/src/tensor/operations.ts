@@ -8,15 +8,14 @@ import { largest } from './largest.js';
 import { type Axes, Tensor, type TensorData, type TensorType } from './tensor.js';
 
 function tensorsIn<T extends TensorType>(call: string, given: readonly Tensor<T>[]): Tensor<T>[] {
-  expectArgument(call, Array.isArray(given), 'an array of tensors', given);
+  expectArgument(call, Array.isArray(given) && given.length > 0, 'an array of tensors, at least one', given);
   return given.map((one) => exportedTensor(call, one) as Tensor<T>);
 }
 
 /** Concatenates tensors along `dim`. Throws `shape_mismatch` or `dtype_mismatch` if they do not fit together. */
 export function cat<T extends TensorType>(tensors: readonly Tensor<T>[], dim = 0): Tensor<T> {
   const all = tensorsIn('cat', tensors);
-  const [first] = all;
-  if (first === undefined) throw new ClearformerError('invalid_argument', 'cat: needs at least one tensor');
+  const [first] = all as [Tensor<T>];
   const axis = dim < 0 ? dim + first.dims.length : dim;
   if (!Number.isInteger(dim) || first.dims[axis] === undefined) {
     throw new ClearformerError('invalid_argument', `cat: dims [${first.dims.join(', ')}] have no axis ${quoted(dim)}`);
@@ -114,17 +113,20 @@ export function full(size: readonly number[], fill_value: number): Tensor<'float
 export function full(size: readonly number[], fill_value: bigint): Tensor<'int64'>;
 export function full(size: readonly number[], fill_value: boolean): Tensor<'uint8'>;
 export function full(size: readonly number[], fill_value: number | bigint | boolean): Tensor {
-  expectArgument('full', Array.isArray(size), 'an array of extents', size);
-  const count = allocatedCount('full', size);
+  return filled('full', size, fill_value);
+}
+function filled(call: string, size: readonly number[], fill_value: number | bigint | boolean): Tensor {
+  expectArgument(call, Array.isArray(size), 'an array of extents', size);
+  const count = allocatedCount(call, size);
   if (typeof fill_value === 'number') return new Tensor('float32', new Float32Array(count).fill(fill_value), size);
   if (typeof fill_value === 'bigint') return new Tensor('int64', new BigInt64Array(count).fill(fill_value), size);
-  expectArgument('full', typeof fill_value === 'boolean', 'a number, a bigint or a boolean', fill_value);
+  expectArgument(call, typeof fill_value === 'boolean', 'a number, a bigint or a boolean', fill_value);
   return new Tensor('uint8', new Uint8Array(count).fill(Number(fill_value)), size);
 }
 
 /** int64 ones. */
 export function ones(size: readonly number[]): Tensor<'int64'> {
-  return full(size, 1n);
+  return filled('ones', size, 1n) as Tensor<'int64'>;
 }
 /** int64 ones with the dims of a tensor. */
 export function ones_like(tensor: Tensor): Tensor<'int64'> {
@@ -132,7 +134,7 @@ export function ones_like(tensor: Tensor): Tensor<'int64'> {
 }
 /** int64 zeros. */
 export function zeros(size: readonly number[]): Tensor<'int64'> {
-  return full(size, 0n);
+  return filled('zeros', size, 0n) as Tensor<'int64'>;
 }
 /** int64 zeros with the dims of a tensor. */
 export function zeros_like(tensor: Tensor): Tensor<'int64'> {
@@ -141,9 +143,13 @@ export function zeros_like(tensor: Tensor): Tensor<'int64'> {
 
 /** Σ aᵢ·bᵢ of two vectors of equal length. */
 export function dot(arr1: ArrayLike<number | bigint>, arr2: ArrayLike<number | bigint>): number {
-  for (const one of [arr1, arr2]) expectArgument('dot', typeof one?.length === 'number', 'vectors', one);
+  return sumOfProducts('dot', arr1, arr2);
+}
+type Vector = ArrayLike<number | bigint>;
+function sumOfProducts(call: string, arr1: Vector, arr2: Vector): number {
+  for (const one of [arr1, arr2]) expectArgument(call, typeof one?.length === 'number', 'vectors', one);
   if (arr1.length !== arr2.length) {
-    throw new ClearformerError('shape_mismatch', `dot: vectors of ${arr1.length} and ${arr2.length} elements`);
+    throw new ClearformerError('shape_mismatch', `${call}: vectors of ${arr1.length} and ${arr2.length} elements`);
   }
   let sum = 0;
   for (let i = 0; i < arr1.length; i++) sum += Number(arr1[i]) * Number(arr2[i]);
@@ -152,5 +158,5 @@ export function dot(arr1: ArrayLike<number | bigint>, arr2: ArrayLike<number | b
 
 /** The cosine of the angle between two vectors of equal length: dot(a, b) / (‖a‖·‖b‖). */
 export function cos_sim(arr1: ArrayLike<number | bigint>, arr2: ArrayLike<number | bigint>): number {
-  return dot(arr1, arr2) / Math.sqrt(dot(arr1, arr1) * dot(arr2, arr2));
+  return sumOfProducts('cos_sim', arr1, arr2) / Math.sqrt(dot(arr1, arr1) * dot(arr2, arr2));
 }

@@ -3,6 +3,7 @@
 import { brokenTokenizerRules, expectNone } from '../checkpoint/file_rules.js';
 import { Callable } from '../support/callable.js';
 import { ClearformerError, messageOf } from '../support/error.js';
+import { isObject } from '../support/kinds.js';
 import { checkOptions, expectArgument } from '../support/options.js';
 import { atOnce, inSlices, type Steps } from '../support/steps.js';
 import { isTensor, type Tensor } from '../tensor/tensor.js';
@@ -94,6 +95,9 @@ export class PreTrainedTokenizer extends Callable<
    */
   constructor(tokenizerJson: object, config: object = {}) {
     super();
+    for (const one of [tokenizerJson, config]) {
+      expectArgument('PreTrainedTokenizer', isObject(one), 'the objects of its files', one);
+    }
     const json = tokenizerJson as WholeJson;
     try {
       expectNone(brokenTokenizerRules(tokenizerJson, config));
