@@ -236,28 +236,6 @@ describe.each([
     }
   });
 
-  it('refuses members of a list that are no functions', async () => {
-    const nothing = () => undefined;
-    expect([...new LogitsProcessorList([nothing])]).toEqual([nothing]);
-    const lists = [StoppingCriteriaList, LogitsProcessorList];
-    for (const Kind of lists as unknown as (new (
-      given?: unknown,
-    ) => LogitsProcessorList)[]) {
-      const calls = [new Kind()].flatMap((all) => [
-        (given: unknown) => new Kind(given),
-        (given: unknown) => all.extend(given as never),
-        (given: unknown) => all.push(given as never),
-      ]);
-      for (const [at, call] of calls.entries()) {
-        for (const given of [5, null, {}, 'x', [nothing, 5]]) {
-          const { code, message } = await failureOf(() => call(given));
-          expect([at, given, code]).toEqual([at, given, 'invalid_argument']);
-          expect(message).toMatch(/^(StoppingCriteria|LogitsProcessor)List: needs functions, got /);
-        }
-      }
-    }
-  });
-
   it('refuses promises of the members of a list', async () => {
     const criteria = new StoppingCriteriaList();
     criteria.push((async () => true) as never);

@@ -50,8 +50,7 @@ function atOnce<T>(list: string, given: T): T {
 
 /** The members of a list, given as one or as several. Throws `invalid_argument` for what is no function. */
 function membersIn<F>(list: string, given: F | Iterable<F>): F[] {
-  const several = given as Partial<Iterable<F>> | null | undefined;
-  const members = typeof several?.[Symbol.iterator] === 'function' ? [...(several as Iterable<F>)] : [given as F];
+  const members = (given as Iterable<F> | undefined)?.[Symbol.iterator] ? [...(given as Iterable<F>)] : [given as F];
   for (const one of members) expectArgument(list, typeof one === 'function', 'functions', one);
   return members;
 }

@@ -92,7 +92,7 @@ export abstract class Optimizer {
 
   /** @internal */
   constructor(model: PreTrainedModel, given: Numbers) {
-    if (given?.kind === undefined) throw invalid('kind', 'Optimizer has no steps of its own: AdamW and SGD have');
+    if (given?.kind === undefined) throw invalid('kind', 'Optimizer is abstract: new AdamW or SGD');
     const { open } = (model ?? {}) as Partial<PreTrainedModel>;
     expectArgument(`new ${given.kind}`, typeof open === 'function', 'a model', model);
     this.#model = model;

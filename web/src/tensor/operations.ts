@@ -8,7 +8,7 @@ import { largest } from './largest.js';
 import { type Axes, Tensor, type TensorData, type TensorType } from './tensor.js';
 
 function tensorsIn<T extends TensorType>(call: string, given: readonly Tensor<T>[]): Tensor<T>[] {
-  expectArgument(call, Array.isArray(given) && given.length > 0, 'an array of tensors, at least one', given);
+  expectArgument(call, Array.isArray(given) && given[0], 'an array with tensors', given);
   return given.map((one) => exportedTensor(call, one) as Tensor<T>);
 }
 
@@ -143,13 +143,9 @@ export function zeros_like(tensor: Tensor): Tensor<'int64'> {
 
 /** Σ aᵢ·bᵢ of two vectors of equal length. */
 export function dot(arr1: ArrayLike<number | bigint>, arr2: ArrayLike<number | bigint>): number {
-  return sumOfProducts('dot', arr1, arr2);
-}
-type Vector = ArrayLike<number | bigint>;
-function sumOfProducts(call: string, arr1: Vector, arr2: Vector): number {
-  for (const one of [arr1, arr2]) expectArgument(call, typeof one?.length === 'number', 'vectors', one);
+  for (const one of [arr1, arr2]) expectArgument('dot', typeof one?.length === 'number', 'vectors', one);
   if (arr1.length !== arr2.length) {
-    throw new ClearformerError('shape_mismatch', `${call}: vectors of ${arr1.length} and ${arr2.length} elements`);
+    throw new ClearformerError('shape_mismatch', `dot: vectors of ${arr1.length} and ${arr2.length} elements`);
   }
   let sum = 0;
   for (let i = 0; i < arr1.length; i++) sum += Number(arr1[i]) * Number(arr2[i]);
@@ -158,5 +154,5 @@ function sumOfProducts(call: string, arr1: Vector, arr2: Vector): number {
 
 /** The cosine of the angle between two vectors of equal length: dot(a, b) / (‖a‖·‖b‖). */
 export function cos_sim(arr1: ArrayLike<number | bigint>, arr2: ArrayLike<number | bigint>): number {
-  return sumOfProducts('cos_sim', arr1, arr2) / Math.sqrt(dot(arr1, arr1) * dot(arr2, arr2));
+  return dot(arr1, arr2) / Math.sqrt(dot(arr1, arr1) * dot(arr2, arr2));
 }

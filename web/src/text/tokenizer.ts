@@ -96,7 +96,7 @@ export class PreTrainedTokenizer extends Callable<
   constructor(tokenizerJson: object, config: object = {}) {
     super();
     for (const one of [tokenizerJson, config]) {
-      expectArgument('PreTrainedTokenizer', isObject(one), 'the objects of its files', one);
+      expectArgument('PreTrainedTokenizer', isObject(one), 'objects', one);
     }
     const json = tokenizerJson as WholeJson;
     try {

@@ -30,8 +30,8 @@ export class WhisperTextStreamer extends TextStreamer {
     const call = 'WhisperTextStreamer';
     checkOptions(call, { ...own, ...calls }, [...textStreamerOptions, ...Object.keys(calls), 'time_precision']);
     const seconds = time_precision ?? 0.02;
-    if (!(typeof seconds === 'number' && seconds > 0 && seconds < Number.POSITIVE_INFINITY)) {
-      throw refusedOption(call, 'time_precision', `is ${quoted(seconds)}, not a number of seconds above 0`);
+    if (!(Number.isFinite(seconds) && seconds > 0)) {
+      throw refusedOption(call, 'time_precision', `is ${quoted(seconds)}, not a number above 0`);
     }
     super(tokenizer, own);
     this.#options = { ...own, ...calls };
