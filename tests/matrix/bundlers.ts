@@ -67,6 +67,14 @@ export const bundlers: readonly Project[] = [
     run: { kind: 'page', folder: 'out' },
   },
   {
+    name: 'Bun, bundler',
+    packages: { bun: '1' },
+    files: page,
+    settings: { 'copy.sh': 'copy' },
+    build: ['bun build index.html --outdir out', 'sh copy.sh', 'cp -r public/model out'],
+    run: { kind: 'page', folder: 'out' },
+  },
+  {
     name: 'esbuild, clearformer/inline, one script of no module',
     packages: { esbuild: '0.28' },
     files: { ...page, 'index.html': html('./main.js', '') },

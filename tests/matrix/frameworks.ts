@@ -147,6 +147,54 @@ export const GET = async () => new Response(${answer});
   { page: '/', answers: ['/api'] },
 );
 
+const angularProject = {
+  packages: {
+    '@angular/core': '22',
+    '@angular/build': '22',
+    '@angular/cli': '22',
+    '@angular/common': '22',
+    '@angular/compiler': '22',
+    '@angular/compiler-cli': '22',
+    '@angular/platform-browser': '22',
+    rxjs: '7',
+    tslib: '2',
+    typescript: '6',
+    ...newerNode,
+  },
+  files: {
+    'src/story.js': story,
+    'src/tell.js': `import { story } from './story.js';\n${tell("new URL('model/', document.baseURI)")}`,
+    'src/main.ts': `import { Component } from '@angular/core';
+import { bootstrapApplication } from '@angular/platform-browser';
+import './tell.js';
+@Component({ selector: 'app-root', template: '<p>story</p>' })
+class App {}
+bootstrapApplication(App);
+`,
+    'src/index.html':
+      '<!doctype html><html lang="en"><head><meta charset="utf-8"><base href="./"><link rel="icon" href="data:,"></head><body><app-root></app-root></body></html>\n',
+    'tsconfig.json': JSON.stringify({
+      compilerOptions: { strict: true, target: 'es2022', module: 'preserve', allowJs: true, types: [] },
+      files: ['src/main.ts'],
+    }),
+  },
+  settings: { 'angular.json': 'angular' },
+};
+
+const angular: readonly Project[] = [
+  {
+    name: 'Angular, build',
+    ...angularProject,
+    build: ['ng build'],
+    run: { kind: 'page', folder: 'dist/app/browser' },
+  },
+  {
+    name: 'Angular, dev server',
+    ...angularProject,
+    run: { kind: 'server', command: 'ng serve --host 127.0.0.1 --port $PORT', page: '/' },
+  },
+];
+
 const storybookOf = (framework: string, { packages, files, settings }: Omit<Project, 'name' | 'run'>): Project[] => {
   const project = {
     packages: { storybook: '10', [`@storybook/${framework}`]: '10', ...packages, ...newerNode },
@@ -204,5 +252,6 @@ export const frameworks: readonly Project[] = [
   ...svelteKit,
   ...nuxt,
   ...astro,
+  ...angular,
   ...storybook,
 ];
