@@ -1,40 +1,89 @@
 // load_adapter of files whose modules have other names than the checkpoint's weights, or are not in the layers it names.
 
-import { AutoModel, AutoModelForCausalLM, type LoraConfig, Tensor, toSafetensors } from 'clearformer';
+import {
+  AutoModel,
+  AutoModelForCausalLM,
+  type ClearformerWarning,
+  configure,
+  type LoraConfig,
+  Tensor,
+  toSafetensors,
+} from 'clearformer';
 import { expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
 import { fixturePath } from './support/references.js';
 
 const encoded = (config: object) => new TextEncoder().encode(JSON.stringify(config));
 
-/** An adapter of rank 1 of one module. */
-function filesOf(path: string, target: string, [outputs, inputs]: readonly number[], config: LoraConfig = {}) {
+/** An adapter of rank 1 of modules of one size. */
+function filesOf(
+  paths: string | string[],
+  target: string,
+  [outputs, inputs]: readonly number[],
+  config: LoraConfig = {},
+) {
   const halves = Object.entries({ A: [1, inputs as number], B: [outputs as number, 1] });
-  const tensors = halves.map(([half, dims]) => [
-    `base_model.model.${path}.lora_${half}.weight`,
-    new Tensor('float32', new Float32Array(Math.max(...dims)), dims),
-  ]);
+  const tensors = [paths]
+    .flat()
+    .flatMap((path) =>
+      halves.map(([half, dims]) => [
+        `base_model.model.${path}.lora_${half}.weight`,
+        new Tensor('float32', new Float32Array(Math.max(...dims)), dims),
+      ]),
+    );
   return {
     'adapter_config.json': encoded({ peft_type: 'LORA', r: 1, lora_alpha: 1, target_modules: [target], ...config }),
     'adapter_model.safetensors': toSafetensors(Object.fromEntries(tensors)),
   };
 }
 
-it('Gemma 3 by the names of transformers 5', async () => {
+/** A Gemma 3 with images, as far as it is read, and the module of its first queries in transformers 5. */
+async function gemma3() {
   const sizes = { vocab_size: 40, hidden_size: 16, intermediate_size: 24, num_hidden_layers: 1, head_dim: 8 };
   const text_config = { ...sizes, model_type: 'gemma3_text', num_attention_heads: 2, num_key_value_heads: 1 };
   const text = await AutoModelForCausalLM.from_config(text_config);
-  const weights: Record<string, Tensor> = {};
+  const weights: Record<string, Tensor> = {
+    'vision_tower.encoder.layers.0.self_attn.q_proj.weight': new Tensor('float32', new Float32Array(64), [8, 8]),
+  };
   for (const { name } of await text.named_parameters()) weights[`language_model.${name}`] = await text.parameter(name);
   const gemma = await AutoModelForCausalLM.from_pretrained({
     'config.json': encoded({ model_type: 'gemma3', text_config }),
     'model.safetensors': toSafetensors(weights),
   });
-  const named = (await gemma.named_parameters()).find(({ name }) => name.endsWith('layers.0.self_attn.q_proj.weight'));
-  expect(named?.name).toBe('language_model.model.layers.0.self_attn.q_proj.weight');
-  const path = 'model.language_model.layers.0.self_attn.q_proj';
-  expect(await gemma.load_adapter(filesOf(path, path, named?.dims as number[]))).toBe('default');
-  await Promise.all([text.dispose(), gemma.dispose()]);
+  await text.dispose();
+  return {
+    gemma,
+    path: 'model.language_model.layers.0.self_attn.q_proj',
+    stored: 'language_model.model.layers.0.self_attn.q_proj',
+  };
+}
+
+it('Gemma 3 by the names of transformers 5', async () => {
+  const { gemma, path, stored } = await gemma3();
+  const { dims } = await gemma.parameter(`${stored}.weight`);
+  expect(await gemma.load_adapter(filesOf(path, path, dims))).toBe('default');
+  await gemma.dispose();
+});
+
+it('Gemma 3 without the matrices of its vision tower, which is not read', async () => {
+  const heard: ClearformerWarning[] = [];
+  configure({ onWarning: (warning) => heard.push(warning) });
+  const { gemma, path, stored } = await gemma3();
+  const { dims } = await gemma.parameter(`${stored}.weight`);
+  const seeing = path.replace('language_model', 'vision_tower.encoder');
+  await gemma.load_adapter(filesOf([seeing, path], 'q_proj', dims));
+  const message = `adapter: this model does not read ${seeing}, whose matrices have no effect (1 such)`;
+  expect(heard).toEqual([{ code: 'unread_matrices', message }]);
+  const { 'adapter_model.safetensors': saved } = await gemma.save_adapter('default');
+  expect(new TextDecoder('latin1').decode(saved).match(/base_model[^"]*_A/g)).toEqual([
+    `base_model.model.${path}.lora_A`,
+  ]);
+  for (const [paths, missing] of [[[seeing], seeing] as const, [[path, 'fc'], 'fc'] as const]) {
+    const failure = await failureOf(() => gemma.load_adapter(filesOf([...paths], 'fc', dims), { adapter_name: 'b' }));
+    expect(failure.message).toContain(`${missing}: this model has no such module`);
+  }
+  configure({ onWarning: undefined });
+  await gemma.dispose();
 });
 
 it('a module whose name is the same before and in transformers 5, where others’ are not', async () => {

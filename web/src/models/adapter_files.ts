@@ -61,21 +61,37 @@ export interface NamedWeight extends ParameterInfo {
   stored: string;
 }
 
-/** The weights with the checkpoint's names and with others: the ways that name all the modules, else the first. */
+/** The weights with the checkpoint's names and with others: the ways that name the most modules. */
 export function namedLike(
   modules: readonly string[],
   listed: readonly (ParameterInfo & { synonyms?: readonly string[] })[],
 ): NamedWeight[][] {
   const named = (nameOf: (weight: (typeof listed)[number]) => string | undefined): NamedWeight[] =>
     listed.map((weight) => ({ ...weight, name: nameOf(weight) ?? weight.name, stored: weight.name }));
-  const own = named(({ name }) => name);
   const ways = (listed[0]?.synonyms ?? []).map((_, way) => named(({ synonyms }) => synonyms?.[way]));
-  const whole = [own, ...ways].filter((all) => modules.every((module) => namesOf(module, all).length > 0));
-  return whole.length > 0 ? whole : [own];
+  const all = [named(({ name }) => name), ...ways];
+  const counts = all.map((way) => modules.filter((module) => namesOf(module, way).length > 0).length);
+  return all.filter((_, at) => counts[at] === Math.max(...counts));
+}
+
+/**
+ * Takes the modules out that are no weights of the model, but among the tensors of its checkpoint that it does not read,
+ * unless all are; returns their names.
+ */
+export function takeUnread(
+  modules: Map<string, string>,
+  listed: readonly NamedWeight[],
+  unread: readonly string[],
+): string[] {
+  const others = unread.map((name) => ({ name }));
+  const found = [...modules.keys()].filter((one) => !namesOf(one, listed).length && namesOf(one, others).length);
+  if (found.length === modules.size) return [];
+  for (const module of found) modules.delete(module);
+  return found;
 }
 
 /** The weight of that name, or else those with more or fewer segments in front. */
-function namesOf(module: string, listed: readonly NamedWeight[]): NamedWeight[] {
+function namesOf<W extends { name: string }>(module: string, listed: readonly W[]): W[] {
   const weight = `${module}.weight`;
   const own = listed.find(({ name }) => name === weight);
   return own ? [own] : listed.filter(({ name }) => name.endsWith(`.${weight}`) || weight.endsWith(`.${name}`));

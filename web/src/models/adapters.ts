@@ -9,6 +9,7 @@ import { type Engine, releaseHandle } from '../runtime/engine.js';
 import type { AdapterUpdate } from '../runtime/weight_calls.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
+import { warn } from '../support/warning.js';
 import { checkLoraConfig, isTarget, type LoraConfig, rankAndScale } from './adapter_config.js';
 import {
   adapterNames,
@@ -16,6 +17,7 @@ import {
   type NamedWeight,
   namedLike,
   type Shapes,
+  takeUnread,
   tensorShapes,
   weightOf,
 } from './adapter_files.js';
@@ -35,6 +37,7 @@ export interface SetAdapterOptions {
 
 /** @internal A model, as far as adapters need it. */
 export interface AdaptedModel {
+  readonly unexpected_tensors: readonly string[];
   open(): OpenedModel;
 }
 
@@ -99,9 +102,12 @@ async function add(
 ): Promise<void> {
   const { engine, model: handle } = model.open();
   const { parameters } = await engine.call('parameter_list', { model: handle, with_synonyms: true });
+  const modules = modulesOf(shapes);
+  const ways = namedLike([...modules.keys()], parameters);
+  const unread = takeUnread(modules, ways[0] as NamedWeight[], model.unexpected_tensors);
   let plan: Plan | undefined;
-  for (const listed of namedLike([...modulesOf(shapes).keys()], parameters)) {
-    const one = planFor(listed, config, shapes);
+  for (const listed of ways) {
+    const one = planFor(listed, config, shapes, modules);
     if (plan === undefined || one.missing === undefined) plan = one;
     if (plan.missing === undefined) break;
   }
@@ -117,6 +123,10 @@ async function add(
     await engine.call('adapter_remove', { model: handle, adapter });
     throw thrown;
   }
+  if (unread.length > 0) {
+    const message = `adapter: this model does not read ${unread[0]}, whose matrices have no effect (${unread.length} such)`;
+    warn({ code: 'unread_matrices', message });
+  }
 }
 
 interface Plan {
@@ -126,10 +136,15 @@ interface Plan {
 }
 
 /** What the matrices are added to, with one of the ways to name the weights. */
-function planFor(listed: readonly NamedWeight[], config: LoraConfig, shapes: Shapes): Plan {
+function planFor(
+  listed: readonly NamedWeight[],
+  config: LoraConfig,
+  shapes: Shapes,
+  modules: ReadonlyMap<string, string>,
+): Plan {
   const prefixes = new Set<string>();
   const updates: AdapterUpdate[] = [];
-  for (const [module, path] of modulesOf(shapes)) {
+  for (const [module, path] of modules) {
     const { name, stored: weight } = weightOf(module, listed);
     const twice = updates.find((update) => update.weight === weight);
     if (twice !== undefined) throw misfit(`${path} and ${twice.name} are both of ${weight}`);

@@ -331,7 +331,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   async delete_adapter(names: string | readonly string[]): Promise<void> {
     return this.#adapt(({ deleteAdapter }) => deleteAdapter(this, names));
   }
-  /** The files of an adapter, for `load_adapter` and PEFT, also written to `destination`. */
+  /** The files of an adapter, for `load_adapter` and PEFT, with the matrices that are read, also written to `destination`. */
   async save_adapter(name: string, destination?: Destination): Promise<SavedFiles> {
     return this.#order.run(this.#whole(saving), ({ saveAdapter }, issued) =>
       saveAdapter(this, name, destination, issued),
@@ -341,8 +341,8 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   /**
    * The model's files, for `from_pretrained` here and in transformers, also written to `destination`: the weights with the
    * edits in force as float32 under the names in its checkpoint, config.json and generation_config.json, without adapters
-   * and what it does not read (DINOv2's `mask_token`). Edits and steps after the call are not in them, also if it is not
-   * awaited. Rejects with `unsupported` for q8 and q4, unless `dequantize`.
+   * and what it does not read (DINOv2's `mask_token`, Gemma 3's vision tower). Edits and steps after the call are not in
+   * them, also if it is not awaited. Rejects with `unsupported` for q8 and q4, unless `dequantize`.
    */
   async save_pretrained(destination?: Destination, options: SaveOptions = {}): Promise<SavedFiles> {
     return this.#order.run(this.#whole(saving), ({ savePretrained }, issued) =>

@@ -13,7 +13,7 @@ import { environment } from './platform.js';
  * `not_kept`: a download could not be cached (no space, no permission). `damaged_cache`: a cached file had changed and
  * was downloaded again. `stale_cache`: the server could not be reached, so the cached file is used. `other_checksum`: a
  * small file differs from the server's etag, twice. `mixed_commits`: the branch moved during the load, whose files are of
- * two commits.
+ * two commits. `unread_matrices`: an adapter also has matrices of a part of the checkpoint that is not read.
  */
 export type WarningCode =
   | 'right_padding'
@@ -25,7 +25,8 @@ export type WarningCode =
   | 'damaged_cache'
   | 'stale_cache'
   | 'other_checksum'
-  | 'mixed_commits';
+  | 'mixed_commits'
+  | 'unread_matrices';
 
 /** A warning, as passed to `configure({ onWarning })`. */
 export interface ClearformerWarning {
