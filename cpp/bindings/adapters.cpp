@@ -22,11 +22,10 @@ val adapter_add(const Arguments& arguments) {
   Weights weights = weights_of(arguments.handle("checkpoint"));
   std::vector<AdapterUpdate> updates;
   for (const Arguments& given : arguments.objects("updates")) {
-    AdapterUpdate update{given.text("weight"), given.text("name"), {}, {}, 1.0f};
-    update.down = taken(weights, update.name + ".lora_A.weight");
-    update.up = taken(weights, update.name + ".lora_B.weight");
-    update.scale = static_cast<float>(given.number("scale"));
-    updates.push_back(std::move(update));
+    const std::string name = given.text("name");
+    updates.push_back({given.text("weight"), name, taken(weights, name + ".lora_A.weight"),
+                       taken(weights, name + ".lora_B.weight"),
+                       static_cast<float>(given.number("scale"))});
   }
   weights.check(Weights::Unexpected::keep);  // what the plan leaves out is not read
   model.add_adapter(arguments.text("adapter"), std::move(updates));
