@@ -72,7 +72,7 @@ it('Gemma 3 without the matrices of its vision tower, which is not read', async 
   const { dims } = await gemma.parameter(`${stored}.weight`);
   const seeing = path.replace('language_model', 'vision_tower.encoder');
   await gemma.load_adapter(filesOf([seeing, path], 'q_proj', dims));
-  const message = `adapter: this model does not read ${seeing}, whose matrices have no effect (1 such)`;
+  const message = `adapter: this model does not read ${seeing}: no effect of its matrices (1 such)`;
   expect(heard).toEqual([{ code: 'unread_matrices', message }]);
   const { 'adapter_model.safetensors': saved } = await gemma.save_adapter('default');
   expect(new TextDecoder('latin1').decode(saved).match(/base_model[^"]*_A/g)).toEqual([

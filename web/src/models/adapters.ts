@@ -124,7 +124,7 @@ async function add(
     throw thrown;
   }
   if (unread.length > 0) {
-    const message = `adapter: this model does not read ${unread[0]}, whose matrices have no effect (${unread.length} such)`;
+    const message = `adapter: this model does not read ${unread[0]}: no effect of its matrices (${unread.length} such)`;
     warn({ code: 'unread_matrices', message });
   }
 }

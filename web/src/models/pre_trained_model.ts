@@ -331,7 +331,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   async delete_adapter(names: string | readonly string[]): Promise<void> {
     return this.#adapt(({ deleteAdapter }) => deleteAdapter(this, names));
   }
-  /** The files of an adapter, for `load_adapter` and PEFT, with the matrices that are read, also written to `destination`. */
+  /** An adapter's files, of what is read of it, for `load_adapter` and PEFT, also written to `destination`. */
   async save_adapter(name: string, destination?: Destination): Promise<SavedFiles> {
     return this.#order.run(this.#whole(saving), ({ saveAdapter }, issued) =>
       saveAdapter(this, name, destination, issued),
