@@ -1,5 +1,6 @@
 // What the functions that take a model check first.
 
+import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import { ClearformerError, quoted } from '../support/error.js';
 import { checkOptions, expectArgument } from '../support/options.js';
@@ -23,4 +24,10 @@ export function expectHook(call: string, option: string, hook: unknown): void {
 export function checkCall(call: string, model: unknown, options: unknown, known: readonly string[]): void {
   expectModel(call, model);
   checkOptions(call, options, known);
+}
+
+/** Throws `unsupported` for inputs with a cache, which the first of several passes would extend for the others. */
+export function refuseCache(call: string, ...inputs: readonly (ModelInputs | undefined)[]): void {
+  if (inputs.every((one) => one?.past_key_values == null)) return;
+  throw new ClearformerError('unsupported', `${call}: inputs with past_key_values`, { option: 'past_key_values' });
 }

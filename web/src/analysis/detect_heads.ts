@@ -5,7 +5,7 @@ import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import { ClearformerError } from '../support/error.js';
 import { expectArgument } from '../support/options.js';
 import type { Tensor } from '../tensor/tensor.js';
-import { checkCall } from './check_call.js';
+import { checkCall, refuseCache } from './check_call.js';
 import { type HeadKind, type HeadScores, headKinds, headScores } from './head_scores.js';
 import { defaultHook, type LayerHook, layerHooks } from './layer_hooks.js';
 import { type RepeatedTokensOptions, repeatedTokens } from './repeated_tokens.js';
@@ -55,6 +55,7 @@ export async function detectHeads(model: PreTrainedModel, options: DetectHeadsOp
   checkCall('detectHeads', model, options, known);
   const { threshold = 0.5, hook = defaultHook(model, 'attn.hook_pattern'), signal } = options;
   expectArgument('detectHeads', threshold === Number(threshold), 'a number as threshold', threshold);
+  refuseCache('detectHeads', options.inputs);
   const names = layerHooks(model, hook);
   requireTokens(model, String(hook));
   const decoder = hook.startsWith('decoder.');

@@ -14,7 +14,7 @@ import type { HookName } from '../runtime/hook_names.js';
 import { ClearformerError } from '../support/error.js';
 import type { ActivationCache } from '../tensor/activation_cache.js';
 import { Tensor } from '../tensor/tensor.js';
-import { checkCall } from './check_call.js';
+import { checkCall, refuseCache } from './check_call.js';
 import { isEarlier, type Reader, readersOf, type Writer, writersOf } from './edge_graph.js';
 import { attentionScale } from './layer_hooks.js';
 import { requireSameDims } from './same_dims.js';
@@ -70,6 +70,7 @@ export async function edgeAttribution(
       option: 'steps',
     });
   }
+  refuseCache(call, clean, corrupted);
   const writers = writersOf(call, model);
   const readers = readersOf(model);
   const names_filter = [...new Set([...writers.map(({ hook }) => hook)])];

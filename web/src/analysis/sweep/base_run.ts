@@ -8,8 +8,8 @@ import { keptIn } from '../../models/observation.js';
 import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import type { ModelShape, RunInputs, TensorIn } from '../../runtime/border.js';
 import type { HookName } from '../../runtime/hook_names.js';
-import { ClearformerError } from '../../support/error.js';
 import type { Tensor } from '../../tensor/tensor.js';
+import { refuseCache } from '../check_call.js';
 import { concernsAllRows, type Extent, expanded, layerOf } from './intervention.js';
 
 type Floats = Tensor<'float32'>;
@@ -50,9 +50,6 @@ export interface BaseRun {
   cache: KeyValueCache | undefined;
 }
 
-const refused = (message: string, option: string) =>
-  new ClearformerError('unsupported', `sweep: ${message}`, { option });
-
 /** With positions of every row, where one row is given for all. */
 function inAllRows(inputs: RunInputs): RunInputs {
   const all = { ...inputs };
@@ -87,7 +84,7 @@ function sharesPrefix(model: PreTrainedModel, targets: number): boolean {
 /** Runs the base, and keeps what passes share; `of` is that of another model with the same weights. */
 export async function baseRun(model: PreTrainedModel, request: BaseRequest, of?: BaseRun): Promise<BaseRun> {
   const { base, logits_to_keep, signal } = request;
-  if (base?.past_key_values != null) throw refused('base with past_key_values', 'past_key_values');
+  refuseCache('sweep', base);
   const inputs = inAllRows(forwardIn('sweep', base, model.open().engine));
   const { kind, n_layers: layers } = model.cfg;
   const { batch, length: texts, targets, longest } = sizesOf(inputs);

@@ -8,6 +8,7 @@ import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import type { HookName } from '../../runtime/hook_names.js';
 import { ClearformerError } from '../../support/error.js';
 import { Tensor } from '../../tensor/tensor.js';
+import { refuseCache } from '../check_call.js';
 import { attentionScale } from '../layer_hooks.js';
 import { requireSum } from '../residual_parts.js';
 import type { GraphShape, Receiver } from './circuit_graph.js';
@@ -64,9 +65,7 @@ export class CircuitRun {
     signal: AbortSignal | undefined,
   ): Promise<CircuitRun> {
     requireGraph(model);
-    if ((base?.past_key_values ?? source?.past_key_values) != null) {
-      throw refused('inputs with past_key_values', { option: 'past_key_values' });
-    }
+    refuseCache('acdc', base, source);
     const [own, other] = [await recorded(model, base, signal), await recorded(model, source, signal)];
     const [dims, wanted] = [own, other].map(({ streams }) => `[${streams[0]?.dims.join(', ')}]`);
     if (dims !== wanted) {
@@ -180,7 +179,7 @@ function shapeOf(model: PreTrainedModel): GraphShape {
   return { layers: n_layers, heads: n_heads, keyValueHeads: n_key_value_heads as number, sequential };
 }
 
-const refused = (reason: string, details = {}) => new ClearformerError('unsupported', `acdc: ${reason}`, details);
+const refused = (reason: string) => new ClearformerError('unsupported', `acdc: ${reason}`);
 
 function requireGraph(model: PreTrainedModel): void {
   if (model.cfg.kind !== 'decoder-only') throw refused(`${model.cfg.model_type} is not decoder-only`);

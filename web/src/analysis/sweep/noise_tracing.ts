@@ -8,7 +8,7 @@ import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import type { HookName } from '../../runtime/hook_names.js';
 import { ClearformerError, textOf } from '../../support/error.js';
 import { Tensor } from '../../tensor/tensor.js';
-import { checkCall } from '../check_call.js';
+import { checkCall, refuseCache } from '../check_call.js';
 import { axisOf, defaultHook, type LayerHook, layerHooks } from '../layer_hooks.js';
 import { measured } from '../metric.js';
 import { tiled } from './base_run.js';
@@ -67,6 +67,7 @@ function checked(model: PreTrainedModel, options: CausalTracingOptions) {
  */
 export async function causalTracing(model: PreTrainedModel, options: CausalTracingOptions): Promise<CausalTracing> {
   const { inputs, subject, noise, samples, seed = 0, window, metric, signal, progress } = checked(model, options);
+  refuseCache(call, inputs);
   const hooks = layerHooks(model, options.hook ?? defaultHook(model, 'hook_resid_post'));
   const [tower = ''] = /^(\w+coder|\w+_model)\./.exec(hooks[0] as HookName) ?? [];
   const embeddings = `${tower}hook_embed` as HookName;

@@ -10,7 +10,7 @@ import { ClearformerError } from '../../support/error.js';
 import type { ActivationCache } from '../../tensor/activation_cache.js';
 import { exportedTensor } from '../../tensor/exported_tensor.js';
 import { Tensor } from '../../tensor/tensor.js';
-import { checkCall } from '../check_call.js';
+import { checkCall, refuseCache } from '../check_call.js';
 import { defaultHook, layerHooks } from '../layer_hooks.js';
 import type { Metric } from '../metric.js';
 import { requireSameDims } from '../same_dims.js';
@@ -61,6 +61,7 @@ function gridOf(leaf: string, ...axes: GridAxis[]): PatchingGrid {
   return async (models, corrupted, clean_cache, metric, options = {}) => {
     const [model] = [models].flat() as [PreTrainedModel];
     checkCall('get_act_patch', model, options, ['signal', 'progress', 'logits_to_keep']);
+    refuseCache('get_act_patch', corrupted);
     const hooks = layerHooks(model, defaultHook(model, leaf));
     const clean = hooks.map((hook) => cleanValue(clean_cache, hook));
     const [first] = hooks as [HookName];

@@ -11,7 +11,7 @@ import { ClearformerError, textOf } from '../../support/error.js';
 import { checkOptions } from '../../support/options.js';
 import type { ActivationCache } from '../../tensor/activation_cache.js';
 import { Tensor } from '../../tensor/tensor.js';
-import { checkCall } from '../check_call.js';
+import { checkCall, refuseCache } from '../check_call.js';
 import { inLayer } from '../layer_hooks.js';
 import type { Interventions } from './intervention.js';
 import { scheduled } from './schedule.js';
@@ -83,6 +83,7 @@ export async function pathPatching(model: PreTrainedModel, options: PathPatching
   checkCall(call, model, options ?? null, known);
   const { base, source, receivers, mlps = 'recomputed', metric, signal, progress } = options;
   if (mlps !== 'recomputed' && mlps !== 'frozen') throw invalid(`mlps: ${textOf(mlps)}`, 'mlps');
+  refuseCache(call, base, source);
   const { n_layers, n_heads } = model.cfg;
   const heard = (receivers ?? []).map((one) => checked(model, one));
   const last = heard.length === 0 ? n_layers : Math.max(...heard.map(({ layer }) => layer));
