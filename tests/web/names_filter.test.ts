@@ -24,6 +24,15 @@ describe('names_filter', () => {
     expect(meant('hook*embed')).toEqual([names[0]]);
   });
 
+  it('a pattern means what it matches and what TransformerLens 3 calls so', () => {
+    const last = { ...(hooks[0] as HookPoint), name: 'ln_final.hook_out' } as HookPoint;
+    const all = (filter: Parameters<typeof resolveHooks>[2]) =>
+      resolveHooks('names_filter', [...hooks, last], filter).map(({ name }) => name);
+    expect(all('*.hook_out')).toEqual([...names.slice(1), 'ln_final.hook_out']);
+    expect(all('ln_*.hook_out')).toEqual(['ln_final.hook_out']);
+    expect(all('blocks.*.hook_out')).toEqual(names.slice(1));
+  });
+
   it('a pattern of thousands of stars is one like any other', () => {
     expect(meant(`${'*'.repeat(5000) as '*'}embed`)).toEqual([names[0]]);
     expect(() => meant(`${'*o'.repeat(5000) as '*o'}x`)).toThrow('no hook is named');

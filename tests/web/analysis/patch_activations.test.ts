@@ -152,4 +152,7 @@ it('patches both stacks of an encoder-decoder', async () => {
   });
   expect([...whole.patched.data]).toEqual([Math.fround(whole.clean)]);
   await model.dispose();
+  await using t5 = await AutoModelForSeq2SeqLM.from_pretrained(fixturePath('models/t5/even'));
+  const { hooks } = await patchActivations(t5, { ...given, metric, by: 'layer', hook: 'decoder.*.hook_out' });
+  expect(hooks).toEqual(['decoder.0.hook_resid_post', 'decoder.1.hook_resid_post']); // not the last norm's
 });

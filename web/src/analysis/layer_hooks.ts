@@ -47,7 +47,9 @@ export async function attentionScale(model: PreTrainedModel, layer: number): Pro
  * than one in a layer.
  */
 export function layerHooks(model: PreTrainedModel, hook: LayerHook): HookName[] {
-  const names = resolveHooks('hook', model.hooks({ on_request: true }), hook).map(({ name }) => name);
+  const all = resolveHooks('hook', model.hooks({ on_request: true }), hook).map(({ name }) => name);
+  const inLayers = all.filter((name) => /\d/.test(name)); // `*` is the layer
+  const names = inLayers.length > 0 ? inLayers : all;
   const kinds = [...new Set(names.map((name) => name.replace(/\d+/, '*')))];
   if (kinds.length === 1) return names;
   const message = `hook: '${hook}' means ${kinds.join(', ')}: one for each layer is needed`;

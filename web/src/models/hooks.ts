@@ -55,7 +55,8 @@ function testOf(option: string, filter: NameFilter, hooks: readonly HookPoint[])
     throw new ClearformerError('invalid_argument', `${option}: needs names, patterns, a RegExp or a function`, {
       option,
     });
-  const test = nameTest(ourName(filter));
+  const tests = [filter, ourName(filter)].map(nameTest);
+  const test = (name: string) => tests.some((one) => one(name));
   // What is behind the last layer may have no hook.
   if (filter !== '*' && !hooks.some(({ name }) => test(name))) throw unknownName(option, filter, hooks);
   return test;
