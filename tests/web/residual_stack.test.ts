@@ -2,6 +2,7 @@
 
 import {
   type ActivationCache,
+  AutoModel,
   AutoModelForCausalLM,
   AutoModelForMaskedLM,
   AutoModelForSeq2SeqLM,
@@ -217,12 +218,51 @@ it('stacks what a cache of one row has, without an axis of sequences', async () 
     const own = await logit_attrs(model, cache, components.slice(null, 1) as Float, 5, { pos: -1 });
     expect(own).toEqual(shares.slice(null, 1));
     expect(await logit_attrs(model, last, components.slice(null, 1) as Float, 5)).toEqual(own);
+    const { components: row } = await call(model, cache);
+    const of = (tokens: number | number[]) => logit_attrs(model, cache, row, tokens, { incorrect_tokens: [9] });
+    expect(await of([5])).toEqual(await of(5)); // a list for its one row
     expect((await failureOf(() => call(model, last, { pos: -1 }))).code).toBe('invalid_argument');
   }
 });
 
 const stacked = async (model: PreTrainedModel, cache: ActivationCache) =>
   (await accumulated_resid(model, cache)).components;
+
+it('stacks the embeddings alone, whose positions are the same for all images', async () => {
+  await using model = await AutoModel.from_pretrained(fixturePath('models/vit/odd_base'));
+  const { num_channels = 3, image_size = 1 } = model.config as Record<string, number>;
+  const dims = [2, num_channels, image_size, image_size];
+  const data = Float32Array.from({ length: 2 * num_channels * image_size ** 2 }, (_, at) => Math.sin(at));
+  const [, cache] = await model.run_with_cache({ pixel_values: { data, dims } });
+  const { labels, components } = await decompose_resid(model, cache, { layer: 0 });
+  expect(labels).toEqual(['embed', 'pos_embed']);
+  expect(difference(total(components), cache['blocks.0.hook_resid_pre'] as Float)).toBeLessThan(1e-6);
+});
+
+it.each([
+  ['gpt_neox', false],
+  ['bloom', false],
+  ['qwen3', false],
+  ['gpt2', true],
+  ['llama', true],
+])('of a text to_tokens makes for %s what TransformerLens does: a bos token is %s', async (model_type, begins) => {
+  for (const [folder, adds, id] of [
+    [storiesPath, true, 1],
+    [fixturePath('pipelines/gpt2_64'), false, 1],
+  ] as const) {
+    const tokenizer = await AutoTokenizer.from_pretrained(folder);
+    const model = { run_with_cache() {}, cfg: { model_type }, ownTokenizer: async () => tokenizer };
+    const tokens = async (text: string, options = {}) =>
+      [...(await to_tokens(model as unknown as PreTrainedModel, text, options)).data].map(Number);
+    expect(tokenizer.encode('')).toEqual(adds ? [id] : []);
+    for (const text of ['a b', `${tokenizer.bos_token}a b`]) {
+      const bare = tokenizer.encode(text, { add_special_tokens: false });
+      expect(await tokens(text)).toEqual(begins ? [id, ...bare] : bare);
+      expect(await tokens(text, { prepend_bos: true })).toEqual([id, ...bare]);
+      expect(await tokens(text, { prepend_bos: false })).toEqual(bare);
+    }
+  }
+});
 
 it('to_tokens and to_str_tokens begin with the bos token, as TransformerLens', async () => {
   const model = await AutoModelForCausalLM.from_pretrained(storiesPath);

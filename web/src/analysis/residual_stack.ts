@@ -139,7 +139,8 @@ export async function stack_head_results(
 /**
  * What each component of a stack [component, batch, pos, d_model] (or without `pos`, for the same `pos` here) adds to
  * the logit of a token, or to its difference to `incorrect_tokens`: [component, batch, pos]. The norm's scale is held
- * fixed and its weight is part of the token's direction, as in a model with folded norms; biases are not counted.
+ * fixed and its weight is part of the token's direction, as in a model with folded norms; biases are not counted. Of a
+ * cache of one row, a list has one token, or one for each position of the stack.
  * Rejects with `unsupported` where logits are no sum of shares, `shape_mismatch` for a stack of other dims than the cache.
  */
 export async function logit_attrs(
@@ -151,10 +152,13 @@ export async function logit_attrs(
 ): Promise<Tensor<'float32'>> {
   checkCall('logit_attrs', model, options, ['incorrect_tokens', 'pos']);
   const stack = exportedTensor('logit_attrs', residual_stack) as Float;
-  const choice = { right: tokens, wrong: options.incorrect_tokens };
+  const [right, wrong] = [tokens, options.incorrect_tokens].map((choice) => {
+    // The second axis of three may be the positions of one sequence.
+    return stack.dims.length === 3 && Array.isArray(choice) && choice.length === 1 ? choice[0] : choice;
+  }) as [TokenChoice, TokenChoice | undefined];
   const scaled = normalized('logit_attrs', model, cache, stack, { pos: options.pos });
   const batch = stack.dims.length > 2 ? (stack.dims[1] as number) : 1;
-  const { directions } = await tokenDirections('logit_attrs', model, batch, choice, undefined);
+  const { directions } = await tokenDirections('logit_attrs', model, batch, { right, wrong }, undefined);
   const width = scaled.dims.at(-1) ?? 1;
   const perRow = scaled.size / ((scaled.dims[0] as number) * batch || 1);
   const out = new Float32Array(scaled.size / width);
@@ -204,8 +208,9 @@ function captured(call: string, model: PreTrainedModel, cache: ActivationCache, 
 
 function collected(call: string, model: PreTrainedModel, cache: ActivationCache, parts: readonly Part[]): Collected {
   const values = parts.map(({ hook }) => captured(call, model, cache, hook));
-  const { size, dims } = values.at(-1) ?? { size: 0, dims: [] };
-  // Positions are the same for all sequences.
+  // Position embeddings may have one row for all sequences.
+  const none: Pick<Float, 'size' | 'dims'> = { size: 0, dims: [] };
+  const { size, dims } = values.reduce((most, value) => (value.size > most.size ? value : most), none);
   const components = values.map((value) =>
     value.dims[0] === dims[0] ? value : new Tensor('float32', new Float32Array(size), dims).add(value),
   );

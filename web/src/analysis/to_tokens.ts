@@ -7,9 +7,15 @@ import { idList, type TokenIds } from '../text/token_lists.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { checkCall } from './check_call.js';
 
+/** Models that TransformerLens gives no bos token unless asked: they are not trained with one. */
+const bare = new Set('gpt_neox bloom phi qwen2 qwen3 granite mpt smollm3'.split(' '));
+
 /** Options of to_tokens and to_str_tokens. */
 export interface ToTokensOptions {
-  /** Whether the sequence begins with the bos token, if there is one. Default true. */
+  /**
+   * Whether the sequence begins with the bos token, if there is one. Default: as in TransformerLens, false for GPT-NeoX,
+   * BLOOM, Phi, Qwen2, Qwen3, Granite, MPT and SmolLM3, true for others.
+   */
   prepend_bos?: boolean | undefined;
 }
 
@@ -23,7 +29,7 @@ export async function to_tokens(
   options: ToTokensOptions = {},
 ): Promise<Tensor<'int64'>> {
   const tokenizer = await tokenizerOf('to_tokens', model, options);
-  const rows = [input].flat().map((text) => idsOf(model, tokenizer, text, options.prepend_bos ?? true));
+  const rows = [input].flat().map((text) => idsOf(model, tokenizer, text, options.prepend_bos));
   const length = rows.reduce((most, row) => Math.max(most, row.length), 0);
   const pad = tokenizer.pad_token_id ?? (model.cfg.pad_token_id as number | null);
   if (pad === null && rows.some((row) => row.length < length)) {
@@ -42,7 +48,7 @@ export async function to_str_tokens(
   const tokenizer = await tokenizerOf('to_str_tokens', model, options);
   const ids =
     typeof input === 'string'
-      ? idsOf(model, tokenizer, input, options.prepend_bos ?? true)
+      ? idsOf(model, tokenizer, input, options.prepend_bos)
       : idList(rowOf(input), 'to_str_tokens');
   return ids.map((id) => tokenizer.decode([id], { clean_up_tokenization_spaces: false }));
 }
@@ -69,11 +75,11 @@ async function tokenizerOf(
 }
 
 /** Tokenizers add the bos token of some models and not of others. */
-function idsOf(model: PreTrainedModel, tokenizer: PreTrainedTokenizer, text: string, prepend: boolean): number[] {
+function idsOf(model: PreTrainedModel, tokenizer: PreTrainedTokenizer, text: string, prepend?: boolean): number[] {
   const ids = tokenizer.encode(text);
   const bos = tokenizer.bos_token_id ?? (model.cfg.bos_token_id as number | null);
   if (bos === null) return ids;
-  const added = ids[0] === bos && tokenizer.encode(text, { add_special_tokens: false })[0] !== bos;
-  if (prepend) return ids[0] === bos ? ids : [bos, ...ids];
+  const added = tokenizer.encode('')[0] === bos;
+  if (prepend ?? !bare.has(model.cfg.model_type)) return added ? ids : [bos, ...ids];
   return added ? ids.slice(1) : ids;
 }
