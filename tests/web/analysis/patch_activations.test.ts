@@ -6,6 +6,10 @@ import {
   AutoModelForSeq2SeqLM,
   ablateHeads,
   attributionPatching,
+  causalTracing,
+  detectHeads,
+  edgeAttribution,
+  get_act_patch_resid_pre,
   type LayerHook,
   logitDifference,
   logitDifferenceTerm,
@@ -13,6 +17,7 @@ import {
   type PatchActivationsOptions,
   type PreTrainedModel,
   patchActivations,
+  pathPatching,
   type Tensor,
 } from 'clearformer';
 import { describe, expect, it } from 'vitest';
@@ -155,4 +160,26 @@ it('patches both stacks of an encoder-decoder', async () => {
   await using t5 = await AutoModelForSeq2SeqLM.from_pretrained(fixturePath('models/t5/even'));
   const { hooks } = await patchActivations(t5, { ...given, metric, by: 'layer', hook: 'decoder.*.hook_out' });
   expect(hooks).toEqual(['decoder.0.hook_resid_post', 'decoder.1.hook_resid_post']); // not the last norm's
+});
+
+it('refuses a cache, as all analyses of several passes, before one of them extends it', async () => {
+  const model = await load();
+  const { past_key_values } = await model({ input_ids: [[5]] }, { use_cache: true });
+  const cached = { input_ids: [[5]], past_key_values };
+  const [, cache] = await model.run_with_cache({ input_ids: [[5]] });
+  const term = { logits: [{ token: 5 }] };
+  for (const [call, refused] of Object.entries({
+    ablateHeads: () => ablateHeads(model, cached, { metric }),
+    patchActivations: () => patchActivations(model, { clean: cached, corrupted: cached, metric }),
+    pathPatching: () => pathPatching(model, { base: cached, source: cached, metric }),
+    causalTracing: () => causalTracing(model, { inputs: cached, subject: [0], noise: 1, metric }),
+    get_act_patch: () => get_act_patch_resid_pre(model, cached, cache, metric),
+    edgeAttribution: () => edgeAttribution(model, { clean: cached, corrupted: cached, metric: term }),
+    detectHeads: () => detectHeads(model, { inputs: cached }),
+  })) {
+    const message = `${call}: inputs with past_key_values`;
+    expect(await failureOf(refused)).toMatchObject({ code: 'unsupported', message });
+  }
+  expect(await past_key_values?.get_seq_length()).toBe(1); // no refused call has extended it
+  await model.dispose();
 });

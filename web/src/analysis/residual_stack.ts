@@ -140,7 +140,7 @@ export async function stack_head_results(
  * What each component of a stack [component, batch, pos, d_model] (or without `pos`, for the same `pos` here) adds to
  * the logit of a token, or to its difference to `incorrect_tokens`: [component, batch, pos]. The norm's scale is held
  * fixed and its weight is part of the token's direction, as in a model with folded norms; biases are not counted. Of a
- * cache of one row, a list has one token, or one for each position of the stack.
+ * cache of one row, a list has one token, or one a position.
  * Rejects with `unsupported` where logits are no sum of shares, `shape_mismatch` for a stack of other dims than the cache.
  */
 export async function logit_attrs(
@@ -152,13 +152,12 @@ export async function logit_attrs(
 ): Promise<Tensor<'float32'>> {
   checkCall('logit_attrs', model, options, ['incorrect_tokens', 'pos']);
   const stack = exportedTensor('logit_attrs', residual_stack) as Float;
-  const [right, wrong] = [tokens, options.incorrect_tokens].map((choice) => {
-    // The second axis of three may be the positions of one sequence.
-    return stack.dims.length === 3 && Array.isArray(choice) && choice.length === 1 ? choice[0] : choice;
-  }) as [TokenChoice, TokenChoice | undefined];
+  const choice = { right: tokens, wrong: options.incorrect_tokens };
   const scaled = normalized('logit_attrs', model, cache, stack, { pos: options.pos });
-  const batch = stack.dims.length > 2 ? (stack.dims[1] as number) : 1;
-  const { directions } = await tokenDirections('logit_attrs', model, batch, { right, wrong }, undefined);
+  // The second axis of three may be the positions of one sequence: one token is for all of it.
+  const several = Object.values(choice).flat().length > 2;
+  const batch = stack.dims.length > (several ? 2 : 3) ? (stack.dims[1] as number) : 1;
+  const { directions } = await tokenDirections('logit_attrs', model, batch, choice, undefined);
   const width = scaled.dims.at(-1) ?? 1;
   const perRow = scaled.size / ((scaled.dims[0] as number) * batch || 1);
   const out = new Float32Array(scaled.size / width);

@@ -8,13 +8,13 @@ import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { checkCall } from './check_call.js';
 
 /** Models that TransformerLens gives no bos token unless asked: they are not trained with one. */
-const bare = new Set('gpt_neox bloom phi qwen2 qwen3 granite mpt smollm3'.split(' '));
+const bare = /^(gpt_neox|bloom|phi|qwen[23]|granite|mpt|smollm3)$/;
 
 /** Options of to_tokens and to_str_tokens. */
 export interface ToTokensOptions {
   /**
-   * Whether the sequence begins with the bos token, if there is one. Default: as in TransformerLens, false for GPT-NeoX,
-   * BLOOM, Phi, Qwen2, Qwen3, Granite, MPT and SmolLM3, true for others.
+   * Whether the sequence begins with the bos token, if there is one. Default true, but as in TransformerLens false for
+   * GPT-NeoX, BLOOM, Phi, Qwen2, Qwen3, Granite, MPT and SmolLM3.
    */
   prepend_bos?: boolean | undefined;
 }
@@ -80,6 +80,6 @@ function idsOf(model: PreTrainedModel, tokenizer: PreTrainedTokenizer, text: str
   const bos = tokenizer.bos_token_id ?? (model.cfg.bos_token_id as number | null);
   if (bos === null) return ids;
   const added = tokenizer.encode('')[0] === bos;
-  if (prepend ?? !bare.has(model.cfg.model_type)) return added ? ids : [bos, ...ids];
+  if (prepend ?? !bare.test(model.cfg.model_type)) return added ? ids : [bos, ...ids];
   return added ? ids.slice(1) : ids;
 }
