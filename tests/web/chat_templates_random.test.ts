@@ -121,6 +121,20 @@ describe('templates are Python’s', () => {
     ['{{ (1, 2) == (1, 2) }}{{ (1, 2) == [1, 2] }}{{ ("a", [(1, 2)]) }}', "TrueFalse('a', [(1, 2)])"],
     ['{% for k, v in missing | items %}x{% endfor %}{{ missing | default }}{{ 0 | default }}', '0'],
     ['{{ "a\r\n\x0bb\u2028" | indent(1) }}|', 'a\n\n b\n|'],
+    [
+      "{{ missing | default(default_value='x') }}{{ '' | default(default_value='y', boolean=true) }}{{ '' | default('z', true) }}{{ '' | default('z') }}.",
+      'xyz.',
+    ],
+    ["{{ 'ab'.startswith(('b', 'a')) }}{{ 'ab'.endswith('a') }}{{ '0x1f' | int }}{{ '0b1' | int(7) }}", 'TrueFalse07'],
+    ["{{ 'a\x1cb \ufeffc'.split() }}{{ ' a b '.split(' ') }}", "['a', 'b', '\\ufeffc']['', 'a', 'b', '']"],
+    // White space around tags, and what looks like it.
+    ['x -}\ny %}\nz #}\n  {-w', 'x -}\ny %}\nz #}\n  {-w'],
+    ['{{ "a%}\nb" }}{{ \'a\n  {%- "b\' }}', 'a%}\nba\n  {%- "b'],
+    ['\u3000{% if true %}x\n\f{% endif %}y{# c #}\n  {# d -#}\n z', 'x\nyz'],
+    ['a\ufeff{{- 1 -}}\x85 b {##}\nc', 'a\ufeff1b c'],
+    ['{\n{%- if true %}"a"{% endif -%}\n}\n  {{- {"a": {"b": 1}} -}}\n !', "{\"a\"}{'a': {'b': 1}}!"],
+    ['{%- generation -%} a {%endgeneration-%} b {', 'a b {'],
+    [' {%+ if true %}\na\n{% endif +%}\n{#-#}\n{#--#}\n b', ' a\nb'],
   ])('%s', (template, text) => {
     expect(rendered(template, messages)).toBe(text);
   });
@@ -165,6 +179,9 @@ describe('templates are Python’s', () => {
     ["{{ ','.join([1, 'a']) }}", 'integer is no text'],
     ["{{ 'a'.find(missing) }}", 'undefined is no text'],
     ["{{ 'abca'.find('a', 1) }}", 'find: 2 arguments'],
+    ["{{ 'ab'.startswith('b', 1) }}", 'startswith: 2 arguments'],
+    ["{{ 'ab'.endswith('a', 0, 1) }}", 'endswith: 3 arguments'],
+    ["{{ messages | sort(attribute='role,content') }}", 'sort: it takes one attribute'],
     ["{{ 'a'.count() }}", 'count: 0 arguments'],
     ["{{ 'a'.strip('a', 'b') }}", 'strip: 2 arguments'],
     ['{% break %}', 'are for loops'],

@@ -65,6 +65,8 @@ describe('refused in a second or so', () => {
     ['turns that go on', nested(3, '1000', '{% if true %}{% continue %}{% endif %}')],
     ['wide indents', '{{ "a\nb\nc"|indent(10**9) }}'],
     ['a template of a megabyte', '{{ 1 }}'.repeat(150_000)],
+    ['spaces without end', ' \n'.repeat(120_000)],
+    ['statements without end', "{%'".repeat(80_000)],
     ['brackets without end', `{{ ${'('.repeat(100_000)}`],
   ])('%s', async (_, template) => {
     const start = performance.now();
@@ -93,6 +95,17 @@ describe('rendered as ever', () => {
     const content = 'some words '.repeat(300_000);
     const text = rendered(templates.chatml as string, [{ role: 'user', content }]);
     expect(text).toContain(content.trim());
+  });
+
+  it('a text that grows by each of many tools', () => {
+    const tool = (i: number) => ({
+      type: 'function',
+      function: { name: `tool_${i}`, description: 'word '.repeat(60) },
+    });
+    const tools = Array.from({ length: 128 }, (_, i) => tool(i));
+    const template =
+      '{% set ns = namespace(all="") %}{% for tool in tools %}{% set ns.all = ns.all + tool | tojson %}{% endfor %}{{ ns.all }}';
+    expect(rendered(template, hello, { tools })).toContain('tool_127');
   });
 
   it('loops that look at every message for each message', () => {

@@ -6,8 +6,10 @@ import { ClearformerError } from '../support/error.js';
 import { dated } from './python_dates.js';
 import { PythonInterpreter, type Value } from './python_template.js';
 import { markPrints } from './template_nodes.js';
+import { withoutSpaces } from './template_spaces.js';
 
 const longestSource = 2 ** 18; // characters; published templates have some ten thousand
+const manySpaces = /\s{1000}/; // the interpreter's time to read them is quadratic
 /** Steps of about a microsecond; linear in the characters, and quadratic in the messages, of the conversation. */
 const steps = { always: 2 ** 19, eachCharacter: 8, eachPair: 8 };
 /** Characters and elements of one value, including nested ones. */
@@ -15,6 +17,7 @@ const size = { always: 2 ** 22, eachCharacter: 8 };
 const longestRange = 2 ** 20;
 // Operations that cost more than a step.
 const charactersInStep = 16;
+const addedInStep = 1024; // characters of a sum, whose parts have been paid for
 const absent = 16; // an undefined variable is an exception within the interpreter
 const dateInSteps = 256;
 const sourceInStep = 64; // a macro's body is traversed when it is defined
@@ -29,14 +32,8 @@ export interface BoundedTemplate {
 /** Parses a template, whose lines may end in any way; throws if it is invalid or too long. */
 export function boundedTemplate(source: string): BoundedTemplate {
   if (source.length > longestSource) throw tooMuch(`has ${source.length} characters; ${longestSource} are read`);
-  // Blocks of what the model says, which transformers may mark: they have the whitespace and the variables of blocks.
-  const text = source
-    .replace(/\r\n?/g, '\n')
-    .replace(
-      /\{%(-?)\s*(end)?generation\s*(-?)%\}/g,
-      (_, before, end, after) => `{%${before} ${end ? 'endfilter' : 'filter string'} ${after}%}`,
-    );
-  const parsed = parse(tokenize(text, { lstrip_blocks: true, trim_blocks: true }));
+  if (manySpaces.test(source)) throw tooMuch('has a thousand spaces in a row');
+  const parsed = parse(tokenize(withoutSpaces(source.replace(/\r\n?/g, '\n'))));
   markPrints(parsed);
   return {
     render(variables) {
@@ -89,18 +86,18 @@ class BoundedInterpreter extends PythonInterpreter {
     const type = statement?.type;
     if (type === 'Macro' || type === 'CallStatement') this.#pay(this.#perMacro);
     const value = super.evaluate(statement, environment);
-    if (type !== 'Turn' && type !== 'Block')
-      this.#pay(1 + this.#cost(value, type === 'FilterExpression' || type === 'Held'));
+    if (type !== 'Turn' && type !== 'Block') this.#pay(1 + this.#cost(value, type));
     return value;
   }
 
   /** The cost of inspecting a value; a filter, such as `sort`, or a comparison may have inspected everything in it. */
-  #cost(value: Value, whole: boolean): number {
+  #cost(value: Value, node: string | undefined): number {
     const weight = this.#weigh(value);
     if (weight > this.#largest) throw tooMuch(`makes a value of ${weight} characters and elements`);
     const { value: held, type } = value;
-    if (Array.isArray(held)) return held.length + (whole ? weight / charactersInStep : 0);
-    if (typeof held === 'string') return weight / charactersInStep;
+    const isWhole = node === 'FilterExpression' || node === 'Held';
+    if (Array.isArray(held)) return held.length + (isWhole ? weight / charactersInStep : 0);
+    if (typeof held === 'string') return weight / (node === 'BinaryExpression' ? addedInStep : charactersInStep);
     return type === 'UndefinedValue' ? absent : 0;
   }
 

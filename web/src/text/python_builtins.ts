@@ -28,6 +28,12 @@ export function expectRoom({ length }: string, times: number): void {
 const capitalized = (text: string) =>
   text.replace(/^(.)(.*)/su, (_, first, rest) => first.toUpperCase() + rest.toLowerCase());
 
+/** The text of an argument, or those of a tuple. */
+const textsOf = (given: Value) => (isList(given) ? itemsOf(given) : [given]).map(expectText);
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: Python has them between words
+const words = /(?:[^\s\x1c-\x1f\x85]|\ufeff)+/g;
+
 /** Methods of texts; those with a second parameter need an argument, and none takes more than one. */
 export const textMethods: Readonly<Record<string, Method>> = {
   count: (text, part) => text.split(expectText(part)).length - 1,
@@ -42,6 +48,9 @@ export const textMethods: Readonly<Record<string, Method>> = {
     expectRoom(text, words.length);
     return words.join(text);
   },
+  split: (text) => text.match(words) ?? [],
+  startswith: (text, parts) => textsOf(parts).some((part) => text.startsWith(part)),
+  endswith: (text, parts) => textsOf(parts).some((part) => text.endsWith(part)),
   strip: stripped(true, true),
   lstrip: stripped(true, false),
   rstrip: stripped(false, true),

@@ -151,7 +151,8 @@ export class PythonInterpreter extends Interpreter {
       return this.evaluate({ type: 'ObjectLiteral', value } as Statement, environment);
     }
     const name = callee?.type === 'MemberExpression' && !callee.computed ? String(callee.property?.value) : '';
-    const method = Object.hasOwn(textMethods, name) ? textMethods[name] : undefined;
+    const isOwn = Object.hasOwn(textMethods, name) && (name !== 'split' || args.length === 0);
+    const method = isOwn ? textMethods[name] : undefined;
     if (method === undefined) return super.evaluate(node, environment);
     const object = this.evaluate(callee?.object, environment);
     if (!isText(object)) {
@@ -203,7 +204,8 @@ export class PythonInterpreter extends Interpreter {
 
   #operation(node: Node, left: Value, right: Value, environment: Environment): Value {
     const operator = node.operator?.value ?? '';
-    if (operator === '~') return made(textOf(left) + textOf(right));
+    if (operator === '~' || (operator === '+' && isText(left) && isText(right)))
+      return made(textOf(left) + textOf(right));
     if (compared.includes(operator) && (operator.endsWith('=') || isList(right))) {
       for (const value of [left, right]) if (!isText(value)) this.evaluate(held(value), environment); // counts them
       const same = operator.endsWith('=') ? equal(left, right) : itemsOf(right).some((each) => equal(left, each));
@@ -245,8 +247,11 @@ export class PythonInterpreter extends Interpreter {
     const items = () => listOf(operand);
     const some = () => (operand.__bool__().value ? items() : []); // also of None
     switch (name) {
-      case 'default':
-        return given[0] ? undefined : isDefined(operand) ? operand : made('');
+      case 'default': {
+        const [usual, isAlso] = this.#named(given, ['default_value', 'boolean'], environment) as [Value, Value];
+        if (isDefined(operand) && (operand.__bool__().value || !isAlso.__bool__().value)) return operand;
+        return isDefined(usual) ? usual : made('');
+      }
       case 'items':
         return isDefined(operand) ? undefined : made([]);
       case 'first':
@@ -269,7 +274,7 @@ export class PythonInterpreter extends Interpreter {
       case 'int': {
         if (!isText(operand) && !isNumber(operand)) return undefined;
         const number = Number(isText(operand) ? wordsOf(operand).trim() || Number.NaN : operand.value);
-        if (Number.isFinite(number)) return made(Math.trunc(number));
+        if (Number.isFinite(number) && !/[box]/i.test(textOf(operand))) return made(Math.trunc(number));
         const [usual] = this.#named(given, ['default'], environment) as [Value];
         return isDefined(usual) ? usual : made(0);
       }
@@ -291,6 +296,11 @@ export class PythonInterpreter extends Interpreter {
       case 'rejectattr': {
         const kept = this.#kept(this.#all(given, environment), environment);
         return this.#listed(some().filter((each) => kept(each) === (name === 'selectattr')));
+      }
+      case 'sort': {
+        const [, , attribute] = this.#named(given, ['reverse', 'case_sensitive', 'attribute'], environment);
+        if (attribute && textOf(attribute).includes(',')) throw new Error('sort: it takes one attribute');
+        return undefined;
       }
       case 'unique': {
         if (given.length > 0) return undefined;
