@@ -290,6 +290,24 @@ describe('tokenizer.json', () => {
   });
 });
 
+describe('steps of tokenizer.json', () => {
+  it('keep a byte order mark that a table of replacements begins with', () => {
+    const units = new Uint32Array([12, 0x79 << 10, 0x78 | (1 << 8) | (3 << 10), 1 << 31]); // x: the text at 0
+    const table = [...new Uint8Array(units.buffer), ...new TextEncoder().encode('\ufeffb\0')];
+    const precompiled_charsmap = btoa(String.fromCharCode(...table));
+    const model = { type: 'BPE', vocab: { a: 0, '\ufeff': 1, b: 2 }, merges: [] };
+    const json = { model, normalizer: { type: 'Precompiled', precompiled_charsmap } };
+    expect(new PreTrainedTokenizer(json).encode('axb')).toEqual([0, 1, 2, 2]);
+  });
+
+  it('take a line end whole', () => {
+    const split = { type: 'Split', pattern: { Regex: '\\R{2}' }, behavior: 'Isolated' };
+    const json = { model: { type: 'WordLevel', vocab: { '?': 0 }, unk_token: '?' }, pre_tokenizer: split };
+    expect(new PreTrainedTokenizer(json).encode('a\r\nb')).toHaveLength(1);
+    expect(new PreTrainedTokenizer(json).encode('a\r\n\nb')).toHaveLength(3);
+  });
+});
+
 describe('spans', () => {
   it.each(['wordpiece_uncased', 'byte_level_gpt2', 'byte_level_llama3', 'bpe_metaspace', 'unigram_nfkc'])(
     'of any text lie in it, in order: %s',

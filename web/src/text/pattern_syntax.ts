@@ -39,7 +39,10 @@ const fixed: Readonly<Record<string, PatternNode>> = {
   Z: look('=', sequence(optional(lineEnd, false), textEnd)),
   N: noLineEnd,
   O: anything,
-  R: choice(sequence(set([13, 13]), lineEnd), set([10, 13, 0x85, 0x85, 0x2028, 0x2029])),
+  R: {
+    kind: 'atomic',
+    body: choice(sequence(set([13, 13]), lineEnd), set([10, 13, 0x85, 0x85, 0x2028, 0x2029])),
+  },
 };
 // Letters whose case folding is several characters: ß for ss, ﬁ for fi, ŉ for ʼn, …
 const writtenAsOne =

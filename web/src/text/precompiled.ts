@@ -5,7 +5,7 @@ import { ClearformerError } from '../support/error.js';
 import type { Steps } from '../support/steps.js';
 import { AlignedText, type Rewritten } from './aligned_text.js';
 import { expectShort } from './invalid.js';
-import { utf8Of } from './utf8.js';
+import { textOfUtf8, utf8Of } from './utf8.js';
 
 const longestCluster = 5; // maximum bytes of a grapheme that is looked up as a whole
 const replacedInStep = 1024;
@@ -102,10 +102,9 @@ function readTable(charsmap: string): Find {
   }
   const units = new Uint32Array(bytes.buffer.slice(4, 4 + size));
   const texts = bytes.subarray(4 + size);
-  const decoder = new TextDecoder();
   return (bytes) => {
     const at = shortestPrefix(units, bytes);
-    return at === undefined ? undefined : decoder.decode(texts.subarray(at, texts.indexOf(0, at)));
+    return at === undefined ? undefined : textOfUtf8(texts.subarray(at, texts.indexOf(0, at)), 'lenient');
   };
 }
 
