@@ -9,10 +9,12 @@ import { glueFiles, glueText } from './glue.js';
 const jinjaFile = /\/@huggingface\/jinja\/dist\/index\.js$/;
 /**
  * The parts that are not called, in their order: each from its first line up to another, and what stands in its place. Filters
- * are python_template.ts', and so are some methods of texts, and attributes, except for slices.
+ * are python_template.ts', and so are some methods of texts, and attributes, except for slices; white space around tags is
+ * template_spaces.ts'.
  */
 const unused: readonly (readonly [from: string, to: string, instead?: string])[] = [
-  ['      [\n        "strip",\n', '      [\n        "startswith",\n'],
+  ['  if (options.lstrip_blocks) {\n', '}\nfunction tokenize(', '  return template;\n'],
+  ['      [\n        "strip",\n', '      [\n        "split",\n'],
   ['    switch (node.operator.value) {\n      case "==":\n', '    if (left instanceof UndefinedValue ||'],
   ['    } else if (node.operator.value === "~") {\n', '    } else if (node.operator.value === "**"'],
   ['    } else if (right instanceof ArrayValue) {\n', '    }\n    if (left instanceof StringValue ||'],
@@ -26,6 +28,7 @@ const unused: readonly (readonly [from: string, to: string, instead?: string])[]
   ['          case "int":\n            return new', '          case "float":\n'],
   ['          case "string":\n            return new', '          default:\n'],
   ['      } else if (filterName === "join") {\n', '      } else if (filterName === "int" '],
+  ['      } else if (filterName === "default") {\n', '      }\n      if (operand instanceof ArrayValue) {\n'],
   ['          case "selectattr":\n', '        }\n        throw new Error(`Unknown ArrayValue filter'],
   ['      } else {\n        property = ', '  }\n  evaluateSet(', '}}'],
   ['        if (err instanceof ContinueControl) {\n', '        if (err instanceof BreakControl) {\n'],

@@ -27,9 +27,9 @@ const secondFile = 'second.js';
 // sides of tokenizers' classes, 2; arguments, options and members of the wrong type, 1.4; hook functions in a worker,
 // 1.3; analyses of more architectures and their refusals, 1.2; prompts and settings of generations, 1.1; weights
 // rounded in vectorised loops and folders of other libraries, 1; line ends, hosts and lengths of texts, 0.9; adapters
-// in the order of calls and models of other tasks, 0.6; inherited options, caches that are being filled and names of
-// broken files, 0.4.
-const inlineBrotliLimit = 324_900;
+// in the order of calls and models of other tasks, 0.6; white space of templates as Jinja removes it, 0.5; inherited
+// options, caches that are being filled and names of broken files, 0.4.
+const inlineBrotliLimit = 325_500;
 
 interface Page {
   name: string;
@@ -51,9 +51,9 @@ interface Page {
 // 0.6; monitored workers and a self-test of the core, 0.5; changes of generation_config, 0.3, inherited options and
 // caches that are being filled, 0.2; a Whisper's prompt, 0.3; adapters in the order of calls, 0.3. Of everything:
 // sweeps and what is built on them, 7.3; probes and control vectors, 6; analyses of more architectures, their refusals
-// and adapters in weights, 1.3; metrics of embeddings and of batches, 1.2; edits and gradients of modules, 1. Of what
-// reads from servers: versions of a file side by side in a browser's cache and branches that move, 0.6; settings and
-// cached records that may not be read, 0.1.
+// and adapters in weights, 1.3; metrics of embeddings and of batches, 1.2; edits and gradients of modules, 1;
+// white space of templates and members of lists of criteria, 0.2. Of what reads from servers: versions of a file side by
+// side in a browser's cache and branches that move, 0.6; settings and cached records that may not be read, 0.1.
 const pages: readonly Page[] = [
   { name: 'a language model and its tokenizer', imports: ['AutoModelForCausalLM', 'AutoTokenizer'], limit: 45_000 },
   {
@@ -62,7 +62,7 @@ const pages: readonly Page[] = [
     later: /^(web_folder|sha256)/,
     limit: 53_400,
   },
-  { name: 'everything the package exports', imports: ['*'], limit: 118_300 },
+  { name: 'everything the package exports', imports: ['*'], limit: 118_500 },
 ];
 
 const brotli = (data: Buffer): number =>
