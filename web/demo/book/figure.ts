@@ -7,7 +7,7 @@ import type { ShellWords } from '../words/en/shell.js';
 import type { Changes } from './address.js';
 import { type Book, firstModel } from './book.js';
 import { type Chapter, type ChapterWords, isAt, type Step, valueAt } from './chapter.js';
-import { minFontSizeOf, stageHeight } from './class_mode.js';
+import { minFontSizeOf, onWall, stageHeight } from './class_mode.js';
 import { KeptFocus, ThemeColours } from './controllers.js';
 import { type EditSpec, specsOf } from './edits.js';
 import { errorText } from './error_text.js';
@@ -172,6 +172,11 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
   /** In class mode: the height of the area for the figure, in CSS pixels. */
   get stageHeight(): number {
     return stageHeight();
+  }
+
+  /** A size of class mode, stated for its usual window, in CSS pixels. */
+  wall(size: number): number {
+    return onWall(size);
   }
 
   /** A font size, at least the minimum. */

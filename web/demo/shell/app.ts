@@ -348,6 +348,7 @@ export class BookApp extends LitElement {
   #resized = (): void => {
     this.requestUpdate();
     if (this.open) this.steps.watch(this.open.chapter);
+    if (this.#inClass) void this.updateComplete.then(() => this.open?.figure.requestUpdate()); // sizes follow the window
   };
 
   #outside = (event: Event): void => {

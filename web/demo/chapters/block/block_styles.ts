@@ -3,7 +3,7 @@
 import { css } from 'lit';
 
 export const blockStyles = css`
-  .all { min-height: 600px; }
+  .all { min-height: calc(600px * var(--wall)); }
   .controls { gap: 6px 22px; margin-bottom: 8px; }
   .controls.small { margin-bottom: 6px; }
   select { min-height: 34px; max-width: 46%; }
@@ -43,12 +43,12 @@ export const blockStyles = css`
   .dot { fill: var(--cf-accent); fill-opacity: 0.45; stroke: var(--cf-accent); stroke-width: 0.8; cursor: pointer; }
   .dot.here { fill: var(--cf-ink); fill-opacity: 1; stroke: var(--cf-ink); }
   .large-number { font: 600 44px/1.2 var(--cf-serif); }
-  .large .caption { font-size: 25px; }
-  .large .with-odds { grid-template-columns: minmax(0, 1fr) 440px; }
+  .large .caption { font-size: calc(25px * var(--wall)); }
+  .large .with-odds { grid-template-columns: minmax(0, 1fr) calc(440px * var(--wall)); }
   .large .box { line-height: 1.05; }
   @media (max-width: 900px) { .box { font-size: 13px; padding: 0 1px; } }
   .large .rule { display: none; }
-  .large .orders { flex-wrap: nowrap; } .large .orders > :first-child { flex: 0 1 620px; } .large .orders > :last-child { flex: none; }
+  .large .orders { flex-wrap: nowrap; } .large .orders > :first-child { flex: 0 1 calc(620px * var(--wall)); } .large .orders > :last-child { flex: none; }
   .large .odds .readout { display: none; }
   @media (max-width: 1000px) {
     .all { min-height: 0; }

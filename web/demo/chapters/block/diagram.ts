@@ -5,6 +5,7 @@
 import { two } from 'clearformer/elements';
 import { html, nothing, svg, type TemplateResult } from 'lit';
 import { live } from 'lit/directives/live.js';
+import { onWall } from '../../book/class_mode.js';
 import { filled } from '../../book/markup.js';
 import { activation } from '../../book/shelf.js';
 import { textWidths } from '../../book/text_widths.js';
@@ -38,7 +39,7 @@ interface Layout {
 }
 
 /** The width of the longest name of a norm in class mode, in CSS pixels. */
-const widestNorm = (): number => textWidths(['LayerNorm'], 24, 'sans')[0] ?? 0;
+const widestNorm = (): number => textWidths(['LayerNorm'], onWall(24), 'sans')[0] ?? 0;
 
 function layoutOf(width: number, { length, postNorm }: Plan, large: boolean): Layout {
   if (width < 700) {
@@ -59,12 +60,14 @@ function layoutOf(width: number, { length, postNorm }: Plan, large: boolean): La
     };
   }
   const slot = (width - 130) / length;
-  const place = (at: number, beside: boolean): Point => ({ x: 62 + at * slot, y: beside ? 36 : 146 });
+  const high = large ? onWall(1) : 1;
+  const place = (at: number, beside: boolean): Point => ({ x: 62 + at * slot, y: high * (beside ? 36 : 146) });
   if (large) {
-    const box = { width: Math.min(190, postNorm ? slot * 1.25 : slot - 8), height: 58 };
+    const box = { width: Math.min(onWall(190), postNorm ? slot * 1.25 : slot - 8), height: onWall(58) };
     const short = postNorm && slot * 1.14 < widestNorm();
-    const onStream = { width: short ? slot * 0.86 : Math.min(150, slot * 1.14), height: 40 };
-    return { narrow: false, width, height: 194, box, onStream, pill: { width: 94, height: 34 }, short, place };
+    const onStream = { width: short ? slot * 0.86 : Math.min(onWall(150), slot * 1.14), height: onWall(40) };
+    const pill = { width: onWall(94), height: onWall(34) };
+    return { narrow: false, width, height: onWall(194), box, onStream, pill, short, place };
   }
   const box = { width: Math.min(132, slot - 12), height: 44 };
   return { narrow: false, width, height: 190, box, onStream: box, pill: { width: 62, height: 26 }, place };

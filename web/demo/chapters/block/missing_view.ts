@@ -23,13 +23,13 @@ export function missingView(figure: FigureBlock, { reading, missing }: Data): Te
     if (!detail || !box) return;
     figure.choose({ l: String(detail.row), box, edit: `${reading.stack}.${detail.row}.${box}:zero` });
   };
-  const cell = figure.narrow ? 0 : figure.inClass ? 150 : 92;
+  const cell = figure.narrow ? 0 : figure.inClass ? figure.wall(150) : 92;
   const changes = says
     .flatMap((row, layer) => row.map((said, i) => ({ said, layer, box: columns[i] ?? '' })))
     .filter(({ said }) => said.id !== answer.id);
   return html`<p class="caption">${filled(labels.shareWithout, { answer: answer.label, share: percent(share) })}</p>
     <cf-matrix scale="weights" label="p" about=${labels.withoutBox} source="softmax(run_with_hooks(edits: zero)[0, -1])[${answer.id}]" .numbers=${shares} .rowLabels=${rows} .columnLabels=${columns}
-      .cellWidth=${cell} .cellHeight=${figure.inClass ? 34 : 28} .secret=${() => !figure.revealed} @cell-select=${open}></cf-matrix>
+      .cellWidth=${cell} .cellHeight=${figure.inClass ? figure.wall(34) : 28} .secret=${() => !figure.revealed} @cell-select=${open}></cf-matrix>
     <p class="readout">${figure.revealed ? (changes.length === 0 ? labels.neverOther : changes.map(({ said, layer, box }) => filled(labels.saysOther, { said: said.label, n: layer + 1, box })).join(' ')) : ''}</p>
     <p class="verdict">${labels.chooseCell}</p>`;
 }

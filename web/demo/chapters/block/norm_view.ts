@@ -27,7 +27,7 @@ function sizes(row: Float32Array): { mean: string; rms: string } {
 
 /** The width of a cell where both matrices, the divisors and their brackets stand beside each other. */
 const besides = (figure: FigureBlock, reading: Reading): number => {
-  const others = figure.inClass ? 240 : 190;
+  const others = figure.inClass ? figure.wall(240) : 190;
   return Math.max(1.5, Math.min(7, (roomFor(figure, reading) - others) / (2 * reading.shape.model)));
 };
 
@@ -41,7 +41,7 @@ export function normView(figure: FigureBlock, reading: Reading): TemplateResult 
   const scale = { dims: [shown, 1], data: rowsOf(reading, scaleHook).data };
   const range = `0, ${from}:${from + shown}`;
   const cell = figure.narrow ? cellFor(figure, reading, shape.model + 12) : besides(figure, reading);
-  const high = figure.inClass ? 26 : 18;
+  const high = figure.inClass ? figure.wall(26) : 18;
   const row = focus - from;
   const norms = plan.parts.filter(({ kind }) => kind === 'norm');
   const one = (values: Float32Array): { token: string; mean: string; rms: string } => ({
@@ -57,7 +57,7 @@ export function normView(figure: FigureBlock, reading: Reading): TemplateResult 
         <cf-matrix label="x" about=${labels.before} hue="stream" source="${block}.${before}[${range}]" .numbers=${input} .rowLabels=${rowNames(reading)} .cellWidth=${cell} .cellHeight=${high} .rails=${{ rows: [row] }} @cell-select=${pick}></cf-matrix>
         <p class="readout">${filled(labels.sizes, one(input.slice(row).data))}</p>
       </div>
-      <cf-matrix label="÷" about=${labels.scale} source="${scaleHook}[${range}]" .numbers=${scale} .cellWidth=${figure.inClass ? 88 : 48} .cellHeight=${high} .digits=${2} scale="plain"></cf-matrix>
+      <cf-matrix label="÷" about=${labels.scale} source="${scaleHook}[${range}]" .numbers=${scale} .cellWidth=${figure.inClass ? figure.wall(88) : 48} .cellHeight=${high} .digits=${2} scale="plain"></cf-matrix>
       <div>
         <cf-matrix label="x̂" about=${labels.after} hue="stream" source="${block}.${norm}[${range}]" .numbers=${output} .cellWidth=${cell} .cellHeight=${high} .rails=${{ rows: [row] }} @cell-select=${pick}></cf-matrix>
         <p class="readout">${filled(labels.sizes, one(output.slice(row).data))}</p>

@@ -35,16 +35,16 @@ export function orderView(figure: FigureBlock, { order, reading }: Data): Templa
       <p class="caption">${filled(labels.repeated, { n: repeats })}</p>
       ${figure.revealed ? chart(figure, order) : html`<p class="large-number">?</p>`}
       <cf-matrix label="|x|" about=${labels.lengthAfter} source="norm(block(block(…)))" .numbers=${{ dims: [2, repeats + 1], data: Float32Array.from([...lengths.post, ...lengths.pre]) }} .digits=${1} .secret=${(_: number, column: number) => !figure.revealed && column > 0}
-        .rowLabels=${[labels.post_, labels.pre_]} .columnLabels=${lengths.post.map((_, i) => String(i))} .cellWidth=${figure.narrow ? 0 : figure.inClass ? 60 : 36} .cellHeight=${figure.inClass ? 28 : 22}></cf-matrix>
+        .rowLabels=${[labels.post_, labels.pre_]} .columnLabels=${lengths.post.map((_, i) => String(i))} .cellWidth=${figure.narrow ? 0 : figure.inClass ? figure.wall(60) : 36} .cellHeight=${figure.inClass ? figure.wall(28) : 22}></cf-matrix>
     </div>
   </div>`;
 }
 
 function chart(figure: FigureBlock, { lengths }: Order): TemplateResult {
   const { labels } = figure.words;
-  const [room, height, left, bottom] = figure.inClass ? [560, 190, 6, 10] : [360, 120, 6, 10];
+  const [room, height, left, bottom] = figure.inClass ? [figure.wall(560), figure.wall(190), 6, 10] : [360, 120, 6, 10];
   const width = figure.narrow ? Math.min(room, figure.width) : room;
-  const names = figure.inClass ? 220 : 90;
+  const names = figure.inClass ? figure.wall(220) : 90;
   const most = Math.max(...lengths.post, ...lengths.pre);
   const point = (value: number, i: number): string =>
     `${left + (i * (width - left - names)) / repeats} ${height - bottom - (value / most) * (height - 30)}`;

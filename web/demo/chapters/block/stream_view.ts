@@ -36,7 +36,7 @@ export function streamView(figure: FigureBlock, reading: Reading): TemplateResul
     for (let i = 0; i < shown; i++) lengths[depth * shown + i] = lengthOf(tensor.slice(0, from + i).data);
   });
   const names = depths.map((depth) => nameOf(figure, depth));
-  const high = figure.inClass ? 26 : 20;
+  const high = figure.inClass ? figure.wall(26) : 20;
   const open = ({ detail }: CellEvent): void => {
     const depth = detail && depths[detail.row];
     if (depth) figure.choose({ l: String(depth.layer), box: depth.hook.split('.').at(-1), view: 'tensor' });
@@ -51,7 +51,7 @@ export function streamView(figure: FigureBlock, reading: Reading): TemplateResul
     <div>
       <p class="caption">${labels.lengths} <span class="muted">${windowNote(figure, reading)}</span></p>
       <cf-matrix label="|x|" about=${labels.lengthOfEach} hue="stream" source="norm(${reading.stack}.*.hook_resid_*[0, ${from}:${from + shown}])" .numbers=${{ dims: [depths.length, shown], data: lengths }} .digits=${1}
-        .columnLabels=${rowNames(reading)} .cellWidth=${figure.narrow ? 0 : figure.inClass ? 60 : lengthCell} .cellHeight=${high} .rails=${{ columns: [focus - from] }}
+        .columnLabels=${rowNames(reading)} .cellWidth=${figure.narrow ? 0 : figure.inClass ? figure.wall(60) : lengthCell} .cellHeight=${high} .rails=${{ columns: [focus - from] }}
         @cell-select=${({ detail }: CellEvent) => detail && figure.choose({ q: String(from + detail.column) })}></cf-matrix>
     </div>
   </div>`;

@@ -22,8 +22,8 @@ export const cellFor = (figure: FigureBlock, reading: Reading, columns: number, 
 
 /** The width for matrices to the right of the tokens' names, in CSS pixels. */
 export const roomFor = (figure: FigureBlock, reading: Reading): number => {
-  const [odds, names] = figure.inClass ? [470, 120] : [290, 70];
-  const beside = figure.width >= 1000 && figure.withOdds(reading) ? odds : 0;
+  const [odds, names] = figure.inClass ? [figure.wall(470), figure.wall(120)] : [290, 70];
+  const beside = (figure.inClass || figure.width >= 1000) && figure.withOdds(reading) ? odds : 0;
   return figure.width - (figure.narrow ? 0 : beside) - names;
 };
 
@@ -43,7 +43,7 @@ export function tensorView(figure: FigureBlock, reading: Reading): TemplateResul
   const column = within(figure.number('c'), shape.model);
   return html`<p class="caption">${nameOf(figure, reading, part)} <span class="muted">${windowNote(figure, reading)}</span></p>
     <cf-matrix label=${part.kind === 'stream' ? 'x' : part.kind === 'norm' ? 'x̂' : 'Δx'} about=${hook} hue="stream" source="${hook}[0, ${from}:${from + shown}]" .numbers=${rows}
-      .rowLabels=${rowNames(reading)} .cellWidth=${cellFor(figure, reading, shape.model)} .cellHeight=${figure.inClass ? 26 : 17} .selected=${{ row: focus - from, column }} .rails=${{ rows: [focus - from] }}
+      .rowLabels=${rowNames(reading)} .cellWidth=${cellFor(figure, reading, shape.model)} .cellHeight=${figure.inClass ? figure.wall(26) : 17} .selected=${{ row: focus - from, column }} .rails=${{ rows: [focus - from] }}
       @cell-select=${(event: CellEvent) => event.detail && figure.choose({ q: String(from + event.detail.row), c: String(event.detail.column) })}></cf-matrix>
     <p class="readout">${filled(labels.tensorRead, { token: tokens[focus]?.label ?? '', n: column + 1, value: four(row.data[column] ?? 0), length: two(lengthOf(row.data)), width: shape.model })}</p>`;
 }

@@ -21,8 +21,8 @@ export const readoutStyles = css`
   .corner { font-size: max(13.5px, var(--cf-min-font-size)); font-variant-numeric: tabular-nums; line-height: 1.3; }
   .corner h2 { margin: 0 0 6px; font: max(18px, var(--cf-min-font-size)) / 1.2 var(--cf-serif); font-weight: 400; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
   .large .corner { line-height: 1.15; }
-  .large .corner .terms { grid-template-columns: minmax(44px, max-content) repeat(4, max-content) minmax(0, 1fr); }
-  .large .corner .terms.five { grid-template-columns: minmax(44px, max-content) repeat(3, max-content) minmax(0, 1fr); } .large .corner h2 { font-size: 26px; }
+  .large .corner .terms { grid-template-columns: minmax(calc(44px * var(--wall)), max-content) repeat(4, max-content) minmax(0, 1fr); }
+  .large .corner .terms.five { grid-template-columns: minmax(calc(44px * var(--wall)), max-content) repeat(3, max-content) minmax(0, 1fr); } .large .corner h2 { font-size: calc(26px * var(--wall)); }
   .terms { display: grid; grid-template-columns: auto repeat(4, max-content) minmax(30px, 1fr); column-gap: 0.4em; align-items: center; }
   .terms.five { grid-template-columns: auto max-content max-content max-content minmax(30px, 1fr); }
   .term { display: grid; grid-template-columns: subgrid; grid-column: 1 / -1; align-items: center; height: var(--row); border-radius: 4px; }

@@ -4,6 +4,7 @@
 import { attention_pooling, scaled_dot_product_attention, Tensor } from 'clearformer';
 import { type Cell, decimals, short } from 'clearformer/elements';
 import { css, html, type TemplateResult } from 'lit';
+import { onWall } from '../../book/class_mode.js';
 import { grouped } from '../../book/grouped.js';
 import { normal } from '../../book/random.js';
 import type { Float } from './head_numbers.js';
@@ -85,7 +86,7 @@ export const rootStyles = css`
   .root-view .all { grid-column: 1 / -1; }
   .root-view .slider { grid-column: 1 / -1; justify-content: center; font-size: max(17px, var(--cf-min-font-size)); }
   .root-view .slider input { width: min(420px, 50vw); }
-  .large .root-view { max-width: 1240px; gap: 4px 48px; } .large .root-view h2 { font-size: 27px; }
+  .large .root-view { max-width: calc(1240px * var(--wall)); gap: 4px calc(48px * var(--wall)); } .large .root-view h2 { font-size: calc(27px * var(--wall)); }
   @media (max-width: 700px) { .root-view { gap: 8px 14px; } .root-view h2 { font-size: 16px; } .root-view .readout { font-size: 13px; } }
 `;
 
@@ -113,7 +114,7 @@ export function rootView({ data, labels, width, large, hiding, choose }: RootReq
   const at = Math.max(0, sizes.indexOf(d as (typeof sizes)[number]));
   const now = spreads[at];
   const narrow = width < 700;
-  const cell = narrow ? Math.floor((width - 60) / 2 / shownKeys) : large ? 46 : 32;
+  const cell = narrow ? Math.floor((width - 60) / 2 / shownKeys) : large ? onWall(46) : 32;
   const side = (
     title: TemplateResult,
     numbers: Float,
@@ -122,7 +123,7 @@ export function rootView({ data, labels, width, large, hiding, choose }: RootReq
     peak: number,
   ): TemplateResult => html`<div>
     <h2>${title}</h2>
-    <cf-matrix label="A" about=${narrow ? '' : labels.aboutA} scale="weights" .numbers=${numbers} source=${source} .cellWidth=${cell} .cellHeight=${narrow ? 13 : large ? 30 : 24} .secret=${hiding ? () => true : undefined}></cf-matrix>
+    <cf-matrix label="A" about=${narrow ? '' : labels.aboutA} scale="weights" .numbers=${numbers} source=${source} .cellWidth=${cell} .cellHeight=${narrow ? 13 : large ? onWall(30) : 24} .secret=${hiding ? () => true : undefined}></cf-matrix>
     <p class="readout">${labels.variance} <b>${hiding ? '?' : decimals(spread, 2)}</b> · ${labels.peak} <b>${hiding ? '?' : decimals(peak, 2)}</b></p>
   </div>`;
   const pooled = `q, k ~ N(0, 1), d = ${d}`;
@@ -144,9 +145,9 @@ function table(
   const rows = narrow
     ? ['σ²', 'σ² ÷ √d', 'max', 'max ÷ √d']
     : [labels.rowVariance, labels.rowScaledVariance, labels.rowPeak, labels.rowScaledPeak];
-  const cell = narrow ? Math.floor((width - 110) / sizes.length) : large ? 96 : 60;
+  const cell = narrow ? Math.floor((width - 110) / sizes.length) : large ? onWall(96) : 60;
   return html`<div class="all"><cf-matrix scale="plain" caption="none" digits=${narrow ? 'auto' : 2} label=${labels.spread} .numbers=${spreadRows(spreads)} .rowLabels=${rows} .columnLabels=${sizes.map(String)}
-    source="variance(q · k), variance(q · k / √d), mean(max(weights)), mean(max(scaled weights)) for d = 4 … 1024" .cellWidth=${cell} .cellHeight=${large ? 30 : 24} .rails=${{ columns: [at], columnHue: 'accent' }}
+    source="variance(q · k), variance(q · k / √d), mean(max(weights)), mean(max(scaled weights)) for d = 4 … 1024" .cellWidth=${cell} .cellHeight=${large ? onWall(30) : 24} .rails=${{ columns: [at], columnHue: 'accent' }}
     @cell-select=${({ detail }: CustomEvent<Cell>) => choose(sizes[detail.column] ?? 64, 'choose')}></cf-matrix></div>`;
 }
 

@@ -101,7 +101,7 @@ export const scoresStyles = css`
   .scores-view h2 { font: 600 max(18px, var(--cf-min-font-size)) var(--cf-serif); margin: 0; } .scores-view .form { font: italic max(17px, var(--cf-min-font-size)) var(--cf-serif); min-height: 28px; white-space: nowrap; }
   .scores-view .readout { font-size: max(14px, var(--cf-min-font-size)); }
   .scores-tools { display: flex; gap: 8px 26px; flex-wrap: wrap; justify-content: center; margin: 4px 0 14px; align-items: center; }
-  @media (max-width: 1100px) { .scores-view { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
+  @media (max-width: 1100px) { :not(.large) > .scores-view { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
   @media (max-width: 700px) { .scores-view { grid-template-columns: minmax(0, 1fr); gap: 4px; } .scores-view .form { display: none; } .scores-view { gap: 0; } .scores-view h2 { font-size: 14px; line-height: 1.2; } .scores-view .readout { font-size: 12px; line-height: 1.2; } .scores-view > :first-child .readout { display: none; } .scores-tools { font-size: 14px; margin: 0; gap: 0 14px; } }
 `;
 
@@ -135,7 +135,7 @@ export function scoresView({
   choose,
 }: ScoresView): TemplateResult {
   const narrow = width < 700;
-  const columns = width < 1060 ? 2 : 4;
+  const columns = large || width >= 1060 ? 4 : 2;
   const keys = head.keys.length;
   const most = Math.min(keys, large ? 8 : 12);
   const from = Math.max(0, Math.min(keys - most, head.focus - Math.floor(most * 0.7)));

@@ -25,7 +25,7 @@ export function findView(figure: FigureHeads, { reading, habits }: Data): Templa
   const grid = (one: HeadKind): TemplateResult => html`<div>
     <p class="caption"><button type="button" class="name" aria-pressed=${one === kind} @click=${() => figure.choose({ kind: one })}>${labels[one]}</button></p>
     <cf-matrix scale="weights" label=${labels.score} about=${labels[`${one}_about`] ?? ''} source="detectHeads(model).scores.${one}" .numbers=${habits.scores[one]}
-      .rowLabels=${rowNames(figure, reading)} .columnLabels=${columnNames(reading)} .cellWidth=${figure.narrow ? 0 : figure.inClass ? 44 : 36} .cellHeight=${figure.inClass ? 26 : 21}
+      .rowLabels=${rowNames(figure, reading)} .columnLabels=${columnNames(reading)} .cellWidth=${figure.narrow ? 0 : figure.inClass ? figure.wall(44) : 36} .cellHeight=${figure.inClass ? figure.wall(26) : 21}
       .selected=${one === kind ? best[0] && { row: best[0].layer, column: best[0].head } : undefined}
       @cell-select=${(event: CellEvent) => event.detail && figure.open(event.detail.row, event.detail.column)}></cf-matrix>
   </div>`;
@@ -62,7 +62,7 @@ export function needView(figure: FigureHeads, { reading, need }: Data): Template
     <div>
       <p class="caption">${filled(labels.needs, { best: need.best.label, second: need.second.label, base: two(baseline) })}</p>
       <cf-matrix label="Δ" about=${labels.without} source="ablateHeads(model, inputs, { metric: logitDifference(${need.best.id}, ${need.second.id}), op: 'zero' }).changes" .numbers=${changes} .digits=${2}
-        .rowLabels=${rowNames(figure, reading)} .columnLabels=${columnNames(reading)} .cellWidth=${figure.narrow ? 0 : figure.inClass ? 80 : 62} .cellHeight=${figure.inClass ? 40 : 38} .secret=${() => !figure.revealed}
+        .rowLabels=${rowNames(figure, reading)} .columnLabels=${columnNames(reading)} .cellWidth=${figure.narrow ? 0 : figure.inClass ? figure.wall(80) : 62} .cellHeight=${figure.inClass ? figure.wall(40) : 38} .secret=${() => !figure.revealed}
         @cell-select=${(event: CellEvent) => event.detail && silence(figure, reading, event.detail.row, event.detail.column)}></cf-matrix>
       <p class="said">${labels.silenceHint}</p>
       ${

@@ -11,7 +11,7 @@ export const headStyles = css`
   .h5 { --head: light-dark(oklch(0.5 0.14 260), oklch(0.74 0.12 260)); }
   .h6 { --head: light-dark(oklch(0.5 0.16 305), oklch(0.76 0.12 305)); }
   .h7 { --head: light-dark(oklch(0.52 0.16 350), oklch(0.76 0.13 350)); }
-  .all { min-width: 0; min-height: 590px; container-type: inline-size; }
+  .all { min-width: 0; min-height: calc(590px * var(--wall)); container-type: inline-size; }
   .controls { gap: 6px 22px; margin-bottom: 10px; }
   .with-odds { display: grid; grid-template-columns: minmax(0, 1fr) 262px; gap: 24px; align-items: start; }
   .heads { display: grid; gap: 6px 14px; grid-template-columns: repeat(var(--columns), minmax(0, 1fr)); }
@@ -41,15 +41,15 @@ export const headStyles = css`
   .tall span { border-left: 3px solid var(--head); color: var(--head); padding-left: 4px; display: grid; align-items: center; overflow: hidden; flex: none; }
   .ranked { list-style: none; margin: 0; padding: 0; }
   .grids { display: flex; gap: 18px 40px; flex-wrap: wrap; }
-  .large .with-odds.maps { grid-template-columns: minmax(0, 1fr) 520px; gap: 4px 40px; }
+  .large .with-odds.maps { grid-template-columns: minmax(0, 1fr) calc(520px * var(--wall)); gap: 4px calc(40px * var(--wall)); }
   .large .maps > div:first-child { display: contents; }
   .large .maps .heads { grid-column: 1 / -1; }
   .large .maps .lower { margin: 0; }
   .large .maps .said { display: none; }
-  .large .with-odds { grid-template-columns: minmax(0, 1fr) 340px; }
+  .large .with-odds { grid-template-columns: minmax(0, 1fr) calc(340px * var(--wall)); }
   .large .with-odds.spare { grid-template-columns: minmax(0, 1fr); }
-  .large .grids { gap: 4px 30px; }
-  .large .said { min-height: 34px; }
+  .large .grids { gap: 4px calc(30px * var(--wall)); }
+  .large .said { min-height: calc(34px * var(--wall)); }
   .large .names span:not(.here) { visibility: hidden; }
   .large .odds .readout, .large .odds .verdict { display: none; }
   .large .habit { line-height: 1.1; min-height: 2.2em; }

@@ -30,7 +30,7 @@ export function joinView(figure: FigureHeads, { reading, mixing }: Data): Templa
   const row = focus - from;
   const column = within(figure.number('c'), model);
   const cell = pairCell(figure.width, Math.max(model, heads * width));
-  const [low, high] = figure.inClass ? [3, 12] : [Math.max(2, Math.min(4, 256 / (heads * width))), 15];
+  const [low, high] = figure.inClass ? [3, figure.wall(12)] : [Math.max(2, Math.min(4, 256 / (heads * width))), 15];
   const names = reading.tokens.slice(from, from + shown).map(({ label }) => label);
   const chosen = { row, column };
   return html`<div class="product">

@@ -107,7 +107,7 @@ function rows(figure: FigureHeads, reading: Reading): TemplateResult {
     <p class="caption">${filled(labels.whom, { token: tokens[focus]?.label ?? '' })} <span class="muted">${part}</span></p>
     <cf-matrix scale="weights" label="A" about=${labels.weightsOf} source="${stack}.${layer}.attn.hook_pattern[0, :, ${focus}, ${from}:${from + shown}]"
       .numbers=${{ dims: [heads, shown], data }} .rowLabels=${reading.patterns.map((_, head) => filled(labels.head, { head: head + 1 }))} .columnLabels=${names}
-      .cellWidth=${figure.narrow ? 0 : figure.inClass ? 60 : 38} .cellHeight=${figure.narrow ? 17 : figure.inClass ? 26 : 20}
+      .cellWidth=${figure.narrow ? 0 : figure.inClass ? figure.wall(60) : 38} .cellHeight=${figure.narrow ? 17 : figure.inClass ? figure.wall(26) : 20}
       .rails=${{ rows: [figure.headOf(reading)] }}
       @cell-select=${(event: CellEvent) => event.detail && figure.choose({ h: String(event.detail.row) })}></cf-matrix>
   </div>`;

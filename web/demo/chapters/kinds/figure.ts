@@ -73,11 +73,11 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
       td.no { color: var(--cf-muted); font: max(14.5px, var(--cf-min-font-size)) / 1.5 var(--cf-sans); }
       .told { color: var(--cf-wrong); font-size: max(14px, var(--cf-min-font-size)); margin: 0 0 10px; }
       .large .given, .large .kind code { display: none; }
-      .large td, .large th { padding: 5px 18px 5px 0; line-height: 1.25; } .large tbody th { width: 190px; }
+      .large td, .large th { padding: 5px 18px 5px 0; line-height: 1.25; } .large tbody th { width: calc(190px * var(--wall)); }
       .large .heads { margin-top: 0; } .large .pair { gap: 0 18px; } .large .kind > p { margin: 0; } .large .kind .answer { margin: 6px 0 0; } .large .pair + .answer { margin: 0; } .large .bars p { min-height: 0; }
-      .large .three { gap: 30px; } .large .maps { gap: 20px; grid-template-columns: minmax(0, 1fr) minmax(0, 0.9fr) minmax(0, 2fr); } .large .maps.one { grid-template-columns: minmax(0, 1fr); } .large .one .off { display: none; }
-      .large .one .kind:not(.off) { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0 60px; align-items: center; } .large .one h2, .large .one .kind > p:not(.answer) { grid-column: 1 / -1; } .large .one .answer { font-size: 34px; }
-      .large .words button { font-size: 38px; }
+      .large .three { gap: calc(30px * var(--wall)); } .large .maps { gap: calc(20px * var(--wall)); grid-template-columns: minmax(0, 1fr) minmax(0, 0.9fr) minmax(0, 2fr); } .large .maps.one { grid-template-columns: minmax(0, 1fr); } .large .one .off { display: none; }
+      .large .one .kind:not(.off) { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0 calc(60px * var(--wall)); align-items: center; } .large .one h2, .large .one .kind > p:not(.answer) { grid-column: 1 / -1; } .large .one .answer { font-size: calc(34px * var(--wall)); }
+      .large .words button { font-size: calc(38px * var(--wall)); }
       @media (max-width: 1100px) {
         .three.maps { gap: 18px; grid-template-columns: minmax(0, 1fr) minmax(0, 0.8fr) minmax(0, 1.9fr); }
         .pair { gap: 8px; }
@@ -243,7 +243,7 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
   }
 
   #cell(): Cell {
-    if (this.#alone) return { width: 60, height: 34 };
+    if (this.#alone) return { width: this.wall(60), height: this.wall(34) };
     return { width: 0, height: 24 }; // 0: fits
   }
 
@@ -252,13 +252,13 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
    * and the end of the last column's name.
    */
   #smallCell(begun: readonly string[], reads: readonly string[], writes: readonly string[]): Cell {
-    if (this.#alone) return { width: 46, height: 27 };
+    if (this.#alone) return { width: this.wall(46), height: this.wall(27) };
     const columns = begun.length + reads.length;
     const widest = (names: readonly string[]): number => Math.max(0, ...textWidths(names, this.textSize(14.5)));
     const others = widest(begun) + widest([...reads, ...writes]) + 0.57 * widest(reads.slice(-1)) + 75;
     const share = this.inClass ? (this.width - 40) * (2 / 3.9) : (this.width - 72) * (1.4 / 3.2);
     const room = innerWidth <= 900 ? Number.POSITIVE_INFINITY : share - others;
-    return { width: Math.max(6, Math.min(22, room / columns)), height: this.inClass ? 16 : 18 };
+    return { width: Math.max(6, Math.min(22, room / columns)), height: this.inClass ? this.wall(16) : 18 };
   }
 
   #note({ count, of }: Window): TemplateResult | typeof nothing {

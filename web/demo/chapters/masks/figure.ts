@@ -47,7 +47,7 @@ class FigureMasks extends MeasuredFigure<Shown, typeof words> {
       .libraries { display: grid; grid-template-columns: minmax(0, 1fr); gap: 18px; } .libraries.two { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 16px 30px; }
       .library h3 { font: 600 max(18px, var(--cf-min-font-size)) var(--cf-serif); margin: 0; } .library h3 wbr { display: none; } .library p { font-size: max(14px, var(--cf-min-font-size)); margin: 0 0 4px; } .library .code { overflow-wrap: anywhere; margin-top: 4px; }
       .call { margin-top: 6px; color: var(--cf-muted); }
-      .note { color: var(--cf-muted); font-size: max(13px, var(--cf-min-font-size)); } .large .odds .serif { font-size: 28px; } .large .presets { margin: 0; } .large .controls { min-height: 0; margin: 6px 0 0; } .large .libraries { gap: 8px; } .large .libraries.two { gap: 8px 30px; }
+      .note { color: var(--cf-muted); font-size: max(13px, var(--cf-min-font-size)); } .large .odds .serif { font-size: calc(28px * var(--wall)); } .large .presets { margin: 0; } .large .controls { min-height: 0; margin: 6px 0 0; } .large .libraries { gap: 8px; } .large .libraries.two { gap: 8px calc(30px * var(--wall)); }
       @media (max-width: 900px) { .presets { flex-wrap: nowrap; overflow-x: auto; } .presets .chip { white-space: nowrap; } .controls { margin-bottom: 2px; } }
       @container (max-width: 640px) { .two-up, .pairs { grid-template-columns: max-content; gap: 2px; } .libraries.two { gap: 8px 12px; } .two .library:nth-child(n + 3) { grid-column: 1 / -1; } .library p.muted, .library .code { display: none; } .two .library h3 { font-size: 13px; overflow-wrap: anywhere; } .library h3 wbr { display: initial; } .two .library p { font-size: 12px; margin: 0; } .two .library p.muted { display: block; } .odds { margin-top: 4px; font-size: 14px; } }
     `,
@@ -155,7 +155,7 @@ class FigureMasks extends MeasuredFigure<Shown, typeof words> {
     const beside = narrow ? 84 : 60 + 45 * across;
     const width = (this.width - beside) / (count * (narrow ? 1 : across));
     const height = (room - others) / (count * down);
-    const [widest, highest] = this.inClass ? [62, 34] : [30, 27];
+    const [widest, highest] = this.inClass ? [this.wall(62), this.wall(34)] : [30, 27];
     return { width: Math.max(10, Math.min(widest, width)), height: Math.max(12, Math.min(highest, height)) };
   }
 
@@ -245,7 +245,7 @@ class FigureMasks extends MeasuredFigure<Shown, typeof words> {
     if (empty) return emptyView({ ...context, cell: this.#cell(mask, 1, 1, 150) }, empty);
     if (wrong)
       return mistakeView(
-        { ...context, cell: this.#cell(mask, 2, this.width <= 640 ? 1 : 2, this.inClass ? 176 : 210) },
+        { ...context, cell: this.#cell(mask, 2, this.width <= 640 ? 1 : 2, this.inClass ? this.wall(176) : 210) },
         wrong,
       );
     return libraries ? librariesView({ ...context, cell: this.#cell(mask, 2, 1, 380) }, libraries) : html``;

@@ -37,8 +37,8 @@ class FigureNext extends Figure<Reading, typeof words> {
       .toc li { display: grid; grid-template-columns: 34px 1fr; padding: 7px 0; break-inside: avoid; }
       .toc i { font: max(14px, var(--cf-min-font-size)) / max(24px, 1.71 * var(--cf-min-font-size)) var(--cf-sans); color: var(--cf-muted); font-variant-numeric: tabular-nums; }
       .toc a { color: inherit; text-underline-offset: 4px; text-decoration-thickness: 1px; }
-      .toc span { color: var(--cf-muted); font: max(14px, var(--cf-min-font-size)) / 1.4 var(--cf-sans); display: block; } :host(.large) .text { font-size: 38px; margin: 30px 0 34px; }
-      :host(.large) .screen { grid-template-columns: minmax(0, 32fr) minmax(0, 52fr); gap: 48px; min-height: calc(100vh - var(--bar) - 16px); }
+      .toc span { color: var(--cf-muted); font: max(14px, var(--cf-min-font-size)) / 1.4 var(--cf-sans); display: block; } :host(.large) .text { font-size: calc(38px * var(--wall)); margin: calc(30px * var(--wall)) 0 calc(34px * var(--wall)); }
+      :host(.large) .screen { grid-template-columns: minmax(0, 32fr) minmax(0, 52fr); gap: calc(48px * var(--wall)); min-height: calc(100vh - var(--bar) - 16px); }
       :host(.large) .links, :host(.large) .toc { display: none; }
       @media (max-width: 900px) {
         .screen { display: block; }

@@ -24,7 +24,7 @@ export function beamsView(figure: FigureSaying, { beams, prompt }: Data): Templa
         <cf-bars readonly source="exp(generate_stream({ num_beams: ${figure.beamWidth} }).beam_scores)" label=${labels.sentences} .items=${items}></cf-bars>
         <p class="verdict">${filled(labels.bestBeam, { share: percent(Math.exp(beams.texts[0]?.score ?? 0)) })}</p>
       </div>
-      <cf-matrix label="Σ log p" about=${labels.beamScores} source="generate_stream({ num_beams: ${figure.beamWidth} }).beam_scores" .numbers=${beams.scores} .digits=${2} .rowLabels=${rows} .columnLabels=${columns} .cellWidth=${figure.narrow ? 0 : figure.inClass ? 88 : 62} .cellHeight=${figure.inClass ? 28 : 22}></cf-matrix>
+      <cf-matrix label="Σ log p" about=${labels.beamScores} source="generate_stream({ num_beams: ${figure.beamWidth} }).beam_scores" .numbers=${beams.scores} .digits=${2} .rowLabels=${rows} .columnLabels=${columns} .cellWidth=${figure.narrow ? 0 : figure.inClass ? figure.wall(88) : 62} .cellHeight=${figure.inClass ? figure.wall(28) : 22}></cf-matrix>
     </div>`;
 }
 
@@ -37,7 +37,7 @@ function sharedFront([first = '', ...others]: readonly string[]): number {
 
 function tree(figure: FigureSaying, { nodes }: Beams, root: string): TemplateResult {
   const width = Math.max(640, figure.width || 900);
-  const [slot, row] = [(width - 90) / steps, figure.inClass ? 76 : 52];
+  const [slot, row] = [(width - 90) / steps, figure.inClass ? figure.wall(76) : 52];
   const below = figure.textSize(14) + 5; // of the score under its token
   const height = figure.beamWidth * row + 10;
   const x = (step: number): number => 44 + (step + 1) * slot - slot * 0.42;

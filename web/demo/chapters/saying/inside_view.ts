@@ -64,14 +64,14 @@ export function whoView(figure: FigureSaying, { attribution }: Data): TemplateRe
         step: undefined,
       });
   };
-  const height = figure.inClass ? 42 : 34;
+  const height = figure.inClass ? figure.wall(42) : 34;
   const secret = (): boolean => !figure.revealed;
   return html`<div class="with-side">
     <div>
       <p class="caption">${filled(labels.whoCaption, { answer: answer.label, other: other.label, lead: two(lead) })}</p>
       <div class="grids">
-        <cf-matrix label="Δ" about=${labels.heads} source=${call} .numbers=${heads} .bound=${bound} .digits=${2} .rowLabels=${rows} .columnLabels=${columns} .cellWidth=${figure.narrow ? 0 : figure.inClass ? 78 : 54} .cellHeight=${height} .secret=${secret} @cell-select=${open}></cf-matrix>
-        <cf-matrix label="Δ" caption=${figure.inClass ? 'none' : 'below'} about=${labels.networks} source="${call} of mlp_out" .numbers=${networks} .bound=${bound} .digits=${2} .columnLabels=${[labels.network]} .cellWidth=${figure.inClass ? 112 : 72} .cellHeight=${height} .secret=${secret}></cf-matrix>
+        <cf-matrix label="Δ" about=${labels.heads} source=${call} .numbers=${heads} .bound=${bound} .digits=${2} .rowLabels=${rows} .columnLabels=${columns} .cellWidth=${figure.narrow ? 0 : figure.inClass ? figure.wall(78) : 54} .cellHeight=${height} .secret=${secret} @cell-select=${open}></cf-matrix>
+        <cf-matrix label="Δ" caption=${figure.inClass ? 'none' : 'below'} about=${labels.networks} source="${call} of mlp_out" .numbers=${networks} .bound=${bound} .digits=${2} .columnLabels=${[labels.network]} .cellWidth=${figure.inClass ? figure.wall(112) : 72} .cellHeight=${height} .secret=${secret}></cf-matrix>
       </div>
       <p class="verdict">${labels.opensHead}</p>
     </div>

@@ -31,8 +31,8 @@ export function oddsView(figure: FigureSaying, data: Data): TemplateResult {
   const chosen =
     ids.includes(figure.number('id')) && figure.value('id') !== '' ? figure.number('id') : (odds.ranked[0] ?? 0);
   const column = ids.indexOf(chosen);
-  const [beside, names] = figure.inClass ? [400, 180] : [320, 110];
-  const side = figure.width >= 1000 ? beside : 0;
+  const [beside, names] = figure.inClass ? [figure.wall(400), figure.wall(180)] : [320, 110];
+  const side = figure.inClass || figure.width >= 1000 ? beside : 0;
   const cell = Math.max(0.3, ((figure.width || 900) - side - names) / ids.length);
   const pick = ({ detail }: CellEvent): void => {
     if (detail) figure.choose({ id: String(ids[detail.column]) });
@@ -47,9 +47,9 @@ export function oddsView(figure: FigureSaying, data: Data): TemplateResult {
         ${figure.inClass ? '' : html`<span class="readout">${filled(labels.vocabulary, { n: odds.logits.size })}${odds.logits.size > ids.length ? ` ${filled(labels.cutVocabulary, { n: ids.length })}` : ''}</span>`}</div>
       ${projection(figure, odds, { ids, column, cell, pick })}
       <div class="stages">
-        <cf-matrix caption="none" label="p" about=${labels.stages} scale="weights" source="softmax(generate({ output_scores }).scores[0])" .numbers=${stack(odds.stages, ids)} .cellWidth=${cell} .cellHeight=${figure.inClass ? 24 : 17} .rails=${{ columns: [column] }}
+        <cf-matrix caption="none" label="p" about=${labels.stages} scale="weights" source="softmax(generate({ output_scores }).scores[0])" .numbers=${stack(odds.stages, ids)} .cellWidth=${cell} .cellHeight=${figure.inClass ? figure.wall(24) : 17} .rails=${{ columns: [column] }}
           .secret=${(stage: number) => stage > 0 && !figure.revealed} @cell-select=${pick}></cf-matrix>
-        <div class="stage-names" ${vars({ '--row': `${figure.inClass ? 24 : 17}px` })}>${odds.stages.map(({ id }) => html`<span>${labels[`stage_${id}`]}</span>`)}</div>
+        <div class="stage-names" ${vars({ '--row': `${figure.inClass ? figure.wall(24) : 17}px` })}>${odds.stages.map(({ id }) => html`<span>${labels[`stage_${id}`]}</span>`)}</div>
       </div>
       ${chart(figure, data)}
     </div>
@@ -146,11 +146,14 @@ function countBeside(widths: readonly number[], width: number): number {
 /** The most probable tokens: the model's probability as an outline, and that after the settings. */
 function chart(figure: FigureSaying, { odds, prompt }: Data): TemplateResult {
   const { labels } = figure.words;
-  const width = Math.max(280, (figure.width || 900) - (figure.width >= 1000 ? (figure.inClass ? 410 : 345) : 0));
+  const width = Math.max(
+    280,
+    (figure.width || 900) - (figure.inClass ? figure.wall(410) : figure.width >= 1000 ? 345 : 0),
+  );
   const most = odds.ranked.slice(0, figure.narrow ? 10 : figure.inClass ? 13 : 22);
   const names = most.map((id) => pieceOf(prompt.shelved, id).label);
   const count = countBeside(textWidths(names, figure.textSize(14.5)), width);
-  const [height, base] = figure.inClass ? [170, 134] : [150, 122];
+  const [height, base] = figure.inClass ? [figure.wall(170), figure.wall(134)] : [150, 122];
   const slot = width / count;
   const [model, , , last] = odds.stages;
   const ids = most.slice(0, count);

@@ -3,7 +3,7 @@
 import { css } from 'lit';
 
 export const sayingStyles = css`
-  .all { min-height: 600px; }
+  .all { min-height: calc(600px * var(--wall)); }
   .text { font: 24px/1.35 var(--cf-serif); letter-spacing: -0.01em; white-space: pre-wrap; overflow-wrap: anywhere; margin: 0 0 8px; }
   .text .new { background: var(--cf-accent-soft); border-radius: 5px; padding: 1px 3px; cursor: pointer; border: 0; font: inherit; letter-spacing: inherit; white-space: pre-wrap; }
   .text .cut { font: max(14px, var(--cf-min-font-size)) var(--cf-sans); color: var(--cf-muted); }
@@ -54,12 +54,12 @@ export const sayingStyles = css`
   svg .node.best { font-weight: 600; }
   .grids { display: flex; gap: 18px 30px; flex-wrap: wrap; align-items: flex-start; }
   .big { font: 600 44px/1.2 var(--cf-serif); }
-  .large .text { font-size: 34px; }
-  .large .with-side { grid-template-columns: minmax(0, 1fr) 380px; }
+  .large .text { font-size: calc(34px * var(--wall)); }
+  .large .with-side { grid-template-columns: minmax(0, 1fr) calc(380px * var(--wall)); }
   .large .draws > .counts { max-width: none; }
-  .large .draws > .wide-bars { flex: 1 1 700px; max-width: 840px; }
+  .large .draws > .wide-bars { flex: 1 1 calc(700px * var(--wall)); max-width: calc(840px * var(--wall)); }
   .large .controls { margin-bottom: 10px; }
-  .large .caption { font-size: 25px; }
+  .large .caption { font-size: calc(25px * var(--wall)); }
   .large .side .verdict { display: none; } .large .readout td { white-space: nowrap; padding-right: 2px; }
   @media (max-width: 1000px) {
     .all { min-height: 0; }

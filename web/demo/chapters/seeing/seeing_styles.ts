@@ -12,7 +12,7 @@ export const seeingStyles = css`
   .answer b { font-weight: 600; font-size: 27px; }
   .answer .number { font: max(15px, var(--cf-min-font-size)) var(--cf-sans); margin-left: 6px; }
   .secret { color: var(--cf-muted); }
-  .stage { margin-top: 26px; min-height: 220px; }
+  .stage { margin-top: 26px; min-height: calc(220px * var(--wall)); }
   .row { display: flex; gap: 12px 30px; flex-wrap: wrap; align-items: center; }
   .line { display: flex; gap: 10px 16px; align-items: center; }
   .sign { font: max(22px, var(--cf-min-font-size)) var(--cf-serif); color: var(--cf-muted); }
@@ -42,24 +42,24 @@ export const seeingStyles = css`
   .square-tiles { width: min(100%, 330px); }
   .meter { font: max(17px, var(--cf-min-font-size)) var(--cf-serif); }
   .meter b { font: 600 max(22px, var(--cf-min-font-size)) var(--cf-sans); font-variant-numeric: tabular-nums; }
-  .large .answer { font-size: 30px; margin: 0 0 0 6px; }
-  .large .answer b { font-size: 44px; }
+  .large .answer { font-size: calc(30px * var(--wall)); margin: 0 0 0 6px; }
+  .large .answer b { font-size: calc(44px * var(--wall)); }
   .large .note { display: none; } /* the caption says it */
-  .large { display: grid; grid-template-columns: 356px minmax(0, 1fr); gap: 40px; align-items: start; }
+  .large { display: grid; grid-template-columns: calc(356px * var(--wall)) minmax(0, 1fr); gap: calc(40px * var(--wall)); align-items: start; }
   .large .top { grid-template-columns: minmax(0, 1fr); gap: 4px; }
-  .large .see { width: 250px; }
+  .large .see { width: calc(250px * var(--wall)); }
   .large .stage { margin: 0; }
-  .large .beside { grid-template-columns: minmax(0, 1.3fr) minmax(430px, 1fr); }
-  .large .heads { grid-template-columns: auto repeat(var(--heads), minmax(0, 80px)); gap: 6px; }
+  .large .beside { grid-template-columns: minmax(0, 1.3fr) minmax(calc(430px * var(--wall)), 1fr); }
+  .large .heads { grid-template-columns: auto repeat(var(--heads), minmax(0, calc(80px * var(--wall)))); gap: 6px; }
   .large.view-heads .beside { grid-template-columns: max-content minmax(0, 1fr); }
   .large.view-picture, .large.view-hide, .large.view-order { display: block; }
-  .large.view-picture .top, .large.view-hide .top, .large.view-order .top { grid-template-columns: 440px minmax(0, 1fr); gap: 60px; margin-bottom: 14px; }
-  .large.view-picture .see, .large.view-hide .see, .large.view-order .see { width: 440px; }
-  .large.own .answer b { font-size: 30px; }
-  .large.own.view-picture .see, .large.own.view-hide .see, .large.own.view-order .see { width: 380px; }
-  .large .rollouts { grid-template-columns: repeat(4, minmax(0, 220px)); }
-  .large .samples button { width: 62px; height: 62px; }
-  .large .square-tiles { width: min(100%, 400px); }
+  .large.view-picture .top, .large.view-hide .top, .large.view-order .top { grid-template-columns: calc(440px * var(--wall)) minmax(0, 1fr); gap: calc(60px * var(--wall)); margin-bottom: 14px; }
+  .large.view-picture .see, .large.view-hide .see, .large.view-order .see { width: calc(440px * var(--wall)); }
+  .large.own .answer b { font-size: calc(30px * var(--wall)); }
+  .large.own.view-picture .see, .large.own.view-hide .see, .large.own.view-order .see { width: calc(380px * var(--wall)); }
+  .large .rollouts { grid-template-columns: repeat(4, minmax(0, calc(220px * var(--wall)))); }
+  .large .samples button { width: calc(62px * var(--wall)); height: calc(62px * var(--wall)); }
+  .large .square-tiles { width: min(100%, calc(400px * var(--wall))); }
   @media (max-width: 900px) {
     .top { grid-template-columns: minmax(0, 38%) minmax(0, 1fr); gap: 16px; }
     .view-picture .top, .view-hide .top, .view-order .top { grid-template-columns: minmax(0, 48%) minmax(0, 1fr); }

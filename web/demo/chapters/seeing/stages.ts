@@ -130,13 +130,13 @@ const patches: Stage = (figure, seen) => {
   const { shape } = seen;
   const large = figure.inClass;
   const bound = pixelBound(seen);
-  const cell = cellsOf(shape, large ? 80 : 38, large ? 40 : 30);
+  const cell = cellsOf(shape, large ? figure.wall(80) : 38, large ? figure.wall(40) : 30);
   const row = patchRow(seen, place);
-  const room = (figure.width - (large ? 416 : 20)) / row.numbers.data.length; // beside the picture, between brackets
+  const room = (figure.width - (large ? figure.wall(416) : 20)) / row.numbers.data.length; // beside the picture, between brackets
   return html`<div class="row">
       <cf-matrix .numbers=${patchAt(seen, place)} source=${patchSource(shape, place)} label="x" about=${figure.placeName(place)} hue="stream" .bound=${bound} digits="2" .cellWidth=${cell.width} .cellHeight=${cell.height}></cf-matrix>
       <span class="sign">→</span>
-      <cf-matrix .numbers=${row.numbers} source=${row.source} label="x" about=${shape.numbers > inRow ? filled(labels.rowBegins, { n: shape.numbers }) : labels.inARow} hue="stream" .bound=${bound} digits="1" .cellWidth=${Math.min(large ? 58.5 : 24, room)} .cellHeight=${large ? 40 : 30}></cf-matrix>
+      <cf-matrix .numbers=${row.numbers} source=${row.source} label="x" about=${shape.numbers > inRow ? filled(labels.rowBegins, { n: shape.numbers }) : labels.inARow} hue="stream" .bound=${bound} digits="1" .cellWidth=${Math.min(large ? figure.wall(58.5) : 24, room)} .cellHeight=${large ? figure.wall(40) : 30}></cf-matrix>
     </div>
     <p class="note">${filled(labels.patchNote, { n: shape.places, numbers: shape.numbers })}</p>`;
 };
@@ -158,8 +158,8 @@ const kernels: Stage = (figure, seen) => {
   const x = patchAt(seen, place);
   const embedded = (at: number): number => embed.data[(at + special) * of + kernel] ?? 0;
   const map = Float32Array.from({ length: shape.places }, (_, at) => embedded(at));
-  const cells = cellsOf(shape, large ? 60 : 31, large ? 32 : 23);
-  const ownCells = cellsOf(shape, large ? 60 : 36, large ? 32 : 23);
+  const cells = cellsOf(shape, large ? figure.wall(60) : 31, large ? figure.wall(32) : 23);
+  const ownCells = cellsOf(shape, large ? figure.wall(60) : 36, large ? figure.wall(32) : 23);
   const turn = (label: string, to: number, mark: string): TemplateResult =>
     html`<button type="button" class="chip" aria-label=${label} ?disabled=${to < 0 || to >= of} @click=${() => figure.choose({ k: String(to) })}>${mark}</button>`;
   return html`<div class="beside">
@@ -168,7 +168,7 @@ const kernels: Stage = (figure, seen) => {
           .tileName=${(tile: number) => `${labels.kernel} ${from + tile + 1}`} @tile-select=${(event: CustomEvent<{ tile: number }>) => figure.choose({ k: String(from + event.detail.tile) })}></tile-grid>
         ${of > mostKernels ? html`<p class="line turning">${turn(labels.before, from - mostKernels, '←')}${filled(labels.kernelsOf, { from: from + 1, to, of })}${turn(labels.after, from + mostKernels, '→')}</p>` : nothing}
       </div>
-      <cf-matrix .numbers=${{ dims: [shape.grid, shape.grid], data: map }} source="hook_embed[0, ${special}:, ${kernel}]" label="E" about=${filled(labels.everywhere, { kernel: kernel + 1 })} hue="stream" .cellWidth=${fitted(large ? 54 : 26, shape.grid, 7, large ? 1 : 1.2)} .cellHeight=${fitted(large ? 30 : 20, shape.grid, 7, large ? 1 : 1.2)} .selected=${{ row: Math.floor(place / shape.grid), column: place % shape.grid }}
+      <cf-matrix .numbers=${{ dims: [shape.grid, shape.grid], data: map }} source="hook_embed[0, ${special}:, ${kernel}]" label="E" about=${filled(labels.everywhere, { kernel: kernel + 1 })} hue="stream" .cellWidth=${fitted(large ? figure.wall(54) : 26, shape.grid, 7, large ? figure.wall(1) : 1.2)} .cellHeight=${fitted(large ? figure.wall(30) : 20, shape.grid, 7, large ? figure.wall(1) : 1.2)} .selected=${{ row: Math.floor(place / shape.grid), column: place % shape.grid }}
         @cell-select=${(event: CustomEvent<{ row: number; column: number }>) => figure.choose({ p: String(event.detail.row * shape.grid + event.detail.column) })}></cf-matrix>
     </div>
     <div class="row">
@@ -213,7 +213,7 @@ const positions: Stage = (figure, seen) => {
   };
   return html`<div class="three">${parts.map(
     ({ vectors, source, label, about }, i) =>
-      html`${i === 0 ? nothing : html`<span class="sign">${i === 1 ? '+' : '='}</span>`}<cf-matrix .numbers=${whole ? vectors : vectors.slice(...part)} source="${source}[0${at}]" label=${label} about=${about} hue="stream" .bound=${bound} .rails=${{ rows: [token - rows.from] }} .cellWidth=${cellWidth} .cellHeight=${figure.inClass ? 8 : 5} @cell-select=${select}></cf-matrix>`,
+      html`${i === 0 ? nothing : html`<span class="sign">${i === 1 ? '+' : '='}</span>`}<cf-matrix .numbers=${whole ? vectors : vectors.slice(...part)} source="${source}[0${at}]" label=${label} about=${about} hue="stream" .bound=${bound} .rails=${{ rows: [token - rows.from] }} .cellWidth=${cellWidth} .cellHeight=${figure.inClass ? figure.wall(8) : 5} @cell-select=${select}></cf-matrix>`,
   )}</div>
     <p class="readout">${figure.placeName(place)}, ${labels.firstNumber}: ${first(seen.embed)} + ${first(seen.positions)} = <b>${first(seen.full)}</b></p>
     <p class="note">${seen.special === 1 ? labels.clsNote : labels.clsNoteTwo} ${filled(labels.widthNote, { d: width })}${whole ? nothing : ` ${filled(labels.partNote, { from: rows.from + 1, to: rows.from + rows.count, rows: tokens, columns: columns.count })}`}</p>`;
@@ -228,7 +228,7 @@ const similar: Stage = (figure, seen) => {
   return html`<div class="beside">
       <tile-grid class="square-tiles" .numbers=${numbers} source="matmul(p, pᵀ), p = rms_norm(hook_pos_embed[0, ${seen.special}:])" label=${labels.similarities} .across=${grid} bound="1" .chosen=${place}
         .tileName=${figure.placeName} @tile-select=${(event: CustomEvent<{ tile: number }>) => figure.choose({ p: String(event.detail.tile) })}></tile-grid>
-      <cf-matrix .numbers=${own} source="matmul(p, pᵀ)[${place}]" label="cos" about=${filled(labels.likePlace, { n: place + 1 })} hue="stream" bound="1" .digits=${figure.inClass || grid > 7 ? 'auto' : 2} .cellWidth=${figure.inClass ? fitted(58, grid, 7, 1) : 0} .cellHeight=${fitted(figure.inClass ? 40 : 27, grid, 7, figure.inClass ? 1 : 1.1)} .selected=${{ row: Math.floor(place / grid), column: place % grid }}></cf-matrix>
+      <cf-matrix .numbers=${own} source="matmul(p, pᵀ)[${place}]" label="cos" about=${filled(labels.likePlace, { n: place + 1 })} hue="stream" bound="1" .digits=${figure.inClass || grid > 7 ? 'auto' : 2} .cellWidth=${figure.inClass ? fitted(figure.wall(58), grid, 7, 1) : 0} .cellHeight=${fitted(figure.inClass ? figure.wall(40) : 27, grid, 7, figure.inClass ? 1 : 1.1)} .selected=${{ row: Math.floor(place / grid), column: place % grid }}></cf-matrix>
     </div>
     <p class="note">${filled(labels.similarNote, { n: places })}</p>`;
 };

@@ -39,8 +39,8 @@ class FigureSet extends Figure<SetData, typeof words> {
       .track > div { height: 100%; width: calc(var(--share) * 100%); min-width: 2px; border-radius: 2px; background: var(--cf-k); } @media (prefers-reduced-motion: no-preference) { .track > div { transition: width 0.25s; } } .off .track > div { background: var(--cf-wrong); }
       .meter b { font: 600 26px var(--cf-serif); font-variant-numeric: tabular-nums; } .off b { color: var(--cf-wrong); }
       .answers { display: grid; grid-template-columns: repeat(auto-fit, minmax(220px, 1fr)); gap: 10px 34px; margin-top: 8px; } h3 { font: 600 max(14px, var(--cf-min-font-size)) var(--cf-sans); margin: 0 0 4px; }
-      .large .meter b { font-size: 38px; } .large .controls { display: inline-flex; margin: 0 30px 12px 0; }
-      .large .both { display: grid; grid-template-columns: minmax(0, 54fr) minmax(0, 46fr); gap: 0 44px; align-items: start; } .large .answers { grid-template-columns: minmax(0, 1fr); margin: 0; gap: 18px; } .large .both .track { max-width: 260px; }
+      .large .meter b { font-size: calc(38px * var(--wall)); } .large .controls { display: inline-flex; margin: 0 calc(30px * var(--wall)) 12px 0; }
+      .large .both { display: grid; grid-template-columns: minmax(0, 54fr) minmax(0, 46fr); gap: 0 calc(44px * var(--wall)); align-items: start; } .large .answers { grid-template-columns: minmax(0, 1fr); margin: 0; gap: 18px; } .large .both .track { max-width: calc(260px * var(--wall)); }
       @media (max-width: 900px) {
         .all { display: flex; flex-direction: column; } .body { display: contents; } .weights { order: 1; margin-top: 10px; } .controls { gap: 4px 14px; margin-bottom: 6px; font-size: 14px; } .field input { width: 8em; }
         .meter { margin: 6px 0 2px; position: sticky; bottom: 0; background: var(--cf-paper); } .meter b { font-size: 19px; }

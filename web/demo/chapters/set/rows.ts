@@ -49,7 +49,7 @@ class SetRows extends LitElement {
       .strip { width: 100%; height: calc(var(--row) - 10px); image-rendering: pixelated; display: block; }
       .secret { color: var(--cf-muted); text-align: center; }
       .difference { font-size: max(13px, var(--cf-min-font-size)); color: var(--cf-muted); text-align: right; } .difference.off { color: var(--cf-wrong); font-weight: 600; }
-      .large .row { grid-template-columns: minmax(90px, auto) minmax(0, 1fr) 100px; }
+      .large .row { grid-template-columns: minmax(calc(90px * var(--wall)), auto) minmax(0, 1fr) calc(100px * var(--wall)); }
       @media (max-width: 600px) { .row { grid-template-columns: minmax(48px, auto) minmax(0, 1fr) 52px; gap: 8px; } .token { min-width: 44px; padding: 0 8px; font-size: 15px; } .difference { font-size: 12px; } }
     `,
   ];

@@ -28,7 +28,7 @@ const narrow = matchMedia('(max-width: 500px)');
 const most = ({ inClass }: FigureTranslate): number => (inClass ? 10 : 14);
 /** Cell size of the attention maps, large enough for digits in class mode. */
 const mapCell = (figure: FigureTranslate, width: number, height: number): { width: number; height: number } =>
-  figure.inClass ? { width: 57, height: 27 } : { width, height };
+  figure.inClass ? { width: figure.wall(57), height: figure.wall(27) } : { width, height };
 
 const labelsOf = (pieces: readonly { label: string }[], window: Window): string[] =>
   pieces.slice(...rangeOf(window)).map(({ label }) => label);
@@ -112,12 +112,12 @@ const cross: Panel = (figure, told) => {
   const z = one('z').slice([step, step + 1]);
   const rows = rangeText(window).slice(2);
   const before = (step === 0 ? told.start : told.target[step - 1])?.label ?? '';
-  const size = figure.inClass ? { width: 13, height: 27 } : { width: 12, height: 17 };
+  const size = figure.inClass ? { width: figure.wall(13), height: figure.wall(27) } : { width: 12, height: 17 };
   return html`${heads(figure)}<div class="cross">
       <cf-matrix .numbers=${query} source="${hook('q')}[0, ${step}, ${head}]" label="Q" about=${filled(labels.fromDecoder, { token: before })} caption="above" hue="q" .cellWidth=${size.width} .cellHeight=${size.height}></cf-matrix>
       <span></span><span></span>
       <cf-matrix .numbers=${one('k').slice(range)} source="${hook('k')}[0, ${rows}, ${head}]" label="K" about=${labels.fromEncoder} hue="k" .rowLabels=${names} .cellWidth=${size.width} .cellHeight=${size.height}></cf-matrix>
-      <cf-matrix .numbers=${{ dims: [window.count, 1], data: weights.data }} source="${hook('pattern')}[0, ${head}, ${step}, ${rows}]" label="A" about="" scale="weights" hue="ink" .cellWidth=${figure.inClass ? 62 : 40} .cellHeight=${size.height} digits="2"></cf-matrix>
+      <cf-matrix .numbers=${{ dims: [window.count, 1], data: weights.data }} source="${hook('pattern')}[0, ${head}, ${step}, ${rows}]" label="A" about="" scale="weights" hue="ink" .cellWidth=${figure.inClass ? figure.wall(62) : 40} .cellHeight=${size.height} digits="2"></cf-matrix>
       <cf-matrix .numbers=${one('v').slice(range)} source="${hook('v')}[0, ${rows}, ${head}]" label="V" about=${labels.fromEncoder} hue="v" .rowLabels=${names} .cellWidth=${size.width} .cellHeight=${size.height}></cf-matrix>
       <span></span><span></span>
       <cf-matrix .numbers=${z} source="${hook('z')}[0, ${step}, ${head}]" label="Z" about=${labels.carried} hue="ink" .cellWidth=${size.width} .cellHeight=${size.height}></cf-matrix>
@@ -133,7 +133,7 @@ const map: Panel = (figure, told) => {
   const columns = windowAround(mostRead(figure, told), told.source.length, most(figure));
   return html`${heads(figure)}
     <cf-matrix .numbers=${all.slice(rangeOf(rows), rangeOf(columns))} source="${hook}[0, ${head}${rangeText(rows)}${rangeText(columns)}]" label="A" about=${labels.mapAbout} scale="weights" hue="q"
-      .rowLabels=${labelsOf(told.target, rows)} .columnLabels=${labelsOf(told.source, columns)} .rails=${{ rows: [told.step - rows.from] }} .cellWidth=${narrow.matches ? 0 : figure.inClass ? 62 : 38} .cellHeight=${figure.inClass ? 27 : 24}
+      .rowLabels=${labelsOf(told.target, rows)} .columnLabels=${labelsOf(told.source, columns)} .rails=${{ rows: [told.step - rows.from] }} .cellWidth=${narrow.matches ? 0 : figure.inClass ? figure.wall(62) : 38} .cellHeight=${figure.inClass ? figure.wall(27) : 24}
       @cell-select=${(event: CustomEvent<{ row: number }>) => figure.choose({ s: String(rows.from + event.detail.row) })}></cf-matrix>
     ${windowNote(figure, rows)}${windowNote(figure, columns)}`;
 };

@@ -24,13 +24,13 @@ export const translateStyles = css`
   .note { color: var(--cf-muted); font-size: max(14px, var(--cf-min-font-size)); max-width: 68ch; margin-top: 10px; }
   .large .note { display: none; }
   .large .given { margin: 0; } .large .given > :not(.plain) { display: none; }
-  .large .parts:not(.full) { margin-top: 8px; grid-template-columns: minmax(0, 1fr) 360px; }
+  .large .parts:not(.full) { margin-top: 8px; grid-template-columns: minmax(0, 1fr) calc(360px * var(--wall)); }
   .large .parts.full { margin-top: 8px; }
   .large .steps-row { margin-top: 6px; }
   .large .heads { margin-bottom: 4px; } .large .so-far { margin: 0 0 4px; }
-  .large .both div { grid-template-columns: 140px minmax(0, 1fr) max-content; }
+  .large .both div { grid-template-columns: calc(140px * var(--wall)) minmax(0, 1fr) max-content; }
   .large.view-cross text-faces { display: none; }
-  .large .so-far, .large .both .text { font-size: 34px; }
+  .large .so-far, .large .both .text { font-size: calc(34px * var(--wall)); }
   @media (max-width: 900px) {
     .parts { grid-template-columns: minmax(0, 1fr); gap: 16px; margin-top: 12px; }
     .both div { grid-template-columns: minmax(0, 1fr); gap: 2px; }

@@ -55,9 +55,9 @@ class FigureVectors extends MeasuredFigure<VectorsData, typeof words> {
       .big { font: max(21px, var(--cf-min-font-size)) / 1.35 var(--cf-serif); margin: 10px 0; font-variant-numeric: tabular-nums; }
       .sign { font: 24px/1 var(--cf-serif); margin: -2px 0 2px; color: var(--cf-muted); }
       .strips { display: grid; grid-template-columns: minmax(0, 1fr); gap: 2px; }
-      .large .big { font-size: 30px; } .large .verdict { line-height: 1.3; }
-      .large .views, .large .controls { display: inline-flex; vertical-align: top; margin: 0 36px 10px 0; } .large .field input { min-height: 46px; } .large .field.spare { display: none; }
-      .large .near { display: grid; grid-template-columns: minmax(0, 1fr) max-content; gap: 0 48px; align-items: center; }
+      .large .big { font-size: calc(30px * var(--wall)); } .large .verdict { line-height: 1.3; }
+      .large .views, .large .controls { display: inline-flex; vertical-align: top; margin: 0 calc(36px * var(--wall)) 10px 0; } .large .field input { min-height: calc(46px * var(--wall)); } .large .field.spare { display: none; }
+      .large .near { display: grid; grid-template-columns: minmax(0, 1fr) max-content; gap: 0 calc(48px * var(--wall)); align-items: center; }
       @media (max-width: 900px) {
         .views { margin-bottom: 4px; } .field { margin-bottom: 8px; } .field input { font-size: 16px; min-height: 36px; }
         .field.spare { display: none; } .views button, .seg button { padding: 4px 8px; } .controls { margin-bottom: 6px; }
@@ -164,7 +164,7 @@ class FigureVectors extends MeasuredFigure<VectorsData, typeof words> {
 
   /** The width in pixels of a strip of `count` values. */
   #width(count: number, beside: number): number {
-    const room = Math.min(this.inClass ? 1300 : 860, this.width || 360) - beside - 18;
+    const room = Math.min(this.inClass ? this.wall(1300) : 860, this.width || 360) - beside - 18;
     return Math.max(2, Math.min(30, Math.floor(room / count)));
   }
 
@@ -191,7 +191,7 @@ class FigureVectors extends MeasuredFigure<VectorsData, typeof words> {
     const { labels } = this.words;
     if (!this.revealed) return html`<p class="big">?</p>`;
     const [own, other] = rowsOfBoth;
-    const width = this.#width(own?.numbers.size ?? 1, this.inClass ? 620 : 8);
+    const width = this.#width(own?.numbers.size ?? 1, this.inClass ? this.wall(620) : 8);
     const most = Math.max(...rowsOfBoth.flatMap(({ numbers }) => Array.from(numbers.data, Math.abs)));
     const strip = (made: typeof own, token: string): TemplateResult =>
       made

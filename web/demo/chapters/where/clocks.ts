@@ -4,7 +4,7 @@
 import type { Numbers } from 'clearformer/elements';
 import { spoken, two } from 'clearformer/elements';
 import { css, html, LitElement, nothing, type PropertyDeclarations, svg, type TemplateResult } from 'lit';
-import { stageHeight } from '../../book/class_mode.js';
+import { onWall, stageHeight } from '../../book/class_mode.js';
 import { OwnWidth, ThemeColours } from '../../book/controllers.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { filled } from '../../book/markup.js';
@@ -53,7 +53,7 @@ class WhereClocks extends LitElement {
       .clock:focus-visible .rim { stroke: var(--cf-accent); stroke-width: 2.5; }
       .grab { cursor: ns-resize; touch-action: none; }
       .column { font-size: max(11px, var(--cf-min-font-size)); }
-      .sym { font: italic max(17px, var(--cf-min-font-size)) var(--cf-serif); } .small .sym { font-size: max(15px, var(--cf-min-font-size)); } .large .sym { font-size: 26px; }
+      .sym { font: italic max(17px, var(--cf-min-font-size)) var(--cf-serif); } .small .sym { font-size: max(15px, var(--cf-min-font-size)); } .large .sym { font-size: calc(26px * var(--wall)); }
       .there { fill: var(--cf-accent); }
       svg .twin { font-size: max(12px, var(--cf-min-font-size)); fill: var(--cf-wrong); stroke: var(--cf-paper); stroke-width: 4; paint-order: stroke; }
     `,
@@ -76,13 +76,15 @@ class WhereClocks extends LitElement {
 
   #measure(): Geometry {
     const large = this.minFont > 0;
-    const width = Math.min(this.#box.width, large ? 1360 : 860);
+    const width = Math.min(this.#box.width, large ? onWall(1360) : 860);
     const small = width < 520;
-    const left = small ? 42 : large ? 96 : 66;
-    const right = small ? 24 : large ? 240 : 104;
+    const left = small ? 42 : large ? onWall(96) : 66;
+    const right = small ? 24 : large ? onWall(240) : 104;
     const pair = (width - left - right) / mostPairs;
-    const radius = Math.min(pair / 2 - (small ? 3 : 7), large ? 42 : 36);
-    const spare = large ? stageHeight() - radius * 2 - 386 : innerHeight - 52 - (radius * 2 + 66) - 300;
+    const radius = Math.min(pair / 2 - (small ? 3 : 7), large ? onWall(42) : 36);
+    const spare = large
+      ? stageHeight() - radius * 2 - Math.max(320, onWall(386))
+      : innerHeight - 52 - (radius * 2 + 66) - 300;
     // Below 900 pixels the figure takes the upper 45 % of the viewport.
     const row =
       innerWidth <= 900

@@ -46,7 +46,7 @@ export class WhereFigure extends Figure<WhereData, typeof words> {
 
   /** The available width in pixels. */
   get room(): number {
-    return Math.min(this.inClass ? 1360 : 860, this.#box.width || 360);
+    return Math.min(this.inClass ? this.wall(1360) : 860, this.#box.width || 360);
   }
 
   /** The cell width of a square of `count` tokens, with two squares and the tokens' labels side by side. */
@@ -54,8 +54,8 @@ export class WhereFigure extends Figure<WhereData, typeof words> {
     return Math.max(
       10,
       Math.min(
-        this.inClass ? 60 : 30,
-        Math.floor(((this.room < 700 ? this.room : this.room / 2) - (this.inClass ? 100 : 80)) / count),
+        this.inClass ? this.wall(60) : 30,
+        Math.floor(((this.room < 700 ? this.room : this.room / 2) - (this.inClass ? this.wall(100) : 80)) / count),
       ),
     );
   }

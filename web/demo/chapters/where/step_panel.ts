@@ -62,10 +62,11 @@ function factors({ words, book }: WhereFigure, { table, columns, pair, i, delta,
     <p class="verdict under">${markup(words.labels.noFactor ?? '', {}, book.address)}</p>`;
 }
 
-function dial({ revealed, inClass }: WhereFigure, all: Places): TemplateResult {
+function dial(figure: WhereFigure, all: Places): TemplateResult {
+  const { revealed, inClass } = figure;
   const { table, columns, pair, i, delta, d, omegas, sines, misprint, stepped } = all;
   const [sine = 0, cosine] = columns[pair] ?? [];
-  const radius = inClass ? 76 : 58;
+  const radius = inClass ? figure.wall(76) : 58;
   const size = 2 * radius + 16;
   const { data } = table.numbers;
   const hand = (row: number, colour: string): Hand => {

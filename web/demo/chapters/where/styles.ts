@@ -26,10 +26,10 @@ export const whereStyles = css`
   .biases { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 330px), 1fr)); gap: 16px 28px; align-items: end; }
   .similar { display: grid; grid-template-columns: auto minmax(120px, 1fr); gap: 20px; align-items: start; margin-top: 10px; }
   .large .views, .large .controls { display: inline-flex; vertical-align: top; gap: 8px 16px; margin: 0 14px 8px 0; } .large .views { gap: 2px; } .large .rulers { display: flex; margin: 4px 0 6px; }
-  .large .rows cf-matrix { min-width: 560px; }
-  .large .tables { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0 34px; align-items: start; } .large .similar { margin: 0; }
-  .large .algebra { font-size: 26px; } .large .verdict { line-height: 1.3; } .large .big { font-size: 34px; }
-  .large .rulers i { font-size: 26px; }
+  .large .rows cf-matrix { min-width: calc(560px * var(--wall)); }
+  .large .tables { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0 calc(34px * var(--wall)); align-items: start; } .large .similar { margin: 0; }
+  .large .algebra { font-size: calc(26px * var(--wall)); } .large .verdict { line-height: 1.3; } .large .big { font-size: calc(34px * var(--wall)); }
+  .large .rulers i { font-size: calc(26px * var(--wall)); }
   @media (max-width: 900px) {
     .controls { gap: 4px 14px; margin-bottom: 6px; font-size: 14px; }
     .views button { padding: 3px 7px; font-size: 13.5px; } .views { margin-bottom: 4px; }

@@ -3,6 +3,7 @@
 import type { Cell } from 'clearformer/elements';
 import { four, spoken } from 'clearformer/elements';
 import { html, nothing, type TemplateResult } from 'lit';
+import { onWall } from '../../book/class_mode.js';
 import { filled } from '../../book/markup.js';
 import { reshaped } from '../../book/tensors.js';
 import { type Biases, biasTokens } from './biases.js';
@@ -35,8 +36,8 @@ export function learnedView(figure: WhereFigure, all: Learned): TemplateResult {
 
 /** In class mode the table and the similarity of its rows stand side by side, at equal height. */
 function wallSizes(count: number, d: number): { side: number; wide: number; high: number } {
-  const side = Math.max(2, Math.min(34, Math.floor(400 / count)));
-  return { side, wide: Math.max(2, Math.min(12, Math.floor(480 / d))), high: side };
+  const side = Math.max(2, Math.min(onWall(34), Math.floor(onWall(400) / count)));
+  return { side, wide: Math.max(2, Math.min(12, Math.floor(onWall(480) / d))), high: side };
 }
 
 /** The cell under the pointer, or that of the address; by default a patch and the one below it, or two neighbours. */
@@ -56,7 +57,7 @@ function inPicture(figure: WhereFigure, { model, similarity }: Learned, row: num
   const [count = 0] = numbers.dims;
   const side = Math.sqrt(count - 1);
   const patches = reshaped(numbers.slice(row, [1, count]), [side, side]);
-  const cell = figure.room < 500 ? 16 : figure.inClass ? 36 : 30;
+  const cell = figure.room < 500 ? 16 : figure.inClass ? figure.wall(36) : 30;
   return html`<cf-matrix .numbers=${patches} source="(${source})[${row}, 1:] as ${side} × ${side}" about=${filled(figure.words.labels.asPicture ?? '', { row })} hue="ink" bound="1" .cellWidth=${cell} .cellHeight=${cell}></cf-matrix>`;
 }
 
@@ -70,7 +71,7 @@ export function biasView(
   const later = (row: number, column: number): boolean => column > row;
   const shared = { rowLabels: tokens, columnLabels: tokens };
   const width = figure.cell(tokens.length);
-  const high = Math.min(figure.inClass ? 32 : 25, width);
+  const high = Math.min(figure.inClass ? figure.wall(32) : 25, width);
   const slope = Number(slopes.numbers.slice(head).item());
   return html`<div class="controls">${figure.choice(labels.head ?? '', 'bh', head, heads)}</div>
     <div class="biases"><div><p class="verdict"><b>${labels.alibi}</b> ${filled(labels.slope ?? '', { slope: spoken(slope) })}</p>

@@ -75,7 +75,7 @@ function dials(
   const pairs = [query, keyRow, plainQuery, plainKey].map(({ numbers }) => pairsOf(numbers));
   const [half = 0] = pairs[0]?.dims ?? [];
   const shown = Math.min(half, mostDials);
-  const radius = figure.inClass ? 70 : 54;
+  const radius = figure.inClass ? figure.wall(70) : 54;
   const size = 2 * radius + 12;
   return Array.from({ length: shown }, (_, j) => {
     const rows = pairs.map((pair) => Array.from(pair.slice(j).data));

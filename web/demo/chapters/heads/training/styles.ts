@@ -27,7 +27,7 @@ export const trainingStyles = css`
   .training .lower > div { flex: 1 1 300px; min-width: 0; }
   .training .lower .readout + .readout { margin-top: 6px; }
   .training .said { min-height: 22px; max-width: 500px; }
-  .large .training { gap: 4px 44px; }
+  .large .training { gap: 4px calc(44px * var(--wall)); }
   .large .training .pair, .large .training .lower > .told, .large .training .rate, .large .training .seed, .large .training .switch, .large .training .said { display: none; }
   .large .training .name-row { min-height: 0; }
   @media (max-width: 1000px) {

@@ -63,7 +63,7 @@ function losses(figure: FigureHeads, training: Training, run: Run): TemplateResu
   return html`<p class="caption">${filled(words.loss, { half })}</p>
     <ul class="legend"><li class="first"><i></i>${words.first} <b>${two(first)}</b></li><li class="second"><i></i>${words.second} <b>${two(second)}</b></li><li class="guess"><i></i>${words.guess} <b>${two(guess)}</b></li></ul>
     <training-curves source="−log_softmax(logits)[labels], mean of each half: step, first, second" .steps=${stepsOf(run)} .series=${series} .beside=${guess} .most=${5} .end=${endOf(training)}
-      .height=${figure.inClass ? figure.stageHeight - 400 : figure.narrow ? 140 : 210} .label=${label} .axis=${words.steps} .minFont=${figure.minFont}></training-curves>`;
+      .height=${figure.inClass ? figure.stageHeight - Math.max(332, figure.wall(400)) : figure.narrow ? 140 : 210} .label=${label} .axis=${words.steps} .minFont=${figure.minFont}></training-curves>`;
 }
 
 function scores(figure: FigureHeads, training: Training, run: Run): TemplateResult {
@@ -95,7 +95,11 @@ const most = 7.5;
 function maps(figure: FigureHeads, training: Training, run: Run): TemplateResult {
   const shown = run.opened?.maps ?? run.maps;
   const last = run.points.at(-1);
-  const room = figure.inClass ? figure.stageHeight / 2 - 138 : figure.width > 0 ? (figure.width - 18) / 2 - 18 : 400;
+  const room = figure.inClass
+    ? figure.stageHeight / 2 - Math.max(116, figure.wall(138))
+    : figure.width > 0
+      ? (figure.width - 18) / 2 - 18
+      : 400;
   const cell = Math.max(3, Math.min(most, room / (2 * half)));
   return html`<div class="every-head">${shown.map((_, at) => oneMap(figure, training, { run, at, cell, last }))}</div>`;
 }
@@ -173,6 +177,6 @@ function opened(figure: FigureHeads, training: Training, run: Run): TemplateResu
   const costs = { heads: names, now: two(look.losses[1]), first: two(look.losses[0]), was: two(was[1]) };
   const columns = Array.from({ length: heads }, (_, head) => filled(words.column, { head: head + 1 }));
   return html`<div><p class="caption">${words.without}</p><cf-matrix caption="none" label=${words.without} source="sweep(model, { base, interventions, metric }).values" scale="plain" digits="2"
-      .numbers=${look.without} .rowLabels=${rows} .columnLabels=${columns} .cellWidth=${figure.inClass ? 90 : 56} .cellHeight=${figure.inClass ? 32 : 26} @cell-select=${select}></cf-matrix></div>
+      .numbers=${look.without} .rowLabels=${rows} .columnLabels=${columns} .cellWidth=${figure.inClass ? figure.wall(90) : 56} .cellHeight=${figure.inClass ? figure.wall(32) : 26} @cell-select=${select}></cf-matrix></div>
     <div class="told"><p class="readout">${look.off.length === 0 ? filled(words.withAll, { second: two(was[1]) }) : html`${filled(words.silenced, costs)} <button type="button" class="plain" @click=${() => figure.choose({ off: '' })}>${words.allOn}</button>`}</p>${save}</div>`;
 }
