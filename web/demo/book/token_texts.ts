@@ -24,10 +24,10 @@ export const visible = (text: string): string =>
     .replaceAll('\t', '⇥')
     .replace(/[\p{Cc}\p{Bidi_Control}]/gu, nameOf);
 
-/** A token's text as a label: " dog" is "dog", a lone space "␣", a line break "↵". */
+/** A token's text as a label: " dog" is "dog", a lone space (also one that is spelled ▁) "␣", a line break "↵". */
 function labelOf(text: string): string {
   const bare = text.startsWith(' ') && text.length > 1 ? text.slice(1) : text;
-  return visible(bare.replaceAll(' ', '␣')) || '∅';
+  return visible(bare.replace(/[ ▁]/g, '␣')) || '∅';
 }
 
 /** As much of a label as has room; of a byte's name, `<0xD7>`, what tells it from others. */

@@ -9,6 +9,7 @@ export function headValues(data: HeadData, labels: Readonly<Record<string, strin
   const best = largestAt(weights);
   const most = largestAt(weights.map((share, key) => share * Math.hypot(...rowOf(before.V, key))));
   const other = largestAt(Array.from(weights, (share, key) => (key === best ? -1 : share)));
+  const isSole = other === best || at(before.masked, focus, other) === Number.NEGATIVE_INFINITY;
   const target = targetOf(keys.length);
   const share = at(now.A, focus, target);
   const d = now.Q.dims[1] ?? 1;
@@ -23,8 +24,7 @@ export function headValues(data: HeadData, labels: Readonly<Record<string, strin
     best: keys[best] ?? '',
     most: keys[most] ?? '',
     weight: decimals(weights[best] ?? 0, 2),
-    second: keys[other] ?? '',
-    secondWeight: decimals(weights[other] ?? 0, 2),
+    ...(isSole ? { isSole: '' } : { second: keys[other] ?? '', secondWeight: decimals(weights[other] ?? 0, 2) }),
     product: two(at(before.raw, focus, best)),
     [scalingOf(data)]: two(at(before.scaled, focus, best)),
     divisor: short(divisor),

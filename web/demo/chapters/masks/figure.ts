@@ -83,6 +83,7 @@ class FigureMasks extends MeasuredFigure<Shown, typeof words> {
   protected override valuesOf({ mask, mistake: wrong }: Shown): Record<string, string> {
     const { labels, sentence, request, allowed, odds, hooks } = mask;
     const { before, now } = leaders(odds);
+    const hidden = allowed.flat().filter((sees) => !sees).length;
     this.#anyMask = {
       row: labels[sentence.focus] ?? '',
       n: String(labels.length),
@@ -90,13 +91,14 @@ class FigureMasks extends MeasuredFigure<Shown, typeof words> {
       [request.length > 0 ? 'hasText' : 'hasFilling']: '',
       ...(request.prefix > 1 ? { prefix: String(request.prefix) } : { isCausalToo: '' }),
       secret: labels[request.without] ?? '',
+      ...(request.without < labels.length - 1 && { isRead: '' }), // by later tokens
       last: labels.at(-1) ?? '',
       layer: String(hooks.layer + 1),
       head: String(hooks.head + 1),
     };
     return {
       ...this.#anyMask,
-      hidden: String(allowed.flat().filter((sees) => !sees).length),
+      ...(hidden === 1 ? { isOneHidden: '' } : { hidden: String(hidden) }),
       before: before?.piece.label ?? '',
       beforeOdds: percent(before?.before ?? 0),
       now: now?.piece.label ?? '',

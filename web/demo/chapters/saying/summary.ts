@@ -24,6 +24,7 @@ export function summary({ odds, prompt, settings, draws, beams, lens, attributio
     restShare: percent(Math.max(0, 1 - chance(0, best) - chance(0, second))),
     ...(prompt.shelved.model.cfg.tie_word_embeddings === true && { isTied: '' }),
     ...{ final: share(3, best), afterK: left[2] ?? '', left: left[3] ?? '' },
+    [left[3] === String(odds.logits.size) ? 'isWhole' : 'isCut']: '',
     ...{ temperature: String(settings.temperature), topP: String(settings.top_p) },
     ...(settings.top_k > 0 && (settings.top_k === 1 ? { oneK: '' } : { topK: String(settings.top_k) })),
     difference: odds.unembedding ? spoken(odds.unembedding.difference) : '',

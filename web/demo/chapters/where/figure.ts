@@ -129,7 +129,7 @@ export class WhereFigure extends Figure<WhereData, typeof words> {
       return {
         model: turned.model,
         product: two(Number(turned.product.numbers.item())),
-        distance: String(turned.queryPlace - turned.keyPlace),
+        distance: spoken(turned.queryPlace - turned.keyPlace),
       };
     }
     if (data.view !== 'sinusoids') return {};

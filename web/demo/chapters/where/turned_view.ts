@@ -1,7 +1,7 @@
 // The view of rotary positions: a dial per pair with the hands of query and key, the dot product, and the dot product
 // for every distance.
 
-import { four, two } from 'clearformer/elements';
+import { four, spoken, two } from 'clearformer/elements';
 import { html, nothing, svg, type TemplateResult } from 'lit';
 import { filled, markup } from '../../book/markup.js';
 import { clock } from './clock.js';
@@ -20,7 +20,7 @@ export function turnedView(figure: WhereFigure, all: Turned): TemplateResult {
   const secret = !figure.revealed;
   const named = (at: number): string => sentence.tokens[at]?.label ?? '';
   const values = {
-    distance: String(distance),
+    distance: spoken(distance),
     product: secret ? '?' : four(product),
     difference: four(all.difference),
     model: all.model === 'own' ? figure.shell.ownModel : all.model,

@@ -29,7 +29,7 @@ export const words: typeof english = {
     },
     spend: {
       title: 'Ein Gewicht von eins zu vergeben',
-      text: 'Softmax macht jede Zeile positiv und lässt sie zu 1 summieren. *{row}* gibt {weight} an *{best}* und an *{second}* {secondWeight}. Ein Gewicht sagt, wo ein Kopf liest, noch nicht, warum.',
+      text: 'Softmax macht jede Zeile positiv und lässt sie zu 1 summieren. *{row}* gibt {weight} an *{best}* und an *{second}* {secondWeight}. {isSole}*{row}* gibt alles an *{best}*, das einzige Token, das es sieht. Ein Gewicht sagt, wo ein Kopf liest, noch nicht, warum.',
       ask: 'Rate zuerst. Hier stehen die Scores von *{row}*, noch ohne Softmax. Welches Token liest es am meisten, und mit wie viel von seiner 1?',
     },
     carry: {

@@ -8,11 +8,11 @@ export const words: typeof english = {
   steps: {
     causal: {
       title: 'Kein Blick voraus',
-      text: 'Eine Zeile ist ein Token, das liest, eine Spalte eines, das gelesen wird. Ein Modell, das schreibt, darf nur lesen, was schon da ist (die *kausale* Maske). {isCausal}Alles rechts der Diagonale ist also schraffiert: {hidden} Zellen. Drück auf eine Zelle, zieh über mehrere, oder nimm Pfeiltasten und Enter: Die Gewichte werden neu gerechnet.',
+      text: 'Eine Zeile ist ein Token, das liest, eine Spalte eines, das gelesen wird. Ein Modell, das schreibt, darf nur lesen, was schon da ist (die *kausale* Maske). {isCausal}Alles rechts der Diagonale ist also schraffiert: {hidden} Zellen. {isCausal}{isOneHidden}Die eine Zelle rechts der Diagonale ist also schraffiert. Drück auf eine Zelle, zieh über mehrere, oder nimm Pfeiltasten und Enter: Die Gewichte werden neu gerechnet.',
     },
     without: {
       title: 'Ein Wort vor allen verstecken',
-      text: '{isWithout}{isEverywhere}Jetzt darf niemand sonst *{secret}* lesen, in allen Köpfen aller Schichten. {isWithout}{isHere}Jetzt darf in diesem Kopf niemand sonst *{secret}* lesen. Vorher ging es mit „{before}“ weiter ({beforeOdds}), jetzt mit „{now}“ ({nowOdds}). Was das Modell von diesem Wort wusste, musste durch die Attention kommen.',
+      text: '{isWithout}{isEverywhere}Jetzt darf niemand sonst *{secret}* lesen, in allen Köpfen aller Schichten. {isWithout}{isHere}Jetzt darf in diesem Kopf niemand sonst *{secret}* lesen. Vorher ging es mit „{before}“ weiter ({beforeOdds}), jetzt mit „{now}“ ({nowOdds}). {isRead}Was das Modell von diesem Wort wusste, musste durch die Attention kommen.',
     },
     padding: {
       title: 'Kurze Texte im Stapel',
@@ -20,7 +20,7 @@ export const words: typeof english = {
     },
     both: {
       title: 'Beides zugleich',
-      text: 'Zwei Masken sind zwei Summen: −∞ plus irgendetwas bleibt −∞. {isBoth}Was eine von beiden verdeckt, ist verdeckt: {hidden} Zellen.',
+      text: 'Zwei Masken sind zwei Summen: −∞ plus irgendetwas bleibt −∞. {isBoth}Was eine von beiden verdeckt, ist verdeckt: {hidden} Zellen. {isBoth}{isOneHidden}Was eine von beiden verdeckt, ist verdeckt: eine Zelle.',
     },
     prefix: {
       title: 'Erst lesen, dann schreiben',

@@ -12,7 +12,7 @@ export const words: typeof english = {
     },
     odds: {
       title: 'Aus Scores werden Chancen',
-      text: 'Softmax macht sie positiv, und zusammen sind sie 1. „{answer}“ bekommt {share}, „{second}“ {secondShare}, alle anderen zusammen {restShare}. Hier stehen alle {vocabulary} nach ihrer Nummer, in der Ordnung des Wortschatzes; keines hat genau null.',
+      text: 'Softmax macht sie positiv, und zusammen sind sie 1. „{answer}“ bekommt {share}, „{second}“ {secondShare}, alle anderen zusammen {restShare}. Hier stehen alle {vocabulary} nach ihrer Nummer, in der Ordnung des Wortschatzes. {isWhole}Keines hat genau null.',
     },
     temperature: {
       title: 'Temperatur',
@@ -21,7 +21,7 @@ export const words: typeof english = {
     },
     cut: {
       title: 'Den Rest abschneiden',
-      text: 'Hundert unwahrscheinliche Tokens sind zusammen wahrscheinlich genug, um hin und wieder gezogen zu werden. *Top-k* behält die {topK} wahrscheinlichsten: {afterK} bleiben. {oneK}*Top-k* von 1 behält nur das wahrscheinlichste. *Top-p* behält die wenigsten, die zusammen {topP} haben; übrig: {left}. Was abgeschnitten ist, bekommt vor dem Softmax −∞, die anderen teilen sich seinen Anteil: „{answer}“ hat {final}. Klick auf einen Balken schreibt dieses Wort weiter und zeigt, was folgt.',
+      text: 'Hundert unwahrscheinliche Tokens sind zusammen wahrscheinlich genug, um hin und wieder gezogen zu werden. *Top-k* behält die {topK} wahrscheinlichsten: {afterK} bleiben. {oneK}*Top-k* von 1 behält nur das wahrscheinlichste. *Top-p* behält die wenigsten, die zusammen {topP} haben; übrig: {left}. {isCut}Was abgeschnitten ist, bekommt vor dem Softmax −∞, die anderen teilen sich seinen Anteil: „{answer}“ hat {final}. {isWhole}Nichts ist abgeschnitten: „{answer}“ hat {final}. Klick auf einen Balken schreibt dieses Wort weiter und zeigt, was folgt.',
     },
     draw: {
       title: 'Dreh das Rad',

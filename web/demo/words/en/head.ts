@@ -27,7 +27,7 @@ export const words = {
     },
     spend: {
       title: 'A weight of one to spend',
-      text: 'Softmax makes each row positive and lets it sum to 1. *{row}* spends {weight} on *{best}* and on *{second}* {secondWeight}. A weight says where a head reads, not yet why.',
+      text: 'Softmax makes each row positive and lets it sum to 1. *{row}* spends {weight} on *{best}* and on *{second}* {secondWeight}. {isSole}*{row}* spends all of it on *{best}*, the only token that it sees. A weight says where a head reads, not yet why.',
       ask: 'Guess first. Here are the scores of *{row}*, before softmax. Which token will it read most, and with how much of its 1?',
     },
     carry: {

@@ -6,11 +6,11 @@ export const words = {
   steps: {
     causal: {
       title: 'No looking ahead',
-      text: 'A row is a token that reads, a column one that is read. A model that writes may read only what is there already (*causal* mask). {isCausal}So everything right of the diagonal is hatched: {hidden} cells. Press a cell, drag across several, or use arrow keys and Enter: the weights are computed again.',
+      text: 'A row is a token that reads, a column one that is read. A model that writes may read only what is there already (*causal* mask). {isCausal}So everything right of the diagonal is hatched: {hidden} cells. {isCausal}{isOneHidden}So the one cell right of the diagonal is hatched. Press a cell, drag across several, or use arrow keys and Enter: the weights are computed again.',
     },
     without: {
       title: 'Hide a word from everybody',
-      text: '{isWithout}{isEverywhere}Now nobody else may read *{secret}*, in all heads of all layers. {isWithout}{isHere}Now nobody else may read *{secret}* in this head. Before, the model went on with “{before}” ({beforeOdds}), now with “{now}” ({nowOdds}). What it knew of that word had to come through attention.',
+      text: '{isWithout}{isEverywhere}Now nobody else may read *{secret}*, in all heads of all layers. {isWithout}{isHere}Now nobody else may read *{secret}* in this head. Before, the model went on with “{before}” ({beforeOdds}), now with “{now}” ({nowOdds}). {isRead}What it knew of that word had to come through attention.',
     },
     padding: {
       title: 'Short texts in a batch',
@@ -18,7 +18,7 @@ export const words = {
     },
     both: {
       title: 'Both at once',
-      text: 'Two masks are two sums: −∞ plus anything stays −∞. {isBoth}What either hides is hidden: {hidden} cells.',
+      text: 'Two masks are two sums: −∞ plus anything stays −∞. {isBoth}What either hides is hidden: {hidden} cells. {isBoth}{isOneHidden}What either hides is hidden: one cell.',
     },
     prefix: {
       title: 'Read first, then write',

@@ -10,7 +10,7 @@ export const words = {
     },
     odds: {
       title: 'Scores become odds',
-      text: 'Softmax makes them positive, and together they are 1. “{answer}” gets {share}, “{second}” {secondShare}, all others together {restShare}. Here all {vocabulary} stand by their number, in the order of the vocabulary; no token has exactly zero.',
+      text: 'Softmax makes them positive, and together they are 1. “{answer}” gets {share}, “{second}” {secondShare}, all others together {restShare}. Here all {vocabulary} stand by their number, in the order of the vocabulary. {isWhole}No token has exactly zero.',
     },
     temperature: {
       title: 'Temperature',
@@ -19,7 +19,7 @@ export const words = {
     },
     cut: {
       title: 'Cut the tail',
-      text: 'A hundred unlikely tokens are together likely enough to be drawn now and then. *Top-k* keeps the {topK} likeliest: {afterK} are left. {oneK}*Top-k* of 1 keeps only the likeliest. *Top-p* keeps the fewest that together hold {topP}: that leaves {left}. What is cut gets −∞ before the softmax, so the others share its part: “{answer}” has {final}. Click a bar to write that word on and see what follows.',
+      text: 'A hundred unlikely tokens are together likely enough to be drawn now and then. *Top-k* keeps the {topK} likeliest: {afterK} are left. {oneK}*Top-k* of 1 keeps only the likeliest. *Top-p* keeps the fewest that together hold {topP}: that leaves {left}. {isCut}What is cut gets −∞ before the softmax, so the others share its part: “{answer}” has {final}. {isWhole}Nothing is cut: “{answer}” has {final}. Click a bar to write that word on and see what follows.',
     },
     draw: {
       title: 'Turn the wheel',
