@@ -141,7 +141,7 @@ it('detects small text: scaled HTML and SVG, digits on a canvas, a page without 
   await page.context().close();
 });
 
-it.each([
+it.each<[address: string, height: number, width?: number]>([
   ['heads?step=2&lang=en', 800],
   ['kinds?lang=en', 800],
   ['seeing?step=1&lang=en', 800],
@@ -158,7 +158,7 @@ it.each([
   ['head?step=3&lang=en', 768, 1024],
   ['heads?step=9&lang=de', 768, 1024],
   ['saying?step=1&lang=en', 768, 1024],
-] as const)('%s fits a small projector, %i high', async (address, height, width = 1280) => {
+])('%s fits a small projector, %i high', async (address, height, width = 1280) => {
   const { page } = open;
   await page.setViewportSize({ width, height });
   await site.go(page, `${address}&class=1`);
