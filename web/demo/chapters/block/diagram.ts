@@ -67,7 +67,7 @@ function layoutOf(width: number, { length, postNorm }: Plan, large: boolean): La
     const short = postNorm && slot * 1.14 < widestNorm();
     const onStream = { width: short ? slot * 0.86 : Math.min(onWall(150), slot * 1.14), height: onWall(40) };
     const pill = { width: onWall(94), height: onWall(34) };
-    return { narrow: false, width, height: onWall(194), box, onStream, pill, short, place };
+    return { narrow: false, width, height: onWall(146) + 48, box, onStream, pill, short, place };
   }
   const box = { width: Math.min(132, slot - 12), height: 44 };
   return { narrow: false, width, height: 190, box, onStream: box, pill: { width: 62, height: 26 }, place };

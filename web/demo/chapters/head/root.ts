@@ -86,7 +86,7 @@ export const rootStyles = css`
   .root-view .all { grid-column: 1 / -1; }
   .root-view .slider { grid-column: 1 / -1; justify-content: center; font-size: max(17px, var(--cf-min-font-size)); }
   .root-view .slider input { width: min(420px, 50vw); }
-  .large .root-view { max-width: calc(1240px * var(--wall)); gap: 4px calc(48px * var(--wall)); } .large .root-view h2 { font-size: calc(27px * var(--wall)); }
+  .large .root-view { max-width: 1240px; gap: 4px calc(48px * var(--wall)); } .large .root-view h2 { font-size: calc(27px * var(--wall)); }
   @media (max-width: 700px) { .root-view { gap: 8px 14px; } .root-view h2 { font-size: 16px; } .root-view .readout { font-size: 13px; } }
 `;
 
@@ -145,9 +145,9 @@ function table(
   const rows = narrow
     ? ['σ²', 'σ² ÷ √d', 'max', 'max ÷ √d']
     : [labels.rowVariance, labels.rowScaledVariance, labels.rowPeak, labels.rowScaledPeak];
-  const cell = narrow ? Math.floor((width - 110) / sizes.length) : large ? onWall(96) : 60;
+  const cell = narrow ? Math.floor((width - 110) / sizes.length) : large ? Math.max(82, onWall(96)) : 60;
   return html`<div class="all"><cf-matrix scale="plain" caption="none" digits=${narrow ? 'auto' : 2} label=${labels.spread} .numbers=${spreadRows(spreads)} .rowLabels=${rows} .columnLabels=${sizes.map(String)}
-    source="variance(q · k), variance(q · k / √d), mean(max(weights)), mean(max(scaled weights)) for d = 4 … 1024" .cellWidth=${cell} .cellHeight=${large ? onWall(30) : 24} .rails=${{ columns: [at], columnHue: 'accent' }}
+    source="variance(q · k), variance(q · k / √d), mean(max(weights)), mean(max(scaled weights)) for d = 4 … 1024" .cellWidth=${cell} .cellHeight=${large ? Math.max(26, onWall(30)) : 24} .rails=${{ columns: [at], columnHue: 'accent' }}
     @cell-select=${({ detail }: CustomEvent<Cell>) => choose(sizes[detail.column] ?? 64, 'choose')}></cf-matrix></div>`;
 }
 
