@@ -33,6 +33,8 @@ interface Layout {
   readonly onStream: Size;
   /** The size of a part of the stream. */
   readonly pill: Size;
+  /** From the middle of the stream to the baseline of a length below it. */
+  readonly below: number;
   /** Whether norms on the stream are too narrow for their whole name. */
   readonly short?: boolean;
   place(at: number, beside: boolean): Point;
@@ -56,6 +58,7 @@ function layoutOf(width: number, { length, postNorm }: Plan, large: boolean): La
       box,
       onStream: { width: 88, height: 36 },
       pill: { width: 62, height: 26 },
+      below: 0,
       place,
     };
   }
@@ -67,10 +70,10 @@ function layoutOf(width: number, { length, postNorm }: Plan, large: boolean): La
     const short = postNorm && slot * 1.14 < widestNorm();
     const onStream = { width: short ? slot * 0.86 : Math.min(onWall(150), slot * 1.14), height: onWall(40) };
     const pill = { width: onWall(94), height: onWall(34) };
-    return { narrow: false, width, height: onWall(146) + 48, box, onStream, pill, short, place };
+    return { narrow: false, width, height: onWall(194), box, onStream, pill, below: onWall(38), short, place };
   }
   const box = { width: Math.min(132, slot - 12), height: 44 };
-  return { narrow: false, width, height: 190, box, onStream: box, pill: { width: 62, height: 26 }, place };
+  return { narrow: false, width, height: 190, box, onStream: box, pill: { width: 62, height: 26 }, below: 38, place };
 }
 
 export function diagram(figure: FigureBlock, reading: Reading): TemplateResult {
@@ -142,7 +145,7 @@ function ribbon(reading: Reading, layout: Layout): TemplateResult {
       const { x, y } = layout.place(at, false);
       return layout.narrow
         ? svg`<text class="muted" x=${x - 50} y=${y + 4} text-anchor="end">${two(length)}</text>`
-        : svg`<text class="muted" x=${x} y=${y + 38} text-anchor="middle">${two(length)}</text>`;
+        : svg`<text class="muted" x=${x} y=${y + layout.below} text-anchor="middle">${two(length)}</text>`;
     })}`;
 }
 
