@@ -74,6 +74,13 @@ it('cells have digits of at least that size or none, and follow changes', async 
     expect(await digitsOf(page)).toBe(0);
     await matrix(page, { cellWidth: 72, cellHeight: 28 });
     expect(await digitsOf(page)).toBe(24);
+    const tight = { digits: 1, cellHeight: 26, cellWidth: 66 };
+    await matrix(page, tight);
+    expect(await digitsOf(page)).toBe(24);
+    await ask(page, '12px'); // half the size in cells of half the size
+    await matrix(page, { ...tight, cellHeight: 13, cellWidth: 33 });
+    expect(await digitsOf(page)).toBe(12);
+    await ask(page, '24px');
     await matrix(page, {}); // automatic cell size
     expect(await digitsOf(page)).toBe(24);
     await ask(page, '0px');

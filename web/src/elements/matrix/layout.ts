@@ -64,9 +64,9 @@ export const leanDegrees = 55;
 const mostCells = 2048;
 const paintedBelow = 8;
 
-/** Margins of a cell around digits of the minimum font size. */
-const besideDigits = 6;
-const aboveDigits = 2;
+/** Margins of a cell around digits of the minimum font size, in ems. */
+const besideDigits = 0.25;
+const aboveDigits = 0.08;
 
 /**
  * Font size of digits, found by trials with readers: 0.41 of the width, at most 13 px (14.5 in high cells, for a
@@ -83,13 +83,14 @@ function usualDigits(cellWidth: number, cellHeight: number, characters: number):
 /** With a minimum font size, digits have that size or are omitted. */
 function digitsSize(cellWidth: number, cellHeight: number, { longest, minFont }: LayoutRequest): number {
   if (minFont === 0) return usualDigits(cellWidth, cellHeight, longest.characters);
-  return cellWidth >= longest.ems * minFont + besideDigits && cellHeight >= minFont + aboveDigits ? minFont : 0;
+  const fit = cellWidth >= (longest.ems + besideDigits) * minFont && cellHeight >= (1 + aboveDigits) * minFont;
+  return fit ? minFont : 0;
 }
 
 /** The largest automatic cell size. */
 function widestCell({ longest, minFont }: LayoutRequest): { width: number; height: number } {
   if (minFont === 0) return widest;
-  const width = Math.max(widest.width, longest.ems * minFont + besideDigits + 2);
+  const width = Math.max(widest.width, (longest.ems + besideDigits) * minFont + 2);
   return { width, height: Math.max(widest.height, minFont + 6) };
 }
 
