@@ -48,7 +48,7 @@ async function begin(folder: string, settings = {}): Promise<string> {
 async function load(folder: string, settings = {}): Promise<string[]> {
   const { page } = open;
   const model_type = await begin(folder, settings);
-  await expect.poll(() => page.evaluate(ownType)).toBe(model_type);
+  await expect.poll(() => page.evaluate(ownType), { timeout: 10_000 }).toBe(model_type);
   return page.locator('figure-own a.chip').allInnerTexts();
 }
 
