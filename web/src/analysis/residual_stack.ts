@@ -139,8 +139,8 @@ export async function stack_head_results(
 /**
  * What each component of a stack [component, batch, pos, d_model] (or without `pos`, for the same `pos` here) adds to
  * the logit of a token, or to its difference to `incorrect_tokens`: [component, batch, pos]. The norm's scale is held
- * fixed and its weight is part of the token's direction, as in a model with folded norms; biases are not counted. Of a
- * cache of one row, a list has one token, or one a position.
+ * fixed and its weight is part of the token's direction, as in a model with folded norms; biases are not counted.
+ * For a stack of three axes, whose second may be the rows or the positions of one row, a list of one token stands for all.
  * Rejects with `unsupported` where logits are no sum of shares, `shape_mismatch` for a stack of other dims than the cache.
  */
 export async function logit_attrs(
