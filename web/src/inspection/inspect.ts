@@ -1,5 +1,6 @@
 // inspect(): describes a folder. Its code is loaded on the first call.
 
+import { SharedFolder } from '../checkpoint/shared_folder.js';
 import { openSource, type Source, sourceOptions } from '../checkpoint/source.js';
 import { checkOptions, throwIfAborted } from '../support/options.js';
 import { loadPart } from '../support/platform.js';
@@ -22,8 +23,6 @@ export function checkInspectOptions(call: string, options: InspectOptions): void
 export async function inspect(source: Source, options: InspectOptions = {}): Promise<Inspection> {
   checkInspectOptions('inspect', options);
   const folder = openSource(source, options);
-  const [{ SharedFolder }, { inspectFolder }] = await loadPart(() =>
-    Promise.all([import('../checkpoint/shared_folder.js'), import('./inspect_folder.js')]),
-  );
+  const { inspectFolder } = await loadPart(() => import('./inspect_folder.js'));
   return (await inspectFolder(new SharedFolder(folder), options)).inspection;
 }

@@ -1,5 +1,6 @@
 // validate(): lists the problems of a folder. Its code is loaded on the first call.
 
+import { SharedFolder } from '../checkpoint/shared_folder.js';
 import { openSource, type Source } from '../checkpoint/source.js';
 import { checkInspectOptions } from '../inspection/inspect.js';
 import type { Inspection, InspectOptions } from '../inspection/inspection.js';
@@ -13,8 +14,6 @@ import { loadPart } from '../support/platform.js';
 export async function validate(source: Source, options: InspectOptions = {}): Promise<Inspection> {
   checkInspectOptions('validate', options);
   const folder = openSource(source, options);
-  const [{ SharedFolder }, { validateFolder }] = await loadPart(() =>
-    Promise.all([import('../checkpoint/shared_folder.js'), import('./validate_folder.js')]),
-  );
+  const { validateFolder } = await loadPart(() => import('./validate_folder.js'));
   return validateFolder(new SharedFolder(folder), options);
 }
