@@ -54,6 +54,7 @@ struct InputReaders {
 
 /// Where the forward pass kept what a reader read of its own, before the norm: for copies that the trace edits.
 void keep_own_input(std::string_view hook, const TensorView& own, const Context& context);
+/// Whether it kept one.
 bool read_own_input(std::string_view hook, const Context& context);
 
 /// Offers the gradient d of inputs at `hook`, in order (B, T, 1 or heads, D), and adds to the stream's what belongs there.

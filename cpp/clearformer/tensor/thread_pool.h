@@ -60,7 +60,9 @@ struct Loop {
   void run_alone() const { run(0, grains, 0); }
 };
 
+/// The loop of parallel_for().
 void share_tasks(std::size_t tasks, std::size_t workers, Turn turn, const void* body);
+/// The loop of parallel_ranges(); throws `invalid_argument` if `grain` is 0.
 void share_ranges(std::size_t count, std::size_t work, std::size_t grain, std::size_t workers,
                   Turn turn, const void* body);
 }  // namespace detail
