@@ -13,6 +13,7 @@ import {
   jsonFile,
   numberTokenizer,
   type PipelineCase,
+  pipelineCase,
 } from './support/pipeline_cases.js';
 import { casesOf, expectClose, fixturePath, idRows, tensorsOf } from './support/references.js';
 
@@ -170,6 +171,76 @@ describe('feature-extraction of sentence-transformers folders', () => {
     expect((await pipe(text)).data).toEqual((await pipe(text, { pooling: 'mean' })).data);
   });
 
+  it('modes in a list keep its order', async () => {
+    const files = { ...folderFiles('pipelines/wordpiece_64'), ...folderFiles('models/sentence_transformers/cls') };
+    const pooling = jsonFile({ embedding_dimension: 30, pooling_mode: ['mean', 'cls', 'mean'] });
+    await using pipe = await pipeline('feature-extraction', { ...files, '1_Pooling/config.json': pooling }, here);
+    const [mean, cls] = [await pipe(text, { pooling: 'mean' }), await pipe(text, { pooling: 'cls' })];
+    expect((await pipe(text)).data).toEqual(Float32Array.from([...mean.data, ...cls.data, ...mean.data]));
+  });
+
+  it.each([
+    ['2_Dense/config.json', { use_residual: true }, 'use_residual'],
+    ['2_Dense/config.json', { module_input_name: 'token_embeddings' }, 'module_input_name'],
+    ['2_Dense/config.json', { module_output_name: 'scores' }, 'module_output_name'],
+    ['4_Normalize/config.json', { module_input_name: 'token_embeddings' }, 'module_input_name'],
+    ['sentence_bert_config.json', { modality_config: { message: {} } }, 'modality_config'],
+    ['sentence_bert_config.json', { processing_kwargs: { text: { max_length: 9 } } }, 'processing_kwargs'],
+    [
+      'sentence_bert_config.json',
+      { modality_config: { text: { method: 'forward', method_output_name: 'pooler_output' } } },
+      'modality_config',
+    ],
+  ])('%s: %j would change embeddings', async (name, setting, option) => {
+    const files = folderFiles('models/sentence_transformers/embedding_gemma') as Record<string, Uint8Array>;
+    const held = files[name] === undefined ? {} : JSON.parse(new TextDecoder().decode(files[name]));
+    const changed = { ...files, ...numberTokenizer, [name]: jsonFile({ ...held, ...setting }) };
+    const expected = { code: 'unsupported', details: { file: name, option } };
+    expect(await failureOf(() => pipeline('feature-extraction', changed, here))).toMatchObject(expected);
+    const problem = expect.objectContaining({ code: 'unsupported', file: name });
+    expect((await validate(changed)).problems).toContainEqual(problem);
+  });
+
+  it('settings of newer versions that change nothing are read', async () => {
+    const fed = { module_input_name: 'sentence_embedding', module_output_name: 'sentence_embedding' };
+    const text = { method: 'forward', method_output_name: 'last_hidden_state' };
+    const files = folderFiles('models/sentence_transformers/embedding_gemma') as Record<string, Uint8Array>;
+    const dense = JSON.parse(new TextDecoder().decode(files['2_Dense/config.json']));
+    const newer = {
+      ...{ ...files, ...numberTokenizer },
+      '2_Dense/config.json': jsonFile({ ...dense, ...fed, use_residual: false }),
+      '4_Normalize/config.json': jsonFile(fed),
+      'sentence_bert_config.json': jsonFile({
+        transformer_task: 'feature-extraction',
+        modality_config: { text },
+        module_output_name: 'token_embeddings',
+      }),
+    };
+    await using before = await pipeline('feature-extraction', { ...files, ...numberTokenizer }, here);
+    await using now = await pipeline('feature-extraction', newer, here);
+    expect((await now('7 8 9')).data).toEqual((await before('7 8 9')).data);
+  });
+
+  it('steps whose order leaves one without effect are refused', async () => {
+    const files = { ...folderFiles('models/sentence_transformers/embedding_gemma'), ...numberTokenizer };
+    const order = (...names: string[]) =>
+      jsonFile(
+        names.map((name) => ({
+          type: `sentence_transformers.models.${name}`,
+          path: { Pooling: '1_Pooling', Dense: '2_Dense' }[name] ?? '',
+        })),
+      );
+    for (const names of [
+      ['Transformer', 'Normalize', 'Pooling'],
+      ['Transformer', 'Pooling', 'Dense', 'Pooling'],
+    ]) {
+      const failure = await failureOf(() =>
+        pipeline('feature-extraction', { ...files, 'modules.json': order(...names) }, here),
+      );
+      expect(failure).toMatchObject({ code: 'unsupported', message: expect.stringContaining('in this order') });
+    }
+  });
+
   it('calls may choose otherwise', async () => {
     const files = {
       ...folderFiles('pipelines/wordpiece_64'),
@@ -209,5 +280,32 @@ describe('texts, by the rules of sentence-transformers', () => {
       const found = await call(...given, options);
       expectAnswer(found instanceof Tensor ? found.tolist() : found, answer, one.name);
     }
+  });
+});
+
+describe('cross-encoders, as newer versions of sentence-transformers save them', () => {
+  const ranker = filesOf(pipelineCase('ranking'));
+  const [query, documents] = ['she sings', ['in rome', 'the man', 'he runs']];
+  const ranked = async (settings: object, given = query, options = {}) => {
+    const files = { ...ranker, 'config_sentence_transformers.json': jsonFile(settings) };
+    await using pipe = await pipeline('text-ranking', files, here);
+    return await pipe(given, documents, options);
+  };
+
+  it('have their activation beside the prompts', async () => {
+    const logits = await ranked({}, query, { function_to_apply: 'none' });
+    const [none, sigmoid] = ['torch.nn.modules.linear.Identity', 'torch.nn.modules.activation.Sigmoid'];
+    expect(await ranked({ activation_fn: none })).toEqual(logits);
+    expect(await ranked({ activation_fn: sigmoid })).toEqual(
+      await ranked({ activation_fn: none }, query, { function_to_apply: 'sigmoid' }),
+    );
+    const other = await failureOf(() => ranked({ activation_fn: 'torch.nn.modules.activation.Tanh' }));
+    expect([other.code, other.message]).toEqual(['unsupported', expect.stringContaining('activation.Tanh')]);
+  });
+
+  it('put a default prompt before queries', async () => {
+    const prompts = { prompts: { ask: 'the man ' }, default_prompt_name: 'ask' };
+    expect(await ranked(prompts)).toEqual(await ranked({}, `the man ${query}`));
+    expect(await ranked({ prompts: prompts.prompts })).toEqual(await ranked({}));
   });
 });

@@ -1,7 +1,7 @@
 // The rules of the JSON files of sentence-transformers, one table per file.
 
 import { brokenRules, isText, isWhole, type Own, type Tables } from '../checkpoint/file_rules.js';
-import type { ClearformerError } from '../support/error.js';
+import { ClearformerError, textOf } from '../support/error.js';
 import { isObject } from '../support/kinds.js';
 
 const module = {
@@ -35,6 +35,7 @@ const tables: Tables = {
   'config_sentence_transformers.json': {
     prompts: { must: 'an object', fits: isObject, each: 'text' },
     default_prompt_name: 'text',
+    activation_fn: 'text',
     similarity_fn_name: ['cosine', 'dot', 'euclidean', 'manhattan'],
   },
 };
@@ -45,3 +46,36 @@ export const brokenSentenceRules = (
   values: Readonly<Record<string, unknown>>,
   name = file,
 ): ClearformerError[] => brokenRules(file, values, name, tables);
+
+const refusal = (file: string, why: string, option: string): ClearformerError =>
+  new ClearformerError('unsupported', `${file}: ${why} not supported`, { file, option });
+
+/** Throws `unsupported` unless a Dense or Normalize maps the pooled vector, without a residual connection. */
+export function expectSentence(values: Readonly<Record<string, unknown>>, file: string): void {
+  const usual = {
+    module_input_name: 'sentence_embedding',
+    module_output_name: 'sentence_embedding',
+    use_residual: false,
+  };
+  for (const [key, only] of Object.entries(usual)) {
+    const value = values[key] ?? only;
+    if (value !== only) throw refusal(file, `${key} ${textOf(value)}, unlike ${textOf(only)}, is`, key);
+  }
+}
+
+/** Settings of a Transformer with which texts, or what is read of the model, are others than without. */
+export function refusedInputs(values: Readonly<Record<string, unknown>>, file: string): ClearformerError[] {
+  const { modality_config: read, processing_kwargs: called, transformer_task: task = 'feature-extraction' } = values;
+  const { text, message } = (isObject(read) ? read : {}) as Record<string, Record<string, unknown> | undefined>;
+  const found: ClearformerError[] = [];
+  if (message) found.push(refusal(file, 'modality_config: texts in a chat template (message) are', 'modality_config'));
+  if (task === 'feature-extraction' && text?.method === 'forward' && text.method_output_name !== 'last_hidden_state') {
+    found.push(refusal(file, `modality_config: ${textOf(text.method_output_name)} is`, 'modality_config'));
+  }
+  for (const kind of ['common', 'text'] as const) {
+    const own = isObject(called) && called[kind];
+    if (!isObject(own) || Object.keys(own).length === 0) continue;
+    found.push(refusal(file, `processing_kwargs: options of ${kind} are`, 'processing_kwargs'));
+  }
+  return found;
+}

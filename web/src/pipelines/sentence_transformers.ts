@@ -8,7 +8,7 @@ import { ClearformerError, messageOf, textOf } from '../support/error.js';
 import { isObject } from '../support/kinds.js';
 import { strip } from '../text/python_space.js';
 import type { DenseLayer } from './dense.js';
-import { brokenSentenceRules } from './sentence_rules.js';
+import { brokenSentenceRules, expectSentence, refusedInputs } from './sentence_rules.js';
 
 /** The embedding settings of a folder. */
 export interface EmbeddingDefaults {
@@ -57,12 +57,15 @@ export async function readEmbeddingDefaults(folder: Folder, options: ReadOptions
   for (const { type, path } of modules) {
     const kind = type.split('.').at(-1) ?? '';
     const own = path === '' ? '' : `${path}/`;
-    if (kind === 'Normalize') defaults.normalize = true;
-    else if (kind === 'Dense' && defaults.pooling.length > 0 && !defaults.normalize) {
+    if (kind === 'Normalize') {
+      const name = `${own}config.json`;
+      expectSentence(JSON.parse((await readOptional(folder, name, options))?.text ?? '{}'), name);
+      defaults.normalize = true;
+    } else if (kind === 'Dense' && defaults.pooling.length > 0 && !defaults.normalize) {
       const { readDense } = await import('./dense.js');
       defaults.dense = [...defaults.dense, await readDense(folder, own, options)];
     } else if (kind === 'Transformer') Object.assign(defaults, await readTransformer(folder, own, options));
-    else if (kind === 'Pooling') {
+    else if (kind === 'Pooling' && defaults.dense.length === 0 && !defaults.normalize) {
       const name = `${own}config.json`;
       const config = JSON.parse((await readRequired(folder, name, options)).text);
       expectNone(brokenSentenceRules('Pooling/config.json', config, name));
@@ -106,7 +109,8 @@ export async function readTransformerSettings(
     const file = await readOptional(folder, name, options);
     if (file === undefined) continue;
     const values = JSON.parse(file.text);
-    return { values, broken: brokenSentenceRules('sentence_bert_config.json', values, name) };
+    const broken = brokenSentenceRules('sentence_bert_config.json', values, name);
+    return { values, broken: [...broken, ...refusedInputs(values, name)] };
   }
   return { values: {}, broken: [] };
 }
@@ -126,10 +130,23 @@ async function readTransformer(folder: Folder, own: string, options: ReadOptions
 
 /** The prompts, if there are any. */
 async function readPrompts(folder: Folder, options: ReadOptions): Promise<Partial<EmbeddingDefaults>> {
+  const { prompts, default_prompt_name } = await readModelSettings(folder, options);
+  return { prompts: prompts ?? {}, default_prompt_name: default_prompt_name ?? undefined };
+}
+
+/** What concerns the whole model; in the folder of a cross-encoder also the class of its activation. */
+export async function readModelSettings(
+  folder: Folder,
+  options: ReadOptions,
+): Promise<{
+  prompts?: Record<string, string> | null;
+  default_prompt_name?: string | null;
+  activation_fn?: string | null;
+}> {
   const file = await readOptional(folder, promptFile, options);
   const values = file === undefined ? {} : JSON.parse(file.text);
   expectNone(promptProblems(values));
-  return { prompts: values.prompts ?? {}, default_prompt_name: values.default_prompt_name ?? undefined };
+  return values;
 }
 
 /** What is wrong in the file of prompts. */
@@ -143,15 +160,15 @@ export function promptProblems(values: Readonly<Record<string, unknown>>): Clear
 
 /**
  * pooling_mode_…: true for each mode, of which the mean is one unless the file says otherwise, or (newer) pooling_mode
- * with one name or several; the mean if there is none.
+ * with one name or several, in the order of their vectors; the mean if there is none.
  */
 function modesOf(config: Record<string, unknown>, file: string): PoolingMode[] {
   const flags: Record<string, unknown> = { pooling_mode_mean_tokens: true, ...config };
   const given = Object.keys(flags).filter((key) => key.startsWith('pooling_mode_') && flags[key] === true);
   const usual = given.length === 0 ? 'mean' : given.map((key) => key.replace('pooling_mode_', ''));
-  const names = config.pooling_mode ?? usual;
   try {
-    return poolingModes(names);
+    if (config.pooling_mode === undefined || config.pooling_mode === null) return poolingModes(usual);
+    return [config.pooling_mode].flat().flatMap((name) => poolingModes([name]));
   } catch (cause) {
     throw new ClearformerError('unsupported', `${file}: ${messageOf(cause)}`, { file, option: 'pooling_mode' }, cause);
   }
