@@ -1,6 +1,8 @@
 // text-ranking: ranks documents for a query with a cross-encoder, which reads query and document together.
 // Names and defaults are those of CrossEncoder.rank in sentence-transformers.
 
+import type { ReadOptions } from '../checkpoint/files.js';
+import type { Folder } from '../checkpoint/folder.js';
 import { PreTrainedModel } from '../models/pre_trained_model.js';
 import { checkChoice } from '../support/choices.js';
 import { ClearformerError } from '../support/error.js';
@@ -10,6 +12,7 @@ import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { type LogitsModel, Pipeline } from './base_pipeline.js';
 import { loader } from './load_pipeline.js';
 import { checkCount, sigmoid, topIndices } from './scores.js';
+import { readModelSettings } from './sentence_transformers.js';
 import { checkTexts, logitsOfPairs } from './text_pairs.js';
 import { cut, type TextCallOptions, textCallOptions, textList } from './texts.js';
 
@@ -19,7 +22,7 @@ export interface TextRankingOptions extends TextCallOptions {
   top_k?: number | null | undefined;
   /** Whether results contain the documents' text. Default true. */
   return_documents?: boolean | undefined;
-  /** The function applied to logits. Default: the setting in config.json, or sigmoid. */
+  /** The function applied to logits. Default: the setting in the model's files, or sigmoid. */
   function_to_apply?: 'sigmoid' | 'none' | undefined;
 }
 
@@ -34,7 +37,7 @@ export interface RankedText {
 /** Ranks documents. */
 export interface TextRankingPipeline {
   /**
-   * The documents in descending order of their score for a query. Rejects with `invalid_argument` or `unsupported` for
+   * The documents in descending order of their score for a query, which a default prompt of the model's files precedes. Rejects with `invalid_argument` or `unsupported` for
    * invalid arguments, `disposed`, or the abort signal's reason.
    */
   (query: string, documents: readonly string[], options?: TextRankingOptions): Promise<RankedText[]>;
@@ -55,11 +58,13 @@ export class TextRankingPipeline extends Pipeline<
   LogitsModel
 > {
   readonly tokenizer: PreTrainedTokenizer;
+  readonly #settings: ModelSettings;
 
   /** @internal */
-  constructor(task: string, model: LogitsModel, tokenizer: PreTrainedTokenizer) {
+  constructor(task: string, model: LogitsModel, { tokenizer, settings }: BesideRanker) {
     super(task, model);
     this.tokenizer = tokenizer;
+    this.#settings = settings;
   }
 
   /** @internal */
@@ -70,12 +75,14 @@ export class TextRankingPipeline extends Pipeline<
   ): Promise<RankedText[] | RankedText[][]> {
     checkOptions(this.task, options, [...textCallOptions, 'top_k', 'return_documents', 'function_to_apply']);
     const { top_k = null, return_documents } = options;
-    const { function_to_apply: apply = usualActivation(this.model.config) } = options;
+    const { prompts, default_prompt_name, activation_fn } = this.#settings;
+    const { function_to_apply: apply = usualActivation(this.model.config, activation_fn) } = options;
     if (top_k !== null) checkCount('top_k', top_k);
     checkChoice('function_to_apply', apply, ['sigmoid', 'none']);
     checkTexts(this.task, 'documents', documents);
     const list = textList(this.task, queries);
-    const pairs = list.flatMap((text) => documents.map((text_pair) => ({ text, text_pair })));
+    const prompt = prompts?.[default_prompt_name ?? ''] ?? '';
+    const pairs = list.flatMap((text) => documents.map((text_pair) => ({ text: prompt + text, text_pair })));
     const logits = (await logitsOfPairs(this, pairs, cut(this, options), 'longest_first')).map((row) =>
       this.#only(row),
     );
@@ -100,23 +107,36 @@ export class TextRankingPipeline extends Pipeline<
   }
 }
 
-/** The activation in config.json, which versions of sentence-transformers store in different places. */
-function usualActivation(config: Readonly<Record<string, unknown>>): 'sigmoid' | 'none' {
+/** The model's activation, which versions of sentence-transformers store in different places: newer ones in a file `of` theirs. */
+function usualActivation(config: Readonly<Record<string, unknown>>, of: string | null | undefined): 'sigmoid' | 'none' {
   const own = config.sentence_transformers as Readonly<Record<string, unknown>> | undefined;
-  const name = own?.activation_fn ?? config.sbert_ce_default_activation_function;
+  const name = of ?? own?.activation_fn ?? config.sbert_ce_default_activation_function;
   const kind = name === undefined || name === null ? 'Sigmoid' : String(name).split('.').at(-1);
   if (kind === 'Sigmoid') return 'sigmoid';
   if (kind === 'Identity') return 'none';
   throw new ClearformerError(
     'unsupported',
-    `text-ranking: config.json names the activation ${String(name)}, known are Sigmoid and Identity; pass function_to_apply`,
+    `text-ranking: the model's files name the activation ${String(name)}, known are Sigmoid and Identity; pass function_to_apply`,
     { option: 'function_to_apply' },
   );
 }
 
+type ModelSettings = Awaited<ReturnType<typeof readModelSettings>>;
+
+/** @internal The files of a cross-encoder besides the model itself. */
+export interface BesideRanker {
+  tokenizer: PreTrainedTokenizer;
+  settings: ModelSettings;
+}
+
+async function readBeside(folder: Folder, options: ReadOptions): Promise<BesideRanker> {
+  const [tokenizer, settings] = await Promise.all([readTokenizer(folder, options), readModelSettings(folder, options)]);
+  return { tokenizer, settings };
+}
+
 /** @internal */
-export const load = loader<LogitsModel, PreTrainedTokenizer, TextRankingPipeline>({
+export const load = loader<LogitsModel, BesideRanker, TextRankingPipeline>({
   Model: PreTrainedModel,
-  read: readTokenizer,
-  create: (task, model, tokenizer) => new TextRankingPipeline(task, model, tokenizer),
+  read: readBeside,
+  create: (task, model, beside) => new TextRankingPipeline(task, model, beside),
 });
