@@ -303,6 +303,23 @@ describe('cross-encoders, as newer versions of sentence-transformers save them',
     expect([other.code, other.message]).toEqual(['unsupported', expect.stringContaining('activation.Tanh')]);
   });
 
+  it('are valid', async () => {
+    const [score, modules] = [{ text: { method: 'forward', method_output_name: 'logits' } }, 'modules.json'];
+    const settings = {
+      transformer_task: 'sequence-classification',
+      modality_config: score,
+      module_output_name: 'scores',
+    };
+    const type = 'sentence_transformers.base.modules.transformer.Transformer';
+    const files = {
+      ...ranker,
+      [modules]: jsonFile([{ idx: 0, name: '0', path: '', type }]),
+      'sentence_bert_config.json': jsonFile(settings),
+    };
+    const [{ problems }, found] = [await validate(ranker), await validate(files)];
+    expect([found.problems, found.pipeline]).toEqual([problems, 'text-classification']);
+  });
+
   it('put a default prompt before queries', async () => {
     const prompts = { prompts: { ask: 'the man ' }, default_prompt_name: 'ask' };
     expect(await ranked(prompts)).toEqual(await ranked({}, `the man ${query}`));
