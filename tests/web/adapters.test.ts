@@ -104,6 +104,9 @@ describe('load_adapter', () => {
     expect(await logitsOf(model, { input_ids })).toEqual(less);
     await model.dispose();
   });
+  it.each(['eva', 'mica'])('takes matrices that began as %s as they are', async (init_lora_weights) => {
+    await (await llama()).load_adapter(altered({ init_lora_weights }));
+  });
 
   it('adds to weights of any dtype', async () => {
     for (const dtype of ['fp16', 'q8', 'q4'] as const) {

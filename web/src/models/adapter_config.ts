@@ -44,7 +44,7 @@ const read = [
   ...['layers_pattern', 'rank_pattern', 'alpha_pattern', 'bias', 'init_lora_weights'],
 ];
 /** Initialisations that leave the base weights as they are. */
-const plainInitialisations = [true, false, 'gaussian', 'eva', 'orthogonal'];
+const plainInitialisations = [true, false, 'gaussian', 'eva', 'orthogonal', 'mica'];
 
 const fileName = 'adapter_config.json';
 
