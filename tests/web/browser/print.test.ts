@@ -1,7 +1,7 @@
 // A printed chapter: all of its steps, the figure in light colours and the paper's width, the address; no bars.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Site, settled } from './site.js';
+import { laidOut, Site, settled } from './site.js';
 
 let site: Site;
 beforeAll(async () => {
@@ -82,6 +82,9 @@ it('prints figures with the layout of the screen, in light colours before anythi
   await expect.poll(drawn).toBe(dark);
   await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
   expect(await drawn()).toBe(atOnce); // paper has no forced colours
+  await page.emulateMedia({ media: 'screen', colorScheme: 'dark', forcedColors: 'none' }); // as the browser may for paper
+  await laidOut(page);
+  expect(await drawn()).toBe(atOnce);
   await page.evaluate(() => dispatchEvent(new Event('afterprint')));
   await expect.poll(drawn).toBe(dark);
 

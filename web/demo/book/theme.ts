@@ -9,6 +9,7 @@ const forcedColours = matchMedia('(forced-colors: active)');
 
 class ThemeState extends EventTarget {
   #chosen: string | undefined;
+  #onPaper = false;
 
   /** Whether the reader can choose. */
   get isFree(): boolean {
@@ -27,6 +28,12 @@ class ThemeState extends EventTarget {
     this.#apply();
   }
 
+  /** While the page is printed it is light, whatever the reader chooses or the system forces meanwhile. */
+  set onPaper(isPrinted: boolean) {
+    this.#onPaper = isPrinted;
+    this.#apply();
+  }
+
   restore(): void {
     this.#chosen = kept(storageKey);
     this.#apply();
@@ -36,7 +43,9 @@ class ThemeState extends EventTarget {
 
   #apply = (): void => {
     const { dataset } = document.documentElement;
-    if (this.isFree && (this.#chosen === 'light' || this.#chosen === 'dark')) dataset.theme = this.#chosen;
+    const chosen = this.isFree ? this.#chosen : undefined;
+    const theme = this.#onPaper ? 'light' : chosen;
+    if (theme === 'light' || theme === 'dark') dataset.theme = theme;
     else delete dataset.theme;
     this.dispatchEvent(new Event('change'));
   };

@@ -40,7 +40,6 @@ function keepAnswers(sheets: Iterable<CSSStyleSheet>): () => void {
 /** Sets the page up for printing; returns a callback that undoes it. */
 function setUp(): () => void {
   const root = document.documentElement;
-  const chosen = root.dataset.theme;
   const holder = document.querySelector<HTMLElement>('main .figure');
   const { width = 0, height = 0 } = holder?.firstElementChild?.getBoundingClientRect() ?? {};
   const lying = document.querySelector('.wide') !== null && width > room.upright.width;
@@ -60,8 +59,7 @@ function setUp(): () => void {
   address.textContent = location.href;
   document.querySelector('main')?.append(address);
   for (const [name, value] of Object.entries(properties)) root.style.setProperty(name, value);
-  root.dataset.theme = 'light';
-  theme.dispatchEvent(new Event('change'));
+  theme.onPaper = true;
   // At once: Firefox copies the document before it runs what is pending.
   const roots = holder ? [...drawnRoots(holder)] : [];
   const askAgain = keepAnswers(new Set(roots.flatMap(({ adoptedStyleSheets }) => adoptedStyleSheets)));
@@ -69,9 +67,7 @@ function setUp(): () => void {
     askAgain();
     address.remove();
     for (const name of Object.keys(properties)) root.style.removeProperty(name);
-    if (chosen === undefined) delete root.dataset.theme;
-    else root.dataset.theme = chosen;
-    theme.dispatchEvent(new Event('change'));
+    theme.onPaper = false;
   };
 }
 
