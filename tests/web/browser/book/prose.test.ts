@@ -35,6 +35,8 @@ describe.each([
   ['where?step=4', ['Exactly the same they never are'], ['Some are exactly the same']],
   ['where?step=4&d=8', ['no other row looks like row 1'], ['are marked']],
   ['where?step=4&d=1', ['Some are exactly the same'], ['never are']],
+  ['head?step=7&q=7', ['let ar give Lily more than half its weight'], []],
+  ['head?step=7&q=0', ['let Lily give Lily more than half its weight. Now 0.13.'], ['let <s>']],
   ['cost?step=2', ['needs only 0.25 of the multiplications'], ['no longer short']],
   ['cost?step=2&n=256', ['With n = 256 and d = 64 it needs 4.00 times as many'], ['needs only', 'below d']],
   [

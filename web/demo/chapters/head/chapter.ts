@@ -6,7 +6,7 @@ import { type Chapter, type Question, valueAt } from '../../book/chapter.js';
 import './figure.js';
 import { at, type HeadData, headData, largestAt, rowOf } from './head_numbers.js';
 import { spreadOf } from './root.js';
-import { targetOf } from './values.js';
+import { giverOf, targetOf } from './values.js';
 
 const chosen = ({ address }: Book, key: string): string => valueAt(chapter, address, key);
 
@@ -42,9 +42,9 @@ const task: Question = {
   id: 'task',
   kind: 'state',
   async check(book) {
-    const { now, keys, focus } = await shown(book);
+    const { before, now, keys, focus } = await shown(book);
     const target = targetOf(keys.length);
-    const share = at(now.A, focus, target);
+    const share = at(now.A, giverOf(before.masked, focus, target), target);
     return { right: share > 0.5 && book.editSpecs.length > 0, values: { share: decimals(share, 2) } };
   },
 };

@@ -1,7 +1,7 @@
 // Values for the chapter's prose.
 
 import { decimals, short, two } from 'clearformer/elements';
-import { at, byRoot, type HeadData, largestAt, rowOf } from './head_numbers.js';
+import { at, byRoot, type Float, type HeadData, largestAt, rowOf } from './head_numbers.js';
 
 export function headValues(data: HeadData, labels: Readonly<Record<string, string>>): Record<string, string> {
   const { before, now, divisor, queries, keys, focus, hooks, input } = data;
@@ -11,7 +11,8 @@ export function headValues(data: HeadData, labels: Readonly<Record<string, strin
   const other = largestAt(Array.from(weights, (share, key) => (key === best ? -1 : share)));
   const isSole = other === best || at(before.masked, focus, other) === Number.NEGATIVE_INFINITY;
   const target = targetOf(keys.length);
-  const share = at(now.A, focus, target);
+  const giver = giverOf(before.masked, focus, target);
+  const share = at(now.A, giver, target);
   const d = now.Q.dims[1] ?? 1;
   return {
     layer: String((hooks?.layer ?? 0) + 1),
@@ -31,6 +32,7 @@ export function headValues(data: HeadData, labels: Readonly<Record<string, strin
     ...(hooks && hooks.kvHeads < hooks.heads && { sharedHeads: String(hooks.kvHeads) }),
     ...(hooks && hooks.q !== hooks.plain.Q && { isTurned: '' }),
     spread: short(Math.max(...rowOf(before.raw, focus).map(Math.abs))),
+    giver: queries[giver] ?? '',
     target: keys[target] ?? '',
     task: share > 0.5 ? `${labels.done} ${decimals(share, 2)}.` : `${labels.now} ${decimals(share, 2)}.`,
   };
@@ -46,3 +48,10 @@ function scalingOf(data: HeadData): string {
 
 /** The key of the task "let it spend more than half its weight there": the first word of the text. */
 export const targetOf = (keys: number): number => Math.min(1, keys - 1);
+
+/** The query of that task: the one in focus, or, where that must not see the key, the first that may. */
+export function giverOf(masked: Float, focus: number, target: number): number {
+  const maySee = (query: number): boolean => at(masked, query, target) !== Number.NEGATIVE_INFINITY;
+  const first = Array.from({ length: masked.dims[0] ?? 0 }, (_, query) => query).find(maySee);
+  return maySee(focus) ? focus : (first ?? focus);
+}

@@ -38,7 +38,7 @@ export const words: typeof english = {
     },
     change: {
       title: 'Eine Zahl ändern',
-      text: 'Wähle eine Zelle von {q|Q}, {k|K}, {v|V}, der Scores oder der Gewichte und tippe. Alles rechts davon wird neu gerechnet, und die Blöcke dahinter auch: Der Rand der Seite zeigt, wie weit es reicht. Versuch das: *{row}* soll mehr als die Hälfte seines Gewichts an *{target}* geben. {a|{task}}',
+      text: 'Wähle eine Zelle von {q|Q}, {k|K}, {v|V}, der Scores oder der Gewichte und tippe. Alles rechts davon wird neu gerechnet, und die Blöcke dahinter auch: Der Rand der Seite zeigt, wie weit es reicht. Versuch das: *{giver}* soll mehr als die Hälfte seines Gewichts an *{target}* geben. {a|{task}}',
     },
     scores: {
       title: 'Andere Arten zu vergleichen',
@@ -56,7 +56,7 @@ export const words: typeof english = {
       wrong: 'Diese nicht. Wähle den Score der beiden und sieh auf den längsten Balken.',
     },
     task: {
-      ask: 'Ändere Zahlen, bis *{row}* mehr als die Hälfte seines Gewichts an *{target}* gibt, dann prüfe.',
+      ask: 'Ändere Zahlen, bis *{giver}* mehr als die Hälfte seines Gewichts an *{target}* gibt, dann prüfe.',
       right: 'Geschafft: {share} davon.',
       wrong:
         'Bisher gibt es ihm {share}. Die längsten Balken ihres Scores zeigen, wo eine Änderung am meisten bewirkt.',
@@ -77,7 +77,7 @@ export const words: typeof english = {
         },
         change: {
           title: 'Eine Zahl ändern',
-          text: 'Wähle eine Zelle von {q|Q}, {k|K} oder {v|V} und tippe. Alles rechts davon wird neu gerechnet. Versuch das: *{row}* soll mehr als die Hälfte seines Gewichts an *{target}* geben. {a|{task}}',
+          text: 'Wähle eine Zelle von {q|Q}, {k|K} oder {v|V} und tippe. Alles rechts davon wird neu gerechnet. Versuch das: *{giver}* soll mehr als die Hälfte seines Gewichts an *{target}* geben. {a|{task}}',
         },
         batch: {
           title: 'Alle Köpfe auf einmal',

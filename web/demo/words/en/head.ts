@@ -36,7 +36,7 @@ export const words = {
     },
     change: {
       title: 'Change a number',
-      text: 'Choose a cell of {q|Q}, {k|K}, {v|V}, of the scores or the weights and type. Everything to the right is computed again, and so are the blocks behind: the edge of the page shows what it reaches. Try this: let *{row}* give *{target}* more than half its weight. {a|{task}}',
+      text: 'Choose a cell of {q|Q}, {k|K}, {v|V}, of the scores or the weights and type. Everything to the right is computed again, and so are the blocks behind: the edge of the page shows what it reaches. Try this: let *{giver}* give *{target}* more than half its weight. {a|{task}}',
     },
     scores: {
       title: 'Other ways to compare',
@@ -54,7 +54,7 @@ export const words = {
       wrong: 'Not that one. Choose the score of the two and look at the longest bar.',
     },
     task: {
-      ask: 'Change numbers so that *{row}* spends more than half its weight on *{target}*, then check.',
+      ask: 'Change numbers so that *{giver}* spends more than half its weight on *{target}*, then check.',
       right: 'Done: {share} of it.',
       wrong: 'It spends {share} on it so far. The longest bars of their score show where a change does most.',
     },
@@ -74,7 +74,7 @@ export const words = {
         },
         change: {
           title: 'Change a number',
-          text: 'Choose a cell of {q|Q}, {k|K} or {v|V} and type. Everything to the right is computed again. Try this: let *{row}* give *{target}* more than half its weight. {a|{task}}',
+          text: 'Choose a cell of {q|Q}, {k|K} or {v|V} and type. Everything to the right is computed again. Try this: let *{giver}* give *{target}* more than half its weight. {a|{task}}',
         },
         batch: {
           title: 'All heads at once',
