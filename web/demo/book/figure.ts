@@ -2,7 +2,7 @@
 // reports which numbers it shows and the code that computes them.
 
 import type { Drawn } from 'clearformer/elements';
-import { html, LitElement, type PropertyDeclarations, type TemplateResult } from 'lit';
+import { html, LitElement, type PropertyDeclarations, type PropertyValues, type TemplateResult } from 'lit';
 import type { ShellWords } from '../words/en/shell.js';
 import type { Changes } from './address.js';
 import { type Book, firstModel } from './book.js';
@@ -146,9 +146,9 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
     if (this.#isOpen) this.book.address.set(changes, 'replace');
   }
 
-  /** Announces a change to screen readers. */
+  /** Announces a change to screen readers; the same text once more is a change by a blank, or it would not be heard. */
   say(text: string): void {
-    this.said = text;
+    this.said = text !== '' && text === this.said ? `${text}\u00A0` : text;
   }
 
   /** The inputs of the figure's own model, for the margin of a chapter with `spine: 'figure'`. */
@@ -205,8 +205,9 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
     return !this.book || !this.chapter || isAt(this.chapter, this.book.address);
   }
 
-  protected override willUpdate(): void {
+  protected override willUpdate(changed: PropertyValues): void {
     if (!this.book || !this.step || !this.words) return;
+    if (changed.has('step')) this.say(''); // what was told of the step before
     const key = this.#keyAt(this.step);
     if (key === this.#key) return;
     this.#key = key;

@@ -61,6 +61,20 @@ describe('chapter 2', () => {
     expect(page.url()).not.toContain('o=');
   });
 
+  it('tells the difference of each move, though it is the same, and nothing of it at another step', async () => {
+    const { page } = await site.visit('set?step=1');
+    const told = page.locator('figure-set').getByRole('status');
+    const reverse = page.getByRole('button', { name: 'Reverse' });
+    await reverse.click();
+    await expect.poll(() => told.textContent()).toContain('largest difference 0.000');
+    const before = await told.textContent();
+    await reverse.click();
+    await expect.poll(() => told.textContent()).not.toBe(before);
+    expect((await told.textContent())?.trim()).toBe(before?.trim());
+    await site.go(page, 'set?step=2');
+    expect(await told.textContent()).toBe('');
+  });
+
   it('jumps with positions and with a mask, and rests without', async () => {
     const { page } = await site.visit('set?step=1');
     expect(await difference(page)).toBeLessThan(1e-7);
