@@ -40,6 +40,20 @@ describe('chapter 0', () => {
     expect(await button.count()).toBe(1);
   });
 
+  it.each(['next', 'saying'])(
+    'names what was written in its own language, and what a press does in the page’s: %s',
+    async (id) => {
+      const { page } = await site.visit(`${id}?lang=de&w=358.300`);
+      const back = id === 'next' ? 'Ab hier zurücknehmen' : 'Zurücknehmen, was von hier an folgt';
+      for (const button of await page.locator(`figure-${id} .new`).all()) {
+        const token = await button.locator('[lang=en]').textContent();
+        const parts = await button.evaluate((each) => [each.ariaLabel, each.closest('[lang]'), each.textContent]);
+        expect(parts).toEqual([null, null, `${token}${back}`]);
+      }
+      expect(await page.locator(`figure-${id} .new`).count()).toBe(2);
+    },
+  );
+
   it('one step back takes all back that was written', async () => {
     const { page } = await site.visit('next?t=Once');
     await page.getByRole('option').first().click();

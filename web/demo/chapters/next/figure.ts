@@ -113,15 +113,15 @@ class FigureNext extends Figure<Reading, typeof words> {
   #text({ sentence, written }: Reading): TemplateResult {
     const { labels } = this.words;
     const kept = this.#written();
-    return html`<p class="text"><button type="button" class="given" title=${this.shell.changeSentence} aria-label="${sentence.text}. ${this.shell.changeSentence}" @click=${this.#edit}>${
+    return html`<p class="text"><button type="button" class="given" title=${this.shell.changeSentence} @click=${this.#edit}><span lang=${this.book.textLanguage}>${
       sentence.tokens
         .filter(({ special }) => !special)
         .map(({ text }) => text)
         .join('')
         .trimStart() || '∅'
-    }</button>${written.map(
+    }</span><span class="sr-only">${this.shell.changeSentence}</span></button>${written.map(
       ({ text }, i) =>
-        html`<button type="button" class="new" title=${labels.backTo} aria-label="${text}: ${labels.backTo}" @click=${() => this.choose({ w: kept.slice(0, i).join('.') || undefined })}>${text}</button>`,
+        html`<button type="button" class="new" title=${labels.backTo} @click=${() => this.choose({ w: kept.slice(0, i).join('.') || undefined })}><span lang=${this.book.textLanguage}>${text}</span><span class="sr-only">${labels.backTo}</span></button>`,
     )}<span class="gap" aria-hidden="true">&nbsp;</span></p>`;
   }
 

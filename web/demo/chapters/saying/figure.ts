@@ -133,7 +133,7 @@ export class FigureSaying extends MeasuredFigure<Data, typeof words> {
       .slice(sentence)
       .map(
         ({ text }, i) =>
-          html`<button type="button" class="new" title=${labels.backTo} aria-label="${text}: ${labels.backTo}" @click=${() => this.choose({ w: kept.slice(0, i).join('.') || undefined })}>${text}</button>`,
+          html`<button type="button" class="new" title=${labels.backTo} @click=${() => this.choose({ w: kept.slice(0, i).join('.') || undefined })}><span lang=${this.book.textLanguage}>${text}</span><span class="sr-only">${labels.backTo}</span></button>`,
       )}<span class="gap" aria-hidden="true">&nbsp;</span>${of > sentence ? html` <span class="cut">${filled(this.shell.cut, { read: sentence, of })}</span>` : ''}</p>`;
   }
 
