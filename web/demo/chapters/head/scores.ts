@@ -6,6 +6,7 @@ import { css, html, type TemplateResult } from 'lit';
 import { live } from 'lit/directives/live.js';
 import { filled } from '../../book/markup.js';
 import { normal } from '../../book/random.js';
+import { vars } from '../../book/vars.js';
 import type { Float, HeadData } from './head_numbers.js';
 
 type ScoreName = 'dot' | 'general' | 'additive' | 'distance';
@@ -97,12 +98,11 @@ function normsOf({ data }: Float, keys: number, d: number): [number, number] {
 }
 
 export const scoresStyles = css`
-  .scores-view { display: grid; grid-template-columns: repeat(4, minmax(0, 1fr)); gap: 14px 26px; }
+  .scores-view { display: grid; grid-template-columns: repeat(var(--columns), minmax(0, 1fr)); gap: 14px 26px; }
   .scores-view h2 { font: 600 max(18px, var(--cf-min-font-size)) var(--cf-serif); margin: 0; } .scores-view .form { font: italic max(17px, var(--cf-min-font-size)) var(--cf-serif); min-height: 28px; white-space: nowrap; }
   .scores-view .readout { font-size: max(14px, var(--cf-min-font-size)); }
   .scores-tools { display: flex; gap: 8px 26px; flex-wrap: wrap; justify-content: center; margin: 4px 0 14px; align-items: center; }
-  @media (max-width: 1100px) { :not(.large) > .scores-view { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
-  @media (max-width: 700px) { .scores-view { grid-template-columns: minmax(0, 1fr); gap: 4px; } .scores-view .form { display: none; } .scores-view { gap: 0; } .scores-view h2 { font-size: 14px; line-height: 1.2; } .scores-view .readout { font-size: 12px; line-height: 1.2; } .scores-view > :first-child .readout { display: none; } .scores-tools { font-size: 14px; margin: 0; gap: 0 14px; } }
+  @media (max-width: 700px) { .scores-view .form { display: none; } .scores-view { gap: 0; } .scores-view h2 { font-size: 14px; line-height: 1.2; } .scores-view .readout { font-size: 12px; line-height: 1.2; } .scores-view > :first-child .readout { display: none; } .scores-tools { font-size: 14px; margin: 0; gap: 0 14px; } }
 `;
 
 interface ScoresView {
@@ -135,7 +135,7 @@ export function scoresView({
   choose,
 }: ScoresView): TemplateResult {
   const narrow = width < 700;
-  const columns = large || width >= 1060 ? 4 : 2;
+  const columns = large || width >= 1060 ? 4 : narrow ? 1 : 2;
   const keys = head.keys.length;
   const most = Math.min(keys, large ? 8 : 12);
   const from = Math.max(0, Math.min(keys - most, head.focus - Math.floor(most * 0.7)));
@@ -146,7 +146,7 @@ export function scoresView({
   const matrix = (name: ScoreName): TemplateResult => html`<div role="group" aria-label=${labels[name] ?? ''}>
     <h2>${labels[name]}</h2><p class="form">${forms(identity)[name]}</p>
     <cf-matrix scale="weights" label="A" caption=${narrow ? 'none' : 'below'} .numbers=${data.weights[name].slice([first, Math.min(first + rows, head.queries.length)], [from, from + most])} source="${data.sources[name]}[${first}:${first + rows}, ${from}:${from + most}]"
-      .rowLabels=${head.queries.slice(first, first + rows)} .columnLabels=${head.keys.slice(from, from + most)} quiet=${name === 'dot' || columns === 2 ? (narrow && name !== 'dot' ? 'columns' : '') : 'rows'} .cellWidth=${cell} .cellHeight=${narrow ? 17 : Math.max(large ? 28 : 16, cell * 0.84)}
+      .rowLabels=${head.queries.slice(first, first + rows)} .columnLabels=${head.keys.slice(from, from + most)} quiet=${name === 'dot' || columns < 4 ? (narrow && name !== 'dot' ? 'columns' : '') : 'rows'} .cellWidth=${cell} .cellHeight=${narrow ? 17 : Math.max(large ? 28 : 16, cell * 0.84)}
       .masked=${(r: number, c: number) => head.hooks !== undefined && from + c > first + r} .rails=${{ rows: [head.focus - first], rowHue: 'q' }}></cf-matrix>
     <p class="readout">${name === 'dot' ? labels.compared : filled(labels.apart ?? '', { difference: '' })}${name === 'dot' ? '' : html`<b>${spoken(data.apart[name])}</b>`}</p>
   </div>`;
@@ -155,5 +155,5 @@ export function scoresView({
       <span class="seg" role="group" aria-label="M"><span><i>M</i></span>${['identity', 'random'].map((kind) => html`<button type="button" aria-pressed=${(kind === 'identity') === identity} @click=${() => choose({ gen: kind })}>${labels[kind]}</button>`)}</span>
       <span class="readout">|k|: <b>${spoken(data.norms[0])}</b> … <b>${spoken(data.norms[1])}</b></span>
     </div>
-    <div class="scores-view">${(['dot', 'distance', 'general', 'additive'] as const).map(matrix)}</div>`;
+    <div class="scores-view" ${vars({ '--columns': columns })}>${(['dot', 'distance', 'general', 'additive'] as const).map(matrix)}</div>`;
 }

@@ -23,6 +23,7 @@ export const headStyles = css`
   .name[aria-pressed='true'] { background: var(--cf-ink); color: var(--cf-paper); }
   .habit { color: var(--cf-muted); font-size: max(12px, var(--cf-min-font-size)); line-height: 1.15; display: block; min-height: 2.3em; }
   .lower { display: flex; gap: 20px 44px; flex-wrap: wrap; align-items: flex-start; margin-top: 10px; }
+  .lower > *, .grids > * { min-width: 0; max-width: 100%; }
   .caption { font: max(18px, var(--cf-min-font-size)) / 1.4 var(--cf-serif); margin: 0 0 2px; }
   .odds .caption { margin-bottom: 6px; }
   .odds .plain { padding-left: 0; }
@@ -63,6 +64,7 @@ export const headStyles = css`
     .with-odds { grid-template-columns: minmax(0, 1fr); gap: 12px; }
   }
   @container (max-width: 699px) {
+    .lower > * { width: 100%; }
     .product { display: flex; flex-direction: column; align-items: flex-start; }
   }
 `;

@@ -10,6 +10,9 @@ import { vars } from '../../book/vars.js';
 import type { Data, FigureSaying } from './figure.js';
 import type { Odds, Stage } from './odds.js';
 
+/** The width of a figure that has its bars beside the rows; narrower ones have them below (saying_styles.ts). */
+const besideFrom = 860;
+
 export interface CellEvent extends CustomEvent<{ row: number; column: number } | null> {}
 type Numbers = { dims: number[]; data: Float32Array };
 
@@ -32,7 +35,7 @@ export function oddsView(figure: FigureSaying, data: Data): TemplateResult {
     ids.includes(figure.number('id')) && figure.value('id') !== '' ? figure.number('id') : (odds.ranked[0] ?? 0);
   const column = ids.indexOf(chosen);
   const [beside, names] = figure.inClass ? [figure.wall(400), figure.wall(180)] : [320, 110];
-  const side = figure.inClass || figure.width >= 1000 ? beside : 0;
+  const side = figure.inClass || figure.width >= besideFrom ? beside : 0;
   const cell = Math.max(0.3, ((figure.width || 900) - side - names) / ids.length);
   const pick = ({ detail }: CellEvent): void => {
     if (detail) figure.choose({ id: String(ids[detail.column]) });
@@ -84,7 +87,7 @@ function projection(
   { ids, column, cell, pick }: Columns,
 ): TemplateResult {
   const { labels } = figure.words;
-  const scores = html`<cf-matrix label="z" about=${labels.logits} source="logits[0, -1]" .numbers=${row(picked(logits, ids))} .cellWidth=${cell} .cellHeight=${18} .rails=${{ columns: [column] }} @cell-select=${pick}></cf-matrix>`;
+  const scores = html`<cf-matrix label="z" about=${labels.logits} source="logits[0, -1]" .numbers=${row(picked(logits, ids))} .cellWidth=${cell} .cellHeight=${figure.inClass ? figure.wall(18) : 18} .rails=${{ columns: [column] }} @cell-select=${pick}></cf-matrix>`;
   if (!unembedding) return scores;
   const { input, inputSource, weight, name } = unembedding;
   const [depth = 0, words = 0] = weight.dims;
@@ -95,7 +98,7 @@ function projection(
     });
   const wide = Math.min(14, (cell * ids.length) / depth);
   return html`<cf-matrix label="x" about=${labels.stream} hue="stream" source=${inputSource} .numbers=${{ dims: [1, depth], data: input.data }} .cellWidth=${wide} .cellHeight=${16}></cf-matrix>
-    <cf-matrix caption="none" label="W" about=${labels.table} source="${name}ᵀ" .numbers=${{ dims: [depth, ids.length], data: turned }} .cellWidth=${cell} .cellHeight=${Math.max(1, 92 / depth)} .rails=${{ columns: [column] }} @cell-select=${pick}></cf-matrix>
+    <cf-matrix caption="none" label="W" about=${labels.table} source="${name}ᵀ" .numbers=${{ dims: [depth, ids.length], data: turned }} .cellWidth=${cell} .cellHeight=${Math.max(1, (figure.inClass ? figure.wall(92) : 92) / depth)} .rails=${{ columns: [column] }} @cell-select=${pick}></cf-matrix>
     ${scores}`;
 }
 
@@ -148,7 +151,7 @@ function chart(figure: FigureSaying, { odds, prompt }: Data): TemplateResult {
   const { labels } = figure.words;
   const width = Math.max(
     280,
-    (figure.width || 900) - (figure.inClass ? figure.wall(410) : figure.width >= 1000 ? 345 : 0),
+    (figure.width || 900) - (figure.inClass ? figure.wall(410) : figure.width >= besideFrom ? 345 : 0),
   );
   const most = odds.ranked.slice(0, figure.narrow ? 10 : figure.inClass ? 13 : 22);
   const names = most.map((id) => pieceOf(prompt.shelved, id).label);

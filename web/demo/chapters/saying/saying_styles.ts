@@ -3,7 +3,7 @@
 import { css } from 'lit';
 
 export const sayingStyles = css`
-  .all { min-height: calc(600px * var(--wall)); }
+  .all { min-height: calc(600px * var(--wall)); container-type: inline-size; }
   .text { font: 24px/1.35 var(--cf-serif); letter-spacing: -0.01em; white-space: pre-wrap; overflow-wrap: anywhere; margin: 0 0 8px; }
   .text .new { background: var(--cf-accent-soft); border-radius: 5px; padding: 1px 3px; cursor: pointer; border: 0; font: inherit; letter-spacing: inherit; white-space: pre-wrap; }
   .text .cut { font: max(14px, var(--cf-min-font-size)) var(--cf-sans); color: var(--cf-muted); }
@@ -63,6 +63,8 @@ export const sayingStyles = css`
   .large .side .verdict { display: none; } .large .readout td { white-space: nowrap; padding-right: 2px; }
   @media (max-width: 1000px) {
     .all { min-height: 0; }
+  }
+  @container (max-width: 859.9px) {
     .with-side { grid-template-columns: minmax(0, 1fr); gap: 12px; }
   }
   @media (max-width: 700px) {

@@ -3,6 +3,7 @@
 import { css } from 'lit';
 
 export const seeingStyles = css`
+  .seeing { container-type: inline-size; }
   .top { display: grid; grid-template-columns: minmax(0, 284px) minmax(210px, 1fr); gap: 34px; align-items: start; }
   .models { display: flex; margin-bottom: 12px; }
   .turning { margin-top: 8px; color: var(--cf-muted); }
@@ -60,6 +61,7 @@ export const seeingStyles = css`
   .large .rollouts { grid-template-columns: repeat(4, minmax(0, calc(220px * var(--wall)))); }
   .large .samples button { width: calc(62px * var(--wall)); height: calc(62px * var(--wall)); }
   .large .square-tiles { width: min(100%, calc(400px * var(--wall))); }
+  @container (max-width: 480px) { .beside { grid-template-columns: minmax(0, 1fr); gap: 14px; } }
   @media (max-width: 900px) {
     .top { grid-template-columns: minmax(0, 38%) minmax(0, 1fr); gap: 16px; }
     .view-picture .top, .view-hide .top, .view-order .top { grid-template-columns: minmax(0, 48%) minmax(0, 1fr); }

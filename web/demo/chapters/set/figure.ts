@@ -33,6 +33,7 @@ class FigureSet extends Figure<SetData, typeof words> {
     figureStyles,
     css`
       .field input { width: 11em; font: max(17px, var(--cf-min-font-size)) var(--cf-serif); letter-spacing: 0.08em; }
+      .all { container-type: inline-size; }
       .body { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 30px; align-items: start; }
       .meter { display: flex; align-items: center; gap: 16px; margin: 14px 0 6px; }
       .track { flex: 1; height: 12px; border-radius: 2px; background: var(--cf-sunken); max-width: 420px; }
@@ -41,6 +42,7 @@ class FigureSet extends Figure<SetData, typeof words> {
       .answers { display: grid; grid-template-columns: repeat(auto-fit, minmax(220px, 1fr)); gap: 10px 34px; margin-top: 8px; } h3 { font: 600 max(14px, var(--cf-min-font-size)) var(--cf-sans); margin: 0 0 4px; }
       .large .meter b { font-size: calc(38px * var(--wall)); } .large .controls { display: inline-flex; margin: 0 calc(30px * var(--wall)) 12px 0; }
       .large .both { display: grid; grid-template-columns: minmax(0, 54fr) minmax(0, 46fr); gap: 0 calc(44px * var(--wall)); align-items: start; } .large .answers { grid-template-columns: minmax(0, 1fr); margin: 0; gap: 18px; } .large .both .track { max-width: calc(260px * var(--wall)); }
+      @container (max-width: 520px) { .body { grid-template-columns: minmax(0, 1fr); gap: 14px; } }
       @media (max-width: 900px) {
         .all { display: flex; flex-direction: column; } .body { display: contents; } .weights { order: 1; margin-top: 10px; } .controls { gap: 4px 14px; margin-bottom: 6px; font-size: 14px; } .field input { width: 8em; }
         .meter { margin: 6px 0 2px; position: sticky; bottom: 0; background: var(--cf-paper); } .meter b { font-size: 19px; }

@@ -1,0 +1,45 @@
+// Figures at the widths of a window where their layout changes: their texts do not overlap, nothing is wider than them,
+// also when the window was wider before, as a phone's that is turned.
+
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { laidOut, Site } from '../site.js';
+import { figureOverflow } from './reader.js';
+import { overlapsOf, seenTexts } from './seen_texts.js';
+
+let site: Site;
+beforeAll(async () => {
+  site = await Site.start();
+});
+afterAll(() => site.stop());
+
+/** Of texts that are not the figure's, which may be scrolled to where the figure is. */
+const around = /header|main|step|prose|nav|question|book-/;
+
+it.each([
+  [360, 'head?step=8&lang=de'],
+  [1101, 'head?step=8&lang=en'],
+  [901, 'set?lang=de'],
+  [901, 'seeing?step=5&lang=de'],
+  [1101, 'saying?step=2&lang=en'],
+  [1024, 'saying?step=2&lang=de'],
+])('%i px: %s', async (width, address) => {
+  const { page } = await site.visit(address);
+  await page.setViewportSize({ width, height: 800 });
+  await laidOut(page);
+  expect(overlapsOf((await seenTexts(page)).filter(({ where }) => !around.test(where)))).toEqual([]);
+  expect(await page.evaluate(figureOverflow)).toBeLessThanOrEqual(0);
+  await page.setViewportSize({ width: 1440, height: 900 });
+});
+
+it.each(['heads?lang=de', 'heads?step=9'])('a phone that is turned: %s', async (address) => {
+  const { page } = await site.visit(address);
+  for (const [width, height] of [
+    [740, 360],
+    [360, 740],
+  ] as const) {
+    await page.setViewportSize({ width, height });
+    await laidOut(page);
+    expect(await page.evaluate(figureOverflow), `${width}`).toBeLessThanOrEqual(0);
+  }
+  await page.setViewportSize({ width: 1440, height: 900 });
+});
