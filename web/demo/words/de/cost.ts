@@ -13,7 +13,7 @@ export const words: typeof english = {
     measured: {
       title: 'Hier gemessen',
       text: 'Punkte sind Millisekunden auf diesem Gerät, gestrichelte Linien so steil, wie es die Zahl der Multiplikationen sagt. Bei {longest} Tokens braucht Attention {ms} ms. Die rekurrente Schicht kann keinen Schritt beginnen, bevor der vorige fertig ist.',
-      ask: 'Rate zuerst. Von 16 bis 512 Tokens: welche der drei Schichten wächst am schnellsten? Und welche ist am Anfang die langsamste?',
+      ask: 'Rate zuerst. Von 16 bis 512 Tokens: Welche der drei Schichten wächst am schnellsten? Und welche ist am Anfang die langsamste?',
     },
     short: {
       title: 'Kurze Texte sind billig',
@@ -44,7 +44,7 @@ export const words: typeof english = {
     },
     doubling: {
       ask: 'Der Text wird doppelt so lang. Um welchen Faktor wächst die Arbeit der Self-Attention?',
-      right: 'Ja, auf das {ratio}-Fache: jedes von doppelt so vielen Tokens trifft doppelt so viele.',
+      right: 'Ja, auf das {ratio}-Fache: Jedes von doppelt so vielen Tokens trifft doppelt so viele.',
       wrong: 'Gezählt: das {ratio}-Fache. Probiere *n* und 2*n* in der Abbildung.',
     },
   },
@@ -66,7 +66,7 @@ export const words: typeof english = {
     pathLength: 'Schichten oder Schritte zwischen beiden Enden',
     pathNote: 'Je weniger, desto leichter wird eine Verbindung zwischen fernen Wörtern gelernt.',
     timeNote:
-      'Mediane von fünf Aufrufen, abwechselnd, im Thread der Seite. Die rekurrente Schicht ruft das Paket für jeden Schritt einmal auf: viel von ihrer Zeit ist Warten.',
+      'Mediane von fünf Aufrufen, abwechselnd, im Thread der Seite. Die rekurrente Schicht ruft das Paket für jeden Schritt einmal auf: Viel von ihrer Zeit ist Warten.',
     endedEarly: 'Nur bis {n} Tokens gemessen, weil ein Aufruf dort länger als {ms} ms gedauert hat: {name}.',
     onnxruntime: 'onnxruntime-web',
     beside: 'mit onnxruntime-web ({megabytes} MB)',

@@ -29,7 +29,7 @@ export const words: typeof english = {
     },
     spend: {
       title: 'Ein Gewicht von eins zu vergeben',
-      text: 'Softmax macht jede Zeile positiv und lässt sie zu 1 summieren. *{row}* gibt {weight} an *{best}* und an *{second}* {secondWeight}. {isSole}*{row}* gibt alles an *{best}*, das einzige Token, das es sieht. Ein Gewicht sagt, wo ein Kopf liest, noch nicht, warum.',
+      text: 'Softmax macht jede Zeile positiv und bringt ihre Summe auf 1. *{row}* gibt {weight} an *{best}* und an *{second}* {secondWeight}. {isSole}*{row}* gibt alles an *{best}*, das einzige Token, das es sieht. Ein Gewicht sagt, wo ein Kopf liest, noch nicht, warum.',
       ask: 'Rate zuerst. Hier stehen die Scores von *{row}*, noch ohne Softmax. Welches Token liest es am meisten, und mit wie viel von seiner 1?',
     },
     carry: {
@@ -58,8 +58,7 @@ export const words: typeof english = {
     task: {
       ask: 'Ändere Zahlen, bis *{giver}* mehr als die Hälfte seines Gewichts an *{target}* gibt, dann prüfe.',
       right: 'Geschafft: {share} davon.',
-      wrong:
-        'Bisher gibt es ihm {share}. Die längsten Balken ihres Scores zeigen, wo eine Änderung am meisten bewirkt.',
+      wrong: 'Bisher sind es {share}. Die längsten Balken ihres Scores zeigen, wo eine Änderung am meisten bewirkt.',
     },
     variance: {
       ask: 'Anfragen und Schlüssel aus 256 zufälligen Zahlen, jede mit Varianz 1. Welche Varianz haben ihre Produkte?',
@@ -81,7 +80,7 @@ export const words: typeof english = {
         },
         batch: {
           title: 'Alle Köpfe auf einmal',
-          text: '`bmm` multipliziert einen Stapel von Matrizen, jede mit ihrer Partnerin: Die Formen sagen es. Deiner ist ein Stapel von einer; [der eines Modells](?qkv=) hat eine Matrix für jeden Kopf.',
+          text: '`bmm` multipliziert einen Stapel von Matrizen, jede mit ihrer Partnerin: Die Formen sagen es. Deiner ist ein Stapel aus einer einzigen; [der eines Modells](?qkv=) hat eine Matrix für jeden Kopf.',
         },
       },
     },
@@ -119,7 +118,7 @@ export const words: typeof english = {
     turned: 'gedreht für Platz {place} =',
     normedTurned: 'normiert und gedreht für Platz {place} =',
     youSet: 'von dir gesetzt auf',
-    clickAgain: 'Noch ein Klick oder tippen ändert sie',
+    clickAgain: 'Noch ein Klick oder Tippen ändert sie',
     said: '{matrix}, {label}, {n}: {value}',
     layer: 'Block',
     head: 'Kopf',
@@ -155,7 +154,7 @@ export const words: typeof english = {
     batch: 'Matrizen des Stapels',
     slice: 'Matrix {n} des Stapels',
     batchApart: 'Größter Unterschied zwischen Matrix {n} von bmm und dem Produkt ihrer zwei Matrizen allein:',
-    ownField: 'eine Zeile je Zeile, Zahlen durch Leerzeichen oder Kommas getrennt',
+    ownField: 'eine Matrixzeile je Zeile, Zahlen durch Leerzeichen oder Kommas getrennt',
     ownHint:
       'Zeilen untereinander; aus einem Notebook oder einer Tabelle einfügen. K und V brauchen gleich viele Zeilen, Q und K gleich viele Spalten.',
     useOwn: 'Verwenden',

@@ -4,7 +4,7 @@ import type { words as english } from '../en/heads.js';
 
 export const words: typeof english = {
   title: 'Viele Köpfe',
-  lead: 'Ein Kopf liest auf eine Art. Darum hat eine Schicht mehrere, jeder mit eigenem kleinen {q|Q}, {k|K} und {v|V}. Sie lesen denselben Satz zur gleichen Zeit, und was sie mitnehmen, wird zusammengefügt.',
+  lead: 'Ein Kopf liest auf eine Art. Darum hat eine Schicht mehrere, jeder mit seinem eigenen kleinen {q|Q}, {k|K} und {v|V}. Sie lesen denselben Satz zur gleichen Zeit, und was sie mitnehmen, wird zusammengefügt.',
   steps: {
     several: {
       title: 'Viele Leser zugleich',
@@ -30,7 +30,7 @@ export const words: typeof english = {
     },
     find: {
       title: 'Finde den Kopf',
-      text: 'Manche Köpfe haben eine Gewohnheit. Lies zufällige Tokens zweimal hintereinander und miss: Wer schaut auf das Token davor (*previous-token head*), auf das erste, auf eine frühere Kopie seiner selbst (*duplicate*) oder auf das, was jener Kopie folgte (*induction*)? In diesem Modell gibt Block {previous_tokenLayer}, Kopf {previous_tokenHead} dem Token davor {previous_tokenScore} seines Gewichts. Sein bester Wert für Induktion ist {inductionMissed}: So einen Kopf hat es nicht gelernt. Block {inductionLayer}, Kopf {inductionHead} hat für Induktion {inductionFound}: Das ist so ein Kopf. Klick auf eine Zelle öffnet ihren Kopf.',
+      text: 'Manche Köpfe haben eine Gewohnheit. Lies zufällige Tokens zweimal hintereinander und miss: Wer schaut auf das Token davor (*previous-token head*), auf das erste, auf eine frühere Kopie seiner selbst (*duplicate*) oder auf das, was jener Kopie folgte (*induction*)? In diesem Modell gibt Block {previous_tokenLayer}, Kopf {previous_tokenHead} dem Token davor {previous_tokenScore} seines Gewichts. Sein bester Wert für Induktion ist {inductionMissed}: So einen Kopf hat es nicht gelernt. Block {inductionLayer}, Kopf {inductionHead} hat für Induktion {inductionFound}: Das ist so ein Kopf. Ein Klick auf eine Zelle öffnet ihren Kopf.',
     },
     train: {
       title: 'Sieh einem beim Entstehen zu',
@@ -43,12 +43,12 @@ export const words: typeof english = {
     },
     need: {
       title: 'Wer wird gebraucht?',
-      text: 'Eine Karte zeigt, wohin ein Kopf schaut, nicht, ob es darauf ankommt. Schalte also jeden einmal aus und sieh, wie weit „{needBest}“ vor „{needSecond}“ bleibt (jetzt {needBase}). Manche fehlen kaum. Ohne Kopf {needHead} von Block {needLayer} ändert es sich um {needChange}. Klick auf eine Zelle bringt ihn zum Schweigen.',
+      text: 'Eine Karte zeigt, wohin ein Kopf schaut, nicht, ob es darauf ankommt. Schalte also jeden einmal aus und sieh, wie weit „{needBest}“ vor „{needSecond}“ bleibt (jetzt {needBase}). Manche fehlen kaum. Ohne Kopf {needHead} von Block {needLayer} ändert sich der Vorsprung um {needChange}. Ein Klick auf eine Zelle bringt ihren Kopf zum Schweigen.',
       ask: 'Welcher Kopf würde am meisten fehlen, wenn er schwiege? Zeig auf einen Block und einen Kopf.',
     },
     sorter: {
       title: 'Drei Köpfe, die sortieren',
-      text: 'Dasselbe in einem Modell mit drei Köpfen, das Buchstaben sortiert: Es liest Buchstaben wie *CBABBC* und schreibt dann gleich den ersten der Ordnung. Tipp andere Buchstaben, oder lass den [Übersetzer](?who=marian-tiny-en-fr&l=0) deinen Satz mit seinen vieren lesen.',
+      text: 'Dasselbe in einem Modell mit drei Köpfen, das Buchstaben sortiert: Es liest Buchstaben wie *CBABBC* und schreibt gleich danach den, der sortiert der erste ist. Tipp andere Buchstaben, oder lass den [Übersetzer](?who=marian-tiny-en-fr&l=0) deinen Satz mit seinen vieren lesen.',
     },
   },
   questions: {
@@ -84,7 +84,7 @@ export const words: typeof english = {
     show: 'Zeige',
     read: 'Karten',
     split: 'geteilt',
-    join: 'fügen und mischen',
+    join: 'verbinden und mischen',
     find: 'Gewohnheiten',
     train: 'Training',
     need: 'Bedarf',
@@ -117,7 +117,7 @@ export const words: typeof english = {
     sumsAgree: 'Größter Unterschied solcher Summen zu dem, was das Modell schrieb: {difference}.',
     wide: 'die Streifen aller Köpfe',
     atOnce: 'auf einmal multipliziert',
-    oneByOne: '{n}-mal multipliziert und gefügt',
+    oneByOne: '{n}-mal multipliziert und verbunden',
     matrixChoice: 'Welche Projektion',
     input: 'was die Köpfe lesen',
     headAlone: 'Kopf {head} für sich, {n} Spalten',

@@ -24,7 +24,7 @@ export const words: typeof english = {
     },
     fill: {
       title: 'Eine Lücke füllen',
-      text: 'Nimm ein Wort heraus und setze ein Zeichen an seine Stelle, `[MASK]`. Der Encoder liest darum herum und sagt, was dort stehen kann: für *{word}* sagt er *{fill}*, {fillShare}. Der Decoder kann nur sagen, was gewöhnlich auf „{left}“ folgt, und sagt dort *{guess}* voraus. {isFirst}Der Decoder kann nur sagen, womit ein Text gewöhnlich beginnt, und sagt dort *{guess}* voraus.',
+      text: 'Nimm ein Wort heraus und setze ein Zeichen an seine Stelle, `[MASK]`. Der Encoder liest darum herum und sagt, was dort stehen kann: Für *{word}* sagt er *{fill}*, {fillShare}. Der Decoder kann nur sagen, was gewöhnlich auf „{left}“ folgt, und sagt dort *{guess}* voraus. {isFirst}Der Decoder kann nur sagen, womit ein Text gewöhnlich beginnt, und sagt dort *{guess}* voraus.',
       ask: 'Ein Wort fehlt. Welches setzt der Encoder ein, und was sagt der Decoder, der nur sieht, was davor steht?',
     },
     right: {

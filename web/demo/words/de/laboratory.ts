@@ -4,7 +4,7 @@ import type { words as english } from '../en/laboratory.js';
 
 export const words: typeof english = {
   title: 'Labor',
-  lead: 'Jede Zahl des Modells hat einen Namen, und jede lässt sich lesen, ändern und speichern. Der Satz oben läuft hindurch; neun Werkbänke sehen sich an, was geschieht. Alles davon ist die API des Pakets: der Code steht im Menü der Abbildung.',
+  lead: 'Jede Zahl des Modells hat einen Namen, und jede lässt sich lesen, ändern und speichern. Der Satz oben läuft hindurch; neun Werkbänke sehen sich an, was geschieht. Alles davon ist die API des Pakets: Der Code steht im Menü der Abbildung.',
   steps: {
     hook: {
       title: 'Jede Zahl bei ihrem Namen',
@@ -48,7 +48,7 @@ export const words: typeof english = {
     dearest: {
       ask: 'Welcher Kopf der letzten Schicht ändert den Vorsprung des wahrscheinlichsten Tokens am meisten, wenn er stumm ist?',
       right: 'Ja. Ohne {head} ändert sich der Vorsprung um {change}.',
-      wrong: 'Berechnet: es ist {head}, mit einer Änderung von {change}.',
+      wrong: 'Berechnet: Es ist {head}, mit einer Änderung von {change}.',
     },
   },
   labels: {
@@ -76,7 +76,7 @@ export const words: typeof english = {
     asItIs: 'Wie es ist',
     withEdits: 'Mit den Eingriffen',
     writes: 'Es schreibt weiter: wie es ist, und mit den Eingriffen',
-    editable: 'Wähle eine Zelle und tippe: der Durchgang läuft noch einmal mit deiner Zahl.',
+    editable: 'Wähle eine Zelle und tippe: Der Durchgang läuft noch einmal mit deiner Zahl.',
     edited: 'Es gelten Eingriffe.',
     right: 'Antwort',
     wrong: 'gegen',

@@ -13,7 +13,7 @@ export const words: typeof english = {
     stop: 'Anhalten',
     takeBack: 'Zurücknehmen',
     backTo: 'Ab hier zurücknehmen',
-    full: 'Das Modell liest höchstens {n} Tokens: dieser Text ist voll.',
+    full: 'Das Modell liest höchstens {n} Tokens: Dieser Text ist voll.',
     links:
       'Für alle, die lernen, lehren und forschen. [Labor](#/laboratory), [dein eigenes Modell](#/own), [Dokumentation des Pakets](docs/index.html), [von wem die Modelle sind](models/NOTICE.md)',
     tiles: 'Eine Kachel sind die Zahlen eines Tokens,',

@@ -21,7 +21,7 @@ export const words: typeof english = {
     },
     cut: {
       title: 'Den Rest abschneiden',
-      text: 'Hundert unwahrscheinliche Tokens sind zusammen wahrscheinlich genug, um hin und wieder gezogen zu werden. *Top-k* behält die {topK} wahrscheinlichsten: {afterK} bleiben. {oneK}*Top-k* von 1 behält nur das wahrscheinlichste. *Top-p* behält die wenigsten, die zusammen {topP} haben; übrig: {left}. {isCut}Was abgeschnitten ist, bekommt vor dem Softmax −∞, die anderen teilen sich seinen Anteil: „{answer}“ hat {final}. {isWhole}Nichts ist abgeschnitten: „{answer}“ hat {final}. Klick auf einen Balken schreibt dieses Wort weiter und zeigt, was folgt.',
+      text: 'Hundert unwahrscheinliche Tokens sind zusammen wahrscheinlich genug, um hin und wieder gezogen zu werden. *Top-k* behält die {topK} wahrscheinlichsten: {afterK} bleiben. {oneK}*Top-k* von 1 behält nur das wahrscheinlichste. *Top-p* behält die wenigsten, die zusammen {topP} haben; übrig: {left}. {isCut}Was abgeschnitten ist, bekommt vor dem Softmax −∞, die anderen teilen sich seinen Anteil: „{answer}“ hat {final}. {isWhole}Nichts ist abgeschnitten: „{answer}“ hat {final}. Ein Klick auf einen Balken schreibt mit diesem Wort weiter und zeigt, was folgt.',
     },
     draw: {
       title: 'Dreh das Rad',
@@ -34,7 +34,7 @@ export const words: typeof english = {
     },
     lens: {
       title: 'Wann weiß es das?',
-      text: 'Lies den Strom nach jedem Block, als wäre er der letzte (*logit lens*). Eine Spalte ist eine Stelle, die oberste Zeile ist, was das Modell sagt. An der letzten Stelle hat „{lensAnswer}“ vor dem letzten Block {lensBefore} und danach {lensEnd}.',
+      text: 'Lies den Strom nach jedem Block, als wäre es der letzte (*logit lens*). Eine Spalte ist eine Stelle, die oberste Zeile ist, was das Modell sagt. An der letzten Stelle hat „{lensAnswer}“ vor dem letzten Block {lensBefore} und danach {lensEnd}.',
       ask: 'Die oberste Zeile ist noch verdeckt. Nach welchem Block sagt das Modell zum ersten Mal seine Antwort?',
     },
     who: {

@@ -4,7 +4,7 @@ import type { words as english } from '../en/seeing.js';
 
 export const words: typeof english = {
   title: 'Sehen',
-  lead: 'Nichts in den Blöcken der Kapitel davor weiß, was ein Wort ist. Gib ihnen ein Bild als Reihe von Vektoren, und sie sehen. Dieses Modell hat von handgeschriebenen Ziffern gelernt; zeichne eine.',
+  lead: 'Nichts in den Blöcken der Kapitel davor weiß, was ein Wort ist. Gib ihnen ein Bild als Reihe von Vektoren, und sie sehen. Dieses Modell hat an handgeschriebenen Ziffern gelernt; zeichne eine.',
   steps: {
     picture: {
       title: 'Ein Bild hinein, zehn Wahrscheinlichkeiten heraus',
@@ -73,9 +73,9 @@ export const words: typeof english = {
     says: 'Es sagt',
     scores: 'Wahrscheinlichkeit jeder Klasse',
     wasShare: 'war {share}',
-    pad: 'Zeichenfläche: zeichne mit dem Zeiger; Pfeiltasten bewegen den Stift, mit Umschalt zeichnen sie. Darunter stehen Beispiele.',
+    pad: 'Zeichenfläche: Zeichne mit dem Zeiger; Pfeiltasten bewegen den Stift, mit Umschalt zeichnen sie. Darunter stehen Beispiele.',
     drawHere: 'hier zeichnen',
-    patches: 'Das Bild in {n} Ausschnitten: Pfeiltasten gehen, Eingabe wählt',
+    patches: 'Das Bild in {n} Ausschnitten: Pfeiltasten gehen, Enter wählt',
     place: 'Platz {n}: Zeile {row}, Spalte {column}',
     sample: 'Beispiel',
     samples: 'Ziffern, die jemand geschrieben hat',
@@ -123,7 +123,7 @@ export const words: typeof english = {
     rolloutNote: 'Ein eigener Maßstab, derselbe in allen Quadraten. Punkte liegen über der Tinte und verdecken nichts.',
     hiddenCount: '{n} von {of} Ausschnitten sind leer',
     showAll: 'Alle zeigen',
-    hideNote: 'Leer heißt Papier, −1 in allen {n} Pixeln. Das Modell hat nie von einem Bild mit Loch gelernt.',
+    hideNote: 'Leer heißt Papier, −1 in allen {n} Pixeln. Das Modell hat nie an einem Bild mit Loch gelernt.',
     shuffle: 'Mischen',
     inOrder: 'In Ordnung bringen',
     positionsOf: 'Positionen',

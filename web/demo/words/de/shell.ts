@@ -13,7 +13,7 @@ export const words: ShellWords = {
   readIt: 'Lesen',
   cancel: 'Abbrechen',
   quoted: '„{text}“',
-  cut: 'Gelesen werden die ersten {read} von {of} Tokens: für mehr hat das Modell keinen Platz.',
+  cut: 'Gelesen werden die ersten {read} von {of} Tokens: Für mehr hat das Modell keinen Platz.',
   earlier: 'frühere Tokens',
   later: 'spätere Tokens',
   undo: 'Rückgängig',
@@ -99,7 +99,7 @@ export const words: ShellWords = {
     internal: { title: 'Die Bibliothek ist gescheitert', advice: '' },
     file_not_found: {
       title: 'Eine Datei wurde nicht gefunden',
-      advice: 'Füge die Datei hinzu: wähle den ganzen Ordner, wie er im Hub liegt, oder prüfe den Namen.',
+      advice: 'Füge die Datei hinzu: Wähle den ganzen Ordner, wie er im Hub liegt, oder prüfe den Namen.',
     },
     network_error: {
       title: 'Das ließ sich nicht laden',

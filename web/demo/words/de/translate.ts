@@ -38,7 +38,7 @@ export const words: typeof english = {
     },
     limits: {
       title: 'Es kennt, was man ihm gezeigt hat',
-      text: 'Dieses Modell ist klein und hat von alltäglichen Sätzen gelernt. Gib ihm einen Namen, den es nie sah, und es erfindet etwas, mit ernstem Gesicht und klaren Karten. Dass eine Karte vernünftig aussieht, macht die Antwort nicht richtig.',
+      text: 'Dieses Modell ist klein und hat aus alltäglichen Sätzen gelernt. Gib ihm einen Namen, den es nie sah, und es erfindet etwas, mit ernstem Gesicht und klaren Karten. Dass eine Karte vernünftig aussieht, macht die Antwort nicht richtig.',
     },
   },
   questions: {
