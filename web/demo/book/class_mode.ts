@@ -4,7 +4,7 @@
 import type { Address } from './address.js';
 
 /** In CSS pixels: minimum font size, height of the bar, height of a caption of three lines. Of a window of this size: */
-const sizes = { minFont: 24, bar: 60, caption: 136 };
+const sizes = { minFont: 24, bar: 60, caption: 122 };
 const usual = { width: 1440, height: 900 };
 /** Narrower windows, as of phones, keep the default sizes. */
 const wide = matchMedia('(min-width: 901px)');

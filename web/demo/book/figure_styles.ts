@@ -39,13 +39,13 @@ export const figureStyles = css`
   @media (max-width: 900px) { .waiting { min-height: calc(45vh - 19px); } } /* of most figures there: the text stays where it is */
   .failed { border-left: 3px solid var(--cf-wrong); padding: 8px 16px; margin: 32px 0; display: grid; gap: 6px; max-width: 70ch; overflow-wrap: anywhere; }
   .failed b { color: var(--cf-wrong); }
-  .controls { display: flex; gap: 10px 26px; flex-wrap: wrap; align-items: center; margin-bottom: 14px; }
+  .controls { display: flex; gap: calc(10px * var(--wall)) 26px; flex-wrap: wrap; align-items: center; margin-bottom: calc(14px * var(--wall)); }
   .seg { display: inline-flex; flex-wrap: wrap; gap: 2px; align-items: center; color: var(--cf-muted); border: 0; padding: 0; margin: 0; }
   .seg > span, .seg legend { margin-right: 8px; padding: 0; float: left; }
-  .seg button { border: 0; background: none; padding: 4px 10px; border-radius: 6px; cursor: pointer; min-height: 30px; font-variant-numeric: tabular-nums; color: var(--cf-muted); }
+  .seg button { border: 0; background: none; padding: calc(4px * var(--wall)) 10px; border-radius: 6px; cursor: pointer; min-height: calc(30px * var(--wall)); font-variant-numeric: tabular-nums; color: var(--cf-muted); }
   .seg button:hover { color: var(--cf-ink); }
   .seg button[aria-pressed='true'] { background: var(--cf-ink); color: var(--cf-paper); }
-  .chip { border: 1px solid var(--cf-line-strong); background: none; border-radius: 999px; padding: 4px 12px; cursor: pointer; min-height: 30px; }
+  .chip { border: 1px solid var(--cf-line-strong); background: none; border-radius: 999px; padding: calc(4px * var(--wall)) 12px; cursor: pointer; min-height: calc(30px * var(--wall)); }
   a { color: var(--cf-accent); }
   a.chip { display: inline-block; color: inherit; text-decoration: none; }
   .chip:hover { background: var(--cf-sunken); }
@@ -66,7 +66,7 @@ export const figureStyles = css`
   textarea { padding: 7px 10px; }
   .readout { color: var(--cf-muted); font-variant-numeric: tabular-nums; }
   .readout b { color: var(--cf-ink); font-weight: 600; }
-  .verdict { margin: 8px 0 0; font-size: max(14px, var(--cf-min-font-size)); color: var(--cf-muted); }
+  .verdict { margin: calc(8px * var(--wall)) 0 0; font-size: max(14px, var(--cf-min-font-size)); color: var(--cf-muted); }
   .verdict b { color: var(--cf-ink); font-weight: 600; }
   svg { display: block; }
   svg text { font-family: var(--cf-sans); fill: var(--cf-ink); font-variant-numeric: tabular-nums; font-size: max(12.5px, var(--cf-min-font-size)); }

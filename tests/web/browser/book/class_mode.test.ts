@@ -158,6 +158,22 @@ it.each<[address: string, height: number, width?: number]>([
   ['head?step=3&lang=en', 768, 1024],
   ['heads?step=9&lang=de', 768, 1024],
   ['saying?step=1&lang=en', 768, 1024],
+  ['next?lang=de', 720],
+  ['where?step=8&lang=de', 720],
+  ['heads?step=1&lang=en', 720],
+  ['heads?step=4&lang=de', 720],
+  ['block?step=4&lang=de', 720],
+  ['saying?step=2&lang=de', 720],
+  ['translate?step=5&lang=en', 720],
+  ['seeing?step=3&lang=en', 720],
+  ['cost?step=5&lang=de', 720],
+  ['laboratory?step=6&lang=de', 720],
+  ['next?lang=en', 768, 1024],
+  ['head?step=9&lang=de', 768, 1024],
+  ['heads?step=5&lang=en', 768, 1024],
+  ['block?step=1&lang=de', 768, 1024],
+  ['translate?step=1&lang=de', 768, 1024],
+  ['seeing?step=1&lang=en', 768, 1024],
 ])('%s fits a small projector, %i high', async (address, height, width = 1280) => {
   const { page } = open;
   await page.setViewportSize({ width, height });
@@ -171,6 +187,7 @@ it.each<[address: string, height: number, width?: number]>([
   expect(await page.evaluate(cutButtons)).toEqual([]);
   const { figure, caption } = await placesOf(page);
   expect(figure).toBeLessThanOrEqual(caption + 1);
+  expect(await page.evaluate(() => document.documentElement.scrollHeight - innerHeight), 'scrolls').toBe(0);
 });
 
 it('has no effect outside class mode', async () => {

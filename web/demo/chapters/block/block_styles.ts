@@ -28,7 +28,7 @@ export const blockStyles = css`
   .caption { font: max(18px, var(--cf-min-font-size)) / 1.4 var(--cf-serif); margin: 0 0 2px; }
   .odds .caption { margin-bottom: 6px; }
   .odds .plain { padding-left: 0; }
-  .side-by-side { display: flex; gap: 14px 34px; flex-wrap: wrap; align-items: flex-end; }
+  .side-by-side { display: flex; gap: 14px calc(34px * var(--wall)); flex-wrap: wrap; align-items: flex-end; }
   .side-by-side.level { align-items: flex-start; }
   .side-by-side > * { min-width: 0; }
   .orders :is(.caption, .readout) { contain: inline-size; }

@@ -44,7 +44,7 @@ class FigureCost extends MeasuredFigure<Data, typeof words> {
       .seg > span { display: none; } /* The name of the choice of views is for screen readers. */
       :host(.narrow) .controls { gap: 6px 16px; margin-bottom: 8px; }
       :host(.narrow) .slider input { width: 96px; }
-      h3 { font: 600 max(17px, var(--cf-min-font-size)) var(--cf-serif); margin: 22px 0 6px; }
+      h3 { font: 600 max(17px, var(--cf-min-font-size)) var(--cf-serif); margin: calc(22px * var(--wall)) 0 calc(6px * var(--wall)); }
     `,
   ];
   #turn = 0;

@@ -88,7 +88,7 @@ export function batchView({ data, labels, width, head, choose }: BatchRequest): 
   const columns = S.dims[2] ?? 0;
   const chosen = Math.min(head, heads - 1);
   const narrow = width < 700;
-  const cell = Math.max(5, Math.min(30, Math.floor((width - (narrow ? 170 : 160)) / (d + 2 * columns))));
+  const cell = Math.max(5, Math.min(30, Math.floor((width - (narrow ? 170 : 180)) / (d + 2 * columns))));
   const height = Math.max(narrow ? 9 : 15, Math.round(cell * 0.84));
   const shape = (tensor: Float): string => `[${tensor.dims.join(', ')}]`;
   const thumbs = (room: number): number =>

@@ -19,7 +19,10 @@ export function splitView(figure: FigureHeads, { reading, split }: Data): Templa
   const hue = figure.projection;
   const head = Math.min(heads - 1, figure.headOf(reading));
   const cell = pairCell(figure.width, Math.max(input.dims[1] ?? 1, heads * width));
-  const [low, high] = [Math.max(2, Math.min(4, 200 / (input.dims[1] ?? 64))), figure.inClass ? figure.wall(12) : 11];
+  const [low, high] = [
+    Math.max(2, Math.min(4, (figure.inClass ? figure.wall(200) : 200) / (input.dims[1] ?? 64))),
+    figure.inClass ? figure.wall(12) : 11,
+  ];
   const range = `${from}:${from + shown}`;
   const row = { rows: [focus - from] };
   const differs = (r: number, c: number): boolean => (split.difference.data[r * heads * width + c] ?? 0) !== 0;

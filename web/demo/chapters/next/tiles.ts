@@ -5,6 +5,7 @@ import type { Tensor } from 'clearformer';
 import type { Numbers } from 'clearformer/elements';
 import { percent, weight } from 'clearformer/elements';
 import { css, html, LitElement, nothing, type PropertyDeclarations, svg, type TemplateResult } from 'lit';
+import { onWall } from '../../book/class_mode.js';
 import { OwnWidth, ThemeColours } from '../../book/controllers.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { pixels, usualBound } from '../../book/pixels.js';
@@ -74,7 +75,7 @@ class ModelTiles extends LitElement {
     const { tokens, stream } = this.reading;
     const small = this.#box.width < 520;
     const large = this.minFont > 0;
-    const [left, right] = small ? [12, 92] : large ? [104, 222] : [66, 150];
+    const [left, right] = small ? [12, 92] : large ? [onWall(104), onWall(222)] : [66, 150];
     const room = this.#box.width - left - right;
     const widest = large
       ? Math.max(
@@ -87,9 +88,10 @@ class ModelTiles extends LitElement {
     const columns = Math.min(tokens.length, mostColumns, Math.max(1, Math.floor(room / (widest + 6))));
     const from = tokens.length - columns;
     const column = Math.min(64, room / columns);
-    const tile = Math.max(8, Math.floor(Math.min(column - (small ? 3 : 10), 44) / 8) * 8);
-    const rate = large ? 96 : small ? 50 : 84;
-    const layout = { width: this.#box.width, left, column, tile, row: tile + (small ? 16 : 24), small, rate };
+    const tile = Math.max(8, Math.floor(Math.min(column - (small ? 3 : 10), large ? onWall(44) : 44) / 8) * 8);
+    const rate = large ? onWall(96) : small ? 50 : 84;
+    const row = tile + (large ? onWall(24) : small ? 16 : 24);
+    const layout = { width: this.#box.width, left, column, tile, row, small, rate };
     const height = 34 + stream.length * layout.row;
     return html`<svg class=${small ? 'small' : ''} width=${this.#box.width} height=${height} role="img" aria-label=${this.labels.model}>
       ${tokens.slice(from).map(({ label, special }, i) => svg`<text class="token ${special ? 'special' : ''}" x=${left + (i + 0.5) * column} y=${large ? 20 : 18} text-anchor="middle">${label}</text>`)}

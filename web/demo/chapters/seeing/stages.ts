@@ -132,7 +132,7 @@ const patches: Stage = (figure, seen) => {
   const bound = pixelBound(seen);
   const cell = cellsOf(shape, large ? figure.wall(80) : 38, large ? figure.wall(40) : 30);
   const row = patchRow(seen, place);
-  const room = (figure.width - (large ? figure.wall(416) : 20)) / row.numbers.data.length; // beside the picture, between brackets
+  const room = (figure.width - ((large ? figure.wall(396) : 0) + 20)) / row.numbers.data.length; // beside the picture, between brackets
   return html`<div class="row">
       <cf-matrix .numbers=${patchAt(seen, place)} source=${patchSource(shape, place)} label="x" about=${figure.placeName(place)} hue="stream" .bound=${bound} digits="2" .cellWidth=${cell.width} .cellHeight=${cell.height}></cf-matrix>
       <span class="sign">→</span>

@@ -41,14 +41,14 @@ class TextFaces extends LitElement implements Drawn {
 
   static override styles = css`
     :host { display: block; position: relative; }
-    .gap { height: 60px; }
+    .gap { height: calc(60px * var(--wall)); }
     svg { position: absolute; inset: 0; width: 100%; height: 100%; overflow: visible; pointer-events: none; }
     path { fill: none; stroke: var(--cf-line-strong); stroke-linecap: round; }
     path.strong { stroke: var(--cf-q); }
     p { margin: 0; font-size: max(12.5px, var(--cf-min-font-size)); color: var(--cf-muted); }
     .line { display: flex; flex-wrap: wrap; gap: 4px 10px; }
-    .line > * { font: 25px/1.35 var(--cf-serif); white-space: pre; padding: 1px 6px 2px; border-radius: 4px; color: var(--ink); background: var(--ground); }
-    .line .special { font: max(13px, var(--cf-min-font-size)) / max(34px, 1.4 * var(--cf-min-font-size)) var(--cf-mono); color: var(--ink, var(--cf-muted)); }
+    .line > * { font: calc(25px * var(--wall)) / 1.35 var(--cf-serif); white-space: pre; padding: 1px 6px 2px; border-radius: 4px; color: var(--ink); background: var(--ground); }
+    .line .special { font: max(13px, var(--cf-min-font-size)) / max(calc(34px * var(--wall)), 1.4 * var(--cf-min-font-size)) var(--cf-mono); color: var(--ink, var(--cf-muted)); }
     button { border: 0; cursor: pointer; border-bottom: 3px solid transparent; border-radius: 0; }
     button:hover { border-color: var(--cf-line-strong); }
     button[aria-pressed='true'] { border-color: var(--cf-q); }

@@ -75,7 +75,7 @@ const read: Panel = (figure, told) => {
   const cell = mapCell(figure, 28, 22);
   return html`${heads(figure)}<div class="line">
       <cf-matrix .numbers=${pattern} source="encoder.${layer}.attn.hook_pattern[0, ${head}${rangeText(window)}${rangeText(window)}]" label="A" about=${labels.everyoneReads} scale="weights" hue="k" .rowLabels=${names} .columnLabels=${names} .cellWidth=${cell.width} .cellHeight=${cell.height}></cf-matrix>
-      <cf-matrix .numbers=${memory} source="encoder.${layer}.hook_normalized_resid_post[0${rangeText(window)}]" label="M" about=${labels.memory} hue="k" .cellWidth=${figure.inClass ? 1.7 : 2.6} .cellHeight=${cell.height}></cf-matrix>
+      <cf-matrix .numbers=${memory} source="encoder.${layer}.hook_normalized_resid_post[0${rangeText(window)}]" label="M" about=${labels.memory} hue="k" .cellWidth=${figure.inClass ? figure.wall(1.6) : 2.6} .cellHeight=${cell.height}></cf-matrix>
     </div>${windowNote(figure, window)}`;
 };
 

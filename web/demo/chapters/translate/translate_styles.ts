@@ -7,12 +7,12 @@ export const translateStyles = css`
   .given textarea { flex: 1 1 160px; min-width: 0; font: max(17px, var(--cf-min-font-size)) / 1.4 var(--cf-serif); min-height: 40px; max-height: 9.2em; field-sizing: content; resize: vertical; }
   .told { color: var(--cf-wrong); font-size: max(14px, var(--cf-min-font-size)); margin: 0 0 10px; }
   .told.note { color: var(--cf-muted); }
-  .parts { display: grid; grid-template-columns: minmax(0, 1fr) minmax(250px, 340px); gap: 40px; margin-top: 18px; align-items: start; }
+  .parts { display: grid; grid-template-columns: minmax(0, 1fr) minmax(250px, 340px); gap: calc(40px * var(--wall)); margin-top: 18px; align-items: start; }
   .parts.full { grid-template-columns: minmax(0, 1fr); }
   .panel { min-width: 0; overflow-x: auto; }
   .steps-row { display: flex; gap: 10px; align-items: center; flex-wrap: wrap; margin: 12px 0 0; }
   .steps-row input { flex: 0 1 260px; }
-  .line { display: flex; gap: 26px; align-items: flex-start; flex-wrap: wrap; }
+  .line { display: flex; gap: calc(26px * var(--wall)); align-items: flex-start; flex-wrap: wrap; }
   .cross { display: grid; grid-template-columns: max-content max-content max-content; gap: 6px 26px; align-items: start; justify-items: end; }
   .heads { display: flex; gap: 8px 24px; flex-wrap: wrap; margin-bottom: 8px; }
   .so-far { font: 26px/1.4 var(--cf-serif); margin: 0 0 12px; }
@@ -27,6 +27,7 @@ export const translateStyles = css`
   .large .parts:not(.full) { margin-top: 8px; grid-template-columns: minmax(0, 1fr) calc(360px * var(--wall)); }
   .large .parts.full { margin-top: 8px; }
   .large .steps-row { margin-top: 6px; }
+  .large .line { flex-wrap: nowrap; } .large .line > * { min-width: 0; } .large .line > :first-child { flex: none; }
   .large .heads { margin-bottom: 4px; } .large .so-far { margin: 0 0 4px; }
   .large .both div { grid-template-columns: calc(140px * var(--wall)) minmax(0, 1fr) max-content; }
   .large.view-cross text-faces { display: none; }

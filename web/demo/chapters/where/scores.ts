@@ -12,6 +12,7 @@ class WhereScores extends LitElement {
     label: {},
     axis: {},
     current: { type: Number },
+    tall: { type: Number },
   };
   declare numbers: Numbers | undefined;
   declare source: string;
@@ -20,6 +21,8 @@ class WhereScores extends LitElement {
   declare axis: string;
   /** The index of the highlighted bar; out of range: none. */
   declare current: number;
+  /** The height of the bars in CSS pixels, where there is room. */
+  declare tall: number;
   readonly #box = new OwnWidth(this, 860);
 
   static override styles = [
@@ -30,13 +33,14 @@ class WhereScores extends LitElement {
   constructor() {
     super();
     this.current = -1;
+    this.tall = 90;
   }
 
   protected override render(): TemplateResult | typeof nothing {
     if (!this.numbers || this.#box.width < 60) return nothing;
     const values = Array.from(this.numbers.data, Number);
     const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
-    const height = this.#box.width < 520 ? 50 : 90;
+    const height = this.#box.width < 520 ? 50 : this.tall;
     const y = (value: number): number => 4 + ((high - value) / (high - low || 1)) * height;
     const step = this.#box.width / values.length;
     const colour = (at: number): string => (at === this.current ? 'var(--cf-accent)' : 'var(--cf-line-strong)');

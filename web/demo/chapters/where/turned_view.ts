@@ -37,7 +37,7 @@ export function turnedView(figure: WhereFigure, all: Turned): TemplateResult {
       <cf-matrix .numbers=${all.query.numbers} source=${all.query.source} label="q" hue="q" about=${labels.turnedQuery} bound="4"></cf-matrix>
       <cf-matrix .numbers=${all.keyRow.numbers} source=${all.keyRow.source} label="k" hue="k" about=${labels.turnedKey} bound="4"></cf-matrix>
     </div>
-    <where-scores .numbers=${all.byDistance.numbers} source=${all.byDistance.source} label=${labels.byDistance} current=${distance}></where-scores>
+    <where-scores .numbers=${all.byDistance.numbers} source=${all.byDistance.source} label=${labels.byDistance} current=${distance} tall=${figure.inClass ? figure.wall(84) : 90}></where-scores>
     <p class="verdict">${labels.byDistance}</p>`
     }
     <p class="verdict">${markup(labels.sameAsModel ?? '', values, figure.book.address)}</p>`;
@@ -75,7 +75,7 @@ function dials(
   const pairs = [query, keyRow, plainQuery, plainKey].map(({ numbers }) => pairsOf(numbers));
   const [half = 0] = pairs[0]?.dims ?? [];
   const shown = Math.min(half, mostDials);
-  const radius = figure.inClass ? figure.wall(70) : 54;
+  const radius = figure.inClass ? figure.wall(64) : 54;
   const size = 2 * radius + 12;
   return Array.from({ length: shown }, (_, j) => {
     const rows = pairs.map((pair) => Array.from(pair.slice(j).data));
