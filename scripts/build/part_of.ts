@@ -1,5 +1,5 @@
 // Third-party files that the package contains in part: Emscripten's glue, and the Jinja interpreter without what is not called
-// here: its formatter of templates (two of its nine kilobytes, compressed), and what python_template.ts does itself.
+// here: its formatter of templates (two of its nine kilobytes, compressed), and what is done by python_template.ts itself.
 
 import { readFileSync } from 'node:fs';
 
@@ -14,27 +14,44 @@ const jinjaFile = /\/@huggingface\/jinja\/dist\/index\.js$/;
  */
 const unused: readonly (readonly [from: string, to: string, instead?: string])[] = [
   ['  if (options.lstrip_blocks) {\n', '}\nfunction tokenize(', '  return template;\n'],
-  ['      [\n        "strip",\n', '      [\n        "split",\n'],
+  ['  const stripTrailingWhitespace = () => {\n', '  const skipLeadingWhitespace = '],
+  ['        const stripBefore = ', '        let comment = "";\n'],
+  ['        const stripAfter = ', '        tokens.push(new Token(comment, '],
+  ['        if (stripAfter) {\n', '      consumeWhile(isWhitespace);\n', '        continue;\n      }\n'],
+  [
+    '      if (src.slice(cursorPosition, cursorPosition + 3) === "-%}") {\n',
+    '      if (src.slice(cursorPosition, cursorPosition + 3) === "-}}"',
+  ],
+  ['  _builtins;\n', '};\nvar BooleanValue = '],
+  ['var NON_ASCII_CHARS = ', 'var ObjectValue = '],
+  ['  _builtins;\n', '  /**\n   * NOTE: necessary to override'],
+  ['  get builtins() {\n', '};\nvar KeywordArgumentsValue = '],
+  ['  toString() {\n    return toJSON(', '};\nvar ArrayValue = '],
+  ['  _builtins;\n', '  /**\n   * NOTE: necessary to override'],
+  ['  toString() {\n    return toJSON(', '};\nvar TupleValue = '],
+  ['  ["number", ', '  ["integer", '],
+  ['  ["iterable", ', '  ["mapping", '],
+  ['  [\n    "lower",\n', '  ["none", '],
+  ['  ["equalto", ', ']));\n'],
   ['    switch (node.operator.value) {\n      case "==":\n', '    if (left instanceof UndefinedValue ||'],
   ['    } else if (node.operator.value === "~") {\n', '    } else if (node.operator.value === "**"'],
   ['    } else if (right instanceof ArrayValue) {\n', '    }\n    if (left instanceof StringValue ||'],
-  ['          case "list":\n', '          case "reverse":\n'],
-  ['          case "join":\n', '          default:\n'],
-  ['          case "trim":\n', '          case "indent":\n'],
-  ['          case "int": {\n', '          case "float": {\n'],
-  ['          case "int":\n            return new IntegerValue(Math', '          case "float":\n'],
-  ['          case "string":\n            return new', '          default:\n'],
-  ['          case "length":\n            return new', '          default: {\n'],
-  ['          case "int":\n            return new', '          case "float":\n'],
-  ['          case "string":\n            return new', '          default:\n'],
-  ['      } else if (filterName === "join") {\n', '      } else if (filterName === "int" '],
-  ['      } else if (filterName === "default") {\n', '      }\n      if (operand instanceof ArrayValue) {\n'],
-  ['          case "selectattr":\n', '        }\n        throw new Error(`Unknown ArrayValue filter'],
+  [
+    '    if (left instanceof StringValue || right',
+    '    if (left instanceof StringValue && right instanceof StringValue',
+  ],
+  [
+    '    if (left instanceof StringValue && right instanceof ObjectValue',
+    '    throw new SyntaxError(`Unknown operator',
+  ],
+  ['  applyFilter(', '  /**\n   * Evaluates expressions following the test operation type.'],
   ['      } else {\n        property = ', '  }\n  evaluateSet(', '}}'],
+  ['    if (iterable instanceof ObjectValue) {\n', '    const items = [];\n'],
   ['        if (err instanceof ContinueControl) {\n', '        if (err instanceof BreakControl) {\n'],
   ['  evaluateFilterStatement(', '  evaluate('],
   ['      case "Continue":\n', '      case "IntegerLiteral":\n'],
-  ['      case "FilterStatement":\n', '      case "TestExpression":\n'],
+  ['      case "TupleLiteral":\n', '      case "Identifier":\n'],
+  ['      case "FilterExpression":\n', '      case "TestExpression":\n'],
   ['  format(options) {\n', '};\nexport {'],
 ];
 

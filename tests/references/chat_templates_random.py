@@ -15,7 +15,8 @@ TOOLS = [{"type": "function", "function": {"name": "f", "description": "It's <b>
     "type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer", "default": 3}}, "required": ["city"]}}}]
 CALL = {"type": "function", "function": {"name": "w", "arguments": {"city": "Łódź", "days": 2, "ok": True, "x": None, "f": 1.5}}}
 DICTIONARY = "{'city': 'Łódź', 'days': 2, 'ok': true, 'items': none, 'f': 1.5}"
-JSON = ["", "(indent=2)", "(ensure_ascii=True)", "(separators=(',', ':'))"]
+KEYS = "{0: 'a', 512: [2.0, {}], 1.5: 'b', -1: {'B': 1, 'a': 2}}"  # keys that are no texts
+JSON = ["", "(indent=2)", "(ensure_ascii=True)", "(separators=(',', ':'))", "(indent=0)", "(sort_keys=true)", "(indent='--', sort_keys=true)"]
 NAMES = ["text0", "text1", "text2", "text3", "number0", "written", "message.role", "loop.index", "b"]
 DEEPEST = 3  # expressions and blocks
 
@@ -60,9 +61,10 @@ class Template:
         part, one, other, number = self.quoted(rng.choice([" ", "a", "l", ",", "\n", "<think>", "</think>", "<>"])), self.text(below), self.text(below), self.number(below)
         kinds = [
             ("$ + $", one, other), ("$ ~ $", one, rng.choice([other, number, self.truth(below), self.items(below)])), ("$ or $", one, other), ("$ and $", one, other),
-            (f"$ | {rng.choice(['trim', 'upper', 'lower', 'capitalize', 'title', 'string', 'first', 'last', 'tojson', 'length', 'indent'])}", one),
+            (f"$ | {rng.choice(['trim', 'upper', 'lower', 'capitalize', 'title', 'string', 'first', 'last', 'tojson', 'length', 'indent', 'reverse', 'indent(2, true)'])}", one),
             (f"$.{rng.choice(['strip', 'lstrip', 'rstrip'])}({rng.choice(['', part])})", one),
-            (f"$.{rng.choice(['upper', 'lower', 'title', 'capitalize'])}()", one),
+            (f"$.{rng.choice(['upper', 'lower', 'title', 'capitalize'])}()", one), (f"$.{rng.choice(['removeprefix', 'removesuffix'])}({part})", one),
+            (f"((($ | {rng.choice(['e', 'safe'])}) + $) ~ '')", one, other), (f"{KEYS}[$] | default('-') | string", number), ("$ | d('-', true)", one),
             (f"$ | replace({part}, '_')", one), (f"$.replace({part}, '_'{rng.choice(['', ', 1'])})", one), (f"$.split({part})[{rng.choice([0, -1])}]", one),
             (f"$[{rng.choice(['1:', '0:2', ':-1', '::2', '::-1', '-2:', ':3', '1:100'])}]", one), (f"$ | join({part})", self.items(below)),
             (f"{part}.join($)", self.words(below)), ("($ if $ else $)", one, self.truth(below), other), ("missing | default($)", one), ("$ | default($, true)", one, other),
@@ -75,7 +77,7 @@ class Template:
         return self.of(*rng.choice(kinds))
 
     def dictionary(self):
-        return self.rng.choice([DICTIONARY, "messages[-1]", "tools[0].function.parameters", "{}", *self.messages])
+        return self.rng.choice([DICTIONARY, KEYS, "messages[-1]", "tools[0].function.parameters", "{}", *self.messages])
 
     def words(self, depth):
         return self.of(*self.rng.choice([("[$, $]", self.text(depth + 1), self.text(depth + 1)), (f"$.split({self.rng.choice(['', repr(',')])})", self.text(depth + 1)),
@@ -90,7 +92,8 @@ class Template:
             ("$", self.words(below)), ("$ | list", self.items(below)), ("$ | reverse | list", self.items(below)), ("messages | selectattr('role', 'equalto', 'user') | list",),
             ("messages | rejectattr('role', 'in', ['user', 'x']) | list",), ("messages | selectattr('tool_calls', 'defined') | list",), ("['b', 'A', $] | sort", self.text(below)),
             (f"$ | map('{rng.choice(['upper', 'trim', 'length', 'title'])}') | list", self.words(below)), (f"[1, 2, 3] | {rng.choice(['select', 'reject'])}('odd') | list",),
-            ("$.keys() | list", self.dictionary()), ("$.values() | list", self.dictionary()), ("$ | list", self.text(below)), ("$ + $", self.items(below), self.items(below)),
+            (f"$ | {rng.choice(['items | list', 'dictsort', 'dictsort(reverse=true)'])}", DICTIONARY), ("$.splitlines()", self.text(below)), (f"$.{rng.choice(['keys', 'values', 'items'])}()", self.dictionary()),
+            (f"[1, 2, 3] | select('{rng.choice(['gt', '<=', 'ne'])}', 2) | list",), ("$.keys() | list", self.dictionary()), ("$.values() | list", self.dictionary()), ("$ | list", self.text(below)), ("$ + $", self.items(below), self.items(below)),
             ("$ | unique | list", self.items(below)), ("messages | selectattr('content', 'defined') | list",), ("tools | selectattr('function.name', 'equalto', 'f') | list",),
             (f"$ | {rng.choice(['select', 'reject'])}attr('type', 'equalto', 'text') | list", rng.choice(["messages[-1].content", "messages", self.text(below)]))]))
 
@@ -115,6 +118,7 @@ class Template:
             ("$ in $", self.text(below), self.items(below)), ("'role' in $", self.dictionary()), ("not $", self.truth(below)),
             (f"($ {rng.choice(['and', 'or'])} $)", self.truth(below), self.truth(below)),
             (f"$ is {rng.choice(['', 'not '])}{kind}", rng.choice([self.text(below), self.number(below), self.items(below), self.dictionary(), "none", "true"])),
+            (f"$ is {rng.choice(['upper', 'lower'])}", self.text(below)), (f"$ {rng.choice(['<', '>', '<=', '>='])} $", self.text(below), self.text(below)), ("$ in $", self.number(below), KEYS),
             (f"loop.index is {rng.choice(['odd', 'even'])}" if self.loops else "true",),
             (f"$.{rng.choice(['startswith', 'endswith'])}('{rng.choice('ha<')}')", self.text(below))]))
 
@@ -176,7 +180,7 @@ class Template:
         head = f"for {name} in {rng.choice(['messages', 'messages[1:]', 'messages | reverse'])}"
         kind = rng.random()
         if kind < 0.2:
-            head = f"for key, value in {DICTIONARY}{rng.choice(['.items()', ' | items', ' | dictsort'])}"
+            head = f"for key, value in {DICTIONARY}{rng.choice(['.items()', ' | items', ' | dictsort'])}".replace(DICTIONARY, KEYS if rng.random() < 0.3 else DICTIONARY)
             self.texts += ["key", "value | string"]
         elif kind < 0.4:
             head = f"for item in {self.items()}"

@@ -127,6 +127,46 @@ describe('templates are Python’s', () => {
     ],
     ["{{ 'ab'.startswith(('b', 'a')) }}{{ 'ab'.endswith('a') }}{{ '0x1f' | int }}{{ '0b1' | int(7) }}", 'TrueFalse07'],
     ["{{ 'a\x1cb \ufeffc'.split() }}{{ ' a b '.split(' ') }}", "['a', 'b', '\\ufeffc']['', 'a', 'b', '']"],
+    [
+      '{% set gears = {0: 1, 512: 128, "x": none} %}{{ gears }}{{ gears[512] }}{{ gears.get(0) }}{{ 512 in gears }}{{ "0" in gears }}',
+      "{0: 1, 512: 128, 'x': None}1281TrueFalse",
+    ],
+    [
+      '{% for k, v in {8: "b", 1: "a"} | dictsort %}{{ k + 1 }}{{ v }}{% endfor %}{% for k in {true: 1, 1.5: 2, none: 3} %}{{ k }}{% endfor %}',
+      '2a9bTrue1.5None',
+    ],
+    [
+      '{{ {"a": 1}.items() }}{{ {"a": 1} | items | list }}{{ {"a": 1}.keys() }}{{ {"a": 1}.values() }}{{ (1, 2, 3)[1:] }}',
+      "dict_items([('a', 1)])[('a', 1)]dict_keys(['a'])dict_values([1])(2, 3)",
+    ],
+    [
+      '{{ {"b": 2.0, "A": [none, "\x7f"], 1: {}} | tojson(indent=0) }}{{ [0.00001, 2.5, -0.0] | tojson }}',
+      '{\n"b": 2.0,\n"A": [\nnull,\n"\x7f"\n],\n"1": {}\n}[1e-05, 2.5, -0.0]',
+    ],
+    [
+      '{{ {"b": 1, "a": 2, "B": "\x7fé"} | tojson(ensure_ascii=true, indent="-", sort_keys=true) }}',
+      '{\n-"B": "\\u007f\\u00e9",\n-"a": 2,\n-"b": 1\n}',
+    ],
+    [
+      '{{ "\na\n\nb" | indent(2, true) }}|{{ "a\n\nb" | indent("--", blank=true) }}|{{ "a\n" | indent }}|',
+      '  \n  a\n\n  b|a\n--\n--b|a\n|',
+    ],
+    [
+      '{{ "\'"|safe + "<a>" + "<"|safe }}{{ ("<a>" | e) + "\'b" }}{{ "<a>" | escape ~ "<" }}',
+      "'&lt;a&gt;<&lt;a&gt;&#39;b&lt;a&gt;<",
+    ],
+    [
+      '{{ "1_0" | int }}{{ none | int }}{{ "x" | float(1.5) }}{{ "1.5x" | float }}{{ "12" is upper }}{{ "A1" is upper }}{{ "ßa".title() }}',
+      '1001.50.0FalseTrueSsa',
+    ],
+    [
+      '{{ "<t>x</t>".removeprefix("<t>").removesuffix("</t>") }}{{ "a\r\nb\n".splitlines() }}{{ "a b  c ".split(none, 1) }}{{ "a,b,c".split(",", maxsplit=1) }}{{ "aaa".replace("a", "b", count=2) }}',
+      "x['a', 'b']['a', 'b  c ']['a', 'b,c']bba",
+    ],
+    [
+      '{{ "a" < "b" }}{{ [1, 2, 3] | select(">=", 2) | list }}{{ dict({"a": 1}, b=2) }}{{ dict(a=1, **{"b": 2}) }}{{ missing | d("x") }}{{ "ab" | reverse }}',
+      "True[2, 3]{'a': 1, 'b': 2}{'a': 1, 'b': 2}xba",
+    ],
     // White space around tags, and what looks like it.
     ['x -}\ny %}\nz #}\n  {-w', 'x -}\ny %}\nz #}\n  {-w'],
     ['{{ "a%}\nb" }}{{ \'a\n  {%- "b\' }}', 'a%}\nba\n  {%- "b'],
@@ -191,7 +231,22 @@ describe('templates are Python’s', () => {
     ['{{ strftime_now("%10d") }}', 'strftime_now: %10d is not supported'],
     ['{{ strftime_now("%Y %Ey") }}', 'strftime_now: %Ey is not supported'],
     ['{{ strftime_now("%:z") }}', 'strftime_now: %:z is not supported'],
-    ['{{ messages[0].name.first }}', 'name is undefined'],
+    ['{{ messages[0].name.first }}', 'messages.0.name is undefined'],
+    ['{{ messages[1].content + messages[1].name }}', 'messages.1.name is undefined'],
+    ['{{ "a" + none_such }}', 'none_such is undefined'],
+    ['{{ "a" + messages[0] }}', 'string and object cannot be added: messages.0'],
+    ['{{ messages.strip() }}', 'messages: array has no strip'],
+    ['{{ messages[0].name.strip() }}', 'messages.0.name is undefined'],
+    ['{{ render(messages) }}', 'render is undefined, not a function'],
+    ['{% for part in messages[0].parts or none %}{% endfor %}', 'null is not iterable'],
+    ['{% set parts = none %}{% for part in parts %}{% endfor %}', 'parts: null is not iterable'],
+    ['{{ parts | tojson }}', 'undefined cannot be written as JSON'],
+    ['{{ {[1]: 2} }}', 'array is no key'],
+    ['{{ "f" | int(base=16) }}', 'int: only the base 10 is known'],
+    ['{{ [1] | join(",", by="role") }}', 'join: 2 arguments are too few or too many'],
+    ['{{ "a" | replace("a") }}', 'replace: 1 arguments are too few or too many'],
+    ['{{ 1 | sums }}', 'Unknown filter: sums'],
+    ['{% if true %}x', 'it ends within a tag or a block'],
     ['{{ missing["a"] }}', 'missing is undefined'],
   ])('%s is refused', (template, why) => {
     expect(() => rendered(template, messages)).toThrow(why);

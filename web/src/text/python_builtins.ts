@@ -1,23 +1,47 @@
-// Methods and filters of Python's Jinja that the interpreter lacks, and tests that it answers otherwise.
+// What Python does with texts, lists and orders, and tests of Jinja that the interpreter lacks or answers otherwise.
 
 import { keptRange } from './python_space.js';
-import { entriesOf, isDefined, isList, isText, itemsOf, made, nameOf, type Value, wordsOf } from './python_values.js';
+import {
+  entriesOf,
+  isDefined,
+  isDictionary,
+  isList,
+  isNumber,
+  isText,
+  itemsOf,
+  keyOf,
+  made,
+  nameOf,
+  textOf,
+  type Value,
+  wordsOf,
+} from './python_values.js';
 
-type Method = (text: string, given: Value, ...others: never[]) => unknown;
-
-function expectText(value: Value): string {
+export function expectText(value: Value): string {
   if (isText(value)) return wordsOf(value);
   throw new Error(`${nameOf(value)} is no text`);
 }
 
+/** An argument, unless it is missing or None. */
+export const orNothing = (given: Value | undefined): Value | undefined =>
+  given && isDefined(given) && given.type !== 'NullValue' ? given : undefined;
+
+/** A number that may be missing, or None. */
+export const numberOf = (given: Value | undefined, usual: number): number => {
+  const value = orNothing(given);
+  if (value && !isNumber(value)) throw new Error(`${nameOf(value)} is no number`);
+  return value ? Number(value.value) : usual;
+};
+
 /** A text without some characters, or without spaces, at its ends. */
-const stripped =
+export const stripped =
   (start: boolean, end: boolean) =>
-  (text: string, ...given: Value[]) => {
-    const [characters] = given.map(expectText);
+  (text: string, given?: Value): string => {
+    const characters = orNothing(given);
     if (characters === undefined) return text.slice(...keptRange(text, undefined, start, end));
+    const cut = expectText(characters);
     const all = [...text];
-    return all.slice(...keptRange(all, (one) => characters.includes(one), start, end)).join('');
+    return all.slice(...keptRange(all, (one) => cut.includes(one), start, end)).join('');
   };
 
 /** Throws for a text so often that it would be too long to be counted. */
@@ -25,71 +49,123 @@ export function expectRoom({ length }: string, times: number): void {
   if (length * times > 2 ** 24) throw new Error(`${length} characters ${times} times are too many`);
 }
 
-const capitalized = (text: string) =>
-  text.replace(/^(.)(.*)/su, (_, first, rest) => first.toUpperCase() + rest.toLowerCase());
+/** str.capitalize(); a ligature keeps its second letter small. */
+export const capitalized = (text: string): string =>
+  text.replace(/^(.)(.*)/su, (_, first: string, rest: string) => {
+    const [one = '', ...more] = first.toUpperCase();
+    return one + (more.join('') + rest).toLowerCase();
+  });
+
+/** A text with a part in place of another, the first `count` times, or always if that is negative. */
+export function replaced(text: string, old: string, by: string, count: number): string {
+  expectRoom(by, text.split(old).length);
+  let left = count < 0 ? Number.POSITIVE_INFINITY : count;
+  return text.replaceAll(old === '' ? /(?:)/gu : old, (found) => (left-- > 0 ? by : found));
+}
 
 /** The text of an argument, or those of a tuple. */
-const textsOf = (given: Value) => (isList(given) ? itemsOf(given) : [given]).map(expectText);
+export const textsOf = (given: Value) => (isList(given) ? itemsOf(given) : [given]).map(expectText);
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: Python has them between words
 const words = /(?:[^\s\x1c-\x1f\x85]|\ufeff)+/g;
 
-/** Methods of texts; those with a second parameter need an argument, and none takes more than one. */
-export const textMethods: Readonly<Record<string, Method>> = {
-  count: (text, part) => text.split(expectText(part)).length - 1,
-  find(text, part) {
-    const at = text.indexOf(expectText(part));
-    return at < 0 ? at : [...text.slice(0, at)].length;
-  },
-  capitalize: capitalized,
-  title: (text) => text.replace(/\p{L}+/gu, capitalized),
-  join(text, parts) {
-    const words = listOf(parts).map(expectText);
-    expectRoom(text, words.length);
-    return words.join(text);
-  },
-  split: (text) => text.match(words) ?? [],
-  startswith: (text, parts) => textsOf(parts).some((part) => text.startsWith(part)),
-  endswith: (text, parts) => textsOf(parts).some((part) => text.endsWith(part)),
-  strip: stripped(true, true),
-  lstrip: stripped(true, false),
-  rstrip: stripped(false, true),
-};
-
-/** The items of what is looped over: characters, keys or elements. Throws for what cannot be. */
-export function listOf(value: Value): Value[] {
-  if (isText(value)) return [...wordsOf(value)].map(made);
-  if (isList(value)) return itemsOf(value);
-  if (value.type === 'ObjectValue') return [...entriesOf(value).keys()].map(made);
-  if (!isDefined(value)) return [];
-  throw new Error(`${nameOf(value)} is not iterable`);
+/** str.split(): at a text, or at white space, `most` times. */
+export function split(text: string, sep: Value | undefined, most: Value | undefined): string[] {
+  const times = numberOf(most, -1);
+  const at = orNothing(sep);
+  if (at === undefined) {
+    const found = [...text.matchAll(words)];
+    const rest = times < 0 ? undefined : found[times];
+    const kept = found.slice(0, rest && times).map(([word]) => word);
+    return rest ? [...kept, text.slice(rest.index)] : kept;
+  }
+  const mark = expectText(at);
+  if (mark === '') throw new Error('split: the separator is empty');
+  const parts = text.split(mark);
+  return times < 0 || parts.length <= times ? parts : [...parts.slice(0, times), parts.slice(times).join(mark)];
 }
 
-/** What str.splitlines() cuts a text at. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: Python has them between lines
-export const lineEnd = /\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]/g;
+/** The items of what is looped over: characters, keys or elements. Throws for what cannot be. */
+export function listOf(value: Value, what?: string): Value[] {
+  if (isText(value)) return [...wordsOf(value)].map(made);
+  if (isList(value)) return itemsOf(value);
+  if (isDictionary(value)) return [...entriesOf(value).keys()].map(keyOf);
+  if (!isDefined(value)) return [];
+  throw new Error(`${what ? `${what}: ` : ''}${nameOf(value)} is not iterable`);
+}
 
-/** Filters of texts. */
-export const textFilters: Readonly<Record<string, (text: string, ...given: Value[]) => string>> = {
-  capitalize: capitalized,
-  title: (text) => text.replace(/[^-\s({[<]+/g, capitalized),
-  trim: stripped(true, true),
-};
+// biome-ignore lint/suspicious/noControlCharactersInRegex: Python has them between lines
+const lineEnd = /\r\n?|[\n\v\f\x1c-\x1e\x85\u2028\u2029]/;
+
+/** str.splitlines(). */
+export function linesOf(text: string): string[] {
+  const lines = text.split(lineEnd);
+  if (lines.at(-1) === '') lines.pop();
+  return lines;
+}
+
+/** Less, equal or greater than 0. Throws for what has no order. */
+export function order(one: Value, other: Value, isCase = true): number {
+  const both = (kind: (value: Value) => boolean) => kind(one) && kind(other);
+  const keys = both(isNumber)
+    ? [one, other].map(({ value }) => Number(value))
+    : both(isText) && [one, other].map((text) => (isCase ? wordsOf(text) : wordsOf(text).toLowerCase()));
+  if (!keys) throw new Error(`${nameOf(one)} and ${nameOf(other)} have no order`);
+  const [first, second] = keys as [string, string];
+  return first < second ? -1 : Number(first > second);
+}
+
+/** An attribute, or one of an attribute, as `a.b`; digits are the place of an item. */
+export function attributeOf(item: Value, path: string): Value {
+  let found = item;
+  for (const name of path.split('.')) {
+    if (!isDefined(found)) throw new Error(`there is no ${path}`);
+    const inside = isList(found) ? itemsOf(found).at(/^\d+$/.test(name) ? Number(name) : Number.NaN) : undefined;
+    found =
+      (found.value instanceof Map ? (entriesOf(found).get(name) as Value | undefined) : inside) ?? made(undefined);
+  }
+  return found;
+}
 
 /** Operators that compare. */
 export const compared = ['==', '!=', 'in', 'not in'];
+/** Operators that order. */
+export const ordered: Readonly<Record<string, (order: number) => boolean>> = {
+  '<': (each) => each < 0,
+  '>': (each) => each > 0,
+  '<=': (each) => each <= 0,
+  '>=': (each) => each >= 0,
+};
 /** Tests that compare. */
 export const operators: Readonly<Record<string, string>> = {
   equalto: '==',
   eq: '==',
-  '==': '==',
   ne: '!=',
-  '!=': '!=',
   in: 'in',
+  lt: '<',
+  lessthan: '<',
+  le: '<=',
+  gt: '>',
+  greaterthan: '>',
+  ge: '>=',
+  ...Object.fromEntries(['==', '!=', ...Object.keys(ordered)].map((each) => [each, each])),
 };
-/** Tests that the interpreter answers otherwise, and the values for which they are true. */
-export const typesOfTests: Readonly<Record<string, RegExp>> = {
-  iterable: /^(String|Array|Object|Undefined)/,
-  number: /^(Integer|Float|Boolean)/,
-  float: /^Float/,
+
+const ofType =
+  (types: RegExp) =>
+  ({ type }: Value): boolean =>
+    types.test(type);
+/** Whether a text has letters of one case and none of the other. */
+const cased = (own: 'upper' | 'lower') => (value: Value) => {
+  const text = textOf(value);
+  const [upper, lower] = [text.toUpperCase(), text.toLowerCase()];
+  return upper !== lower && text === { upper, lower }[own];
+};
+/** Tests that the interpreter answers otherwise. */
+export const tests: Readonly<Record<string, (value: Value) => boolean>> = {
+  iterable: ofType(/^(String|Array|Object|Undefined)/),
+  number: ofType(/^(Integer|Float|Boolean)/),
+  float: ofType(/^Float/),
+  upper: cased('upper'),
+  lower: cased('lower'),
 };

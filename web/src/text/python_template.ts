@@ -2,25 +2,22 @@
 // may be added, where variables are seen, loops over texts and over what is undefined, and what the interpreter lacks.
 
 import { type Environment, Interpreter } from '@huggingface/jinja';
+import { attributeOf, compared, expectRoom, listOf, operators, order, ordered, tests } from './python_builtins.js';
+import { dictionaryMethods, filters, type Method, textMethods } from './python_filters.js';
+import { isMarkup, markup, markupOf } from './python_markup.js';
 import {
-  compared,
-  expectRoom,
-  lineEnd,
-  listOf,
-  operators,
-  textFilters,
-  textMethods,
-  typesOfTests,
-} from './python_builtins.js';
-import {
-  asTuple,
+  asKind,
+  dictionaryOf,
   entriesOf,
   equal,
   isDefined,
+  isDictionary,
   isList,
   isNumber,
   isText,
+  isTuple,
   itemsOf,
+  listOfValues,
   made,
   nameOf,
   scopeIn,
@@ -41,8 +38,15 @@ const [depth, depth0] = [made(1), made(0)];
 /** An expression that has been evaluated. */
 const held = (value: Value): Node => ({ type: 'Held', value });
 
-/** Filters that read any value as text. */
-const readText = ['string', 'trim', 'upper', 'lower', 'title', 'capitalize', 'replace'];
+/** How a template calls a value, to name it in errors: `message.content`. */
+function spelt(node: Node | undefined): string {
+  const { object, property, operand, value } = node ?? {};
+  if (object) return `${spelt(object)}.${property?.value}`;
+  return operand ? spelt(operand) : typeof value === 'string' ? value : 'it';
+}
+
+/** The methods of a value, which go before a dictionary's keys in `a.b`. */
+const methodsOf = (value: Value) => (isText(value) ? textMethods : isDictionary(value) ? dictionaryMethods : {});
 
 /** Runs a program whose prints are marked. */
 export class PythonInterpreter extends Interpreter {
@@ -63,10 +67,12 @@ export class PythonInterpreter extends Interpreter {
       }
       case 'Items': {
         const value = this.evaluate(node.expression, environment);
-        return isText(value) ? made([...wordsOf(value)]) : value.type === 'UndefinedValue' ? made([]) : value;
+        return isList(value) ? value : listOfValues(listOf(value, spelt(node.expression)));
       }
       case 'TupleLiteral':
-        return asTuple(super.evaluate(statement, environment));
+        return asKind(listOfValues(this.#all(node.value as Node[], environment)), 'tuple');
+      case 'ObjectLiteral':
+        return this.#dictionary(node, environment);
       case 'Break':
       case 'Continue': {
         const loop = this.#loops.at(-1);
@@ -88,9 +94,9 @@ export class PythonInterpreter extends Interpreter {
       case 'Turn':
         return this.#turn(node, scopeIn(environment));
       case 'TestExpression': {
-        const types = typesOfTests[String(node.test?.value)];
-        if (types === undefined) return super.evaluate(statement, environment);
-        return made(types.test(this.evaluate(node.operand, environment).type) !== node.negate);
+        const test = tests[String(node.test?.value)];
+        if (test === undefined) return super.evaluate(statement, environment);
+        return made(test(this.evaluate(node.operand, environment)) !== node.negate);
       }
       case 'BinaryExpression':
         return this.#binary(node, environment);
@@ -105,7 +111,6 @@ export class PythonInterpreter extends Interpreter {
       case 'CallExpression':
         return this.#called(node, environment);
       case 'MemberExpression':
-        if (node.property?.type === 'SliceExpression') return super.evaluate(statement, environment);
         return this.#member(node, environment);
       default:
         return super.evaluate(statement, environment);
@@ -126,41 +131,81 @@ export class PythonInterpreter extends Interpreter {
     return defined;
   }
 
+  /** A dictionary, whose keys may be texts, numbers, truth values or None. */
+  #dictionary({ value }: Node, environment: Environment): Value {
+    const entries = [...(value as Map<Node, Node>)].map(([key, each]) => {
+      const found = this.evaluate(key, environment);
+      if (!/^(String|Integer|Float|Boolean|Null)/.test(found.type)) throw new Error(`${nameOf(found)} is no key here`);
+      return [found.value, this.evaluate(each, environment)] as const;
+    });
+    return dictionaryOf(entries);
+  }
+
+  /** What has an attribute, a method or items. */
+  #object({ object }: Node, environment: Environment): Value {
+    const found = this.evaluate(object, environment);
+    if (isDefined(found)) return found;
+    throw new Error(`${spelt(object)} is undefined`);
+  }
+
   /** An item or an attribute: methods go before a dictionary's keys in `a.b`, a text's items are its code points. */
-  #member({ object, property, computed }: Node, environment: Environment): Value {
-    const from = this.evaluate(object, environment);
-    if (!isDefined(from)) throw new Error(`${object?.property?.value ?? object?.value} is undefined`);
+  #member(node: Node, environment: Environment): Value {
+    const { property, computed } = node;
+    if (property?.type === 'SliceExpression') {
+      const whole = this.evaluate(node.object, environment);
+      const part = super.evaluate({ ...node, object: held(whole) } as Statement, environment);
+      return isTuple(whole) ? asKind(part, 'tuple') : part;
+    }
+    const from = this.#object(node, environment);
     const key = (computed ? this.evaluate(property, environment) : property)?.value;
+    if (!computed && Object.hasOwn(methodsOf(from), String(key))) return made(() => null);
     let found: Value | undefined;
-    if (from.value instanceof Map) found = entriesOf(from).get(key as string);
+    if (from.value instanceof Map) found = entriesOf(from).get(key);
     else if (typeof key === 'number' && isList(from)) found = itemsOf(from).at(key);
     else if (typeof key === 'number' && isText(from)) {
       this.evaluate(held(from), environment); // counts it
       return made([...wordsOf(from)].at(key));
     }
-    const method =
-      found && (computed || !/^(get|items|keys|values)$/.test(String(key))) ? found : from.builtins.get(key as string);
-    return method ?? found ?? made(undefined);
+    return found ?? made(undefined);
   }
 
-  /** A call, of `dict` or a text's method if the interpreter lacks it. */
+  /** A call of a function, of a method, or of `dict`. */
   #called(node: Node, environment: Environment): Value {
     const { callee, args = [] } = node;
-    if (callee?.value === 'dict') {
-      const value = new Map(args.map((each) => [held(made(each.key?.value)), each.value]));
-      return this.evaluate({ type: 'ObjectLiteral', value } as Statement, environment);
-    }
-    const name = callee?.type === 'MemberExpression' && !callee.computed ? String(callee.property?.value) : '';
-    const isOwn = Object.hasOwn(textMethods, name) && (name !== 'split' || args.length === 0);
-    const method = isOwn ? textMethods[name] : undefined;
-    if (method === undefined) return super.evaluate(node, environment);
-    const object = this.evaluate(callee?.object, environment);
-    if (!isText(object)) {
-      return super.evaluate({ ...node, callee: { ...callee, object: held(object) } } as Statement, environment);
-    }
-    if (args.length > 1 || args.length < method.length - 1)
-      throw new Error(`${name}: ${args.length} arguments are too few or too many`);
-    return made(method(wordsOf(object), ...(this.#all(args, environment) as [Value])));
+    if (callee?.value === 'dict') return dictionaryOf(args.flatMap((each) => this.#entries(each, environment)));
+    if (callee?.type !== 'MemberExpression' || callee.computed) return this.#function(node, callee, environment);
+    const object = this.#object(callee, environment);
+    const name = String(callee.property?.value);
+    const methods = methodsOf(object);
+    if (Object.hasOwn(methods, name)) return this.#applied(name, methods[name] as Method, object, args, environment);
+    const found = object.value instanceof Map ? entriesOf(object).get(name) : undefined;
+    if (found === undefined) throw new Error(`${spelt(callee.object)}: ${nameOf(object)} has no ${name}`);
+    return this.#function(node, held(found), environment);
+  }
+
+  /** What an argument of `dict` has: a named value, or a dictionary's. */
+  #entries({ type, key, value, argument, ...node }: Node, environment: Environment): [unknown, Value][] {
+    if (type === 'KeywordArgumentExpression') return [[key?.value, this.evaluate(value as Node, environment)]];
+    const from = this.evaluate(argument ?? ({ ...node, type, value } as Node), environment);
+    if (!isDictionary(from)) throw new Error(`dict: ${nameOf(from)} is no dictionary`);
+    return [...entriesOf(from)];
+  }
+
+  #function(node: Node, callee: Node | undefined, environment: Environment): Value {
+    const found = this.evaluate(callee, environment);
+    if (found.type !== 'FunctionValue') throw new Error(`${spelt(node.callee)} is ${nameOf(found)}, not a function`);
+    return super.evaluate({ ...node, callee: held(found) } as Statement, environment);
+  }
+
+  /** The result of a filter or a method for these arguments. */
+  #applied(
+    name: string,
+    [parameters, run]: Method,
+    own: Value,
+    given: readonly Node[],
+    environment: Environment,
+  ): Value {
+    return run(own, ...this.#named(name, given, parameters, environment));
   }
 
   #block({ body = [] }: Node, environment: Environment): Value {
@@ -204,15 +249,28 @@ export class PythonInterpreter extends Interpreter {
 
   #operation(node: Node, left: Value, right: Value, environment: Environment): Value {
     const operator = node.operator?.value ?? '';
-    if (operator === '~' || (operator === '+' && isText(left) && isText(right)))
-      return made(textOf(left) + textOf(right));
+    if (operator === '~') return made(textOf(left) + textOf(right));
+    if (operator === '+' && isText(left) && isText(right)) {
+      return isMarkup(left) || isMarkup(right)
+        ? markup(markupOf(left) + markupOf(right))
+        : made(textOf(left) + textOf(right));
+    }
     if (compared.includes(operator) && (operator.endsWith('=') || isList(right))) {
       for (const value of [left, right]) if (!isText(value)) this.evaluate(held(value), environment); // counts them
       const same = operator.endsWith('=') ? equal(left, right) : itemsOf(right).some((each) => equal(left, each));
       return made(same === (operator === '==' || operator === 'in'));
     }
-    if (operator === '+' && isText(left) !== isText(right) && [left, right].every(isDefined)) {
-      throw new Error(`${nameOf(left)} and ${nameOf(right)} cannot be added`);
+    if (/in$/.test(operator) && isDictionary(right))
+      return made(entriesOf(right).has(left.value) === (operator === 'in'));
+    const isOrder = ordered[operator];
+    if (isOrder && isText(left) && isText(right)) return made(isOrder(order(left, right)));
+    const lost = [left, right].findIndex(({ type }) => /^(Undefined|Null)/.test(type));
+    if (lost >= 0 && !/in$/.test(operator)) {
+      throw new Error(`${spelt(lost === 0 ? node.left : node.right)} is ${nameOf(lost === 0 ? left : right)}`);
+    }
+    if (operator === '+' && isText(left) !== isText(right)) {
+      const other = spelt(isText(left) ? node.right : node.left);
+      throw new Error(`${nameOf(left)} and ${nameOf(right)} cannot be added: ${other}`);
     }
     if (operator === '*' && isText(left) && isNumber(right)) {
       const times = Math.max(0, Number(right.value));
@@ -231,88 +289,40 @@ export class PythonInterpreter extends Interpreter {
   #filtered(node: Node, environment: Environment): Value {
     const { filter } = node;
     const name = String((filter?.callee ?? filter)?.value);
-    let operand = this.evaluate(node.operand, environment);
-    if (readText.includes(name) && !isText(operand)) operand = made(textOf(operand));
-    if (name === 'indent') operand = made(textOf(operand).replace(lineEnd, '\n'));
-    const found = this.#ofItems(name, operand, filter, environment);
+    const operand = this.evaluate(node.operand, environment);
+    const given = filter?.args ?? [];
+    const found = this.#ofItems(name, operand, given, environment);
     if (found !== undefined) return found;
-    if (Object.hasOwn(textFilters, name))
-      return made(textFilters[name]?.(textOf(operand), ...this.#all(filter?.args ?? [], environment)));
-    return super.evaluate({ ...node, operand: held(operand) } as Statement, environment);
+    if (!Object.hasOwn(filters, name)) throw new Error(`Unknown filter: ${name}`);
+    return this.#applied(name, filters[name] as Method, operand, given, environment);
   }
 
-  /** Filters of whatever can be looped over, where the interpreter lacks them; undefined for others. */
-  #ofItems(name: string, operand: Value, filter: Node | undefined, environment: Environment): Value | undefined {
-    const given = filter?.args ?? [];
-    const items = () => listOf(operand);
-    const some = () => (operand.__bool__().value ? items() : []); // also of None
+  /** Filters that call other filters, or tests; undefined for others. */
+  #ofItems(name: string, operand: Value, given: readonly Node[], environment: Environment): Value | undefined {
+    const items = () => (operand.__bool__().value ? listOf(operand) : []); // also of None
     switch (name) {
-      case 'default': {
-        const [usual, isAlso] = this.#named(given, ['default_value', 'boolean'], environment) as [Value, Value];
-        if (isDefined(operand) && (operand.__bool__().value || !isAlso.__bool__().value)) return operand;
-        return isDefined(usual) ? usual : made('');
-      }
-      case 'items':
-        return isDefined(operand) ? undefined : made([]);
-      case 'first':
-        return isText(operand) ? made(/^./su.exec(wordsOf(operand))?.[0]) : (items()[0] ?? made(undefined));
-      case 'list':
-        return this.#listed(items());
       case 'map': {
         const [which, ...args] = given;
         if (which === undefined) return undefined;
         if (which.type.startsWith('Keyword')) {
-          const [path, usual] = this.#named(given, ['attribute', 'default'], environment) as [Value, Value];
-          const attributes = some().map((item) => this.#attribute(item, textOf(path)));
-          return this.#listed(attributes.map((each) => (isDefined(each) ? each : usual)));
+          const [path, usual] = this.#named(name, given, 'attribute default?', environment) as [Value, Value];
+          const attributes = items().map((item) => attributeOf(item, textOf(path)));
+          return listOfValues(attributes.map((each) => (isDefined(each) ? each : usual)));
         }
         const callee = { type: 'Identifier', value: textOf(this.evaluate(which, environment)) };
         const each = args.length === 0 ? callee : { type: 'CallExpression', callee, args };
         const mapped = (item: Value): Node => ({ type: 'FilterExpression', operand: held(item), filter: each });
-        return this.#listed(some().map((item) => this.evaluate(mapped(item), environment)));
+        return listOfValues(items().map((item) => this.evaluate(mapped(item), environment)));
       }
-      case 'int': {
-        if (!isText(operand) && !isNumber(operand)) return undefined;
-        const number = Number(isText(operand) ? wordsOf(operand).trim() || Number.NaN : operand.value);
-        if (Number.isFinite(number) && !/[box]/i.test(textOf(operand))) return made(Math.trunc(number));
-        const [usual] = this.#named(given, ['default'], environment) as [Value];
-        return isDefined(usual) ? usual : made(0);
-      }
-      case 'join': {
-        const [separator, attribute] = this.#named(given, ['d', 'attribute'], environment).map(textOf) as [
-          string,
-          string,
-        ];
-        const each = attribute ? items().map((item) => this.#attribute(item, attribute)) : items();
-        expectRoom(separator, each.length);
-        return made(each.map(textOf).join(separator));
-      }
-      case 'last':
-        return isText(operand) ? made(/.$/su.exec(wordsOf(operand))?.[0]) : (items().at(-1) ?? made(undefined));
-      case 'count':
-      case 'length':
-        return made(items().length);
       case 'selectattr':
       case 'rejectattr': {
         const kept = this.#kept(this.#all(given, environment), environment);
-        return this.#listed(some().filter((each) => kept(each) === (name === 'selectattr')));
-      }
-      case 'sort': {
-        const [, , attribute] = this.#named(given, ['reverse', 'case_sensitive', 'attribute'], environment);
-        if (attribute && textOf(attribute).includes(',')) throw new Error('sort: it takes one attribute');
-        return undefined;
-      }
-      case 'unique': {
-        if (given.length > 0) return undefined;
-        const seen = new Set();
-        const keyOf = (item: Value) =>
-          isText(item) ? wordsOf(item).toLowerCase() : isNumber(item) ? Number(item.value) : item;
-        return this.#listed(items().filter((item) => !seen.has(keyOf(item)) && seen.add(keyOf(item))));
+        return listOfValues(items().filter((each) => kept(each) === (name === 'selectattr')));
       }
       case 'select':
       case 'reject': {
         const passes = this.#tested(this.#all(given, environment), environment);
-        return this.#listed(some().filter((each) => passes(each) === (name === 'select')));
+        return listOfValues(items().filter((each) => passes(each) === (name === 'select')));
       }
       default:
         return undefined;
@@ -323,25 +333,20 @@ export class PythonInterpreter extends Interpreter {
     return given.map((each) => this.evaluate(each, environment));
   }
 
-  /** Arguments of these names, by place or by name; those that are missing are undefined. */
-  #named(given: readonly Node[], names: readonly string[], environment: Environment): Value[] {
+  /** Arguments by place or by name, of parameters of which those with `?` may be missing: undefined. */
+  #named(name: string, given: readonly Node[], parameters: string, environment: Environment): Value[] {
     const isNamed = ({ type }: Node) => type.startsWith('Keyword');
     const placed = given.filter((each) => !isNamed(each));
-    const called = (name: string) => given.find((each) => isNamed(each) && each.key?.value === name)?.value as Node;
-    return names.map((name, i) => this.evaluate(placed[i] ?? called(name), environment));
-  }
-
-  /** An attribute, or one of an attribute, as `a.b`; digits are the place of an item. */
-  #attribute(item: Value, path: string): Value {
-    const inside = (object: Value, name: string) => {
-      const key = /^\d+$/.test(name) ? Number(name) : name;
-      return this.#member({ type: '', object: held(object), property: held(made(key)), computed: true }, this.global);
-    };
-    return path.split('.').reduce(inside, item);
-  }
-
-  #listed(items: readonly Value[]): Value {
-    return super.evaluate({ type: 'ArrayLiteral', value: items.map(held) } as Statement, this.global);
+    const known = parameters.split(' ').filter(Boolean);
+    const found = known.map((each, i) => {
+      const key = each.replace('?', '');
+      const node =
+        placed[i] ?? (given.find((one) => isNamed(one) && one.key?.value === key)?.value as Node | undefined);
+      return node ?? (each === key ? [] : undefined);
+    });
+    if (found.filter(Boolean).length < given.length || found.some(Array.isArray))
+      throw new Error(`${name}: ${given.length} arguments are too few or too many`);
+    return this.#all(found as Node[], environment);
   }
 
   #operated(left: Value, operator: string, right: Value): Value {
@@ -352,7 +357,7 @@ export class PythonInterpreter extends Interpreter {
   #kept([name, ...test]: readonly Value[], environment: Environment): (item: Value) => boolean {
     if (name === undefined || !(isText(name) || isNumber(name))) throw new Error('an attribute must be a string');
     const passes = this.#tested(test, environment);
-    return (item) => passes(this.#attribute(item, textOf(name)));
+    return (item) => passes(attributeOf(item, textOf(name)));
   }
 
   /** Whether a value is as the named test says; without one whether it is true. */
@@ -363,7 +368,7 @@ export class PythonInterpreter extends Interpreter {
     const operator = operators[which];
     if (operator !== undefined && other !== undefined)
       return (value) => this.#operated(value, operator, other).value === true;
-    const known = environment.tests.get(which);
+    const known = tests[which] ?? environment.tests.get(which);
     if (known === undefined) throw new Error(`Unknown test: ${which}`);
     return (value) => known(value, ...others);
   }

@@ -1,4 +1,4 @@
-// The values of a template as Python has them: what they are as text, and when two are equal.
+// The values of a template as Python has them: what they are as text and as JSON, and when two are equal.
 
 import { Environment, type Interpreter } from '@huggingface/jinja';
 
@@ -18,16 +18,26 @@ export function made(given: unknown): Value {
   return maker.set('made', given);
 }
 
+// Values of values: of the interpreter's makers they could have neither tuples nor keys other than texts.
+export const listOfValues = (value: readonly Value[]): Value => Object.assign(made([]), { value }) as Value;
+export const dictionaryOf = (entries: Iterable<readonly [unknown, Value]>): Value =>
+  Object.assign(made({}), { value: new Map(entries) }) as Value;
+
 // The contents of values of one kind.
 export const wordsOf = ({ value }: Value): string => value as string;
 export const itemsOf = ({ value }: Value): Value[] => value as Value[];
-export const entriesOf = ({ value }: Value): Map<string, Value> => value as Map<string, Value>;
+export const entriesOf = ({ value }: Value): Map<unknown, Value> => value as Map<unknown, Value>;
+/** A dictionary's key, which is held as JavaScript has it: None as undefined. */
+export const keyOf = (held: unknown): Value => made(held ?? null);
 
 export const isText = ({ type }: Value): boolean => type === 'StringValue';
 export const isList = ({ type }: Value): boolean => type === 'ArrayValue';
-/** A list that is a tuple: of the interpreter's own kind it could be neither unpacked nor written as JSON. */
-const isTuple = (value: Value & { isTuple?: boolean }): boolean => value.isTuple === true;
-export const asTuple = (list: Value): Value => Object.assign(list, { type: 'ArrayValue', isTuple: true });
+export const isDictionary = ({ type }: Value): boolean => type === 'ObjectValue';
+/** What Python has for a list of the interpreter's, if not a list. */
+type Kind = 'tuple' | 'dict_keys' | 'dict_values' | 'dict_items';
+const kindOf = (value: Value & { kind?: Kind }): Kind | undefined => value.kind;
+export const isTuple = (value: Value): boolean => kindOf(value) === 'tuple';
+export const asKind = (list: Value, kind: Kind): Value => Object.assign(list, { type: 'ArrayValue', kind });
 export const isDefined = ({ type }: Value): boolean => type !== 'UndefinedValue';
 export const isNumber = ({ type }: Value): boolean => ['IntegerValue', 'FloatValue', 'BooleanValue'].includes(type);
 export const nameOf = ({ type }: Value): string => type.replace('Value', '').toLowerCase();
@@ -35,13 +45,13 @@ export const nameOf = ({ type }: Value): string => type.replace('Value', '').toL
 /** Python's `==`. */
 export function equal(left: Value, right: Value): boolean {
   if (isNumber(left) && isNumber(right)) return Number(left.value) === Number(right.value);
-  if (left.type !== right.type || isTuple(left) !== isTuple(right)) return false;
+  if (left.type !== right.type || kindOf(left) !== kindOf(right)) return false;
   if (!isDefined(left) || left.type === 'NullValue') return true;
   if (isList(left)) {
     const [one, other] = [itemsOf(left), itemsOf(right)];
     return one.length === other.length && one.every((each, i) => equal(each, other[i] as Value));
   }
-  if (left.type !== 'ObjectValue') return left.value === right.value;
+  if (!isDictionary(left)) return left.value === right.value;
   const [one, other] = [entriesOf(left), entriesOf(right)];
   if (one.size !== other.size) return false;
   return [...one].every(([key, value]) => other.has(key) && equal(value, other.get(key) as Value));
@@ -68,15 +78,64 @@ function representationOf(value: Value): string {
       return floatText(value);
     case 'ArrayValue': {
       const items = itemsOf(value).map(representationOf).join(', ');
-      return isTuple(value) ? `(${items}${itemsOf(value).length === 1 ? ',' : ''})` : `[${items}]`;
+      if (isTuple(value)) return `(${items}${itemsOf(value).length === 1 ? ',' : ''})`;
+      const kind = kindOf(value);
+      return kind ? `${kind}([${items}])` : `[${items}]`;
     }
     case 'ObjectValue': {
       const entries = [...entriesOf(value)];
-      return `{${entries.map(([key, each]) => `${quoted(key)}: ${representationOf(each)}`).join(', ')}}`;
+      return `{${entries.map(([key, each]) => `${representationOf(keyOf(key))}: ${representationOf(each)}`).join(', ')}}`;
     }
     default:
       return value.toString();
   }
+}
+
+/** How `json.dumps` writes: without `indent` everything in a line. */
+export interface JsonStyle {
+  isAscii: boolean;
+  isSorted: boolean;
+  indent: string | undefined;
+  separators: readonly string[];
+}
+
+/** Python's `json.dumps()`; `line` begins the value's last line. Throws for what is no JSON, such as undefined. */
+export function jsonOf(value: Value, style: JsonStyle, line = '\n'): string {
+  const { isAscii, isSorted, indent, separators } = style;
+  const [comma = '', colon = ''] = separators;
+  const next = line + indent;
+  const inner = (each: Value) => jsonOf(each, style, next);
+  const enclosed = (parts: string[], open: string, close: string) => {
+    if (indent === undefined || parts.length === 0) return open + parts.join(comma) + close;
+    return open + next + parts.join(comma + next) + line + close;
+  };
+  switch (value.type) {
+    case 'NullValue':
+      return 'null';
+    case 'BooleanValue':
+      return String(value.value);
+    case 'IntegerValue':
+    case 'FloatValue':
+      return textOf(value);
+    case 'StringValue': {
+      const text = JSON.stringify(value.value);
+      const escaped = (one: string) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`;
+      return isAscii ? text.replace(/[\x7f-\uffff]/g, escaped) : text;
+    }
+    case 'ArrayValue':
+      if (kindOf(value) !== undefined && !isTuple(value)) break;
+      return enclosed(itemsOf(value).map(inner), '[', ']');
+    case 'ObjectValue': {
+      const entries = [...entriesOf(value)];
+      if (isSorted) entries.sort(([one], [other]) => ((one as string) < (other as string) ? -1 : 1));
+      const written = entries.map(([held, each]) => {
+        const key = inner(keyOf(held));
+        return (typeof held === 'string' ? key : `"${key}"`) + colon + inner(each);
+      });
+      return enclosed(written, '{', '}');
+    }
+  }
+  throw new Error(`${kindOf(value) ?? nameOf(value)} cannot be written as JSON`);
 }
 
 function floatText(value: Value): string {

@@ -27,6 +27,7 @@ export interface Node extends Statement {
   negate?: boolean;
   name?: Node;
   key?: Node;
+  argument?: Node;
 }
 
 const marked = (type: 'Print' | 'Items', expression: Node): Node => ({ type, expression });
