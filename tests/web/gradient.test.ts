@@ -315,6 +315,7 @@ describe('backward', () => {
     [{}, 'invalid_argument', 'no metric'],
     [{ metric: [] }, 'invalid_argument', 'no metric'],
     [{ metric: { logits: [{ token: 97 }] } }, 'invalid_argument', 'no logit'],
+    [{ metric: { logit: [{ token: 3 }] } }, 'unsupported', "'logit' (known: logits, labels, "],
     [{ metric: { logits: [{ token: 3, weight: '2' }] } }, 'invalid_argument', 'weight 2 is no number'],
     [{ metric: { hook: 'blocks.9.hook_resid_pre', weights: 1 } }, 'invalid_argument', 'blocks.9'],
     [{ metric: { weights: 1 } }, 'invalid_argument', 'needs a hook or an output'],

@@ -126,6 +126,7 @@ describe('control vectors', () => {
       [() => other.edits(model), 'shape_mismatch'],
       [() => new ControlVector('gpt2', new Map()), 'invalid_argument'],
       [() => other.edits(model, { strength: Number.NaN }), 'invalid_argument'],
+      [() => other.mul('2' as never), 'invalid_argument'],
     ];
     for (const [failing, code] of refused) expect(await failureOf(async () => failing())).toMatchObject({ code });
     await model.dispose();
@@ -373,6 +374,7 @@ describe('linear probes', () => {
       [() => LinearProbe.fit(model, inputs, [0, 1], { hook: 'blocks.*.hook_resid_post' as never }), 'invalid_argument'],
       [() => LinearProbe.fit(model, inputs, [0, 1], { hook, kind: 'svm' as never }), 'unsupported'],
       [() => LinearProbe.fit(model, inputs, [0, 1], { hook, C: 0 }), 'invalid_argument'],
+      [() => LinearProbe.fit(model, inputs, [0, 1], { hook, kind: 'ridge', C: 2 }), 'invalid_argument'], // alpha is its option
       [() => LinearProbe.fit(model, ['text'], [0], { hook, kind: 'ridge' }), 'unsupported'],
       [() => LinearProbe.fit(model, [], [], { hook }), 'invalid_argument'],
       [async () => probeOf([2, 3]).directionOf(0), 'invalid_argument'], // zeros

@@ -192,7 +192,7 @@ export function termsIn(
         for (const one of rows) logits.push({ ...logit, row: one, weight: weight / rows.length });
       }
     } else {
-      checkOptions(what, term, ['hook', 'output', 'weights']);
+      checkOptions(what, term, ['logits', 'labels', 'hook', 'output', 'weights']);
       readOutIn(what, term as ReadOutTerm, hooks, found);
     }
   });

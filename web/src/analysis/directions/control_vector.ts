@@ -114,7 +114,7 @@ export class ControlVector {
   edits(model: PreTrainedModel, options: ControlOptions = {}): ActivationEdit[] {
     checkCall(`${call}.edits`, model, options, ['strength', 'pos']);
     const { strength = 1, pos } = options;
-    if (!Number.isFinite(strength)) throw refused('strength', `strength is ${textOf(strength)}, no number`);
+    expectNumber('strength', strength);
     return [...this.directions].map(([layer, direction]) => {
       if (direction.size !== model.cfg.d_model) {
         const problem = `${call}: directions of ${direction.size} numbers, and the model's width is ${model.cfg.d_model}`;
@@ -144,6 +144,7 @@ export class ControlVector {
   }
   /** Times a number. */
   mul(factor: number): ControlVector {
+    expectNumber('factor', factor);
     return new ControlVector(
       this.model_type,
       new Map([...this.directions].map(([layer, direction]) => [layer, direction.mul(factor)])),
@@ -193,6 +194,10 @@ export interface ControlOptions {
   /** The factor of the directions (1); negative for the opposite. */
   strength?: number | undefined;
   pos?: EditIndices | undefined;
+}
+
+function expectNumber(option: string, given: unknown): void {
+  if (!Number.isFinite(given)) throw refused(option, `${option} is ${textOf(given)}, no number`);
 }
 
 function expectVector(other: unknown): void {

@@ -204,6 +204,8 @@ function checked(options: LinearProbeOptions): LinearProbeOptions {
   const { kind = 'logistic', C = 1, alpha = 1, pos = -1 } = options;
   expectHook(call, 'hook', options.hook);
   expectKnown(call, 'kind', kind, ['logistic', 'softmax', 'ridge']);
+  const other = kind === 'ridge' ? 'C' : 'alpha';
+  if (options[other] !== undefined) throw refused(other, `${other} is not of ${kind}`);
   if (!(C > 0) || !Number.isFinite(C)) throw refused('C', `C is ${textOf(C)}, not above 0`);
   if (!(alpha >= 0) || !Number.isFinite(alpha)) throw refused('alpha', `alpha is ${textOf(alpha)}, not 0 or above`);
   if (!Number.isInteger(pos)) throw refused('pos', `pos is ${textOf(pos)}, no position`);
