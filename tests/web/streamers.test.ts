@@ -34,6 +34,17 @@ describe('streamers', () => {
     expect(whisper.message).toMatch(/^WhisperTextStreamer: unknown option 'timeout' .*skip_prompt.* time_precision\)$/);
   });
 
+  it('name themselves where they refuse a tokenizer, and what decode_kwargs has', async () => {
+    for (const streamer of [TextStreamer, WhisperTextStreamer]) {
+      const { message } = await failureOf(() => new streamer({} as PreTrainedTokenizer, quiet));
+      expect(message).toMatch(`${streamer.name}: needs a tokenizer`);
+    }
+    const decode_kwargs = { clean_up_tokenization_spaces: true } as object;
+    const { message } = await failureOf(() => new TextStreamer(tokenizer, { ...quiet, decode_kwargs }));
+    expect(message).toMatch("TextStreamer: decode_kwargs: unknown option 'clean_up_tokenization_spaces'");
+    expect(() => new TextStreamer(tokenizer, { ...quiet, decode_kwargs: null } as object)).not.toThrow();
+  });
+
   it('refuse a time_precision that is no length, and take null for what is not given', async () => {
     for (const time_precision of ['x', Number.NaN, 0, -1, Number.POSITIVE_INFINITY, {}]) {
       const given = { ...quiet, time_precision };

@@ -173,7 +173,7 @@ it('refuses a cache, as all analyses of several passes, before one of them exten
     patchActivations: () => patchActivations(model, { clean: cached, corrupted: cached, metric }),
     pathPatching: () => pathPatching(model, { base: cached, source: cached, metric }),
     causalTracing: () => causalTracing(model, { inputs: cached, subject: [0], noise: 1, metric }),
-    get_act_patch: () => get_act_patch_resid_pre(model, cached, cache, metric),
+    get_act_patch_resid_pre: () => get_act_patch_resid_pre(model, cached, cache, metric),
     edgeAttribution: () => edgeAttribution(model, { clean: cached, corrupted: cached, metric: term }),
     detectHeads: () => detectHeads(model, { inputs: cached }),
   })) {

@@ -293,3 +293,52 @@ describe('causalTracing', () => {
     expect(found.restored.dims[1]).toBe(hook.startsWith('encoder') ? 5 : 4);
   });
 });
+
+describe('refusals name the function that was called', () => {
+  const metric = logitDifference(1, 2);
+  const inputs = { input_ids: [[5, 6, 7]] };
+  const shorter = { input_ids: [[5, 6]] };
+  let model: GenerativeModel;
+  let cache: ActivationCache;
+  beforeAll(async () => {
+    model = await AutoModelForCausalLM.from_pretrained(fixturePath('models/gpt2/odd'), { worker: false });
+    [, cache] = await model.run_with_cache(inputs);
+  });
+  afterAll(() => model.dispose());
+
+  it.each(grids)('%s', async (name, grid) => {
+    const direct = name.includes('direct_path');
+    const other = name.endsWith('direct_path') ? { src_layer: 0, src_head: 1 } : {};
+    const call = async (clean: ActivationCache, measure: unknown, options = {}) => {
+      const given = direct ? [cache, measure, { ...other, ...options }] : [measure, options];
+      const [code, message] = await (grid as unknown as (...given: unknown[]) => Promise<unknown>)(
+        model,
+        inputs,
+        clean,
+        ...given,
+      ).then(
+        () => ['no failure', ''],
+        (failure) => [failure.code, failure.message],
+      );
+      return message.startsWith(`${name}: `) ? code : `${code}: ${message}`;
+    };
+    const [, short] = await model.run_with_cache(shorter);
+    expect(await call({} as ActivationCache, metric)).toBe('invalid_argument');
+    expect(await call(short, metric)).toBe('shape_mismatch');
+    expect(await call(cache, 3)).toBe('invalid_argument');
+    expect(await call(cache, () => 'x')).toBe('invalid_argument');
+    expect(await call(cache, metric, { foo: 1 })).toBe('unsupported');
+  });
+
+  it('pathPatching and causalTracing', async () => {
+    const none = 3 as unknown as typeof metric;
+    for (const [name, call] of Object.entries({
+      pathPatching: () => pathPatching(model, { base: inputs, source: inputs, metric: none }),
+      causalTracing: () => causalTracing(model, { inputs, subject: [1], noise: 1, metric: none }),
+    })) {
+      expect((await failureOf(call)).message).toBe(`${name}: metric must be a function of the logits`);
+    }
+    const { message } = await failureOf(() => pathPatching(model, { base: inputs, source: shorter, metric }));
+    expect(message).toBe('pathPatching: blocks.0.attn.hook_z is [1, 3, 3, 10] on base, [1, 2, 3, 10] on source');
+  });
+});

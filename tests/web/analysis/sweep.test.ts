@@ -383,6 +383,8 @@ describe('a sweep', () => {
     expect(await failureOf(() => sweep(model, options))).toMatchObject({ code: 'unsupported' });
     // @ts-expect-error: misspelt
     expect(await failureOf(() => sweep(model, { ...options, edit: [] }))).toMatchObject({ code: 'unsupported' });
+    const workers = { ...options, base: { input_ids: ids }, workers: 2 }; // of a function that loads models
+    expect(await failureOf(() => sweep(model, workers))).toMatchObject({ details: { option: 'workers' } });
     expect(await failureOf(() => sweep([], { ...options, base: { input_ids: ids } }))).toMatchObject({
       code: 'invalid_argument',
     });

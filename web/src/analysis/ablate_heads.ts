@@ -52,7 +52,7 @@ export async function ablateHeads(
   const names = layerHooks(model, hook);
   const heads = axisOf(call, model, names[0] as HookName, 'head').extent as number;
   const baseline = await measured(call, metric, await model.run_with_hooks(inputs, { signal }));
-  const values = await swept(model, inputs, given, names.length * heads, (at) => {
+  const values = await swept(call, model, inputs, given, names.length * heads, (at) => {
     return { hook: names[Math.floor(at / heads)] as HookName, head: at % heads, op };
   });
   const changes = Float32Array.from(values, (value) => value - baseline);

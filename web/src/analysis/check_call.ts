@@ -5,6 +5,10 @@ import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import { ClearformerError, quoted } from '../support/error.js';
 import { checkOptions, expectArgument } from '../support/options.js';
 
+/** The error `invalid_argument` of the function `call` for an option. */
+export const invalid = (call: string, message: string, option: string): ClearformerError =>
+  new ClearformerError('invalid_argument', `${call}: ${message}`, { option });
+
 /** Throws `invalid_argument` for what is no model. */
 export function expectModel(call: string, model: unknown): void {
   const { run_with_cache } = (model ?? {}) as PreTrainedModel;
@@ -15,9 +19,7 @@ export function expectModel(call: string, model: unknown): void {
 export function expectHook(call: string, option: string, hook: unknown): void {
   const isOne = typeof hook === 'string' && !hook.includes('*');
   if (isOne) return;
-  throw new ClearformerError('invalid_argument', `${call}: ${option} is ${quoted(hook)}, not the name of one hook`, {
-    option,
-  });
+  throw invalid(call, `${option} is ${quoted(hook)}, not the name of one hook`, option);
 }
 
 /** `expectModel`, and `checkOptions` for the options. */

@@ -11,10 +11,9 @@ import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import { matmul } from '../primitives/functional.js';
 import type { HookName } from '../runtime/hook_names.js';
-import { ClearformerError } from '../support/error.js';
 import type { ActivationCache } from '../tensor/activation_cache.js';
 import { Tensor } from '../tensor/tensor.js';
-import { checkCall, refuseCache } from './check_call.js';
+import { checkCall, invalid, refuseCache } from './check_call.js';
 import { isEarlier, type Reader, readersOf, type Writer, writersOf } from './edge_graph.js';
 import { attentionScale } from './layer_hooks.js';
 import { requireSameDims } from './same_dims.js';
@@ -66,9 +65,7 @@ export async function edgeAttribution(
   checkCall(call, model, options ?? null, ['clean', 'corrupted', 'metric', 'steps', 'signal']);
   const { clean, corrupted, metric, steps = 0, signal } = options;
   if (!Number.isSafeInteger(steps) || steps < 0) {
-    throw new ClearformerError('invalid_argument', `${call}: steps must be a whole number, 0 for EAP`, {
-      option: 'steps',
-    });
+    throw invalid(call, 'steps must be a whole number, 0 for EAP', 'steps');
   }
   refuseCache(call, clean, corrupted);
   const writers = writersOf(call, model);

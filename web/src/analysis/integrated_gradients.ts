@@ -11,7 +11,7 @@ import type { HookName } from '../runtime/hook_names.js';
 import { ClearformerError } from '../support/error.js';
 import { Tensor } from '../tensor/tensor.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
-import { checkCall, expectHook } from './check_call.js';
+import { checkCall, expectHook, invalid } from './check_call.js';
 import type { SweepProgress } from './sweep/sweep.js';
 import { embeddingHook } from './token_saliency.js';
 
@@ -64,9 +64,7 @@ export async function integratedGradients(
   checkCall(call, model, options ?? null, ['metric', 'at', 'baseline', 'steps', 'signal', 'progress']);
   const { at = embeddingHook(call, model, inputs), steps = 32, baseline = 0, progress } = options;
   if (!Number.isSafeInteger(steps) || steps < 1) {
-    throw new ClearformerError('invalid_argument', `${call}: steps must be a positive whole number`, {
-      option: 'steps',
-    });
+    throw invalid(call, 'steps must be a positive whole number', 'steps');
   }
   expectHook(call, 'at', at);
   const place = placeOf(model, inputs, at, options);
@@ -88,7 +86,7 @@ export async function integratedGradients(
   const total = data.reduce((sum, value) => sum + value, 0);
   return {
     attributions,
-    sums: lastAxisSums(attributions),
+    sums: attributions.sum(-1) as Tensor<'float32'>,
     value: last.value,
     baseline: first.value,
     error: total - (last.value - first.value),
@@ -105,8 +103,7 @@ function placeOf(model: PreTrainedModel, inputs: ModelInputs, at: string, option
   const { metric, signal } = options;
   if (at === 'pixel_values' || at === 'input_features') {
     const given = inputs[at];
-    if (given === undefined)
-      throw new ClearformerError('invalid_argument', `${call}: there are no ${at}`, { option: 'at' });
+    if (given === undefined) throw invalid(call, `there are no ${at}`, 'at');
     const { data, dims } = floats(at, given);
     return {
       value: async () => new Tensor('float32', data, dims),
@@ -149,15 +146,4 @@ function baselineOf(given: number | TensorInput, x: Tensor<'float32'>): Tensor<'
   if (data.length > 0 && fits) return zeros.add(new Tensor('float32', data, dims));
   const message = `${call}: a baseline [${dims.join(', ')}] does not fit [${x.dims.join(', ')}]`;
   throw new ClearformerError('shape_mismatch', message, { option: 'baseline' });
-}
-
-/** The sums over the last axis. */
-function lastAxisSums({ data, dims }: Tensor<'float32'>): Tensor<'float32'> {
-  const width = dims.at(-1) ?? 1;
-  const sums = Float32Array.from({ length: data.length / width }, (_, row) => {
-    let sum = 0;
-    for (let i = row * width; i < (row + 1) * width; i++) sum += data[i] as number;
-    return sum;
-  });
-  return new Tensor('float32', sums, dims.slice(0, -1));
 }

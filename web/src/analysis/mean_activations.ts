@@ -13,7 +13,7 @@ import { type ActivationCache, toCache } from '../tensor/activation_cache.js';
 import { elementCount } from '../tensor/elements.js';
 import { integerMatrix } from '../tensor/integer_input.js';
 import { Tensor } from '../tensor/tensor.js';
-import { checkCall } from './check_call.js';
+import { checkCall, invalid } from './check_call.js';
 import { maskAt } from './positions.js';
 import type { SweepProgress } from './sweep/sweep.js';
 
@@ -62,7 +62,7 @@ export async function meanActivations(
   const { by = 'feature', signal, progress } = options;
   expectKnown(call, 'by', by, ['feature', 'position']);
   if (!Array.isArray(inputs) || inputs.length === 0) {
-    throw new ClearformerError('invalid_argument', `${call}: needs an array of inputs`, { option: 'inputs' });
+    throw invalid(call, 'needs an array of inputs', 'inputs');
   }
   const points = resolveHooks('hooks', model.hooks({ on_request: true }), hooks);
   const names_filter = points.map(({ name }) => name);
@@ -164,7 +164,7 @@ function taken(value: Tensor<'float32'>, axis: number, given: EditIndices, what:
   const extent = value.dims[axis];
   const before = value.dims.slice(0, axis).map(() => null);
   if (extent === undefined || axis < 0) {
-    throw new ClearformerError('invalid_argument', `${what}: ${name} has no such axis`, { option: 'edits' });
+    throw invalid(what, `${name} has no such axis`, 'edits');
   }
   const at = (index: number) => {
     const place = extent === 1 ? 0 : index < 0 ? index + extent : index;
@@ -173,9 +173,7 @@ function taken(value: Tensor<'float32'>, axis: number, given: EditIndices, what:
   };
   if (typeof given === 'number') return value.slice(...before, at(given));
   if (!Array.isArray(given)) {
-    throw new ClearformerError('invalid_argument', `${what}: ${textOf(given)} is no index, nor a list`, {
-      option: 'edits',
-    });
+    throw invalid(what, `${textOf(given)} is no index, nor a list`, 'edits');
   }
   if (extent === 1) return value;
   const step = elementCount(value.dims.slice(axis + 1));

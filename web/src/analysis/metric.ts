@@ -4,6 +4,7 @@ import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { exportedTensor } from '../tensor/exported_tensor.js';
 import type { Tensor } from '../tensor/tensor.js';
+import { invalid } from './check_call.js';
 import { placesOf } from './positions.js';
 import type { TokenChoice } from './token_directions.js';
 
@@ -61,13 +62,9 @@ export const readsOf = ({ cfg }: PreTrainedModel, metric: Metric | undefined): M
 /** The metric of these logits. Throws `invalid_argument` if it is not a function or does not return a number. */
 export async function measured(call: string, metric: Metric, logits: Tensor<'float32'>): Promise<number> {
   if (typeof metric !== 'function') {
-    throw new ClearformerError('invalid_argument', `${call}: metric must be a function of the logits`, {
-      option: 'metric',
-    });
+    throw invalid(call, 'metric must be a function of the logits', 'metric');
   }
   const value = await metric(logits);
   if (typeof value === 'number') return value;
-  throw new ClearformerError('invalid_argument', `${call}: metric gave ${textOf(value)}, no number`, {
-    option: 'metric',
-  });
+  throw invalid(call, `metric gave ${textOf(value)}, no number`, 'metric');
 }

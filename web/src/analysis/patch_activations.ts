@@ -68,7 +68,7 @@ export async function patchActivations(
   const baselines = { clean: await measured(call, metric, right), corrupted: await measured(call, metric, wrong) };
   const axis = by === 'layer' ? undefined : axisOf(call, model, first, by).axis;
   const extent = axis === undefined ? 1 : (shape[axis] ?? 0);
-  const values = await swept(model, corrupted, given, hooks.length * extent, (at) => {
+  const values = await swept(call, model, corrupted, given, hooks.length * extent, (at) => {
     const name = hooks[Math.floor(at / extent)] as HookName;
     return patchOf(name, cache[name] as Tensor<'float32'>, axis, by, at % extent);
   });

@@ -9,9 +9,10 @@ export function requireSameDims(
   name: string,
   clean: Tensor<'float32'>,
   corrupted: Tensor<'float32'>,
+  inputs = ['the clean input', 'the corrupted one'],
 ): readonly number[] {
   const [first, second] = [clean, corrupted].map(({ dims }) => `[${dims.join(', ')}]`);
   if (first === second) return clean.dims;
-  const both = `${first} on the clean input, ${second} on the corrupted one`;
+  const both = `${first} on ${inputs[0]}, ${second} on ${inputs[1]}`;
   throw new ClearformerError('shape_mismatch', `${call}: ${name} is ${both}`);
 }

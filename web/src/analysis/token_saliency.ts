@@ -10,7 +10,7 @@ import { ClearformerError } from '../support/error.js';
 import { expectKnown } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
-import { checkCall, expectHook } from './check_call.js';
+import { checkCall, expectHook, invalid } from './check_call.js';
 
 /** Options of tokenSaliency and patchSaliency. */
 export interface SaliencyOptions {
@@ -49,7 +49,7 @@ export async function patchSaliency(
 ): Promise<Tensor<'float32'>> {
   const call = 'patchSaliency';
   if (inputs?.pixel_values === undefined) {
-    throw new ClearformerError('invalid_argument', `${call}: needs pixel_values`, { option: 'pixel_values' });
+    throw invalid(call, 'needs pixel_values', 'pixel_values');
   }
   const { pixel_values } = inputs;
   const { data, dims } = await saliency(call, model, inputs, options, { pixel_values });
@@ -81,14 +81,7 @@ async function saliency(
   expectHook(call, 'hook', hook);
   const found = await model.backward(inputs, { metric, names_filter: hook, with_respect_to: { hooks: hook }, signal });
   const [x, gradient] = [found.activations[hook], found.grad[hook]] as [Tensor<'float32'>, Tensor<'float32'>];
-  const width = x.dims.at(-1) ?? 1;
-  const factor = method === 'gradient' ? gradient.data : x.data;
-  const data = Float32Array.from({ length: x.data.length / width }, (_, at) => {
-    let sum = 0;
-    for (let i = at * width; i < (at + 1) * width; i++) sum += (factor[i] as number) * (gradient.data[i] as number);
-    return method === 'gradient' ? Math.sqrt(sum) : sum;
-  });
-  return new Tensor('float32', data, x.dims.slice(0, -1));
+  return method === 'gradient' ? gradient.norm(2, -1) : (x.mul(gradient).sum(-1) as Tensor<'float32'>);
 }
 
 /** The hook of the embeddings of the model's tokens or patches. Throws `invalid_argument` if it has none. */
@@ -98,9 +91,7 @@ export function embeddingHook(call: string, model: PreTrainedModel, inputs: Mode
     model.cfg.kind === 'dual-encoder' && inputs?.pixel_values !== undefined && inputs.input_ids === undefined;
   const found = names.find((name) => name.endsWith('hook_embed') && (!image || name.startsWith('vision_model.')));
   if (found !== undefined) return found;
-  throw new ClearformerError('invalid_argument', `${call}: this model has no hook_embed: name a hook`, {
-    option: 'hook',
-  });
+  throw invalid(call, 'this model has no hook_embed: name a hook', 'hook');
 }
 
 /** Rows and columns of the patches of images. */

@@ -141,18 +141,23 @@ export function zeros_like(tensor: Tensor): Tensor<'int64'> {
   return full(exportedTensor('zeros_like', tensor).dims, 0n);
 }
 
-/** Σ aᵢ·bᵢ of two vectors of equal length. */
-export function dot(arr1: ArrayLike<number | bigint>, arr2: ArrayLike<number | bigint>): number {
-  for (const one of [arr1, arr2]) expectArgument('dot', typeof one?.length === 'number', 'vectors', one);
-  if (arr1.length !== arr2.length) {
-    throw new ClearformerError('shape_mismatch', `dot: vectors of ${arr1.length} and ${arr2.length} elements`);
+/** Σ aᵢ·bᵢ for the function `call`. */
+function product(call: string, a: ArrayLike<number | bigint>, b: ArrayLike<number | bigint>): number {
+  for (const one of [a, b]) expectArgument(call, typeof one?.length === 'number', 'vectors', one);
+  if (a.length !== b.length) {
+    throw new ClearformerError('shape_mismatch', `${call}: vectors of ${a.length} and ${b.length} elements`);
   }
   let sum = 0;
-  for (let i = 0; i < arr1.length; i++) sum += Number(arr1[i]) * Number(arr2[i]);
+  for (let i = 0; i < a.length; i++) sum += Number(a[i]) * Number(b[i]);
   return sum;
+}
+
+/** Σ aᵢ·bᵢ of two vectors of equal length. */
+export function dot(arr1: ArrayLike<number | bigint>, arr2: ArrayLike<number | bigint>): number {
+  return product('dot', arr1, arr2);
 }
 
 /** The cosine of the angle between two vectors of equal length: dot(a, b) / (‖a‖·‖b‖). */
 export function cos_sim(arr1: ArrayLike<number | bigint>, arr2: ArrayLike<number | bigint>): number {
-  return dot(arr1, arr2) / Math.sqrt(dot(arr1, arr1) * dot(arr2, arr2));
+  return product('cos_sim', arr1, arr2) / Math.sqrt(dot(arr1, arr1) * dot(arr2, arr2));
 }

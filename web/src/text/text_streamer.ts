@@ -27,7 +27,7 @@ export class IncrementalDecoder {
 
   constructor(tokenizer: PreTrainedTokenizer, options: { skip_special_tokens?: boolean | undefined } = {}) {
     checkOptions('IncrementalDecoder', options, ['skip_special_tokens']);
-    expectArgument('IncrementalDecoder', typeof tokenizer?.decode === 'function', 'a tokenizer', tokenizer);
+    expectTokenizer('IncrementalDecoder', tokenizer);
     this.#tokenizer = tokenizer;
     this.#skip = new Set((options.skip_special_tokens ?? true) ? tokenizer.all_special_ids : []);
   }
@@ -118,6 +118,11 @@ function print(text: string): void {
   else console.log(text);
 }
 
+/** Throws `invalid_argument` for what is no tokenizer. */
+export function expectTokenizer(call: string, tokenizer: unknown): void {
+  expectArgument(call, typeof (tokenizer as PreTrainedTokenizer)?.decode === 'function', 'a tokenizer', tokenizer);
+}
+
 /** The names of TextStreamer's options. */
 export const textStreamerOptions: readonly string[] = [
   'skip_prompt',
@@ -135,8 +140,10 @@ export class TextStreamer extends BaseStreamer {
 
   constructor(tokenizer: PreTrainedTokenizer, options: TextStreamerOptions = {}) {
     super();
+    expectTokenizer('TextStreamer', tokenizer);
     checkOptions('TextStreamer', options ?? {}, textStreamerOptions);
     const { decode_kwargs, ...own } = options ?? {};
+    checkOptions('TextStreamer: decode_kwargs', decode_kwargs ?? {}, ['skip_special_tokens']);
     this.#options = own;
     const { skip_special_tokens } = own;
     this.#decoder = new IncrementalDecoder(tokenizer, {

@@ -2,7 +2,7 @@
 
 import { quoted } from '../support/error.js';
 import { checkOptions, refusedOption } from '../support/options.js';
-import { TextStreamer, type TextStreamerOptions, textStreamerOptions } from './text_streamer.js';
+import { expectTokenizer, TextStreamer, type TextStreamerOptions, textStreamerOptions } from './text_streamer.js';
 import type { PreTrainedTokenizer } from './tokenizer.js';
 
 /** Options of WhisperTextStreamer; times in seconds. */
@@ -28,6 +28,7 @@ export class WhisperTextStreamer extends TextStreamer {
     const { on_chunk_start, on_chunk_end, on_finalize, time_precision, ...own } = options ?? {};
     const calls = { on_chunk_start, on_chunk_end, on_finalize };
     const call = 'WhisperTextStreamer';
+    expectTokenizer(call, tokenizer);
     checkOptions(call, { ...own, ...calls }, [...textStreamerOptions, ...Object.keys(calls), 'time_precision']);
     const seconds = time_precision ?? 0.02;
     if (!(Number.isFinite(seconds) && seconds > 0)) {

@@ -7,7 +7,7 @@ import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import { type HookName, ourName } from '../../runtime/hook_names.js';
 import { ClearformerError } from '../../support/error.js';
 import { Tensor } from '../../tensor/tensor.js';
-import { expectModel } from '../check_call.js';
+import { expectModel, invalid } from '../check_call.js';
 import { maskAt } from '../positions.js';
 
 /** Rows of numbers: the features of one sequence each. */
@@ -38,9 +38,6 @@ export interface ProbeScore {
 /** Inputs as a text, with the model's tokenizer, or as they are. */
 export type ProbedInput = string | ModelInputs;
 
-const refused = (call: string, why: string, option: string) =>
-  new ClearformerError('invalid_argument', `${call}: ${why}`, { option });
-
 /** The features at each hook, of all rows of the inputs in order. Rejects as `run_with_cache` does. */
 export async function featuresAt(
   call: string,
@@ -50,7 +47,7 @@ export async function featuresAt(
 ): Promise<Map<string, FeatureRows>> {
   expectModel(call, model);
   if (!Array.isArray(inputs) || inputs.length === 0) {
-    throw refused(call, 'needs a list of texts or inputs', 'inputs');
+    throw invalid(call, 'needs a list of texts or inputs', 'inputs');
   }
   const names_filter = hooks as readonly HookName[];
   const found = new Map(hooks.map((hook) => [hook, [] as Tensor<'float32'>[]]));
@@ -69,7 +66,7 @@ export async function featuresAt(
     });
     const [, cache] = await model.run_with_cache(given, { names_filter, select, signal });
     for (const { hook, axes, places, selected } of placed) {
-      if (axes[0] !== 'batch') throw refused(call, `${hook} has no axis of sequences`, 'hook');
+      if (axes[0] !== 'batch') throw invalid(call, `${hook} has no axis of sequences`, 'hook');
       const all = cache[hook] as Tensor<'float32'>;
       for (let row = 0; row < (all.dims[0] as number); row++) {
         const at = selected.indexOf((places[row] ?? places[0]) as number);
@@ -93,7 +90,7 @@ function placeIn(call: string, pos: number, counted: readonly number[], row: num
   const last = counted.lastIndexOf(1);
   const at = pos < 0 ? last + 1 + pos : pos;
   if (last >= 0 && at >= counted.indexOf(1) && at <= last) return at;
-  throw refused(call, `position ${pos} of row ${row} is padding or none`, 'pos');
+  throw invalid(call, `position ${pos} of row ${row} is padding or none`, 'pos');
 }
 
 function joined(call: string, hook: string, parts: readonly Tensor<'float32'>[]): FeatureRows {

@@ -8,7 +8,7 @@ import type { ModelInputs } from '../../models/inputs.js';
 import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import { ClearformerError } from '../../support/error.js';
 import type { Tensor } from '../../tensor/tensor.js';
-import { checkCall } from '../check_call.js';
+import { checkCall, invalid } from '../check_call.js';
 import { type Metric, measured, readsOf } from '../metric.js';
 import { type CircuitEdge, type Receiver, receiversOf } from './circuit_graph.js';
 import { CircuitRun } from './circuit_run.js';
@@ -74,13 +74,11 @@ export async function acdc(model: PreTrainedModel, options: AcdcOptions): Promis
   checkCall('acdc', model, options ?? null, known);
   const { base, source, threshold, signal, progress } = options;
   if (typeof threshold !== 'number' || Number.isNaN(threshold)) {
-    throw new ClearformerError('invalid_argument', 'acdc: threshold must be a number', { option: 'threshold' });
+    throw invalid('acdc', 'threshold must be a number', 'threshold');
   }
   const given = options.metric;
   if (given !== undefined && typeof given !== 'function') {
-    throw new ClearformerError('invalid_argument', 'acdc: metric must be a function of the logits', {
-      option: 'metric',
-    });
+    throw invalid('acdc', 'metric must be a function of the logits', 'metric');
   }
   if (given === undefined && model.cfg.task !== 'causal-lm') {
     const message = `acdc: without a metric the model must predict words; its task is ${model.cfg.task}`;

@@ -11,6 +11,7 @@ import { Tensor } from '../../tensor/tensor.js';
 import { refuseCache } from '../check_call.js';
 import { attentionScale } from '../layer_hooks.js';
 import { requireSum } from '../residual_parts.js';
+import { requireSameDims } from '../same_dims.js';
 import type { GraphShape, Receiver } from './circuit_graph.js';
 
 type Floats = Tensor<'float32'>;
@@ -67,10 +68,8 @@ export class CircuitRun {
     requireGraph(model);
     refuseCache('acdc', base, source);
     const [own, other] = [await recorded(model, base, signal), await recorded(model, source, signal)];
-    const [dims, wanted] = [own, other].map(({ streams }) => `[${streams[0]?.dims.join(', ')}]`);
-    if (dims !== wanted) {
-      throw new ClearformerError('shape_mismatch', `acdc: the stream is ${dims} on base, ${wanted} on source`);
-    }
+    const [stream, wanted] = [own, other].map(({ streams }) => streams[0]) as [Floats, Floats];
+    requireSameDims('acdc', 'the stream', stream, wanted, ['base', 'source']);
     requireSameSum(own, other);
     return new CircuitRun(model, base, [own, other], signal);
   }

@@ -8,19 +8,19 @@ import type { ActivationEdit } from '../../models/edits.js';
 import type { ModelInputs } from '../../models/inputs.js';
 import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import type { HookName } from '../../runtime/hook_names.js';
-import { ClearformerError, textOf } from '../../support/error.js';
+import { textOf } from '../../support/error.js';
 import type { ActivationCache } from '../../tensor/activation_cache.js';
 import { exportedTensor } from '../../tensor/exported_tensor.js';
 import { Tensor } from '../../tensor/tensor.js';
 import { toTensor } from '../../tensor/tensor_output.js';
-import { checkCall } from '../check_call.js';
+import { checkCall, invalid } from '../check_call.js';
 import { attentionScale, inLayer } from '../layer_hooks.js';
 import { LensWeights } from '../lens_weights.js';
 import type { Metric } from '../metric.js';
 import { refusal, requireSum } from '../residual_parts.js';
 import { requireSameDims } from '../same_dims.js';
 import type { PatchingGridOptions } from './patching_grids.js';
-import { sweep } from './sweep.js';
+import { sweepFor } from './sweep.js';
 
 type Floats = Tensor<'float32'>;
 
@@ -33,16 +33,12 @@ export interface DirectPathOptions extends PatchingGridOptions {
   component?: 'q' | 'k' | 'v' | undefined;
 }
 
-const call = 'get_act_patch_direct_path';
 const shared = ['component', 'signal', 'progress', 'logits_to_keep'];
 const known = ['src_layer', 'src_head', ...shared];
 
-const invalid = (message: string, option: string) =>
-  new ClearformerError('invalid_argument', `${call}: ${message}`, { option });
-
-function capturedIn(cache: ActivationCache, name: string, option: string): Floats {
+function capturedIn(call: string, cache: ActivationCache, name: string, option: string): Floats {
   const value = cache?.[name as HookName];
-  if (value === undefined) throw invalid(`${option} has no ${name}`, option);
+  if (value === undefined) throw invalid(call, `${option} has no ${name}`, option);
   return exportedTensor(call, value) as Floats;
 }
 
@@ -53,19 +49,6 @@ const ofHead = (x: Floats, head: number) => x.slice(null, null, head, null) as F
 async function times(model: PreTrainedModel, x: Floats, w: Floats): Promise<Floats> {
   const tensorIn = ({ data, dims }: Floats) => ({ data, dims: [...dims] });
   return toTensor(await model.open().engine.call('matmul', { x: tensorIn(x), y: tensorIn(w) })) as Floats;
-}
-
-const minus = (a: Floats, b: Floats): Floats =>
-  new Tensor(
-    'float32',
-    a.data.map((value, i) => value - (b.data[i] as number)),
-    a.dims,
-  );
-
-function divided(x: Floats, scale: Floats): Floats {
-  const width = x.dims[2] as number;
-  const quotient = x.data.map((value, i) => value / (scale.data[Math.floor(i / width)] as number));
-  return new Tensor('float32', quotient, x.dims);
 }
 
 /**
@@ -83,16 +66,30 @@ export async function get_act_patch_direct_path(
   patching_metric: Metric,
   options: DirectPathOptions,
 ): Promise<Floats> {
+  const call = 'get_act_patch_direct_path';
   checkCall(call, model, options ?? null, known);
+  return pathsFrom(call, model, corrupted, clean_cache, corrupted_cache, patching_metric, options);
+}
+
+/** `get_act_patch_direct_path` for the function `call`, which its errors name. */
+async function pathsFrom(
+  call: string,
+  model: PreTrainedModel,
+  corrupted: ModelInputs,
+  clean_cache: ActivationCache,
+  corrupted_cache: ActivationCache,
+  patching_metric: Metric,
+  options: DirectPathOptions,
+): Promise<Floats> {
   const { src_layer, src_head, component = 'q', ...rest } = options;
-  if (!['q', 'k', 'v'].includes(component)) throw invalid(`component: ${textOf(component)}`, 'component');
+  if (!['q', 'k', 'v'].includes(component)) throw invalid(call, `component: ${textOf(component)}`, 'component');
   const { n_layers, n_heads } = model.cfg;
   for (const [option, index, extent] of [
     ['src_layer', src_layer, n_layers],
     ['src_head', src_head, n_heads],
   ] as const) {
     if (Number.isInteger(index) && index >= 0 && index < extent) continue;
-    throw invalid(`${option}: ${textOf(index)}, not 0 to ${extent - 1}`, option);
+    throw invalid(call, `${option}: ${textOf(index)}, not 0 to ${extent - 1}`, option);
   }
   requireSum(call, model);
   if (model.cfg.kind === 'encoder-decoder' || model.cfg.kind === 'dual-encoder') {
@@ -104,37 +101,32 @@ export async function get_act_patch_direct_path(
     center_writing_weights: model.cfg.normalization_type === 'LN',
   });
   const z = inLayer(model, src_layer, 'attn.hook_z');
-  const clean = capturedIn(clean_cache, z, 'clean_cache');
-  const own = capturedIn(corrupted_cache, z, 'corrupted_cache');
+  const clean = capturedIn(call, clean_cache, z, 'clean_cache');
+  const own = capturedIn(call, corrupted_cache, z, 'corrupted_cache');
   requireSameDims(call, z, clean, own);
-  const difference = minus(ofHead(clean, src_head), ofHead(own, src_head));
+  const difference = ofHead(clean, src_head).sub(ofHead(own, src_head)) as Floats;
   const w_o = (await weights.W_O(src_layer)).slice(src_head, null, null) as Floats;
   const delta = (await times(model, difference, w_o)).mul(await attentionScale(model, src_layer));
-  const edits: { at: number; edit: ActivationEdit }[] = [];
+  const interventions: ActivationEdit[] = [];
   const heads = (await matrixOf(weights, component, src_layer)).dims[0] as number;
   for (let layer = src_layer + 1; layer < n_layers; layer++) {
-    const seen = divided(
-      delta,
-      capturedIn(corrupted_cache, inLayer(model, layer, 'ln1.hook_scale'), 'corrupted_cache'),
-    );
+    const scale = capturedIn(call, corrupted_cache, inLayer(model, layer, 'ln1.hook_scale'), 'corrupted_cache');
+    const seen = delta.div(scale) as Floats;
     const all = await matrixOf(weights, component, layer);
     for (let head = 0; head < heads; head++) {
       const value = await times(model, seen, all.slice(head, null, null) as Floats);
       const hook = inLayer(model, layer, `attn.hook_${component}`) as HookName;
-      edits.push({ at: layer * heads + head, edit: { hook, head, op: 'add', value } });
+      interventions.push({ hook, head, op: 'add', value });
     }
   }
-  const interventions = edits.map(({ edit }) => edit);
-  const { values } = await sweep(model, { base: corrupted, metric: patching_metric, interventions, ...rest });
+  const { values } = await sweepFor(call, model, { base: corrupted, metric: patching_metric, interventions, ...rest });
   const result = new Float32Array(n_layers * heads);
-  values.forEach((value, i) => {
-    result[edits[i]?.at as number] = value;
-  });
+  result.set(values, (src_layer + 1) * heads);
   return new Tensor('float32', result, [n_layers, heads]);
 }
 
 const matrixOf = (weights: LensWeights, component: 'q' | 'k' | 'v', layer: number): Promise<Floats> =>
-  component === 'q' ? weights.W_Q(layer) : component === 'k' ? weights.W_K(layer) : weights.W_V(layer);
+  weights[`W_${component.toUpperCase() as 'Q' | 'K' | 'V'}`](layer);
 
 /**
  * The same from every head: [n_layers, n_heads, n_layers, n_heads], or n_key_value_heads last for `k` and `v`. The
@@ -148,13 +140,14 @@ export async function get_act_patch_direct_path_all_sources(
   patching_metric: Metric,
   options: Omit<DirectPathOptions, 'src_layer' | 'src_head'> = {},
 ): Promise<Floats> {
+  const call = 'get_act_patch_direct_path_all_sources';
   checkCall(call, model, options, shared);
   const { n_layers, n_heads } = model.cfg;
   const parts: Floats[] = [];
   for (let source = 0; source < (n_layers - 1) * n_heads; source++) {
     const from = { src_layer: Math.floor(source / n_heads), src_head: source % n_heads };
     const caches = [clean_cache, corrupted_cache] as const;
-    parts.push(await get_act_patch_direct_path(model, corrupted, ...caches, patching_metric, { ...options, ...from }));
+    parts.push(await pathsFrom(call, model, corrupted, ...caches, patching_metric, { ...options, ...from }));
   }
   const heads = parts[0]?.dims[1] ?? n_heads;
   const all = new Float32Array(n_layers * n_heads * n_layers * heads);

@@ -6,13 +6,13 @@ import type { ActivationEdit } from '../../models/edits.js';
 import { forwardIn, type ModelInputs } from '../../models/inputs.js';
 import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import type { HookName } from '../../runtime/hook_names.js';
-import { ClearformerError, textOf } from '../../support/error.js';
+import { textOf } from '../../support/error.js';
 import { Tensor } from '../../tensor/tensor.js';
-import { checkCall, refuseCache } from '../check_call.js';
+import { checkCall, invalid, refuseCache } from '../check_call.js';
 import { axisOf, defaultHook, type LayerHook, layerHooks } from '../layer_hooks.js';
 import { measured } from '../metric.js';
 import { tiled } from './base_run.js';
-import { type SweepOptions, sweep } from './sweep.js';
+import { type SweepOptions, sweepFor } from './sweep.js';
 
 type Floats = Tensor<'float32'>;
 
@@ -47,17 +47,14 @@ export interface CausalTracing {
 const call = 'causalTracing';
 const known = ['inputs', 'subject', 'noise', 'samples', 'seed', 'hook', 'window', 'metric', 'signal', 'progress'];
 
-const invalid = (message: string, option: string) =>
-  new ClearformerError('invalid_argument', `${call}: ${message}`, { option });
-
 function checked(model: PreTrainedModel, options: CausalTracingOptions) {
   checkCall(call, model, options ?? null, known);
   const { samples = 10, window = 1, noise, subject } = options;
   for (const [option, value] of Object.entries({ samples, window })) {
-    if (!Number.isSafeInteger(value) || value < 1) throw invalid(`${option}: ${textOf(value)}`, option);
+    if (!Number.isSafeInteger(value) || value < 1) throw invalid(call, `${option}: ${textOf(value)}`, option);
   }
-  if (!(noise > 0 && noise < Number.POSITIVE_INFINITY)) throw invalid(`noise: ${textOf(noise)}`, 'noise');
-  if (!Array.isArray(subject) || subject.length === 0) throw invalid('subject needs positions', 'subject');
+  if (!(noise > 0 && noise < Number.POSITIVE_INFINITY)) throw invalid(call, `noise: ${textOf(noise)}`, 'noise');
+  if (!Array.isArray(subject) || subject.length === 0) throw invalid(call, 'subject needs positions', 'subject');
   return { ...options, samples, window };
 }
 
@@ -74,7 +71,7 @@ export async function causalTracing(model: PreTrainedModel, options: CausalTraci
   const { axis } = axisOf(call, model, hooks[0] as HookName, 'position');
   const [logits, cache] = await model.run_with_cache(inputs, { names_filter: hooks, signal });
   const clean = hooks.map((hook) => cache[hook] as Floats);
-  if (clean[0]?.dims[0] !== 1) throw invalid(`one text is needed, got ${clean[0]?.dims[0]}`, 'inputs');
+  if (clean[0]?.dims[0] !== 1) throw invalid(call, `one text is needed, got ${clean[0]?.dims[0]}`, 'inputs');
   const length = clean[0].dims[axis] as number;
   const first = (layer: number) => Math.max(0, layer - Math.floor(window / 2));
   const restoring = (index: number): ActivationEdit[] => {
@@ -86,7 +83,7 @@ export async function causalTracing(model: PreTrainedModel, options: CausalTraci
       return { hook, pos, op: 'replace', value };
     });
   };
-  const { base: corrupted, values } = await sweep(model, {
+  const { base: corrupted, values } = await sweepFor(call, model, {
     base: copies(model, inputs, samples),
     edits: [{ hook: embeddings, pos: subject, op: 'noise', value: noise, seed }],
     interventions: { length: hooks.length * length, at: restoring },

@@ -7,15 +7,16 @@ import type { ActivationEdit } from '../../models/edits.js';
 import type { ModelInputs } from '../../models/inputs.js';
 import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import type { HookName } from '../../runtime/hook_names.js';
-import { ClearformerError, textOf } from '../../support/error.js';
+import { textOf } from '../../support/error.js';
 import { checkOptions } from '../../support/options.js';
 import type { ActivationCache } from '../../tensor/activation_cache.js';
 import { Tensor } from '../../tensor/tensor.js';
-import { checkCall, refuseCache } from '../check_call.js';
+import { checkCall, invalid, refuseCache } from '../check_call.js';
 import { inLayer } from '../layer_hooks.js';
+import { requireSameDims } from '../same_dims.js';
 import type { Interventions } from './intervention.js';
 import { scheduled } from './schedule.js';
-import { type SweepOptions, sweep } from './sweep.js';
+import { type SweepOptions, sweepFor } from './sweep.js';
 
 type Floats = Tensor<'float32'>;
 
@@ -46,9 +47,6 @@ export interface PathPatching {
 }
 
 const call = 'pathPatching';
-
-const invalid = (message: string, option: string) =>
-  new ClearformerError('invalid_argument', `${call}: ${message}`, { option });
 
 /** The activations that are kept as they are on the base input. */
 interface Kept {
@@ -82,7 +80,7 @@ export async function pathPatching(model: PreTrainedModel, options: PathPatching
   const known = ['base', 'source', 'receivers', 'mlps', 'metric', 'signal', 'progress'];
   checkCall(call, model, options ?? null, known);
   const { base, source, receivers, mlps = 'recomputed', metric, signal, progress } = options;
-  if (mlps !== 'recomputed' && mlps !== 'frozen') throw invalid(`mlps: ${textOf(mlps)}`, 'mlps');
+  if (mlps !== 'recomputed' && mlps !== 'frozen') throw invalid(call, `mlps: ${textOf(mlps)}`, 'mlps');
   refuseCache(call, base, source);
   const { n_layers, n_heads } = model.cfg;
   const heard = (receivers ?? []).map((one) => checked(model, one));
@@ -94,7 +92,7 @@ export async function pathPatching(model: PreTrainedModel, options: PathPatching
     at: (index) => sending(kept, Math.floor(index / n_heads), index % n_heads, Math.min(end, n_layers)),
   };
   const interventions = heard.length === 0 ? senders : await receiving(model, options, heard, senders, end);
-  const { base: without, values } = await sweep(model, { base, metric, signal, progress, interventions });
+  const { base: without, values } = await sweepFor(call, model, { base, metric, signal, progress, interventions });
   const patched = new Float32Array(n_layers * n_heads).fill(without);
   patched.set(values);
   return { base: without, patched: new Tensor('float32', patched, [n_layers, n_heads]) };
@@ -107,7 +105,7 @@ function checked(model: PreTrainedModel, receiver: PathReceiver): PathReceiver {
   const heads = part === 'q' ? n_heads : (n_key_value_heads as number);
   const exists = Number.isInteger(layer) && layer >= 0 && layer < n_layers;
   if (['q', 'k', 'v'].includes(part) && exists && Number.isInteger(head) && head >= 0 && head < heads) return receiver;
-  throw invalid(`there is no ${textOf(part)} of head ${head} in layer ${layer}`, 'receivers');
+  throw invalid(call, `there is no ${textOf(part)} of head ${head} in layer ${layer}`, 'receivers');
 }
 
 async function keptOf(
@@ -127,9 +125,8 @@ async function keptOf(
   const [, own] = await model.run_with_cache(base, { names_filter, signal });
   const [, other] = await model.run_with_cache(source, { names_filter, signal });
   const z = nameIn(model, 0, 'attn.hook_z');
-  const dims = [own[z], other[z]].map((value) => `[${value?.dims.join(', ')}]`);
-  if (dims[0] === dims[1]) return { model, base: own, source: other, rest };
-  throw new ClearformerError('shape_mismatch', `${call}: ${z} is ${dims[0]} on base, ${dims[1]} on source`);
+  requireSameDims(call, z, own[z] as Floats, other[z] as Floats, ['base', 'source']);
+  return { model, base: own, source: other, rest };
 }
 
 /** Interventions that put what the receivers see from each sender into a run on the base input. */

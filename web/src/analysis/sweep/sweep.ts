@@ -7,8 +7,7 @@ import type { ModelInputs } from '../../models/inputs.js';
 import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import { ClearformerError } from '../../support/error.js';
 import { checkOptions } from '../../support/options.js';
-import type { Tensor } from '../../tensor/tensor.js';
-import { expectModel } from '../check_call.js';
+import { expectModel, invalid } from '../check_call.js';
 import { type Metric, measured, readsOf } from '../metric.js';
 import type { Intervention, Interventions } from './intervention.js';
 import { scheduled } from './schedule.js';
@@ -52,7 +51,7 @@ export interface SweepCallOptions extends SweepOptions {
   resume?: readonly (number | null | undefined)[] | undefined;
   /** Called with each result, in the order they are computed. */
   onResult?: ((result: SweepResult) => void) | undefined;
-  /** How many models to load with a function; they are disposed of at the end. Default 2. */
+  /** Only of a function: how many models to load with it; they are disposed of at the end. Default 2. */
   workers?: number | undefined;
 }
 
@@ -71,9 +70,6 @@ const mostValues = 2 ** 24;
 /** As many as there can be threads. */
 const mostWorkers = 64;
 
-const invalid = (option: string, message: string) =>
-  new ClearformerError('invalid_argument', `sweep: ${message}`, { option });
-
 /**
  * Runs the model on `base` once per intervention and resolves to the metric of each: as `run_with_hooks` with the
  * same edits, bit for bit. Keys and values of a shared prefix are copied, so memory for some rows of the cache is
@@ -82,15 +78,20 @@ const invalid = (option: string, message: string) =>
  */
 export async function sweep(models: SweepModels, options: SweepCallOptions): Promise<Sweep> {
   checkOptions('sweep', options ?? null, [...shared, 'onResult', 'progress']);
-  const { onResult, progress, resume = [], interventions } = checked(options);
+  return sweepFor('sweep', models, options);
+}
+
+/** `sweep` for another function, which its errors name. */
+export async function sweepFor(call: string, models: SweepModels, options: SweepCallOptions): Promise<Sweep> {
+  const { onResult, progress, resume = [], interventions } = checked(call, options);
   if (interventions.length > mostValues) {
     const problem = `the values of ${interventions.length} interventions are kept, at most ${mostValues}; sweep_stream keeps none`;
-    throw new ClearformerError('out_of_memory', `sweep: ${problem}`, { option: 'interventions' });
+    throw new ClearformerError('out_of_memory', `${call}: ${problem}`, { option: 'interventions' });
   }
   let base = Number.NaN;
   const values = Array.from({ length: interventions.length }, (_, at) => resume[at] ?? Number.NaN);
   let done = resume.filter((value) => value != null).length;
-  const stream = results(models, options, (value) => {
+  const stream = results(call, models, options, (value) => {
     base = value;
   });
   for await (const result of stream) {
@@ -110,16 +111,17 @@ export async function* sweep_stream(
   options: Omit<SweepCallOptions, 'onResult' | 'progress'>,
 ): AsyncGenerator<SweepResult, void, undefined> {
   checkOptions('sweep_stream', options ?? null, shared);
-  yield* results(models, options, () => {});
+  yield* results('sweep_stream', models, options, () => {});
 }
 
 async function* results(
+  call: string,
   models: SweepModels,
   options: SweepCallOptions,
   onBase: (value: number) => void,
 ): AsyncGenerator<SweepResult, void, undefined> {
-  const { metric, interventions, edits = [], resume, base, signal } = checked(options);
-  const { all, release } = await opened(models, options.workers ?? 2);
+  const { metric, interventions, edits = [], resume, base, signal } = checked(call, options);
+  const { all, release } = await opened(call, models, options.workers);
   let run: Awaited<ReturnType<typeof scheduled>> | undefined;
   try {
     const reads = options.logits_to_keep === undefined ? readsOf(all[0] as PreTrainedModel, metric) : undefined;
@@ -127,44 +129,43 @@ async function* results(
     const measure: Metric = reads?.of ?? metric;
     const wanted = (index: number) => resume?.[index] == null;
     run = await scheduled(all, { base, edits, logits_to_keep, signal, interventions, wanted });
-    onBase(await valueIn(measure, run.base.logits));
-    for await (const { index, logits } of run.rows()) yield { index, value: await valueIn(measure, logits) };
+    onBase(await measured(call, measure, run.base.logits));
+    for await (const { index, logits } of run.rows()) yield { index, value: await measured(call, measure, logits) };
   } finally {
     await run?.base.cache?.dispose();
     await release();
   }
 }
 
-const valueIn = (metric: Metric, logits: Tensor<'float32'>) => measured('sweep', metric, logits);
-
-function checked(options: SweepCallOptions): SweepCallOptions {
+function checked(call: string, options: SweepCallOptions): SweepCallOptions {
   const { metric, interventions, resume } = options;
-  if (typeof metric !== 'function') throw invalid('metric', 'metric must be a function of the logits');
+  if (typeof metric !== 'function') throw invalid(call, 'metric must be a function of the logits', 'metric');
   if (
     !Number.isSafeInteger(interventions?.length) ||
     interventions.length < 0 ||
     typeof interventions.at !== 'function'
   ) {
-    throw invalid('interventions', 'interventions must be an array of edits, or { length, at(index) }');
+    throw invalid(call, 'interventions must be an array of edits, or { length, at(index) }', 'interventions');
   }
   const isKnown = (value: unknown) => value == null || typeof value === 'number';
   if (
     resume !== undefined &&
     !(Array.isArray(resume) && resume.length === interventions.length && resume.every(isKnown))
   ) {
-    throw invalid('resume', `resume needs ${interventions.length} values or nulls`);
+    throw invalid(call, `resume needs ${interventions.length} values or nulls`, 'resume');
   }
   return options;
 }
 
-async function opened(models: SweepModels, workers: number) {
+async function opened(call: string, models: SweepModels, given: number | undefined) {
   if (typeof models === 'function' && !('cfg' in models)) {
+    const workers = given ?? 2;
     if (!Number.isSafeInteger(workers) || workers < 1 || workers > mostWorkers) {
-      throw invalid('workers', `workers: ${workers}, not 1 to ${mostWorkers}`);
+      throw invalid(call, `workers: ${workers}, not 1 to ${mostWorkers}`, 'workers');
     }
     const loading = Array.from({ length: workers }, async () => {
       const model = await models();
-      expectModel('sweep', model);
+      expectModel(call, model);
       return model;
     });
     const loaded = await Promise.allSettled(loading);
@@ -176,7 +177,8 @@ async function opened(models: SweepModels, workers: number) {
     throw failed.reason;
   }
   const all = [models].flat() as PreTrainedModel[];
-  if (all.length === 0) throw invalid('models', 'no models');
-  for (const model of all) expectModel('sweep', model);
+  if (given !== undefined) throw invalid(call, 'workers: only of a function that loads models', 'workers');
+  if (all.length === 0) throw invalid(call, 'no models', 'models');
+  for (const model of all) expectModel(call, model);
   return { all, release: async () => {} };
 }
