@@ -186,6 +186,7 @@ describe('feature-extraction of sentence-transformers folders', () => {
     ['4_Normalize/config.json', { module_input_name: 'token_embeddings' }, 'module_input_name'],
     ['sentence_bert_config.json', { modality_config: { message: {} } }, 'modality_config'],
     ['sentence_bert_config.json', { processing_kwargs: { text: { max_length: 9 } } }, 'processing_kwargs'],
+    ['sentence_bert_config.json', { processing_kwargs: { common: { padding: 'max_length' } } }, 'processing_kwargs'],
     [
       'sentence_bert_config.json',
       { modality_config: { text: { method: 'forward', method_output_name: 'pooler_output' } } },
@@ -214,6 +215,7 @@ describe('feature-extraction of sentence-transformers folders', () => {
         transformer_task: 'feature-extraction',
         modality_config: { text },
         module_output_name: 'token_embeddings',
+        processing_kwargs: { text: { truncation: true }, chat_template: { add_generation_prompt: true } },
       }),
     };
     await using before = await pipeline('feature-extraction', { ...files, ...numberTokenizer }, here);
@@ -239,6 +241,41 @@ describe('feature-extraction of sentence-transformers folders', () => {
       );
       expect(failure).toMatchObject({ code: 'unsupported', message: expect.stringContaining('in this order') });
     }
+  });
+
+  it('truncate_dim keeps the first numbers, after a Normalize and before that of a call', async () => {
+    const name = 'config_sentence_transformers.json';
+    const files = {
+      ...folderFiles('pipelines/wordpiece_64'),
+      ...folderFiles('models/sentence_transformers/mean_normalized'),
+    };
+    await using plain = await pipeline('feature-extraction', files, here);
+    await using pipe = await pipeline('feature-extraction', { ...files, [name]: jsonFile({ truncate_dim: 8 }) }, here);
+    const cut = async (options: object) => (await plain(text, options)).slice(null, [0, 8]);
+    for (const options of [{}, { normalize: false }]) expect(await pipe(text, options)).toEqual(await cut(options));
+    const unit = (await cut({ normalize: false })).normalize();
+    expectClose('unit', await pipe(text, { normalize: true }), { ...unit, dims: [...unit.dims] });
+    expect((await pipe(text, { pooling: 'mean' })).dims).toEqual([1, 32]);
+    expect((await pipe(text, { quantize: true })).dims).toEqual([1, 1]);
+    const metric = { cosine_similarity: Array.from({ length: 8 }, () => 1) };
+    const refused = await failureOf(() => pipe.backward(text, { metric }));
+    expect([refused.code, refused.message]).toEqual(['unsupported', expect.stringContaining('truncate_dim')]);
+    await using compare = await pipeline(
+      'sentence-similarity',
+      { ...files, [name]: jsonFile({ truncate_dim: 8 }) },
+      here,
+    );
+    const [one, other] = [await pipe(text, { normalize: true }), await pipe('she sings', { normalize: true })];
+    const [cosine] = await compare({ source_sentence: text, sentences: ['she sings'] });
+    expect(cosine).toBeCloseTo(
+      one.data.reduce((sum, value, at) => sum + value * (other.data[at] as number), 0),
+      5,
+    );
+    const whole = { ...files, [name]: jsonFile({ truncate_dim: 0 }) };
+    expect(await failureOf(() => pipeline('feature-extraction', whole, here))).toMatchObject({
+      code: 'malformed_config',
+      message: expect.stringContaining('truncate_dim'),
+    });
   });
 
   it('calls may choose otherwise', async () => {

@@ -68,7 +68,8 @@ export interface FeatureExtractionPipeline {
   /**
    * [text, position, d_model], or with pooling [text, d_model]; for CLIP its text_embeds [text, embedding], of unit
    * length. One text is a batch of one. Without pooling, positions beyond the end of shorter texts hold the model's
-   * outputs for padding. In folders of sentence-transformers texts lose spaces at their ends, as there.
+   * outputs for padding. In folders of sentence-transformers texts lose spaces at their ends, as there, and a
+   * `truncate_dim` is the length of vectors if pooling is not given.
    * Rejects with `invalid_argument` or `unsupported` for invalid arguments, `disposed`, or the abort signal's reason.
    */
   (
@@ -143,6 +144,10 @@ export class FeatureExtractionPipeline extends Pipeline<
     const { list, modes, unit, left_out } = await this.#wanted(texts, own);
     const encoded = await this.#encode(list, own);
     const { engine } = this.model.open();
+    if (pooling === undefined && this.#defaults.truncate_dim !== undefined) {
+      const why = 'backward: the truncate_dim of config_sentence_transformers.json is not supported: pass pooling';
+      throw new ClearformerError('unsupported', `${this.task}: ${why}`, { option: 'truncate_dim' });
+    }
     const dense = await this.#dense(own, async (layers) => (await import('./dense.js')).modulesOf(engine, layers), []);
     const { embeddingFunction } = await loadPart(() => import('../models/embedding_metric.js'));
     const steps = { modes, dense, normalize: unit, mask: pooledMask(encoded, left_out) };
@@ -201,7 +206,17 @@ export class FeatureExtractionPipeline extends Pipeline<
       async (layers) => (await import('./dense.js')).project(engine, layers, joined),
       joined,
     );
-    return unit ? normalized(engine, found) : found;
+    // A Normalize of modules.json precedes the cut, as in sentence-transformers; what a call asks for follows it.
+    if (options.normalize === true) return normalized(engine, this.#cut(found, options));
+    return this.#cut(unit ? await normalized(engine, found) : found, options);
+  }
+
+  /** Vectors of the length that the model's files want. */
+  #cut(vectors: Tensor<'float32'>, { pooling }: FeatureExtractionOptions): Tensor<'float32'> {
+    const { truncate_dim: length = Number.POSITIVE_INFINITY } = this.#defaults;
+    const [, width = 0] = vectors.dims;
+    const isWhole = pooling !== undefined || vectors.dims.length !== 2 || length >= width;
+    return isWhole ? vectors : vectors.slice(null, [0, length]);
   }
 
   /** What becomes of the layers that modules.json lists after pooling, or `without` if there are none. */

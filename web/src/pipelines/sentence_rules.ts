@@ -36,6 +36,7 @@ const tables: Tables = {
     prompts: { must: 'an object', fits: isObject, each: 'text' },
     default_prompt_name: 'text',
     activation_fn: 'text',
+    truncate_dim: size,
     similarity_fn_name: ['cosine', 'dot', 'euclidean', 'manhattan'],
   },
 };
@@ -73,9 +74,11 @@ export function refusedInputs(values: Readonly<Record<string, unknown>>, file: s
     found.push(refusal(file, `modality_config: ${textOf(text.method_output_name)} is`, 'modality_config'));
   }
   for (const kind of ['common', 'text'] as const) {
-    const own = isObject(called) && called[kind];
-    if (!isObject(own) || Object.keys(own).length === 0) continue;
-    found.push(refusal(file, `processing_kwargs: options of ${kind} are`, 'processing_kwargs'));
+    const own = isObject(called) ? called[kind] : undefined;
+    for (const [key, value] of Object.entries(isObject(own) ? own : {})) {
+      if (/^(padding|truncation)$/.test(key) && (value === true || value === 'longest_first')) continue;
+      found.push(refusal(file, `processing_kwargs: ${kind}.${key} ${textOf(value)} is`, 'processing_kwargs'));
+    }
   }
   return found;
 }

@@ -25,6 +25,8 @@ export interface EmbeddingDefaults {
   default_prompt_name: string | undefined;
   /** Whether pooling includes the tokens of the prompt. */
   include_prompt: boolean;
+  /** How many numbers of a vector are kept, its first, after all steps. */
+  truncate_dim: number | undefined;
 }
 
 const none: EmbeddingDefaults = {
@@ -36,6 +38,7 @@ const none: EmbeddingDefaults = {
   prompts: {},
   default_prompt_name: undefined,
   include_prompt: true,
+  truncate_dim: undefined,
 };
 export const modulesFile = 'modules.json';
 export const promptFile = 'config_sentence_transformers.json';
@@ -128,10 +131,14 @@ async function readTransformer(folder: Folder, own: string, options: ReadOptions
   };
 }
 
-/** The prompts, if there are any. */
+/** The prompts, if there are any, and the length of vectors. */
 async function readPrompts(folder: Folder, options: ReadOptions): Promise<Partial<EmbeddingDefaults>> {
-  const { prompts, default_prompt_name } = await readModelSettings(folder, options);
-  return { prompts: prompts ?? {}, default_prompt_name: default_prompt_name ?? undefined };
+  const { prompts, default_prompt_name, truncate_dim } = await readModelSettings(folder, options);
+  return {
+    prompts: prompts ?? {},
+    default_prompt_name: default_prompt_name ?? undefined,
+    truncate_dim: truncate_dim ?? undefined,
+  };
 }
 
 /** What concerns the whole model; in the folder of a cross-encoder also the class of its activation. */
@@ -142,6 +149,7 @@ export async function readModelSettings(
   prompts?: Record<string, string> | null;
   default_prompt_name?: string | null;
   activation_fn?: string | null;
+  truncate_dim?: number | null;
 }> {
   const file = await readOptional(folder, promptFile, options);
   const values = file === undefined ? {} : JSON.parse(file.text);
