@@ -75,14 +75,8 @@ std::unique_ptr<Module> add_norm(const ConfigReader& options, const WeightScope&
 struct FeedForwardModule {
   Linear up, down;
 
-  // X's shape with other features.
   static Shape with(const TensorView& x, std::size_t features) {
-    if (x.shape().rank() == 0) {
-      fail(ErrorCode::shape_mismatch, "d2l.PositionWiseFFN: X is a scalar");
-    }
-    Shape shape = x.shape();
-    shape[shape.rank() - 1] = features;
-    return shape;
+    return with_features("d2l.PositionWiseFFN: X", x, features);
   }
   Tensor forward(const Module::Inputs& inputs, const Context& context) const {
     const TensorView x = inputs.tensor("X");

@@ -31,6 +31,9 @@ Library sentence_transformers_library();
 /// An option that is a size or a list of sizes.
 Shape shape_option(const ConfigReader& options, std::string_view key);
 
+/// The shape of `x` with other features, those of its last axis; throws shape_mismatch for a scalar.
+Shape with_features(std::string_view what, const TensorView& x, std::size_t features);
+
 /// The rows (R, N) that `x` consists of, whose last axes must be `normalized`, with N elements.
 Shape normalized_rows(std::string_view what, const TensorView& x, const Shape& normalized);
 

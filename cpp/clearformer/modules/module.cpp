@@ -135,6 +135,13 @@ Shape modules::shape_option(const ConfigReader& options, std::string_view key) {
   return shape;
 }
 
+Shape modules::with_features(std::string_view what, const TensorView& x, std::size_t features) {
+  Shape shape = x.shape();
+  if (shape.rank() == 0) fail(ErrorCode::shape_mismatch, what, " is a scalar");
+  shape[shape.rank() - 1] = features;
+  return shape;
+}
+
 Shape modules::normalized_rows(std::string_view what, const TensorView& x,
                                const Shape& normalized) {
   const Shape& shape = x.shape();

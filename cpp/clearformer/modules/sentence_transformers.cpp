@@ -29,9 +29,7 @@ struct DenseModule {
   Linear layer;
 
   Shape shape(const TensorView& x) const {
-    Shape shape = x.shape();
-    shape[shape.rank() - 1] = layer.out_features();
-    return shape;
+    return with_features("sentence_transformers.Dense: input", x, layer.out_features());
   }
   Tensor forward(const Module::Inputs& inputs, const Context& context) const {
     const TensorView x = inputs.tensor("input");

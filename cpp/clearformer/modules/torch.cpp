@@ -52,10 +52,7 @@ struct LinearModule {
   Linear layer;
 
   Shape shape(const TensorView& x) const {
-    Shape shape = x.shape();
-    if (shape.rank() == 0) fail(ErrorCode::shape_mismatch, "nn.Linear: the input is a scalar");
-    shape[shape.rank() - 1] = layer.out_features();
-    return shape;
+    return with_features("nn.Linear: input", x, layer.out_features());
   }
   Tensor forward(const Module::Inputs& inputs, const Context&) const {
     const TensorView x = inputs.tensor("input");
@@ -105,8 +102,12 @@ struct EmbeddingModule {
 
 std::unique_ptr<Module> embedding(const ConfigReader& options, const WeightScope& scope) {
   const std::size_t rows = options.size("num_embeddings"), columns = options.size("embedding_dim");
-  return module_of(EmbeddingModule{columns, options.row("padding_idx", rows),
-                                   Embedding(scope, rows, columns, Embedding::Table::exact)});
+  const auto padding = options.row("padding_idx", rows);
+  if (!padding && options.is_set("padding_idx")) {
+    options.refuse_must("padding_idx", "be one of the ", rows, " rows");
+  }
+  return module_of(
+      EmbeddingModule{columns, padding, Embedding(scope, rows, columns, Embedding::Table::exact)});
 }
 
 struct NormModule {

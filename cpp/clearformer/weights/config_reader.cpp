@@ -142,9 +142,11 @@ std::optional<std::int32_t> ConfigReader::token(std::string_view key) const {
 
 std::optional<std::int32_t> ConfigReader::row(std::string_view key, std::size_t rows) const {
   const Json* value = find_set(key);
-  const auto row = value == nullptr ? std::nullopt : value->integer();
-  if (!row) return std::nullopt;
-  return static_cast<std::int32_t>(*row + static_cast<std::int64_t>(*row < 0 ? rows : 0));
+  const auto given = value == nullptr ? std::nullopt : value->integer();
+  if (!given) return std::nullopt;
+  const auto row = static_cast<std::uint64_t>(*given) + (*given < 0 ? rows : 0);
+  if (row >= rows) return std::nullopt;
+  return static_cast<std::int32_t>(row);
 }
 
 std::vector<std::int32_t> ConfigReader::tokens(std::string_view key) const {

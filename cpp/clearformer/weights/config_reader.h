@@ -60,7 +60,8 @@ class ConfigReader {
   /// A token id; nullopt if the key is absent or null. In a file a negative pad_token_id, which early Llamas have, is
   /// none: transformers warns of it.
   std::optional<std::int32_t> token(std::string_view key) const;
-  /// A row of a table of `rows`, negative: from the end, as torch's padding_idx; nullopt if the key is absent or null.
+  /// A row of a table of `rows`, negative: from the end, as torch's padding_idx; nullopt if the value is none of them, or
+  /// the key absent.
   std::optional<std::int32_t> row(std::string_view key, std::size_t rows) const;
   /// One id or a list of ids; empty if the key is absent or null.
   std::vector<std::int32_t> tokens(std::string_view key) const;

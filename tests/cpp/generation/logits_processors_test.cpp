@@ -27,7 +27,7 @@ std::vector<float> processed(const std::string& json, std::vector<float> scores,
   return scores;
 }
 
-TEST(LogitsProcessors, RepetitionPenaltyCountsAToken0nce) {
+TEST(LogitsProcessors, RepetitionPenaltyCountsATokenOnce) {
   EXPECT_EQ(processed(R"({"repetition_penalty": 2})", {4, -4, 0, 8}, {0, 1, 0, 0, 1}),
             (std::vector<float>{2, -8, 0, 8}));
   EXPECT_EQ(processed(R"({"encoder_repetition_penalty": 2})", {4, -4, 0, 8}, {3}, {0, 1, 0}),
@@ -65,6 +65,8 @@ TEST(LogitsProcessors, BiasesAddUp) {
   EXPECT_EQ(processed(json, {0, 0, 0}, {1, 0, 1, 0}), (std::vector<float>{0, 0, 3.25}));
   EXPECT_EQ(processed(json, {0, 0, 0}, {1, 0}), (std::vector<float>{0, 0, 1.25}))
       << "three tokens do not fit two, as upstream counts";
+  EXPECT_EQ(processed(R"({"sequence_bias": [[[0], 0.5]]})", {1, 2, 3}, {1}),
+            (std::vector<float>{1.5, 2, 3}));
 }
 
 TEST(LogitsProcessors, LengthsDecideAboutTheEnd) {
@@ -166,6 +168,17 @@ TEST(LogitsProcessors, TokensTheVocabularyDoesNotHaveAreRefusedOrCannotBeChosen)
                [] { processed(R"({"bad_words_ids": [[1, 3]]})", {1, 2, 3}, {0}); });
   expect_error(ErrorCode::invalid_argument, {"sequence_bias", "token 9"},
                [] { processed(R"({"sequence_bias": [[[9], 1]]})", {1, 2, 3}, {0}); });
+  const std::pair<const char*, const char*> forced[] = {{"forced_bos_token_id", "3"},
+                                                        {"forced_eos_token_id", "[0, 3]"},
+                                                        {"forced_decoder_ids", "[[1, 0], [2, 3]]"}};
+  for (const auto& [option, value] : forced) {
+    expect_error(ErrorCode::invalid_argument, {option, "token 3", "vocabulary has 3"},
+                 [&] { processed(concat("{\"", option, "\": ", value, "}"), {1, 2, 3}, {0}); });
+  }
+  expect_error(ErrorCode::invalid_argument, {"eos_token_id", "token 3", "vocabulary has 3"}, [] {
+    processed(R"({"return_timestamps": true, "no_timestamps_token_id": 1, "eos_token_id": 3})",
+              {1, 2, 3}, {0});
+  });
   for (const char* id : {"2", "3", "2147483647"}) {  // the first has no timestamp after it
     const std::string json = concat(R"({"return_timestamps": true, "eos_token_id": 0, )",
                                     R"("no_timestamps_token_id": )", id, "}");
@@ -181,7 +194,6 @@ TokenIds row_of(const Tensor& ids, std::size_t row) {
   return {first, first + ids.dim(1)};
 }
 
-// All processors of upstream's list for these options, in its order, as in a sampling search.
 TEST(LogitsProcessors, RulesWithoutTokensOrBeyondTheVocabularyChangeNothing) {
   const TokenIds tokens = {0, 1, 0};
   std::vector<float> scores = {1, 2, 3};
@@ -191,6 +203,7 @@ TEST(LogitsProcessors, RulesWithoutTokensOrBeyondTheVocabularyChangeNothing) {
   EXPECT_EQ(scores, (std::vector<float>{1, 2, 3}));
 }
 
+// All processors of upstream's list for these options, in its order, as in a sampling search.
 TEST(LogitsProcessors, EqualTheReference) {
   const Fixture fixture("generation");
   std::size_t compared = 0;

@@ -36,6 +36,14 @@ TEST(TopK, KeepsTheKLargestAndTheirEquals) {
   EXPECT_EQ(kept(1000).size(), 6u);
 }
 
+TEST(TopK, TellsNeighboursApart) {
+  for (const float score : {1.0f, -1.0f, 3e-45f, -3e-45f}) {
+    std::vector<float> scores = {std::nextafter(score, kNever), score};
+    apply_top_k(scores, 1);
+    EXPECT_EQ(scores, (std::vector<float>{kNever, score}));
+  }
+}
+
 TEST(TopP, KeepsTheSmallestSetThatReachesP) {
   // Probabilities 0.5, 0.3, 0.2.
   const std::vector<float> scores = {std::log(0.3f), std::log(0.5f), std::log(0.2f)};
