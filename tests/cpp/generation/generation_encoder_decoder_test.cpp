@@ -55,6 +55,31 @@ TEST_P(EncoderDecoderGeneration, APromptWithoutTheStartTokenGetsIt) {
   EXPECT_EQ(generated(inputs, json), rows);
 }
 
+// The mask is that of the prompt as it was given.
+TEST_P(EncoderDecoderGeneration, TheStartTokenThatAPromptGetsIsNotMasked) {
+  const std::string json = R"({"max_new_tokens": 5})";
+  const Tensor without = tokens({8, 9, 7}), with = tokens({start, 8, 9, 7});
+  Tensor given({1, 3}, DType::u8), whole({1, 4}, DType::u8);
+  const std::uint8_t flags[] = {1, 0, 1, 1};
+  std::copy_n(flags + 1, 3, given.mutable_view().as<std::uint8_t>());
+  std::copy_n(flags, 4, whole.mutable_view().as<std::uint8_t>());
+  ModelInputs shorter = inputs_of(source), longer = inputs_of(source);
+  shorter.decoder_input_ids = without.view();
+  shorter.decoder_attention_mask = given.view();
+  longer.decoder_input_ids = with.view();
+  longer.decoder_attention_mask = whole.view();
+  Generation begun(*model, shorter, options(json)), complete(*model, longer, options(json));
+  expect_same_bits("logits", begun.next().logits, complete.next().logits);
+  EXPECT_EQ(run(begun), run(complete));
+  longer.decoder_attention_mask.reset();
+  Generation unmasked(*model, longer, options(json));
+  EXPECT_NE(unmasked.next().logits.f32()[0],
+            Generation(*model, shorter, options(json)).next().logits.f32()[0]);
+  shorter.decoder_attention_mask = whole.view();
+  expect_error(ErrorCode::shape_mismatch, {"decoder_attention_mask", "[1, 4]", "[1, 3]"},
+               [&] { generated(shorter, json); });
+}
+
 // A batch with left-padded prompts: no query attends to masked positions.
 TEST_P(EncoderDecoderGeneration, PromptsMayBePaddedOnTheLeft) {
   const Tensor sources = random_ids(5, 2, 7, model->config().d_vocab());

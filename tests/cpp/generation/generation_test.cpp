@@ -220,7 +220,8 @@ TEST_F(GenerationOf, RequestsThatCannotBeMetAreRefused) {
   refuse(kArgument, {"num_return_sequences"}, prompt, R"({"num_return_sequences": 2})");
   const Tensor short_mask = Tensor::zeros({1, 4}, DType::u8);
   refuse(kShape, {"attention_mask", "[1, 4]", "[1, 5]"}, prompt, "{}", &short_mask);
-  const Tensor right_padded = Tensor::zeros({1, 5}, DType::u8);
+  Tensor right_padded({1, 5}, DType::u8);
+  for (std::size_t i = 0; i < 5; ++i) right_padded.mutable_view().as<std::uint8_t>()[i] = i < 4;
   refuse(kArgument, {"sequence 0", "pad on the left"}, prompt, "{}", &right_padded);
   const Tensor float_mask = Tensor::zeros({1, 5});
   refuse(ErrorCode::dtype_mismatch, {"float32", "uint8"}, prompt, "{}", &float_mask);

@@ -128,6 +128,7 @@ std::vector<const Case*> Fixture::of_op(const std::string& op) const {
   for (const Case& entry : cases_) {
     if (entry.op() == op) found.push_back(&entry);
   }
+  if (found.empty()) throw std::runtime_error("no case of " + op);
   return found;
 }
 

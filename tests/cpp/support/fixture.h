@@ -63,6 +63,7 @@ class Fixture {
   const std::vector<Case>& cases() const { return cases_; }
   /// The case of that name; throws if there is none.
   const Case& at(const std::string& name) const;
+  /// All cases of an operation; throws if there are none.
   std::vector<const Case*> of_op(const std::string& op) const;
 
  private:
