@@ -171,6 +171,8 @@ it.each<[address: string, height: number, width?: number]>([
   ['next?lang=en', 768, 1024],
   ['head?step=9&lang=de', 768, 1024],
   ['heads?step=5&lang=en', 768, 1024],
+  ['heads?step=5&lang=de', 768, 1024],
+  ['heads?step=6&lang=de', 768, 1366],
   ['block?step=1&lang=de', 768, 1024],
   ['translate?step=1&lang=de', 768, 1024],
   ['seeing?step=1&lang=en', 768, 1024],

@@ -25,7 +25,7 @@ export function findView(figure: FigureHeads, { reading, habits }: Data): Templa
   const grid = (one: HeadKind): TemplateResult => html`<div>
     <p class="caption"><button type="button" class="name" aria-pressed=${one === kind} @click=${() => figure.choose({ kind: one })}>${labels[one]}</button></p>
     <cf-matrix scale="weights" label=${labels.score} about=${labels[`${one}_about`] ?? ''} source="detectHeads(model).scores.${one}" .numbers=${habits.scores[one]}
-      .rowLabels=${rowNames(figure, reading)} .columnLabels=${columnNames(reading)} .cellWidth=${figure.narrow ? 0 : figure.inClass ? figure.wall(42) : 36} .cellHeight=${figure.inClass ? figure.wall(26) : 21}
+      .rowLabels=${rowNames(figure, reading)} .columnLabels=${columnNames(reading)} .cellWidth=${figure.narrow ? 0 : figure.inClass ? figure.wall(44) : 36} .cellHeight=${figure.inClass ? figure.wall(26) : 21}
       .selected=${one === kind ? best[0] && { row: best[0].layer, column: best[0].head } : undefined}
       @cell-select=${(event: CellEvent) => event.detail && figure.open(event.detail.row, event.detail.column)}></cf-matrix>
   </div>`;

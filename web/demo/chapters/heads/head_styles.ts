@@ -47,9 +47,9 @@ export const headStyles = css`
   .large .maps .heads { grid-column: 1 / -1; }
   .large .maps .lower { margin: 0; }
   .large .maps .said { display: none; }
-  .large .with-odds { grid-template-columns: minmax(0, 1fr) calc(340px * var(--wall)); }
+  .large .with-odds { grid-template-columns: minmax(0, 1fr) calc(340px * var(--wall)); gap: calc(24px * var(--wall)); }
   .large .with-odds.spare { grid-template-columns: minmax(0, 1fr); }
-  .large .grids { gap: 4px calc(30px * var(--wall)); }
+  .large .grids { display: grid; grid-template-columns: repeat(2, minmax(0, max-content)); gap: 4px calc(30px * var(--wall)); }
   .large .said { min-height: calc(34px * var(--wall)); }
   .large .names span:not(.here) { visibility: hidden; }
   .large .odds .readout, .large .odds .verdict { display: none; }

@@ -96,7 +96,7 @@ function maps(figure: FigureHeads, training: Training, run: Run): TemplateResult
   const shown = run.opened?.maps ?? run.maps;
   const last = run.points.at(-1);
   const room = figure.inClass
-    ? figure.stageHeight / 2 - Math.max(116, figure.wall(138))
+    ? figure.stageHeight / 2 - Math.max(116, figure.wall(140))
     : figure.width > 0
       ? (figure.width - 18) / 2 - 18
       : 400;
