@@ -28,7 +28,7 @@ export const words: typeof english = {
     },
     empty: {
       title: 'Eine Zeile, die nichts sieht',
-      text: '{isEmpty}Alle Scores von *{row}* sind −∞. Wohin dann mit dem Gewicht von eins? Clearformer und `scaled_dot_product_attention` von torch sagen 0; `torch.nn.MultiheadAttention` teilt nichts durch nichts und sagt NaN, das sich durch alles Folgende zieht; d2l.ai maskiert mit −10⁶ und bekommt gleiche Gewichte, einen Mittelwert des Verbotenen.',
+      text: '{isEmpty}Alle Scores von *{row}* sind −∞. Wohin dann mit dem Gewicht von eins? Clearformer und `scaled_dot_product_attention` von torch sagen 0; `torch.nn.MultiheadAttention` teilt, wo es Gewichte zurückgibt, nichts durch nichts und sagt NaN, das sich durch alles Folgende zieht; d2l.ai maskiert mit −10⁶ und bekommt gleiche Gewichte, einen Mittelwert des Verbotenen.',
       ask: 'Rate zuerst. Alle Scores von *{row}* sind −∞. Welche Gewichte kommen aus Softmax?',
     },
     mistake: {
@@ -84,7 +84,7 @@ export const words: typeof english = {
     zeros: 'Nichts',
     zerosAbout: 'Clearformer, scaled_dot_product_attention von torch: Gewichte 0, Ausgabe 0',
     nan: 'Keine Zahl',
-    nanAbout: 'torch.nn.MultiheadAttention: −∞ − (−∞) in Softmax',
+    nanAbout: 'torch.nn.MultiheadAttention mit Gewichten: −∞ − (−∞) in Softmax',
     uniform: 'Gleich',
     uniformAbout: 'd2l.ai: der Mittelwert aller Werte',
     multiplied: 'multipliziert',

@@ -26,7 +26,7 @@ export const words = {
     },
     empty: {
       title: 'A row that sees nothing',
-      text: '{isEmpty}All of *{row}*’s scores are −∞. What is a weight of one to do then? Clearformer and torch’s `scaled_dot_product_attention` say 0; `torch.nn.MultiheadAttention` divides nothing by nothing and says NaN, which spreads through everything that follows; d2l.ai masks with −10⁶ and gets equal weights, a mean of what was forbidden.',
+      text: '{isEmpty}All of *{row}*’s scores are −∞. What is a weight of one to do then? Clearformer and torch’s `scaled_dot_product_attention` say 0; `torch.nn.MultiheadAttention`, where it returns weights, divides nothing by nothing and says NaN, which spreads through everything that follows; d2l.ai masks with −10⁶ and gets equal weights, a mean of what was forbidden.',
       ask: 'Guess first. All scores of *{row}* are −∞. Which weights come out of softmax?',
     },
     mistake: {
@@ -81,7 +81,7 @@ export const words = {
     zeros: 'Nothing',
     zerosAbout: 'Clearformer, torch’s scaled_dot_product_attention: weights 0, output 0',
     nan: 'Not a number',
-    nanAbout: 'torch.nn.MultiheadAttention: −∞ − (−∞) inside softmax',
+    nanAbout: 'torch.nn.MultiheadAttention with weights: −∞ − (−∞) inside softmax',
     uniform: 'Equal',
     uniformAbout: 'd2l.ai: the mean of all values',
     multiplied: 'multiplied',
