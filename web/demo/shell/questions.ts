@@ -3,7 +3,7 @@
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit';
 import type { Chapter, ChapterWords, Question, Verdict } from '../book/chapter.js';
 import { errorText } from '../book/error_text.js';
-import { markup, plain } from '../book/markup.js';
+import { computed, markup, plain } from '../book/markup.js';
 import { ShellElement } from './shell_element.js';
 
 type Outcome = (Verdict | { failure: unknown }) & {
@@ -133,8 +133,9 @@ class BookQuestions extends ShellElement {
       return html`<p class="verdict wrong" role="status">${title}: ${message}</p>`;
     }
     const texts = this.chapterWords.questions[id];
-    const text = (outcome.right ? texts?.right : texts?.wrong) ?? '';
-    return html`<p class="verdict ${outcome.right ? 'right' : 'wrong'}" role="status">${markup(text, { ...this.values, ...outcome.values }, this.book.address)}</p>`;
+    const values = { ...this.values, ...outcome.values };
+    const text = computed((outcome.right ? texts?.right : texts?.wrong) ?? '', values);
+    return html`<p class="verdict ${outcome.right ? 'right' : 'wrong'}" role="status">${markup(text, values, this.book.address)}</p>`;
   }
 
   async #submit(event: Event, question: Question): Promise<void> {

@@ -1,5 +1,6 @@
 // Chapter 12: the cost of a layer, counted and measured on the reader's device.
 
+import { two } from 'clearformer/elements';
 import type { Address } from '../../book/address.js';
 import { type Chapter, type Question, valueAt } from '../../book/chapter.js';
 import { grouped } from '../../book/grouped.js';
@@ -16,7 +17,7 @@ const crossing: Question = {
   async check({ address }, answer) {
     const { d } = shown(address);
     const n = Number(answer);
-    if (!Number.isInteger(n) || n < 1) return { right: false, values: { n: answer, attention: '?', recurrent: '?' } };
+    if (!Number.isInteger(n) || n < 1) return { right: false, values: { isNone: '' } };
     const [attention, recurrent] = await works(n, d, 3);
     const [one, other] = [attention?.multiply_adds ?? 0, recurrent?.multiply_adds ?? 0];
     const ratio = one / other;
@@ -32,7 +33,7 @@ const doubling: Question = {
     const { n, d } = shown(address);
     const [[once], [twice]] = [await works(n, d, 3), await works(2 * n, d, 3)];
     const ratio = (twice?.multiply_adds ?? 0) / (once?.multiply_adds ?? 1);
-    return { right: Math.abs(Number(answer) - ratio) < 0.05, values: { ratio: ratio.toFixed(2) } };
+    return { right: Math.abs(Number(answer) - ratio) < 0.05, values: { ratio: two(ratio) } };
   },
 };
 

@@ -1,5 +1,6 @@
 // Chapter 10: decoder-only, encoder-only, encoder-decoder.
 
+import { four } from 'clearformer/elements';
 import type { Book } from '../../book/book.js';
 import type { Chapter, Question } from '../../book/chapter.js';
 import { activation } from '../../book/shelf.js';
@@ -42,7 +43,7 @@ const right: Question = {
     };
     return {
       right: (changes[answer] ?? 0) > 0,
-      values: { encoder: (changes[encoderName] ?? 0).toFixed(4), decoder: (changes[decoderName] ?? 0).toFixed(4) },
+      values: { encoder: four(changes[encoderName] ?? 0), decoder: four(changes[decoderName] ?? 0) },
     };
   },
 };

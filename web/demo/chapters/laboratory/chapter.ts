@@ -1,6 +1,7 @@
 // Chapter 13: every activation of a model, edits, and the package's analyses.
 
 import { ablateHeads, logitDifference } from 'clearformer';
+import { two } from 'clearformer/elements';
 import type { Chapter, Question } from '../../book/chapter.js';
 import './figure.js';
 import { subjectOf } from './subject.js';
@@ -22,7 +23,7 @@ const dearest: Question = {
     const row = Array.from(changes.slice(layer).data, Math.abs);
     const best = row.indexOf(Math.max(...row));
     const change = changes.slice(layer, best).item();
-    return { right: answer === `L${layer}H${best}`, values: { head: `L${layer}H${best}`, change: change.toFixed(2) } };
+    return { right: answer === `L${layer}H${best}`, values: { head: `L${layer}H${best}`, change: two(change) } };
   },
 };
 

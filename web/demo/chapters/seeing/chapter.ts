@@ -1,5 +1,6 @@
 // Chapter 11: an image as a sequence of patches.
 
+import { two } from 'clearformer/elements';
 import type { Book } from '../../book/book.js';
 import { type Chapter, type Question, valueAt } from '../../book/chapter.js';
 import { isOwn, mostHidden, type Seen, see } from './reading.js';
@@ -46,9 +47,10 @@ const nearest: Question = {
     const row = Array.from(likeness.slice(middle).data, (value, place) => (place === middle ? -2 : value));
     const best = Math.max(...row);
     const given = row[Number(answer) - 1];
+    const values = { best: String(row.indexOf(best) + 1), cosine: two(best) };
     return {
       right: given === best,
-      values: { best: String(row.indexOf(best) + 1), cosine: best.toFixed(2), given: (given ?? 0).toFixed(2) },
+      values: { ...values, ...(given === undefined ? { isNone: '' } : { given: two(given) }) },
     };
   },
 };

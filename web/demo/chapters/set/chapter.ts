@@ -1,6 +1,7 @@
 // Chapter 2: attention is equivariant to permutations. Tokens are permuted, and their outputs are permuted with them.
 
 import { softmax } from 'clearformer';
+import { decimals } from 'clearformer/elements';
 import { type Book, firstModel } from '../../book/book.js';
 import { type Chapter, type Question, type Verdict, valueAt } from '../../book/chapter.js';
 import { largest } from '../../book/largest.js';
@@ -32,7 +33,7 @@ const masked: Question = {
     const { difference } = await lettersMoved({ ...asked, positions: false, causal });
     return {
       right: causal && difference > 1e-3 && value('pos') !== '1',
-      values: { difference: difference.toFixed(3) },
+      values: { difference: decimals(difference, 3) },
     };
   },
 };

@@ -1,5 +1,6 @@
 // Chapter 1: from text to tokens, from tokens to embeddings, and token plus position embedding.
 
+import { two } from 'clearformer/elements';
 import { type Book, firstModel } from '../../book/book.js';
 import type { Chapter, Question, Verdict } from '../../book/chapter.js';
 import './figure.js';
@@ -43,7 +44,7 @@ const nearest: Question = {
     const found = choices.map((word) => ({ word: word.trim(), cosine: data[idOf(word)] ?? 0 }));
     found.sort((a, b) => b.cosine - a.cosine);
     const own = found.find(({ word }) => word === answer);
-    const values = { answer, cosine: own?.cosine.toFixed(2) ?? '', best: found[0]?.cosine.toFixed(2) ?? '' };
+    const values = { answer, cosine: own ? two(own.cosine) : '', best: found[0] ? two(found[0].cosine) : '' };
     return { right: own !== undefined && own === found[0], values };
   },
 };

@@ -1,7 +1,7 @@
 // Chapter 3: a position as the hands of clocks, a shift as a rotation, and other ways to encode positions.
 
 import { shift_matrix } from 'clearformer';
-import { two } from 'clearformer/elements';
+import { decimals, four, two } from 'clearformer/elements';
 import type { Book } from '../../book/book.js';
 import { bundled, isBundled } from '../../book/bundled.js';
 import { type Chapter, type Question, type Verdict, valueAt } from '../../book/chapter.js';
@@ -17,7 +17,7 @@ const oneTurn: Question = {
     const omega = Math.atan2(Number(step.slice(2, 3).item()), Number(step.slice(2, 2).item()));
     const turn = (2 * Math.PI) / omega;
     const right = answer !== '' && Math.abs(Number(answer) - turn) <= 0.5;
-    return { right, values: { omega: omega.toFixed(4), turn: turn.toFixed(1) } };
+    return { right, values: { omega: four(omega), turn: decimals(turn, 1) } };
   },
 };
 

@@ -46,7 +46,7 @@ export const words: typeof english = {
     needed: {
       ask: 'Welchen Kasten braucht das wahrscheinlichste nächste Wort am meisten (Nummer des Blocks, **A** Attention, **F** Feed-forward)? Nimm einen nach dem anderen heraus.',
       right: 'Ja: Von {whole} bleiben nur {least}.',
-      wrong: 'Ohne diesen bleiben {chosen} von {whole}; ein anderer fehlt mehr.',
+      wrong: 'Ohne diesen hat es {chosen} statt {whole}; ein anderer fehlt mehr.',
     },
     other: {
       ask: 'Nimm Kästen heraus, so wenige wie du kannst, bis das Modell ein anderes Wort sagt.',

@@ -40,7 +40,8 @@ export const words: typeof english = {
     crossing: {
       ask: 'Bei welcher Länge *n* braucht Self-Attention so viele Multiplikationen wie eine rekurrente Schicht mit *d* = {d}?',
       right: 'Ja. Bei *n* = {n} brauchen beide {attention}: 2·n²·d = 2·n·d², wenn n = d.',
-      wrong: 'Bei *n* = {n} braucht Attention {attention}, eine rekurrente Schicht {recurrent}.',
+      wrong:
+        '{isNone}Eine Länge ist eine ganze Zahl von Tokens. Bei *n* = {n} braucht Attention {attention}, eine rekurrente Schicht {recurrent}.',
     },
     doubling: {
       ask: 'Der Text wird doppelt so lang. Um welchen Faktor wächst die Arbeit der Self-Attention?',

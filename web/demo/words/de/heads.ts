@@ -60,7 +60,7 @@ export const words: typeof english = {
     half: {
       ask: 'Schalte Köpfe aus, bis das wahrscheinlichste Wort mehr als die Hälfte seiner Wahrscheinlichkeit verloren hat, mit so wenigen wie du kannst.',
       right: 'Geschafft: „{answer}“ fiel von {before} auf {now}, mit {n} ausgeschalteten.',
-      wrong: '„{answer}“ hat {now} von {before}. Ausgeschaltete Köpfe: {n}.',
+      wrong: '„{answer}“ hat jetzt {now}, mit allen Köpfen {before}. Ausgeschaltete Köpfe: {n}.',
     },
     previous: {
       ask: 'Welcher dieser Köpfe (Block·Kopf) schaut am meisten auf das Token davor?',

@@ -64,7 +64,7 @@ export const words: typeof english = {
     nearest: {
       ask: 'Plätze zählen zeilenweise, von 1 bis {places}. Wessen Positionsvektor gleicht am meisten dem von Platz {middle} in der Mitte?',
       right: 'Platz {best}, mit einem Kosinus von {cosine}.',
-      wrong: 'Sein Kosinus ist {given}; ein anderer Platz hat {cosine}.',
+      wrong: '{isNone}Diesen Platz gibt es nicht. Sein Kosinus ist {given}; ein anderer Platz hat {cosine}.',
     },
   },
   labels: {

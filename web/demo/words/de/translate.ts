@@ -44,8 +44,8 @@ export const words: typeof english = {
   questions: {
     source: {
       ask: 'Block 3, Kopf 4: Welches Token der Quelle liest der Decoder am meisten, während er sein zweites Token schreibt?',
-      right: 'Während er {written} schreibt, gibt er {best} {bestShare}.',
-      wrong: 'Während er {written} schreibt, gibt er {given} {givenShare}; ein anderes Token bekommt {bestShare}.',
+      right: 'Während er „{written}“ schreibt, gibt er „{best}“ {bestShare}.',
+      wrong: 'Während er „{written}“ schreibt, gibt er „{given}“ {givenShare}; ein anderes Token bekommt {bestShare}.',
     },
     once: {
       ask: 'Wie oft läuft der Encoder, während der ganze Satz geschrieben wird?',

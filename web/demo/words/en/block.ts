@@ -44,7 +44,7 @@ export const words = {
     needed: {
       ask: 'Which box does the likeliest next word need most (block number, **A** attention, **F** feed-forward)? Take them out one by one.',
       right: 'Yes: of {whole} only {least} is left.',
-      wrong: 'Without that one {chosen} of {whole} is left; another is missed more.',
+      wrong: 'Without that one it has {chosen} instead of {whole}; another is missed more.',
     },
     other: {
       ask: 'Take boxes out, as few as you can, until the model says another word.',

@@ -38,7 +38,8 @@ export const words = {
     crossing: {
       ask: 'At which length *n* does self-attention need as many multiplications as a recurrent layer with *d* = {d}?',
       right: 'Yes. At *n* = {n} both take {attention}: 2·n²·d = 2·n·d² where n = d.',
-      wrong: 'At *n* = {n} attention takes {attention}, a recurrent layer {recurrent}.',
+      wrong:
+        '{isNone}A length is a whole number of tokens. At *n* = {n} attention takes {attention}, a recurrent layer {recurrent}.',
     },
     doubling: {
       ask: 'The text gets twice as long. By what factor does the work of self-attention grow?',

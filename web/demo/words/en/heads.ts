@@ -58,7 +58,7 @@ export const words = {
     half: {
       ask: 'Switch heads off until the likeliest word has lost more than half of its probability, with as few as you can.',
       right: 'Done: “{answer}” fell from {before} to {now}, with {n} off.',
-      wrong: '“{answer}” has {now} of its {before}. Heads off: {n}.',
+      wrong: '“{answer}” has {now} now, {before} with all heads. Heads off: {n}.',
     },
     previous: {
       ask: 'Which of these heads (block·head) reads the token before it most?',

@@ -62,7 +62,7 @@ export const words = {
     nearest: {
       ask: 'Places are counted row by row, from 1 to {places}. Whose position vector is most like that of place {middle}, in the middle?',
       right: 'Place {best}, with a cosine of {cosine}.',
-      wrong: 'Its cosine is {given}; another place has {cosine}.',
+      wrong: '{isNone}There is no such place. Its cosine is {given}; another place has {cosine}.',
     },
   },
   labels: {

@@ -42,8 +42,8 @@ export const words = {
   questions: {
     source: {
       ask: 'Block 3, head 4: which token of the source does the decoder read most while it writes its second token?',
-      right: 'While it writes {written} it gives {best} {bestShare}.',
-      wrong: 'While it writes {written} it gives {given} {givenShare}; another token gets {bestShare}.',
+      right: 'While it writes “{written}” it gives “{best}” {bestShare}.',
+      wrong: 'While it writes “{written}” it gives “{given}” {givenShare}; another token gets {bestShare}.',
     },
     once: {
       ask: 'How often does the encoder run while the whole sentence is written?',
