@@ -17,6 +17,7 @@ from common import FIXTURES, Group, arguments
 from pipelines_random import draw_text
 
 FIRST = 60
+SPEECH = FIRST + 40  # from here on, cases of Whisper's own keys
 FAST = "PreTrainedTokenizerFast"
 BERT, ROBERTA = ["BertTokenizer", "BertTokenizerFast", "DistilBertTokenizer"], ["RobertaTokenizer", "RobertaTokenizerFast", "BartTokenizer"]
 # The folders (or a tokenizer.json), and the classes that their files may name: those whose steps are the ones of tokenizer.json, which transformers 5 replaces by the class's.
@@ -112,6 +113,13 @@ def draw_more(rng, folder, changed):
     return changed
 
 
+def draw_speech(rng, changed):
+    """The keys of WhisperTokenizer, which place the tokens before a text."""
+    values = {"language": ["en", "English", "ENGLISH", "klingon", None], "task": ["transcribe", "translate", "sing", None], "predict_timestamps": [True, False, None]}
+    own = {key: rng.choice(choices) for key, choices in values.items() if rng.random() < 0.7}
+    return changed | {"tokenizer_config.json": json.dumps(json.loads(changed["tokenizer_config.json"]) | {"tokenizer_class": "WhisperTokenizer"} | own)}
+
+
 def added_object(rng, content):
     drawn = {**added(rng, content), "__type": "AddedToken"}
     return {key: value for key, value in drawn.items() if key != "special" or rng.random() < 0.6}
@@ -153,16 +161,20 @@ def results(tokenizer, text):
 
 
 def main():
-    args = arguments(__doc__, count=FIRST + 40, seed="")
+    args = arguments(__doc__, count=SPEECH + 14, seed="")
     transformers.logging.set_verbosity_error()
     group = Group(args, "tokenizer_configs_random", "tokenizer_configs_random.py", ["transformers", "tokenizers"])
     for number in range(args.count):
         name = f"config_{args.seed}{number}"
         rng = random.Random(name)
         folder = rng.choice(list(FOLDERS))
+        if not args.seed and number >= SPEECH:
+            folder = "tokenizer_folders/whisper"
         changed = draw_files(rng, folder)
         if args.seed or number >= FIRST:
             changed = draw_more(rng, folder, changed)
+        if folder == "tokenizer_folders/whisper" and (args.seed or number >= SPEECH):
+            changed = draw_speech(rng, changed)
         texts = [draw_text(rng, 0, 8), draw_text(rng, 0, 8), "the <new1> <x><y> the<s1> of<z>", "a [MASK]</s> <mask><|endoftext|>"]
         if args.seed or number >= FIRST:
             texts = [texts[0], "the <new1> <new2><x><y> the<s1> of<z>  <new3> <s2> <new4><s3>[MASK]</s>"]

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { configure, pipeline, read_audio, validate } from 'clearformer';
 import { describe, expect, it, vi } from 'vitest';
 import { checkpointFolder } from '../../scripts/models/checkpoints.js';
-import { languageId, nameOfLanguage } from '../../web/src/models/whisper_languages.js';
+import { languageId, nameOfLanguage } from '../../web/src/text/whisper_languages.js';
 import { failureOf } from './support/failures.js';
 import { argumentsOf, expectAnswer, filesOf, jsonFile, type PipelineCase, sound } from './support/pipeline_cases.js';
 import { fixturePath } from './support/references.js';

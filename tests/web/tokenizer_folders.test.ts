@@ -87,6 +87,18 @@ describe('folders without tokenizer.json', () => {
     expect(tokenizer.vocab_size).toBe(8);
   });
 
+  it.each([
+    ['language', 'klingon', 'klingon is none of en'],
+    ['task', 'sing', 'sing is none of transcribe, translate'],
+  ])('refuses a %s that Whisper does not have', async (option, value, why) => {
+    const names = ['vocab.json', 'merges.txt', 'added_tokens.json'];
+    const files = Object.fromEntries(names.map((name) => [name, readFileSync(`${folderOf('whisper')}/${name}`)]));
+    const config = bytes(JSON.stringify({ tokenizer_class: 'WhisperTokenizer', [option]: value }));
+    const refused = await failureOf(() => AutoTokenizer.from_pretrained({ ...files, 'tokenizer_config.json': config }));
+    expect(refused).toMatchObject({ code: 'malformed_config', details: { file: 'tokenizer_config.json', option } });
+    expect(refused.message).toContain(why);
+  });
+
   it('refuses what only SentencePiece can read, and what is no tokenizer', async () => {
     const marian = {
       'source.spm': bytes('…'),

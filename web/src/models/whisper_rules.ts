@@ -4,7 +4,7 @@ import { brokenRules, isWhole, type Own } from '../checkpoint/file_rules.js';
 import type { ModelShape } from '../runtime/border.js';
 import type { ClearformerError } from '../support/error.js';
 import { isObject } from '../support/kinds.js';
-import { languageId } from './whisper_languages.js';
+import { languageId } from '../text/whisper_languages.js';
 
 export const tasks: readonly string[] = ['transcribe', 'translate'];
 

@@ -93,7 +93,7 @@ export async function readTokenizer(
     (await loadPart(() => import('./languages.js'))).placeLanguages(tokenizer, config);
   }
   if (classNameOf(config) === 'whisper')
-    (await loadPart(() => import('./whisper_decoding.js'))).decodeSpeech(tokenizer);
+    (await loadPart(() => import('./whisper_decoding.js'))).decodeSpeech(tokenizer, config);
   progress.ready();
   return tokenizer;
 }

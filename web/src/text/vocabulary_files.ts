@@ -56,7 +56,7 @@ export function fromVocabAndMerges(vocab: Vocab, merges: string, config: Tokeniz
     pre_tokenizer: isClip
       ? step('Sequence', { pretokenizers: [clipSplit, { ...bytes, add_prefix_space: false }] })
       : bytes,
-    post_processor: around(family, special, added_tokens, config),
+    post_processor: around(family, special, config),
     decoder: { type: 'ByteLevel' },
     model: {
       type: 'BPE',
@@ -82,12 +82,7 @@ function specialOf(vocab: Vocab, config: TokenizerConfig) {
 }
 
 /** The special tokens that the classes add around a text. */
-function around(
-  family: Family,
-  special: Special,
-  added: readonly { content: string; id: number }[],
-  config: TokenizerConfig,
-): Step | null {
+function around(family: Family, special: Special, config: TokenizerConfig): Step | null {
   const pair = (name: string) => [special[name]?.content, special[name]?.id];
   if (family === 'roberta') {
     const cls = pair('cls_token');
@@ -99,16 +94,7 @@ function around(
     return { type: 'RobertaProcessing', ...ends, trim_offsets: false, add_prefix_space: false };
   }
   if (family === 'gpt2') return ends(special, config);
-  if (family !== 'whisper') return null;
-  const start = ['<|startoftranscript|>', '<|notimestamps|>'];
-  const tokens = [...added.filter(({ content }) => start.includes(content)), special.eos_token].filter((one) => !!one);
-  const [before, end] = [tokens.slice(0, -1).map((token) => slot(token)), tokens.slice(-1)];
-  return {
-    type: 'TemplateProcessing',
-    single: [...before, text('A', 0), ...end.map((token) => slot(token))],
-    pair: [...before, text('A', 0), text('B', 1), ...end.map((token) => slot(token, 1))],
-    special_tokens: idsOf(tokens),
-  };
+  return null; // Whisper's are placed by whisper_prefix.ts
 }
 
 /** GPT-2's class adds a first and a last token to each text if the file says so (OPT). */

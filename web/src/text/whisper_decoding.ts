@@ -2,14 +2,17 @@
 // and the prompt before <|startoftranscript|> is special, too.
 
 import { checkOptions } from '../support/options.js';
+import type { TokenizerConfig } from './special_tokens.js';
 import { idList, type TokenIds } from './token_lists.js';
 import type { DecodeOptions, PreTrainedTokenizer } from './tokenizer.js';
+import { placePrefix } from './whisper_prefix.js';
 
 const precision = 0.02; // seconds between two timestamps
 const window = 1500; // timestamps in the model's window
 
-/** Gives the tokenizer its `decode`. */
-export function decodeSpeech(tokenizer: PreTrainedTokenizer): void {
+/** Gives the tokenizer its `decode`, and the tokens before each text. */
+export function decodeSpeech(tokenizer: PreTrainedTokenizer, config: TokenizerConfig): void {
+  placePrefix(tokenizer, config);
   const plain = tokenizer.decode.bind(tokenizer);
   const value = (given: TokenIds | number | bigint, options: DecodeOptions = {}): string => {
     checkOptions('decode', options, ['skip_special_tokens', 'clean_up_tokenization_spaces', 'decode_with_timestamps']);
