@@ -257,6 +257,15 @@ def words(group):
         group.add({"name": f"words_{at:02}", "op": "encode", "json": file, "cases": [[text, encoded(file, text)]]})
 
 
+def other_cases(group):
+    """Letters of classes in either case: with && they are added to what is left, and \u1e9e is the capital of \u00df (there also two s's, for which no class is read here)."""
+    text = "abBks1S1\u017fK\u212a\u00df\u1e9e\u00e9\u00c9xYzZ1\u00b5\u03bc\u039c\u03c3\u03c2\u03a3dD"
+    patterns = ("[\u00df]", "[^\u00df]", "[A-Z&&[^b]]", "[a-z&&[^B]]", "[^a-z&&[^b]]", r"[\p{Lu}&&[A-K]]", r"[[^k]&&\p{Ll}]", "[k[\u03c3]]")
+    for at, pattern in enumerate(patterns):
+        file = word_level({"?": 0}) | {"pre_tokenizer": {"type": "Split", "pattern": {"Regex": f"(?i:{pattern})"}, "behavior": "Removed", "invert": True}}
+        group.add({"name": f"other_cases_{at}", "op": "encode", "json": file, "cases": [[text, encoded(file, text)]]})
+
+
 def padding_sides(group):
     """The sides that transformers' classes pad, by the class that the files name and the kind of model."""
     transformers.logging.set_verbosity_error()
@@ -285,7 +294,7 @@ def main():
     truncations(group)
     for case in group.cases:
         case["json"] = group.files_json[case.pop("file")]
-    for make in (long_words, added, merges, decoding, nothing, chains, added_ids, doubled, words, padding_sides):
+    for make in (long_words, added, merges, decoding, nothing, chains, added_ids, doubled, words, other_cases, padding_sides):
         make(group)
     group.save()
 

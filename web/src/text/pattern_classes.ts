@@ -146,7 +146,7 @@ export function readClass(reader: Reader, fold: boolean): CodePoints {
       reader.at += 2;
       met = intersection(met, union(...parts));
       parts = [];
-    } else parts.push(readItem(reader, fold, broken));
+    } else parts.push(readItem(reader, broken));
   }
   reader.at++;
   const whole = intersection(met, union(...parts));
@@ -155,7 +155,7 @@ export function readClass(reader: Reader, fold: boolean): CodePoints {
 }
 
 /** One character, range, escape or nested class of a class. */
-function readItem(reader: Reader, fold: boolean, broken: () => Error): CodePoints {
+function readItem(reader: Reader, broken: () => Error): CodePoints {
   const { source } = reader;
   const posix = /^\[:(\^?)(\w+):\]/.exec(source.slice(reader.at));
   if (posix !== null) {
@@ -164,7 +164,7 @@ function readItem(reader: Reader, fold: boolean, broken: () => Error): CodePoint
     if (set === undefined) throw unsupported(`[:${posix[2]}:] in a pattern is not known`);
     return posix[1] === '^' ? complement(set) : set;
   }
-  if (source[reader.at] === '[') return readClass(reader, fold);
+  if (source[reader.at] === '[') return readClass(reader, false); // cases are added to the outermost class
   const first = readOne(reader);
   const isRange = source[reader.at] === '-' && source[reader.at + 1] !== ']' && !source.startsWith('&&', reader.at + 1);
   if (!isRange) return first.set;
@@ -197,7 +197,7 @@ const cases = once((): ReadonlyMap<string, string> => {
       if (/[\u0130\u0131]/.test(character)) continue; // the Turkish i has no case variants
       const capital = capitalOf(character);
       const folded = smallLetter(capital);
-      if (folded !== capital || capital !== character) groups.set(folded, (groups.get(folded) ?? '') + character);
+      if (folded !== capital || capital !== character) groups.set(folded, (groups.get(folded) ?? folded) + character); // ß has no capital of one letter
     }
   }
   return new Map([...groups.values()].flatMap((letters) => Array.from(letters, (letter) => [letter, letters])));
