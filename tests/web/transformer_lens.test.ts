@@ -202,3 +202,31 @@ describe('hooks have TransformerLens’ names', () => {
     expect([...own].filter((name) => absent.some((one) => name.endsWith(`.${one}`)))).toEqual([]);
   });
 });
+
+describe('cfg.act_fn names the function that the feed-forward networks compute', () => {
+  const { gelu, quick_gelu, relu, silu } = clearformer;
+  const tanh = (x: clearformer.Tensor<'float32'>) => gelu(x, { approximate: 'tanh' });
+  const functions = { gelu, gelu_new: tanh, gelu_pytorch_tanh: tanh, quick_gelu, relu, silu };
+  it.each([
+    ['openai_gpt/even', 'gelu_new'], // "afn" is "gelu"
+    ['openai_gpt/odd', 'silu'],
+    ['gpt2/even', 'gelu_new'],
+    ['gpt2/odd', 'gelu'],
+    ['bloom/odd', 'gelu_new'],
+    ['mpt/odd', 'gelu'],
+    ['starcoder2/odd', 'gelu_pytorch_tanh'],
+    ['opt/even', 'relu'],
+  ] as const)('%s', async (folder, name) => {
+    const model = (await modelOf('AutoModelForCausalLM', `models/${folder}`)) as clearformer.GenerativeModel;
+    const [before, after] = ['blocks.0.mlp.hook_pre', 'blocks.0.mlp.hook_post'] as const;
+    const [, cache] = await model.run_with_cache({ input_ids: [[5, 6, 7]] }, { names_filter: [before, after] });
+    const [pre, post] = [cache[before], cache[after]] as [clearformer.Tensor<'float32'>, clearformer.Tensor<'float32'>];
+    expect(model.cfg.act_fn).toBe(name);
+    expect(
+      post
+        .sub(await functions[name](pre))
+        .norm(Number.POSITIVE_INFINITY)
+        .item(),
+    ).toBeLessThan(1e-6);
+  });
+});

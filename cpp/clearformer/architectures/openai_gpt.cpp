@@ -2,8 +2,8 @@
 // Source: Radford et al. 2018, "Improving Language Understanding by Generative Pre-Training"; transformers'
 // OpenAIGPTLMHeadModel.
 
+#include "clearformer/architectures/gpt_like.h"
 #include "clearformer/architectures/known.h"
-#include "clearformer/architectures/values.h"
 
 namespace clearformer {
 
@@ -35,32 +35,24 @@ constexpr KeyTable kKeys{
 "num_attention_heads":"n_head","num_hidden_layers":"n_layer")"};
 
 // Its own table of functions, in which "gelu" is the tanh approximation.
-Activation read_function(const ConfigReader& config, ModelConfig& model) {
-  const Activation activation = read_activation(config, "afn", model);
-  switch (activation) {
-    case Activation::gelu_erf: return Activation::gelu_tanh;
-    case Activation::relu:
-    case Activation::silu: return activation;
-    default: config.refuse(ErrorCode::unsupported, "afn", "is \"", model.activation, "\"");
+std::string read_function(const ConfigReader& config) {
+  std::string name = config.text("afn");
+  if (name == "gelu") return "gelu_new";
+  if (name != "relu" && name != "silu" && name != "swish") {
+    config.refuse(ErrorCode::unsupported, "afn", "is \"", name, "\"");
   }
+  return name;
 }
 
 ModelConfig read_config(const ConfigReader& config, Task task) {
-  ModelConfig model = language_model(config, task);
-  const std::size_t d_model = config.size("n_embd");
+  const std::string function = read_function(config);
+  ModelConfig model = read_gpt_like(
+      config, task, {.hidden = "", .activation = "", .fixed_activation = function});
   TowerConfig& tower = model.tower;
-  tower.max_positions = config.size("n_positions");
-  tower.stack.layers = read_layers(config, "n_layer");
   tower.stack.final_norm = FinalNorm::none;
-  BlockConfig& block = tower.stack.block;
-  block.order = NormOrder::post;
-  block.norm = layer_norm(d_model, read_epsilon(config, "layer_norm_epsilon"));
-  block.attention = read_heads(config, "n_head", d_model);
-  block.attention.bias = Bias::present;
-  block.feed_forward = {d_model, config.product("n_embd", 4, d_model),
-                        read_function(config, model)};
-  tower.text = read_learned_text(config, d_model, tower.max_positions);
-  model.output = {d_model, tower.text->vocabulary};
+  tower.stack.block.order = NormOrder::post;
+  tower.stack.block.attention.bias = Bias::present;
+  tower.text = read_learned_text(config, tower.d_model(), tower.max_positions);
   return model;
 }
 
