@@ -156,7 +156,10 @@ describe('acdc', () => {
     const signal = AbortSignal.abort(new Error('no'));
     await expect(acdc(model, { ...options, signal })).rejects.toThrow('no');
     const bert = await AutoModelForMaskedLM.from_pretrained(fixturePath('models/bert/odd_masked_lm'));
-    expect(await code(() => acdc(bert, options))).toBe('unsupported');
+    for (const measured of [options, { ...options, metric: undefined }]) {
+      const { code, message } = await failureOf(() => acdc(bert, measured));
+      expect([code, message]).toEqual(['unsupported', 'acdc: bert is not decoder-only']);
+    }
     const both = await AutoModelForCausalLM.from_pretrained(fixturePath('models/gemma2/even'));
     expect(await code(() => acdc(both, options))).toBe('unsupported');
     const words = await AutoModel.from_pretrained(fixturePath('models/gpt2/odd')); // without them

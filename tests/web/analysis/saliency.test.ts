@@ -4,8 +4,13 @@
 import { fileURLToPath } from 'node:url';
 import {
   AutoModel,
+  AutoModelForCausalLM,
   AutoModelForImageClassification,
   AutoModelForSeq2SeqLM,
+  attributionPatching,
+  edgeAttribution,
+  integratedGradients,
+  logitDifference,
   patchSaliency,
   Tensor,
   tokenSaliency,
@@ -95,4 +100,20 @@ describe('saliency', () => {
     const [first] = await model.run_with_cache(inputs, { names_filter: [] });
     expect(first).toEqual((await model(inputs)).logits_per_image);
   });
+});
+
+it('a metric of the logits is refused by the function it is given to', async () => {
+  const model = await AutoModelForCausalLM.from_pretrained(fixturePath('models/gpt2/odd'), { worker: false });
+  const [inputs, metric] = [{ input_ids: [[5, 6, 7]] }, logitDifference(1, 2) as never];
+  const pair = { clean: inputs, corrupted: inputs, metric };
+  for (const [name, call] of Object.entries({
+    attributionPatching: () => attributionPatching(model, pair),
+    edgeAttribution: () => edgeAttribution(model, pair),
+    integratedGradients: () => integratedGradients(model, inputs, { metric }),
+    tokenSaliency: () => tokenSaliency(model, inputs, { metric }),
+  })) {
+    const message = `${name}: metric must be terms, as of logitDifferenceTerm, not a function of the logits`;
+    expect(await failureOf(call)).toMatchObject({ code: 'invalid_argument', message });
+  }
+  await model.dispose();
 });

@@ -28,6 +28,12 @@ export function checkCall(call: string, model: unknown, options: unknown, known:
   checkOptions(call, options, known);
 }
 
+/** Throws `invalid_argument` for a metric that measures logits, which cannot be differentiated. */
+export function expectTerms(call: string, metric: unknown): void {
+  if (typeof metric !== 'function') return;
+  throw invalid(call, 'metric must be terms, as of logitDifferenceTerm, not a function of the logits', 'metric');
+}
+
 /** Throws `unsupported` for inputs with a cache, which the first of several passes would extend for the others. */
 export function refuseCache(call: string, ...inputs: readonly (ModelInputs | undefined)[]): void {
   if (inputs.every((one) => one?.past_key_values == null)) return;

@@ -13,7 +13,7 @@ import { matmul } from '../primitives/functional.js';
 import type { HookName } from '../runtime/hook_names.js';
 import type { ActivationCache } from '../tensor/activation_cache.js';
 import { Tensor } from '../tensor/tensor.js';
-import { checkCall, invalid, refuseCache } from './check_call.js';
+import { checkCall, expectTerms, invalid, refuseCache } from './check_call.js';
 import { isEarlier, type Reader, readersOf, type Writer, writersOf } from './edge_graph.js';
 import { attentionScale } from './layer_hooks.js';
 import { requireSameDims } from './same_dims.js';
@@ -64,6 +64,7 @@ export async function edgeAttribution(
 ): Promise<EdgeAttribution> {
   checkCall(call, model, options ?? null, ['clean', 'corrupted', 'metric', 'steps', 'signal']);
   const { clean, corrupted, metric, steps = 0, signal } = options;
+  expectTerms(call, metric);
   if (!Number.isSafeInteger(steps) || steps < 0) {
     throw invalid(call, 'steps must be a whole number, 0 for EAP', 'steps');
   }

@@ -11,7 +11,7 @@ import type { HookName } from '../runtime/hook_names.js';
 import { ClearformerError } from '../support/error.js';
 import { Tensor } from '../tensor/tensor.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
-import { checkCall, expectHook, invalid } from './check_call.js';
+import { checkCall, expectHook, expectTerms, invalid } from './check_call.js';
 import type { SweepProgress } from './sweep/sweep.js';
 import { embeddingHook } from './token_saliency.js';
 
@@ -67,6 +67,7 @@ export async function integratedGradients(
     throw invalid(call, 'steps must be a positive whole number', 'steps');
   }
   expectHook(call, 'at', at);
+  expectTerms(call, options.metric);
   const place = placeOf(model, inputs, at, options);
   const x = await place.value();
   const start = baselineOf(baseline, x);

@@ -10,7 +10,7 @@ import { ClearformerError } from '../support/error.js';
 import { expectKnown } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
-import { checkCall, expectHook, invalid } from './check_call.js';
+import { checkCall, expectHook, expectTerms, invalid } from './check_call.js';
 
 /** Options of tokenSaliency and patchSaliency. */
 export interface SaliencyOptions {
@@ -79,6 +79,7 @@ async function saliency(
   const { metric, method = 'gradient', hook = embeddingHook(call, model, embedded), signal } = options;
   expectKnown(call, 'method', method, ['gradient', 'gradient_x_input']);
   expectHook(call, 'hook', hook);
+  expectTerms(call, metric);
   const found = await model.backward(inputs, { metric, names_filter: hook, with_respect_to: { hooks: hook }, signal });
   const [x, gradient] = [found.activations[hook], found.grad[hook]] as [Tensor<'float32'>, Tensor<'float32'>];
   return method === 'gradient' ? gradient.norm(2, -1) : (x.mul(gradient).sum(-1) as Tensor<'float32'>);

@@ -80,8 +80,9 @@ export async function acdc(model: PreTrainedModel, options: AcdcOptions): Promis
   if (given !== undefined && typeof given !== 'function') {
     throw invalid('acdc', 'metric must be a function of the logits', 'metric');
   }
-  if (given === undefined && model.cfg.task !== 'causal-lm') {
-    const message = `acdc: without a metric the model must predict words; its task is ${model.cfg.task}`;
+  const { kind, task } = model.cfg;
+  if (given === undefined && kind === 'decoder-only' && task !== 'causal-lm') {
+    const message = `acdc: without a metric the model must predict words; its task is ${task}`;
     throw new ClearformerError('unsupported', message, { option: 'metric' });
   }
   const run = await CircuitRun.of(model, base, source, signal);
