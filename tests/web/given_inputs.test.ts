@@ -137,3 +137,18 @@ it('an unknown input is refused with each known one once, labels too', async () 
   expect(details.expected).toContain('labels');
   expect(new Set(details.expected).size).toBe(details.expected?.length);
 });
+
+it('a Promise that was not awaited is refused, not taken for no inputs', async () => {
+  await using model = await loaded('gpt2/odd');
+  const promised = Promise.resolve({ input_ids }) as never;
+  for (const call of [
+    () => model(promised),
+    () => (model as never as { generate: (inputs: never) => unknown }).generate(promised),
+    () => model.run_with_cache(promised),
+    () => model.run_with_hooks(promised),
+    () => model({ input_ids }, promised),
+  ]) {
+    const { code, message } = await failureOf(call);
+    expect([code, message]).toEqual(['invalid_argument', expect.stringMatching(/got an object of type Promise$/)]);
+  }
+});

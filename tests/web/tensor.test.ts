@@ -13,7 +13,7 @@ const counting = new Tensor(
 it('is called a Tensor in messages', () => {
   const one = new Tensor('float32', Float32Array.of(1), [1]);
   expect(String(one)).toBe('[object Tensor]');
-  expect(() => one.map(one as never)).toThrow('Tensor.map: needs a function, got of type Tensor');
+  expect(() => one.map(one as never)).toThrow('Tensor.map: needs a function, got an object of type Tensor');
 });
 
 describe('Tensor', () => {

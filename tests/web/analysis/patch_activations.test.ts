@@ -5,6 +5,7 @@ import {
   AutoModelForCausalLM,
   AutoModelForSeq2SeqLM,
   ablateHeads,
+  acdc,
   attributionPatching,
   causalTracing,
   detectHeads,
@@ -18,6 +19,7 @@ import {
   type PreTrainedModel,
   patchActivations,
   pathPatching,
+  sweep,
   type Tensor,
 } from 'clearformer';
 import { describe, expect, it } from 'vitest';
@@ -182,4 +184,29 @@ it('refuses a cache, as all analyses of several passes, before one of them exten
   }
   expect(await past_key_values?.get_seq_length()).toBe(1); // no refused call has extended it
   await model.dispose();
+});
+
+it('names inputs that are not given, as all analyses of several passes', async () => {
+  await using model = await load();
+  const [, cache] = await model.run_with_cache({ input_ids: [[5]] });
+  const [given, term] = [{ input_ids: [[5]] }, { logits: [{ token: 5 }] }];
+  for (const [message, call] of Object.entries({
+    'ablateHeads: inputs': (none) => ablateHeads(model, none, { metric }),
+    'patchActivations: clean': (none) => patchActivations(model, { clean: none, corrupted: given, metric }),
+    'patchActivations: corrupted': (none) => patchActivations(model, { clean: given, corrupted: none, metric }),
+    'attributionPatching: corrupted': (none) =>
+      attributionPatching(model, { clean: given, corrupted: none, metric: term }),
+    'edgeAttribution: clean': (none) => edgeAttribution(model, { clean: none, corrupted: given, metric: term }),
+    'sweep: base': (none) => sweep(model, { base: none, interventions: [], metric }),
+    'pathPatching: source': (none) => pathPatching(model, { base: given, source: none, metric }),
+    'acdc: source': (none) => acdc(model, { base: given, source: none, threshold: 1, metric }),
+    'causalTracing: inputs': (none) => causalTracing(model, { inputs: none, subject: [0], noise: 1, metric }),
+    'get_act_patch: corrupted': (none) => get_act_patch_resid_pre(model, none, cache, metric),
+  } as Record<string, (none: never) => unknown>)) {
+    const failure = await failureOf(() => call(undefined as never));
+    expect([failure.code, failure.message]).toEqual([
+      'invalid_argument',
+      `${message}: needs inputs of the model, got undefined`,
+    ]);
+  }
 });

@@ -6,7 +6,7 @@ import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { HookName } from '../runtime/hook_names.js';
 import { expectKnown } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
-import { checkCall, refuseCache } from './check_call.js';
+import { checkCall, expectInputs } from './check_call.js';
 import { axisOf, defaultHook, type LayerHook, layerHooks } from './layer_hooks.js';
 import { measured } from './metric.js';
 import { swept } from './sweep/one_edit.js';
@@ -45,7 +45,7 @@ export async function ablateHeads(
   options: AblateHeadsOptions,
 ): Promise<HeadAblation> {
   checkCall(call, model, options, ['metric', 'op', 'hook', 'signal', 'progress']);
-  refuseCache(call, inputs);
+  expectInputs(call, { inputs });
   const given = (options ?? {}) as AblateHeadsOptions;
   const { metric, op = 'zero', hook = defaultHook(model, 'attn.hook_z'), signal } = given;
   expectKnown(call, 'op', op, ['zero', 'mean']);

@@ -11,7 +11,7 @@ import type { HookName } from '../runtime/hook_names.js';
 import { ClearformerError } from '../support/error.js';
 import { expectKnown } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
-import { checkCall, expectTerms } from './check_call.js';
+import { checkCall, expectInputs, expectTerms } from './check_call.js';
 import { axisOf, defaultHook, type LayerHook, layerHooks } from './layer_hooks.js';
 import { requireSameDims } from './same_dims.js';
 
@@ -63,6 +63,7 @@ export async function attributionPatching(
   const { clean, corrupted, metric, by = 'position', hook, signal } = options;
   expectKnown(call, 'by', by, Object.keys(ways));
   expectTerms(call, metric);
+  expectInputs(call, { clean, corrupted });
   const hooks = layerHooks(model, hook ?? defaultHook(model, by.startsWith('head') ? 'attn.hook_z' : 'hook_resid_pre'));
   const [first] = hooks as [HookName];
   const axes = ways[by].map((one) => axisOf(call, model, first, one).axis);

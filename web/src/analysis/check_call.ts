@@ -3,7 +3,8 @@
 import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import { ClearformerError, quoted } from '../support/error.js';
-import { checkOptions, expectArgument } from '../support/options.js';
+import { isObject } from '../support/kinds.js';
+import { checkOptions, expectArgument, refusedOption } from '../support/options.js';
 
 /** The error `invalid_argument` of the function `call` for an option. */
 export const invalid = (call: string, message: string, option: string): ClearformerError =>
@@ -19,7 +20,7 @@ export function expectModel(call: string, model: unknown): void {
 export function expectHook(call: string, option: string, hook: unknown): void {
   const isOne = typeof hook === 'string' && !hook.includes('*');
   if (isOne) return;
-  throw invalid(call, `${option} is ${quoted(hook)}, not the name of one hook`, option);
+  throw refusedOption(call, option, `is ${quoted(hook)}, not the name of one hook`);
 }
 
 /** `expectModel`, and `checkOptions` for the options. */
@@ -34,8 +35,14 @@ export function expectTerms(call: string, metric: unknown): void {
   throw invalid(call, 'metric must be terms, as of logitDifferenceTerm, not a function of the logits', 'metric');
 }
 
-/** Throws `unsupported` for inputs with a cache, which the first of several passes would extend for the others. */
-export function refuseCache(call: string, ...inputs: readonly (ModelInputs | undefined)[]): void {
-  if (inputs.every((one) => one?.past_key_values == null)) return;
-  throw new ClearformerError('unsupported', `${call}: inputs with past_key_values`, { option: 'past_key_values' });
+/**
+ * Throws `invalid_argument` for inputs that are not given, by their name, and `unsupported` for those with a cache, which
+ * the first of several passes would extend for the others.
+ */
+export function expectInputs(call: string, inputs: Readonly<Record<string, ModelInputs>>): void {
+  for (const [name, one] of Object.entries(inputs)) {
+    expectArgument(`${call}: ${name}`, isObject(one), 'inputs of the model', one);
+    if (one.past_key_values == null) continue;
+    throw new ClearformerError('unsupported', `${call}: inputs with past_key_values`, { option: 'past_key_values' });
+  }
 }

@@ -3,9 +3,9 @@
 import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import { ClearformerError } from '../support/error.js';
-import { expectArgument } from '../support/options.js';
+import { expectArgument, refusedOption } from '../support/options.js';
 import type { Tensor } from '../tensor/tensor.js';
-import { checkCall, refuseCache } from './check_call.js';
+import { checkCall, expectInputs } from './check_call.js';
 import { type HeadKind, type HeadScores, headKinds, headScores } from './head_scores.js';
 import { defaultHook, type LayerHook, layerHooks } from './layer_hooks.js';
 import { type RepeatedTokensOptions, repeatedTokens } from './repeated_tokens.js';
@@ -55,15 +55,14 @@ export async function detectHeads(model: PreTrainedModel, options: DetectHeadsOp
   checkCall('detectHeads', model, options, known);
   const { threshold = 0.5, hook = defaultHook(model, 'attn.hook_pattern'), signal } = options;
   expectArgument('detectHeads', threshold === Number(threshold), 'a number as threshold', threshold);
-  refuseCache('detectHeads', options.inputs);
+  if (options.inputs) expectInputs('detectHeads', { inputs: options.inputs });
   const names = layerHooks(model, hook);
   requireTokens(model, String(hook));
   const decoder = hook.startsWith('decoder.');
   const inputs = options.inputs ?? repeatedTokens('detectHeads', model, options);
   const tokens = decoder ? inputs.decoder_input_ids : inputs.input_ids;
   if (tokens === undefined || tokens === null) {
-    const name = decoder ? 'decoder_input_ids' : 'input_ids';
-    throw new ClearformerError('invalid_argument', `detectHeads: inputs need ${name}`, { option: 'inputs' });
+    throw refusedOption('detectHeads', 'inputs', `need ${decoder ? 'decoder_input_ids' : 'input_ids'}`);
   }
   const mask = decoder ? inputs.decoder_attention_mask : inputs.attention_mask;
   const [, cache] = await model.run_with_cache(inputs, { names_filter: names, signal });

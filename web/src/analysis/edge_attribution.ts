@@ -9,11 +9,12 @@ import type { Gradients } from '../models/gradient.js';
 import type { DifferentiableMetric } from '../models/gradient_metric.js';
 import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
+import { whole } from '../primitives/arguments.js';
 import { matmul } from '../primitives/functional.js';
 import type { HookName } from '../runtime/hook_names.js';
 import type { ActivationCache } from '../tensor/activation_cache.js';
 import { Tensor } from '../tensor/tensor.js';
-import { checkCall, expectTerms, invalid, refuseCache } from './check_call.js';
+import { checkCall, expectInputs, expectTerms } from './check_call.js';
 import { isEarlier, type Reader, readersOf, type Writer, writersOf } from './edge_graph.js';
 import { attentionScale } from './layer_hooks.js';
 import { requireSameDims } from './same_dims.js';
@@ -65,10 +66,8 @@ export async function edgeAttribution(
   checkCall(call, model, options ?? null, ['clean', 'corrupted', 'metric', 'steps', 'signal']);
   const { clean, corrupted, metric, steps = 0, signal } = options;
   expectTerms(call, metric);
-  if (!Number.isSafeInteger(steps) || steps < 0) {
-    throw invalid(call, 'steps must be a whole number, 0 for EAP', 'steps');
-  }
-  refuseCache(call, clean, corrupted);
+  whole(call, 'steps', steps, 0);
+  expectInputs(call, { clean, corrupted });
   const writers = writersOf(call, model);
   const readers = readersOf(model);
   const names_filter = [...new Set([...writers.map(({ hook }) => hook)])];

@@ -7,6 +7,7 @@ import type { Gradients } from '../models/gradient.js';
 import type { DifferentiableMetric } from '../models/gradient_metric.js';
 import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
+import { whole } from '../primitives/arguments.js';
 import type { HookName } from '../runtime/hook_names.js';
 import { ClearformerError } from '../support/error.js';
 import { Tensor } from '../tensor/tensor.js';
@@ -63,9 +64,7 @@ export async function integratedGradients(
 ): Promise<IntegratedGradients> {
   checkCall(call, model, options ?? null, ['metric', 'at', 'baseline', 'steps', 'signal', 'progress']);
   const { at = embeddingHook(call, model, inputs), steps = 32, baseline = 0, progress } = options;
-  if (!Number.isSafeInteger(steps) || steps < 1) {
-    throw invalid(call, 'steps must be a positive whole number', 'steps');
-  }
+  whole(call, 'steps', steps, 1);
   expectHook(call, 'at', at);
   expectTerms(call, options.metric);
   const place = placeOf(model, inputs, at, options);

@@ -7,7 +7,7 @@ import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { HookName } from '../runtime/hook_names.js';
 import { expectKnown } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
-import { checkCall, refuseCache } from './check_call.js';
+import { checkCall, expectInputs } from './check_call.js';
 import { axisOf, defaultHook, type LayerHook, layerHooks } from './layer_hooks.js';
 import { measured } from './metric.js';
 import { requireSameDims } from './same_dims.js';
@@ -59,7 +59,7 @@ export async function patchActivations(
   const given = (options ?? {}) as PatchActivationsOptions;
   const { clean, corrupted, metric, by = 'position', signal } = given;
   expectKnown(call, 'by', by, ways);
-  refuseCache(call, clean, corrupted);
+  expectInputs(call, { clean, corrupted });
   const hooks = layerHooks(model, given.hook ?? usualHook(model, by));
   const [first] = hooks as [HookName];
   const [right, cache] = await model.run_with_cache(clean, { names_filter: hooks, signal });

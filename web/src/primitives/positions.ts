@@ -48,7 +48,7 @@ export async function sinusoidal_encoding(
 const mostNumbers = 2 ** 28; // 1 GiB: the table and its copy must fit in WebAssembly's 4 GiB
 
 function expectTable(what: string, ...sides: readonly number[]): void {
-  if (sides.reduce((product, side) => product * side, 1) <= mostNumbers) return;
+  if (!(sides.reduce((product, side) => product * side, 1) > mostNumbers)) return; // of what is not given the core tells
   const message = `${what}: a table [${sides.join(', ')}] has more than ${mostNumbers} numbers`;
   throw new ClearformerError('out_of_memory', message);
 }

@@ -87,7 +87,7 @@ export function textOf(value: unknown): string {
   if (typeof value === 'function') return 'a function';
   if (typeof value === 'bigint') return `${value}n`;
   if (typeof value !== 'object' || value === null) return String(value);
-  return `of type ${kindOf(value)}`;
+  return `an object of type ${kindOf(value)}`;
 }
 
 /** Any value as short text for a message, a text in quotes. */

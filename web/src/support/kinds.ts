@@ -19,9 +19,9 @@ export const kindOf = (value: unknown): string => Object.prototype.toString.call
 export const isA = <K extends keyof Kinds>(value: unknown, ...kinds: readonly K[]): value is Kinds[K] =>
   (kinds as readonly string[]).includes(kindOf(value));
 
-/** Whether a value is an object with members: no list, Map or Set. */
+/** Whether a value is an object with members: no list, Map or Set, and no Promise that was not awaited. */
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !(Symbol.iterator in value);
+  typeof value === 'object' && value !== null && !(Symbol.iterator in value) && kindOf(value) !== 'Promise';
 
 /** Whether a value is a Blob or a File, which in happy-dom have no name. */
 export const isBlob = (value: unknown): value is Blob => typeof (value as Blob | undefined)?.stream === 'function';

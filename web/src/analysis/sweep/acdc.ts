@@ -7,8 +7,9 @@
 import type { ModelInputs } from '../../models/inputs.js';
 import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import { ClearformerError } from '../../support/error.js';
+import { refusedOption } from '../../support/options.js';
 import type { Tensor } from '../../tensor/tensor.js';
-import { checkCall, invalid } from '../check_call.js';
+import { checkCall } from '../check_call.js';
 import { type Metric, measured, readsOf } from '../metric.js';
 import { type CircuitEdge, type Receiver, receiversOf } from './circuit_graph.js';
 import { CircuitRun } from './circuit_run.js';
@@ -74,11 +75,11 @@ export async function acdc(model: PreTrainedModel, options: AcdcOptions): Promis
   checkCall('acdc', model, options ?? null, known);
   const { base, source, threshold, signal, progress } = options;
   if (typeof threshold !== 'number' || Number.isNaN(threshold)) {
-    throw invalid('acdc', 'threshold must be a number', 'threshold');
+    throw refusedOption('acdc', 'threshold', 'must be a number');
   }
   const given = options.metric;
   if (given !== undefined && typeof given !== 'function') {
-    throw invalid('acdc', 'metric must be a function of the logits', 'metric');
+    throw refusedOption('acdc', 'metric', 'must be a function of the logits');
   }
   const { kind, task } = model.cfg;
   if (given === undefined && kind === 'decoder-only' && task !== 'causal-lm') {

@@ -9,7 +9,7 @@ import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import type { ModelShape, RunInputs, TensorIn } from '../../runtime/border.js';
 import type { HookName } from '../../runtime/hook_names.js';
 import type { Tensor } from '../../tensor/tensor.js';
-import { refuseCache } from '../check_call.js';
+import { expectInputs } from '../check_call.js';
 import { concernsAllRows, type Extent, expanded, layerOf } from './intervention.js';
 
 type Floats = Tensor<'float32'>;
@@ -84,7 +84,7 @@ function sharesPrefix(model: PreTrainedModel, targets: number): boolean {
 /** Runs the base, and keeps what passes share; `of` is that of another model with the same weights. */
 export async function baseRun(model: PreTrainedModel, request: BaseRequest, of?: BaseRun): Promise<BaseRun> {
   const { base, logits_to_keep, signal } = request;
-  refuseCache('sweep', base);
+  expectInputs('sweep', { base });
   const inputs = inAllRows(forwardIn('sweep', base, model.open().engine));
   const { kind, n_layers: layers } = model.cfg;
   const { batch, length: texts, targets, longest } = sizesOf(inputs);

@@ -8,7 +8,7 @@ import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import type { HookName } from '../../runtime/hook_names.js';
 import { ClearformerError } from '../../support/error.js';
 import { Tensor } from '../../tensor/tensor.js';
-import { refuseCache } from '../check_call.js';
+import { expectInputs } from '../check_call.js';
 import { attentionScale } from '../layer_hooks.js';
 import { requireSum } from '../residual_parts.js';
 import { requireSameDims } from '../same_dims.js';
@@ -66,7 +66,7 @@ export class CircuitRun {
     signal: AbortSignal | undefined,
   ): Promise<CircuitRun> {
     requireGraph(model);
-    refuseCache('acdc', base, source);
+    expectInputs('acdc', { base, source });
     const [own, other] = [await recorded(model, base, signal), await recorded(model, source, signal)];
     const [stream, wanted] = [own, other].map(({ streams }) => streams[0]) as [Floats, Floats];
     requireSameDims('acdc', 'the stream', stream, wanted, ['base', 'source']);

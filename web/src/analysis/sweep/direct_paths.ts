@@ -9,6 +9,7 @@ import type { ModelInputs } from '../../models/inputs.js';
 import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import type { HookName } from '../../runtime/hook_names.js';
 import { textOf } from '../../support/error.js';
+import { expectKnown } from '../../support/options.js';
 import type { ActivationCache } from '../../tensor/activation_cache.js';
 import { exportedTensor } from '../../tensor/exported_tensor.js';
 import { Tensor } from '../../tensor/tensor.js';
@@ -82,7 +83,7 @@ async function pathsFrom(
   options: DirectPathOptions,
 ): Promise<Floats> {
   const { src_layer, src_head, component = 'q', ...rest } = options;
-  if (!['q', 'k', 'v'].includes(component)) throw invalid(call, `component: ${textOf(component)}`, 'component');
+  expectKnown(call, 'component', component, ['q', 'k', 'v']);
   const { n_layers, n_heads } = model.cfg;
   for (const [option, index, extent] of [
     ['src_layer', src_layer, n_layers],

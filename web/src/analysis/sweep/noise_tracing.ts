@@ -5,10 +5,11 @@
 import type { ActivationEdit } from '../../models/edits.js';
 import { forwardIn, type ModelInputs } from '../../models/inputs.js';
 import type { PreTrainedModel } from '../../models/pre_trained_model.js';
+import { sizes } from '../../primitives/arguments.js';
 import type { HookName } from '../../runtime/hook_names.js';
 import { textOf } from '../../support/error.js';
 import { Tensor } from '../../tensor/tensor.js';
-import { checkCall, invalid, refuseCache } from '../check_call.js';
+import { checkCall, expectInputs, invalid } from '../check_call.js';
 import { axisOf, defaultHook, type LayerHook, layerHooks } from '../layer_hooks.js';
 import { measured } from '../metric.js';
 import { tiled } from './base_run.js';
@@ -50,10 +51,9 @@ const known = ['inputs', 'subject', 'noise', 'samples', 'seed', 'hook', 'window'
 function checked(model: PreTrainedModel, options: CausalTracingOptions) {
   checkCall(call, model, options ?? null, known);
   const { samples = 10, window = 1, noise, subject } = options;
-  for (const [option, value] of Object.entries({ samples, window })) {
-    if (!Number.isSafeInteger(value) || value < 1) throw invalid(call, `${option}: ${textOf(value)}`, option);
-  }
-  if (!(noise > 0 && noise < Number.POSITIVE_INFINITY)) throw invalid(call, `noise: ${textOf(noise)}`, 'noise');
+  sizes(call, { samples, window }, 1);
+  if (!(noise > 0 && noise < Number.POSITIVE_INFINITY))
+    throw invalid(call, `noise is ${textOf(noise)}, no number above 0`, 'noise');
   if (!Array.isArray(subject) || subject.length === 0) throw invalid(call, 'subject needs positions', 'subject');
   return { ...options, samples, window };
 }
@@ -64,7 +64,7 @@ function checked(model: PreTrainedModel, options: CausalTracingOptions) {
  */
 export async function causalTracing(model: PreTrainedModel, options: CausalTracingOptions): Promise<CausalTracing> {
   const { inputs, subject, noise, samples, seed = 0, window, metric, signal, progress } = checked(model, options);
-  refuseCache(call, inputs);
+  expectInputs(call, { inputs });
   const hooks = layerHooks(model, options.hook ?? defaultHook(model, 'hook_resid_post'));
   const [tower = ''] = /^(\w+coder|\w+_model)\./.exec(hooks[0] as HookName) ?? [];
   const embeddings = `${tower}hook_embed` as HookName;

@@ -10,7 +10,7 @@ import type { ActivationCache } from '../../tensor/activation_cache.js';
 import { exportedTensor } from '../../tensor/exported_tensor.js';
 import { stack } from '../../tensor/operations.js';
 import { Tensor } from '../../tensor/tensor.js';
-import { checkCall, invalid, refuseCache } from '../check_call.js';
+import { checkCall, expectInputs, invalid } from '../check_call.js';
 import { defaultHook, layerHooks } from '../layer_hooks.js';
 import type { Metric } from '../metric.js';
 import { requireSameDims } from '../same_dims.js';
@@ -61,7 +61,7 @@ function gridOf(name: string, leaf: string, ...axes: GridAxis[]): PatchingGrid {
   return async (models, corrupted, clean_cache, metric, options = {}) => {
     const [model] = [models].flat() as [PreTrainedModel];
     checkCall(call, model, options, ['signal', 'progress', 'logits_to_keep']);
-    refuseCache(call, corrupted);
+    expectInputs(call, { corrupted });
     const hooks = layerHooks(model, defaultHook(model, leaf));
     const clean = hooks.map((hook) => cleanValue(call, clean_cache, hook));
     const [first] = hooks as [HookName];
