@@ -43,3 +43,19 @@ it.each(['heads?lang=de', 'heads?step=9'])('a phone that is turned: %s', async (
   }
   await page.setViewportSize({ width: 1440, height: 900 });
 });
+
+it.each([
+  [901, 'set'],
+  [901, 'translate'],
+  [1024, 'set'],
+])('%i px: the bar has room for the whole sentence in chapter %s', async (width, chapter) => {
+  const { page } = await site.visit(`${chapter}?lang=de&step=1`);
+  await page.setViewportSize({ width, height: 800 });
+  await laidOut(page);
+  const cut = await page.evaluate(() => {
+    const shown = document.querySelector('book-sentence :is(.tokens, .whole)');
+    return shown && shown.scrollWidth - shown.clientWidth;
+  });
+  expect(cut).toBe(0);
+  await page.setViewportSize({ width: 1440, height: 900 });
+});
