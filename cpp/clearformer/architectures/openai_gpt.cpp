@@ -35,24 +35,27 @@ constexpr KeyTable kKeys{
 "num_attention_heads":"n_head","num_hidden_layers":"n_layer")"};
 
 // Its own table of functions, in which "gelu" is the tanh approximation.
-std::string read_function(const ConfigReader& config) {
-  std::string name = config.text("afn");
-  if (name == "gelu") return "gelu_new";
-  if (name != "relu" && name != "silu" && name != "swish") {
-    config.refuse(ErrorCode::unsupported, "afn", "is \"", name, "\"");
+void read_function(const ConfigReader& config, ModelConfig& model, Activation& function) {
+  switch (function) {
+    case Activation::gelu_erf:
+      function = Activation::gelu_tanh;
+      model.activation = "gelu_new";
+      return;
+    case Activation::relu:
+    case Activation::silu: return;
+    default: config.refuse(ErrorCode::unsupported, "afn", "is \"", model.activation, "\"");
   }
-  return name;
 }
 
 ModelConfig read_config(const ConfigReader& config, Task task) {
-  const std::string function = read_function(config);
-  ModelConfig model = read_gpt_like(
-      config, task, {.hidden = "", .activation = "", .fixed_activation = function});
+  ModelConfig model = read_gpt_like(config, task, {.hidden = "", .activation = "afn"});
   TowerConfig& tower = model.tower;
-  tower.stack.final_norm = FinalNorm::none;
-  tower.stack.block.order = NormOrder::post;
-  tower.stack.block.attention.bias = Bias::present;
   tower.text = read_learned_text(config, tower.d_model(), tower.max_positions);
+  tower.stack.final_norm = FinalNorm::none;
+  BlockConfig& block = tower.stack.block;
+  block.order = NormOrder::post;
+  block.attention.bias = Bias::present;
+  read_function(config, model, block.feed_forward.activation);
   return model;
 }
 

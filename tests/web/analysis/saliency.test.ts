@@ -112,7 +112,7 @@ it('a metric of the logits is refused by the function it is given to', async () 
     integratedGradients: () => integratedGradients(model, inputs, { metric }),
     tokenSaliency: () => tokenSaliency(model, inputs, { metric }),
   })) {
-    const message = `${name}: metric must be terms, as of logitDifferenceTerm, not a function of the logits`;
+    const message = `${name}: metric is no term, as of logitDifferenceTerm`;
     expect(await failureOf(call)).toMatchObject({ code: 'invalid_argument', message });
   }
   await model.dispose();

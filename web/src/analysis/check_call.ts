@@ -32,7 +32,7 @@ export function checkCall(call: string, model: unknown, options: unknown, known:
 /** Throws `invalid_argument` for a metric that measures logits, which cannot be differentiated. */
 export function expectTerms(call: string, metric: unknown): void {
   if (typeof metric !== 'function') return;
-  throw invalid(call, 'metric must be terms, as of logitDifferenceTerm, not a function of the logits', 'metric');
+  throw invalid(call, 'metric is no term, as of logitDifferenceTerm', 'metric');
 }
 
 /**

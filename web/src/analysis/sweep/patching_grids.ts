@@ -70,12 +70,11 @@ function gridOf(name: string, leaf: string, ...axes: GridAxis[]): PatchingGrid {
     const extents = axes.map(([, axis]) => clean[0]?.dims[axis] ?? 0);
     const size = extents.reduce((product, extent) => product * extent, 1);
     const at = (index: number): ActivationEdit => {
-      const layer = Math.floor(index / size);
-      let rest = index % size;
-      const indices = extents.map(() => 0);
-      for (let axis = extents.length - 1; axis >= 0; axis--) {
-        indices[axis] = rest % (extents[axis] as number);
-        rest = Math.floor(rest / (extents[axis] as number));
+      const indices: number[] = [];
+      let layer = index; // once it is divided by the extents
+      for (const extent of [...extents].reverse()) {
+        indices.unshift(layer % extent);
+        layer = Math.floor(layer / extent);
       }
       const selected = Object.fromEntries(axes.map(([name], place) => [name, indices[place]]));
       const value = partOf(clean[layer] as Floats, axes, indices);
@@ -155,7 +154,7 @@ function stacked(...grids: PatchingGrid[]): PatchingGrid {
     const results: Floats[] = [];
     for (const grid of grids) {
       const result = await grid(...given);
-      results.push(padded(result, results[0]?.dims.at(-1) ?? result.dims.at(-1) ?? 0));
+      results.push(padded(result, (results[0] ?? result).dims.at(-1) ?? 0));
     }
     return stack(results) as Floats;
   };

@@ -177,7 +177,7 @@ async function opened(call: string, models: SweepModels, given: number | undefin
     throw failed.reason;
   }
   const all = [models].flat() as PreTrainedModel[];
-  if (given !== undefined) throw invalid(call, 'workers: only of a function that loads models', 'workers');
+  if (given !== undefined) throw invalid(call, 'workers needs a function', 'workers');
   if (all.length === 0) throw invalid(call, 'no models', 'models');
   for (const model of all) expectModel(call, model);
   return { all, release: async () => {} };
