@@ -77,6 +77,10 @@ describe('wrong words exit with 2 and say what is wrong', { timeout }, () => {
     [['help', 'generat'], "unknown command 'generat'.*Did you mean generate"],
     [['inspect'], "missing required argument 'source'"],
     [['inspect', stories, '--yaml'], "unknown option '--yaml'"],
+    [['inspect', stories, '--json=yes'], "option '--json' takes no value, got 'yes'"],
+    [['generate', stories, 'a', '--do_sample=maybe'], "option '--do-sample' takes no value, got 'maybe'"],
+    [['generate', stories, 'a', '--no-do-sample=true'], "option '--no-do-sample' takes no value, got 'true'"],
+    [['generate', stories, 'a', '--yaml=true'], "unknown option '--yaml=true'"],
     [['validate', stories, 'more'], 'too many arguments'],
     [['generate', stories], 'needs a text or --input-ids'],
     [['generate', stories, 'a', '--input-ids', '1'], 'needs a text or --input-ids, and not both'],
@@ -142,6 +146,14 @@ describe('what cannot be done exits with 1 and names the cause', { timeout }, ()
   ])('%s of a folder that is not there', async (name, words) => {
     const { code, out, err } = await runProcess([name, '/there/is/none', ...words]);
     expect([code, out, err]).toEqual([1, '', 'clearformer: /there/is/none is no folder\n']);
+  });
+
+  it.each([
+    ['-', '-'],
+    ['', 'an empty text'],
+  ])('a source %j, which is no Hub id', async (source, named) => {
+    const { code, out, err } = await run(['inspect', source]);
+    expect([code, out, err]).toEqual([1, '', `clearformer: ${named} is no folder\n`]);
   });
 
   it('a file where a folder is wanted, a server that is not there, a text that is no UTF-8, no text at all', async () => {

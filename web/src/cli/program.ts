@@ -12,6 +12,7 @@ import { addTokenize } from './commands/tokenize.js';
 import { addTranscribe } from './commands/transcribe.js';
 import { addTranslate } from './commands/translate.js';
 import type { Context } from './context.js';
+import { UsageError } from './failures.js';
 import { booleanOptions } from './generation_flags.js';
 
 const commands = [
@@ -56,7 +57,10 @@ export function makeProgram(context: Context): Command {
   return program;
 }
 
-/** Normalises the options among the arguments for the parser. What an option takes, and all after `--`, stays as it is. */
+/**
+ * Normalises the options among the arguments for the parser. What an option takes, and all after `--`, stays as it is.
+ * Throws a UsageError for `--name=value` of an option without a value, which the parser calls unknown.
+ */
 export function prepared(program: Command, words: readonly string[]): string[] {
   const [first, second] = words;
   const named = (name: string | undefined) => program.commands.find((each) => each.name() === name);
@@ -67,6 +71,10 @@ export function prepared(program: Command, words: readonly string[]): string[] {
   return words.map((word) => {
     isOver ||= word === '--' && !isValue;
     const given = isValue || isOver ? word : normalized(word);
+    const [, name, value] = (!isValue && !isOver && /^(--[\w-]+)=(.*)$/s.exec(given)) || [];
+    if (command?.options.some(({ long, required, optional }) => long === name && !required && !optional)) {
+      throw new UsageError(`option '${name}' takes no value, got '${value}'`);
+    }
     isValue = !isValue && !isOver && command?.options.some(takes(given)) === true;
     return given;
   });

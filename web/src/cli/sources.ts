@@ -52,8 +52,8 @@ function sourceOf(word: string): string {
     if (statSync(word).isDirectory()) return resolve(word);
     throw new Failure(`${word} is a file, not the folder of a model`);
   }
-  if (/^[\w-][\w.-]*(\/[\w-][\w.-]*)?$/.test(word)) return word;
-  throw new Failure(`${word} is no folder`);
+  if (/^\w[\w.-]*(\/\w[\w.-]*)?$/.test(word)) return word;
+  throw new Failure(`${word || 'an empty text'} is no folder`);
 }
 
 /**
