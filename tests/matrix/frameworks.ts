@@ -121,6 +121,83 @@ export default defineEventHandler(() => story('./public/model'));
   { page: '/', answers: ['/api'] },
 );
 
+const vike = both(
+  {
+    name: 'Vike with Vue: page, data of the server',
+    packages: { vike: '0.4', 'vike-vue': '0.9', vue: '3', vite: '8', '@vitejs/plugin-vue': '6', ...newerNode },
+    files: {
+      'story.js': story,
+      'pages/+config.js': "import vikeVue from 'vike-vue/config';\nexport default { extends: [vikeVue] };\n",
+      'pages/index/+data.js': `import { story } from '../../story.js';
+export const data = async () => ({ text: ${answer} });
+`,
+      'pages/index/+Page.vue': `<script setup>
+import { useData } from 'vike-vue/useData';
+import { onMounted } from 'vue';
+import { story } from '../../story.js';
+const { text } = useData();
+onMounted(() => {
+  ${inPage.trim()}
+});
+</script>
+<template><p v-html="text"></p></template>
+`,
+      'vite.config.js': `import vue from '@vitejs/plugin-vue';
+import vike from 'vike/plugin';
+export default { plugins: [vue(), vike()] };
+`,
+    },
+  },
+  ['vike build'],
+  'vike preview --host 127.0.0.1 --port $PORT',
+  'vike dev --host 127.0.0.1 --port $PORT',
+  { page: '/', answers: ['/'] },
+);
+
+const solidStart: Project = {
+  name: 'SolidStart: page, API route',
+  packages: { '@solidjs/start': '1.3', '@solidjs/router': '1.0', 'solid-js': '1', vinxi: '0.5', ...newerNode },
+  files: {
+    'src/story.js': story,
+    'app.config.js': "import { defineConfig } from '@solidjs/start/config';\nexport default defineConfig({});\n",
+    'src/app.jsx': `import { Router } from '@solidjs/router';
+import { FileRoutes } from '@solidjs/start/router';
+export default () => <Router><FileRoutes /></Router>;
+`,
+    'src/entry-client.jsx': `import { mount, StartClient } from '@solidjs/start/client';
+mount(() => <StartClient />, document.getElementById('app'));
+`,
+    'src/entry-server.jsx': `import { createHandler, StartServer } from '@solidjs/start/server';
+const page = ({ assets, children, scripts }) => (
+  <html lang="en">
+    <head><link rel="icon" href="data:," />{assets}</head>
+    <body><div id="app">{children}</div>{scripts}</body>
+  </html>
+);
+export default createHandler(() => <StartServer document={page} />);
+`,
+    'src/routes/index.jsx': `import { onMount } from 'solid-js';
+import { story } from '../story.js';
+export default () => {
+  onMount(() => {
+    ${inPage.trim()}
+  });
+  return <p>story</p>;
+};
+`,
+    'src/routes/api.js': `import { story } from '../story.js';
+export const GET = async () => new Response(${answer});
+`,
+  },
+  build: ['vinxi build'],
+  run: {
+    kind: 'server',
+    command: 'env HOST=127.0.0.1 node .output/server/index.mjs',
+    page: '/',
+    answers: ['/api'],
+  },
+};
+
 const astro = both(
   {
     name: 'Astro: script of a page, endpoint',
@@ -251,6 +328,8 @@ export const frameworks: readonly Project[] = [
   ...nextIn('webpack', '--webpack'),
   ...svelteKit,
   ...nuxt,
+  ...vike,
+  solidStart,
   ...astro,
   ...angular,
   ...storybook,
