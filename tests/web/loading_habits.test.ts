@@ -43,7 +43,10 @@ describe('options of loading', () => {
     ];
     for (const call of calls) {
       const { code, message } = await failureOf(call as () => Promise<unknown>);
-      expect([code, message]).toEqual(['invalid_argument', expect.stringMatching(/: needs an object .*, got an object of type Map$/)]);
+      expect([code, message]).toEqual([
+        'invalid_argument',
+        expect.stringMatching(/: needs an object .*, got an object of type Map$/),
+      ]);
     }
     await model.dispose();
   });
