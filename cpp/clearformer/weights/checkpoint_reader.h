@@ -33,7 +33,7 @@ class CheckpointReader {
   /// Closes the file; throws malformed_file if bytes are missing.
   void end_file();
 
-  /// All tensors read; float16 and bfloat16 are widened to float32 unless the plan says otherwise. No file may be
+  /// All tensors read; shorter floats (16 and 8 bits) are widened to float32 unless the plan says otherwise. No file may be
   /// open.
   Weights finish();
 

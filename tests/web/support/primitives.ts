@@ -75,7 +75,7 @@ function tensorOf({ data, dims }: Reference): Tensor {
 /** Random cases of modules, or the folder of others that tests/references/modules_random.py wrote. */
 export const drawnModules = randomGroup('modules_random', 'CLEARFORMER_MODULE_CASES');
 
-/** All cases of a folder of fixtures, or those of one op. */
+/** All cases of a folder of fixtures, or those of one op; throws if there are none. */
 export function examplesOf(folder: string, op?: string): Example[] {
   const files = new Map<string, Map<string, Reference>>();
   const read = (file: string) => {
@@ -84,6 +84,7 @@ export function examplesOf(folder: string, op?: string): Example[] {
     return known;
   };
   const cases = casesOf(folder).filter((one) => op === undefined || one.op === op);
+  if (cases.length === 0) throw new Error(`${folder} has no cases of ${op ?? 'any operation'}`);
   return cases.map((one) => new Example(one, one.file === undefined ? new Map() : read(one.file)));
 }
 
