@@ -76,7 +76,7 @@ struct FeedForwardModule {
   Linear up, down;
 
   static Shape with(const TensorView& x, std::size_t features) {
-    return with_features("d2l.PositionWiseFFN: X", x, features);
+    return with_features("d2l.PositionWiseFFN", x, features);
   }
   Tensor forward(const Module::Inputs& inputs, const Context& context) const {
     const TensorView x = inputs.tensor("X");

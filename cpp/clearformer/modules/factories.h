@@ -5,6 +5,7 @@
 #include <memory>
 #include <string_view>
 
+#include "clearformer/layers/feed_forward.h"
 #include "clearformer/layers/multi_head_attention.h"
 #include "clearformer/modules/module.h"
 #include "clearformer/weights/scope.h"
@@ -32,7 +33,7 @@ Library sentence_transformers_library();
 Shape shape_option(const ConfigReader& options, std::string_view key);
 
 /// The shape of `x` with other features, those of its last axis; throws shape_mismatch for a scalar.
-Shape with_features(std::string_view what, const TensorView& x, std::size_t features);
+Shape with_features(std::string_view kind, const TensorView& x, std::size_t features);
 
 /// The rows (R, N) that `x` consists of, whose last axes must be `normalized`, with N elements.
 Shape normalized_rows(std::string_view what, const TensorView& x, const Shape& normalized);
@@ -78,6 +79,9 @@ std::unique_ptr<Module> transformer(const ConfigReader& options, const WeightSco
 
 // What these and nn.MultiheadAttention have in common.
 
+/// A linear layer of in_features, out_features and bias over "input", then an activation. `kind` names it in errors.
+std::unique_ptr<Module> linear_module(std::string_view kind, Activation activation,
+                                      const ConfigReader& options, const WeightScope& scope);
 /// The options of nn.LayerNorm or nn.RMSNorm.
 NormConfig torch_norm(const ConfigReader& options, NormKind kind);
 /// The option `key`, present by default.

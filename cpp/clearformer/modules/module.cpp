@@ -135,9 +135,9 @@ Shape modules::shape_option(const ConfigReader& options, std::string_view key) {
   return shape;
 }
 
-Shape modules::with_features(std::string_view what, const TensorView& x, std::size_t features) {
+Shape modules::with_features(std::string_view kind, const TensorView& x, std::size_t features) {
   Shape shape = x.shape();
-  if (shape.rank() == 0) fail(ErrorCode::shape_mismatch, what, " is a scalar");
+  if (shape.rank() == 0) fail(ErrorCode::shape_mismatch, kind, ": a scalar has no features");
   shape[shape.rank() - 1] = features;
   return shape;
 }

@@ -3,8 +3,6 @@
 
 #include <cctype>
 
-#include "clearformer/layers/feed_forward.h"
-#include "clearformer/layers/linear.h"
 #include "clearformer/modules/factories.h"
 
 namespace clearformer::modules {
@@ -24,36 +22,9 @@ Activation activation_of_class(const ConfigReader& options) {
   return *activation;
 }
 
-struct DenseModule {
-  Activation activation;
-  Linear layer;
-
-  Shape shape(const TensorView& x) const {
-    return with_features("sentence_transformers.Dense: input", x, layer.out_features());
-  }
-  Tensor forward(const Module::Inputs& inputs, const Context& context) const {
-    const TensorView x = inputs.tensor("input");
-    Tensor y(shape(x));
-    layer.forward(x, y);
-    context.trace.keep("pre", y);
-    apply(activation, y.f32(), y.elements());
-    return y;
-  }
-  Module::Gradients backward(const Module::Inputs& inputs, const TensorView& d_output,
-                             const Context& context) const {
-    const TensorView x = inputs.tensor("input");
-    Tensor d = Tensor::copy_of(expect_gradient(d_output, shape(x))), dx(x.shape());
-    apply_derivative(activation, context.trace.kept("pre").f32(), d.f32(), d.elements());
-    layer.backward(x, d, dx, Write::over, context.trace.weights(), context.arena);
-    return gradients_of(std::pair("input", std::move(dx)));
-  }
-};
-
 std::unique_ptr<Module> dense(const ConfigReader& options, const WeightScope& scope) {
-  const Bias bias = options.flag("bias", true) ? Bias::present : Bias::none;
-  return module_of(DenseModule{
-      activation_of_class(options),
-      Linear(scope / "linear", options.size("in_features"), options.size("out_features"), bias)});
+  return linear_module("sentence_transformers.Dense", activation_of_class(options), options,
+                       scope / "linear");
 }
 
 NameMap own_names(std::string_view, const ConfigReader&) { return NameMap(); }

@@ -47,32 +47,33 @@ NameMap torch_names(std::string_view, const ConfigReader& options) {
   return NameMap(std::move(rules));
 }
 
-// y = x·Wᵀ + b
+// y = act(x·Wᵀ + b)
 struct LinearModule {
+  std::string_view kind;
+  Activation activation;
   Linear layer;
 
-  Shape shape(const TensorView& x) const {
-    return with_features("nn.Linear: input", x, layer.out_features());
-  }
-  Tensor forward(const Module::Inputs& inputs, const Context&) const {
+  Shape shape(const TensorView& x) const { return with_features(kind, x, layer.out_features()); }
+  Tensor forward(const Module::Inputs& inputs, const Context& context) const {
     const TensorView x = inputs.tensor("input");
     Tensor y(shape(x));
     layer.forward(x, y);
+    context.trace.keep("pre", y);
+    apply(activation, y.f32(), y.elements());
     return y;
   }
   Module::Gradients backward(const Module::Inputs& inputs, const TensorView& d_output,
                              const Context& context) const {
     const TensorView x = inputs.tensor("input");
-    Tensor dx(x.shape());
-    layer.backward(x, expect_gradient(d_output, shape(x)), dx, Write::over, context.trace.weights(),
-                   context.arena);
+    Tensor d = Tensor::copy_of(expect_gradient(d_output, shape(x))), dx(x.shape());
+    apply_derivative(activation, context.trace.kept("pre").f32(), d.f32(), d.elements());
+    layer.backward(x, d, dx, Write::over, context.trace.weights(), context.arena);
     return gradients_of(std::pair("input", std::move(dx)));
   }
 };
 
 std::unique_ptr<Module> linear(const ConfigReader& options, const WeightScope& scope) {
-  return module_of(LinearModule{
-      Linear(scope, options.size("in_features"), options.size("out_features"), bias_of(options))});
+  return linear_module("nn.Linear", Activation::linear, options, scope);
 }
 
 // Rows of a table; that of padding_idx has no gradient.
@@ -235,6 +236,13 @@ NormConfig torch_norm(const ConfigReader& options, NormKind kind) {
   config.weight = options.flag("elementwise_affine", true);
   config.bias = config.weight && options.flag("bias", true);
   return config;
+}
+
+std::unique_ptr<Module> linear_module(std::string_view kind, Activation activation,
+                                      const ConfigReader& options, const WeightScope& scope) {
+  return module_of(LinearModule{
+      kind, activation,
+      Linear(scope, options.size("in_features"), options.size("out_features"), bias_of(options))});
 }
 
 Bias bias_of(const ConfigReader& options, std::string_view key) {

@@ -125,18 +125,19 @@ TEST(ModuleOptions, AScalarHasNoFeatures) {
   const Tensor scalar = Tensor::zeros({});
   const auto linear = make("nn.Linear", R"({"in_features": 4, "out_features": 3})",
                            {{"weight", &weight}, {"bias", &bias}});
-  expect_refused(*linear, {{"input", &scalar}}, {"nn.Linear: input", "is a scalar"});
+  expect_refused(*linear, {{"input", &scalar}}, {"nn.Linear: a scalar has no features"});
   const auto dense = make("sentence_transformers.Dense", R"({"in_features": 4, "out_features": 3})",
                           {{"linear.weight", &weight}, {"linear.bias", &bias}});
   expect_refused(*dense, {{"input", &scalar}},
-                 {"sentence_transformers.Dense: input", "is a scalar"});
+                 {"sentence_transformers.Dense: a scalar has no features"});
   const auto feed_forward =
       make("d2l.PositionWiseFFN", R"({"ffn_num_hiddens": 3, "ffn_num_outputs": 3})",
            {{"dense1.weight", &weight},
             {"dense1.bias", &bias},
             {"dense2.weight", &back},
             {"dense2.bias", &bias}});
-  expect_refused(*feed_forward, {{"X", &scalar}}, {"d2l.PositionWiseFFN: X", "is a scalar"});
+  expect_refused(*feed_forward, {{"X", &scalar}},
+                 {"d2l.PositionWiseFFN: a scalar has no features"});
 }
 
 TEST(ModuleOptions, PaddingIsARowOfTheTable) {
