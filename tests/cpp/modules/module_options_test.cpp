@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "clearformer/modules/module.h"
 #include "support/closeness.h"
 #include "support/expect_error.h"
