@@ -41,7 +41,7 @@ class ConfigReader {
   /// An integer from 1 to 2^31 - 1.
   std::size_t size(std::string_view key) const;
   std::size_t size(std::string_view key, std::size_t fallback) const;
-  /// a · b, sizes of at most 2^32: layers multiply them. Refused under `key` beyond what size() allows.
+  /// a · b, sizes below 2^32: layers multiply them. Refused under `key` beyond what size() allows.
   std::size_t product(std::string_view key, std::uint64_t a, std::uint64_t b) const;
   /// A non-negative integer.
   std::size_t count(std::string_view key, std::size_t fallback) const;

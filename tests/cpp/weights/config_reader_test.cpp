@@ -80,6 +80,55 @@ TEST(ConfigReader, TokensAreOneIdOrAList) {
                  [](const ConfigReader& config) { config.tokens("t"); });
 }
 
+TEST(ConfigReader, NumbersMayHaveBoundsWhichBelongToThem) {
+  const auto config = reader(R"({"low": 0, "high": 0.5, "below": -0.001, "above": 0.501})");
+  EXPECT_EQ(config.number_in("low", 0.0, 0.5), 0.0);
+  EXPECT_EQ(config.number_in("high", 0.0, 0.5), 0.5);
+  for (const char* key : {"below", "above"}) {
+    expect_error(ErrorCode::malformed_config, {key, "a number from 0 to 0.5"},
+                 [&] { config.number_in(key, 0.0, 0.5); });
+  }
+}
+
+TEST(ConfigReader, ProductsAreSizes) {
+  const auto config = reader("{}");
+  EXPECT_EQ(config.product("n", 3, 5), 15u);
+  EXPECT_EQ(config.product("n", 1, 2147483647), 2147483647u);
+  for (const std::uint64_t b : {std::uint64_t{1} << 30, (std::uint64_t{1} << 32) - 1}) {
+    expect_error(ErrorCode::malformed_config, {"\"n\"", concat(2 * b), "more than 2147483647"},
+                 [&] { config.product("n", 2, b); });
+  }
+}
+
+TEST(ConfigReader, ListsOfTexts) {
+  EXPECT_EQ(reader(R"({"t": ["a", "b"]})").texts("t"), (std::vector<std::string>{"a", "b"}));
+  EXPECT_TRUE(reader("{}").texts("t").empty());
+  EXPECT_TRUE(reader(R"({"t": null})").texts("t").empty());
+  const auto look = [](const ConfigReader& config) { config.texts("t"); };
+  expect_refused(R"({"t": "a"})", {"\"t\"", "list of strings"}, look);
+  expect_refused(R"({"t": ["a", 1]})", {"\"t\"", "strings only"}, look);
+}
+
+TEST(ConfigReader, RowsCountFromEitherEnd) {
+  const auto row = [](const char* value) {
+    return reader(concat("{\"row\": ", value, "}")).row("row", 3);
+  };
+  EXPECT_EQ(row("0"), 0);
+  EXPECT_EQ(row("2"), 2);
+  EXPECT_EQ(row("-1"), 2);
+  EXPECT_EQ(row("-3"), 0);
+  for (const char* none : {"3", "-4", "4294967296", "-4294967296", "1.5", "\"1\"", "null"}) {
+    EXPECT_EQ(row(none), std::nullopt) << none;
+  }
+  EXPECT_EQ(reader("{}").row("row", 3), std::nullopt);
+}
+
+TEST(ConfigReader, OneMemberCanBeLeftOut) {
+  const auto config = reader(R"({"a": 1, "b": 2, "c": 3})").without("b");
+  EXPECT_FALSE(config.knows("b"));
+  EXPECT_EQ(config.size("a") + config.size("c"), 4u);
+}
+
 TEST(ConfigReader, InnerObjectsNameTheirPlace) {
   const auto config = reader(R"({"rope": {"factor": "x"}, "none": null, "list": []})");
   EXPECT_FALSE(config.object("none"));
