@@ -9,8 +9,8 @@ import { glueFiles, glueText } from './glue.js';
 const jinjaFile = /\/@huggingface\/jinja\/dist\/index\.js$/;
 /**
  * The parts that are not called, in their order: each from its first line up to another, and what stands in its place. Filters
- * are python_template.ts', and so are some methods of texts, and attributes, except for slices; white space around tags is
- * template_spaces.ts'.
+ * and methods are python_filters.ts', attributes, except for slices, and literals with items python_template.ts'; white space
+ * around tags is template_spaces.ts'.
  */
 const unused: readonly (readonly [from: string, to: string, instead?: string])[] = [
   ['  if (options.lstrip_blocks) {\n', '}\nfunction tokenize(', '  return template;\n'],
