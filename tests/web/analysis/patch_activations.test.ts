@@ -201,7 +201,7 @@ it('names inputs that are not given, as all analyses of several passes', async (
     'pathPatching: source': (none) => pathPatching(model, { base: given, source: none, metric }),
     'acdc: source': (none) => acdc(model, { base: given, source: none, threshold: 1, metric }),
     'causalTracing: inputs': (none) => causalTracing(model, { inputs: none, subject: [0], noise: 1, metric }),
-    'get_act_patch: corrupted': (none) => get_act_patch_resid_pre(model, none, cache, metric),
+    'get_act_patch_resid_pre: corrupted': (none) => get_act_patch_resid_pre(model, none, cache, metric),
   } as Record<string, (none: never) => unknown>)) {
     const failure = await failureOf(() => call(undefined as never));
     expect([failure.code, failure.message]).toEqual([
