@@ -12,7 +12,7 @@ import { copied } from '../support/copied.js';
 import { ClearformerError } from '../support/error.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { toTensor } from '../tensor/tensor_output.js';
-import { brokenSentenceRules, expectSentence } from './sentence_rules.js';
+import { brokenSentenceRules } from './sentence_rules.js';
 
 /** A layer: its options and, until the core has them, its weights as a safetensors file. */
 export interface DenseLayer {
@@ -21,12 +21,11 @@ export interface DenseLayer {
   module: Promise<Handle> | undefined;
 }
 
-/** Reads the folder of a layer, whose path ends with a slash. Rejects as files do, and with `unsupported` for a pickle or other inputs. */
+/** Reads the folder of a layer, whose path ends with a slash. Rejects as files do, and with `unsupported` for a pickle. */
 export async function readDense(folder: Folder, path: string, options: ReadOptions): Promise<DenseLayer> {
   const name = `${path}config.json`;
   const values = JSON.parse((await readRequired(folder, name, options)).text);
   expectNone(brokenSentenceRules('Dense/config.json', values, name));
-  expectSentence(values, name);
   const { in_features, out_features, bias = true, activation_function } = values;
   const told = { in_features, out_features, bias, ...(activation_function && { activation_function }) };
   return { options: told, weights: await readWeights(folder, path, options), module: undefined };

@@ -145,8 +145,7 @@ export class FeatureExtractionPipeline extends Pipeline<
     const encoded = await this.#encode(list, own);
     const { engine } = this.model.open();
     if (pooling === undefined && this.#defaults.truncate_dim !== undefined) {
-      const why = 'backward: the truncate_dim of config_sentence_transformers.json is not supported: pass pooling';
-      throw new ClearformerError('unsupported', `${this.task}: ${why}`, { option: 'truncate_dim' });
+      throw new ClearformerError('unsupported', `${this.task}: backward: truncate_dim is not supported: pass pooling`);
     }
     const dense = await this.#dense(own, async (layers) => (await import('./dense.js')).modulesOf(engine, layers), []);
     const { embeddingFunction } = await loadPart(() => import('../models/embedding_metric.js'));

@@ -1,7 +1,7 @@
 // The rules of the JSON files of sentence-transformers, one table per file.
 
 import { brokenRules, isText, isWhole, type Own, type Tables } from '../checkpoint/file_rules.js';
-import { ClearformerError, textOf } from '../support/error.js';
+import type { ClearformerError } from '../support/error.js';
 import { isObject } from '../support/kinds.js';
 
 const module = {
@@ -17,9 +17,18 @@ const size: Own = {
   fits: (value) => isWhole(value, 1, 2 ** 31 - 1),
 };
 
+// Other values of these keys would change the result.
+const vector = ['sentence_embedding'];
+const names = { module_input_name: vector, module_output_name: vector };
+const not = (must: string, fits: (value: unknown) => boolean): Own => ({ must, fits });
+
 const tables: Tables = {
   'modules.json': { '*': module },
-  'sentence_bert_config.json': { max_seq_length: size, do_lower_case: 'flag' },
+  'sentence_bert_config.json': {
+    max_seq_length: size,
+    do_lower_case: 'flag',
+    modality_config: not('without message (a chat template)', (value) => isObject(value) && !value.message),
+  },
   'Pooling/config.json': {
     word_embedding_dimension: size,
     embedding_dimension: size,
@@ -31,7 +40,15 @@ const tables: Tables = {
     pooling_mode_weightedmean_tokens: 'flag',
     pooling_mode_lasttoken: 'flag',
   },
-  'Dense/config.json': { in_features: size, out_features: size, bias: 'flag', activation_function: 'text' },
+  'Dense/config.json': {
+    ...names,
+    in_features: size,
+    out_features: size,
+    bias: 'flag',
+    activation_function: 'text',
+    use_residual: not('false', (value) => value === false),
+  },
+  'Normalize/config.json': names,
   'config_sentence_transformers.json': {
     prompts: { must: 'an object', fits: isObject, each: 'text' },
     default_prompt_name: 'text',
@@ -47,38 +64,3 @@ export const brokenSentenceRules = (
   values: Readonly<Record<string, unknown>>,
   name = file,
 ): ClearformerError[] => brokenRules(file, values, name, tables);
-
-const refusal = (file: string, why: string, option: string): ClearformerError =>
-  new ClearformerError('unsupported', `${file}: ${why} not supported`, { file, option });
-
-/** Throws `unsupported` unless a Dense or Normalize maps the pooled vector, without a residual connection. */
-export function expectSentence(values: Readonly<Record<string, unknown>>, file: string): void {
-  const usual = {
-    module_input_name: 'sentence_embedding',
-    module_output_name: 'sentence_embedding',
-    use_residual: false,
-  };
-  for (const [key, only] of Object.entries(usual)) {
-    const value = values[key] ?? only;
-    if (value !== only) throw refusal(file, `${key} ${textOf(value)}, unlike ${textOf(only)}, is`, key);
-  }
-}
-
-/** Settings of a Transformer with which texts, or what is read of the model, are others than without. */
-export function refusedInputs(values: Readonly<Record<string, unknown>>, file: string): ClearformerError[] {
-  const { modality_config: read, processing_kwargs: called, transformer_task: task = 'feature-extraction' } = values;
-  const { text, message } = (isObject(read) ? read : {}) as Record<string, Record<string, unknown> | undefined>;
-  const found: ClearformerError[] = [];
-  if (message) found.push(refusal(file, 'modality_config: texts in a chat template (message) are', 'modality_config'));
-  if (task === 'feature-extraction' && text?.method === 'forward' && text.method_output_name !== 'last_hidden_state') {
-    found.push(refusal(file, `modality_config: ${textOf(text.method_output_name)} is`, 'modality_config'));
-  }
-  for (const kind of ['common', 'text'] as const) {
-    const own = isObject(called) ? called[kind] : undefined;
-    for (const [key, value] of Object.entries(isObject(own) ? own : {})) {
-      if (/^(padding|truncation)$/.test(key) && (value === true || value === 'longest_first')) continue;
-      found.push(refusal(file, `processing_kwargs: ${kind}.${key} ${textOf(value)} is`, 'processing_kwargs'));
-    }
-  }
-  return found;
-}

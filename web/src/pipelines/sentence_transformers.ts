@@ -8,7 +8,7 @@ import { ClearformerError, messageOf, textOf } from '../support/error.js';
 import { isObject } from '../support/kinds.js';
 import { strip } from '../text/python_space.js';
 import type { DenseLayer } from './dense.js';
-import { brokenSentenceRules, expectSentence, refusedInputs } from './sentence_rules.js';
+import { brokenSentenceRules } from './sentence_rules.js';
 
 /** The embedding settings of a folder. */
 export interface EmbeddingDefaults {
@@ -62,7 +62,8 @@ export async function readEmbeddingDefaults(folder: Folder, options: ReadOptions
     const own = path === '' ? '' : `${path}/`;
     if (kind === 'Normalize') {
       const name = `${own}config.json`;
-      expectSentence(JSON.parse((await readOptional(folder, name, options))?.text ?? '{}'), name);
+      const held = JSON.parse((await readOptional(folder, name, options))?.text ?? '{}');
+      expectNone(brokenSentenceRules('Normalize/config.json', held, name));
       defaults.normalize = true;
     } else if (kind === 'Dense' && defaults.pooling.length > 0 && !defaults.normalize) {
       const { readDense } = await import('./dense.js');
@@ -112,8 +113,7 @@ export async function readTransformerSettings(
     const file = await readOptional(folder, name, options);
     if (file === undefined) continue;
     const values = JSON.parse(file.text);
-    const broken = brokenSentenceRules('sentence_bert_config.json', values, name);
-    return { values, broken: [...broken, ...refusedInputs(values, name)] };
+    return { values, broken: brokenSentenceRules('sentence_bert_config.json', values, name) };
   }
   return { values: {}, broken: [] };
 }
