@@ -65,6 +65,13 @@ std::shared_ptr<const GenerationConfig> checked(GenerationConfig config) {
 // 1 GiB, of which several copies must fit in WebAssembly's 4 GiB.
 constexpr std::size_t kMostScores = std::size_t{1} << 28;
 
+// Whether all angles of Phi-3 change between these lengths; then keys are computed again, as in transformers.
+bool turns_anew(const ModelConfig& model, std::size_t past, std::size_t length) {
+  if (model.model_type != "phi3") return false;
+  const double trained = model.tower.rotary->scaling.original_max_positions;
+  return static_cast<double>(past) <= trained && static_cast<double>(length) > trained;
+}
+
 // The rows as an int32 tensor, with short ones padded.
 Tensor padded(const std::vector<TokenSpan>& rows, std::int32_t fill) {
   std::size_t length = 0;
@@ -170,7 +177,9 @@ void Generation::begin(Trace* trace) {
          " positions and hold ", past_, " now: another call has used them meanwhile");
   }
   const std::size_t rows = made_ == 0 ? rows_.size() : samplers_.size();
-  const std::size_t fresh = tokens_of(0).size() - past_;
+  const std::size_t length = tokens_of(0).size();
+  if (turns_anew(model_.config(), past_, length)) cache_->crop(past_ = 0);
+  const std::size_t fresh = length - past_;
   input_ = Tensor({rows, fresh}, DType::i32);
   for (std::size_t row = 0; row < rows; ++row) {
     const TokenSpan tokens = tokens_of(row).last(fresh);
@@ -234,8 +243,7 @@ void Generation::abandon() {
 Generation::~Generation() {
   try {
     abandon();
-  } catch (const Error&) {
-    // no memory for the rows of the prompts: the cache keeps those of the sequences
+  } catch (const Error&) {  // no memory for the prompts' rows: the cache keeps the sequences'
   }
 }
 

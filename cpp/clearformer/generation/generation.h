@@ -39,7 +39,8 @@ class Generation {
   /// Trace::watch_steps(prompts()), since later steps compute new positions only. Throws invalid_argument once done, or
   /// if the scores are NaN, or leave no token to draw (without sampling the first of those ruled out is chosen), which
   /// ends the generation, or if another pass of the model, also another generation's, has begun within the step: one
-  /// step at a time per model. An error, or abandoning a step, leaves the cache as it was before the step.
+  /// step at a time per model. An error, or abandoning a step, leaves the cache as it was before the step; empty, if
+  /// the step was to compute a Phi-3's keys again.
   bool advance(Trace* trace = nullptr);
   /// From now on each step pauses once its scores are processed: advance() returns true and held() is true,
   /// step().scores may be changed, and the next call of advance() chooses the tokens.

@@ -133,6 +133,31 @@ TEST_F(GenerationOf, BeamsGoOnInACacheAsWithoutOne) {
   EXPECT_EQ(cache.batch(), 3u);
 }
 
+// Beyond the 8 positions that it was first trained on Phi-3 has other angles for all positions, also for cached keys.
+TEST(GenerationOfPhi3, GivesWhatPassesWithoutACacheGive) {
+  const auto model = from_pretrained(fixture_path("models/phi3/mini"));
+  const Tensor prompt = tokens({9, 20, 31, 42});
+  const std::size_t count = 9;
+  const std::string json = R"({"max_new_tokens": 9, "eos_token_id": null)";
+  EXPECT_EQ(generate(*model, prompt, options(json + "}"))[0],
+            greedy_without_cache(*model, prompt.clone(), count));
+  Generation search(*model, inputs_of(prompt),
+                    options(json + R"(, "num_beams": 3, "length_penalty": 0})"));
+  run(search);
+  const Tensor found = search.sequences();
+  double sum = 0.0;
+  for (std::size_t length = prompt.dim(1); length < found.dim(1); ++length) {
+    const Tensor logits = forward(*model, columns(found, 0, 0, length));
+    const std::size_t words = logits.dim(2);
+    const float* last = logits.f32() + (length - 1) * words;
+    double powers = 0.0;
+    for (std::size_t word = 0; word < words; ++word) powers += std::exp(double{last[word]});
+    sum += last[found.view().as<std::int32_t>()[length]] - std::log(powers);
+  }
+  // Nine sums below 32 and nine logarithms, each rounded to float: by 1e-6 at most
+  EXPECT_NEAR(search.sequences_scores().f32()[0], sum, 2e-5);
+}
+
 // Paused before its tokens are chosen, with rows for several sequences of a prompt.
 TEST_F(GenerationOf, AHeldStepThatIsAbandonedLeavesTheCacheAsItWas) {
   const std::string json =

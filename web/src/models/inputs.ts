@@ -92,15 +92,8 @@ const promptInputs = [
   'decoder_attention_mask',
   'past_key_values',
 ];
-const forwardInputs = [
-  ...promptInputs,
-  'token_type_ids',
-  'position_ids',
-  'decoder_position_ids',
-  'interpolate_pos_encoding',
-];
 const tensorInputs = ['pixel_values', 'input_features', 'inputs_embeds', 'decoder_inputs_embeds', 'residual'] as const;
-const allInputs = [...new Set([...forwardInputs, ...tensorInputs])];
+const allInputs = [...integerInputs, ...tensorInputs, 'past_key_values', 'interpolate_pos_encoding'];
 
 /**
  * The inputs and options passed to `generate`, in either form: `generate(inputs, options)`, or a single object
