@@ -283,6 +283,12 @@ TEST(CheckpointReader, AFileWithoutASizeIsRefused) {
   close(ends[0]);
   close(ends[1]);
 }
+
+TEST(CheckpointReader, AFolderIsNoFile) {
+  CheckpointReader reader;
+  expect_error(ErrorCode::invalid_argument, {fixture_path("functional"), "is a directory"},
+               [&] { reader.read_file(fixture_path("functional"), kFile); });
+}
 #endif
 
 TEST(CheckpointReader, AFileThatWasNotBegunCannotEnd) {
