@@ -9,13 +9,13 @@ import { refusedOption } from '../support/options.js';
 import { integerMatrix } from '../tensor/integer_input.js';
 import { Tensor } from '../tensor/tensor.js';
 import { floats } from '../tensor/tensor_input.js';
-import { languageId, nameOfLanguage } from '../text/whisper_languages.js';
+import { languageId, nameOfLanguage, tasks } from '../text/whisper_languages.js';
 import type { GenerateOptions, SpeechTask } from './generation_options.js';
 import { type PromptInputs, rowsOf } from './inputs.js';
 import type { CausalLMOutput } from './outputs.js';
 import { plainValue } from './plain_values.js';
 import type { PreTrainedModel } from './pre_trained_model.js';
-import { brokenSpeechRules, tasks } from './whisper_rules.js';
+import { brokenSpeechRules } from './whisper_rules.js';
 
 /** What listens. */
 type SpeechModel = PreTrainedModel<CausalLMOutput>;

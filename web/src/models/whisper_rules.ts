@@ -4,9 +4,7 @@ import { brokenRules, isWhole, type Own } from '../checkpoint/file_rules.js';
 import type { ModelShape } from '../runtime/border.js';
 import type { ClearformerError } from '../support/error.js';
 import { isObject } from '../support/kinds.js';
-import { languageId } from '../text/whisper_languages.js';
-
-export const tasks: readonly string[] = ['transcribe', 'translate'];
+import { languageId, tasks } from '../text/whisper_languages.js';
 
 type Values = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,8 @@
-// Whisper's languages by code and name.
+// Whisper's tasks, and its languages by code and name.
 
 import { ClearformerError, textOf } from '../support/error.js';
+
+export const tasks: readonly string[] = ['transcribe', 'translate'];
 
 // Whisper's names of languages that Intl names differently, or not in every engine.
 const ownNames: Readonly<Record<string, string>> = {

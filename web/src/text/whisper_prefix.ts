@@ -4,9 +4,7 @@
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
 import type { TokenizerConfig } from './special_tokens.js';
 import type { PreTrainedTokenizer } from './tokenizer.js';
-import { languageId } from './whisper_languages.js';
-
-const tasks = ['transcribe', 'translate'];
+import { languageId, tasks } from './whisper_languages.js';
 
 /** Places the tokens that the vocabulary has. Throws `malformed_config` for a language or a task that it has not. */
 export function placePrefix(tokenizer: PreTrainedTokenizer, config: TokenizerConfig): void {
