@@ -197,7 +197,8 @@ const cases = once((): ReadonlyMap<string, string> => {
       if (/[\u0130\u0131]/.test(character)) continue; // the Turkish i has no case variants
       const capital = capitalOf(character);
       const folded = smallLetter(capital);
-      if (folded !== capital || capital !== character) groups.set(folded, (groups.get(folded) ?? folded) + character); // ß has no capital of one letter
+      // From the small letter on, also if that has no capital of one letter, as ß.
+      if (folded !== capital || capital !== character) groups.set(folded, (groups.get(folded) ?? folded) + character);
     }
   }
   return new Map([...groups.values()].flatMap((letters) => Array.from(letters, (letter) => [letter, letters])));
