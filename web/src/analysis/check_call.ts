@@ -6,7 +6,7 @@ import { ClearformerError, quoted } from '../support/error.js';
 import { isObject } from '../support/kinds.js';
 import { checkOptions, expectArgument, refusedOption } from '../support/options.js';
 
-/** The error `invalid_argument` of the function `call` for an option. */
+/** The error `invalid_argument` of the function `call` for an option with whose name the message does not begin. */
 export const invalid = (call: string, message: string, option: string): ClearformerError =>
   new ClearformerError('invalid_argument', `${call}: ${message}`, { option });
 
@@ -32,7 +32,7 @@ export function checkCall(call: string, model: unknown, options: unknown, known:
 /** Throws `invalid_argument` for a metric that measures logits, which cannot be differentiated. */
 export function expectTerms(call: string, metric: unknown): void {
   if (typeof metric !== 'function') return;
-  throw invalid(call, 'metric is no term, as of logitDifferenceTerm', 'metric');
+  throw refusedOption(call, 'metric', 'is no term, as of logitDifferenceTerm');
 }
 
 /**

@@ -2,9 +2,9 @@
 
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import { ClearformerError, textOf } from '../support/error.js';
+import { refusedOption } from '../support/options.js';
 import { exportedTensor } from '../tensor/exported_tensor.js';
 import type { Tensor } from '../tensor/tensor.js';
-import { invalid } from './check_call.js';
 import { placesOf } from './positions.js';
 import type { TokenChoice } from './token_directions.js';
 
@@ -62,9 +62,9 @@ export const readsOf = ({ cfg }: PreTrainedModel, metric: Metric | undefined): M
 /** The metric of these logits. Throws `invalid_argument` if it is not a function or does not return a number. */
 export async function measured(call: string, metric: Metric, logits: Tensor<'float32'>): Promise<number> {
   if (typeof metric !== 'function') {
-    throw invalid(call, 'metric must be a function of the logits', 'metric');
+    throw refusedOption(call, 'metric', 'must be a function of the logits');
   }
   const value = await metric(logits);
   if (typeof value === 'number') return value;
-  throw invalid(call, `metric gave ${textOf(value)}, no number`, 'metric');
+  throw refusedOption(call, 'metric', `gave ${textOf(value)}, no number`);
 }

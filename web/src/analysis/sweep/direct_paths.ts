@@ -75,12 +75,9 @@ export async function get_act_patch_direct_path(
 /** `get_act_patch_direct_path` for the function `call`, which its errors name. */
 async function pathsFrom(
   call: string,
-  model: PreTrainedModel,
-  corrupted: ModelInputs,
-  clean_cache: ActivationCache,
-  corrupted_cache: ActivationCache,
-  patching_metric: Metric,
-  options: DirectPathOptions,
+  ...[model, corrupted, clean_cache, corrupted_cache, patching_metric, options]: Parameters<
+    typeof get_act_patch_direct_path
+  >
 ): Promise<Floats> {
   const { src_layer, src_head, component = 'q', ...rest } = options;
   expectKnown(call, 'component', component, ['q', 'k', 'v']);

@@ -8,6 +8,7 @@ import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import { sizes } from '../../primitives/arguments.js';
 import type { HookName } from '../../runtime/hook_names.js';
 import { textOf } from '../../support/error.js';
+import { refusedOption } from '../../support/options.js';
 import { Tensor } from '../../tensor/tensor.js';
 import { checkCall, expectInputs, invalid } from '../check_call.js';
 import { axisOf, defaultHook, type LayerHook, layerHooks } from '../layer_hooks.js';
@@ -53,8 +54,8 @@ function checked(model: PreTrainedModel, options: CausalTracingOptions) {
   const { samples = 10, window = 1, noise, subject } = options;
   sizes(call, { samples, window }, 1);
   if (!(noise > 0 && noise < Number.POSITIVE_INFINITY))
-    throw invalid(call, `noise is ${textOf(noise)}, no number above 0`, 'noise');
-  if (!Array.isArray(subject) || subject.length === 0) throw invalid(call, 'subject needs positions', 'subject');
+    throw refusedOption(call, 'noise', `is ${textOf(noise)}, no number above 0`);
+  if (!Array.isArray(subject) || subject.length === 0) throw refusedOption(call, 'subject', 'needs positions');
   return { ...options, samples, window };
 }
 

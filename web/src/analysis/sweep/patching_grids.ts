@@ -6,11 +6,12 @@ import type { ActivationEdit } from '../../models/edits.js';
 import type { ModelInputs } from '../../models/inputs.js';
 import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import type { HookName } from '../../runtime/hook_names.js';
+import { refusedOption } from '../../support/options.js';
 import type { ActivationCache } from '../../tensor/activation_cache.js';
 import { exportedTensor } from '../../tensor/exported_tensor.js';
 import { stack } from '../../tensor/operations.js';
 import { Tensor } from '../../tensor/tensor.js';
-import { checkCall, expectInputs, invalid } from '../check_call.js';
+import { checkCall, expectInputs } from '../check_call.js';
 import { defaultHook, layerHooks } from '../layer_hooks.js';
 import type { Metric } from '../metric.js';
 import { requireSameDims } from '../same_dims.js';
@@ -52,7 +53,7 @@ function partOf(value: Floats, axes: readonly GridAxis[], indices: readonly numb
 function cleanValue(call: string, cache: ActivationCache, hook: HookName): Floats {
   const value = cache?.[hook];
   if (value !== undefined) return exportedTensor(`${call}: clean_cache`, value) as Floats;
-  throw invalid(call, `clean_cache has no ${hook}: capture it with run_with_cache`, 'clean_cache');
+  throw refusedOption(call, 'clean_cache', `has no ${hook}: capture it with run_with_cache`);
 }
 
 /** The grid get_act_patch_`name`, [layer, …axes], over the activation with this name in each layer. */

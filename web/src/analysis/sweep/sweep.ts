@@ -6,7 +6,7 @@ import type { ActivationEdit } from '../../models/edits.js';
 import type { ModelInputs } from '../../models/inputs.js';
 import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import { ClearformerError } from '../../support/error.js';
-import { checkOptions } from '../../support/options.js';
+import { checkOptions, refusedOption } from '../../support/options.js';
 import { expectModel, invalid } from '../check_call.js';
 import { type Metric, measured, readsOf } from '../metric.js';
 import type { Intervention, Interventions } from './intervention.js';
@@ -139,20 +139,20 @@ async function* results(
 
 function checked(call: string, options: SweepCallOptions): SweepCallOptions {
   const { metric, interventions, resume } = options;
-  if (typeof metric !== 'function') throw invalid(call, 'metric must be a function of the logits', 'metric');
+  if (typeof metric !== 'function') throw refusedOption(call, 'metric', 'must be a function of the logits');
   if (
     !Number.isSafeInteger(interventions?.length) ||
     interventions.length < 0 ||
     typeof interventions.at !== 'function'
   ) {
-    throw invalid(call, 'interventions must be an array of edits, or { length, at(index) }', 'interventions');
+    throw refusedOption(call, 'interventions', 'must be an array of edits, or { length, at(index) }');
   }
   const isKnown = (value: unknown) => value == null || typeof value === 'number';
   if (
     resume !== undefined &&
     !(Array.isArray(resume) && resume.length === interventions.length && resume.every(isKnown))
   ) {
-    throw invalid(call, `resume needs ${interventions.length} values or nulls`, 'resume');
+    throw refusedOption(call, 'resume', `needs ${interventions.length} values or nulls`);
   }
   return options;
 }
@@ -177,7 +177,7 @@ async function opened(call: string, models: SweepModels, given: number | undefin
     throw failed.reason;
   }
   const all = [models].flat() as PreTrainedModel[];
-  if (given !== undefined) throw invalid(call, 'workers needs a function', 'workers');
+  if (given !== undefined) throw refusedOption(call, 'workers', 'needs a function');
   if (all.length === 0) throw invalid(call, 'no models', 'models');
   for (const model of all) expectModel(call, model);
   return { all, release: async () => {} };
