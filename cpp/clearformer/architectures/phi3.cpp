@@ -36,6 +36,8 @@ constexpr KeyTable kKeys{
 ModelConfig read_config(const ConfigReader& config, Task task) {
   ModelConfig model = read_llama_like(config, task, {.names = RotaryKeys::Names::phi3});
   TowerConfig& tower = model.tower;
+  // As Phi3ForCausalLM's prepare_inputs_for_generation, which is the only one to do so.
+  tower.rotary->scaling.renews_keys = depends_on_length(tower.rotary->scaling);
   if (read_sliding_window(config, tower)) {
     tower.stack.spans.assign(tower.stack.layers, Span::local);
   }
