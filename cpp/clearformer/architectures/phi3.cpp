@@ -37,7 +37,8 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   ModelConfig model = read_llama_like(config, task, {.names = RotaryKeys::Names::phi3});
   TowerConfig& tower = model.tower;
   // As Phi3ForCausalLM's prepare_inputs_for_generation, which is the only one to do so.
-  tower.rotary->scaling.renews_keys = depends_on_length(tower.rotary->scaling);
+  const RotaryScaling& scaling = tower.rotary->scaling;
+  if (depends_on_length(scaling)) tower.renews_keys_beyond = scaling.original_max_positions;
   if (read_sliding_window(config, tower)) {
     tower.stack.spans.assign(tower.stack.layers, Span::local);
   }

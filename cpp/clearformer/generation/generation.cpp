@@ -65,14 +65,6 @@ std::shared_ptr<const GenerationConfig> checked(GenerationConfig config) {
 // 1 GiB, of which several copies must fit in WebAssembly's 4 GiB.
 constexpr std::size_t kMostScores = std::size_t{1} << 28;
 
-// Whether other angles turned the keys of `past` positions than will turn those of `length`, and
-// the model computes them again.
-bool renews_keys(const TowerConfig& tower, std::size_t past, std::size_t length) {
-  if (!tower.rotary || !tower.rotary->scaling.renews_keys) return false;
-  const double trained = tower.rotary->scaling.original_max_positions;
-  return static_cast<double>(past) <= trained && static_cast<double>(length) > trained;
-}
-
 // The rows as an int32 tensor, with short ones padded.
 Tensor padded(const std::vector<TokenSpan>& rows, std::int32_t fill) {
   std::size_t length = 0;
@@ -179,7 +171,10 @@ void Generation::begin(Trace* trace) {
   }
   const std::size_t rows = made_ == 0 ? rows_.size() : samplers_.size();
   const std::size_t length = tokens_of(0).size();
-  if (renews_keys(model_.config().tower, past_, length)) cache_->crop(past_ = 0);
+  const double renewed = model_.config().tower.renews_keys_beyond;
+  if (static_cast<double>(past_) <= renewed && static_cast<double>(length) > renewed) {
+    cache_->crop(past_ = 0);
+  }
   const std::size_t fresh = length - past_;
   input_ = Tensor({rows, fresh}, DType::i32);
   for (std::size_t row = 0; row < rows; ++row) {

@@ -38,7 +38,6 @@ struct RotaryScaling {
   std::vector<double> short_factors = {};       // longrope: λ up to N, one per pair
   std::vector<double> long_factors = {};        // longrope: λ beyond N
   std::optional<double> attention_factor = {};  // yarn, longrope; none: their formula
-  bool renews_keys = false;  // generation computes all keys again where a text outgrows N
 };
 
 /// How the elements of a head vector are paired. The elements from r on are not rotated.

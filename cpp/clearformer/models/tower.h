@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -46,6 +47,8 @@ struct TowerConfig {
 
   std::size_t d_model() const { return stack.block.attention.d_model; }
   bool ends_at_max_positions = false;  // even rotary positions and ALiBi
+  /// Generation computes all keys again where a text outgrows this many positions.
+  double renews_keys_beyond = std::numeric_limits<double>::infinity();
   /// Whether it reads the positions, by which its limit is counted then where they are given.
   bool reads_positions() const {
     return rotary || local_rotary || text->positions != TextEmbeddingConfig::Positions::none;
