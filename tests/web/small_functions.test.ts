@@ -9,6 +9,7 @@ import {
   gelu,
   glu,
   log_softmax,
+  nn,
   quick_gelu,
   reglu,
   relu,
@@ -121,6 +122,17 @@ it('gives the same for a Float32Array as for a tensor where scores are hidden', 
     expect(softmax(data)).toEqual((await softmax(tensor)).data);
     expect(log_softmax(data)).toEqual((await log_softmax(tensor)).data);
   }
+});
+
+it('takes a typed array alone for a tensor of one axis', async () => {
+  const layer = await new nn.Linear(2, 1).load_state_dict({ weight: [[1, 2]], bias: Float32Array.of(3) });
+  expect((await layer.forward(Float32Array.of(4, 5))).tolist()).toEqual([17]);
+  const table = await new nn.Embedding(3, 1).load_state_dict({ weight: [[1], [2], [4]] });
+  for (const ids of [Int32Array.of(2, 0), BigInt64Array.of(2n, 0n), Uint8Array.of(2, 0)]) {
+    expect((await table.forward(ids)).tolist()).toEqual([[4], [1]]);
+  }
+  expect(await failureOf(() => relu(Float64Array.of(1) as never))).toMatchObject({ code: 'invalid_argument' });
+  expect(await failureOf(() => table.forward(Float32Array.of(1)))).toMatchObject({ code: 'dtype_mismatch' });
 });
 
 it('erf stays within ±1', async () => {

@@ -1,7 +1,6 @@
 // Token ids and masks as arguments: tensors, nested arrays, typed arrays.
 
 import { ClearformerError } from '../support/error.js';
-import { isA } from '../support/kinds.js';
 import type { Tensor } from './tensor.js';
 import { integers, type TensorOf } from './tensor_input.js';
 
@@ -19,8 +18,7 @@ export type IntegerInput =
  * Throws `shape_mismatch` for ragged rows or other ranks, `dtype_mismatch` for fractions and other element types.
  */
 export function integerMatrix(name: string, input: IntegerInput): TensorOf<'int32'> {
-  const bare = isA(input, 'Int32Array', 'BigInt64Array');
-  const { data, dims } = integers(name, bare ? { data: input, dims: [input.length] } : input);
+  const { data, dims } = integers(name, input);
   if (dims.length === 1) return { data, dims: [1, data.length] };
   if (dims.length === 2) return { data, dims };
   throw new ClearformerError('shape_mismatch', `${name}: needs dims [batch, position], got [${dims.join(', ')}]`);

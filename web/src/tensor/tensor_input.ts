@@ -10,10 +10,11 @@ import type { Tensor, TensorData, TensorType } from './tensor.js';
 /** Arrays up to 8 deep, the innermost ones of numbers, bigints or booleans. */
 export type NestedInput = readonly (number | bigint | boolean | NestedInput)[];
 
-/** What can stand for a tensor: a Tensor, nested arrays, or a typed array with the dims of its elements. */
+/** What can stand for a tensor: a Tensor, nested arrays, or a typed array: of one axis, or with the dims of its elements. */
 export type TensorInput =
   | Tensor
   | NestedInput
+  | TensorData[TensorType]
   | { readonly data: TensorData[TensorType]; readonly dims: readonly number[] };
 
 /** A tensor for the core whose typed array is known. */
@@ -87,11 +88,13 @@ interface Opened<T> {
 }
 
 function opened(what: string, input: unknown): Opened<TensorData[TensorType]> {
+  const known = (one: unknown) => Object.values(arrays).find(({ name }) => name === kindOf(one));
+  if (known(input)) return opened(what, { data: input, dims: [(input as TensorData[TensorType]).length] });
   const { data, dims } = (input ?? {}) as { data?: unknown; dims?: unknown };
   if (data === undefined || !Array.isArray(dims)) {
     throw new ClearformerError('invalid_argument', `${what}: needs a Tensor, nested arrays, or { data, dims }`);
   }
-  const kind = Object.values(arrays).find(({ name }) => name === kindOf(data));
+  const kind = known(data);
   if (kind === undefined) throw wrongType(what, 'a Float32Array, Int32Array, BigInt64Array or Uint8Array', data);
   const { length } = data as TensorData[TensorType];
   checkCount(what, length, dims);
