@@ -56,6 +56,11 @@ describe('Tensor', () => {
       [5, 6, 9, 10, 17, 18, 21, 22],
     ],
     [
+      [[null, 1], [null, null], 2],
+      [1, 3],
+      [2, 6, 10],
+    ],
+    [
       [[0, 1], null, 2],
       [1, 3],
       [2, 6, 10],
@@ -88,5 +93,38 @@ describe('Tensor', () => {
     );
     expect((await failureOf(() => new Tensor('float32', new Float32Array(6), [2, -3]))).code).toBe('invalid_argument');
     expect((await failureOf(() => new Tensor('float32', new Float32Array(6), [2, 2.5]))).code).toBe('invalid_argument');
+  });
+});
+
+describe('data of an array', () => {
+  it('is that of the type', () => {
+    const { NEGATIVE_INFINITY, NaN: none } = Number;
+    expect(new Tensor('float32', [0.1, 2n, NEGATIVE_INFINITY, none], [2, 2]).data).toEqual(
+      Float32Array.of(0.1, 2, NEGATIVE_INFINITY, none),
+    );
+    expect(new Tensor('int64', [1, -(2n ** 63n)], [2]).data).toEqual(BigInt64Array.of(1n, -(2n ** 63n)));
+    expect(new Tensor('int8', [-128, 127n], [2]).data).toEqual(Int8Array.of(-128, 127));
+  });
+
+  it.each([
+    ['float32', ['1'], 'Float32Array'],
+    ['float32', [[1]], 'Float32Array'],
+    ['int64', [0.5], 'BigInt64Array'],
+    ['int64', [Number.NaN], 'BigInt64Array'],
+    ['int32', [1.5], 'Int32Array'],
+    ['int32', [undefined], 'Int32Array'],
+    ['int8', [Number.POSITIVE_INFINITY], 'Int8Array'],
+  ] as const)('is no %s: %o', async (type, values, needed) => {
+    const failure = await failureOf(() => new Tensor(type, values as never, [1]));
+    expect([failure.code, failure.message]).toEqual([
+      'dtype_mismatch',
+      `Tensor: ${type} needs a ${needed} for its data`,
+    ]);
+  });
+
+  it('needs as many numbers as the dims', async () => {
+    expect((await failureOf(() => new Tensor('float32', [1, 2], [3]))).code).toBe('shape_mismatch');
+    const holes = new Array<number>(1);
+    expect((await failureOf(() => new Tensor('float32', holes, [1]))).code).toBe('dtype_mismatch');
   });
 });

@@ -88,7 +88,7 @@ function isSeen(
 function scored(maps: readonly Tensor<'float32'>[], seen: readonly Sight[]): Tensor<'float32'> {
   const heads = maps[0]?.dims[1] ?? 0;
   const means = maps.flatMap((map) => Array.from({ length: heads }, (_, head) => meanAttention(map, head, seen)));
-  return new Tensor('float32', Float32Array.from(means), [maps.length, heads]);
+  return new Tensor('float32', means, [maps.length, heads]);
 }
 
 function meanAttention({ data, dims }: Tensor<'float32'>, head: number, seen: readonly Sight[]): number {

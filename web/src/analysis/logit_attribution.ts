@@ -68,8 +68,8 @@ export async function logitAttribution(
   const dims = typeof pos === 'number' ? [batch] : [batch, places.length];
   return {
     labels,
-    contributions: new Tensor('float32', Float32Array.from(values), [labels.length, ...dims]),
-    logits: new Tensor('float32', Float32Array.from(picked), dims),
+    contributions: new Tensor('float32', values, [labels.length, ...dims]),
+    logits: new Tensor('float32', picked, dims),
   };
 }
 

@@ -73,7 +73,7 @@ export async function patchActivations(
     return patchOf(name, cache[name] as Tensor<'float32'>, axis, by, at % extent);
   });
   const dims = axis === undefined ? [hooks.length] : [hooks.length, extent];
-  return { ...baselines, patched: new Tensor('float32', Float32Array.from(values), dims), hooks };
+  return { ...baselines, patched: new Tensor('float32', values, dims), hooks };
 }
 
 const usualHook = (model: PreTrainedModel, by: string) =>

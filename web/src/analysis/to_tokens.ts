@@ -36,7 +36,7 @@ export async function to_tokens(
     throw new ClearformerError('unsupported', 'to_tokens: texts of several lengths, and no padding token');
   }
   const padded = rows.flatMap((row) => [...row, ...new Array<number>(length - row.length).fill(pad ?? 0)]);
-  return new Tensor('int64', BigInt64Array.from(padded, BigInt), [rows.length, length]);
+  return new Tensor('int64', padded, [rows.length, length]);
 }
 
 /** The text of each token of a text, or of ids. Rejects as `to_tokens`. */

@@ -208,7 +208,7 @@ type ObservedOptions = Omit<BackwardOptions, 'metric'> & {
   return_type?: string | undefined;
 };
 
-const scalar = (value: number) => new Tensor('float32', Float32Array.of(value), []);
+const scalar = (value: number) => new Tensor('float32', [value], []);
 
 /** @internal The output of a call of the model with `labels`: with their loss, which comes first as in transformers. */
 export async function outputWithLoss(

@@ -14,18 +14,29 @@ export const arrays = {
 };
 
 /**
- * Throws `dtype_mismatch` for data of another type, `shape_mismatch` for another number of elements, as once their
- * buffer was transferred.
+ * The data of a tensor; of an array of numbers their typed array. Throws `dtype_mismatch` for data of another type,
+ * `shape_mismatch` for another number of elements, as once their buffer was transferred.
  */
-export function checkData(what: string, type: TensorType, data: TensorData[TensorType], dims: readonly number[]): void {
+export function checkedData<T extends TensorType>(
+  what: string,
+  type: T,
+  given: TensorData[T] | readonly (number | bigint)[],
+  dims: readonly number[],
+): TensorData[T] {
   if (!Object.hasOwn(arrays, type)) {
     const known = Object.keys(arrays).join(', ');
     throw new ClearformerError('dtype_mismatch', `${what}: unknown type ${quoted(type)} (known: ${known})`);
   }
-  if (kindOf(data) !== arrays[type].name) {
-    throw new ClearformerError('dtype_mismatch', `${what}: ${type} needs a ${arrays[type].name} for its data`);
+  const kind = arrays[type] as Float32ArrayConstructor;
+  const isElement = (value: unknown) =>
+    typeof value === 'bigint' || (type === 'float32' ? typeof value === 'number' : Number.isInteger(value));
+  const isArray = Array.isArray(given) && [...given].every(isElement);
+  const data = isArray ? kind.from(given, type === 'int64' ? (BigInt as never) : Number) : given;
+  if (kindOf(data) !== kind.name) {
+    throw new ClearformerError('dtype_mismatch', `${what}: ${type} needs a ${kind.name} for its data`);
   }
   checkCount(what, data.length, dims);
+  return data as TensorData[T];
 }
 
 /** Throws `shape_mismatch` unless `dims` are those of as many elements. */

@@ -92,10 +92,15 @@ export const listed = (given: unknown): string =>
 type Range = readonly [start: number, end: number];
 
 /** The range of an axis that one argument of `slice` selects. */
-export function rangeOf(part: number | readonly [number, number | null] | null, extent: number, axis: number): Range {
+export function rangeOf(
+  part: number | readonly [number | null, number | null] | null,
+  extent: number,
+  axis: number,
+): Range {
   const isRange = Array.isArray(part) && part.length === 2;
   const resolve = (index: number) => (index < 0 ? index + extent : index);
-  const start = part === null ? 0 : resolve(typeof part === 'number' ? part : isRange ? part[0] : Number.NaN);
+  const first = isRange ? part[0] : typeof part === 'number' ? part : Number.NaN;
+  const start = part === null || first === null ? 0 : resolve(first);
   const last = typeof part === 'number' ? start + 1 : part === null || part[1] === null ? extent : resolve(part[1]);
   if (!Number.isInteger(start) || !Number.isInteger(last) || start < 0 || last > extent || start > last) {
     const why =

@@ -4,7 +4,7 @@ import type { TensorData, TensorType } from '../runtime/border.js';
 import { copied } from '../support/copied.js';
 import { ClearformerError, type ErrorCode, quoted, textOf } from '../support/error.js';
 import { expectArgument, expectKnown } from '../support/options.js';
-import { arrays, checkData } from './data.js';
+import { arrays, checkedData } from './data.js';
 import { best, broadcast, elementCount, listed, normOf, offsets, rangeOf, taken, total } from './elements.js';
 
 export type { TensorData, TensorType };
@@ -22,7 +22,8 @@ export type Operand<T extends TensorType> = number | bigint | Tensor<T>;
 
 /**
  * An n-dimensional array. `data` is row-major and has the product of `dims` elements; `dims` of length 0 is a scalar.
- * Throws `shape_mismatch` when `data` and `dims` disagree, `dtype_mismatch` when `data` is not the type's array.
+ * An array of numbers becomes the type's array, as its `from` does it. Throws `shape_mismatch` when `data` and `dims`
+ * disagree, `dtype_mismatch` when `data` is neither the type's array nor such numbers: for integers, whole ones.
  *
  * Methods compute synchronously in JavaScript, with torch's semantics, and return new tensors; rows (`tensor[0]`,
  * iteration) and other shapes (`view`, `squeeze`, `unsqueeze`, `flatten`; `permute` and `transpose` if no axis moves)
@@ -36,10 +37,9 @@ export class Tensor<T extends TensorType = TensorType> {
   readonly data: TensorData[T];
   readonly dims: readonly number[];
 
-  constructor(type: T, data: TensorData[T], dims: readonly number[]) {
-    checkData('Tensor', type, data, dims);
+  constructor(type: T, data: TensorData[T] | readonly (number | bigint)[], dims: readonly number[]) {
     this.type = type;
-    this.data = data;
+    this.data = checkedData('Tensor', type, data, dims);
     this.dims = [...dims];
   }
 
@@ -60,7 +60,7 @@ export class Tensor<T extends TensorType = TensorType> {
 
   /** The elements, unless they went to another thread. */
   get #elements(): TensorData[T] {
-    if (this.data.length === 0) checkData('Tensor', this.type, this.data, this.dims);
+    if (this.data.length === 0) checkedData('Tensor', this.type, this.data, this.dims);
     return this.data;
   }
 
@@ -360,16 +360,15 @@ export class Tensor<T extends TensorType = TensorType> {
       const need = `${textOf(value)} is no ${whole ? "whole number; convert with .to('float32')" : 'number or tensor'}`;
       throw this.#error('dtype_mismatch', call, need);
     }
-    const element = this.type === 'int64' ? BigInt(value) : Number(value);
-    return new Tensor(this.type, (arrays[this.type] as typeof Float32Array).of(element as number) as TensorData[T], []);
+    return new Tensor(this.type, [value], []);
   }
 
   /**
    * Copies a part. One argument per axis, from the first: a number selects that index and drops the axis, `[start,
-   * end]` selects a range (end excluded, null = to the end), null selects everything. Negative numbers count from the
+   * end]` selects a range (end excluded, null = from the beginning, to the end), null selects everything. Negative numbers count from the
    * end. An index outside its axis throws `invalid_argument`.
    */
-  slice(...parts: (number | readonly [number, number | null] | null)[]): Tensor<T> {
+  slice(...parts: (number | readonly [number | null, number | null] | null)[]): Tensor<T> {
     if (parts.length > this.dims.length) {
       throw this.#error('invalid_argument', 'slice', `there are ${parts.length} parts`);
     }

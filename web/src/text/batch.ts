@@ -302,7 +302,7 @@ export function* layOut(
     if (asLists) made[name] = bare ? lists[0] : lists;
     else made[name] = yield* rowsToTensor(lists, name === 'offset_mapping' ? [2] : []);
   }
-  const shapeRow = (list: number[]) => (asLists ? list : int64(BigInt64Array.from(list, BigInt), [list.length]));
+  const shapeRow = (list: number[]) => (asLists ? list : new Tensor('int64', list, [list.length]));
   if (options.return_length) made.length = shapeRow(filled.map(({ length }) => length));
   if (options.return_overflowing_tokens) made.overflow_to_sample_mapping = shapeRow(rows.map(({ sample }) => sample));
   return Object.assign(new BatchInfo(filled, how.spelling), made) as unknown as TokenizerOutput;
@@ -329,9 +329,5 @@ function* rowsToTensor(rows: readonly Value[][], inner: readonly number[]): Step
     else for (const each of value) values[at++] = BigInt(each);
   };
   for (const row of rows) yield* mapped(row, add);
-  return int64(values, dims);
-}
-
-function int64(values: BigInt64Array, dims: number[]): Tensor<'int64'> {
   return new Tensor('int64', values, dims);
 }

@@ -92,7 +92,7 @@ export async function causalTracing(model: PreTrainedModel, options: CausalTraci
     signal,
     progress,
   });
-  const restored = new Tensor('float32', Float32Array.from(values), [hooks.length, length]);
+  const restored = new Tensor('float32', values, [hooks.length, length]);
   return { clean: await measured(call, metric, logits), corrupted, restored, hooks };
 }
 

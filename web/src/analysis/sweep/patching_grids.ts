@@ -83,7 +83,7 @@ function gridOf(name: string, leaf: string, ...axes: GridAxis[]): PatchingGrid {
     };
     const interventions = { length: hooks.length * size, at };
     const { values } = await sweepFor(call, models, { base: corrupted, metric, interventions, ...options });
-    return new Tensor('float32', Float32Array.from(values), [hooks.length, ...extents]);
+    return new Tensor('float32', values, [hooks.length, ...extents]);
   };
 }
 
