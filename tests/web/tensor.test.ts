@@ -122,6 +122,13 @@ describe('data of an array', () => {
     ]);
   });
 
+  it.each([Number.NaN, Number.NEGATIVE_INFINITY])('%d is no integer', async (value) => {
+    for (const type of ['int64', 'int32', 'int8', 'uint8'] as const) {
+      const failure = await failureOf(() => new Tensor('float32', [value], [1]).to(type));
+      expect([failure.code, failure.message]).toEqual(['dtype_mismatch', expect.stringContaining('no whole number')]);
+    }
+  });
+
   it('needs as many numbers as the dims', async () => {
     expect((await failureOf(() => new Tensor('float32', [1, 2], [3]))).code).toBe('shape_mismatch');
     const holes = new Array<number>(1);

@@ -30,7 +30,7 @@ export function checkedData<T extends TensorType>(
   const kind = arrays[type] as Float32ArrayConstructor;
   const isElement = (value: unknown) =>
     typeof value === 'bigint' || (type === 'float32' ? typeof value === 'number' : Number.isInteger(value));
-  const isArray = Array.isArray(given) && [...given].every(isElement);
+  const isArray = Array.isArray(given) && given.findIndex((value) => !isElement(value)) < 0; // visits holes, too
   const data = isArray ? kind.from(given, type === 'int64' ? (BigInt as never) : Number) : given;
   if (kindOf(data) !== kind.name) {
     throw new ClearformerError('dtype_mismatch', `${what}: ${type} needs a ${kind.name} for its data`);

@@ -116,16 +116,19 @@ export class Tensor<T extends TensorType = TensorType> {
     return new Tensor(this.type, copied(this.#elements), this.dims);
   }
 
-  /** The same numbers as another type; fractions are truncated. Returns the tensor itself if it has that type. */
+  /**
+   * The same numbers as another type; fractions are truncated, and NaN and infinities are no integers. Returns the tensor
+   * itself if it has that type.
+   */
   to<R extends TensorType>(type: R): Tensor<R> {
     if ((this.type as TensorType) === type) return this as unknown as Tensor<R>;
     expectKnown('Tensor.to', 'type', type, Object.keys(arrays));
     const values = Array.from(this.#elements as ArrayLike<number | bigint>, (value) => {
-      if (type !== 'int64') return Number(value);
-      if (Number.isFinite(Number(value))) return typeof value === 'bigint' ? value : BigInt(Math.trunc(value));
+      if (type === 'float32' || typeof value === 'bigint') return value;
+      if (Number.isFinite(value)) return Math.trunc(value);
       throw this.#error('dtype_mismatch', 'to', `${value} is no whole number`);
     });
-    return new Tensor(type, (arrays[type] as typeof Float32Array).from(values as number[]) as TensorData[R], this.dims);
+    return new Tensor(type, values, this.dims);
   }
 
   /** The same data with other dims; -1, once, is inferred. */
