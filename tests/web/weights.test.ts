@@ -297,6 +297,14 @@ describe('edits', () => {
     for (const [edit, code] of refused) {
       expect(await failureOf(() => half.edit_parameter(name, edit))).toMatchObject({ code });
     }
+    const [left, right] = [[Number.NaN, 1e40], [1]];
+    for (const [edit, part] of [
+      [{ left, right }, 'left: '],
+      [{ left: right, right: left }, 'right: '],
+    ] as const) {
+      const failure = await failureOf(() => half.edit_parameter(name, { op: 'rank_one', ...edit }));
+      expect([failure.code, failure.message]).toEqual(['dtype_mismatch', expect.stringContaining(part)]);
+    }
     for (const op of ['turn', undefined]) {
       const { message } = await failureOf(() => half.edit_parameter(name, { op } as unknown as ParameterEdit));
       expect(message).toContain(`there is no op "${op}"`); // and not its value

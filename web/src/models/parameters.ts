@@ -77,7 +77,7 @@ export async function editParameter(
     model,
     name,
     op: zero ? 'replace' : textOf(edit.op),
-    value: valueIn('value', given, at),
+    value: valueIn(pair ? 'left' : 'value', given, at),
     ...(pair && { right: valueIn('right', (edit as { right: TensorInput }).right, at) }),
     at: boundsOf(at),
   });
