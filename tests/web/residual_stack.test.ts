@@ -130,6 +130,9 @@ describe.each([
       expect(Math.abs(sum - logit)).toBeLessThan(2e-5 * (1 + Math.abs(logit)));
     });
     const every = await logit_attrs(model, cache, components, [11, 12], { incorrect_tokens: 5 });
+    expect(await logit_attrs(model, cache, { labels: [], components }, [11, 12], { incorrect_tokens: 5 })).toEqual(
+      every,
+    );
     expect(difference(every.slice(null, null, -1), shares)).toBeLessThan(1e-6);
   });
 });
@@ -274,6 +277,11 @@ it('to_tokens and to_str_tokens begin with the bos token, as TransformerLens', a
   const bare = await to_tokens(model, 'Lily went', { prepend_bos: false });
   expect([...bare.data]).toEqual([...one.data].slice(1));
   expect((await to_str_tokens(model, [1, 2])).length).toBe(2);
+  // This tokenizer has no padding token; TransformerLens pads with the eos token then.
+  const padded = await to_tokens(model, ['Lily went', 'Lily']);
+  expect(padded.slice(0).tolist()).toEqual([...one.data]);
+  const filling = new Array<bigint>(one.size - 2).fill(2n);
+  expect(padded.slice(1).tolist()).toEqual([...one.data.slice(0, 2), ...filling]);
   expect(await failureOf(async () => to_tokens(await load('models/gpt2/odd'), 'x'))).toMatchObject({
     code: 'unsupported',
   });

@@ -31,7 +31,7 @@ export {
   type MeanActivationsOptions,
   meanActivations,
 } from './analysis/mean_activations.js';
-export { logitDifference, type Metric, type MetricReads } from './analysis/metric.js';
+export { logitDifference, type Metric, type MetricReads, type TensorMetric } from './analysis/metric.js';
 export { toNpy } from './analysis/npy.js';
 export {
   type ActivationPatching,

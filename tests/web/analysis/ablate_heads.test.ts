@@ -10,6 +10,7 @@ import {
   type Metric,
   type ModelInputs,
   type PreTrainedModel,
+  type Tensor,
 } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { failureOf } from '../support/failures.js';
@@ -119,6 +120,18 @@ describe('a sweep', async () => {
       const failure = await failureOf(() => ablateHeads(model, { input_ids }, options as never));
       expect([failure.code, failure.message]).toEqual([code, expect.stringContaining(message)]);
     }
+  });
+
+  it('takes a metric in a tensor of one element, as those of TransformerLens', async () => {
+    const inTensor = (logits: Tensor<'float32'>) => logits.slice(0, -1, 7);
+    const inNumber = (logits: Tensor<'float32'>) => inTensor(logits).item();
+    const [one, other] = [await ablateHeads(model, { input_ids }, { metric: inTensor }), await ablateHeads(model, { input_ids }, { metric: inNumber })]; // biome-ignore format: short
+    expect([one.baseline, one.changes.data]).toEqual([other.baseline, other.changes.data]);
+    const row = { metric: (logits: Tensor<'float32'>) => logits.slice(0, -1) };
+    expect(await failureOf(() => ablateHeads(model, { input_ids }, row))).toMatchObject({
+      code: 'invalid_argument',
+      message: 'ablateHeads: metric gave an object of type Tensor, no number',
+    });
   });
 
   it('takes metrics that need time', async () => {

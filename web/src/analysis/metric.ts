@@ -4,7 +4,7 @@ import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { refusedOption } from '../support/options.js';
 import { exportedTensor } from '../tensor/exported_tensor.js';
-import type { Tensor } from '../tensor/tensor.js';
+import { isTensor, type Tensor } from '../tensor/tensor.js';
 import { placesOf } from './positions.js';
 import type { TokenChoice } from './token_directions.js';
 
@@ -15,6 +15,12 @@ import type { TokenChoice } from './token_directions.js';
 export interface Metric {
   (logits: Tensor<'float32'>): number | Promise<number>;
   readonly reads?: MetricReads | undefined;
+}
+
+/** A metric that gives its number as a Tensor of one element, such as `logits.slice(0, -1, token)`. */
+export interface TensorMetric {
+  (logits: Tensor<'float32'>): Tensor<'float32'> | Promise<Tensor<'float32'>>;
+  readonly reads?: undefined;
 }
 
 /** The positions that a metric reads, negative from the end, and the same metric of logits of these alone. */
@@ -56,15 +62,22 @@ function differenceAt(right: TokenChoice, wrong: TokenChoice, pos: number) {
 }
 
 /** What a metric reads, of a model that can compute the logits of some positions only. */
-export const readsOf = ({ cfg }: PreTrainedModel, metric: Metric | undefined): MetricReads | undefined =>
-  cfg.task === 'causal-lm' || cfg.task === 'seq2seq-lm' ? metric?.reads : undefined;
+export const readsOf = (
+  { cfg }: PreTrainedModel,
+  metric: Metric | TensorMetric | undefined,
+): MetricReads | undefined => (cfg.task === 'causal-lm' || cfg.task === 'seq2seq-lm' ? metric?.reads : undefined);
 
-/** The metric of these logits. Throws `invalid_argument` if it is not a function or does not return a number. */
-export async function measured(call: string, metric: Metric, logits: Tensor<'float32'>): Promise<number> {
+/** The metric of these logits. Throws `invalid_argument` if it is not a function or does not give one number. */
+export async function measured(
+  call: string,
+  metric: Metric | TensorMetric,
+  logits: Tensor<'float32'>,
+): Promise<number> {
   if (typeof metric !== 'function') {
     throw refusedOption(call, 'metric', 'must be a function of the logits');
   }
-  const value = await metric(logits);
+  const given = await metric(logits);
+  const value = isTensor(given) && given.size === 1 ? given.item() : given;
   if (typeof value === 'number') return value;
   throw refusedOption(call, 'metric', `gave ${textOf(value)}, no number`);
 }

@@ -146,12 +146,13 @@ export async function stack_head_results(
 export async function logit_attrs(
   model: PreTrainedModel,
   cache: ActivationCache,
-  residual_stack: Tensor<'float32'>,
+  residual_stack: Tensor<'float32'> | ResidualStack,
   tokens: TokenChoice,
   options: { incorrect_tokens?: TokenChoice | undefined; pos?: Positions | undefined } = {},
 ): Promise<Tensor<'float32'>> {
   checkCall('logit_attrs', model, options, ['incorrect_tokens', 'pos']);
-  const stack = exportedTensor('logit_attrs', residual_stack) as Float;
+  const given = (residual_stack as Partial<ResidualStack> | null)?.components ?? residual_stack;
+  const stack = exportedTensor('logit_attrs', given) as Float;
   const choice = { right: tokens, wrong: options.incorrect_tokens };
   const scaled = normalized('logit_attrs', model, cache, stack, { pos: options.pos });
   // The second axis of three may be the positions of one sequence: one token is for all of it.

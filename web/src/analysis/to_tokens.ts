@@ -20,8 +20,9 @@ export interface ToTokensOptions {
 }
 
 /**
- * The ids [batch, pos] of a text or several, padded on the right, with the special tokens of the model's tokenizer.
- * Rejects with `unsupported` if the model's folder has no tokenizer, or no padding token for texts of several lengths.
+ * The ids [batch, pos] of a text or several, padded on the right, with the special tokens of the model's tokenizer; without
+ * a padding token, as GPT-2's, with its eos token, as in TransformerLens. Rejects with `unsupported` if the model's folder
+ * has no tokenizer, or neither token for texts of several lengths.
  */
 export async function to_tokens(
   model: PreTrainedModel,
@@ -31,7 +32,7 @@ export async function to_tokens(
   const tokenizer = await tokenizerOf('to_tokens', model, options);
   const rows = [input].flat().map((text) => idsOf(model, tokenizer, text, options.prepend_bos));
   const length = rows.reduce((most, row) => Math.max(most, row.length), 0);
-  const pad = tokenizer.pad_token_id ?? (model.cfg.pad_token_id as number | null);
+  const pad = tokenizer.pad_token_id ?? (model.cfg.pad_token_id as number | null) ?? tokenizer.eos_token_id;
   if (pad === null && rows.some((row) => row.length < length)) {
     throw new ClearformerError('unsupported', 'to_tokens: texts of several lengths, and no padding token');
   }

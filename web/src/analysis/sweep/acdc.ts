@@ -10,7 +10,7 @@ import { ClearformerError } from '../../support/error.js';
 import { refusedOption } from '../../support/options.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import { checkCall } from '../check_call.js';
-import { type Metric, measured, readsOf } from '../metric.js';
+import { type Metric, measured, readsOf, type TensorMetric } from '../metric.js';
 import { type CircuitEdge, type Receiver, receiversOf } from './circuit_graph.js';
 import { CircuitRun } from './circuit_run.js';
 import type { SweepProgress } from './sweep.js';
@@ -26,7 +26,7 @@ export interface AcdcOptions {
    * What the circuit must keep small. Default: the Kullback-Leibler divergence of the circuit's prediction at the last
    * position from the model's, averaged over the batch.
    */
-  metric?: Metric | undefined;
+  metric?: Metric | TensorMetric | undefined;
   signal?: AbortSignal | undefined;
   /** Called after every edge. */
   progress?: ((progress: SweepProgress) => void) | undefined;

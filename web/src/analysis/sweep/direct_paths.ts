@@ -17,7 +17,7 @@ import { toTensor } from '../../tensor/tensor_output.js';
 import { checkCall, invalid } from '../check_call.js';
 import { attentionScale, inLayer } from '../layer_hooks.js';
 import { LensWeights } from '../lens_weights.js';
-import type { Metric } from '../metric.js';
+import type { Metric, TensorMetric } from '../metric.js';
 import { refusal, requireSum } from '../residual_parts.js';
 import { requireSameDims } from '../same_dims.js';
 import type { PatchingGridOptions } from './patching_grids.js';
@@ -64,7 +64,7 @@ export async function get_act_patch_direct_path(
   corrupted: ModelInputs,
   clean_cache: ActivationCache,
   corrupted_cache: ActivationCache,
-  patching_metric: Metric,
+  patching_metric: Metric | TensorMetric,
   options: DirectPathOptions,
 ): Promise<Floats> {
   const call = 'get_act_patch_direct_path';
@@ -135,7 +135,7 @@ export async function get_act_patch_direct_path_all_sources(
   corrupted: ModelInputs,
   clean_cache: ActivationCache,
   corrupted_cache: ActivationCache,
-  patching_metric: Metric,
+  patching_metric: Metric | TensorMetric,
   options: Omit<DirectPathOptions, 'src_layer' | 'src_head'> = {},
 ): Promise<Floats> {
   const call = 'get_act_patch_direct_path_all_sources';

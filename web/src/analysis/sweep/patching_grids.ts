@@ -13,7 +13,7 @@ import { stack } from '../../tensor/operations.js';
 import { Tensor } from '../../tensor/tensor.js';
 import { checkCall, expectInputs } from '../check_call.js';
 import { defaultHook, layerHooks } from '../layer_hooks.js';
-import type { Metric } from '../metric.js';
+import type { Metric, TensorMetric } from '../metric.js';
 import { requireSameDims } from '../same_dims.js';
 import { type SweepCallOptions, sweepFor } from './sweep.js';
 
@@ -31,7 +31,7 @@ export type PatchingGrid = (
   models: PreTrainedModel | readonly PreTrainedModel[],
   corrupted: ModelInputs,
   clean_cache: ActivationCache,
-  patching_metric: Metric,
+  patching_metric: Metric | TensorMetric,
   options?: PatchingGridOptions,
 ) => Promise<Floats>;
 

@@ -8,7 +8,7 @@ import type { PreTrainedModel } from '../../models/pre_trained_model.js';
 import { ClearformerError } from '../../support/error.js';
 import { checkOptions, refusedOption } from '../../support/options.js';
 import { expectModel, invalid } from '../check_call.js';
-import { type Metric, measured, readsOf } from '../metric.js';
+import { type Metric, measured, readsOf, type TensorMetric } from '../metric.js';
 import type { Intervention, Interventions } from './intervention.js';
 import { scheduled } from './schedule.js';
 
@@ -21,7 +21,7 @@ export interface SweepProgress {
 /** Options common to analyses that run a model once per head, position or layer. */
 export interface SweepOptions {
   /** The metric to evaluate. */
-  metric: Metric;
+  metric: Metric | TensorMetric;
   /** An abort signal: the call rejects with its reason, once the current layer is computed. */
   signal?: AbortSignal | undefined;
   /** Called after every run. */
@@ -126,7 +126,7 @@ async function* results(
   try {
     const reads = options.logits_to_keep === undefined ? readsOf(all[0] as PreTrainedModel, metric) : undefined;
     const logits_to_keep = reads?.positions ?? options.logits_to_keep;
-    const measure: Metric = reads?.of ?? metric;
+    const measure = reads?.of ?? metric;
     const wanted = (index: number) => resume?.[index] == null;
     run = await scheduled(all, { base, edits, logits_to_keep, signal, interventions, wanted });
     onBase(await measured(call, measure, run.base.logits));
