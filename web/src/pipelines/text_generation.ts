@@ -3,6 +3,7 @@
 import type { ReadOptions } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import { GenerativeModel } from '../models/generative_model.js';
+import { KeyValueCache } from '../models/key_value_cache.js';
 import { plainValue } from '../models/plain_values.js';
 import { ClearformerError } from '../support/error.js';
 import { refusedOption } from '../support/options.js';
@@ -31,6 +32,13 @@ export interface TextGenerationOptions extends GenerationCallOptions, ChatOption
   return_full_text?: boolean | undefined;
   /** For texts: undefined means the tokenizer's default. Conversations contain their own special tokens. */
   add_special_tokens?: boolean | undefined;
+  /** transformers.js' name of `chat_template_kwargs`, which takes its place if both are given. */
+  tokenizer_encode_kwargs?: Readonly<Record<string, unknown>> | undefined;
+  /**
+   * Of one prompt: keys and values of the tokens it begins with, as of the conversation so far; the call adds the others'.
+   * Positions of earlier calls of pipelines that the prompt does not begin with are dropped.
+   */
+  past_key_values?: KeyValueCache | null | undefined;
 }
 
 /** A continued text or conversation; without the prompt on request. */
@@ -106,6 +114,10 @@ export class TextGenerationPipeline extends Pipeline<
     const prompts = single ? [given as Prompt] : (given as readonly Prompt[]);
     this.#check(prompts, options);
     const { generate } = splitOptions(this.task, options, ownOptions, prompts.length);
+    if (options.past_key_values && prompts.length > 1) {
+      const why = `are of one prompt, not of ${prompts.length}`;
+      throw refusedOption(this.task, 'past_key_values', why, 'unsupported');
+    }
     const results = await inTextBatches(prompts, this.tokenizer, options, async (part) => {
       const inputs = this.#begun(await this.#inputs(part, options), options);
       return this.#continued(part, inputs, options, generate);
@@ -120,7 +132,8 @@ export class TextGenerationPipeline extends Pipeline<
         'needs a text, an array of texts, a conversation (an array of messages with a role) or an array of those';
       throw new ClearformerError('invalid_argument', `${this.task}: ${needs}`);
     }
-    const option = isText(prompts[0]) ? chatOptions.find((name) => options?.[name]) : undefined;
+    const ofChats = [...chatOptions, 'tokenizer_encode_kwargs'] as const;
+    const option = isText(prompts[0]) ? ofChats.find((name) => options?.[name]) : undefined;
     if (option === undefined) return;
     throw refusedOption(this.task, option, 'is for conversations, not for texts');
   }
@@ -131,7 +144,9 @@ export class TextGenerationPipeline extends Pipeline<
       return this.tokenizer.paced(prompts, { ...call, add_special_tokens: options.add_special_tokens });
     }
     const chat_template = options.chat_template ?? this.template;
-    return chatInputs(this.tokenizer, prompts as readonly Chat[], { ...options, chat_template }, call);
+    const chat_template_kwargs = options.chat_template_kwargs ?? options.tokenizer_encode_kwargs;
+    const own = { ...options, chat_template, chat_template_kwargs };
+    return chatInputs(this.tokenizer, prompts as readonly Chat[], own, call);
   }
 
   /** Prompts padded on the left; of those without tokens the first one is that of `generate` without a prompt. */
@@ -163,7 +178,11 @@ export class TextGenerationPipeline extends Pipeline<
   ): Promise<Generated[]> {
     const length = input_ids.dims[1] ?? 0;
     const settings = generationSettings(this, generate, {}, length);
-    const sequences = await this.model.generate({ input_ids, attention_mask }, settings);
+    const { past_key_values } = options;
+    const cache = past_key_values instanceof KeyValueCache ? past_key_values : undefined;
+    if (cache) await keepBeginning(cache, [...input_ids.data]);
+    const sequences = await this.model.generate({ input_ids, attention_mask, past_key_values }, settings);
+    if (cache && sequences.dims[0] === 1) tokensIn.set(cache, [...sequences.data]);
     const copies = (sequences.dims[0] ?? 0) / prompts.length;
     const skip = { skip_special_tokens: true };
     return prompts.map((prompt, p) => {
@@ -181,7 +200,27 @@ export class TextGenerationPipeline extends Pipeline<
   }
 }
 
-const ownOptions = ['return_full_text', 'add_special_tokens', ...chatOptions];
+/** The tokens that pipelines left in a cache. */
+const tokensIn = new WeakMap<KeyValueCache, readonly bigint[]>();
+
+/**
+ * Drops what a cache has beyond what a prompt begins with: a conversation may have been changed, and an answer's text does
+ * not always have the tokens that were generated. What others than pipelines left there is taken for the beginning.
+ */
+async function keepBeginning(cache: KeyValueCache, ids: readonly bigint[]): Promise<void> {
+  const known = tokensIn.get(cache);
+  if (known) {
+    const other = ids.findIndex((id, at) => id !== known[at]);
+    const same = other < 0 ? ids.length : other;
+    await cache.crop(Math.min(same, ids.length - 1, await cache.get_seq_length()));
+  }
+  tokensIn.set(cache, ids);
+}
+
+const ownOptions = [
+  ...['return_full_text', 'add_special_tokens', 'tokenizer_encode_kwargs', 'past_key_values'],
+  ...chatOptions,
+];
 
 function withPrompt(
   prompt: Prompt,
