@@ -120,14 +120,14 @@ export function separated<O extends object>(call: string, given: PromptInputs & 
 
 /** The inputs of a generation for the core. Throws `unsupported` for an unknown input. */
 export function promptIn(call: string, inputs: PromptInputs, engine: Engine): RunInputs {
-  checkOptions(call, inputs, promptInputs);
+  checkOptions(call, inputs, promptInputs, 'input');
   return converted(call, inputs, engine);
 }
 
 /** The inputs of a forward pass for the core. */
 export function forwardIn(call: string, inputs: ModelInputs, engine: Engine): RunInputs {
   // The model's own call has taken its labels out.
-  checkOptions(call, inputs, call === 'model' ? [...allInputs, 'labels'] : allInputs);
+  checkOptions(call, inputs, call === 'model' ? [...allInputs, 'labels'] : allInputs, 'input');
   return converted(call, inputs, engine);
 }
 

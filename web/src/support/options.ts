@@ -55,11 +55,11 @@ export const withInherited = (given: object | null | undefined): Record<string, 
  * Throws `unsupported` for the first key of `given` that is not in `known`, `invalid_argument` for a value that is not
  * of its option's kind. A key whose value is undefined is not given.
  */
-export function checkOptions(call: string, given: unknown, known: readonly string[]): void {
+export function checkOptions(call: string, given: unknown, known: readonly string[], what = 'option'): void {
   if (given === undefined) return;
   checkKinds(call, given);
   for (const [option, value] of Object.entries(given)) {
-    if (value !== undefined) expectKnown(call, 'option', option, known, option);
+    if (value !== undefined) expectKnown(call, what, option, known, option);
   }
 }
 
