@@ -102,6 +102,12 @@ describe('a forward pass', () => {
     for (const form of forms) expect((await model({ input_ids: form })).logits.data).toEqual(logits.data);
   });
 
+  it('takes no options among its inputs', async () => {
+    const message = expect.stringMatching(/^model: unknown input 'output_attentions' \(known: input_ids, /);
+    const among = { input_ids, output_attentions: true };
+    await expect(model(among)).rejects.toMatchObject({ code: 'unsupported', message });
+  });
+
   it('has rows of attention that sum to 1 and never look ahead', async () => {
     const { attentions = [] } = await model({ input_ids }, { output_attentions: true });
     for (const map of attentions) {

@@ -393,10 +393,6 @@ describe('generation', () => {
     expect((await failureOf(() => first({ max_tokens: 3 }))).code).toBe('unsupported');
     expect((await failureOf(() => first({ streamer: {} }))).message).toContain('streamer');
     expect((await failureOf(() => first({}, { input_ids: [[1]], labels: [[1]] }))).message).toContain('labels');
-    const among = { input_ids: [[1]], output_attentions: true };
-    expect((await failureOf(() => model(among))).message).toMatch(
-      /^model: unknown input 'output_attentions' \(known: input_/,
-    );
     expect((await failureOf(() => first({}, { input_ids: [[1, 0]], attention_mask: [[1, 0]] }))).message).toContain(
       'left',
     );
