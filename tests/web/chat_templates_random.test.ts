@@ -167,6 +167,23 @@ describe('templates are Python’s', () => {
       '{{ "a" < "b" }}{{ [1, 2, 3] | select(">=", 2) | list }}{{ dict({"a": 1}, b=2) }}{{ dict(a=1, **{"b": 2}) }}{{ missing | d("x") }}{{ "ab" | reverse }}',
       "True[2, 3]{'a': 1, 'b': 2}{'a': 1, 'b': 2}xba",
     ],
+    [
+      '{{ "%s of %s%%" | format("a", 1) }}{{ ["<%s>"] | map("format", none) | list }}{{ "%s" % [1] }}{{ "%s-%s" % (2.0, missing) }}',
+      "a of 1%['<None>'][1]2.0-",
+    ],
+    [
+      '{{ "😀b😀".rfind("😀") }}{{ "a".rfind("x") }}{{ ["a", "b"][true] }}{{ "ab"[false] }}{{ {true: 1}[true] }}',
+      '2-1ba1',
+    ],
+    [
+      '{{ range(5) }}{{ [range(1, 9, 2)] }}{{ range(2) | list }}{{ range(3) == range(0, 3) }}{{ missing is sequence }}',
+      'range(0, 5)[range(1, 9, 2)][0, 1]TrueTrue',
+    ],
+    // Raw blocks are texts, whose ends remove white space as those of other blocks.
+    ['{% raw %}{{ x }}\n"{% if %}\u2028{% endraw %}', '{{ x }}\n"{% if %}\u2028'],
+    ['a {%- raw -%} \n{{x}} {%- endraw -%} \n b{% raw %}{{% endraw %}{% if true %}{% endif %}', 'a{{x}}b{'],
+    ['  {% raw %}\n x\n  {% endraw %}\ny{%+ raw %}{# z #}\n {%+ endraw +%}\n.', '\n x\ny{# z #}\n \n.'],
+    ['{# {% raw %} #}{{ "{% raw %}" }}{% raw %}a{% raw %}b{% endraw %}', '{% raw %}a{% raw %}b'],
     // White space around tags, and what looks like it.
     ['x -}\ny %}\nz #}\n  {-w', 'x -}\ny %}\nz #}\n  {-w'],
     ['{{ "a%}\nb" }}{{ \'a\n  {%- "b\' }}', 'a%}\nba\n  {%- "b'],
@@ -246,6 +263,15 @@ describe('templates are Python’s', () => {
     ['{{ [1] | join(",", by="role") }}', 'join: 2 arguments are too few or too many'],
     ['{{ "a" | replace("a") }}', 'replace: 1 arguments are too few or too many'],
     ['{{ 1 | sums }}', 'Unknown filter: sums'],
+    ['{{ "%s" | format }}', 'format: %s is not %s, or has no value'],
+    ['{{ "%d" % 5 }}', 'format: %d is not %s, or has no value'],
+    ['{{ "%s" | format(1, 2) }}', 'format: 2 values, 1 places'],
+    ['{{ 9007199254740992 }}', '9007199254740992 is beyond 2 ** 53'],
+    ['{{ [2 ** 54] | tojson }}', '18014398509481984 is beyond 2 ** 53'],
+    ['{{ range(3) | tojson }}', 'range(0, 3) cannot be written as JSON'],
+    ['{{ messages[0].content.strip }}', 'function cannot be written'],
+    ['{{ namespace(a=1) }}', 'namespace cannot be written'],
+    ['{% raw %}a', 'Unknown statement type: raw'],
     ['{% if true %}x', 'it ends within a tag or a block'],
     ['{{ missing["a"] }}', 'missing is undefined'],
   ])('%s is refused', (template, why) => {

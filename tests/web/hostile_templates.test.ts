@@ -67,6 +67,8 @@ describe('refused in a second or so', () => {
     ['a template of a megabyte', '{{ 1 }}'.repeat(150_000)],
     ['spaces without end', ' \n'.repeat(120_000)],
     ['statements without end', "{%'".repeat(80_000)],
+    ['raw blocks without end', '{%raw%}'.repeat(37_000)],
+    ['a large text in many places', `${big}{{ "${'%s'.repeat(99)}" % (${'ns.x, '.repeat(98)}ns.x) }}`],
     ['brackets without end', `{{ ${'('.repeat(100_000)}`],
   ])('%s', async (_, template) => {
     const start = performance.now();

@@ -3,8 +3,10 @@
 
 import { type Environment, type Interpreter, parse, tokenize } from '@huggingface/jinja';
 import { ClearformerError } from '../support/error.js';
+import { numberOf } from './python_builtins.js';
 import { dated } from './python_dates.js';
-import { PythonInterpreter, type Value } from './python_template.js';
+import { PythonInterpreter } from './python_template.js';
+import { asKind, made, type Value } from './python_values.js';
 import { markPrints } from './template_nodes.js';
 import { withoutSpaces } from './template_spaces.js';
 
@@ -60,7 +62,6 @@ class BoundedInterpreter extends PythonInterpreter {
     this.#perMacro = sourceLength / sourceInStep;
     const globals = {
       ...{ true: true, True: true, false: false, False: false, none: null, None: null },
-      range: (...given: number[]) => range(given),
       raise_exception: (message: string) => {
         throw new Error(message);
       },
@@ -70,6 +71,7 @@ class BoundedInterpreter extends PythonInterpreter {
       },
     };
     for (const [name, value] of Object.entries(globals)) this.global.set(name, value);
+    Object.assign(this.global.set('range', range), { value: range }); // gets and returns values of the template
   }
 
   declare(variables: Readonly<Record<string, unknown>>): void {
@@ -121,11 +123,12 @@ class BoundedInterpreter extends PythonInterpreter {
 }
 
 /** Python's range(start, stop, step). */
-function range(given: readonly number[]): number[] {
-  const [start, stop, step] =
-    given.length === 1 ? [0, given[0] ?? 0, 1] : [given[0] ?? 0, given[1] ?? 0, given[2] ?? 1];
+function range(given: readonly Value[]): Value {
+  const [first = 0, second, step = 1] = given.map((each) => numberOf(each, 0));
+  const [start, stop] = second === undefined ? [0, first] : [first, second];
   const length = Math.max(0, Math.ceil((stop - start) / step));
   if (!Number.isFinite(length)) throw new Error('range() step must not be zero');
   if (length > longestRange) throw tooMuch(`counts to ${length}`);
-  return Array.from({ length }, (_, i) => start + i * step);
+  const numbers = made(Array.from({ length }, (_, i) => start + i * step));
+  return asKind(numbers, `range(${start}, ${stop}${step === 1 ? '' : `, ${step}`})`);
 }

@@ -63,6 +63,21 @@ export function replaced(text: string, old: string, by: string, count: number): 
   return text.replaceAll(old === '' ? /(?:)/gu : old, (found) => (left-- > 0 ? by : found));
 }
 
+/** Python's `%` for texts, with `%s` and `%%`. */
+export function formatted(text: string, given: readonly Value[]): string {
+  let used = 0;
+  const filled = text.replace(/%(.?)/gs, (place, kind: string) => {
+    if (kind === '%') return kind;
+    const value = given[used++];
+    if (kind !== 's' || value === undefined) throw new Error(`format: ${place} is not %s, or has no value`);
+    const own = textOf(value);
+    expectRoom(own, given.length);
+    return own;
+  });
+  if (used < given.length) throw new Error(`format: ${given.length} values, ${used} places`);
+  return filled;
+}
+
 /** The text of an argument, or those of a tuple. */
 export const textsOf = (given: Value) => (isList(given) ? itemsOf(given) : [given]).map(expectText);
 
@@ -161,9 +176,11 @@ const cased = (own: 'upper' | 'lower') => (value: Value) => {
   const [upper, lower] = [text.toUpperCase(), text.toLowerCase()];
   return upper !== lower && text === { upper, lower }[own];
 };
+const iterable = ofType(/^(String|Array|Object|Undefined)/);
 /** Tests that the interpreter answers otherwise. */
 export const tests: Readonly<Record<string, (value: Value) => boolean>> = {
-  iterable: ofType(/^(String|Array|Object|Undefined)/),
+  iterable,
+  sequence: iterable,
   number: ofType(/^(Integer|Float|Boolean)/),
   float: ofType(/^Float/),
   upper: cased('upper'),

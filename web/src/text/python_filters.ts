@@ -207,17 +207,20 @@ function expectDictionary(value: Value): void {
   if (!isDictionary(value)) throw new Error(`${nameOf(value)} is no dictionary`);
 }
 
+/** str.find() or str.rfind(), in characters. */
+const found = (search: 'indexOf' | 'lastIndexOf'): Method => [
+  'part',
+  ofText((text, part) => {
+    const at = text[search](expectText(part as Value));
+    return at < 0 ? at : [...text.slice(0, at)].length;
+  }),
+];
+
 export const textMethods: Methods = {
   capitalize,
   count: ['part', ofText((text, part) => text.split(expectText(part as Value)).length - 1)],
   endswith: ['parts', ofText((text, parts) => textsOf(parts as Value).some((part) => text.endsWith(part)))],
-  find: [
-    'part',
-    ofText((text, part) => {
-      const at = text.indexOf(expectText(part as Value));
-      return at < 0 ? at : [...text.slice(0, at)].length;
-    }),
-  ],
+  find: found('indexOf'),
   join: [
     'parts',
     ofText((text, parts) => {
@@ -244,6 +247,7 @@ export const textMethods: Methods = {
       replaced(text, expectText(old as Value), expectText(by as Value), numberOf(count, -1)),
     ),
   ],
+  rfind: found('lastIndexOf'),
   rstrip: ['chars?', ofText(stripped(false, true))],
   split: ['sep? maxsplit?', ofText(split)],
   splitlines: ['', ofText(linesOf)],

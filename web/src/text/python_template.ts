@@ -2,7 +2,17 @@
 // may be added, where variables are seen, loops over texts and over what is undefined, and what the interpreter lacks.
 
 import { type Environment, Interpreter } from '@huggingface/jinja';
-import { attributeOf, compared, expectRoom, listOf, operators, order, ordered, tests } from './python_builtins.js';
+import {
+  attributeOf,
+  compared,
+  expectRoom,
+  formatted,
+  listOf,
+  operators,
+  order,
+  ordered,
+  tests,
+} from './python_builtins.js';
 import { dictionaryMethods, filters, type Method, textMethods } from './python_filters.js';
 import { isMarkup, markup, markupOf } from './python_markup.js';
 import {
@@ -28,8 +38,6 @@ import {
 import type { Node, Statement } from './template_nodes.js';
 
 type Evaluate = Interpreter['evaluate'];
-
-export type { Value };
 
 type FunctionValue = { value(args: Value[], scope: Environment): Value };
 
@@ -157,7 +165,8 @@ export class PythonInterpreter extends Interpreter {
       return isTuple(whole) ? asKind(part, 'tuple') : part;
     }
     const from = this.#object(node, environment);
-    const key = (computed ? this.evaluate(property, environment) : property)?.value;
+    let key = (computed ? this.evaluate(property, environment) : property)?.value;
+    if (typeof key === 'boolean' && !isDictionary(from)) key = Number(key);
     if (!computed && Object.hasOwn(methodsOf(from), String(key))) return made(() => null);
     let found: Value | undefined;
     if (from.value instanceof Map) found = entriesOf(from).get(key);
@@ -250,6 +259,8 @@ export class PythonInterpreter extends Interpreter {
   #operation(node: Node, left: Value, right: Value, environment: Environment): Value {
     const operator = node.operator?.value ?? '';
     if (operator === '~') return made(textOf(left) + textOf(right));
+    if (operator === '%' && isText(left))
+      return made(formatted(wordsOf(left), isTuple(right) ? itemsOf(right) : [right]));
     if (operator === '+' && isText(left) && isText(right)) {
       return isMarkup(left) || isMarkup(right)
         ? markup(markupOf(left) + markupOf(right))
@@ -301,6 +312,8 @@ export class PythonInterpreter extends Interpreter {
   #ofItems(name: string, operand: Value, given: readonly Node[], environment: Environment): Value | undefined {
     const items = () => (operand.__bool__().value ? listOf(operand) : []); // also of None
     switch (name) {
+      case 'format':
+        return made(formatted(textOf(operand), this.#all(given, environment)));
       case 'map': {
         const [which, ...args] = given;
         if (which === undefined) return undefined;

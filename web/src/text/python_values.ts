@@ -34,7 +34,7 @@ export const isText = ({ type }: Value): boolean => type === 'StringValue';
 export const isList = ({ type }: Value): boolean => type === 'ArrayValue';
 export const isDictionary = ({ type }: Value): boolean => type === 'ObjectValue';
 /** What Python has for a list of the interpreter's, if not a list. */
-type Kind = 'tuple' | 'dict_keys' | 'dict_values' | 'dict_items';
+type Kind = 'tuple' | 'dict_keys' | 'dict_values' | 'dict_items' | `range(${string})`;
 const kindOf = (value: Value & { kind?: Kind }): Kind | undefined => value.kind;
 export const isTuple = (value: Value): boolean => kindOf(value) === 'tuple';
 export const asKind = (list: Value, kind: Kind): Value => Object.assign(list, { type: 'ArrayValue', kind });
@@ -80,14 +80,16 @@ function representationOf(value: Value): string {
       const items = itemsOf(value).map(representationOf).join(', ');
       if (isTuple(value)) return `(${items}${itemsOf(value).length === 1 ? ',' : ''})`;
       const kind = kindOf(value);
+      if (kind?.endsWith(')')) return kind;
       return kind ? `${kind}([${items}])` : `[${items}]`;
     }
     case 'ObjectValue': {
       const entries = [...entriesOf(value)];
       return `{${entries.map(([key, each]) => `${representationOf(keyOf(key))}: ${representationOf(each)}`).join(', ')}}`;
     }
-    default:
-      return value.toString();
+    default: // an integer, or what is no data
+      if (Number.isSafeInteger(value.value)) return String(value.value);
+      throw new Error(isNumber(value) ? `${value.value} is beyond 2 ** 53` : `${nameOf(value)} cannot be written`);
   }
 }
 
