@@ -108,11 +108,38 @@ describe('folders without tokenizer.json', () => {
     const refused = await failureOf(() => AutoTokenizer.from_pretrained(marian));
     expect(refused).toMatchObject({ code: 'unsupported', details: { file: 'source.spm' } });
     expect(refused.message).toContain('SentencePiece');
+    const kinds = {
+      'spm.model': 'a Sent',
+      'tekken.json': 'Mistral',
+      'tiktoken.model': 'tiktoken',
+      'qwen.tiktoken': 'tiktoken',
+    };
+    for (const [file, kind] of Object.entries({
+      ...kinds,
+      'o200k_base.tiktoken': 'tiktoken',
+      'tokenizer.model': 'tiktoken',
+    })) {
+      const other = { [file]: bytes('{}'), 'config.json': bytes('{"model_type": "deberta-v2"}') };
+      const failure = await failureOf(() => AutoTokenizer.from_pretrained(other));
+      expect(failure).toMatchObject({ code: 'unsupported', details: { file } });
+      expect(failure.message).toMatch(new RegExp(`^${file} is .*${kind}.* writes tokenizer\\.json`));
+    }
     const unknown = { 'vocab.json': bytes('{"a": 0}'), 'merges.txt': bytes('') };
     expect(await failureOf(() => AutoTokenizer.from_pretrained(unknown))).toMatchObject({
       code: 'file_not_found',
       details: { file: 'tokenizer.json' },
     });
+    const named = { ...unknown, 'config.json': bytes('{"model_type": "qwen2"}') };
+    const { message } = await failureOf(() => AutoTokenizer.from_pretrained(named));
+    expect(message).toMatch(/^tokenizer\.json is not in .*, and vocab\.json is read for .*, not for qwen2: /);
+    const gpt2 = { 'config.json': bytes('{"model_type": "gpt2"}') };
+    for (const [file, missing] of [
+      ['vocab.json', 'merges.txt'],
+      ['merges.txt', 'vocab.json'],
+    ] as const) {
+      const half = { ...gpt2, [file]: unknown[file] };
+      expect(await failureOf(() => AutoTokenizer.from_pretrained(half))).toMatchObject({ details: { file: missing } });
+    }
     const broken = { 'vocab.txt': Uint8Array.of(0xff), 'config.json': bytes('{"model_type": "bert"}') };
     expect(await failureOf(() => AutoTokenizer.from_pretrained(broken))).toMatchObject({
       code: 'malformed_config',

@@ -48,8 +48,8 @@ export const AutoTokenizer = {
    * Whisper); also tokenizer_config.json and its complements (special_tokens_map.json, added_tokens.json,
    * `model_type` of config.json, and, unless they come from a server, chat_template.jinja and the named ones
    * of additional_chat_templates, which come before tokenizer_config.json's). Rejects with `file_not_found`,
-   * `network_error`, `malformed_config`, `integrity_mismatch`, `unsupported` for folders with SentencePiece files
-   * only, or the abort signal's reason.
+   * `network_error`, `malformed_config`, `integrity_mismatch`, `unsupported` for folders with files of
+   * SentencePiece, tiktoken or tekken only, or the abort signal's reason.
    */
   async from_pretrained(source: Source, given: TokenizerLoadOptions = {}): Promise<PreTrainedTokenizer> {
     const call = 'AutoTokenizer.from_pretrained';

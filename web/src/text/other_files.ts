@@ -1,9 +1,9 @@
 // Folders without tokenizer.json: which of their files are read instead.
 
 import { ruled } from '../checkpoint/file_rules.js';
-import { type ReadOptions, readOptional, readPlain, type TextFile } from '../checkpoint/files.js';
+import { notFound, type ReadOptions, readOptional, readPlain, type TextFile } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, textOf } from '../support/error.js';
 import {
   extraTokens,
   familyOf,
@@ -22,14 +22,16 @@ export async function fromOtherFiles(
   texts: TextFile[],
 ): Promise<object | undefined> {
   const family = familyOf(config);
-  if (family === undefined) return refuseSentencePiece(folder, options);
+  if (family === undefined) return refuse(folder, options, config);
   const [vocabulary, merges, added] = await Promise.all([
     family === 'bert' ? readPlain(folder, 'vocab.txt', options) : readOptional(folder, 'vocab.json', options),
     family === 'bert' ? undefined : readPlain(folder, 'merges.txt', options),
     'added_tokens_decoder' in config ? undefined : readOptional(folder, 'added_tokens.json', options),
   ]);
   if (vocabulary === undefined || (merges === undefined && family !== 'bert')) {
-    return refuseSentencePiece(folder, options);
+    await refuse(folder, options, merges || vocabulary ? undefined : config);
+    if (vocabulary || merges) throw notFound(folder, vocabulary ? 'merges.txt' : 'vocab.json');
+    return undefined;
   }
   texts.push(...[vocabulary, merges, added].filter((text) => text !== undefined));
   const whole = added === undefined ? config : { ...config, added_tokens_decoder: legacyTokens(ruled(added), config) };
@@ -47,11 +49,37 @@ function legacyTokens(ids: Record<string, number>, config: TokenizerConfig): Rec
   return Object.fromEntries(tokens);
 }
 
-async function refuseSentencePiece(folder: Folder, { signal }: ReadOptions): Promise<undefined> {
-  const found = await Promise.all(sentencePieces.map((name) => folder.find(name, signal)));
+/** Files that are not read, whatever class the folder names; folders that can be listed may have others of tiktoken. */
+const others = [...sentencePieces, 'tekken.json', 'tiktoken.model', 'qwen.tiktoken'];
+const vocabularies = ['vocab.txt', 'vocab.json'];
+
+function kindOf(name: string): string {
+  if (name === 'tekken.json') return "Mistral's own vocabulary";
+  if (/tiktoken/.test(name)) return 'a vocabulary of tiktoken';
+  return `a SentencePiece model${name === 'tokenizer.model' ? ', or one of tiktoken' : ''}`;
+}
+
+/** Rejects, naming the file, for a folder with a tokenizer that is not read; `config` if its class is why. */
+async function refuse(
+  folder: Folder,
+  { signal }: ReadOptions,
+  config: TokenizerConfig | undefined,
+): Promise<undefined> {
+  const listed = (await folder.list?.())?.filter((name) => name.endsWith('.tiktoken')) ?? [];
+  const names = [...others, ...listed, ...(config ? vocabularies : [])];
+  const found = await Promise.all(names.map((name) => folder.find(name, signal)));
   const file = found.find((each) => each !== undefined && !each.html);
   if (file === undefined) return undefined;
   const { name, where } = file;
-  const why = `${name} is a SentencePiece model, which is not read: transformers' fast tokenizers write tokenizer.json`;
-  throw new ClearformerError('unsupported', `${why} (${where})`, { file: name, where });
+  const remedy = "transformers' save_pretrained writes tokenizer.json";
+  if (config && vocabularies.includes(name)) {
+    const { code, message, details } = notFound(folder, 'tokenizer.json');
+    const own = config.tokenizer_class ? textOf(config.tokenizer_class) : 'files that name no class';
+    const why = `${name} is read for BERT, GPT-2, RoBERTa, CLIP and Whisper, not for ${own}: ${remedy}`;
+    throw new ClearformerError(code, `${message}, and ${why}`, details);
+  }
+  throw new ClearformerError('unsupported', `${name} is ${kindOf(name)}, which is not read: ${remedy} (${where})`, {
+    file: name,
+    where,
+  });
 }

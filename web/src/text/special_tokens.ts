@@ -23,7 +23,7 @@ export const specialNames = [
 export type SpecialName = (typeof specialNames)[number];
 
 /** The names of SentencePiece models. */
-export const sentencePieces = ['source.spm', 'spiece.model', 'sentencepiece.bpe.model', 'tokenizer.model'];
+export const sentencePieces = ['source.spm', 'spiece.model', 'spm.model', 'sentencepiece.bpe.model', 'tokenizer.model'];
 
 /** Groups of similar tokenizer classes. */
 export type Family = 'albert' | 'bert' | 'roberta' | 'gpt2' | 'clip' | 'whisper' | 't5';
