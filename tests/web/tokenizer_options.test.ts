@@ -231,6 +231,8 @@ describe('output', () => {
     [{ pad_to_multiple_of: 4 }, 'padding'],
     [{ padding: true, pad_to_multiple_of: 0 }, 'pad_to_multiple_of'],
     [{ padding: true, pad_to_multiple_of: 4, truncation: true, max_length: 6 }, 'no multiple'],
+    [{ padding: true, pad_to_multiple_of: {}, truncation: true, max_length: 6 }, 'a whole number'],
+    [{ padding: true, pad_to_multiple_of: Symbol('4'), truncation: true, max_length: 6 }, 'a whole number'],
     [{ truncation: true, max_length: '3' }, 'max_length must be a whole number from 0 up, not "3"'],
     [{ truncation: true, max_length: 3.5 }, 'not 3.5'],
     [{ truncation: true, max_length: -1 }, 'not -1'],

@@ -186,11 +186,11 @@ export function paddingOf(rows: readonly Row[], options: TokenizerCallOptions, o
 /** The truncation strategy; undefined: none. Throws `invalid_argument` for contradictory options. */
 function truncationStrategy(options: TokenizerCallOptions): TruncationStrategy | undefined {
   const { truncation = false, stride, truncation_side } = options;
-  const known = Object.hasOwn(strategies, textOf(truncation));
-  if (!isOff(truncation, 'do_not_truncate') && !known) {
-    throw invalid('truncation', `truncation '${textOf(truncation)}' is not known`);
+  const name = textOf(truncation);
+  const strategy = Object.hasOwn(strategies, name) ? strategies[name] : undefined;
+  if (!strategy && !isOff(truncation, 'do_not_truncate')) {
+    throw invalid('truncation', `truncation '${name}' is not known`);
   }
-  const strategy = known ? strategies[textOf(truncation)] : undefined;
   if (truncation_side !== undefined) checkedSide('truncation_side', truncation_side);
   if (stride !== undefined && strategy === undefined) throw invalid('stride', 'stride needs truncation');
   if (stride !== undefined && !isWhole(stride)) throw invalid('stride', 'stride must be a whole number from 0 up');
@@ -207,11 +207,11 @@ function truncationStrategy(options: TokenizerCallOptions): TruncationStrategy |
 /** The maximum number of tokens per row; throws `invalid_argument` if it is not given anywhere. */
 function truncationLimit(options: TokenizerCallOptions, model_max_length: number): number {
   const limit = options.max_length ?? model_max_length;
-  const multiple = options.pad_to_multiple_of;
+  const { pad_to_multiple_of: multiple = 1 } = options;
   if (!isWhole(limit)) {
     throw invalid('max_length', 'truncation needs max_length, since the tokenizer names no maximum');
   }
-  if (multiple !== undefined && !isOff(options.padding ?? false, 'do_not_pad') && limit % multiple !== 0) {
+  if (isWhole(multiple, 1) && !isOff(options.padding ?? false, 'do_not_pad') && limit % multiple !== 0) {
     throw invalid('pad_to_multiple_of', `max_length ${limit} is no multiple of pad_to_multiple_of ${multiple}`);
   }
   return limit;
@@ -321,13 +321,12 @@ function* rowsToTensor(rows: readonly Value[][], inner: readonly number[]): Step
     const message = `tokenizer: text 0 has ${width} tokens, text ${odd} has ${rows[odd]?.length}: pass padding: true`;
     throw new ClearformerError('shape_mismatch', message);
   }
-  const dims = [rows.length, width, ...inner];
-  const values = new BigInt64Array(dims.reduce((product, extent) => product * extent, 1));
+  const values = new BigInt64Array(rows.length * width * (inner[0] ?? 1));
   let at = 0;
   const add = (value: Value) => {
     if (typeof value === 'number') values[at++] = BigInt(value);
     else for (const each of value) values[at++] = BigInt(each);
   };
   for (const row of rows) yield* mapped(row, add);
-  return new Tensor('int64', values, dims);
+  return new Tensor('int64', values, [rows.length, width, ...inner]);
 }
