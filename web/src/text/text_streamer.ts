@@ -3,8 +3,7 @@
 import { ClearformerError } from '../support/error.js';
 import { checkOptions, expectArgument } from '../support/options.js';
 import { isNode, nodeModule } from '../support/platform.js';
-import { isTensor } from '../tensor/tensor.js';
-import type { TokenIds } from './token_lists.js';
+import { idList, type TokenIds } from './token_lists.js';
 import type { PreTrainedTokenizer } from './tokenizer.js';
 
 /** An incomplete character decodes to this. */
@@ -32,9 +31,9 @@ export class IncrementalDecoder {
     this.#skip = new Set((options.skip_special_tokens ?? true) ? tokenizer.all_special_ids : []);
   }
 
-  /** Sets the tokens before the first one, which give no text. */
+  /** Sets the tokens before the first one, which give no text. Throws `invalid_argument` for what is no list of ids. */
   begin(context: TokenIds): void {
-    const ids = Array.from(isTensor(context) ? context.data : context, Number);
+    const ids = idList(context, 'IncrementalDecoder.begin');
     this.#window = ids.filter((id) => this.#hasText(id)).slice(-contextTokens);
     this.#shown = this.#window.length;
   }
