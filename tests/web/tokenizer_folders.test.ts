@@ -46,13 +46,19 @@ describe('folders without tokenizer.json', () => {
     ['GPTNeoX', ['<|endoftext|>', '<|endoftext|>', '<|endoftext|>', null, '<|padding|>', null, null]],
     ['Gemma', ['<bos>', '<eos>', '<unk>', null, '<pad>', null, '<mask>']],
     ['Cohere', ['<BOS_TOKEN>', '<|END_OF_TURN_TOKEN|>', '<UNK>', '<SEP>', '<PAD>', '<CLS>', '<MASK_TOKEN>']],
+    ['MPNet', ['<s>', '</s>', '[UNK]', '</s>', '<pad>', '<s>', '<mask>']],
+    ['DebertaV2', ['[CLS]', '[SEP]', '[UNK]', '[SEP]', '[PAD]', '[CLS]', '[MASK]']],
+    ['Albert', ['[CLS]', '[SEP]', '<unk>', '[SEP]', '<pad>', '[CLS]', '[MASK]']],
   ])('the tokens of the class %s, if the vocabulary has them', async (kind, tokens) => {
-    const kinds = { GPTNeoX: 'stablelm', Gemma: 'gemma2', Cohere: 'cohere2' };
+    const kinds = { GPTNeoX: 'stablelm', Gemma: 'gemma2', Cohere: 'cohere2', DebertaV2: 'deberta-v2' };
     const json = (words: readonly (string | null)[]) =>
       bytes(
         JSON.stringify({ model: { type: 'BPE', merges: [], vocab: Object.fromEntries(words.map((w, i) => [w, i])) } }),
       );
-    const [config, model] = [{ tokenizer_class: `${kind}TokenizerFast` }, { model_type: kinds[kind as 'Gemma'] }];
+    const [config, model] = [
+      { tokenizer_class: `${kind}TokenizerFast` },
+      { model_type: kinds[kind as 'Gemma'] ?? kind },
+    ];
     const vocab = [...new Set(tokens.filter((token) => token !== null))];
     for (const files of [{ 'tokenizer_config.json': config }, { 'config.json': model }]) {
       const given = Object.fromEntries(

@@ -28,23 +28,21 @@ export const sentencePieces = ['source.spm', 'spiece.model', 'spm.model', 'sente
 /** Groups of similar tokenizer classes. */
 export type Family = 'albert' | 'bert' | 'roberta' | 'gpt2' | 'clip' | 'whisper' | 't5';
 
-/** The classes of each group, and their tokens in the order of `specialNames`, with nothing for none. */
-const families: Readonly<Record<Family, readonly [classes: string, tokens: string]>> = {
-  bert: ['bert distilbert electra debertav2 mobilebert', '  [UNK] [SEP] [PAD] [CLS] [MASK]'],
-  albert: ['albert', '  <unk> [SEP] <pad> [CLS] [MASK]'],
-  roberta: ['roberta xlmroberta camembert bart longformer mpnet', '<s> </s> <unk> </s> <pad> <s> <mask>'],
-  gpt2: ['gpt2 gptneo opt', '<|endoftext|> <|endoftext|> <|endoftext|>'],
-  whisper: ['whisper', '<|endoftext|> <|endoftext|> <|endoftext|>'],
-  clip: ['clip', '<|startoftext|> <|endoftext|> <|endoftext|>  <|endoftext|>'],
-  t5: ['t5 mt5', ' </s> <unk>  <pad>'],
-};
-
-/** The tokens of further classes, in the same order. */
-const otherTokens = new Map([
-  ['gptneox', '<|endoftext|> <|endoftext|> <|endoftext|>  <|padding|>'],
-  ['gemma', '<bos> <eos> <unk>  <pad>  <mask>'],
-  ['cohere', '<BOS_TOKEN> <|END_OF_TURN_TOKEN|> <UNK> <SEP> <PAD> <CLS> <MASK_TOKEN>'],
-]);
+/** Groups of classes: their family, the classes, and their tokens in the order of `specialNames`, with nothing for none. */
+const groups: readonly (readonly [family: Family | undefined, classes: string, tokens: string])[] = [
+  ['bert', 'bert distilbert electra mobilebert', '  [UNK] [SEP] [PAD] [CLS] [MASK]'],
+  ['bert', 'debertav2', '[CLS] [SEP] [UNK] [SEP] [PAD] [CLS] [MASK]'],
+  ['albert', 'albert', '[CLS] [SEP] <unk> [SEP] <pad> [CLS] [MASK]'],
+  ['roberta', 'roberta xlmroberta camembert bart longformer', '<s> </s> <unk> </s> <pad> <s> <mask>'],
+  ['roberta', 'mpnet', '<s> </s> [UNK] </s> <pad> <s> <mask>'],
+  ['gpt2', 'gpt2 gptneo opt', '<|endoftext|> <|endoftext|> <|endoftext|>'],
+  ['whisper', 'whisper', '<|endoftext|> <|endoftext|> <|endoftext|>'],
+  ['clip', 'clip', '<|startoftext|> <|endoftext|> <|endoftext|>  <|endoftext|>'],
+  ['t5', 't5 mt5', ' </s> <unk>  <pad>'],
+  [undefined, 'gptneox', '<|endoftext|> <|endoftext|> <|endoftext|>  <|padding|>'],
+  [undefined, 'gemma', '<bos> <eos> <unk>  <pad>  <mask>'],
+  [undefined, 'cohere', '<BOS_TOKEN> <|END_OF_TURN_TOKEN|> <UNK> <SEP> <PAD> <CLS> <MASK_TOKEN>'],
+];
 
 /** The `tokenizer_class` or `model_type` without capitals and `TokenizerFast`: `nllb`, `m2m100`. */
 export function classNameOf({ tokenizer_class }: TokenizerConfig): string {
@@ -53,11 +51,11 @@ export function classNameOf({ tokenizer_class }: TokenizerConfig): string {
     .replace(/tokenizer(fast)?$|[^a-z0-9]/g, '');
 }
 
+const groupOf = (config: TokenizerConfig) =>
+  groups.find(([, classes]) => classes.split(' ').includes(classNameOf(config)));
+
 /** The family of a `tokenizer_class` or `model_type`; undefined if unknown. */
-export function familyOf(config: TokenizerConfig): Family | undefined {
-  const name = classNameOf(config);
-  return (Object.keys(families) as Family[]).find((family) => families[family][0].split(' ').includes(name));
-}
+export const familyOf = (config: TokenizerConfig): Family | undefined => groupOf(config)?.[0];
 
 /** BERT's normalizer as tokenizer_config.json describes it. */
 export function bertNormalizer(config: TokenizerConfig): Step {
@@ -92,11 +90,8 @@ export function tokenText(token: unknown): string | null {
 }
 
 /** The class's token for a role, if it has one. */
-export function usualToken(config: TokenizerConfig, name: SpecialName): string | undefined {
-  const family = familyOf(config);
-  const tokens = family === undefined ? otherTokens.get(classNameOf(config)) : families[family][1];
-  return tokens?.split(' ')[specialNames.indexOf(name)];
-}
+export const usualToken = (config: TokenizerConfig, name: SpecialName): string | undefined =>
+  groupOf(config)?.[2].split(' ')[specialNames.indexOf(name)];
 
 /** The special tokens by role: named by the files, otherwise the class's defaults if `has` returns true for them. */
 export function specialTokensOf(
