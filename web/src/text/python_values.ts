@@ -89,7 +89,9 @@ function representationOf(value: Value): string {
     }
     default: // an integer, or what is no data
       if (Number.isSafeInteger(value.value)) return String(value.value);
-      throw new Error(isNumber(value) ? `${value.value} is beyond 2 ** 53` : `${nameOf(value)} cannot be written`);
+      throw new Error(
+        isNumber(value) ? `${value.value} is beyond 2 ** 53: give it as a text` : `${nameOf(value)} cannot be written`,
+      );
   }
 }
 
