@@ -114,21 +114,19 @@ describe('folders without tokenizer.json', () => {
     const refused = await failureOf(() => AutoTokenizer.from_pretrained(marian));
     expect(refused).toMatchObject({ code: 'unsupported', details: { file: 'source.spm' } });
     expect(refused.message).toContain('SentencePiece');
-    const kinds = {
-      'spm.model': 'a Sent',
-      'tekken.json': 'Mistral',
-      'tiktoken.model': 'tiktoken',
-      'qwen.tiktoken': 'tiktoken',
-    };
-    for (const [file, kind] of Object.entries({
-      ...kinds,
-      'o200k_base.tiktoken': 'tiktoken',
-      'tokenizer.model': 'tiktoken',
-    })) {
+    const names = [
+      'spm.model',
+      'tokenizer.model',
+      'tekken.json',
+      'tiktoken.model',
+      'qwen.tiktoken',
+      'o200k_base.tiktoken',
+    ];
+    for (const file of names) {
       const other = { [file]: bytes('{}'), 'config.json': bytes('{"model_type": "deberta-v2"}') };
       const failure = await failureOf(() => AutoTokenizer.from_pretrained(other));
       expect(failure).toMatchObject({ code: 'unsupported', details: { file } });
-      expect(failure.message).toMatch(new RegExp(`^${file} is .*${kind}.* writes tokenizer\\.json`));
+      expect(failure.message).toMatch(new RegExp(`^${file}, .* is not read: .* writes tokenizer\\.json`));
     }
     const unknown = { 'vocab.json': bytes('{"a": 0}'), 'merges.txt': bytes('') };
     expect(await failureOf(() => AutoTokenizer.from_pretrained(unknown))).toMatchObject({

@@ -185,17 +185,16 @@ export function paddingOf(rows: readonly Row[], options: TokenizerCallOptions, o
 
 /** The truncation strategy; undefined: none. Throws `invalid_argument` for contradictory options. */
 function truncationStrategy(options: TokenizerCallOptions): TruncationStrategy | undefined {
-  const { truncation = false, stride, truncation_side } = options;
+  const { truncation = false, stride, truncation_side = 'left', max_length } = options;
   const name = textOf(truncation);
   const strategy = Object.hasOwn(strategies, name) ? strategies[name] : undefined;
   if (!strategy && !isOff(truncation, 'do_not_truncate')) {
     throw invalid('truncation', `truncation '${name}' is not known`);
   }
-  if (truncation_side !== undefined) checkedSide('truncation_side', truncation_side);
+  checkedSide('truncation_side', truncation_side);
   if (stride !== undefined && strategy === undefined) throw invalid('stride', 'stride needs truncation');
   if (stride !== undefined && !isWhole(stride)) throw invalid('stride', 'stride must be a whole number from 0 up');
-  const { max_length } = options;
-  if (max_length !== undefined && max_length !== null && !isWhole(max_length)) {
+  if (!isWhole(max_length ?? 0)) {
     throw invalid('max_length', `max_length must be a whole number from 0 up, not ${shown(max_length)}`);
   }
   if (max_length !== undefined && strategy === undefined && options.padding !== 'max_length') {
@@ -219,8 +218,8 @@ function truncationLimit(options: TokenizerCallOptions, model_max_length: number
 
 /** The length that rows are padded to; undefined: none. */
 function paddedLength(longest: number, options: TokenizerCallOptions, model_max_length: number): number | undefined {
-  const { padding = false, max_length, padding_side, pad_to_multiple_of: multiple } = options;
-  if (padding_side !== undefined) checkedSide('padding_side', padding_side);
+  const { padding = false, max_length, padding_side = 'left', pad_to_multiple_of: multiple } = options;
+  checkedSide('padding_side', padding_side);
   if (multiple !== undefined && (!isWhole(multiple, 1) || isOff(padding, 'do_not_pad'))) {
     throw invalid('pad_to_multiple_of', 'pad_to_multiple_of must be a whole number from 1 up, and needs padding');
   }

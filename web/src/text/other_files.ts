@@ -49,15 +49,9 @@ function legacyTokens(ids: Record<string, number>, config: TokenizerConfig): Rec
   return Object.fromEntries(tokens);
 }
 
-/** Files that are not read, whatever class the folder names; folders that can be listed may have others of tiktoken. */
+/** Files that are not read, whatever class the folder names; one that can be listed may have others of tiktoken. */
 const others = [...sentencePieces, 'tekken.json', 'tiktoken.model', 'qwen.tiktoken'];
 const vocabularies = ['vocab.txt', 'vocab.json'];
-
-function kindOf(name: string): string {
-  if (name === 'tekken.json') return "Mistral's own vocabulary";
-  if (/tiktoken/.test(name)) return 'a vocabulary of tiktoken';
-  return `a SentencePiece model${name === 'tokenizer.model' ? ', or one of tiktoken' : ''}`;
-}
 
 /** Rejects, naming the file, for a folder with a tokenizer that is not read; `config` if its class is why. */
 async function refuse(
@@ -78,8 +72,6 @@ async function refuse(
     const why = `${name} is read for BERT, GPT-2, RoBERTa, CLIP and Whisper, not for ${own}: ${remedy}`;
     throw new ClearformerError(code, `${message}, and ${why}`, details);
   }
-  throw new ClearformerError('unsupported', `${name} is ${kindOf(name)}, which is not read: ${remedy} (${where})`, {
-    file: name,
-    where,
-  });
+  const why = `${name}, a file of SentencePiece or tiktoken, is not read: ${remedy} (${where})`;
+  throw new ClearformerError('unsupported', why, { file: name, where });
 }

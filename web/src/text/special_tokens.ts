@@ -106,7 +106,7 @@ export function specialTokensOf(
 }
 
 /** Whether a key is the name of a special token of the model's own. */
-export const isOwnName = (key: string): boolean => key.endsWith('_token') && !specialNames.some((name) => name === key);
+export const isOwnName = (key: string): boolean => key.endsWith('_token') && !specialNames.includes(key as SpecialName);
 
 /** The entries of an object; none for anything else. */
 export const entriesOf = (value: unknown): [string, unknown][] => (isObject(value) ? Object.entries(value) : []);

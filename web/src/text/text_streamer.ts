@@ -33,7 +33,7 @@ export class IncrementalDecoder {
 
   /** Sets the tokens before the first one, which give no text. Throws `invalid_argument` for what is no list of ids. */
   begin(context: TokenIds): void {
-    const ids = idList(context, 'IncrementalDecoder.begin');
+    const ids = idList(context, 'IncrementalDecoder');
     this.#window = ids.filter((id) => this.#hasText(id)).slice(-contextTokens);
     this.#shown = this.#window.length;
   }

@@ -329,9 +329,10 @@ export class PreTrainedTokenizer extends Callable<
     const pair = options.text_pair === '' ? undefined : options.text_pair;
     const pairs = typeof pair === 'string' ? [pair] : pair;
     expectTexts('tokenizer', texts);
-    if (pairs !== undefined) expectTexts('tokenizer: text_pair', pairs);
-    if (pairs !== undefined && pairs.length !== texts.length) {
-      throw new ClearformerError('shape_mismatch', `tokenizer: ${texts.length} texts, ${pairs.length} pairs`);
+    if (pairs !== undefined) {
+      expectTexts('tokenizer: text_pair', pairs);
+      if (pairs.length !== texts.length)
+        throw new ClearformerError('shape_mismatch', `tokenizer: ${texts.length} texts, ${pairs.length} pairs`);
     }
     const special = options.add_special_tokens ?? true;
     const postProcessor = this.#postProcessor; // src_lang may be set while this call is suspended
