@@ -29,8 +29,8 @@ def pool(tokens, mask, modes):
     last = (mask * torch.arange(mask.shape[1])).argmax(1)
     total, count = (tokens * weights).sum(1), weights.sum(1).clamp(min=1e-9)
     pooled = {
-        "cls": tokens[:, 0],
-        "max": tokens.masked_fill(mask[:, :, None] == 0, -1e9).max(1).values,
+        "cls": tokens[torch.arange(len(tokens)), mask.argmax(1)],
+        "max": tokens.masked_fill(mask[:, :, None] == 0, float("-inf")).max(1).values,
         "mean": total / count,
         "mean_sqrt_len_tokens": total / count.sqrt(),
         "weightedmean": (tokens * positions).sum(1) / positions.sum(1).clamp(min=1e-9),

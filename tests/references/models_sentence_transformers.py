@@ -27,10 +27,11 @@ DENSE = [(40, False, "torch.nn.modules.linear.Identity"), (24, True, "torch.nn.m
 def pool(tokens, mask, modes):
     """sentence_transformers.models.Pooling: (B, T, D) to (B, number of modes * D), with modes in this order."""
     weights = mask[:, :, None].to(tokens.dtype)
+    first = mask.to(torch.int).argmax(dim=1)
     total, count = (tokens * weights).sum(1), weights.sum(1).clamp(min=1e-9)
     pooled = {
-        "cls_token": tokens[:, 0],
-        "max_tokens": tokens.masked_fill(mask[:, :, None] == 0, -1e9).max(1).values,
+        "cls_token": tokens[torch.arange(len(tokens)), first],
+        "max_tokens": tokens.masked_fill(mask[:, :, None] == 0, float("-inf")).max(1).values,
         "mean_tokens": total / count,
         "mean_sqrt_len_tokens": total / count.sqrt(),
     }

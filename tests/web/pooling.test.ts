@@ -16,7 +16,9 @@ const pooled = async (modes: PoolingMode[], flags: number[]) => {
 describe('pooling', () => {
   it.each([
     ['cls', [1, 1, 0, 0], [1, 2]],
-    ['cls', [0, 0, 1, 1], [1, 2]], // as upstream: the first position, even if it is padding
+    ['cls', [0, 0, 1, 1], [5, 7]],
+    ['cls', [0, 0, 0, 0], [1, 2]],
+    ['max', [0, 0, 0, 0], [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY]],
     ['max', [1, 1, 0, 0], [3, 2]],
     ['max', [0, 1, 1, 0], [5, 7]],
     ['mean', [1, 1, 0, 0], [2, -1]],

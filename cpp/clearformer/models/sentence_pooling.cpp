@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "clearformer/layers/gradient.h"
@@ -12,7 +13,7 @@ namespace {
 
 constexpr double kLeastLength = 1e-12;
 
-constexpr float kPadding = -1e9f;  // upstream's, among the numbers of which the largest is taken
+constexpr float kPadding = -std::numeric_limits<float>::infinity();  // the largest of no numbers
 
 // As torch.max has it: a NaN exceeds all numbers.
 bool exceeds(float value, float most) {
@@ -20,24 +21,27 @@ bool exceeds(float value, float most) {
 }
 
 // Of one dimension of a text's token vectors x_t, `width` floats apart: the weights with which the tokens whose flag is set
-// are summed, and what the sum is divided by. A single token has the weight 1.
+// are summed, and what the sum is divided by. A single token has the weight 1; cls of a text without tokens is the first.
 double weigh(const float* x, std::size_t width, std::size_t length, const std::uint8_t* flags,
              PoolingMode mode, double* weights) {
   const bool sums = mode > PoolingMode::max && mode < PoolingMode::last_token;
-  double* one = mode == PoolingMode::cls ? weights : nullptr;
+  double* one = nullptr;
   float most = kPadding;
   double total = 0.0;
   for (std::size_t t = 0; t < length; ++t) {
     weights[t] = 0.0;
-    if (mode == PoolingMode::cls || (flags != nullptr && flags[t] == 0)) continue;
+    if (flags != nullptr && flags[t] == 0) continue;
     if (sums) {
       weights[t] = mode == PoolingMode::weighted_mean ? static_cast<double>(t + 1) : 1.0;
       total += weights[t];
-    } else if (mode == PoolingMode::last_token || exceeds(x[t * width], most)) {
+    } else if (mode == PoolingMode::cls
+                   ? one == nullptr
+                   : mode == PoolingMode::last_token || exceeds(x[t * width], most)) {
       most = x[t * width];
       one = weights + t;
     }
   }
+  if (one == nullptr && mode == PoolingMode::cls) one = weights;
   if (one != nullptr) *one = 1.0;
   if (!sums) return 1.0;
   if (mode == PoolingMode::mean_sqrt_len) total = std::sqrt(total);

@@ -199,11 +199,10 @@ TEST(SentencePooling, EachModeIsItsFormula) {
   EXPECT_EQ(pooled({PoolingMode::last_token}, right), (List{3, -4}));
 }
 
-// Left padding: weights count positions including padding; cls is the first position even if it is padding
-// (sentence_transformers.models.Pooling).
+// Left padding: weights count positions including padding; cls is the first token (Pooling of sentence-transformers 6).
 TEST(SentencePooling, PaddingMayBeInFront) {
   const std::vector<std::uint8_t> left{0, 0, 1, 1};
-  EXPECT_EQ(pooled({PoolingMode::cls}, left), (List{1, 2}));
+  EXPECT_EQ(pooled({PoolingMode::cls}, left), (List{5, 7}));
   EXPECT_EQ(pooled({PoolingMode::max}, left), (List{50, 60}));
   EXPECT_EQ(pooled({PoolingMode::mean}, left), (List{27.5, 33.5}));
   expect_close("weighted_mean", pooled({PoolingMode::weighted_mean}, left),
@@ -222,6 +221,8 @@ TEST(SentencePooling, ATextWithoutTokensIsZeroInEveryMean) {
        {PoolingMode::mean, PoolingMode::mean_sqrt_len, PoolingMode::weighted_mean}) {
     EXPECT_EQ(pooled({mode}, {0, 0, 0, 0}), (List{0, 0}));
   }
+  constexpr float kNone = -std::numeric_limits<float>::infinity();
+  EXPECT_EQ(pooled({PoolingMode::cls, PoolingMode::max}, {0, 0, 0, 0}), (List{1, 2, kNone, kNone}));
 }
 
 TEST(SentencePooling, VectorsOfSeveralModesAreJoined) {
