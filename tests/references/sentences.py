@@ -1,10 +1,11 @@
-"""Texts through folders of sentence-transformers and cross-encoders, by the library's rules: spaces at the ends of texts, cases,
-prompts that pooling leaves out, modes of pooling, and where long texts are cut. Uses the files of models_*.py and pipelines.py."""
+"""Texts through folders of sentence-transformers and cross-encoders, by the rules of version 6: spaces at the ends of texts, cases,
+prompts that pooling leaves out, modes of pooling, padding in front, and where long texts are cut. Uses the files of models_*.py and pipelines.py."""
 
 import json
 import os
 
 import torch
+from tokenizers.normalizers import Lowercase, Sequence
 from transformers import BertForSequenceClassification, BertModel, ModernBertModel, PreTrainedTokenizerFast, RobertaModel
 
 from common import Group, arguments
@@ -14,9 +15,9 @@ from pipelines import plain
 
 MODELS = {"bert/even_base": (BertModel, "wordpiece_64"), "roberta/even_base": (RobertaModel, "roberta_64"),
           "modernbert/even_base": (ModernBertModel, "roberta_64")}
-DEFAULTS = {"pooling_mode_cls_token": False, "pooling_mode_max_tokens": False, "pooling_mode_mean_tokens": True,
-            "pooling_mode_mean_sqrt_len_tokens": False, "include_prompt": True}
+MODES = ("cls_token", "max_tokens", "mean_tokens", "mean_sqrt_len_tokens")
 PROMPTS = {"q": "The man ", "inner": " the man\t", "empty": ""}
+CASES = ["The Man </s> IS in ROME.", "\u03a3\u0391\u03a3 \u0130N", "</S> in Rome"]
 SPACED = ["the man is in rome.", " the man is in rome. \n", "\x1c\u2003she sings\x85\u3000", "\ufeffin rome", " \t"]
 LONG = "she is in rome, the man sings and he runs over the old house near the sea"
 
@@ -32,16 +33,17 @@ class Sentences:
     """Transformer and Pooling of sentence-transformers, and its encode()."""
 
     def __init__(self, model, tokenizer, transformer, pooling):
-        self.model, self.tokenizer, self.pooling = model, tokenizer, DEFAULTS | pooling
-        self.lower = transformer.get("do_lower_case", False)
-        self.longest = transformer.get("max_seq_length")
+        self.model, self.tokenizer, self.pooling = model, tokenizer, pooling
+        if transformer.get("do_lower_case", False):
+            backend = tokenizer.backend_tokenizer
+            backend.normalizer = Sequence([Lowercase()] + ([backend.normalizer] if backend.normalizer else []))
+        arguments = transformer.get("tokenizer_args", {}) | transformer.get("processing_kwargs", {}).get("text", {})
+        self.longest = arguments.get("max_length", arguments.get("model_max_length", transformer.get("max_seq_length")))
         if self.longest is None:
             self.longest = min(model.config.max_position_embeddings, tokenizer.model_max_length)
 
     def tokenize(self, texts):
-        written = [text.strip() for text in texts]
-        written = [text.lower() for text in written] if self.lower else written
-        return self.tokenizer(written, padding=True, truncation="longest_first", max_length=self.longest, return_tensors="pt")
+        return self.tokenizer(texts, padding=True, truncation="longest_first", max_length=self.longest, return_tensors="pt")
 
     def prompt_length(self, prompt):
         ids = self.tokenize([prompt])["input_ids"][0].tolist()
@@ -51,10 +53,10 @@ class Sentences:
         inputs = self.tokenize([prompt + text for text in texts])
         hidden = self.model(**inputs).last_hidden_state
         mask = inputs["attention_mask"].clone()
-        if prompt and not self.pooling["include_prompt"]:
-            mask[:, : self.prompt_length(prompt)] = 0
-        modes = [key.removeprefix("pooling_mode_") for key, value in self.pooling.items() if value and key != "include_prompt"]
-        return pool(hidden, mask, modes)
+        if prompt and not self.pooling.get("include_prompt", True):
+            for row in mask:
+                row[: int(row.argmax()) + self.prompt_length(prompt)] = 0
+        return pool(hidden, mask, [mode for mode in MODES if self.pooling.get(f"pooling_mode_{mode}")] or ["mean_tokens"])
 
 
 def add_case(group, out, name, checkpoint, calls, *, transformer=None, pooling=None, tokenizer=None):
@@ -96,9 +98,17 @@ def main():
     add("prompts_left_out", roberta, named, pooling={"include_prompt": False})
     add("prompts_left_out_in_lower_case", roberta, named, pooling={"include_prompt": False, "pooling_mode_max_tokens": True},
         transformer={"do_lower_case": True})
-    add("mean_unless_told_otherwise", roberta, [(SPACED[:1], {})], pooling={"pooling_mode_cls_token": True})
+    add("only_the_modes_that_are_set", roberta, [(SPACED[:1], {})], pooling={"pooling_mode_cls_token": True})
+    add("mean_unless_told_otherwise", roberta, [(SPACED[:1], {})], pooling={"pooling_mode_cls_token": False})
+    add("in_lower_case", roberta, [(CASES, {})], transformer={"do_lower_case": True})
+    add("padded_in_front", roberta, [([LONG, "rome"], {})] + named, tokenizer={"padding_side": "left"},
+        pooling={"include_prompt": False, "pooling_mode_cls_token": True, "pooling_mode_max_tokens": True})
     add("above_the_tokenizers_maximum", roberta, [([LONG], {})], tokenizer={"model_max_length": 7}, transformer={"max_seq_length": 15})
     add("below_the_tokenizers_maximum", roberta, [([LONG], {})], transformer={"max_seq_length": 9})
+    add("below_by_the_tokenizers_arguments", roberta, [([LONG], {})],
+        transformer={"max_seq_length": 9, "tokenizer_args": {"model_max_length": 7}})
+    add("below_by_the_calls_arguments", roberta, [([LONG], {})],
+        transformer={"max_seq_length": 9, "tokenizer_args": {"model_max_length": 7}, "processing_kwargs": {"text": {"max_length": 6}}})
     for checkpoint in ("bert/even_base", "modernbert/even_base"):
         add(f"without_maximum_{checkpoint.split('/')[0]}", checkpoint, [([LONG, "rome"], {})], tokenizer={"model_max_length": None},
             transformer={"max_seq_length": None})

@@ -140,6 +140,7 @@ describe('feature-extraction of sentence-transformers folders', () => {
     expect((await pipe(text, { pooling: 'mean', normalize: true })).data).toEqual(bare.data);
     const wrong = [
       { prompt_name: 'toString' },
+      { prompt_name: 'Query' },
       { prompt_name: 'query', prompt: '' },
       { prompt: 7 as unknown as string },
     ];
@@ -150,6 +151,9 @@ describe('feature-extraction of sentence-transformers folders', () => {
         details: { option },
       });
     }
+    const usual = await pipeline('feature-extraction', named({ default_prompt_name: 'document' }), here);
+    for (const prompt_name of [undefined, 'query'])
+      expect((await usual(text, { prompt_name })).data).toEqual(bare.data);
     const without = await pipeline('feature-extraction', named({ prompts }, { include_prompt: false }), here);
     expect((await without(text)).data).toEqual(bare.data);
     // [CLS] rome is | the man is in rome . [SEP], of which the mean leaves out the first three
@@ -179,13 +183,29 @@ describe('feature-extraction of sentence-transformers folders', () => {
     expect((await pipe(text)).data).toEqual(Float32Array.from([...mean.data, ...cls.data, ...mean.data]));
   });
 
-  it.each([
+  const ofTransformer = [
+    { modality_config: { message: {} } },
+    { modality_config: { text: { method: 'forward', method_output_name: 'pooler_output' } } },
+    { modality_config: { text: { method: 'get_text_features', method_output_name: 'last_hidden_state' } } },
+    { module_output_name: 'sentence_embedding' },
+    { transformer_task: 'fill-mask' },
+    { processing_kwargs: { text: { add_special_tokens: false } } },
+    { processing_kwargs: { common: { padding: 'max_length' } } },
+    { processor_kwargs: { padding_side: 'left' } },
+    { tokenizer_args: { do_lower_case: true } },
+    { model_args: { num_hidden_layers: 1 } },
+    { config_kwargs: { num_hidden_layers: 1 } },
+  ];
+
+  it.each<[string, object, string?]>([
     ['2_Dense/config.json', { use_residual: true }, 'use_residual'],
     ['2_Dense/config.json', { module_input_name: 'token_embeddings' }, 'module_input_name'],
     ['2_Dense/config.json', { module_output_name: 'scores' }, 'module_output_name'],
     ['4_Normalize/config.json', { module_input_name: 'token_embeddings' }, 'module_input_name'],
-    ['sentence_bert_config.json', { modality_config: { message: {} } }, 'modality_config'],
-  ])('%s: %j would change embeddings', async (name, setting, option) => {
+    ['2_Dense/config.json', { activation_function: 'my.ReLU' }, 'activation_function'],
+    ['1_Pooling/config.json', { pooling_mode: [] }, 'pooling_mode'],
+    ...ofTransformer.map((setting): [string, object] => ['sentence_bert_config.json', setting]),
+  ])('%s: %j would change embeddings', async (name, setting, option = Object.keys(setting)[0]) => {
     const files = folderFiles('models/sentence_transformers/embedding_gemma') as Record<string, Uint8Array>;
     const held = files[name] === undefined ? {} : JSON.parse(new TextDecoder().decode(files[name]));
     const changed = { ...files, ...numberTokenizer, [name]: jsonFile({ ...held, ...setting }) };
@@ -208,6 +228,12 @@ describe('feature-extraction of sentence-transformers folders', () => {
         transformer_task: 'feature-extraction',
         modality_config: { text },
         module_output_name: 'token_embeddings',
+        processing_kwargs: { text: { truncation: true, padding: true, max_length: null }, image: { do_resize: false } },
+        processor_kwargs: { use_fast: true },
+        tokenizer_args: {},
+        model_kwargs: { attn_implementation: 'sdpa', torch_dtype: 'float16' },
+        config_args: { trust_remote_code: true },
+        unpad_inputs: true,
       }),
     };
     await using before = await pipeline('feature-extraction', { ...files, ...numberTokenizer }, here);

@@ -68,8 +68,8 @@ export interface FeatureExtractionPipeline {
   /**
    * [text, position, d_model], or with pooling [text, d_model]; for CLIP its text_embeds [text, embedding], of unit
    * length. One text is a batch of one. Without pooling, positions beyond the end of shorter texts hold the model's
-   * outputs for padding. In folders of sentence-transformers texts lose spaces at their ends, as there, and a
-   * `truncate_dim` is the length of vectors if pooling is not given.
+   * outputs for padding. In folders of sentence-transformers a `truncate_dim` is the length of vectors if pooling is not
+   * given.
    * Rejects with `invalid_argument` or `unsupported` for invalid arguments, `disposed`, or the abort signal's reason.
    */
   (
@@ -162,12 +162,12 @@ export class FeatureExtractionPipeline extends Pipeline<
     const given = textList(this.task, texts);
     if (given.length === 0) throw new ClearformerError('invalid_argument', `${this.task}: needs at least one text`);
     const { pooling, normalize } = options;
-    const { written, include_prompt, ...defaults } = this.#defaults;
+    const { include_prompt, ...defaults } = this.#defaults;
     const prompt = this.#prompt(options);
-    const left_out = include_prompt || prompt === '' ? 0 : await this.#promptLength(written(prompt), options);
+    const left_out = include_prompt || prompt === '' ? 0 : await this.#promptLength(prompt, options);
     const modes = pooling === undefined ? defaults.pooling : poolingModes(pooling);
     const unit = normalize ?? (pooling === undefined && defaults.normalize);
-    return { list: given.map((text) => written(prompt + text)), modes, unit, left_out };
+    return { list: given.map((text) => prompt + text), modes, unit, left_out };
   }
 
   /** What precedes each text. */
@@ -320,11 +320,8 @@ export interface BesideEmbedding {
 
 /** @internal */
 export async function readEmbedding(folder: Folder, options: ReadOptions): Promise<BesideEmbedding> {
-  const [tokenizer, defaults] = await Promise.all([
-    readTokenizer(folder, options),
-    readEmbeddingDefaults(folder, options),
-  ]);
-  return { tokenizer, defaults };
+  const defaults = await readEmbeddingDefaults(folder, options);
+  return { tokenizer: await readTokenizer(folder, options, undefined, defaults.normalizer), defaults };
 }
 
 /** @internal */

@@ -22,17 +22,65 @@ const vector = ['sentence_embedding'];
 const names = { module_input_name: vector, module_output_name: vector };
 const not = (must: string, fits: (value: unknown) => boolean): Own => ({ must, fits });
 
+/** Whether a value is an object with no other keys than these, of which each value is null or fits. */
+const has = (value: unknown, fits: Readonly<Record<string, (value: unknown) => boolean>>): boolean =>
+  isObject(value) && Object.entries(value).every(([key, one]) => one === null || (fits[key] ?? never)(one));
+const never = () => false;
+const any = () => true;
+
+/** What says nothing about the result. */
+const inert = Object.fromEntries(
+  [
+    ...['attn_implementation', 'dtype', 'torch_dtype', 'device_map', 'low_cpu_mem_usage', 'use_safetensors'],
+    ...['add_pooling_layer', 'trust_remote_code', 'use_fast'],
+  ].map((key) => [key, any]),
+);
+const loading = not(`without other keys than ${Object.keys(inert).join(', ')}`, (value) => has(value, inert));
+const tokenizing = not('without other keys than model_max_length', (value) =>
+  has(value, { ...inert, model_max_length: size.fits }),
+);
+
+/** Of a call of the tokenizer; what concerns other inputs than texts is not looked at. */
+const texts = {
+  max_length: size.fits,
+  padding: (value: unknown) => value === true || value === 'longest',
+  truncation: (value: unknown) => value === true || value === 'longest_first',
+  return_tensors: any,
+};
+const calling = not('without other keys for texts than max_length', (value) => {
+  const { text = {}, common = {} } = isObject(value) ? value : { text: null };
+  return has(text, texts) && has(common, { return_tensors: any });
+});
+
+const isForward = (value: unknown): boolean =>
+  isObject(value) &&
+  value.method === 'forward' &&
+  ['last_hidden_state', 'logits'].includes(String(value.method_output_name));
+
 const tables: Tables = {
   'modules.json': { '*': module },
   'sentence_bert_config.json': {
     max_seq_length: size,
     do_lower_case: 'flag',
-    modality_config: not('without message (a chat template)', (value) => isObject(value) && !value.message),
+    transformer_task: ['feature-extraction', 'sequence-classification'],
+    modality_config: not(
+      'one of texts by forward, without message (a chat template)',
+      (value) => isObject(value) && !value.message && isForward(value.text),
+    ),
+    module_output_name: ['token_embeddings', 'scores'],
+    processing_kwargs: calling,
+    processor_kwargs: tokenizing,
+    tokenizer_args: tokenizing,
+    model_kwargs: loading,
+    model_args: loading,
+    config_kwargs: loading,
+    config_args: loading,
   },
   'Pooling/config.json': {
     word_embedding_dimension: size,
     embedding_dimension: size,
     include_prompt: 'flag',
+    pooling_mode: not('a mode, or a list of some', (value) => [value].flat().length > 0),
     pooling_mode_cls_token: 'flag',
     pooling_mode_mean_tokens: 'flag',
     pooling_mode_max_tokens: 'flag',
@@ -45,7 +93,7 @@ const tables: Tables = {
     in_features: size,
     out_features: size,
     bias: 'flag',
-    activation_function: 'text',
+    activation_function: not('a class of torch', (value) => isText(value) && value.startsWith('torch.')),
     use_residual: not('false', (value) => value === false),
   },
   'Normalize/config.json': names,

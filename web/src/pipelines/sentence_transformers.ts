@@ -6,7 +6,6 @@ import type { Folder } from '../checkpoint/folder.js';
 import { type PoolingMode, poolingModes } from '../models/pooling.js';
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
 import { isObject } from '../support/kinds.js';
-import { strip } from '../text/python_space.js';
 import type { DenseLayer } from './dense.js';
 import { brokenSentenceRules } from './sentence_rules.js';
 
@@ -14,8 +13,8 @@ import { brokenSentenceRules } from './sentence_rules.js';
 export interface EmbeddingDefaults {
   pooling: readonly PoolingMode[];
   normalize: boolean;
-  /** A text as it is tokenized. */
-  written(text: string): string;
+  /** The tokenizer's first normalizer, as in tokenizer.json; none but its own: undefined. */
+  normalizer: object | undefined;
   /** The most tokens of a text, by what the tokenizer and the model take. */
   longest(tokenizer: number, model: number): number;
   /** The layers after pooling. */
@@ -32,7 +31,7 @@ export interface EmbeddingDefaults {
 const none: EmbeddingDefaults = {
   pooling: [],
   normalize: false,
-  written: (text) => text,
+  normalizer: undefined,
   longest: (tokenizer) => tokenizer,
   dense: [],
   prompts: {},
@@ -121,21 +120,27 @@ export async function readTransformerSettings(
 async function readTransformer(folder: Folder, own: string, options: ReadOptions): Promise<Partial<EmbeddingDefaults>> {
   const { values, broken } = await readTransformerSettings(folder, own, options);
   expectNone(broken);
-  const { max_seq_length, do_lower_case } = values as {
+  const { max_seq_length, do_lower_case, processing_kwargs, processor_kwargs, tokenizer_args } = values as {
     max_seq_length?: number | null;
     do_lower_case?: boolean | null;
-  };
+    processing_kwargs?: { text?: { max_length?: number | null } } | null;
+  } & { [Key in 'processor_kwargs' | 'tokenizer_args']?: { model_max_length?: number | null } | null };
+  const own_length = (tokenizer_args ?? processor_kwargs)?.model_max_length ?? max_seq_length;
+  const most = processing_kwargs?.text?.max_length ?? own_length;
   return {
-    written: (text) => (do_lower_case ? strip(text).toLowerCase() : strip(text)),
-    longest: (tokenizer, model) => Math.min(max_seq_length ?? tokenizer, model),
+    normalizer: do_lower_case ? { type: 'Lowercase' } : undefined,
+    longest: (tokenizer, model) => Math.min(most ?? tokenizer, model),
   };
 }
 
-/** The prompts, if there are any, and the length of vectors. */
+/** The prompts that every model has. */
+const usualPrompts = { query: '', document: '' };
+
+/** The prompts, and the length of vectors. */
 async function readPrompts(folder: Folder, options: ReadOptions): Promise<Partial<EmbeddingDefaults>> {
   const { prompts, default_prompt_name, truncate_dim } = await readModelSettings(folder, options);
   return {
-    prompts: prompts ?? {},
+    prompts: { ...usualPrompts, ...prompts },
     default_prompt_name: default_prompt_name ?? undefined,
     truncate_dim: truncate_dim ?? undefined,
   };
@@ -161,18 +166,18 @@ export async function readModelSettings(
 export function promptProblems(values: Readonly<Record<string, unknown>>): ClearformerError[] {
   const broken = brokenSentenceRules(promptFile, values);
   const { default_prompt_name: name, prompts: known } = values;
-  if (broken.length > 0 || typeof name !== 'string' || (isObject(known) && Object.hasOwn(known, name))) return broken;
+  const all = { ...usualPrompts, ...(isObject(known) && known) };
+  if (broken.length > 0 || typeof name !== 'string' || Object.hasOwn(all, name)) return broken;
   const message = `${promptFile}: default_prompt_name ${textOf(name)} is none of its prompts`;
   return [new ClearformerError('malformed_config', message, { file: promptFile })];
 }
 
 /**
- * pooling_mode_…: true for each mode, of which the mean is one unless the file says otherwise, or (newer) pooling_mode
- * with one name or several, in the order of their vectors; the mean if there is none.
+ * pooling_mode_…: true for each mode, or (newer) pooling_mode with one name or several, in the order of their vectors;
+ * the mean if there is none.
  */
 function modesOf(config: Record<string, unknown>, file: string): PoolingMode[] {
-  const flags: Record<string, unknown> = { pooling_mode_mean_tokens: true, ...config };
-  const given = Object.keys(flags).filter((key) => key.startsWith('pooling_mode_') && flags[key] === true);
+  const given = Object.keys(config).filter((key) => key.startsWith('pooling_mode_') && config[key] === true);
   const usual = given.length === 0 ? 'mean' : given.map((key) => key.replace('pooling_mode_', ''));
   try {
     if (config.pooling_mode === undefined || config.pooling_mode === null) return poolingModes(usual);

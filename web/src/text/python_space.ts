@@ -15,6 +15,3 @@ export function keptRange(
   while (end && first < after && isCut(all[after - 1] as string)) after--;
   return [first, after];
 }
-
-/** str.strip(): a text without spaces at its ends. */
-export const strip = (text: string): string => text.slice(...keptRange(text)); // no space has two code units
