@@ -321,7 +321,7 @@ export interface BesideEmbedding {
 /** @internal */
 export async function readEmbedding(folder: Folder, options: ReadOptions): Promise<BesideEmbedding> {
   const defaults = await readEmbeddingDefaults(folder, options);
-  return { tokenizer: await readTokenizer(folder, options, undefined, defaults.normalizer), defaults };
+  return { tokenizer: await readTokenizer(folder, options, undefined, defaults.change), defaults };
 }
 
 /** @internal */

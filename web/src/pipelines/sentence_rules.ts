@@ -24,30 +24,31 @@ const not = (must: string, fits: (value: unknown) => boolean): Own => ({ must, f
 
 /** Whether a value is an object with no other keys than these, of which each value is null or fits. */
 const has = (value: unknown, fits: Readonly<Record<string, (value: unknown) => boolean>>): boolean =>
-  isObject(value) && Object.entries(value).every(([key, one]) => one === null || (fits[key] ?? never)(one));
-const never = () => false;
+  isObject(value) && Object.entries(value).every(([key, one]) => one === null || fits[key]?.(one) === true);
 const any = () => true;
 
-/** What says nothing about the result. */
-const inert = Object.fromEntries(
-  [
-    ...['attn_implementation', 'dtype', 'torch_dtype', 'device_map', 'low_cpu_mem_usage', 'use_safetensors'],
-    ...['add_pooling_layer', 'trust_remote_code', 'use_fast'],
-  ].map((key) => [key, any]),
-);
-const loading = not(`without other keys than ${Object.keys(inert).join(', ')}`, (value) => has(value, inert));
-const tokenizing = not('without other keys than model_max_length', (value) =>
-  has(value, { ...inert, model_max_length: size.fits }),
-);
+/** Of loading; all but the last say nothing about the result. */
+const loading = {
+  attn_implementation: any,
+  dtype: any,
+  torch_dtype: any,
+  device_map: any,
+  low_cpu_mem_usage: any,
+  use_safetensors: any,
+  add_pooling_layer: any,
+  trust_remote_code: any,
+  use_fast: any,
+  model_max_length: size.fits,
+};
+const loaded = not(`without keys but ${Object.keys(loading).join(', ')}`, (value) => has(value, loading));
 
 /** Of a call of the tokenizer; what concerns other inputs than texts is not looked at. */
 const texts = {
   max_length: size.fits,
-  padding: (value: unknown) => value === true || value === 'longest',
+  padding: (value: unknown) => value === true,
   truncation: (value: unknown) => value === true || value === 'longest_first',
-  return_tensors: any,
 };
-const calling = not('without other keys for texts than max_length', (value) => {
+const called = not('without keys for texts but max_length', (value) => {
   const { text = {}, common = {} } = isObject(value) ? value : { text: null };
   return has(text, texts) && has(common, { return_tensors: any });
 });
@@ -68,13 +69,13 @@ const tables: Tables = {
       (value) => isObject(value) && !value.message && isForward(value.text),
     ),
     module_output_name: ['token_embeddings', 'scores'],
-    processing_kwargs: calling,
-    processor_kwargs: tokenizing,
-    tokenizer_args: tokenizing,
-    model_kwargs: loading,
-    model_args: loading,
-    config_kwargs: loading,
-    config_args: loading,
+    processing_kwargs: called,
+    processor_kwargs: loaded,
+    tokenizer_args: loaded,
+    model_kwargs: loaded,
+    model_args: loaded,
+    config_kwargs: loaded,
+    config_args: loaded,
   },
   'Pooling/config.json': {
     word_embedding_dimension: size,

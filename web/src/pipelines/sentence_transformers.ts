@@ -6,6 +6,9 @@ import type { Folder } from '../checkpoint/folder.js';
 import { type PoolingMode, poolingModes } from '../models/pooling.js';
 import { ClearformerError, messageOf, textOf } from '../support/error.js';
 import { isObject } from '../support/kinds.js';
+import type { readTokenizer } from '../text/auto_tokenizer.js';
+import type { TokenizerJson } from '../text/encoder.js';
+import { settled, type TokenizerConfig } from '../text/special_tokens.js';
 import type { DenseLayer } from './dense.js';
 import { brokenSentenceRules } from './sentence_rules.js';
 
@@ -13,8 +16,8 @@ import { brokenSentenceRules } from './sentence_rules.js';
 export interface EmbeddingDefaults {
   pooling: readonly PoolingMode[];
   normalize: boolean;
-  /** The tokenizer's first normalizer, as in tokenizer.json; none but its own: undefined. */
-  normalizer: object | undefined;
+  /** Changes tokenizer.json. */
+  change: Parameters<typeof readTokenizer>[3];
   /** The most tokens of a text, by what the tokenizer and the model take. */
   longest(tokenizer: number, model: number): number;
   /** The layers after pooling. */
@@ -31,7 +34,7 @@ export interface EmbeddingDefaults {
 const none: EmbeddingDefaults = {
   pooling: [],
   normalize: false,
-  normalizer: undefined,
+  change: undefined,
   longest: (tokenizer) => tokenizer,
   dense: [],
   prompts: {},
@@ -117,6 +120,12 @@ export async function readTransformerSettings(
   return { values: {}, broken: [] };
 }
 
+/** Puts a normalizer to lower case before the tokenizer's own. */
+function lowercaseFirst(json: TokenizerJson, config: TokenizerConfig): void {
+  const own = settled(json.normalizer, config) ?? [];
+  json.normalizer = { type: 'Sequence', normalizers: [{ type: 'Lowercase' }, own].flat() };
+}
+
 async function readTransformer(folder: Folder, own: string, options: ReadOptions): Promise<Partial<EmbeddingDefaults>> {
   const { values, broken } = await readTransformerSettings(folder, own, options);
   expectNone(broken);
@@ -128,7 +137,7 @@ async function readTransformer(folder: Folder, own: string, options: ReadOptions
   const own_length = (tokenizer_args ?? processor_kwargs)?.model_max_length ?? max_seq_length;
   const most = processing_kwargs?.text?.max_length ?? own_length;
   return {
-    normalizer: do_lower_case ? { type: 'Lowercase' } : undefined,
+    change: do_lower_case ? lowercaseFirst : undefined,
     longest: (tokenizer, model) => Math.min(most ?? tokenizer, model),
   };
 }

@@ -10,7 +10,7 @@ import { checkOptions, ownOptions } from '../support/options.js';
 import { loadPart } from '../support/platform.js';
 import { missingPart, type TokenizerJson } from './encoder.js';
 import { padsLeft } from './settings.js';
-import { classNameOf, familyOf, isOwnName, sentencePieces, settled, type TokenizerConfig } from './special_tokens.js';
+import { classNameOf, familyOf, isOwnName, sentencePieces, type TokenizerConfig } from './special_tokens.js';
 import { templateFile } from './template_names.js';
 import { PreTrainedTokenizer } from './tokenizer.js';
 import { useParts } from './unicode.js';
@@ -61,13 +61,13 @@ export const AutoTokenizer = {
 
 /**
  * Reads a tokenizer from an open folder. `wantsTemplate`: with the template of chat_template.jinja, by default where its
- * absence is no failed request that a page's console shows. `first`: a normalizer before those of tokenizer.json.
+ * absence is no failed request that a page's console shows. `change` changes tokenizer.json.
  */
 export async function readTokenizer(
   folder: Folder,
   options: TokenizerLoadOptions,
   wantsTemplate = folder.list !== undefined,
-  first?: object,
+  change?: (json: TokenizerJson, config: TokenizerConfig) => void,
 ): Promise<PreTrainedTokenizer> {
   const texts: TextFile[] = [];
   const [given, json] = await Promise.all([
@@ -81,12 +81,7 @@ export async function readTokenizer(
   const config = await completed(parsed(given, texts), folder, options, texts, wantsTemplate);
   const tokenizerJson = held ?? (await (await otherFiles()).fromOtherFiles(folder, options, config, texts));
   if (tokenizerJson === undefined) throw json;
-  if (first) {
-    const { normalizer } = tokenizerJson as TokenizerJson;
-    Object.assign(tokenizerJson, {
-      normalizer: { type: 'Sequence', normalizers: [first, settled(normalizer, config) ?? []].flat() },
-    });
-  }
+  change?.(tokenizerJson, config);
   const sizes = new Map(texts.map((text) => [text.name, text.bytes]));
   const progress = new Progress(folder.where, sizes, options.progress_callback);
   for (const text of texts) progress.add(text.name, text.bytes);
