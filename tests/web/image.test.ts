@@ -1,6 +1,7 @@
 // Images against Pillow and transformers' image processors, bit for bit.
 
 import { describe, expect, it } from 'vitest';
+import { WhisperFeatureExtractor } from '../../web/src/audio/feature_extractor.js';
 import { resizedTo } from '../../web/src/image/geometry.js';
 import {
   AutoImageProcessor,
@@ -182,6 +183,24 @@ describe('image processors', () => {
         expect([found, message]).toEqual([code, expect.stringContaining(part)]);
       }),
     );
+  });
+
+  it('takes the contents of a file and its name, and nothing else', async () => {
+    const wrong = [
+      [{ ...digits, foo: 1 }, {}],
+      [digits, null],
+      [[], 'x'],
+    ];
+    for (const Made of [ImageProcessor, WhisperFeatureExtractor]) {
+      for (const given of wrong) {
+        const { code, message } = await codeOf(() => new Made(...(given as [Record<string, unknown>, string])));
+        expect([code, message]).toEqual(['invalid_argument', expect.stringMatching(`^${Made.name}: needs the [^[]*$`)]);
+      }
+    }
+    const failure = await codeOf(() =>
+      new ImageProcessor(digits)(new RawImage(new Uint8Array(3), 1, 1), { num_channels: {} as 1 }),
+    );
+    expect(failure.message).toContain('num_channels must be 1 or 3, it is an object');
   });
 
   it('refuses what is no image, and batches that do not fit', async () => {

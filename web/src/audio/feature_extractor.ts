@@ -9,6 +9,7 @@ import type { ArgumentsOf, TensorOut } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
 import { Callable } from '../support/callable.js';
 import { ClearformerError, textOf } from '../support/error.js';
+import { isObject } from '../support/kinds.js';
 import { checkOptions, expectArgument, ownOptions } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { type AudioInput, read_audio } from './audio_input.js';
@@ -68,16 +69,17 @@ export class WhisperFeatureExtractor extends Callable<
   #compute: Compute = inThisThread;
 
   /**
-   * From the contents of a preprocessor_config.json. Throws `unsupported` for another feature_extractor_type and for
-   * unknown options, `malformed_config` for invalid values.
+   * From the contents of a preprocessor_config.json; errors name it `file`. Throws `unsupported` for another
+   * feature_extractor_type and for unknown options, `malformed_config` for invalid values.
    */
   constructor(config: Readonly<Record<string, unknown>>, file = 'preprocessor_config.json') {
     super();
+    const isFile = typeof file === 'string';
     expectArgument(
       'WhisperFeatureExtractor',
-      typeof config === 'object' && config,
+      isFile && isObject(config),
       'the object of a config file',
-      config,
+      isFile ? config : file,
     );
     this.config = config;
     this.features = whisperFeatures(config, file);

@@ -7,7 +7,7 @@ import { readProcessorConfig } from '../checkpoint/processor_config.js';
 import { openSource, type Source, type SourceOptions, sourceOptions } from '../checkpoint/source.js';
 import { Callable } from '../support/callable.js';
 import { ClearformerError, textOf } from '../support/error.js';
-import { isA } from '../support/kinds.js';
+import { isA, isObject } from '../support/kinds.js';
 import { abortable, checkOptions, expectArgument, ownOptions } from '../support/options.js';
 import { inSlices, runs, type Steps } from '../support/steps.js';
 import { Tensor } from '../tensor/tensor.js';
@@ -61,12 +61,13 @@ export class ImageProcessor extends Callable<
   readonly config: Readonly<Record<string, unknown>>;
 
   /**
-   * From the contents of a preprocessor_config.json. Throws `unsupported` for unknown types and options,
-   * `malformed_config` for invalid values.
+   * From the contents of a preprocessor_config.json; errors name it `file`. Throws `unsupported` for unknown types and
+   * options, `malformed_config` for invalid values.
    */
   constructor(config: Readonly<Record<string, unknown>>, file = 'preprocessor_config.json') {
     super();
-    expectArgument('ImageProcessor', typeof config === 'object' && config, 'the object of a config file', config);
+    const isFile = typeof file === 'string';
+    expectArgument('ImageProcessor', isFile && isObject(config), 'the object of a config file', isFile ? config : file);
     this.config = config;
     this.image_processor_type = imageProcessorType(config) ?? 'none';
     checkImageProcessorConfig(this.image_processor_type, config, file);
@@ -87,9 +88,13 @@ export class ImageProcessor extends Callable<
     checkOptions(call, options, [...imageProcessorOptions, 'num_channels', 'signal']);
     const { num_channels, signal, ...own } = options;
     if (num_channels !== undefined && num_channels !== 1 && num_channels !== 3) {
-      throw new ClearformerError('invalid_argument', `${call}: num_channels must be 1 or 3, it is ${num_channels}`, {
-        option: 'num_channels',
-      });
+      throw new ClearformerError(
+        'invalid_argument',
+        `${call}: num_channels must be 1 or 3, it is ${textOf(num_channels)}`,
+        {
+          option: 'num_channels',
+        },
+      );
     }
     const set = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
     const steps = imageSteps(this.image_processor_type, { ...this.#options(), ...set }, 'invalid_argument', call);
