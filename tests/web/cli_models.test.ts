@@ -276,6 +276,39 @@ describe('transcribe', { timeout }, () => {
     expect([code, out]).toEqual([0, `0.00\t10.50\t${heard}\n`]);
   });
 
+  it('tells the times of words, and takes nothing else for a value of that option', async () => {
+    const files = filesOf(caseOf('speech', 'tiny_times') as unknown as PipelineCase);
+    const folder = folderOf(undefined, files as Record<string, Uint8Array>);
+    await using pipe = await pipeline('automatic-speech-recognition', folder);
+    const lines = async (return_timestamps: true | 'word') => {
+      const { chunks } = await pipe(jfk, { language: 'en', return_timestamps });
+      const shown = (time: number | null) => time?.toFixed(2) ?? '';
+      return chunks
+        .map(({ timestamp = [], text: heard }) => `${timestamp.map(shown).join('\t')}\t${heard.trim()}\n`)
+        .join('');
+    };
+    const [segments, words] = [await lines(true), await lines('word')];
+    expect(words).not.toBe(segments);
+    const heard = async (...options: string[]) => await run(['transcribe', ...options, '--language', 'en']);
+    for (const options of [
+      [folder, jfk, '--return-timestamps', 'word'],
+      [folder, '--return_timestamps=word', jfk],
+    ])
+      expect(await heard(...options)).toMatchObject({ code: 0, out: words });
+    for (const options of [
+      ['--return-timestamps', folder, jfk],
+      [folder, '--return-timestamps', jfk],
+      [folder, '--return-timestamps=true', jfk],
+      [folder, jfk, '--return-timestamps', 'true'],
+    ])
+      expect(await heard(...options)).toMatchObject({ code: 0, out: segments });
+    expect((await heard(folder, jfk, '--return-timestamps', '--no-return-timestamps')).out).not.toContain('\t');
+    expect(await heard(folder, jfk, '--return-timestamps=char')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('Allowed choices are true, word'),
+    });
+  });
+
   it('gives what the pipeline gives, for each file and for standard input', async () => {
     const files = filesOf(casesOf('speech')[0] as unknown as PipelineCase);
     const folder = folderOf(undefined, files as Record<string, Uint8Array>);
@@ -294,12 +327,22 @@ describe('transcribe', { timeout }, () => {
     ]);
   });
 
+  it('names the file that it cannot write down', async () => {
+    const files = filesOf(caseOf('speech', 'tiny_times') as unknown as PipelineCase);
+    const folder = folderOf(undefined, files as Record<string, Uint8Array>);
+    const { code, err } = await run(['transcribe', folder, jfk]);
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(/invalid_argument: .*the sound has 11.* seconds.*: .*jfk\.wav\n$/),
+    ]);
+  });
+
   it('names what is no sound', async () => {
     const whisper = checkpointFolder('whisper-tiny');
     const cases = [
       [['none.wav'], /file_not_found: .*none\.wav/],
       [['-'], /only WAV files/],
-      [[jfk, '--chunk-length-s', '31'], /chunk_length_s/],
+      [[jfk, '--chunk-length-s', '31'], /chunk_length_s.*jfk\.wav/],
     ] as const;
     for (const [words, part] of cases) {
       const { code, out, err } = await run(['transcribe', whisper, ...words], { stdin: 'RIFF' });

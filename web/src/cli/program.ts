@@ -68,17 +68,22 @@ export function prepared(program: Command, words: readonly string[]): string[] {
   if (first === 'help' && second !== undefined && !named(second)) return prepared(program, words.slice(1));
   const command = named(first);
   let [isValue, isOver] = [false, false];
-  return words.map((word) => {
+  return words.map((word, i) => {
     isOver ||= word === '--' && !isValue;
-    const given = isValue || isOver ? word : normalized(word);
-    const [, name, value] = (!isValue && !isOver && /^(--[\w-]+)=(.*)$/s.exec(given)) || [];
+    const isOption = !isValue && !isOver;
+    const given = isOption ? normalized(word) : word;
+    const [, name, value] = (isOption && /^(--[\w-]+)=(.*)$/s.exec(given)) || [];
     if (command?.options.some(({ long, required, optional }) => long === name && !required && !optional)) {
       throw new UsageError(`option '${name}' takes no value, got '${value}'`);
     }
-    isValue = !isValue && !isOver && command?.options.some(takes(given)) === true;
-    return given;
+    isValue = isOption && command?.options.some(takes(given)) === true;
+    const choices = isOption && command?.options.find(mayTake(given))?.argChoices;
+    return !choices || choices.includes(words[i + 1] ?? '') ? given : `${given}=true`;
   });
 }
+
+/** An option that is given as true unless one of its values follows: what follows else is no value. */
+const mayTake = (name: string) => (option: Option) => option.optional && option.long === name;
 
 const takes = (name: string) => (option: Option) => option.required && [option.long, option.short].includes(name);
 

@@ -3,6 +3,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   type AudioInput,
+  ClearformerError,
   pipeline,
   type RecognizedSpeech,
   type SpeechChunk,
@@ -20,14 +21,16 @@ interface Options extends SharedOptions {
   task?: 'transcribe' | 'translate';
   chunkLengthS?: number;
   strideLengthS?: number | [number, number];
+  returnTimestamps?: boolean | 'true' | 'word';
 }
 
 const after = `
 Sounds are WAV files: PCM of 8, 16, 24 or 32 bits or float32, any number of channels, any rate. Sounds beyond 30 seconds need
---chunk-length-s or --return-timestamps, which prints start and end in seconds before each segment.
+--chunk-length-s or --return-timestamps, which prints start and end in seconds before each segment or word.
 
 Examples:
   clearformer transcribe ./whisper-tiny speech.wav
+  clearformer transcribe ./whisper-tiny speech.wav --return-timestamps word
   clearformer transcribe openai/whisper-tiny lecture.wav --chunk-length-s 30 --language german --task translate
   ffmpeg -i talk.mp3 -f wav - | clearformer transcribe ./whisper-tiny - --json`;
 
@@ -43,8 +46,13 @@ export function addTranscribe(program: Command, context: Context): void {
     .addOption(task.choices(['transcribe', 'translate']))
     .option('--chunk-length-s <seconds>', 'cut longer sounds into parts of so many seconds', notNegative)
     .option('--stride-length-s <seconds>', 'what parts share on both sides, or left,right (default: a sixth)', strideOf)
+    .addOption(
+      new Option('--return-timestamps [of]', 'tell the times of segments, or of each word').choices(['true', 'word']),
+    )
+    .addOption(new Option('--no-return-timestamps').hideHelp())
     .option('--json', 'print a list of { file, text, chunks } as JSON, chunks with --return-timestamps');
-  addGenerationOptions(addGenerativeOptions(command), ['num_return_sequences']).addHelpText('after', after);
+  const others = addGenerationOptions(addGenerativeOptions(command), ['num_return_sequences', 'return_timestamps']);
+  others.addHelpText('after', after);
   command.action((source: string, words: string[], options: Options) => transcribe(context, source, words, options));
 }
 
@@ -53,6 +61,14 @@ function strideOf(word: string): number | [number, number] {
   if (left === undefined || more.length > 0) throw new InvalidArgumentError('It must be seconds, or left,right.');
   return right === undefined ? left : [left, right];
 }
+
+/** Errors name the file that they are of. */
+const naming =
+  (file: string) =>
+  (thrown: unknown): never => {
+    if (!(thrown instanceof ClearformerError) || thrown.message.includes(file)) throw thrown;
+    throw new ClearformerError(thrown.code, `${thrown.message}: ${file}`, { ...thrown.details, where: file }, thrown);
+  };
 
 /** Start and end in seconds, and the text. */
 function timed({ timestamp = [null, null], text }: SpeechChunk): string {
@@ -63,7 +79,9 @@ async function transcribe(context: Context, source: string, words: readonly stri
   checkInputs(words);
   const { output, signal } = context;
   const { language, task, chunkLengthS: chunk_length_s, strideLengthS: stride_length_s } = options;
-  const own = { language, task, chunk_length_s, stride_length_s, signal };
+  const { returnTimestamps: times } = options;
+  const return_timestamps = times === 'true' || times;
+  const own = { language, task, chunk_length_s, stride_length_s, return_timestamps, signal };
   const settings: SpeechRecognitionOptions = { ...generationOptions(options as Record<string, unknown>), ...own };
   const recognizer = await loaded(context, source, options, (from, load) =>
     pipeline('automatic-speech-recognition', from, load),
@@ -72,7 +90,7 @@ async function transcribe(context: Context, source: string, words: readonly stri
     const all: ({ file: string } & RecognizedSpeech)[] = [];
     for (const file of words) {
       const sound: AudioInput = file === '-' ? await standardInput() : fileOf(file);
-      const { text, chunks } = await recognizer(sound, settings);
+      const { text, chunks } = await recognizer(sound, settings).catch(naming(file));
       all.push({ file, text: text.trim(), ...(chunks && { chunks }) });
       if (options.json) continue;
       for (const line of chunks?.map(timed) ?? [text.trim()]) output.line(words.length > 1 ? `${file}\t${line}` : line);
