@@ -64,6 +64,7 @@ describe('WAV files', () => {
       [{ bits: 32, data: [0, 0, 0, 0x80, 0, 0, 0, 0x40] }, [-1, 0.5]],
       [{ tag: 3, bits: 32, data: floats }, [0.25, -1]],
       [{ tag: 3, bits: 32, data: floats, extensible: true }, [0.25, -1]],
+      [{ tag: 3, bits: 64, data: [...new Uint8Array(Float64Array.of(0.25, -1).buffer)] }, [0.25, -1]], // SciPy's of doubles
       [{ bits: 16, data: [0, 0x40], stated: 0xffffffff }, [0.5]],
       [{ bits: 16, data: [0, 0x40], stated: 0, whole: 0 }, [0.5]], // as written to a pipe
       [{ bits: 16, data: [0, 0x40], stated: 0, whole: 36 }, [0.5]],
@@ -107,7 +108,8 @@ describe('WAV files', () => {
       [wav({ channels: 0 }), 'malformed_file', '0 channels'],
       [wav({ rate: 0 }), 'malformed_file', '0 Hz'],
       [wav({ tag: 2, bits: 4 }), 'unsupported', 'encoding 2'],
-      [wav({ tag: 3, bits: 64 }), 'unsupported', '64 bits'],
+      [wav({ tag: 3, bits: 16 }), 'unsupported', '16 bits'],
+      [wav({ bits: 64 }), 'unsupported', '64 bits'],
       [new Uint8Array(20), 'unsupported', 'only WAV'],
     ] as const) {
       const failure = await codeOf(() => read_audio(bytes));

@@ -11,7 +11,7 @@ import { isWav, readWav, type Sound } from './wav.js';
 
 /**
  * Audio: mono samples in [-1, 1] at the requested rate, or with a rate of their own in hertz; an AudioBuffer; or
- * an audio file by its URL, its path (Node) or its contents. WAV files (PCM of 8, 16, 24 and 32 bits, float32)
+ * an audio file by its URL, its path (Node) or its contents. WAV files (PCM of 8, 16, 24 and 32 bits, float32 and float64)
  * are read everywhere, other formats where there is an OfflineAudioContext (browsers).
  */
 export type AudioInput =

@@ -1,4 +1,4 @@
-// WAV files: PCM of 8, 16, 24 and 32 bits and float32, any number of channels and any rate.
+// WAV files: PCM of 8, 16, 24 and 32 bits, float32 and float64, any number of channels and any rate.
 // Source: Microsoft and IBM 1991, Multimedia Programming Interface and Data Specifications 1.0; WAVEFORMATEXTENSIBLE.
 
 import { ClearformerError } from '../support/error.js';
@@ -35,7 +35,7 @@ function text(bytes: Uint8Array, at: number): string {
 
 /**
  * Reads a WAV file; n-bit integers are divided by 2^(n-1). Throws `malformed_file` for a file that is truncated or
- * inconsistent, `unsupported` for other encodings, such as ADPCM or float64.
+ * inconsistent, `unsupported` for other encodings, such as ADPCM or A-law.
  */
 export function* readWav(bytes: Uint8Array): Steps<Sound> {
   if (!isWav(bytes)) throw malformed('does not start as one (RIFF … WAVE)');
@@ -67,11 +67,11 @@ function readFormat(view: DataView, start: number, length: number): Format {
     sampling_rate: view.getUint32(start + 4, true),
     bits: view.getUint16(start + 14, true),
   };
-  const known = format.tag === pcm ? [8, 16, 24, 32] : format.tag === float ? [32] : [];
+  const known = format.tag === pcm ? [8, 16, 24, 32] : format.tag === float ? [32, 64] : [];
   if (!known.includes(format.bits)) {
     throw new ClearformerError(
       'unsupported',
-      `WAV file: encoding ${format.tag} with ${format.bits} bits is not supported (known: PCM of 8, 16, 24, 32 bits; float32)`,
+      `WAV file: encoding ${format.tag} with ${format.bits} bits is not supported (known: PCM of 8, 16, 24, 32 bits; float32, float64)`,
     );
   }
   const frame = (format.channels * format.bits) / 8;
@@ -87,7 +87,8 @@ function* decode(data: DataView, length: number, format: Format): Steps<Sound> {
     throw malformed(`breaks off: ${length} bytes of samples are stated, ${data.byteLength} there`);
   const width = bits / 8;
   const count = Math.floor(length / (width * channels));
-  const read = format.tag === float ? (at: number) => data.getFloat32(at, true) : readers[bits];
+  const real = (at: number) => (bits === 64 ? data.getFloat64(at, true) : data.getFloat32(at, true));
+  const read = format.tag === float ? real : readers[bits];
   if (read === undefined) throw malformed('has no samples');
   const all = Array.from({ length: channels }, () => new Float32Array(count));
   for (const [channel, samples] of all.entries()) {
