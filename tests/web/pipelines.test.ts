@@ -102,6 +102,26 @@ it('a mask that truncation removed is told from none', async () => {
   await expect(pipe('the [MASK] [MASK]')).rejects.toThrow(/more than one \[MASK\]$/);
 });
 
+it('targets are the only candidates for a mask', async () => {
+  await using pipe = await pipeline('fill-mask', './web/demo/public/models/bert-tiny-fill', here);
+  const text = 'the [MASK] is here .';
+  const found = async (targets: string | string[], more = {}) =>
+    (await pipe(text, { targets, ...more })).map(({ token, score }) => [token, Number(score.toFixed(6))]);
+  // As transformers 5.12: words of the vocabulary, and of another the first token.
+  expect(await found(['woman', 'man'])).toEqual([
+    [334, 0.005497],
+    [1391, 0.000473],
+  ]);
+  expect(await found('house')).toEqual([[502, 0.012425]]);
+  const several = ['man', 'unbelievably', 'man', '##s', '[MASK]'];
+  expect((await found(several)).map(([token]) => token)).toEqual([334, 70, 406, 4]);
+  expect(await found(several, { top_k: 1 })).toEqual([[334, 0.005497]]);
+  for (const targets of [[], [''], ' ', 3 as unknown as string]) {
+    const { code, details } = await failureOf(() => pipe(text, { targets }));
+    expect([code, details.option]).toEqual(['invalid_argument', 'targets']);
+  }
+});
+
 it("windows of a tokenizer without a maximum have the model's positions", async () => {
   const name = 'tokenizer_config.json';
   const files = filesOf(pipelineCase('entities'));

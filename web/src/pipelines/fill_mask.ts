@@ -2,18 +2,24 @@
 
 import { PreTrainedModel } from '../models/pre_trained_model.js';
 import { ClearformerError } from '../support/error.js';
-import { checkOptions } from '../support/options.js';
+import { checkOptions, refusedOption } from '../support/options.js';
 import { readTokenizer } from '../text/auto_tokenizer.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { type LogitsModel, Pipeline } from './base_pipeline.js';
 import { loader } from './load_pipeline.js';
 import { checkCount, rowOf, softmax, topIndices } from './scores.js';
+import { checkTexts } from './text_pairs.js';
 import { inTextBatches, modelInputs, type TextCallOptions, textCallOptions, textList, tokenizing } from './texts.js';
 
 /** Options of a call. */
 export interface FillMaskOptions extends TextCallOptions {
   /** Number of tokens, best first. Default 5. */
   top_k?: number | undefined;
+  /**
+   * The only candidates: words of the vocabulary, as spelt there; of another text its first token. Their scores are
+   * those among all tokens. Default: all tokens.
+   */
+  targets?: string | readonly string[] | undefined;
 }
 
 /** A candidate token. */
@@ -60,9 +66,10 @@ export class FillMaskPipeline extends Pipeline<
     texts: string | readonly string[],
     options: FillMaskOptions = {},
   ): Promise<FilledMask[] | FilledMask[][]> {
-    checkOptions(this.task, options, [...textCallOptions, 'top_k']);
-    const { top_k = 5, signal } = options;
+    checkOptions(this.task, options, [...textCallOptions, 'top_k', 'targets']);
+    const { top_k = 5, targets, signal } = options;
     checkCount('top_k', top_k);
+    const among = targets === undefined ? undefined : this.#targets(targets);
     const list = textList(this.task, texts);
     const results = await inTextBatches(list, this.tokenizer, options, async (part) => {
       const encoded = await this.tokenizer.paced(part, tokenizing(this.tokenizer, options));
@@ -74,10 +81,32 @@ export class FillMaskPipeline extends Pipeline<
       const vocabulary = logits.dims[2] ?? 0;
       return rows.map(({ ids, at }, row) => {
         const scores = softmax(rowOf(logits, row).subarray(at * vocabulary, (at + 1) * vocabulary));
-        return topIndices(scores, top_k).map((token) => this.#filled(ids, at, token, scores[token] as number));
+        const candidates = among ?? Array.from(scores, (_, token) => token);
+        const best = topIndices(
+          candidates.map((token) => scores[token] as number),
+          top_k,
+        );
+        return best.map((i) => {
+          const token = candidates[i] as number;
+          return this.#filled(ids, at, token, scores[token] as number);
+        });
       });
     });
     return Array.isArray(texts) ? results : (results[0] as FilledMask[]);
+  }
+
+  /** The ids of targets, each once. */
+  #targets(targets: string | readonly string[]): number[] {
+    const words = typeof targets === 'string' ? [targets] : targets;
+    checkTexts(this.task, 'targets', words);
+    const ids = words.map((word) => {
+      const known = this.tokenizer.convert_tokens_to_ids(word);
+      if (known !== null && this.tokenizer.convert_ids_to_tokens(known) === word) return known;
+      const [first] = this.tokenizer.encode(word, { add_special_tokens: false });
+      if (first !== undefined) return first;
+      throw refusedOption(this.task, 'targets', `'${word}' has no tokens`);
+    });
+    return [...new Set(ids)];
   }
 
   /** The position of the mask. */
