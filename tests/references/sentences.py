@@ -75,18 +75,21 @@ def add_case(group, out, name, checkpoint, calls, *, transformer=None, pooling=N
         "config_sentence_transformers.json": {"prompts": PROMPTS}}})
 
 
-def add_ranking(group, out):
+def add_ranking(group, out, name, transformer=None):
     """CrossEncoder.rank: the tokenizer's maximum is at most the model's positions."""
     model = load_checkpoint(os.path.join(out, "pipelines", "ranker"), BertForSequenceClassification)
     tokenizer, config = tokenizer_of(out, "wordpiece_97", {"model_max_length": None})
     query, documents = "who is in rome?", [LONG, "rome", f"in rome {LONG}"]
+    usual = min(tokenizer.model_max_length, model.config.max_position_embeddings)
     inputs = tokenizer([query] * len(documents), documents, padding=True, truncation=True, return_tensors="pt",
-                       max_length=min(tokenizer.model_max_length, model.config.max_position_embeddings))
+                       max_length=(transformer or {}).get("max_seq_length", usual))
     scores = model(**inputs).logits[:, 0].sigmoid().tolist()
     answer = [{"corpus_id": i, "score": scores[i], "text": documents[i]} for i in sorted(range(len(documents)), key=lambda i: -scores[i])]
-    group.add({"name": "ranking_without_maximum", "op": "text-ranking", "checkpoint": "pipelines/ranker", "tokenizer": "wordpiece_97",
+    modules = [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.base.modules.transformer.Transformer"}]
+    files = {"modules.json": modules, "sentence_bert_config.json": transformer} if transformer else {}
+    group.add({"name": name, "op": "text-ranking", "checkpoint": "pipelines/ranker", "tokenizer": "wordpiece_97",
                "calls": plain([{"arguments": [query, documents], "options": {}, "answer": answer}]),
-               "files": {"tokenizer_config.json": {key: value for key, value in config.items() if value is not None}}})
+               "files": files | {"tokenizer_config.json": {key: value for key, value in config.items() if value is not None}}})
 
 
 def main():
@@ -112,7 +115,8 @@ def main():
     for checkpoint in ("bert/even_base", "modernbert/even_base"):
         add(f"without_maximum_{checkpoint.split('/')[0]}", checkpoint, [([LONG, "rome"], {})], tokenizer={"model_max_length": None},
             transformer={"max_seq_length": None})
-    add_ranking(group, args.out)
+    add_ranking(group, args.out, "ranking_without_maximum")
+    add_ranking(group, args.out, "ranking_below_the_maximum", {"transformer_task": "sequence-classification", "max_seq_length": 8})
     group.save()
 
 

@@ -12,7 +12,7 @@ import { settled, type TokenizerConfig } from '../text/special_tokens.js';
 import type { DenseLayer } from './dense.js';
 import { brokenSentenceRules } from './sentence_rules.js';
 
-/** The embedding settings of a folder. */
+/** The settings of a folder; `change` and `longest` are those of a cross-encoder, too. */
 export interface EmbeddingDefaults {
   pooling: readonly PoolingMode[];
   normalize: boolean;

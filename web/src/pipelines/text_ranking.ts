@@ -12,7 +12,7 @@ import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { type LogitsModel, Pipeline } from './base_pipeline.js';
 import { loader } from './load_pipeline.js';
 import { checkCount, sigmoid, topIndices } from './scores.js';
-import { readModelSettings } from './sentence_transformers.js';
+import { type EmbeddingDefaults, readEmbeddingDefaults, readModelSettings } from './sentence_transformers.js';
 import { checkTexts, logitsOfPairs } from './text_pairs.js';
 import { cut, type TextCallOptions, textCallOptions, textList } from './texts.js';
 
@@ -59,12 +59,14 @@ export class TextRankingPipeline extends Pipeline<
 > {
   readonly tokenizer: PreTrainedTokenizer;
   readonly #settings: ModelSettings;
+  readonly #longest: EmbeddingDefaults['longest'];
 
   /** @internal */
-  constructor(task: string, model: LogitsModel, { tokenizer, settings }: BesideRanker) {
+  constructor(task: string, model: LogitsModel, { tokenizer, settings, longest }: BesideRanker) {
     super(task, model);
     this.tokenizer = tokenizer;
     this.#settings = settings;
+    this.#longest = (most, positions) => Math.min(longest(most, positions), positions);
   }
 
   /** @internal */
@@ -83,7 +85,7 @@ export class TextRankingPipeline extends Pipeline<
     const list = textList(this.task, queries);
     const prompt = prompts?.[default_prompt_name ?? ''] ?? '';
     const pairs = list.flatMap((text) => documents.map((text_pair) => ({ text: prompt + text, text_pair })));
-    const logits = (await logitsOfPairs(this, pairs, cut(this, options), 'longest_first')).map((row) =>
+    const logits = (await logitsOfPairs(this, pairs, cut(this, options, this.#longest), 'longest_first')).map((row) =>
       this.#only(row),
     );
     const results = list.map((_, query) => {
@@ -127,11 +129,15 @@ type ModelSettings = Awaited<ReturnType<typeof readModelSettings>>;
 export interface BesideRanker {
   tokenizer: PreTrainedTokenizer;
   settings: ModelSettings;
+  longest: EmbeddingDefaults['longest'];
 }
 
 async function readBeside(folder: Folder, options: ReadOptions): Promise<BesideRanker> {
-  const [tokenizer, settings] = await Promise.all([readTokenizer(folder, options), readModelSettings(folder, options)]);
-  return { tokenizer, settings };
+  const [settings, { change, longest }] = await Promise.all([
+    readModelSettings(folder, options),
+    readEmbeddingDefaults(folder, options),
+  ]);
+  return { tokenizer: await readTokenizer(folder, options, undefined, change), settings, longest };
 }
 
 /** @internal */
