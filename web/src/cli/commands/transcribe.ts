@@ -25,8 +25,8 @@ interface Options extends SharedOptions {
 }
 
 const after = `
-Sounds are WAV files: PCM of 8, 16, 24 or 32 bits, float32 or float64, any number of channels, any rate. Sounds beyond 30 seconds need
---chunk-length-s or --return-timestamps, which prints start and end in seconds before each segment or word.
+Sounds are WAV files: PCM of 8, 16, 24 or 32 bits, float32 or float64, any number of channels, any rate. Sounds beyond 30
+seconds need --chunk-length-s or --return-timestamps, which prints start and end in seconds before each segment or word.
 
 Examples:
   clearformer transcribe ./whisper-tiny speech.wav
