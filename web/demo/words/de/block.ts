@@ -56,7 +56,7 @@ export const words: typeof english = {
     weights: {
       ask: 'Wie viele Gewichte hat das Feed-forward-Netz eines Blocks des Geschichtenmodells? (Seine Matrizen führen zweimal vom Strom zu den Neuronen, weil es ein Gatter hat, und einmal zurück.)',
       right: 'Ja: {matrices} Matrizen von {model} × {hidden} sind {count}.',
-      wrong: 'Zähl die Matrizen: {matrices}, jede so hoch wie der Strom und so breit, wie es Neuronen gibt.',
+      wrong: 'Zähle die Matrizen: {matrices}, jede so hoch wie der Strom und so breit, wie es Neuronen gibt.',
     },
   },
   labels: {

@@ -8,14 +8,14 @@ export const words: typeof english = {
   steps: {
     views: {
       title: 'Drei Blicke auf ein Token',
-      text: 'Die {width} Zahlen jedes Tokens werden mit drei gelernten Matrizen multipliziert. {q|**Q**} ist, was ein Token sucht, {k|**K**}, worauf es antwortet, {v|**V**}, was es weitergibt: Anfrage, Schlüssel, Wert (query, key, value). Zeig auf eine Zelle, um ihre {width} Produkte zu sehen. {isTurned}Darunter steht die Drehung, die sagt, wo das Token ist.',
+      text: 'Die {width} Zahlen jedes Tokens werden mit drei gelernten Matrizen multipliziert. {q|**Q**} ist, was ein Token sucht, {k|**K**}, worauf es antwortet, {v|**V**}, was es weitergibt: Anfrage, Schlüssel, Wert (query, key, value). Zeige auf eine Zelle, um ihre {width} Produkte zu sehen. {isTurned}Darunter steht die Drehung, die sagt, wo das Token ist.',
     },
     meet: {
       title: 'Zeile trifft Spalte',
       text: 'Eine Zeile von {q|**Q**} läuft nach rechts, eine Spalte von {k|**K**} nach unten, und wo sie sich treffen, steht die Summe ihrer Produkte: wie gut das, was ein Token sucht, zu dem passt, worauf das andere antwortet. Die {d} Produkte von *{row}* und *{best}* ergeben {product}.',
     },
     divide: {
-      title: 'Durch √d teilen',
+      title: 'Teile durch √d',
       text: 'Eine Summe von {d} Produkten ist größer als ein Produkt. Geteilt durch √{d} haben die Scores wieder eine Größenordnung: Aus {product} wird {scaled}, und die Reihenfolge bleibt. Dieses Modell teilt durch {divisor} statt durch √{d}: Aus {product} wird {divided}, und die Reihenfolge bleibt. Dieses Modell teilt nicht, {product} bleibt {undivided}: Seine Gewichte haben gelernt, die Scores klein zu halten. Die Scores dieses Modells sind mehr als Produkte, geteilt durch √{d}, es addiert etwas oder begrenzt sie: Aus {product} wird {compared}.',
     },
     root: {
@@ -33,12 +33,12 @@ export const words: typeof english = {
       ask: 'Rate zuerst. Hier stehen die Scores von *{row}*, noch ohne Softmax. Welches Token liest es am meisten, und mit wie viel von seiner 1?',
     },
     carry: {
-      title: 'Die Werte mitnehmen',
+      title: 'Nimm die Werte mit',
       text: 'Die Gewichte einer Zeile treffen eine Spalte von {v|**V**}. Der größte Teil dessen, was herauskommt, ist, was *{most}* weitergibt, und *{row}* nimmt es mit.',
     },
     change: {
-      title: 'Eine Zahl ändern',
-      text: 'Wähle eine Zelle von {q|Q}, {k|K}, {v|V}, der Scores oder der Gewichte und tippe. Alles rechts davon wird neu gerechnet, und die Blöcke dahinter auch: Der Rand der Seite zeigt, wie weit es reicht. Versuch das: *{giver}* soll mehr als die Hälfte seines Gewichts an *{target}* geben. {a|{task}}',
+      title: 'Ändere eine Zahl',
+      text: 'Wähle eine Zelle von {q|Q}, {k|K}, {v|V}, der Scores oder der Gewichte und tippe. Alles rechts davon wird neu gerechnet, und die Blöcke dahinter auch: Der Rand der Seite zeigt, wie weit es reicht. Versuche das: *{giver}* soll mehr als die Hälfte seines Gewichts an *{target}* geben. {a|{task}}',
     },
     scores: {
       title: 'Andere Arten zu vergleichen',
@@ -75,8 +75,8 @@ export const words: typeof english = {
           text: '{q|**Q**} ist, was ein Token sucht, {k|**K**}, worauf es antwortet, {v|**V**}, was es weitergibt: Anfrage, Schlüssel, Wert (query, key, value). Ein Modell multipliziert dafür seine Tokens mit drei gelernten Matrizen; diese hier sind deine.',
         },
         change: {
-          title: 'Eine Zahl ändern',
-          text: 'Wähle eine Zelle von {q|Q}, {k|K} oder {v|V} und tippe. Alles rechts davon wird neu gerechnet. Versuch das: *{giver}* soll mehr als die Hälfte seines Gewichts an *{target}* geben. {a|{task}}',
+          title: 'Ändere eine Zahl',
+          text: 'Wähle eine Zelle von {q|Q}, {k|K} oder {v|V} und tippe. Alles rechts davon wird neu gerechnet. Versuche das: *{giver}* soll mehr als die Hälfte seines Gewichts an *{target}* geben. {a|{task}}',
         },
         batch: {
           title: 'Alle Köpfe auf einmal',

@@ -17,10 +17,10 @@ export const words: typeof english = {
     },
     join: {
       title: 'Wieder nebeneinander',
-      text: 'Was die Köpfe mitnehmen, wird nebeneinandergelegt (*konkateniert*): {heads} mal {width} Zahlen sind {sameWidth}, so breit wie der Strom. {heads} mal {width} Zahlen sind {otherWidth}, und der Strom hat {model}. Bis hierher weiß kein Kopf vom anderen. Zeig auf {s|Z}: Jede Farbe ist ein Kopf.',
+      text: 'Was die Köpfe mitnehmen, wird nebeneinandergelegt (*konkateniert*): {heads} mal {width} Zahlen sind {sameWidth}, so breit wie der Strom. {heads} mal {width} Zahlen sind {otherWidth}, und der Strom hat {model}. Bis hierher weiß kein Kopf vom anderen. Zeige auf {s|Z}: Jede Farbe ist ein Kopf.',
     },
     mix: {
-      title: 'Mischen und zum Strom dazu',
+      title: 'Mische und addiere zum Strom',
       text: '*W*ₒ (die *Ausgabeprojektion*) mischt sie. Jeder Kopf hat darin eigene Zeilen, also lässt sich die Summe zerlegen: Was jeder Kopf beiträgt, steht über {s|Z}. Bei „{token}“ trägt Kopf {loudest} am meisten bei, einen Schritt der Länge {loud}. Alle zusammen sind das, was das Modell in seinen Strom schreibt (Unterschied {mixDifference}: Rundung). Dieses Modell bringt ihre Summe erst auf eine andere Größe und schreibt das in seinen Strom (Unterschied {mixChanged}).',
     },
     silence: {
@@ -30,11 +30,11 @@ export const words: typeof english = {
     },
     find: {
       title: 'Finde den Kopf',
-      text: 'Manche Köpfe haben eine Gewohnheit. Lies zufällige Tokens zweimal hintereinander und miss: Wer schaut auf das Token davor (*previous-token head*), auf das erste, auf eine frühere Kopie seiner selbst (*duplicate*) oder auf das, was jener Kopie folgte (*induction*)? In diesem Modell gibt Block {previous_tokenLayer}, Kopf {previous_tokenHead} dem Token davor {previous_tokenScore} seines Gewichts. Sein bester Wert für Induktion ist {inductionMissed}: So einen Kopf hat es nicht gelernt. Block {inductionLayer}, Kopf {inductionHead} hat für Induktion {inductionFound}: Das ist so ein Kopf. Ein Klick auf eine Zelle öffnet ihren Kopf.',
+      text: 'Manche Köpfe haben eine Gewohnheit. Lies zufällige Tokens zweimal hintereinander und miss: Wer schaut auf das Token davor (*previous-token head*), auf das erste, auf eine frühere Kopie seiner selbst (*duplicate*) oder auf das, was jener Kopie folgte (*induction*)? In diesem Modell gibt Block {previous_tokenLayer}, Kopf {previous_tokenHead} dem Token davor {previous_tokenScore} seines Gewichts. Sein bester Wert für Induktion ist {inductionMissed}: So einen Kopf hat es nicht gelernt. Block {inductionLayer}, Kopf {inductionHead} hat für Induktion {inductionFound}: Das ist so ein Kopf. Klicke auf eine Zelle, um ihren Kopf zu öffnen.',
     },
     train: {
       title: 'Sieh einem beim Entstehen zu',
-      text: 'Das Geschichtenmodell hat keinen Induktionskopf. Trainiere also von Grund auf ein Modell, das einen braucht: zwei Blöcke mit zwei Köpfen, anfangs Zufallszahlen, und Zeilen aus zufälligen Tokens, die wiederkehren. Was zuerst kommt, kann niemand wissen: Es kostet so viel wie Raten. Was wiederkehrt, schon: Ein Kopf findet die Kopie und liest, was ihr folgte. Drück *Trainieren*; es dauert einige Sekunden. Ein Kopf von Block 1 lernt, das Token davor zu lesen; dann wächst in Block 2 ein Streifen, um den Abstand der Kopie links der Diagonale, und die zweite Hälfte fällt auf fast nichts. Schalte dann den Kopf von Block 1 aus, der am meisten auf das Token davor schaut: Der Streifen verschwindet und mit ihm der Gewinn.',
+      text: 'Das Geschichtenmodell hat keinen Induktionskopf. Trainiere also von Grund auf ein Modell, das einen braucht: zwei Blöcke mit zwei Köpfen, anfangs Zufallszahlen, und Zeilen aus zufälligen Tokens, die wiederkehren. Was zuerst kommt, kann niemand wissen: Es kostet so viel wie Raten. Was wiederkehrt, schon: Ein Kopf findet die Kopie und liest, was ihr folgte. Drücke *Trainieren*; es dauert einige Sekunden. Ein Kopf von Block 1 lernt, das Token davor zu lesen; dann wächst in Block 2 ein Streifen, um den Abstand der Kopie links der Diagonale, und die zweite Hälfte fällt auf fast nichts. Schalte dann den Kopf von Block 1 aus, der am meisten auf das Token davor schaut: Der Streifen verschwindet und mit ihm der Gewinn.',
     },
     alone: {
       title: 'Ein Block genügt nicht',
@@ -43,12 +43,12 @@ export const words: typeof english = {
     },
     need: {
       title: 'Wer wird gebraucht?',
-      text: 'Eine Karte zeigt, wohin ein Kopf schaut, nicht, ob es darauf ankommt. Schalte also jeden einmal aus und sieh, wie weit „{needBest}“ vor „{needSecond}“ bleibt (jetzt {needBase}). Manche fehlen kaum. Ohne Kopf {needHead} von Block {needLayer} ändert sich der Vorsprung um {needChange}. Ein Klick auf eine Zelle bringt ihren Kopf zum Schweigen.',
-      ask: 'Welcher Kopf würde am meisten fehlen, wenn er schwiege? Zeig auf einen Block und einen Kopf.',
+      text: 'Eine Karte zeigt, wohin ein Kopf schaut, nicht, ob es darauf ankommt. Schalte also jeden einmal aus und sieh, wie weit „{needBest}“ vor „{needSecond}“ bleibt (jetzt {needBase}). Manche fehlen kaum. Ohne Kopf {needHead} von Block {needLayer} ändert sich der Vorsprung um {needChange}. Klicke auf eine Zelle, um ihren Kopf zum Schweigen zu bringen.',
+      ask: 'Welcher Kopf würde am meisten fehlen, wenn er schwiege? Zeige auf einen Block und einen Kopf.',
     },
     sorter: {
       title: 'Drei Köpfe, die sortieren',
-      text: 'Dasselbe in einem Modell mit drei Köpfen, das Buchstaben sortiert: Es liest Buchstaben wie *CBABBC* und schreibt gleich danach den, der sortiert der erste ist. Tipp andere Buchstaben, oder lass den [Übersetzer](?who=marian-tiny-en-fr&l=0) deinen Satz mit seinen vieren lesen.',
+      text: 'Dasselbe in einem Modell mit drei Köpfen, das Buchstaben sortiert: Es liest Buchstaben wie *CBABBC* und schreibt gleich danach den, der sortiert der erste ist. Tippe andere Buchstaben, oder lass den [Übersetzer](?who=marian-tiny-en-fr&l=0) deinen Satz mit seinen vieren lesen.',
     },
   },
   questions: {

@@ -23,7 +23,7 @@ export const words: typeof english = {
       text: 'Den einen Text darf man ganz sehen, den anderen nur, so weit er geschrieben ist, und dazwischen liegt eine Karte, die nicht quadratisch ist: Jedes geschriebene Token darf den ganzen ersten Text lesen. „{translated}“ T5, Whisper und dieser Übersetzer sind von dieser Art.',
     },
     fill: {
-      title: 'Eine Lücke füllen',
+      title: 'Fülle eine Lücke',
       text: 'Nimm ein Wort heraus und setze ein Zeichen an seine Stelle, `[MASK]`. Der Encoder liest darum herum und sagt, was dort stehen kann: Für *{word}* sagt er *{fill}*, {fillShare}. Der Decoder kann nur sagen, was gewöhnlich auf „{left}“ folgt, und sagt dort *{guess}* voraus. {isFirst}Der Decoder kann nur sagen, womit ein Text gewöhnlich beginnt, und sagt dort *{guess}* voraus.',
       ask: 'Ein Wort fehlt. Welches setzt der Encoder ein, und was sagt der Decoder, der nur sieht, was davor steht?',
     },
@@ -50,7 +50,7 @@ export const words: typeof english = {
   },
   labels: {
     field: 'Ein englischer Satz für alle drei',
-    empty: 'Es gibt nichts zu lesen: Schreib einen Satz.',
+    empty: 'Es gibt nichts zu lesen: Schreibe einen Satz.',
     unknown: 'Dem Wortschatz des Encoders fehlt ein Wort dieses Satzes; an seiner Stelle liest er [UNK].',
     decoder: 'Nur Decoder',
     encoder: 'Nur Encoder',

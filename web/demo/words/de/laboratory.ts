@@ -12,7 +12,7 @@ export const words: typeof english = {
     },
     edit: {
       title: 'Eingriffe sind Daten',
-      text: 'Ein Eingriff sagt, wo und was: einen Kopf stumm schalten, eine Schicht skalieren, zum Strom addieren. Links die Wahrscheinlichkeiten, wie sie sind, rechts mit den Eingriffen, darunter, was das Modell schreibt. Eingriffe lenken auch das Schreiben. Probiere, [was Block 1 gelesen hat, auszuschalten](?edit=blocks.0.attn.hook_z:zero).',
+      text: 'Ein Eingriff sagt, wo und was: einen Kopf stumm schalten, eine Schicht skalieren, zum Strom addieren. Links die Wahrscheinlichkeiten, wie sie sind, rechts mit den Eingriffen, darunter, was das Modell schreibt. Eingriffe lenken auch das Schreiben. Versuche, [auszuschalten, was Block 1 gelesen hat](?edit=blocks.0.attn.hook_z:zero).',
     },
     lens: {
       title: 'Wann weiß es das?',
@@ -28,7 +28,7 @@ export const words: typeof english = {
       ask: 'Rate zuerst. „{right}“ führt vor „{wrong}“ mit {difference}. Trägt ein Kopf allein das meiste davon, oder teilen es sich viele?',
     },
     patching: {
-      title: 'Trag eine hinüber',
+      title: 'Trage eine hinüber',
       text: 'Ein zweiter Satz gibt eine andere Antwort: Der Unterschied ist {clean} hier und {corrupted} dort. Nimm eine Aktivierung aus dem ersten Satz in den zweiten: Wo kommt die erste Antwort zurück? Ändere den zweiten Satz, wie du willst; er braucht gleich viele Tokens.',
     },
     detect: {

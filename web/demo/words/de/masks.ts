@@ -8,10 +8,10 @@ export const words: typeof english = {
   steps: {
     causal: {
       title: 'Kein Blick voraus',
-      text: 'Eine Zeile ist ein Token, das liest, eine Spalte eines, das gelesen wird. Ein Modell, das schreibt, darf nur lesen, was schon da ist (die *kausale* Maske). {isCausal}Alles rechts der Diagonale ist also schraffiert: {hidden} Zellen. {isCausal}{isOneHidden}Die eine Zelle rechts der Diagonale ist also schraffiert. Drück auf eine Zelle, zieh über mehrere, oder nimm Pfeiltasten und Enter: Die Gewichte werden neu gerechnet.',
+      text: 'Eine Zeile ist ein Token, das liest, eine Spalte eines, das gelesen wird. Ein Modell, das schreibt, darf nur lesen, was schon da ist (die *kausale* Maske). {isCausal}Alles rechts der Diagonale ist also schraffiert: {hidden} Zellen. {isCausal}{isOneHidden}Die eine Zelle rechts der Diagonale ist also schraffiert. Drücke auf eine Zelle, ziehe über mehrere, oder nimm Pfeiltasten und Enter: Die Gewichte werden neu gerechnet.',
     },
     without: {
-      title: 'Ein Wort vor allen verstecken',
+      title: 'Verstecke ein Wort vor allen',
       text: '{isWithout}{isEverywhere}Jetzt darf niemand sonst *{secret}* lesen, in allen Köpfen aller Schichten. {isWithout}{isHere}Jetzt darf in diesem Kopf niemand sonst *{secret}* lesen. Vorher ging es mit „{before}“ weiter ({beforeOdds}), jetzt mit „{now}“ ({nowOdds}). {isRead}Was das Modell von diesem Wort wusste, musste durch die Attention kommen.',
     },
     padding: {
@@ -23,7 +23,7 @@ export const words: typeof english = {
       text: 'Zwei Masken sind zwei Summen: −∞ plus irgendetwas bleibt −∞. {isBoth}Was eine von beiden verdeckt, ist verdeckt: {hidden} Zellen. {isBoth}{isOneHidden}Was eine von beiden verdeckt, ist verdeckt: eine Zelle.',
     },
     prefix: {
-      title: 'Erst lesen, dann schreiben',
+      title: 'Lies erst, dann schreibe',
       text: '{isPrefix}Die ersten {prefix} Tokens sehen einander ganz, wie beim Lesen; von da an sieht jedes nur, was vor ihm kam, wie beim Schreiben. {isPrefix}{isCausalToo}Sind es weniger als zwei, die ganz gelesen werden, so sieht jedes nur sich selbst und was vor ihm kam, wie beim Schreiben. Ein Modell, das den Anfang ganz liest und dann schreibt, ist ein *Präfix-Sprachmodell*.',
     },
     empty: {
@@ -38,7 +38,7 @@ export const words: typeof english = {
     },
     polarity: {
       title: 'Was heißt „wahr“?',
-      text: 'Drei Bibliotheken, vier Schnittstellen. Wahr lässt ein Token hinsehen oder verbietet es, oder eine Zahl zählt die Schlüssel. Dieselbe Maske in jeder, und dieselben Gewichte. Manche Masken kann eine Bibliothek nicht sagen: Versuch [die kausale](?mask=causal).',
+      text: 'Drei Bibliotheken, vier Schnittstellen. Wahr lässt ein Token hinsehen oder verbietet es, oder eine Zahl zählt die Schlüssel. Dieselbe Maske in jeder, und dieselben Gewichte. Manche Masken kann eine Bibliothek nicht sagen: Versuche [die kausale](?mask=causal).',
     },
   },
   questions: {

@@ -29,6 +29,6 @@ export const menu: MenuWords = {
   copied: 'Kopiert.',
   saved: 'Gespeichert: {file}',
   saving: 'Das Bild wird gezeichnet …',
-  copyYourself: 'Der Browser lässt Seiten hier nichts kopieren. Bitte Strg+C drücken (⌘C am Mac):',
+  copyYourself: 'Der Browser lässt Seiten hier nichts kopieren. Drücke Strg+C (⌘C am Mac):',
   failed: 'Das hat nicht geklappt: {reason}',
 };

@@ -8,7 +8,7 @@ export const words: typeof english = {
   steps: {
     choose: {
       title: 'Gib ihr einen Ordner',
-      text: 'Zieh einen Ordner oder Dateien von diesem Gerät hierher, oder nenne ein Repository des Hubs, etwa `HuggingFaceTB/SmolLM2-135M`. Es wird direkt in diesen Tab geladen und im Cache des Browsers behalten.',
+      text: 'Ziehe einen Ordner oder Dateien von diesem Gerät hierher, oder nenne ein Repository des Hubs, etwa `HuggingFaceTB/SmolLM2-135M`. Es wird direkt in diesen Tab geladen und im Cache des Browsers behalten.',
     },
     look: {
       title: 'Sieh, was es ist',
@@ -25,7 +25,7 @@ export const words: typeof english = {
   },
   questions: {},
   labels: {
-    drop: 'Zieh einen Modellordner hierher',
+    drop: 'Ziehe einen Modellordner hierher',
     dropHint:
       'config.json, model.safetensors (oder seine Teile mit Index) und die Dateien von Tokenizer oder Prozessor',
     folder: 'Ordner wählen',

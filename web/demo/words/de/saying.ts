@@ -16,20 +16,20 @@ export const words: typeof english = {
     },
     temperature: {
       title: 'Temperatur',
-      text: 'Teile die Scores vor dem Softmax durch eine Zahl. Über 1 (*heiß*) rücken die Chancen zusammen, unter 1 (*kalt*) nimmt das erste immer mehr. Bei {temperature} hat „{answer}“ {warm} statt {share}, und „{second}“ {secondWarm}. Bei 1 bleiben die Chancen, wie sie waren: „{answer}“ hat {same}. Die Reihenfolge ändert sich nie. Schieb den Regler.',
+      text: 'Teile die Scores vor dem Softmax durch eine Zahl. Über 1 (*heiß*) rücken die Chancen zusammen, unter 1 (*kalt*) nimmt das erste immer mehr. Bei {temperature} hat „{answer}“ {warm} statt {share}, und „{second}“ {secondWarm}. Bei 1 bleiben die Chancen, wie sie waren: „{answer}“ hat {same}. Die Reihenfolge ändert sich nie. Schiebe den Regler.',
       ask: 'Die Scores werden durch 2 geteilt. Was wird aus den {share} des wahrscheinlichsten Tokens?',
     },
     cut: {
-      title: 'Den Rest abschneiden',
-      text: 'Hundert unwahrscheinliche Tokens sind zusammen wahrscheinlich genug, um hin und wieder gezogen zu werden. *Top-k* behält die {topK} wahrscheinlichsten: {afterK} bleiben. {oneK}*Top-k* von 1 behält nur das wahrscheinlichste. *Top-p* behält die wenigsten, die zusammen {topP} haben; übrig: {left}. {isCut}Was abgeschnitten ist, bekommt vor dem Softmax −∞, die anderen teilen sich seinen Anteil: „{answer}“ hat {final}. {isWhole}Nichts ist abgeschnitten: „{answer}“ hat {final}. Ein Klick auf einen Balken schreibt mit diesem Wort weiter und zeigt, was folgt.',
+      title: 'Schneide den Rest ab',
+      text: 'Hundert unwahrscheinliche Tokens sind zusammen wahrscheinlich genug, um hin und wieder gezogen zu werden. *Top-k* behält die {topK} wahrscheinlichsten: {afterK} bleiben. {oneK}*Top-k* von 1 behält nur das wahrscheinlichste. *Top-p* behält die wenigsten, die zusammen {topP} haben; übrig: {left}. {isCut}Was abgeschnitten ist, bekommt vor dem Softmax −∞, die anderen teilen sich seinen Anteil: „{answer}“ hat {final}. {isWhole}Nichts ist abgeschnitten: „{answer}“ hat {final}. Klicke auf einen Balken, um mit diesem Wort weiterzuschreiben, und sieh, was folgt.',
     },
     draw: {
-      title: 'Dreh das Rad',
-      text: 'Die Chancen sind Stücke eines Rads, und ein Zug ist eine Drehung. Von {count} Drehungen hielten {times} bei „{answer}“, dessen Stück {slice} ist; {different} verschiedene Tokens kamen. {isSole}Von {count} Drehungen hielten {times} bei „{answer}“, dessen Stück {slice} ist; kein anderes Token kam. {areSeveral}Dreh noch einmal: andere Zahlen, dieselben Chancen.',
+      title: 'Drehe das Rad',
+      text: 'Die Chancen sind Stücke eines Rads, und ein Zug ist eine Drehung. Von {count} Drehungen hielten {times} bei „{answer}“, dessen Stück {slice} ist; {different} verschiedene Tokens kamen. {isSole}Von {count} Drehungen hielten {times} bei „{answer}“, dessen Stück {slice} ist; kein anderes Token kam. {areSeveral}Drehe noch einmal: andere Zahlen, dieselben Chancen.',
       ask: 'Hundert Drehungen dieses Rads. Wie oft hält es bei „{answer}“?',
     },
     beams: {
-      title: 'Mehreren zugleich folgen',
+      title: 'Folge mehreren zugleich',
       text: 'Ziehen entscheidet Wort für Wort. Eine *Beam Search* folgt den besten paar Anfängen zugleich und behält die, deren logarithmierte Wahrscheinlichkeiten die größte Summe haben. Die dicke Linie ist bisher die beste, „{beamText}“ ({beamScore}); graue wurden aufgegeben. Ein spätes Wort kann einen frühen Favoriten überholen.',
     },
     lens: {
@@ -47,10 +47,10 @@ export const words: typeof english = {
     colder: {
       ask: 'Temperatur 0.5, nichts abgeschnitten: Wie viel Prozent hat das wahrscheinlichste Token dann?',
       right: 'Ja, {share}.',
-      wrong: 'Nein. Stell den Regler auf 0.5 und lies es ab.',
+      wrong: 'Nein. Stelle den Regler auf 0.5 und lies es ab.',
     },
     three: {
-      ask: 'Stell **Top-p** (und die Temperatur, wenn du magst) so ein, dass genau drei Tokens übrig bleiben. Lass Top-k auf „alle“.',
+      ask: 'Stelle **Top-p** (und die Temperatur, wenn du magst) so ein, dass genau drei Tokens übrig bleiben. Lass Top-k auf „alle“.',
       right: 'Drei bleiben, bei Top-p {p}.',
       wrong: '{left} bleiben, oder Top-k ist im Spiel.',
     },

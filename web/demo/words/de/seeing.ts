@@ -36,12 +36,12 @@ export const words: typeof english = {
     },
     hide: {
       title: 'Worauf kann es verzichten?',
-      text: 'Lass Ausschnitte leer, und es muss ohne sie auskommen. Ohne {hidden} von 49 ist die {was} eine {turned}, {share}, und der {was} bleiben {wasNow}. Ohne {hidden} von 49 sagt es noch {kept}, {share}. Klick auf Ausschnitte, um sie zu verbergen und zu zeigen: Welche braucht es?',
+      text: 'Lass Ausschnitte leer, und es muss ohne sie auskommen. Ohne {hidden} von 49 ist die {was} eine {turned}, {share}, und der {was} bleiben {wasNow}. Ohne {hidden} von 49 sagt es noch {kept}, {share}. Klicke auf Ausschnitte, um sie zu verbergen und zu zeigen: Welche braucht es?',
       ask: 'Einige seiner Ausschnitte sind leer. Was sagt das Modell jetzt?',
     },
     shuffle: {
       title: 'Dieselben Ausschnitte, anderswo',
-      text: 'Alle 49 Ausschnitte sind da, in anderer Ordnung. {isPlaced}Jeder bekommt die Position des Platzes, an dem er jetzt liegt. {isAlong}Jeder behält den Positionsvektor, den er hatte. {isNone}Keiner bekommt eine Position. Das Modell sagt {best}, {share}. Zieh Ausschnitte, oder klick erst einen und dann einen anderen an, um sie zu tauschen.',
+      text: 'Alle 49 Ausschnitte sind da, in anderer Ordnung. {isPlaced}Jeder bekommt die Position des Platzes, an dem er jetzt liegt. {isAlong}Jeder behält den Positionsvektor, den er hatte. {isNone}Keiner bekommt eine Position. Das Modell sagt {best}, {share}. Ziehe Ausschnitte, oder klicke erst einen und dann einen anderen an, um sie zu tauschen.',
       ask: 'Alle Ausschnitte sind da, in anderer Ordnung. Sieht es noch eine {was}?',
     },
     along: {
@@ -131,7 +131,7 @@ export const words: typeof english = {
     posAlong: 'kommen mit',
     posNone: 'keine',
     difference: 'größter Unterschied eines Werts zum geordneten Bild',
-    dragNote: 'Zieh einen Ausschnitt auf einen anderen: Sie tauschen die Plätze.',
+    dragNote: 'Ziehe einen Ausschnitt auf einen anderen: Sie tauschen die Plätze.',
     movedNote: 'Nichts ist verloren, nur verlegt.',
   },
   variants: {
@@ -164,12 +164,12 @@ export const words: typeof english = {
         },
         hide: {
           title: 'Worauf kann es verzichten?',
-          text: 'Lass Ausschnitte leer, und es muss ohne sie auskommen. Ohne {hidden} von {places} sagt es {best}, {share}; {was} hatte {wasShare} und behält {wasNow}. Klick auf Ausschnitte, um sie zu verbergen und zu zeigen: Welche braucht es?',
+          text: 'Lass Ausschnitte leer, und es muss ohne sie auskommen. Ohne {hidden} von {places} sagt es {best}, {share}; {was} hatte {wasShare} und behält {wasNow}. Klicke auf Ausschnitte, um sie zu verbergen und zu zeigen: Welche braucht es?',
           ask: 'Die Mitte des Bildes ist leer. Was sagt das Modell jetzt?',
         },
         shuffle: {
           title: 'Dieselben Ausschnitte, anderswo',
-          text: 'Alle {places} Ausschnitte sind da, in anderer Ordnung. {isPlaced}Jeder bekommt die Position des Platzes, an dem er jetzt liegt. {isAlong}Jeder behält den Positionsvektor, den er hatte. {isNone}Keiner bekommt eine Position. Das Modell sagt {best}, {share}. Zieh Ausschnitte, oder klick erst einen und dann einen anderen an, um sie zu tauschen.',
+          text: 'Alle {places} Ausschnitte sind da, in anderer Ordnung. {isPlaced}Jeder bekommt die Position des Platzes, an dem er jetzt liegt. {isAlong}Jeder behält den Positionsvektor, den er hatte. {isNone}Keiner bekommt eine Position. Das Modell sagt {best}, {share}. Ziehe Ausschnitte, oder klicke erst einen und dann einen anderen an, um sie zu tauschen.',
           ask: 'Alle Ausschnitte sind da, in anderer Ordnung. Sagt es noch {was}?',
         },
       },

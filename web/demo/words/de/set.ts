@@ -11,8 +11,8 @@ export const words: typeof english = {
       text: 'Buchstaben gehen durch die erste Attention des Sortierers, mit seinen trainierten Gewichten. {isStill}Positionen gibt es hier nicht, und keine Maske. Ein Streifen ist, was für einen Buchstaben herauskommt: 48 Zahlen, Rosa über null, Blau darunter. Die Matrix sagt, wen jeder Buchstabe liest, und wie sehr.',
     },
     move: {
-      title: 'Beweg einen Buchstaben, und seine Ausgabe kommt mit',
-      text: 'Zieh die Buchstaben (oder nimm die Pfeiltasten). {isStill}Jeder Streifen folgt seinem Buchstaben, und keine einzige Zahl ändert sich: Der größte Unterschied ist **{difference}**. {isOrdered}{jumps}Mit Positionen oder einer Maske ändern sich die Zahlen: Der größte Unterschied ist **{difference}**. Als Formel: Vertausche die Zeilen der Eingabe, und die Zeilen der Ausgabe sind vertauscht, sonst nichts (Attention ist äquivariant).',
+      title: 'Bewege einen Buchstaben, und seine Ausgabe kommt mit',
+      text: 'Ziehe die Buchstaben (oder nimm die Pfeiltasten). {isStill}Jeder Streifen folgt seinem Buchstaben, und keine einzige Zahl ändert sich: Der größte Unterschied ist **{difference}**. {isOrdered}{jumps}Mit Positionen oder einer Maske ändern sich die Zahlen: Der größte Unterschied ist **{difference}**. Als Formel: Vertausche die Zeilen der Eingabe, und die Zeilen der Ausgabe sind vertauscht, sonst nichts (Attention ist äquivariant).',
       ask: 'Rate zuerst. Dieselben Buchstaben stehen in einer anderen Reihenfolge. Was wird aus dem, was für jeden herauskommt?',
     },
     why: {
@@ -41,18 +41,18 @@ export const words: typeof english = {
     kinds: {
       ask: 'CABBAC ohne Positionen und ohne Maske: Wie viele *verschiedene* Ausgaben kommen aus der Schicht?',
       right: 'Ja, {n}: eine für jede Art Buchstabe. Mit Positionen sind es {withPlaces}.',
-      wrong: 'Nein. Zähl die Streifen, die verschieden sind.',
+      wrong: 'Nein. Zähle die Streifen, die verschieden sind.',
     },
     masked: {
-      ask: 'Bring die Abbildung in einen Zustand, in dem die Reihenfolge zählt, obwohl keine Positionen addiert werden. Dann drück „Prüfen“.',
+      ask: 'Bringe die Abbildung in einen Zustand, in dem die Reihenfolge zählt, obwohl keine Positionen addiert werden. Dann drücke „Prüfen“.',
       right: 'Ja: Mit der Maske ist der größte Unterschied {difference}.',
       wrong:
         'Noch nicht: Hier ist der größte Unterschied ohne Positionen {difference}. Es müsste sich ändern, wer wen sieht.',
     },
     next: {
       ask: 'Der mitgeführte Satz wird von hinten gelesen. Was kommt nach Meinung des Geschichtenmodells als Nächstes?',
-      right: 'Ja, „{answer}“. Dreh den Satz in der Abbildung um, dann siehst du, wie sicher es ist.',
-      wrong: 'Nein, nicht „{answer}“. Wähle in der Abbildung den Satz und drück „Umdrehen“.',
+      right: 'Ja, „{answer}“. Drehe den Satz in der Abbildung um, dann siehst du, wie sicher es ist.',
+      wrong: 'Nein, nicht „{answer}“. Wähle in der Abbildung den Satz und drücke „Umdrehen“.',
     },
   },
   labels: {
@@ -65,7 +65,7 @@ export const words: typeof english = {
     shuffle: 'Mischen',
     reverse: 'Umdrehen',
     asItWas: 'Wie vorher',
-    nothing: 'Noch keine Buchstaben: Schreib ein paar aus A, B und C.',
+    nothing: 'Noch keine Buchstaben: Schreibe ein paar aus A, B und C.',
     chips: 'Tokens; die Pfeiltasten bewegen eines',
     chip: '{token}, Platz {place} von {of}; Pfeiltasten bewegen es',
     weights: 'wen jeder liest',

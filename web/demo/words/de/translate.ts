@@ -28,7 +28,7 @@ export const words: typeof english = {
       text: 'Jede Zeile ist ein Token, das geschrieben wird, jede Spalte eines, das gelesen wurde; Zeilen summieren sich zu 1. {isMap}Dieser Kopf hat gelernt, was ihm niemand gesagt hat: welches Wort zu welchem gehört. Jeder Kopf zeichnet eine andere Karte; probiere sie.',
     },
     force: {
-      title: 'Leg ihm ein Wort in den Mund',
+      title: 'Lege ihm ein Wort in den Mund',
       text: 'Frei schreibt es „{free}“ Lass es mit einem anderen Token beginnen, und es muss von dort weiter: „{sentence}“ Was später kommt, hängt davon ab, was dasteht, richtig oder falsch. Wähle irgendeinen Balken an irgendeiner Stelle, um dieses Token zu erzwingen.',
       ask: 'Es würde „{free}“ schreiben. Nun ist sein erstes Wort erzwungen. Was geschieht mit dem zweiten?',
     },
@@ -62,7 +62,7 @@ export const words: typeof english = {
     field: 'Englischer Text zum Übersetzen',
     translate: 'Übersetzen',
     unforced: 'Frei wählen lassen',
-    empty: 'Es gibt nichts zu übersetzen: Schreib einen englischen Satz.',
+    empty: 'Es gibt nichts zu übersetzen: Schreibe einen englischen Satz.',
     unknown:
       'Das Modell kennt nicht alle Zeichen von: {words}. An ihrer Stelle liest es ein Token, das „unbekannt“ bedeutet.',
     reads: 'der Encoder liest',

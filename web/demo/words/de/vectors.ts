@@ -24,7 +24,7 @@ export const words: typeof english = {
     },
     near: {
       title: 'Zeilen, die in dieselbe Richtung zeigen',
-      text: '{isAlike}Was gleich gebraucht wird, liegt am Ende auch gleich. Am nächsten an „{token}“ zeigt „{near}“, mit einem Kosinus von {cosine} (1 wäre dieselbe Richtung). {isAlike}Das hat niemand hineingeschrieben. Versuch [she](?id=358), [big](?id=370) oder [two](?of=marian-tiny-en-fr&id=1293) beim Übersetzer.',
+      text: '{isAlike}Was gleich gebraucht wird, liegt am Ende auch gleich. Am nächsten an „{token}“ zeigt „{near}“, mit einem Kosinus von {cosine} (1 wäre dieselbe Richtung). {isAlike}Das hat niemand hineingeschrieben. Versuche [she](?id=358), [big](?id=370) oder [two](?of=marian-tiny-en-fr&id=1293) beim Übersetzer.',
       ask: 'Rate zuerst. Das Geschichtenmodell hat nur Kindergeschichten gelesen. Welche Tokens zeigen in dieselbe Richtung wie der Punkt?',
     },
     sum: {
@@ -44,7 +44,7 @@ export const words: typeof english = {
     pieces: {
       ask: 'In wie viele Tokens schneidet das Geschichtenmodell „butterfly“, das Zeichen für den Anfang nicht mitgezählt?',
       right: 'Ja, {n}: {spelled}.',
-      wrong: 'Nein. Schreib das Wort in das Feld der Abbildung und zähl.',
+      wrong: 'Nein. Schreibe das Wort in das Feld der Abbildung und zähle.',
     },
     size: {
       ask: 'Wie viele Zahlen enthält die Tabelle des Geschichtenmodells?',

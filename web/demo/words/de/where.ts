@@ -12,11 +12,11 @@ export const words: typeof english = {
     },
     clocks: {
       title: 'Lies es als Uhren',
-      text: 'Jedes Paar ist ein Uhrzeiger: quer der Sinus, hoch der Kosinus. Zieh *i* die Tabelle hinunter und sieh zu. Der erste Zeiger läuft in {first} Tokens herum, der letzte in {last}. Zusammen halten sie Plätze auseinander wie Stunden, Minuten und Sekunden.',
+      text: 'Jedes Paar ist ein Uhrzeiger: quer der Sinus, hoch der Kosinus. Ziehe *i* die Tabelle hinunter und sieh zu. Der erste Zeiger läuft in {first} Tokens herum, der letzte in {last}. Zusammen halten sie Plätze auseinander wie Stunden, Minuten und Sekunden.',
     },
     step: {
       title: 'Ein Schritt dreht jeden Zeiger',
-      text: 'Geh von *i* nach {a|*i + δ*}. Jeder Zeiger dreht sich um {a|*δω*}, egal wie groß *i* war. {hasStep}Das macht eine einzige 2 × 2-Matrix (eine Drehung), und in der kommt *i* nicht vor: Das Modell kann den Schritt {a|*δ*} = {delta} einmal lernen, für alle Plätze. {hasStep}Über alle Paare verfehlt das Produkt die Tabelle um höchstens {rounding}: die letzte Stelle der Zahlen. {isMisprint}Mit dem Druckfehler verfehlt das Produkt die Tabelle. {isMisprint}[Verbessere sie](?misprint=0). {noStep}Ohne die Kosinusse macht das keine Matrix. {noStep}[Mit ihnen](?sines=0&d=16).',
+      text: 'Gehe von *i* nach {a|*i + δ*}. Jeder Zeiger dreht sich um {a|*δω*}, egal wie groß *i* war. {hasStep}Das macht eine einzige 2 × 2-Matrix (eine Drehung), und in der kommt *i* nicht vor: Das Modell kann den Schritt {a|*δ*} = {delta} einmal lernen, für alle Plätze. {hasStep}Über alle Paare verfehlt das Produkt die Tabelle um höchstens {rounding}: die letzte Stelle der Zahlen. {isMisprint}Mit dem Druckfehler verfehlt das Produkt die Tabelle. {isMisprint}[Verbessere sie](?misprint=0). {noStep}Ohne die Kosinusse macht das keine Matrix. {noStep}[Mit ihnen](?sines=0&d=16).',
       ask: 'Rate zuerst. Der Zeiger ohne Farbe steht bei *i*. Wenn wir fünf Tokens später im Text beginnen: Wird die Drehung von *i* nach *i + δ* größer, kleiner oder bleibt sie gleich?',
     },
     sines: {
@@ -40,13 +40,13 @@ export const words: typeof english = {
       text: 'Eine Zeile für jeden Platz lässt sich lernen wie jedes andere Gewicht (eine gelernte Kodierung). Niemand hat dem [Ziffernleser](?table=vit-mnist) gesagt, dass seine Ausschnitte ein Bild sind: Die Zeilen benachbarter Ausschnitte sind trotzdem ähnlich geworden. Der [Sortierer](?table=gpt-nano-sort) hat elf Zeilen gelernt; einen zwölften Platz gibt es nicht.',
     },
     rotary: {
-      title: 'Oder die Vektoren selbst drehen',
-      text: 'Das Geschichtenmodell addiert nichts. Wie die meisten neueren Modelle dreht es jede Anfrage und jeden Schlüssel um seinen Platz, Paar für Paar (Rotary). Beweg {q|q} oder {k|k}, und ihr Produkt ändert sich; beweg *beide*, und es bleibt, denn es zählt nur der Winkel zwischen ihnen: der Abstand, jetzt {distance}.',
+      title: 'Oder drehe die Vektoren selbst',
+      text: 'Das Geschichtenmodell addiert nichts. Wie die meisten neueren Modelle dreht es jede Anfrage und jeden Schlüssel um seinen Platz, Paar für Paar (Rotary). Bewege {q|q} oder {k|k}, und ihr Produkt ändert sich; bewege *beide*, und es bleibt, denn es zählt nur der Winkel zwischen ihnen: der Abstand, jetzt {distance}.',
       ask: 'Rate zuerst. Anfrage und Schlüssel werden gedreht, jeder um seinen Platz. Wenn beide zehn Plätze weiterrücken: Was wird aus ihrem Produkt?',
     },
     bias: {
-      title: 'Oder die Scores verschieben',
-      text: 'Der kürzeste Weg: Lass die Vektoren in Ruhe und zieh von jedem Score etwas ab, umso mehr, je weiter weg der Schlüssel ist (ALiBi). Jeder Kopf hat seine eigene Steigung. Oder lern eine Zahl für jede Gruppe von Abständen (die Fächer von T5): nahe getrennt, ferne zusammen.',
+      title: 'Oder verschiebe die Scores',
+      text: 'Der kürzeste Weg: Lass die Vektoren in Ruhe und ziehe von jedem Score etwas ab, umso mehr, je weiter weg der Schlüssel ist (ALiBi). Jeder Kopf hat seine eigene Steigung. Oder lerne eine Zahl für jede Gruppe von Abständen (die Fächer von T5): nahe getrennt, ferne zusammen.',
     },
   },
   questions: {
@@ -57,7 +57,7 @@ export const words: typeof english = {
         'Nicht ganz. Lies *ω* unter der Tabelle ab, während Paar 1 gewählt ist: Wie oft passt es in eine volle Umdrehung, 2π ≈ 6.28?',
     },
     back: {
-      ask: 'Stell {a|*δ*} (nicht 0) so ein, dass der Zeiger von Paar 0 fast dort endet, wo er begann, auf 0.05 genau. Dann drück „Prüfen“.',
+      ask: 'Stelle {a|*δ*} (nicht 0) so ein, dass der Zeiger von Paar 0 fast dort endet, wo er begann, auf 0.05 genau. Dann drücke „Prüfen“.',
       right: 'Ja: Nach {delta} Tokens ist seine Matrix fast die Einheitsmatrix, cos *δω* = {cos}, sin *δω* = {sin}.',
       wrong:
         'Noch nicht: Mit *δ* = {delta} stehen in der Matrix cos *δω* = {cos} und sin *δω* = {sin}. Es sollten fast 1 und 0 sein.',

@@ -9,8 +9,8 @@ export const words = {
       text: 'A vector of {model} numbers runs through the block, one for each token (the *residual stream*). A box reads the stream, works, and *adds* what it found. {isPair}First comes *attention*, which looks at other tokens, then the *feed-forward network*, which looks at none. {isCross}First comes *attention*, which looks at other tokens, then *cross-attention*, which looks at the other text, then the *feed-forward network*, which looks at none. {isPost}Here a norm follows each sum. Choose a box and see the numbers that it adds. For “{token}”, attention adds a step of length {read}.',
     },
     stream: {
-      title: 'A token on its way up',
-      text: '{isPre}The stream is only added to, nothing is overwritten. {isPost}Here a norm behind each sum brings the stream itself to one size. Row by row this is one token on its way up, and the ribbon is as wide as the vector is long: {first} where it enters, {last} where it leaves the last block. {isPre}So what an early block wrote can still be read by a late one.',
+      title: 'A token on its way',
+      text: '{isPre}The stream is only added to, nothing is overwritten. {isPost}Here a norm behind each sum brings the stream itself to one size. Row by row this is one token on its way, and the ribbon is as wide as the vector is long: {first} where it enters, {last} where it leaves the last block. {isPre}So what an early block wrote can still be read by a late one.',
     },
     norm: {
       title: 'Brought to one size',
