@@ -176,6 +176,7 @@ it.each<[address: string, height: number, width?: number]>([
   ['block?step=1&lang=de', 768, 1024],
   ['translate?step=1&lang=de', 768, 1024],
   ['seeing?step=1&lang=en', 768, 1024],
+  ['laboratory?step=6&lang=en', 768, 1366],
 ])('%s fits a small projector, %i high', async (address, height, width = 1280) => {
   const { page } = open;
   await page.setViewportSize({ width, height });

@@ -185,7 +185,7 @@ export class CfMatrix extends ElementBase implements Drawn {
       return;
     }
     if (this.#picture?.svg !== picture) this.#picture = new Picture(frame, picture, canvas);
-    this.#width ||= this.clientWidth;
+    this.#width ||= this.#room;
     this.#faces ??= facesOf(this);
     const [rows, columns] = shapeOf(this.numbers);
     if (this.#editing.row >= rows || this.#editing.column >= columns) this.#editor?.close();
@@ -202,9 +202,15 @@ export class CfMatrix extends ElementBase implements Drawn {
     return this.transposed ? { row: column, column: row } : { row, column };
   }
 
+  /** The whole pixels of the element's width; clientWidth is rounded up from a half, and the picture half a pixel too wide. */
+  get #room(): number {
+    return Math.floor(Number.parseFloat(getComputedStyle(this).width)) || 0;
+  }
+
   #resized(): void {
-    if (this.clientWidth === this.#width) return;
-    this.#width = this.clientWidth;
+    const room = this.#room;
+    if (room === this.#width) return;
+    this.#width = room;
     this.requestUpdate();
   }
 
