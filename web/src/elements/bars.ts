@@ -73,14 +73,14 @@ export class CfBars extends ElementBase implements Drawn {
       .after .number {
         margin-right: calc(-1 * var(--_room, 5.4em));
       }
-      .notes {
-        --_room: 12.5em;
-      }
       svg {
         display: block;
         overflow: visible;
         flex: none;
         min-width: 2px;
+      }
+      .nothing {
+        min-width: 0;
       }
       rect {
         fill: var(--_accent);
@@ -92,6 +92,7 @@ export class CfBars extends ElementBase implements Drawn {
         stroke: var(--_line-strong);
       }
       .number {
+        flex: none;
         color: var(--_muted);
         font-variant-numeric: tabular-nums;
         white-space: nowrap;
@@ -180,11 +181,20 @@ export class CfBars extends ElementBase implements Drawn {
     const at = Math.min(this.active, this.items.length - 1);
     const rows = this.items.map((item, index) => this.#bar(item, index, { at, most, twoSided }));
     const label = this.label || words().probability;
-    const notes = this.items.some(({ note }) => note) ? 'notes' : '';
-    if (this.readonly) return html`${status}<ul class="bars ${notes}" aria-label=${label}>${rows}</ul>`;
+    if (this.readonly) return html`${status}<ul class="bars" aria-label=${label}>${rows}</ul>`;
     return html`${status}<div
-      class="bars ${notes}" role="listbox" tabindex="0" aria-label=${label} aria-activedescendant="bar-${at}" @keydown=${this.#key}
+      class="bars" role="listbox" tabindex="0" aria-label=${label} aria-activedescendant="bar-${at}" @keydown=${this.#key}
     >${rows}</div>`;
+  }
+
+  /**
+   * @internal A full bar leaves room for the widest number and its note: in steps, so that bars keep their scale while
+   * numbers change by a digit, and through the CSSOM, which strict content security policies allow.
+   */
+  updated(): void {
+    const widths = Array.from(this.renderRoot.querySelectorAll<HTMLElement>('.number'), (each) => each.offsetWidth);
+    const room = 16 * Math.ceil((Math.max(0, ...widths) + 12) / 16);
+    this.renderRoot.querySelector<HTMLElement>('.bars')?.style.setProperty('--_room', `max(5.4em, ${room}px)`);
   }
 
   #bar(
@@ -212,7 +222,7 @@ export class CfBars extends ElementBase implements Drawn {
   }
 
   #along(share: number): TemplateResult {
-    return html`<svg width="${share * 100}%" height="11" aria-hidden="true"><rect width="100%" height="11" rx="2"></rect></svg>`;
+    return html`<svg class=${share > 0 ? '' : 'nothing'} width="${share * 100}%" height="11" aria-hidden="true"><rect width="100%" height="11" rx="2"></rect></svg>`;
   }
 
   /** A bar to the left or right of a centre line. */
