@@ -36,7 +36,7 @@ export const figureStyles = css`
   code, .shape { font: max(12px, var(--cf-min-font-size)) var(--cf-mono); }
   .serif { font-family: var(--cf-serif); }
   .waiting { color: var(--cf-muted); padding: 48px 0; text-align: center; }
-  @media (max-width: 900px) { .waiting { min-height: calc(45vh - 19px); } } /* of most figures there: the text stays where it is */
+  @media (max-width: 900px) { .waiting { min-height: calc(var(--upper) - 19px); } } /* of most figures there: the text stays where it is */
   .failed { border-left: 3px solid var(--cf-wrong); padding: 8px 16px; margin: 32px 0; display: grid; gap: 6px; max-width: 70ch; overflow-wrap: anywhere; }
   .failed b { color: var(--cf-wrong); }
   .controls { display: flex; gap: calc(10px * var(--wall)) 26px; flex-wrap: wrap; align-items: center; margin-bottom: calc(14px * var(--wall)); }

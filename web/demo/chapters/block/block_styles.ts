@@ -6,7 +6,7 @@ export const blockStyles = css`
   .all { min-height: calc(600px * var(--wall)); }
   .controls { gap: 6px 22px; margin-bottom: 8px; }
   .controls.small { margin-bottom: 6px; }
-  select { min-height: 34px; max-width: 46%; }
+  select { min-height: 34px; max-width: 100%; }
   .diagram { position: relative; margin: 0 0 8px; }
   .diagram svg { position: absolute; inset: 0; }
   .ribbon { fill: color-mix(in srgb, var(--cf-stream) 22%, var(--cf-paper)); }
@@ -46,7 +46,7 @@ export const blockStyles = css`
   .large .caption { font-size: calc(25px * var(--wall)); }
   .large .with-odds { grid-template-columns: minmax(0, 1fr) calc(440px * var(--wall)); }
   .large .box { line-height: 1.05; }
-  @media (max-width: 900px) { .box { font-size: 13px; padding: 0 1px; } }
+  @media (max-width: 900px) { .box { font-size: 13px; padding: 0 1px; } .orders > :last-child { order: -1; } }
   .large .rule { display: none; }
   .large .orders { flex-wrap: nowrap; } .large .orders > :first-child { flex: 0 1 calc(620px * var(--wall)); } .large .orders > :last-child { flex: none; }
   .large .odds .readout { display: none; }

@@ -10,6 +10,7 @@ import { filled } from '../../book/markup.js';
 import { MeasuredFigure } from '../../book/measured_figure.js';
 import { oddsBars } from '../../book/odds.js';
 import { sorter } from '../../book/sorter.js';
+import { isAbove } from '../../book/upper_part.js';
 import { within } from '../../book/within.js';
 import type { words } from '../../words/en/block.js';
 import { blockStyles } from './block_styles.js';
@@ -142,7 +143,7 @@ export class FigureBlock extends MeasuredFigure<Data, typeof words> {
     const { labels } = this.words;
     const { odds, edited } = reading;
     return html`<div class="odds">
-      ${oddsBars({ odds, edited, revealed: this.revealed, narrow: this.narrow, large: this.inClass, labels })}
+      ${oddsBars({ odds, edited, revealed: this.revealed, narrow: isAbove(), large: this.inClass, labels })}
       ${edited ? html`<button type="button" class="plain" @click=${() => this.choose({ edit: '' })}>${labels.allBack}</button>` : html`<p class="readout">${labels.tryOut}</p>`}
     </div>`;
   }

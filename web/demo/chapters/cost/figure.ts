@@ -11,6 +11,7 @@ import { grouped } from '../../book/grouped.js';
 import { instructionsOf } from '../../book/instructions.js';
 import { filled } from '../../book/markup.js';
 import { MeasuredFigure } from '../../book/measured_figure.js';
+import { isAbove, upperPart } from '../../book/upper_part.js';
 import type { words } from '../../words/en/cost.js';
 import { costCode } from './code.js';
 import { kinds, neighbourhood, type Sizes, sizesOf, works } from './counting.js';
@@ -42,6 +43,7 @@ class FigureCost extends MeasuredFigure<Data, typeof words> {
       td { padding: 5px 14px 5px 0; }
       .guess { font: italic max(22px, var(--cf-min-font-size)) var(--cf-serif); padding: 80px 0; text-align: center; }
       .seg > span { display: none; } /* The name of the choice of views is for screen readers. */
+      .sizes { display: inline-flex; flex-wrap: wrap; gap: inherit; }
       :host(.narrow) .controls { gap: 6px 16px; margin-bottom: 8px; }
       :host(.narrow) .slider input { width: 96px; }
       h3 { font: 600 max(17px, var(--cf-min-font-size)) var(--cf-serif); margin: calc(22px * var(--wall)) 0 calc(6px * var(--wall)); }
@@ -126,8 +128,7 @@ class FigureCost extends MeasuredFigure<Data, typeof words> {
     const { labels } = this.words;
     return html`<div class="controls">
         ${this.choice({ key: 'view', name: labels.what, options: views.map((view) => [view, labels[view]] as const), chosen: data.view })}
-        ${['work', 'path'].includes(data.view) ? this.#slider('n', 4, 1024) : ''}
-        ${['work', 'path', 'time'].includes(data.view) ? html`${this.#slider('d', 8, 512)}${this.#slider('k', 3, 15)}` : ''}
+        ${['work', 'path', 'time'].includes(data.view) ? html`<span class="sizes">${data.view === 'time' ? '' : this.#slider('n', 4, 1024)}${this.#slider('d', 8, 512)}${this.#slider('k', 3, 15)}</span>` : ''}
         ${['time', 'cache', 'dtypes'].includes(data.view) ? html`<button type="button" class="chip" @click=${this.#again}>${labels.again}</button>` : ''}
         ${this.#besideButton(data.times?.offered)}
       </div>
@@ -183,10 +184,10 @@ class FigureCost extends MeasuredFigure<Data, typeof words> {
       ${said ? html`<p class="verdict">${said}</p>` : ''}`;
   }
 
-  /** CSS pixels, with room for controls and notes; above the prose (narrow.css) figures take 45 % of the screen. */
+  /** CSS pixels, with room for controls and notes. */
   get #plotHeight(): number {
     if (this.inClass) return Math.min(520, this.stageHeight - 220);
-    return innerWidth <= 900 ? Math.max(160, 0.45 * innerHeight - 150) : 460;
+    return isAbove() ? Math.max(160, upperPart() - 150) : 460;
   }
 
   /** Shows or hides onnxruntime-web; not offered by a page without its files. */
@@ -230,7 +231,7 @@ class FigureCost extends MeasuredFigure<Data, typeof words> {
       value: difference,
       note: sameToken ? labels.sameToken : labels.otherToken,
     }));
-    return html`<h3>${labels.bytes}</h3><cf-bars readonly format="number" label=${labels.bytes} source="from_pretrained(folder, { dtype }).info().weightsBytes / 1000" .items=${bytes}></cf-bars>
+    return html`<h3>${labels.bytes}</h3><cf-bars readonly format="number" digits="0" label=${labels.bytes} source="from_pretrained(folder, { dtype }).info().weightsBytes / 1000" .items=${bytes}></cf-bars>
       <h3>${labels.pass}</h3><cf-bars readonly format="number" label=${labels.pass} source="median ms of model(inputs), by dtype" .items=${times}></cf-bars>
       <h3>${labels.difference}</h3><cf-bars readonly format="number" digits="4" label=${labels.difference} source="max |logits[0, -1] − logits of fp32|, by dtype" .items=${differences}></cf-bars>`;
   }

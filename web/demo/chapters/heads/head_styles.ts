@@ -18,7 +18,7 @@ export const headStyles = css`
   .head { min-width: 0; border-top: 3px solid var(--head); padding-top: 3px; }
   .head.off cf-matrix { opacity: 0.28; }
   .name-row { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; min-height: 30px; }
-  .name { border: 0; background: none; padding: 3px 4px; margin-left: -4px; border-radius: 6px; cursor: pointer; min-height: 28px; white-space: nowrap; }
+  .name { border: 0; background: none; padding: 3px 7px; border-radius: 6px; cursor: pointer; min-height: 28px; white-space: nowrap; }
   .name:hover { background: var(--cf-sunken); }
   .name[aria-pressed='true'] { background: var(--cf-ink); color: var(--cf-paper); }
   .habit { color: var(--cf-muted); font-size: max(12px, var(--cf-min-font-size)); line-height: 1.15; display: block; min-height: 2.3em; }
@@ -54,8 +54,8 @@ export const headStyles = css`
   .large .names span:not(.here) { visibility: hidden; }
   .large .odds .readout, .large .odds .verdict { display: none; }
   .large .habit { line-height: 1.1; min-height: 2.2em; }
-  select { min-height: 34px; max-width: 45%; }
-  @media (max-width: 700px) {
+  select { min-height: 34px; max-width: 100%; }
+  @media (max-width: 900px) {
     .odds { order: -1; }
     .odds .verdict, .odds .readout { display: none; }
     .name-row { flex-direction: column; align-items: flex-start; gap: 2px; } }

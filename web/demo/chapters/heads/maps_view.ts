@@ -5,6 +5,7 @@ import { html, type TemplateResult } from 'lit';
 import { live } from 'lit/directives/live.js';
 import { filled } from '../../book/markup.js';
 import { oddsBars } from '../../book/odds.js';
+import { isAbove } from '../../book/upper_part.js';
 import { vars } from '../../book/vars.js';
 import type { Data, FigureHeads } from './figure.js';
 import { habitFrom, kinds } from './habits.js';
@@ -119,7 +120,7 @@ export function odds(figure: FigureHeads, reading: Reading): TemplateResult {
   const edited = reading.specs.length > 0;
   const off = figure.specs.length;
   return html`<div class="odds">
-    ${oddsBars({ odds: reading.odds, edited, revealed: figure.revealed, narrow: figure.narrow, large: figure.inClass, labels })}
+    ${oddsBars({ odds: reading.odds, edited, revealed: figure.revealed, narrow: isAbove(), large: figure.inClass, labels })}
     ${edited ? html`<p class="readout">${filled(labels.offCount, { n: off })}</p><button type="button" class="plain" @click=${() => figure.choose({ edit: '' })}>${labels.allOn}</button>` : html`<p class="readout">${labels.tryOff}</p>`}
     <p class="verdict">${labels.caveat}</p>
   </div>`;

@@ -8,6 +8,7 @@ import { figureStyles } from '../../book/figure_styles.js';
 import { filled } from '../../book/markup.js';
 import { MeasuredFigure } from '../../book/measured_figure.js';
 import { leaders } from '../../book/odds.js';
+import { isAbove, upperPart } from '../../book/upper_part.js';
 import { partOf, partText, rangeOf, type Window, windowAround } from '../../book/window.js';
 import type { words } from '../../words/en/masks.js';
 import { type Allowed, type MaskData, maskData, type Preset, paintedRows, presets } from './mask_numbers.js';
@@ -123,6 +124,18 @@ class FigureMasks extends MeasuredFigure<Shown, typeof words> {
     return [(this.data?.mask.hooks.layer ?? this.number('l')) + 1];
   }
 
+  #shownPreset = '';
+
+  /** The chosen mask comes into sight where their row scrolls. */
+  protected override updated(): void {
+    const row = this.renderRoot.querySelector<HTMLElement>('.presets');
+    const chosen = row?.querySelector<HTMLElement>('[aria-pressed="true"]');
+    const name = chosen?.textContent ?? '';
+    if (!row || this.#shownPreset === name) return;
+    this.#shownPreset = name;
+    if (chosen) row.scrollLeft = chosen.offsetLeft - row.offsetLeft - (row.clientWidth - chosen.offsetWidth) / 2;
+  }
+
   protected override draw(data: Shown): TemplateResult {
     const { mask, view } = data;
     const { labels } = this.words;
@@ -152,7 +165,7 @@ class FigureMasks extends MeasuredFigure<Shown, typeof words> {
   #cell(mask: MaskData, across: number, down: number, others: number): ViewContext['cell'] {
     const { count, of } = this.#window(mask);
     const narrow = this.width <= 640;
-    const usual = innerWidth <= 900 ? innerHeight * 0.45 : innerHeight - 60;
+    const usual = isAbove() ? upperPart() : innerHeight - 60;
     const room = this.inClass ? this.stageHeight - (count < of ? 36 : 0) : usual;
     const beside = narrow ? 84 : 60 + 45 * across;
     const width = (this.width - beside) / (count * (narrow ? 1 : across));

@@ -49,6 +49,7 @@ class FigureNext extends Figure<Reading, typeof words> {
     `,
   ];
   #editing = false;
+  #shown = '';
   #writing: AbortController | undefined;
 
   protected override key(): string {
@@ -66,6 +67,10 @@ class FigureNext extends Figure<Reading, typeof words> {
 
   protected override updated(): void {
     this.classList.toggle('large', this.inClass);
+    const text = this.renderRoot.querySelector('.text');
+    const shown = text?.textContent ?? '';
+    if (text && shown !== this.#shown) text.scrollTop = text.scrollHeight; // of a long text the end is what goes on
+    this.#shown = shown;
   }
 
   /** Ids of the tokens appended to the sentence. */

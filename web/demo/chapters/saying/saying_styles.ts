@@ -67,12 +67,14 @@ export const sayingStyles = css`
   @container (max-width: 859.9px) {
     .with-side { grid-template-columns: minmax(0, 1fr); gap: 12px; }
   }
-  @media (max-width: 700px) {
-    .text { font-size: 20px; }
+  @media (max-width: 900px) {
     .strips { display: flex; flex-direction: column; }
     .strips .chart, .strips .verdict { order: -1; }
+  }
+  @media (max-width: 700px) {
+    .text { font-size: 20px; }
     .strips .controls { display: none; }
-    .slider { font-size: 13px; }
+    .slider { font-size: 13px; } .slider > :first-child { min-width: 6em; }
     .order { grid-template-columns: repeat(6, auto); font-size: 13px; }
   }
 `;

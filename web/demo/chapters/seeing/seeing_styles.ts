@@ -39,7 +39,8 @@ export const seeingStyles = css`
   .controls { margin-bottom: 0; display: grid; gap: 12px; justify-items: start; }
   .rollouts { display: grid; grid-template-columns: repeat(4, minmax(0, 130px)); gap: 18px; font-size: max(12.5px, var(--cf-min-font-size)); color: var(--cf-muted); }
   .rollouts p { margin-bottom: 6px; }
-  .three { display: grid; grid-template-columns: minmax(0, 1fr) auto minmax(0, 1fr) auto minmax(0, 1fr); gap: 6px; align-items: center; }
+  .three { display: grid; grid-template-columns: minmax(0, 1fr) auto minmax(0, 1fr) auto minmax(0, 1fr); gap: 6px; align-items: start; }
+  .three .sign { align-self: center; }
   .square-tiles { width: min(100%, 330px); }
   .meter { font: max(17px, var(--cf-min-font-size)) var(--cf-serif); }
   .meter b { font: 600 max(22px, var(--cf-min-font-size)) var(--cf-sans); font-variant-numeric: tabular-nums; }

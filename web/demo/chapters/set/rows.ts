@@ -8,6 +8,7 @@ import { ThemeColours } from '../../book/controllers.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { filled } from '../../book/markup.js';
 import { pixels } from '../../book/pixels.js';
+import { isAbove, upperPart } from '../../book/upper_part.js';
 import { vars } from '../../book/vars.js';
 import type { Moved } from './reading.js';
 
@@ -74,7 +75,7 @@ class SetRows extends LitElement {
   get #row(): number {
     const large = this.minFont > 0;
     const count = Math.max(1, this.moved?.order.length ?? 1);
-    const room = innerWidth <= 900 ? innerHeight * 0.45 - 180 : innerHeight - this.beside - (large ? 60 : 0);
+    const room = isAbove() ? upperPart() - 180 : innerHeight - this.beside - (large ? 60 : 0);
     return Math.max(large ? this.minFont + 10 : leastRow, Math.min(large ? 48 : 38, Math.floor(room / count)));
   }
 

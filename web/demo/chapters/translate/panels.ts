@@ -4,6 +4,7 @@ import { two } from 'clearformer/elements';
 import { html, nothing, type TemplateResult } from 'lit';
 import { filled } from '../../book/markup.js';
 import { activation } from '../../book/shelf.js';
+import { isAbove } from '../../book/upper_part.js';
 import { partOf, partText, rangeOf, type Window, windowAround } from '../../book/window.js';
 import type { FigureTranslate, Shown, View } from './figure.js';
 import { type Empty, rowsOf, type Told, weightsOf } from './reading.js';
@@ -112,7 +113,9 @@ const cross: Panel = (figure, told) => {
   const z = one('z').slice([step, step + 1]);
   const rows = rangeText(window).slice(2);
   const before = (step === 0 ? told.start : told.target[step - 1])?.label ?? '';
-  const size = figure.inClass ? { width: figure.wall(13), height: figure.wall(27) } : { width: 12, height: 17 };
+  const size = figure.inClass
+    ? { width: figure.wall(13), height: figure.wall(27) }
+    : { width: isAbove() ? 8 : 12, height: 17 };
   return html`${heads(figure)}<div class="cross">
       <cf-matrix .numbers=${query} source="${hook('q')}[0, ${step}, ${head}]" label="Q" about=${filled(labels.fromDecoder, { token: before })} caption="above" hue="q" .cellWidth=${size.width} .cellHeight=${size.height}></cf-matrix>
       <span></span><span></span>

@@ -20,7 +20,7 @@ export const translateStyles = css`
   .so-far .gap { display: inline-block; min-width: 2em; border-bottom: 2px solid var(--cf-accent); color: var(--cf-accent); }
   .both { display: grid; grid-template-columns: minmax(0, 1fr); gap: 16px; }
   .both div { display: grid; grid-template-columns: 90px minmax(0, 1fr) max-content; gap: 16px; align-items: baseline; }
-  .both .text { font: 24px/1.35 var(--cf-serif); }
+  .both .text { font: 24px/1.35 var(--cf-serif); overflow-wrap: anywhere; }
   .note { color: var(--cf-muted); font-size: max(14px, var(--cf-min-font-size)); max-width: 68ch; margin-top: 10px; }
   .large .note { display: none; }
   .large .given { margin: 0; } .large .given > :not(.plain) { display: none; }

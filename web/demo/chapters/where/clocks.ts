@@ -9,6 +9,7 @@ import { OwnWidth, ThemeColours } from '../../book/controllers.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { filled } from '../../book/markup.js';
 import { pixels } from '../../book/pixels.js';
+import { isAbove, upperPart } from '../../book/upper_part.js';
 import { clock, type Hand } from './clock.js';
 import { type Places, places } from './places.js';
 
@@ -85,11 +86,9 @@ class WhereClocks extends LitElement {
     const spare = large
       ? stageHeight() - radius * 2 - Math.max(320, onWall(386))
       : innerHeight - 52 - (radius * 2 + 66) - 300;
-    // Below 900 pixels the figure takes the upper 45 % of the viewport.
-    const row =
-      innerWidth <= 900
-        ? Math.max(2.6, Math.min(6, (innerHeight * 0.45 - radius * 2 - (small ? 224 : 330)) / places))
-        : Math.max(3, Math.min(9, spare / places));
+    const row = isAbove()
+      ? Math.max(2.6, Math.min(6, (upperPart() - radius * 2 - (small ? 224 : 330)) / places))
+      : Math.max(3, Math.min(9, spare / places));
     return { width, left, pair, radius, top: radius * 2 + (small ? 16 : 44), row, small };
   }
 
