@@ -34,6 +34,21 @@ const matrix = (page: Page, properties: object): Promise<void> =>
     await window.bench.make('cf-matrix', { id: 'm', numbers: { dims: [4, 4], data }, source: 'a test', ...given });
   }, properties);
 
+it('numbers of five characters keep apart in cells that they fill', async () => {
+  await withElements(browser, async (page) => {
+    for (const cellWidth of [25, 28, 30, 34]) {
+      await matrix(page, { numbers: { dims: [1, 3], data: [-1.25, -2.75, -1.5] }, digits: 2, cellWidth });
+      const gaps = await page.evaluate(() => {
+        const texts = document.getElementById('m')?.shadowRoot?.querySelectorAll('.digits') ?? [];
+        const boxes = Array.from(texts, (text) => text.getBoundingClientRect());
+        return boxes.slice(1).map((box, i) => box.left - (boxes[i]?.right ?? 0));
+      });
+      expect(gaps.length).toBe(2);
+      for (const gap of gaps) expect(gap, `${cellWidth} px`).toBeGreaterThan(2);
+    }
+  });
+});
+
 it('applies to every text of every element, in any unit of length', async () => {
   await withElements(browser, async (page) => {
     await ask(page, '1.5rem');

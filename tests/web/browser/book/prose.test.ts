@@ -26,6 +26,7 @@ describe.each([
   ['set?step=5&o=', ['Who is last sees all'], ['So another order shows']],
   ['set?step=5&mask=0', ['a causal mask'], ['So another order shows']],
   ['set?step=6&o=0.1.2.3.4.5.6.7.8', ['it still goes on with “She”'], ['and not with']],
+  ['set?step=6&t=%20%20', ['Read in this order, “␣␣␣”, it still'], ['“”']],
   ['where?step=2', ['the last digit of the numbers'], []],
   ['where?step=1&d=1', ['Drag i down the table'], ['goes round in']],
   ['where?step=2&sines=1', ['Without the cosines no matrix does it'], ['So one 2 × 2 matrix', 'the last digit']],
@@ -96,6 +97,8 @@ describe.each([
   ['head?step=5', ['and on w 0.05'], ['the only token']],
   ['head?step=5&q=0', ['spends all of it on <s>, the only token that it sees'], ['0.00']],
   ['head?step=5&t=', ['the only token that it sees'], ['and on']],
+  ['head?step=8', ['through a matrix W', 'With W the identity'], ['M']],
+  ['kinds?step=5', ['move by up to 33.39 percentage points; the decoder’s by 0.00'], ['0.3339']],
   ['head?step=6', ['The largest part of what comes out'], ['..']],
   ['laboratory?step=7', ['stay in 16 bits. Here nothing moves'], []],
   ['laboratory?step=7&m=marian-tiny-en-fr', ['stay in 16 bits.'], ['nothing moves']],
@@ -115,6 +118,21 @@ it('neighbours are counted', async () => {
   expect(await shownText(page)).toContain('neighbours, r = 8');
   await site.go(page, 'cost?step=3');
   expect(await shownText(page)).toContain('neighbours, r = 6');
+});
+
+it('says more precisely what a meter shows, not less', async () => {
+  const { page } = await site.visit('set?step=5');
+  expect(await shownText(page)).toContain('(more precisely 0.123888; the largest');
+  await site.go(page, 'set?step=1');
+  expect(await shownText(page)).toMatch(/\(more precisely \d\.\d+e−\d; the largest/);
+});
+
+it('counts the tokens of a text as the prose does, marks apart', async () => {
+  const { page } = await site.visit('vectors?step=1');
+  const shown = await shownText(page);
+  for (const count of ['9 tokens + <s>', '7 tokens + </s>', '6 tokens']) expect(shown).toContain(count);
+  await site.go(page, 'vectors?step=4');
+  expect(await shownText(page)).toContain('id 443');
 });
 
 it('a mask names no more keys than there are', async () => {

@@ -119,7 +119,7 @@ interface ScoresView {
 
 const forms = (identity: boolean): Readonly<Record<ScoreName, TemplateResult>> => ({
   dot: html`q · k ÷ √d`,
-  general: html`q<sup>⊤</sup> M k ÷ ${identity ? '√d' : 'd'}`,
+  general: html`q<sup>⊤</sup> W k ÷ ${identity ? '√d' : 'd'}`,
   additive: html`w · tanh(W<sub>q</sub> q + W<sub>k</sub> k)`,
   distance: html`−|q − k|² ÷ 2√d`,
 });
@@ -152,7 +152,7 @@ export function scoresView({
   </div>`;
   return html`<div class="scores-tools">
       <label class="switch"><input type="checkbox" .checked=${live(equalNorms)} @change=${(event: Event) => choose({ norm: (event.target as HTMLInputElement).checked ? '1' : '0' })} /> ${labels.equalNorms}</label>
-      <span class="seg" role="group" aria-label="M"><span><i>M</i></span>${['identity', 'random'].map((kind) => html`<button type="button" aria-pressed=${(kind === 'identity') === identity} @click=${() => choose({ gen: kind })}>${labels[kind]}</button>`)}</span>
+      <span class="seg" role="group" aria-label="W"><span><i>W</i></span>${['identity', 'random'].map((kind) => html`<button type="button" aria-pressed=${(kind === 'identity') === identity} @click=${() => choose({ gen: kind })}>${labels[kind]}</button>`)}</span>
       <span class="readout">|k|: <b>${spoken(data.norms[0])}</b> … <b>${spoken(data.norms[1])}</b></span>
     </div>
     <div class="scores-view" ${vars({ '--columns': columns })}>${(['dot', 'distance', 'general', 'additive'] as const).map(matrix)}</div>`;

@@ -1,11 +1,10 @@
 // Chapter 10: decoder-only, encoder-only, encoder-decoder.
 
-import { four } from 'clearformer/elements';
 import type { Book } from '../../book/book.js';
 import type { Chapter, Question } from '../../book/chapter.js';
 import { activation } from '../../book/shelf.js';
 import './figure.js';
-import { change, decoderName, encoderName, fill, guess, read } from './reading.js';
+import { change, decoderName, encoderName, fill, guess, points, read } from './reading.js';
 
 const sentence = 'She went to school.';
 /** After the blank in "She … to school." */
@@ -43,7 +42,7 @@ const right: Question = {
     };
     return {
       right: (changes[answer] ?? 0) > 0,
-      values: { encoder: four(changes[encoderName] ?? 0), decoder: four(changes[decoderName] ?? 0) },
+      values: { encoder: points(changes[encoderName] ?? 0), decoder: points(changes[decoderName] ?? 0) },
     };
   },
 };

@@ -1,6 +1,6 @@
 // Chapter 10: one sentence in three kinds of transformer: their masks, their uses, and a blank to fill.
 
-import { four, percent } from 'clearformer/elements';
+import { percent } from 'clearformer/elements';
 import { css, html, nothing, type TemplateResult } from 'lit';
 import { fieldKey } from '../../book/field_keys.js';
 import type { FigureCode } from '../../book/figure.js';
@@ -12,7 +12,17 @@ import { partOf, partText, rangeOf, type Window, windowAround } from '../../book
 import { within } from '../../book/within.js';
 import type { words } from '../../words/en/kinds.js';
 import { codeOf } from './code.js';
-import { change, decoderName, encoderName, type Filled, headOf, type Kinds, readKinds, weights } from './reading.js';
+import {
+  change,
+  decoderName,
+  encoderName,
+  type Filled,
+  headOf,
+  type Kinds,
+  points,
+  readKinds,
+  weights,
+} from './reading.js';
 import { usesTable } from './uses.js';
 
 export type Kind = 'decoder' | 'encoder' | 'both';
@@ -58,7 +68,7 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
       .pair { display: grid; grid-template-columns: max-content max-content; gap: 8px 18px; align-items: end; justify-items: end; }
       .pair > :first-child { grid-column: 2; } .pair .muted { contain: inline-size; }
       .heads { display: flex; gap: 8px 24px; flex-wrap: wrap; margin-top: 16px; }
-      .words { display: flex; flex-wrap: wrap; gap: 4px; margin-bottom: 6px; }
+      .words { display: flex; flex-wrap: wrap; gap: 4px; margin-bottom: 6px; max-height: 9.4em; overflow: auto; }
       .words button { border: 0; background: none; padding: 2px 7px 4px; font: 27px/1.3 var(--cf-serif); cursor: pointer; border-bottom: 3px solid transparent; }
       .words button:hover { border-color: var(--cf-line-strong); }
       .words button[aria-pressed='true'] { border-color: var(--cf-accent); color: var(--cf-accent); }
@@ -68,6 +78,7 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
       .bars .in { font: max(17px, var(--cf-min-font-size)) / 1.4 var(--cf-serif); color: var(--cf-ink); }
       table { border-collapse: collapse; width: 100%; }
       th, td { text-align: left; vertical-align: top; overflow-wrap: anywhere; padding: 9px 18px 9px 0; border-top: 1px solid var(--cf-line); font: max(17px, var(--cf-min-font-size)) / 1.4 var(--cf-serif); }
+      thead td { border: 0; }
       thead th { border: 0; font: 600 max(19px, var(--cf-min-font-size)) / 1.3 var(--cf-serif); }
       tbody th { font: max(15px, var(--cf-min-font-size)) / 1.5 var(--cf-sans); color: var(--cf-muted); width: 150px; }
       td.no { color: var(--cf-muted); font: max(14.5px, var(--cf-min-font-size)) / 1.5 var(--cf-sans); }
@@ -137,9 +148,9 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
       refill: name(refilled),
       refillShare: percent(refilled.candidates[0]?.probability ?? 0),
       ...(kinds.left === '' ? { isFirst: '' } : { left: kinds.left }),
-      decoderChange: four(change(fromLeft, kinds.fromLeftOther)),
+      decoderChange: points(change(fromLeft, kinds.fromLeftOther)),
       guess: name(fromLeft),
-      change: four(change(own, refilled)),
+      change: points(change(own, refilled)),
       continued: kinds.continued,
       translated: kinds.both.kind === 'told' ? kinds.both.sentence : '',
       own: own.text,
@@ -288,7 +299,7 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
         ${this.#bars(labels.otherSide, kinds.refilled, 'encoder', labels.seesAll)}
         ${this.#bars(labels.decoderSide, kinds.fromLeft, 'decoder', labels.seesLeft, `${kinds.left} …`)}
       </div>
-      ${this.revealed ? html`<p class="verdict">${filled(labels.changes, { change: four(change(kinds.filled, kinds.refilled)), decoder: four(change(kinds.fromLeft, kinds.fromLeftOther)) })}</p>` : nothing}`;
+      ${this.revealed ? html`<p class="verdict">${filled(labels.changes, { change: points(change(kinds.filled, kinds.refilled)), decoder: points(change(kinds.fromLeft, kinds.fromLeftOther)) })}</p>` : nothing}`;
   }
 
   #exchange = (event: Event): void => {

@@ -1,6 +1,7 @@
 // What chapter 10 shows: one sentence as input of three kinds of transformer, and the predictions of each.
 
 import { softmax, type Tensor } from 'clearformer';
+import { decimals } from 'clearformer/elements';
 import { type Book, firstModel, type Sentence } from '../../book/book.js';
 import { largest } from '../../book/largest.js';
 import { remembered } from '../../book/remembered.js';
@@ -164,6 +165,9 @@ export function headOf(pass: Pass, hook: string, head: number): { numbers: Float
 }
 
 /** The largest absolute difference of a probability. */
+/** A change of a probability, in percentage points. */
+export const points = (share: number): string => decimals(100 * share, 2);
+
 export function change(one: Filled, other: Filled): number {
   return Math.max(
     ...Array.from(one.probabilities.data, (value, id) => Math.abs(value - (other.probabilities.data[id] ?? 0))),

@@ -10,7 +10,7 @@ const operations = ['zero', 'mean', 'scale', 'add', 'replace'] as const;
 
 export function editForm(figure: FigureLaboratory, model: PreTrainedModel): TemplateResult {
   const { labels } = figure.words;
-  return html`<form class="row" @submit=${(event: Event) => add(event, figure, model)}>
+  return html`<form class="row edit" @submit=${(event: Event) => add(event, figure, model)}>
     <label>${labels.hookName} <input name="hook" type="text" list="hooks" value="blocks.0.attn.hook_z" required @input=${valid} /></label>
     <datalist id="hooks">${model.hooks().map(({ name }) => html`<option value=${name}></option>`)}</datalist>
     <label>${labels.head} <input class="short" name="head" type="number" step="1" /></label>

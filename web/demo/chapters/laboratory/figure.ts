@@ -23,6 +23,9 @@ export class FigureLaboratory extends Figure<Result, typeof words> {
       .scroll { overflow: auto; max-height: 62vh; }
       input[list], input.wide { width: min(360px, 100%); }
       input.short { width: 72px; }
+      .edit { align-items: end; }
+      .edit label { display: grid; gap: 2px; }
+      .edit input[list] { width: min(250px, 100%); }
       .two { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(288px, 100%), 1fr)); gap: 24px; }
     `,
   ];

@@ -72,7 +72,7 @@ class FigureSet extends Figure<SetData, typeof words> {
 
   protected override valuesOf({ view, moved }: SetData): Record<string, string> {
     const moves = moved.difference > seen ? 'jumps' : 'rests';
-    const common = { difference: three(moved.difference), exact: spoken(moved.difference), [moves]: '' };
+    const common = { difference: three(moved.difference), exact: precise(moved.difference), [moves]: '' };
     if (view === 'story') {
       const [was = '', is = ''] = [moved.written[0]?.label, moved.guesses[0]?.label];
       return { ...common, read: moved.read, ...(was === is ? { same: is } : { was, is }) };
@@ -146,7 +146,7 @@ class FigureSet extends Figure<SetData, typeof words> {
     const off = !secret && moved.difference > seen;
     const note = view === 'story' ? labels.meterStory : labels.meter;
     return html`<div class="meter ${off ? 'off' : ''}"><span>${labels.largest}</span><div class="track"><div ${vars({ '--share': share })}></div></div><b data-difference=${moved.difference}>${secret ? '?' : three(moved.difference)}</b></div>
-      <p class="verdict">${secret ? '' : filled(note, { exact: spoken(moved.difference), most: four(most) })}</p>`;
+      <p class="verdict">${secret ? '' : filled(note, { exact: precise(moved.difference), most: four(most) })}</p>`;
   }
 
   #answers({ written, guesses, read }: Story): TemplateResult {
@@ -224,5 +224,8 @@ trace.at("attn.hook_pattern");  // (1, head, query, key)`,
     };
   }
 }
+
+/** More digits than a meter shows, of rounding, too. */
+const precise = (value: number): string => (value < 0.001 ? spoken(value) : decimals(value, 6));
 
 customElements.define('figure-set', FigureSet);

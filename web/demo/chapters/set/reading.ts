@@ -7,6 +7,7 @@ import { once } from '../../book/remembered.js';
 import { activation, type Shelved } from '../../book/shelf.js';
 import { alphabet, lettersOf, sorter } from '../../book/sorter.js';
 import { largestDifference, stacked, transposed } from '../../book/tensors.js';
+import type { Piece } from '../../book/token_texts.js';
 import { weightsOf } from '../../book/weights.js';
 
 type Float = Tensor<'float32'>;
@@ -186,9 +187,15 @@ export async function storyMoved(book: Book, text: string, ordered: string): Pro
     of: all.length - start,
     written: written.guesses,
     guesses: now.guesses,
-    read: moved
-      .map((id) => texts.alone(id).text)
-      .join('')
-      .trim(),
+    read: quoted(moved.map((id) => texts.alone(id))),
   };
 }
+
+/** A text as it is quoted; blanks alone as their signs. */
+const quoted = (pieces: readonly Piece[]): string =>
+  pieces
+    .map(({ text }) => text)
+    .join('')
+    .trim() ||
+  pieces.map(({ label }) => label).join('') ||
+  '∅';

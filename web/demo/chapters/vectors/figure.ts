@@ -197,7 +197,11 @@ class FigureVectors extends MeasuredFigure<VectorsData, typeof words> {
       made
         ? html`<cf-matrix .numbers=${made.numbers} source=${made.source} about=${filled(this.shell.quoted, { text: token })} hue="stream" bound=${most} .cellWidth=${width} .cellHeight=${24}></cf-matrix>`
         : html``;
-    const items = nearest.map((one) => ({ label: one.piece.label, value: one.cosine, note: String(one.piece.id) }));
+    const items = nearest.map((one) => ({
+      label: one.piece.label,
+      value: one.cosine,
+      note: filled(labels.idOf, { id: one.piece.id }),
+    }));
     return html`<p class="big">${filled(labels.nearTo, { token: piece.label, n: nearest.length, of: rows })}</p>
       <div class="near"><cf-bars source=${source} format="number" .items=${items} max="1" label=${labels.cosines} @bar-select=${(event: CustomEvent<{ index: number }>) => this.#walk(nearest[event.detail.index]?.piece.id)}></cf-bars>
       ${this.inClass ? nothing : html`<p class="verdict">${labels.walk}</p>`}

@@ -47,6 +47,7 @@ class VectorsSplit extends LitElement {
     if (!this.split) return nothing;
     const { labels } = this;
     const { pieces, reader, room, dropped, ids } = this.split;
+    const marks = pieces.filter(({ special }) => special).map(({ label }) => label);
     const last = Math.max(0, ids.length - mostTokens);
     const from = Math.max(0, Math.min(last, this.selected - mostTokens / 2));
     const tokens: Token[] = pieces.slice(from, from + mostTokens);
@@ -56,7 +57,7 @@ class VectorsSplit extends LitElement {
       ...(dropped > 0 ? [filled(labels.dropped ?? '', { n: dropped })] : []),
       ...(ids.length === 0 ? [labels.nothingRead ?? ''] : []),
     ];
-    return html`<header><b>${reader}</b><span class="muted number">${filled(labels.count ?? '', { n: ids.length })}</span></header>
+    return html`<header><b>${reader}</b><span class="muted number">${filled(labels.count ?? '', { n: ids.length - marks.length })}${marks.map((mark) => ` + ${mark}`)}</span></header>
       <cf-tokens .tokens=${tokens} ids .selected=${this.selected < 0 ? undefined : this.selected - from} label="${reader}" @token-select=${(event: CustomEvent<{ index: number }>) => this.#select(event, from)}></cf-tokens>
       ${notes.map((note) => html`<p class="verdict">${note}</p>`)}`;
   }

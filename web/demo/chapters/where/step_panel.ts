@@ -56,7 +56,7 @@ function factors({ words, book }: WhereFigure, { table, columns, pair, i, delta,
   const rows = [i, i + 1, i + 2].filter((row) => row + delta < places);
   const factor = (row: number): string => (shadow(row) === 0 ? '∞' : two(shadow(row + delta) / shadow(row)));
   return html`<div class="algebra">
-      <span class="a">?</span><span>·</span><i>sin</i>(<i>iω</i>)<span>=</span><span class="a"><i>sin</i>((<i>i</i> + <i>δ</i>)<i>ω</i>)</span>
+      <span class="a">?</span><span>·</span><span><i>sin</i>(<i>iω</i>)</span><span>=</span><span class="a"><i>sin</i>((<i>i</i> + <i>δ</i>)<i>ω</i>)</span>
       ${rows.map((row) => html`<span class="factor"><i>i</i> = ${row}: <b class="a">${factor(row)}</b></span>`)}
     </div>
     <p class="verdict under">${markup(words.labels.noFactor ?? '', {}, book.address)}</p>`;

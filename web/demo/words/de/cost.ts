@@ -61,7 +61,7 @@ export const words: typeof english = {
     self_attention: 'Attention',
     recurrent: 'rekurrent',
     convolutional: 'Faltung',
-    restricted_self_attention: 'Nachbarn, r = {r}',
+    restricted_self_attention: 'Nachbarn, r\u00A0=\u00A0{r}',
     multiplications: 'Millionen Multiplikationen einer Schicht',
     waiting: 'Schritte, die aufeinander warten',
     pathLength: 'Schichten oder Schritte zwischen beiden Enden',

@@ -42,7 +42,7 @@ export const words: typeof english = {
     },
     scores: {
       title: 'Andere Arten zu vergleichen',
-      text: 'Dieselben Anfragen und Schlüssel, verglichen durch ein Produkt, durch ihren Abstand, durch eine Matrix *M* oder durch ein kleines Netz (additiv). Zwischen Schlüsseln [gleicher Länge](?norm=1) sagen Nähe und Produkt dasselbe, zwischen [verschieden langen](?norm=0) nicht. Ist *M* die Einheitsmatrix, ist der allgemeine Score das Produkt; das additive Netz ist zufällig, so wie es vor dem Lernen ist.',
+      text: 'Dieselben Anfragen und Schlüssel, verglichen durch ein Produkt, durch ihren Abstand, durch eine Matrix *W* oder durch ein kleines Netz (additiv). Zwischen Schlüsseln [gleicher Länge](?norm=1) sagen Nähe und Produkt dasselbe, zwischen [verschieden langen](?norm=0) nicht. Ist *W* die Einheitsmatrix, ist der allgemeine Score das Produkt; das additive Netz ist zufällig, so wie es vor dem Lernen ist.',
     },
     batch: {
       title: 'Alle Köpfe auf einmal',

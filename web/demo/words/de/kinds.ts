@@ -29,7 +29,7 @@ export const words: typeof english = {
     },
     right: {
       title: 'Ändere ein Wort rechts davon',
-      text: 'Tausche aus, was auf die Lücke folgt, und der Encoder denkt neu nach: Bei „{other}“ sagt er *{refill}*, {refillShare}. Seine Wahrscheinlichkeiten ändern sich um bis zu {change}; die des Decoders um {decoderChange}, denn er hat nicht gesehen, was folgt. Probiere ein eigenes Ende, oder nimm ein anderes Wort heraus.',
+      text: 'Tausche aus, was auf die Lücke folgt, und der Encoder denkt neu nach: Bei „{other}“ sagt er *{refill}*, {refillShare}. Seine Wahrscheinlichkeiten ändern sich um bis zu {change} Prozentpunkte; die des Decoders um {decoderChange}, denn er hat nicht gesehen, was folgt. Probiere ein eigenes Ende, oder nimm ein anderes Wort heraus.',
     },
     uses: {
       title: 'Welche wofür',
@@ -44,8 +44,9 @@ export const words: typeof english = {
     },
     right: {
       ask: 'In „She ▁▁ to school.“ wird das Ende zu „going to school.“ Wessen Wahrscheinlichkeiten für die Lücke ändern sich?',
-      right: 'Die des Encoders um bis zu {encoder}, die des Decoders um {decoder}.',
-      wrong: 'Die des Encoders um bis zu {encoder}, die des Decoders um {decoder}: Er sieht nicht, was folgt.',
+      right: 'Die des Encoders um bis zu {encoder} Prozentpunkte, die des Decoders um {decoder}.',
+      wrong:
+        'Die des Encoders um bis zu {encoder} Prozentpunkte, die des Decoders um {decoder}: Er sieht nicht, was folgt.',
     },
   },
   labels: {
@@ -73,7 +74,7 @@ export const words: typeof english = {
     otherSide: 'Eine andere rechte Seite',
     decoderSide: 'Was der Decoder sagt',
     changes:
-      'Größte Änderung einer Wahrscheinlichkeit zwischen den beiden rechten Seiten: Encoder {change}, Decoder {decoder}.',
+      'Größte Änderung einer Wahrscheinlichkeit zwischen den beiden rechten Seiten, in Prozentpunkten: Encoder {change}, Decoder {decoder}.',
     seesRow: 'ein Token sieht',
     trainedRow: 'hat gelernt',
     trainedNext: 'überall das nächste Token zu sagen',

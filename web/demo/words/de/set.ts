@@ -71,9 +71,9 @@ export const words: typeof english = {
     weights: 'wen jeder liest',
     largest: 'größter Unterschied',
     meter:
-      'Jede Ausgabe gegen die, die derselbe Buchstabe hatte, bevor etwas bewegt wurde (genau {exact}; die größte Ausgabe ist {most}).',
+      'Jede Ausgabe gegen die, die derselbe Buchstabe hatte, bevor etwas bewegt wurde (genauer {exact}; die größte Ausgabe ist {most}).',
     meterStory:
-      'Was der letzte Block für jedes Token hinterlässt, gegen das, was er hinterließ, als der Satz wie geschrieben stand (genau {exact}; die größte Zahl ist {most}).',
+      'Was der letzte Block für jedes Token hinterlässt, gegen das, was er hinterließ, als der Satz wie geschrieben stand (genauer {exact}; die größte Zahl ist {most}).',
     afterWritten: 'Weiter, wie geschrieben',
     afterMoved: 'Weiter nach „{read}“',
     window: 'Die ersten {n} von {of} Tokens lassen sich bewegen; nur sie werden hier gelesen.',

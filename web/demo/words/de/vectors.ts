@@ -83,6 +83,7 @@ export const words: typeof english = {
     isScaledRow:
       'Zeile {id}, „{token}“, {d} Zahlen. Das Modell nimmt diese Zeile mal √{d} = {scale}: **Unterschied {difference}**',
     nearTo: 'Die {n} von {of} Zeilen, die am ehesten in dieselbe Richtung zeigen wie „{token}“',
+    idOf: 'Id {id}',
     cosines: 'Kosinus mit der gewählten Zeile',
     walk: 'Wähle eine, um ihre eigenen Nachbarn zu sehen. Darunter: die beiden Zeilen.',
     ofToken: 'welches: „{token}“',

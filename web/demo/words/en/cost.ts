@@ -59,7 +59,7 @@ export const words = {
     self_attention: 'attention',
     recurrent: 'recurrent',
     convolutional: 'convolution',
-    restricted_self_attention: 'neighbours, r = {r}',
+    restricted_self_attention: 'neighbours, r\u00A0=\u00A0{r}',
     multiplications: 'Million multiplications of a layer',
     waiting: 'Steps that wait for each other',
     pathLength: 'Layers or steps between the two ends',

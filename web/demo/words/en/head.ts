@@ -40,7 +40,7 @@ export const words = {
     },
     scores: {
       title: 'Other ways to compare',
-      text: 'The same queries and keys, compared by a product, by their distance, through a matrix *M*, or by a small network (additive). Between keys of [one length](?norm=1) nearness and product say the same; between keys of [different lengths](?norm=0) they do not. With *M* the identity the general score is the product; the additive network is drawn at random, as it stands before learning.',
+      text: 'The same queries and keys, compared by a product, by their distance, through a matrix *W*, or by a small network (additive). Between keys of [one length](?norm=1) nearness and product say the same; between keys of [different lengths](?norm=0) they do not. With *W* the identity the general score is the product; the additive network is drawn at random, as it stands before learning.',
     },
     batch: {
       title: 'All heads at once',

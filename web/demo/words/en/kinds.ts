@@ -27,7 +27,7 @@ export const words = {
     },
     right: {
       title: 'Change a word to the right',
-      text: 'Exchange what follows the blank, and the encoder thinks again: with “{other}” it says *{refill}*, {refillShare}. Its odds move by up to {change}; the decoder’s by {decoderChange}, for it has not seen what follows. Try an ending of your own, or take out another word.',
+      text: 'Exchange what follows the blank, and the encoder thinks again: with “{other}” it says *{refill}*, {refillShare}. Its odds move by up to {change} percentage points; the decoder’s by {decoderChange}, for it has not seen what follows. Try an ending of your own, or take out another word.',
     },
     uses: {
       title: 'Which for what',
@@ -42,8 +42,9 @@ export const words = {
     },
     right: {
       ask: 'In “She ▁▁ to school.” the end becomes “going to school.” Whose odds for the blank change?',
-      right: 'The encoder’s change by up to {encoder}, the decoder’s by {decoder}.',
-      wrong: 'The encoder’s change by up to {encoder}, the decoder’s by {decoder}: it does not see what follows.',
+      right: 'The encoder’s change by up to {encoder} percentage points, the decoder’s by {decoder}.',
+      wrong:
+        'The encoder’s change by up to {encoder} percentage points, the decoder’s by {decoder}: it does not see what follows.',
     },
   },
   labels: {
@@ -70,7 +71,8 @@ export const words = {
     ownSide: 'As it stands',
     otherSide: 'Another right side',
     decoderSide: 'What the decoder says',
-    changes: 'The largest change of a probability between the two right sides: encoder {change}, decoder {decoder}.',
+    changes:
+      'The largest change of a probability between the two right sides, in percentage points: encoder {change}, decoder {decoder}.',
     seesRow: 'a token sees',
     trainedRow: 'learned to',
     trainedNext: 'say the next token, everywhere at once',

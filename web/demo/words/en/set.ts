@@ -69,9 +69,9 @@ export const words = {
     weights: 'whom each reads',
     largest: 'largest difference',
     meter:
-      'Each output against the one the same letter had before anything was moved ({exact} exactly; the largest output is {most}).',
+      'Each output against the one the same letter had before anything was moved (more precisely {exact}; the largest output is {most}).',
     meterStory:
-      'What the last block leaves for each token, against what it left when the sentence stood as written ({exact} exactly; the largest number is {most}).',
+      'What the last block leaves for each token, against what it left when the sentence stood as written (more precisely {exact}; the largest number is {most}).',
     afterWritten: 'Next, as written',
     afterMoved: 'Next after “{read}”',
     window: 'The first {n} of {of} tokens can be moved; only they are read here.',

@@ -81,6 +81,7 @@ export const words = {
     isScaledRow:
       'Row {id}, “{token}”, {d} numbers. What the model takes is this row times √{d} = {scale}: **difference {difference}**',
     nearTo: 'The {n} of {of} rows that point most nearly as “{token}” does',
+    idOf: 'id {id}',
     cosines: 'Cosines with the chosen row',
     walk: 'Choose one to see its own neighbours. Below: the two rows.',
     ofToken: 'which: “{token}”',

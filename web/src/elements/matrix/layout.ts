@@ -75,7 +75,8 @@ const aboveDigits = 0.08;
 function usualDigits(cellWidth: number, cellHeight: number, characters: number): number {
   if (cellWidth < digitsFrom) return 0;
   const most = cellHeight >= 28 ? 14.5 : 13;
-  const fitting = (cellWidth - 1) / (0.58 * Math.max(4, characters)); // 0.58 em is a tabular digit
+  const beside = characters > 4 ? 4 : 1; // long numbers fill their cells, and would touch
+  const fitting = (cellWidth - beside) / (0.58 * Math.max(4, characters)); // 0.58 em is a tabular digit
   const size = Math.min(most, cellWidth * 0.41, cellHeight * 0.58, fitting);
   return size < 7 ? 0 : size;
 }
