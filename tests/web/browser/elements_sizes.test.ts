@@ -49,6 +49,30 @@ it('numbers of five characters keep apart in cells that they fill', async () => 
   });
 });
 
+it('bars leave beside a full bar the room that the widest number and its note take', async () => {
+  await withElements(browser, async (page) => {
+    for (const note of [undefined, '443', 'was 75.0 %', 'same token as before']) {
+      const [bar = 0, end = 0, right = 0, none] = await page.evaluate(async (told) => {
+        const items = [
+          { label: 'a', value: 1, note: told },
+          { label: 'b', value: 0 },
+        ];
+        const element = await window.bench.make('cf-bars', { id: 'r', items, source: 'softmax(x)' });
+        element.style.width = '320px';
+        const all = (name: string): DOMRect[] =>
+          Array.from(element.shadowRoot?.querySelectorAll(name) ?? [], (each) => each.getBoundingClientRect());
+        const [bars, numbers] = [all('svg'), all('.number')];
+        element.remove();
+        return [bars[0]?.width, numbers[0]?.right, element.offsetLeft + 320, bars[1]?.width];
+      }, note);
+      expect(end).toBeLessThanOrEqual(right);
+      expect(right - end, note).toBeLessThan(46);
+      expect(bar).toBeGreaterThan(70);
+      expect(none, 'a bar of zero').toBe(0);
+    }
+  });
+});
+
 it('applies to every text of every element, in any unit of length', async () => {
   await withElements(browser, async (page) => {
     await ask(page, '1.5rem');
