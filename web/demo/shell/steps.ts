@@ -2,6 +2,7 @@
 
 import type { Address } from '../book/address.js';
 import { type Chapter, isAt, type Step, stepIndexAt } from '../book/chapter.js';
+import { isLow } from '../book/upper_part.js';
 
 const scrollKeys = [' ', 'PageUp', 'PageDown', 'Home', 'End', 'ArrowUp', 'ArrowDown'];
 const fields = 'input, textarea, select';
@@ -91,7 +92,7 @@ export class Steps {
     this.#readerAt = Number.NEGATIVE_INFINITY; // what scrolls now is the page
     this.#sections()[index]?.scrollIntoView({
       behavior: still.matches ? 'auto' : 'smooth',
-      block: this.#under() ? 'start' : 'center',
+      block: this.#under() || isLow() ? 'start' : 'center',
     });
   }
 
@@ -129,7 +130,9 @@ export class Steps {
   /** Where the band begins that makes the step that is scrolled there the current one. */
   #top(): number {
     const figure = this.#measure();
-    return this.#under() ? Math.max(0, Math.min(52 + figure + 40, innerHeight - 60)) : Math.round(0.42 * innerHeight);
+    return this.#under()
+      ? Math.max(0, Math.min(52 + figure + 40, innerHeight - 60))
+      : Math.round((isLow() ? 0.3 : 0.42) * innerHeight);
   }
 
   /** Whether the reader has scrolled past the last step, to the questions. */
@@ -145,6 +148,7 @@ export class Steps {
 
   /** Whether the steps are below the figure, not beside it. */
   #under(): boolean {
-    return innerWidth <= 900 || this.root.querySelector('.wide') !== null;
+    const [figure, steps] = ['.figure', '.steps'].map((part) => this.root.querySelector(part)?.getBoundingClientRect());
+    return figure !== undefined && steps !== undefined && figure.left < steps.right;
   }
 }

@@ -40,6 +40,29 @@ it.each([
   await page.context().close();
 });
 
+it.each([
+  ['a phone on its side', 844, 390],
+  ['a window at 200 %', 720, 450],
+])('on %s the figure is beside the text of its step', async (_, width, height) => {
+  const { page } = await site.open({ viewport: { width, height } }, 'heads?step=4');
+  for (const chapter of ['heads', 'where', 'masks', 'saying']) {
+    await site.go(page, `${chapter}?step=4`);
+    await laidOut(page);
+    const seen = await page.evaluate(() => {
+      const [figure, text] = ['main .figure > *', '.step.on p'].map((name) => {
+        const { left = 0, top = 0, right = 0 } = document.querySelector(name)?.getBoundingClientRect() ?? {};
+        return { left, top, right };
+      });
+      return figure && text && { apart: figure.left >= text.right, figure: figure.top, text: text.top };
+    });
+    expect(seen?.apart, chapter).toBe(true);
+    expect(seen?.figure, chapter).toBeLessThan(20);
+    expect(seen?.text, chapter).toBeGreaterThanOrEqual(0);
+    expect(seen?.text, chapter).toBeLessThan(height / 2);
+  }
+  await page.context().close();
+});
+
 it('the last words of a long text stand before the next token', async () => {
   const text = 'Tom saw the little dog and ran home to play. '.repeat(20);
   const { page } = await site.open({}, `next?t=${encodeURIComponent(text)}`);

@@ -34,7 +34,7 @@ export const whereStyles = css`
     .controls { gap: 4px 14px; margin-bottom: 6px; font-size: 14px; }
     .views button { padding: 3px 7px; font-size: 13.5px; } .views { margin-bottom: 4px; }
     .panel .dial { display: none; } .panel { grid-template-columns: 1fr; min-height: 0; }
-    .rulers { flex-wrap: nowrap; white-space: nowrap; margin: 2px 0 6px; } .rulers .muted { max-width: 5em; white-space: normal; overflow-wrap: anywhere; line-height: 1.1; }
+    .rulers { flex-wrap: nowrap; white-space: nowrap; margin: 2px 0 6px; } .rulers .muted { flex: none; max-width: 5em; white-space: normal; overflow-wrap: anywhere; line-height: 1.1; }
     .rulers .slider { min-width: 0; } .rulers input[type='range'] { width: 84px; min-width: 40px; flex-shrink: 1; }
   }
   @media (max-width: 600px) {
