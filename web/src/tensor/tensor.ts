@@ -368,8 +368,8 @@ export class Tensor<T extends TensorType = TensorType> {
 
   /**
    * Copies a part. One argument per axis, from the first: a number selects that index and drops the axis, `[start,
-   * end]` selects a range (end excluded, null = from the beginning, to the end), null selects everything. Negative numbers count from the
-   * end. An index outside its axis throws `invalid_argument`.
+   * end]` selects a range (end excluded, null = from the beginning, to the end), null selects everything. Negative
+   * numbers count from the end. An index outside its axis throws `invalid_argument`.
    */
   slice(...parts: (number | readonly [number | null, number | null] | null)[]): Tensor<T> {
     if (parts.length > this.dims.length) {
