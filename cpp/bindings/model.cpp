@@ -6,6 +6,7 @@
 #include "clearformer/architectures/architecture.h"
 #include "clearformer/loading/load_model.h"
 #include "clearformer/models/sentence_pooling.h"
+#include "clearformer/tensor/pattern.h"
 #include "clearformer/weights/json_writer.h"
 
 namespace clearformer::bindings {
@@ -64,7 +65,7 @@ std::string json_of(const std::vector<HookPoint>& hooks) {
   JsonWriter json;
   json.open('[');
   for (const HookPoint& hook : hooks) {
-    const std::vector<std::string_view> axes = axes_of(hook.legend);
+    const std::vector<std::string_view> axes = split(hook.legend);
     json.open('{');
     json.key("name").text(hook.name);
     json.key("dims").open('[');

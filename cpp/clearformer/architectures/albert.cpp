@@ -9,30 +9,30 @@ namespace clearformer {
 namespace albert {
 
 // Before BERT's.
-constexpr NameRule kOwn[] = {
-    {"embed.proj", "encoder.embedding_hidden_mapping_in"},
-    {"blocks.*", "encoder.albert_layer_groups.*.albert_layers"},
-    {"attn.q_proj", "attention.query"},
-    {"attn.k_proj", "attention.key"},
-    {"attn.v_proj", "attention.value"},
-    {"attn.o_proj", "attention.dense"},
-    {"ln1", "attention.LayerNorm"},
-    {"mlp.up_proj", "ffn"},
-    {"mlp.down_proj", "ffn_output"},
-    {"ln2", "full_layer_layer_norm"},
-    {"pooler.dense", "pooler"},
-    {"classifier.dense", "pooler"},
-    {"classifier.out", "/classifier"},
-    {"token_classifier.out", "/classifier"},
-    {"qa.out", "/qa_outputs"},
-    {"mlm.dense", "/predictions.dense"},
-    {"mlm.norm", "/predictions.LayerNorm"},
-    {"mlm.bias", "/predictions.bias"},
-    {"mlm.out", "/predictions.decoder"},
-};
+constexpr std::string_view kOwn = R"(
+embed.proj encoder.embedding_hidden_mapping_in
+blocks.* encoder.albert_layer_groups.*.albert_layers
+attn.q_proj attention.query
+attn.k_proj attention.key
+attn.v_proj attention.value
+attn.o_proj attention.dense
+ln1 attention.LayerNorm
+mlp.up_proj ffn
+mlp.down_proj ffn_output
+ln2 full_layer_layer_norm
+pooler.dense pooler
+classifier.dense pooler
+classifier.out /classifier
+token_classifier.out /classifier
+qa.out /qa_outputs
+mlm.dense /predictions.dense
+mlm.norm /predictions.LayerNorm
+mlm.bias /predictions.bias
+mlm.out /predictions.decoder
+)";
 constexpr KeyScheme kSchemes[] = {{"", kOwn}};
-constexpr std::string_view kPrefixes[] = {"albert."};
-constexpr std::string_view kIgnored[] = {"*embeddings.position_ids"};
+constexpr std::string_view kPrefixes = "albert.";
+constexpr std::string_view kIgnored = "*embeddings.position_ids";
 
 constexpr KeyTable kKeys{.fields = R"("vocab_size":30000,"embedding_size":128,"hidden_size":4096,
 "num_hidden_layers":12,"num_hidden_groups":1,"num_attention_heads":64,"intermediate_size":16384,

@@ -1,6 +1,7 @@
 #include "clearformer/architectures/architecture.h"
 
 #include "clearformer/architectures/known.h"
+#include "clearformer/tensor/pattern.h"
 
 namespace clearformer {
 
@@ -55,10 +56,8 @@ bool is_gated(const ConfigReader&, const ModelConfig& model) {
 }
 
 namespace {
-NameMap joined(std::string_view prefix, std::span<const NameRule> scheme,
-               std::span<const NameRule> rules) {
-  NameMap names({}, std::string(prefix));
-  names.add(scheme);
+NameMap joined(std::string_view prefix, std::string_view scheme, std::string_view rules) {
+  NameMap names(scheme, std::string(prefix));
   names.add(rules);
   return names;
 }
@@ -66,9 +65,9 @@ NameMap joined(std::string_view prefix, std::span<const NameRule> scheme,
 
 NameMap Architecture::names(const Weights& weights, const ModelConfig& config) const {
   NameMap names;
-  for (const std::string_view prefix : prefixes) {
+  for (const std::string_view prefix : split(prefixes)) {
     if (!weights.begins_with(prefix) && !weights.names().empty()) continue;
-    names = NameMap({}, std::string(prefix));
+    names = NameMap("", std::string(prefix));
     break;
   }
   for (const KeyScheme& scheme : schemes) {
@@ -81,11 +80,10 @@ NameMap Architecture::names(const Weights& weights, const ModelConfig& config) c
   return names;
 }
 
-NameMap Architecture::saved_names(const ModelConfig& config,
-                                  std::span<const NameRule> scheme) const {
-  std::string_view prefix = prefixes.empty() ? std::string_view() : prefixes.front();
-  for (const std::string_view other : prefixes) {
-    if (prefix.starts_with(other)) prefix = other;
+NameMap Architecture::saved_names(const ModelConfig& config, std::string_view scheme) const {
+  std::string_view prefix;
+  for (const std::string_view other : split(prefixes)) {
+    if (prefix.starts_with(other) || prefix.empty()) prefix = other;
   }
   if (config.task == Task::base) prefix.remove_prefix(prefix.find('.') + 1);
   NameMap names = joined(prefix, scheme, rules);
@@ -95,7 +93,7 @@ NameMap Architecture::saved_names(const ModelConfig& config,
 
 void Architecture::expect_one_prefix(const Weights& weights) const {
   for (const std::string& name : weights.unused()) {
-    for (const std::string_view prefix : prefixes) {
+    for (const std::string_view prefix : split(prefixes)) {
       weights.expect_no_twin(name, concat(prefix, name));
       if (name.starts_with(prefix)) {
         weights.expect_no_twin(name, std::string_view(name).substr(prefix.size()));
@@ -105,14 +103,14 @@ void Architecture::expect_one_prefix(const Weights& weights) const {
 }
 
 std::vector<NameMap> Architecture::spellings() const {
-  std::vector<std::string_view> starts(prefixes.begin(), prefixes.end());
+  std::vector<std::string_view> starts = split(prefixes);
   starts.emplace_back();
-  std::vector<std::span<const NameRule>> ways;
+  std::vector<std::string_view> ways;
   for (const KeyScheme& scheme : schemes) ways.push_back(scheme.rules);
   ways.emplace_back();
   std::vector<NameMap> all;
   for (const std::string_view start : starts) {
-    for (const std::span<const NameRule> way : ways) all.push_back(joined(start, way, rules));
+    for (const std::string_view way : ways) all.push_back(joined(start, way, rules));
   }
   return all;
 }
@@ -120,7 +118,9 @@ std::vector<NameMap> Architecture::spellings() const {
 std::vector<NameMap> Architecture::synonyms() const {
   std::vector<NameMap> all;
   if (schemes.size() < 2) {
-    for (const std::string_view prefix : prefixes) all.push_back(joined(prefix, {}, rules));
+    for (const std::string_view prefix : split(prefixes)) {
+      all.push_back(joined(prefix, "", rules));
+    }
     return all;
   }
   for (const KeyScheme& scheme : schemes) {

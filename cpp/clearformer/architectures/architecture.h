@@ -18,7 +18,7 @@ namespace clearformer {
 /// One of several naming schemes; `marker` occurs in the tensor names of files that use it.
 struct KeyScheme {
   std::string_view marker;
-  std::span<const NameRule> rules;  // applied before the architecture's own
+  std::string_view rules;  // applied before the architecture's own
   /// Whether transformers gives these names to a model of that config; null: whenever the marker occurs in them.
   bool (*saved)(const ConfigReader&, const ModelConfig&) = nullptr;
 };
@@ -31,16 +31,16 @@ struct Architecture {
   std::string_view model_type;
   const KeyTable& keys;
   ModelConfig (*read_config)(const ConfigReader&, Task);
-  std::span<const std::string_view> prefixes;  // of the trunk, optional in files: "bert."
-  std::span<const NameRule> rules;
+  std::string_view prefixes;  // of the trunk, optional in files: "bert."
+  std::string_view rules;     // see NameMap
   std::span<const KeyScheme> schemes = {};
-  std::span<const std::string_view> ignored = {};  // patterns of tensors that transformers ignores
-  Task usual_task = Task::causal_lm;               // if config.json names none
+  std::string_view ignored = "";      // patterns of tensors that transformers ignores
+  Task usual_task = Task::causal_lm;  // if config.json names none
 
   /// The name map for this checkpoint of a model with `config`.
   NameMap names(const Weights& weights, const ModelConfig& config) const;
   /// The name map with a scheme's rules (or none) and the prefix that transformers writes.
-  NameMap saved_names(const ModelConfig& config, std::span<const NameRule> scheme) const;
+  NameMap saved_names(const ModelConfig& config, std::string_view scheme) const;
   /// Throws malformed_file for a weight that is stored twice, with and without a prefix of the trunk.
   void expect_one_prefix(const Weights& weights) const;
   /// The name maps of all schemes, for use before the weights are read.

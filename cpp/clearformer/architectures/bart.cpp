@@ -21,7 +21,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace bart
 
-const Architecture kBart{"bart", bart::kKeys, bart::read_config, bart_prefixes(), bart_rules(),
+const Architecture kBart{"bart", bart::kKeys, bart::read_config, kBartPrefixes, kBartRules,
                          {},     {},          Task::seq2seq_lm};
 
 }  // namespace clearformer

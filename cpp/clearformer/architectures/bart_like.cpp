@@ -6,30 +6,6 @@ namespace clearformer {
 
 namespace bart_like {
 
-constexpr std::string_view kPrefixes[] = {"model."};
-constexpr NameRule kRules[] = {
-    {"*.embed.ln", "*.layernorm_embedding"},
-    {"*.embed", "*.embed_tokens"},
-    {"embed", "shared"},
-    {"*.pos_embed", "*.embed_positions"},
-    {"encoder.*.ln2", "encoder.layers.*.final_layer_norm"},
-    {"decoder.*.ln2", "decoder.layers.*.encoder_attn_layer_norm"},
-    {"decoder.*.ln3", "decoder.layers.*.final_layer_norm"},
-    {"encoder", "encoder.layers"},
-    {"decoder", "decoder.layers"},
-    {"ln1", "self_attn_layer_norm"},
-    {"attn.o_proj", "self_attn.out_proj"},
-    {"attn", "self_attn"},
-    {"cross_attn.o_proj", "encoder_attn.out_proj"},
-    {"cross_attn", "encoder_attn"},
-    {"mlp.up_proj", "fc1"},
-    {"mlp.down_proj", "fc2"},
-    {"unembed.bias", "/final_logits_bias"},
-    {"unembed", "/lm_head"},
-};
-constexpr NameRule kFinalNorms[] = {{"*.ln_final", "*.layer_norm"}};
-constexpr KeyScheme kFinalNormSchemes[] = {{"", kFinalNorms}};
-
 // Reads one of the two stacks; `side` is "encoder" or "decoder".
 TowerConfig read_tower(const ConfigReader& config, ModelConfig& model, const std::string& side) {
   TowerConfig tower;
@@ -102,9 +78,5 @@ void embed_text(const ConfigReader& config, ModelConfig& model,
 float embedding_scale(const ConfigReader& config, std::size_t d_model) {
   return config.flag("scale_embedding") ? std::sqrt(static_cast<float>(d_model)) : 1.0f;
 }
-
-std::span<const std::string_view> bart_prefixes() { return bart_like::kPrefixes; }
-std::span<const NameRule> bart_rules() { return bart_like::kRules; }
-std::span<const KeyScheme> final_norm_schemes() { return bart_like::kFinalNormSchemes; }
 
 }  // namespace clearformer

@@ -41,10 +41,29 @@ constexpr KeyTable bart_keys(std::string_view fields, std::string_view others = 
 }
 
 /// The prefix of the trunk.
-std::span<const std::string_view> bart_prefixes();
+inline constexpr std::string_view kBartPrefixes = "model.";
 /// BART's tensor names, except that of the token embedding table.
-std::span<const NameRule> bart_rules();
+inline constexpr std::string_view kBartRules = R"(
+*.embed.ln *.layernorm_embedding
+*.embed *.embed_tokens
+embed shared
+*.pos_embed *.embed_positions
+encoder.*.ln2 encoder.layers.*.final_layer_norm
+decoder.*.ln2 decoder.layers.*.encoder_attn_layer_norm
+decoder.*.ln3 decoder.layers.*.final_layer_norm
+encoder encoder.layers
+decoder decoder.layers
+ln1 self_attn_layer_norm
+attn.o_proj self_attn.out_proj
+attn self_attn
+cross_attn.o_proj encoder_attn.out_proj
+cross_attn encoder_attn
+mlp.up_proj fc1
+mlp.down_proj fc2
+unembed.bias /final_logits_bias
+unembed /lm_head
+)";
 /// In addition, the names of the final norms.
-std::span<const KeyScheme> final_norm_schemes();
+inline constexpr KeyScheme kFinalNormSchemes[] = {{"", "*.ln_final *.layer_norm"}};
 
 }  // namespace clearformer

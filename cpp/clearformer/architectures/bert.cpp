@@ -69,18 +69,18 @@ void read_embedding_size(const ConfigReader& config, TowerConfig& tower) {
 
 namespace bert {
 
-constexpr NameRule kRules[] = {
-    {"classifier.dense", "pooler.dense"},
-    {"classifier.out", "/classifier"},
-    {"token_classifier.out", "/classifier"},
-    {"qa.out", "/qa_outputs"},
-    {"mlm.dense", "/cls.predictions.transform.dense"},
-    {"mlm.norm", "/cls.predictions.transform.LayerNorm"},
-    {"mlm.bias", "/cls.predictions.bias"},
-    {"mlm.out", "/cls.predictions.decoder"},
-};
-constexpr std::string_view kPrefixes[] = {"bert."};
-constexpr std::string_view kIgnored[] = {"*embeddings.position_ids"};
+constexpr std::string_view kRules = R"(
+classifier.dense pooler.dense
+classifier.out /classifier
+token_classifier.out /classifier
+qa.out /qa_outputs
+mlm.dense /cls.predictions.transform.dense
+mlm.norm /cls.predictions.transform.LayerNorm
+mlm.bias /cls.predictions.bias
+mlm.out /cls.predictions.decoder
+)";
+constexpr std::string_view kPrefixes = "bert.";
+constexpr std::string_view kIgnored = "*embeddings.position_ids";
 
 constexpr KeyTable kKeys{.fields = R"("vocab_size":30522,"hidden_size":768,"num_hidden_layers":12,
 "num_attention_heads":12,"intermediate_size":3072,"hidden_act":"gelu",

@@ -23,42 +23,41 @@ inline constexpr std::string_view kBertNeutral =
 "position_embedding_type":"absolute")";
 
 /// The names of the trunk's tensors that most variants kept: a variant's own names are a scheme, which comes first.
-inline constexpr NameRule kBertTrunk[] = {
-    {"embed.proj", "embeddings_project"},
-    {"embed.ln", "embeddings.LayerNorm"},
-    {"embed", "embeddings.word_embeddings"},
-    {"pos_embed", "embeddings.position_embeddings"},
-    {"token_type_embed", "embeddings.token_type_embeddings"},
-    {"blocks", "encoder.layer"},
-    {"attn.q_proj", "attention.self.query"},
-    {"attn.k_proj", "attention.self.key"},
-    {"attn.v_proj", "attention.self.value"},
-    {"attn.o_proj", "attention.output.dense"},
-    {"ln1", "attention.output.LayerNorm"},
-    {"mlp.up_proj", "intermediate.dense"},
-    {"mlp.down_proj", "output.dense"},
-    {"ln2", "output.LayerNorm"},
-};
+inline constexpr std::string_view kBertTrunk = R"(
+embed.proj embeddings_project
+embed.ln embeddings.LayerNorm
+embed embeddings.word_embeddings
+pos_embed embeddings.position_embeddings
+token_type_embed embeddings.token_type_embeddings
+blocks encoder.layer
+attn.q_proj attention.self.query
+attn.k_proj attention.self.key
+attn.v_proj attention.self.value
+attn.o_proj attention.output.dense
+ln1 attention.output.LayerNorm
+mlp.up_proj intermediate.dense
+mlp.down_proj output.dense
+ln2 output.LayerNorm
+)";
 inline constexpr KeyScheme kBertNames[] = {{"", kBertTrunk}};
 
 /// The names of RoBERTa's heads.
-inline constexpr NameRule kRobertaHeads[] = {
-    {"classifier.dense", "/classifier.dense"},
-    {"classifier.out", "/classifier.out_proj"},
-    {"token_classifier.out", "/classifier"},
-    {"qa.out", "/qa_outputs"},
-    {"mlm.dense", "/lm_head.dense"},
-    {"mlm.norm", "/lm_head.layer_norm"},
-    {"mlm.bias", "/lm_head.bias"},
-    {"mlm.out", "/lm_head.decoder"},
-};
+inline constexpr char kRobertaHeads[] = R"(
+classifier.dense /classifier.dense
+classifier.out /classifier.out_proj
+token_classifier.out /classifier
+qa.out /qa_outputs
+mlm.dense /lm_head.dense
+mlm.norm /lm_head.layer_norm
+mlm.bias /lm_head.bias
+mlm.out /lm_head.decoder
+)";
 
-/// The rules of two tables, one after the other.
+/// The rules of two texts, one after the other.
 template <std::size_t M, std::size_t N>
-constexpr std::array<NameRule, M + N> both(const NameRule (&first)[M],
-                                           const NameRule (&second)[N]) {
-  std::array<NameRule, M + N> rules;
-  std::copy(second, second + N, std::copy(first, first + M, rules.begin()));
+constexpr std::array<char, M + N - 2> both(const char (&first)[M], const char (&second)[N]) {
+  std::array<char, M + N - 2> rules{};
+  std::copy_n(second, N - 1, std::copy_n(first, M - 1, rules.begin()));
   return rules;
 }
 

@@ -8,23 +8,23 @@ namespace clearformer {
 
 namespace bloom {
 
-constexpr NameRule kRules[] = {
-    {"embed.ln", "word_embeddings_layernorm"},
-    {"embed", "word_embeddings"},
-    {"blocks", "h"},
-    {"ln1", "input_layernorm"},
-    {"attn", "self_attention"},
-    {"q_proj", "query_key_value", 0, 3, Layout::out_in, kGroupPerHead},
-    {"k_proj", "query_key_value", 1, 3, Layout::out_in, kGroupPerHead},
-    {"v_proj", "query_key_value", 2, 3, Layout::out_in, kGroupPerHead},
-    {"o_proj", "dense"},
-    {"ln2", "post_attention_layernorm"},
-    {"up_proj", "dense_h_to_4h"},
-    {"down_proj", "dense_4h_to_h"},
-    {"ln_final", "ln_f"},
-    {"unembed", "/lm_head"},
-};
-constexpr std::string_view kPrefixes[] = {"transformer."};
+constexpr std::string_view kRules = R"(
+embed.ln word_embeddings_layernorm
+embed word_embeddings
+blocks h
+ln1 input_layernorm
+attn self_attention
+q_proj query_key_value 0/3/n
+k_proj query_key_value 1/3/n
+v_proj query_key_value 2/3/n
+o_proj dense
+ln2 post_attention_layernorm
+up_proj dense_h_to_4h
+down_proj dense_4h_to_h
+ln_final ln_f
+unembed /lm_head
+)";
+constexpr std::string_view kPrefixes = "transformer.";
 
 // "slow_but_exact" computes without some biases.
 constexpr KeyTable kKeys{

@@ -20,13 +20,13 @@ const KeyTable kClipVisionKeys{
 
 namespace clip {
 
-constexpr NameRule kRules[] = {
-    {"vision_model.cls_token", "vision_model.embeddings.class_embedding"},
-    {"vision_model.embed.ln", "vision_model.pre_layrnorm"},
-    {"text_pooler.out", "text_projection"},
-    {"vision_pooler.norm", "vision_model.post_layernorm"},
-    {"vision_pooler.out", "visual_projection"},
-};
+constexpr std::string_view kRules = R"(
+vision_model.cls_token vision_model.embeddings.class_embedding
+vision_model.embed.ln vision_model.pre_layrnorm
+text_pooler.out text_projection
+vision_pooler.norm vision_model.post_layernorm
+vision_pooler.out visual_projection
+)";
 // transformers' CLIPModel does not read "projection_dim" of the towers' own configs.
 constexpr KeyTable kKeys{
     .fields = R"("text_config":null,"vision_config":null,"projection_dim":512)",
@@ -72,7 +72,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace clip
 
-const Architecture kClip{"clip",       clip::kKeys,    clip::read_config, {},
-                         clip::kRules, clip_schemes(), clip_ignored(),    Task::base};
+const Architecture kClip{"clip",       clip::kKeys,  clip::read_config, {},
+                         clip::kRules, kClipSchemes, kClipIgnored,      Task::base};
 
 }  // namespace clearformer

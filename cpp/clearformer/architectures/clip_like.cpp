@@ -2,27 +2,6 @@
 
 namespace clearformer {
 
-namespace clip_like {
-
-constexpr NameRule kStackRules[] = {
-    {"*.blocks", "*.encoder.layers"},
-    {"attn.o_proj", "self_attn.out_proj"},
-    {"attn", "self_attn"},
-    {"ln1", "layer_norm1"},
-    {"ln2", "layer_norm2"},
-    {"up_proj", "fc1"},
-    {"down_proj", "fc2"},
-    {"text_model.embed", "text_model.embeddings.token_embedding"},
-    {"text_model.pos_embed", "text_model.embeddings.position_embedding"},
-    {"text_model.ln_final", "text_model.final_layer_norm"},
-    {"vision_model.patch_embed", "vision_model.embeddings.patch_embedding"},
-    {"vision_model.pos_embed", "vision_model.embeddings.position_embedding.weight"},
-};
-constexpr KeyScheme kSchemes[] = {{"", kStackRules}};
-constexpr std::string_view kIgnored[] = {"*.embeddings.position_ids"};
-
-}  // namespace clip_like
-
 ConfigReader read_clip_part(const ConfigReader& config, std::string_view key,
                             const KeyTable& table) {
   const auto part = config.object(key);
@@ -68,8 +47,5 @@ HeadConfig clip_pooler(const TowerConfig& tower, HeadConfig::Pick pick, std::siz
   head.bias = bias;
   return head;
 }
-
-std::span<const KeyScheme> clip_schemes() { return clip_like::kSchemes; }
-std::span<const std::string_view> clip_ignored() { return clip_like::kIgnored; }
 
 }  // namespace clearformer

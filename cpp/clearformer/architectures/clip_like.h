@@ -18,8 +18,22 @@ TowerConfig read_clip_vision(const ConfigReader& config, ModelConfig& model);
 HeadConfig clip_pooler(const TowerConfig& tower, HeadConfig::Pick pick, std::size_t outputs,
                        Bias bias);
 /// The names of both stacks, applied before an architecture's own.
-std::span<const KeyScheme> clip_schemes();
+inline constexpr std::string_view kClipStacks = R"(
+*.blocks *.encoder.layers
+attn.o_proj self_attn.out_proj
+attn self_attn
+ln1 layer_norm1
+ln2 layer_norm2
+up_proj fc1
+down_proj fc2
+text_model.embed text_model.embeddings.token_embedding
+text_model.pos_embed text_model.embeddings.position_embedding
+text_model.ln_final text_model.final_layer_norm
+vision_model.patch_embed vision_model.embeddings.patch_embedding
+vision_model.pos_embed vision_model.embeddings.position_embedding.weight
+)";
+inline constexpr KeyScheme kClipSchemes[] = {{"", kClipStacks}};
 /// Tensors that older files hold and nobody reads.
-std::span<const std::string_view> clip_ignored();
+inline constexpr std::string_view kClipIgnored = "*.embeddings.position_ids";
 
 }  // namespace clearformer

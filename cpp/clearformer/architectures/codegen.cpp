@@ -10,19 +10,19 @@ namespace codegen {
 
 constexpr std::size_t kGroups = 4;
 
-constexpr NameRule kRules[] = {
-    {"embed", "wte"},
-    {"blocks", "h"},
-    {"ln1", "ln_1"},
-    {"q_proj", "qkv_proj", 0, 3, Layout::out_in, kGroups},
-    {"v_proj", "qkv_proj", 1, 3, Layout::out_in, kGroups},
-    {"k_proj", "qkv_proj", 2, 3, Layout::out_in, kGroups},
-    {"o_proj", "out_proj"},
-    {"up_proj", "fc_in"},
-    {"down_proj", "fc_out"},
-    {"ln_final", "ln_f"},
-    {"unembed", "/lm_head"},
-};
+constexpr std::string_view kRules = R"(
+embed wte
+blocks h
+ln1 ln_1
+q_proj qkv_proj 0/3/4
+v_proj qkv_proj 1/3/4
+k_proj qkv_proj 2/3/4
+o_proj out_proj
+up_proj fc_in
+down_proj fc_out
+ln_final ln_f
+unembed /lm_head
+)";
 
 constexpr KeyTable kKeys{
     .fields = R"("vocab_size":50400,"n_positions":2048,"n_embd":4096,"n_layer":28,"n_head":16,
@@ -44,8 +44,8 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace codegen
 
-const Architecture kCodeGen{"codegen",       codegen::kKeys,  codegen::read_config,
-                            gptj_prefixes(), codegen::kRules, {},
-                            gptj_ignored()};
+const Architecture kCodeGen{"codegen",     codegen::kKeys,  codegen::read_config,
+                            kGptjPrefixes, codegen::kRules, {},
+                            kGptjIgnored};
 
 }  // namespace clearformer

@@ -59,11 +59,10 @@ ModelConfig read_config2(const ConfigReader& config, Task task) {
 
 }  // namespace cohere
 
-const Architecture kCohere{"cohere",         cohere::kKeys, cohere::read_config,
-                           llama_prefixes(), llama_rules(), {},
-                           llama_ignored()};
-const Architecture kCohere2{"cohere2",        cohere::kKeys2, cohere::read_config2,
-                            llama_prefixes(), llama_rules(),  {},
-                            llama_ignored()};
+const Architecture kCohere{
+    "cohere", cohere::kKeys, cohere::read_config, kLlamaPrefixes, kLlamaRules, {}, kLlamaIgnored};
+const Architecture kCohere2{"cohere2",      cohere::kKeys2, cohere::read_config2,
+                            kLlamaPrefixes, kLlamaRules,    {},
+                            kLlamaIgnored};
 
 }  // namespace clearformer

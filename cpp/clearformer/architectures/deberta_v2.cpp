@@ -11,47 +11,47 @@ namespace clearformer {
 
 namespace deberta_v2 {
 
-constexpr NameRule kRules[] = {
-    {"embed.proj", "embeddings.embed_proj"},
-    {"embed.ln", "embeddings.LayerNorm"},
-    {"embed", "embeddings.word_embeddings"},
-    {"pos_embed", "embeddings.position_embeddings"},
-    {"token_type_embed", "embeddings.token_type_embeddings"},
-    {"relative.norm", "encoder.LayerNorm"},
-    {"relative", "encoder.rel_embeddings"},
-    {"blocks", "encoder.layer"},
-    {"attn.q_proj", "attention.self.query_proj"},
-    {"attn.k_proj", "attention.self.key_proj"},
-    {"attn.v_proj", "attention.self.value_proj"},
-    {"attn.pos_k_proj", "attention.self.pos_key_proj"},
-    {"attn.pos_q_proj", "attention.self.pos_query_proj"},
-    {"attn.o_proj", "attention.output.dense"},
-    {"ln1", "attention.output.LayerNorm"},
-    {"mlp.up_proj", "intermediate.dense"},
-    {"mlp.down_proj", "output.dense"},
-    {"ln2", "output.LayerNorm"},
-    {"classifier.dense", "/pooler.dense"},
-    {"classifier.out", "/classifier"},
-    {"token_classifier.out", "/classifier"},
-    {"qa.out", "/qa_outputs"},
-};
+constexpr std::string_view kRules = R"(
+embed.proj embeddings.embed_proj
+embed.ln embeddings.LayerNorm
+embed embeddings.word_embeddings
+pos_embed embeddings.position_embeddings
+token_type_embed embeddings.token_type_embeddings
+relative.norm encoder.LayerNorm
+relative encoder.rel_embeddings
+blocks encoder.layer
+attn.q_proj attention.self.query_proj
+attn.k_proj attention.self.key_proj
+attn.v_proj attention.self.value_proj
+attn.pos_k_proj attention.self.pos_key_proj
+attn.pos_q_proj attention.self.pos_query_proj
+attn.o_proj attention.output.dense
+ln1 attention.output.LayerNorm
+mlp.up_proj intermediate.dense
+mlp.down_proj output.dense
+ln2 output.LayerNorm
+classifier.dense /pooler.dense
+classifier.out /classifier
+token_classifier.out /classifier
+qa.out /qa_outputs
+)";
 // The masked-LM head of the authors, always tied, and the one called "legacy", which is the default.
-constexpr NameRule kOwnHead[] = {
-    {"mlm.dense", "/lm_predictions.lm_head.dense"},
-    {"mlm.norm", "/lm_predictions.lm_head.LayerNorm"},
-    {"mlm.out", "/lm_predictions.lm_head"},
-};
-constexpr NameRule kLegacyHead[] = {
-    {"mlm.dense", "/cls.predictions.transform.dense"},
-    {"mlm.norm", "/cls.predictions.transform.LayerNorm"},
-    {"mlm.bias", "/cls.predictions.bias"},
-    {"mlm.out", "/cls.predictions.decoder"},
-};
+constexpr std::string_view kOwnHead = R"(
+mlm.dense /lm_predictions.lm_head.dense
+mlm.norm /lm_predictions.lm_head.LayerNorm
+mlm.out /lm_predictions.lm_head
+)";
+constexpr std::string_view kLegacyHead = R"(
+mlm.dense /cls.predictions.transform.dense
+mlm.norm /cls.predictions.transform.LayerNorm
+mlm.bias /cls.predictions.bias
+mlm.out /cls.predictions.decoder
+)";
 bool is_legacy(const ConfigReader& config, const ModelConfig&) { return config.flag("legacy"); }
 constexpr KeyScheme kSchemes[] = {{"cls.predictions.", kLegacyHead, is_legacy}, {"", kOwnHead}};
-constexpr std::string_view kPrefixes[] = {"deberta."};
-constexpr std::string_view kIgnored[] = {"*embeddings.position_ids", "*position_embeddings*",
-                                         "mask_predictions.*"};
+constexpr std::string_view kPrefixes = "deberta.";
+constexpr std::string_view kIgnored =
+    "*embeddings.position_ids *position_embeddings* mask_predictions.*";
 
 constexpr KeyTable kKeys{
     .fields = R"("vocab_size":128100,"hidden_size":1536,"num_hidden_layers":24,

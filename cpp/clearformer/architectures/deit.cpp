@@ -9,7 +9,7 @@ namespace clearformer {
 
 namespace deit {
 
-constexpr std::string_view kPrefixes[] = {"deit."};
+constexpr std::string_view kPrefixes = "deit.";
 
 ModelConfig read_config(const ConfigReader& config, Task task) {
   ModelConfig model = read_vit_like(config, task);
@@ -27,7 +27,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace deit
 
-const Architecture kDeit{"deit",        kVitKeys, deit::read_config, deit::kPrefixes, vit_rules(),
-                         vit_schemes(), {},       Task::base};
+const Architecture kDeit{"deit",      kVitKeys, deit::read_config, deit::kPrefixes, kVitRules,
+                         kVitSchemes, {},       Task::base};
 
 }  // namespace clearformer

@@ -9,31 +9,35 @@ namespace clearformer {
 
 namespace dinov2 {
 
-constexpr NameRule kRules[] = {
-    {"patch_embed", "embeddings.patch_embeddings.projection"},
-    {"cls_token", "embeddings.cls_token"},
-    {"register_tokens", "embeddings.register_tokens"},
-    {"pos_embed", "embeddings.position_embeddings"},
-    {"blocks", "encoder.layer"},
-    {"ln1", "norm1"},
-    {"ln2", "norm2"},
-    {"ln1_scale.weight", "layer_scale1.lambda1"},
-    {"ln2_scale.weight", "layer_scale2.lambda1"},
-    {"attn.q_proj", "attention.attention.query"},
-    {"attn.k_proj", "attention.attention.key"},
-    {"attn.v_proj", "attention.attention.value"},
-    {"attn.o_proj", "attention.output.dense"},
-    {"ln_final", "layernorm"},
-    {"classifier.out", "/classifier"},
-};
-constexpr NameRule kGated[] = {{"gate_proj", "weights_in", 0, 2},
-                               {"up_proj", "weights_in", 1, 2},
-                               {"down_proj", "weights_out"}};
-constexpr NameRule kPlain[] = {{"up_proj", "fc1"}, {"down_proj", "fc2"}};
+constexpr std::string_view kRules = R"(
+patch_embed embeddings.patch_embeddings.projection
+cls_token embeddings.cls_token
+register_tokens embeddings.register_tokens
+pos_embed embeddings.position_embeddings
+blocks encoder.layer
+ln1 norm1
+ln2 norm2
+ln1_scale.weight layer_scale1.lambda1
+ln2_scale.weight layer_scale2.lambda1
+attn.q_proj attention.attention.query
+attn.k_proj attention.attention.key
+attn.v_proj attention.attention.value
+attn.o_proj attention.output.dense
+ln_final layernorm
+classifier.out /classifier
+)";
+constexpr std::string_view kGated = R"(
+gate_proj weights_in 0/2
+up_proj weights_in 1/2
+down_proj weights_out
+)";
+constexpr std::string_view kPlain = R"(
+up_proj fc1
+down_proj fc2
+)";
 constexpr KeyScheme kSchemes[] = {{".weights_in.", kGated, is_gated}, {"", kPlain}};
-constexpr std::string_view kPrefixes[] = {"dinov2."},
-                           kRegisterPrefixes[] = {"dinov2_with_registers."};
-constexpr std::string_view kIgnored[] = {"*embeddings.mask_token"};  // of pre-training
+constexpr std::string_view kPrefixes = "dinov2.", kRegisterPrefixes = "dinov2_with_registers.";
+constexpr std::string_view kIgnored = "*embeddings.mask_token";  // of pre-training
 
 constexpr KeyTable kKeys{.fields = R"("hidden_size":768,"num_hidden_layers":12,
 "num_attention_heads":12,"mlp_ratio":4,"hidden_act":"gelu","layer_norm_eps":1e-6,"image_size":224,

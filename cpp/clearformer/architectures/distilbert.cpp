@@ -8,29 +8,29 @@ namespace clearformer {
 
 namespace distilbert {
 
-constexpr NameRule kRules[] = {
-    {"embed.ln", "embeddings.LayerNorm"},
-    {"embed", "embeddings.word_embeddings"},
-    {"pos_embed", "embeddings.position_embeddings"},
-    {"blocks", "transformer.layer"},
-    {"attn.q_proj", "attention.q_lin"},
-    {"attn.k_proj", "attention.k_lin"},
-    {"attn.v_proj", "attention.v_lin"},
-    {"attn.o_proj", "attention.out_lin"},
-    {"ln1", "sa_layer_norm"},
-    {"mlp.up_proj", "ffn.lin1"},
-    {"mlp.down_proj", "ffn.lin2"},
-    {"ln2", "output_layer_norm"},
-    {"classifier.dense", "/pre_classifier"},
-    {"classifier.out", "/classifier"},
-    {"token_classifier.out", "/classifier"},
-    {"qa.out", "/qa_outputs"},
-    {"mlm.dense", "/vocab_transform"},
-    {"mlm.norm", "/vocab_layer_norm"},
-    {"mlm.out", "/vocab_projector"},
-};
-constexpr std::string_view kPrefixes[] = {"distilbert."};
-constexpr std::string_view kIgnored[] = {"*embeddings.position_ids"};
+constexpr std::string_view kRules = R"(
+embed.ln embeddings.LayerNorm
+embed embeddings.word_embeddings
+pos_embed embeddings.position_embeddings
+blocks transformer.layer
+attn.q_proj attention.q_lin
+attn.k_proj attention.k_lin
+attn.v_proj attention.v_lin
+attn.o_proj attention.out_lin
+ln1 sa_layer_norm
+mlp.up_proj ffn.lin1
+mlp.down_proj ffn.lin2
+ln2 output_layer_norm
+classifier.dense /pre_classifier
+classifier.out /classifier
+token_classifier.out /classifier
+qa.out /qa_outputs
+mlm.dense /vocab_transform
+mlm.norm /vocab_layer_norm
+mlm.out /vocab_projector
+)";
+constexpr std::string_view kPrefixes = "distilbert.";
+constexpr std::string_view kIgnored = "*embeddings.position_ids";
 
 constexpr KeyTable kKeys{
     .fields = R"("vocab_size":30522,"max_position_embeddings":512,"n_layers":6,"n_heads":12,

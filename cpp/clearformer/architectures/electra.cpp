@@ -9,19 +9,19 @@ namespace clearformer {
 
 namespace electra {
 
-constexpr NameRule kRules[] = {
-    {"classifier.dense", "/classifier.dense"},
-    {"classifier.out", "/classifier.out_proj"},
-    {"token_classifier.out", "/classifier"},
-    {"qa.out", "/qa_outputs"},
-    {"detector.dense", "/discriminator_predictions.dense"},
-    {"detector.out", "/discriminator_predictions.dense_prediction"},
-    {"mlm.dense", "/generator_predictions.dense"},
-    {"mlm.norm", "/generator_predictions.LayerNorm"},
-    {"mlm.out", "/generator_lm_head"},
-};
-constexpr std::string_view kPrefixes[] = {"electra."};
-constexpr std::string_view kIgnored[] = {"*embeddings.position_ids"};
+constexpr std::string_view kRules = R"(
+classifier.dense /classifier.dense
+classifier.out /classifier.out_proj
+token_classifier.out /classifier
+qa.out /qa_outputs
+detector.dense /discriminator_predictions.dense
+detector.out /discriminator_predictions.dense_prediction
+mlm.dense /generator_predictions.dense
+mlm.norm /generator_predictions.LayerNorm
+mlm.out /generator_lm_head
+)";
+constexpr std::string_view kPrefixes = "electra.";
+constexpr std::string_view kIgnored = "*embeddings.position_ids";
 
 constexpr KeyTable kKeys{.fields = R"("vocab_size":30522,"embedding_size":128,"hidden_size":256,
 "num_hidden_layers":12,"num_attention_heads":4,"intermediate_size":1024,"hidden_act":"gelu",

@@ -10,28 +10,31 @@ namespace clearformer {
 
 namespace falcon {
 
-constexpr NameRule kRules[] = {
-    {"embed", "word_embeddings"},
-    {"blocks", "h"},
-    {"ln1", "input_layernorm"},
-    {"attn", "self_attention"},
-    {"q_proj", "query_key_value", 0, 0, Layout::out_in, kGroupPerHead},
-    {"k_proj", "query_key_value", 2, 0, Layout::out_in, kGroupPerHead},
-    {"v_proj", "query_key_value", 1, 0, Layout::out_in, kGroupPerHead},
-    {"o_proj", "dense"},
-    {"ln2", "post_attention_layernorm"},
-    {"up_proj", "dense_h_to_4h"},
-    {"down_proj", "dense_4h_to_h"},
-    {"ln_final", "ln_f"},
-    {"unembed", "/lm_head"},
-};
-constexpr NameRule kTwoNorms[] = {{"ln1", "ln_attn"}, {"ln2", "ln_mlp"}};
+constexpr std::string_view kRules = R"(
+embed word_embeddings
+blocks h
+ln1 input_layernorm
+attn self_attention
+q_proj query_key_value 0/0/n
+k_proj query_key_value 2/0/n
+v_proj query_key_value 1/0/n
+o_proj dense
+ln2 post_attention_layernorm
+up_proj dense_h_to_4h
+down_proj dense_4h_to_h
+ln_final ln_f
+unembed /lm_head
+)";
+constexpr std::string_view kTwoNorms = R"(
+ln1 ln_attn
+ln2 ln_mlp
+)";
 bool has_two_norms(const ConfigReader&, const ModelConfig& model) {
   return model.tower.stack.block.order == NormOrder::parallel_two;
 }
 constexpr KeyScheme kSchemes[] = {{"ln_mlp", kTwoNorms, has_two_norms}};
-constexpr std::string_view kPrefixes[] = {"transformer."};
-constexpr std::string_view kIgnored[] = {"*.rotary_emb.inv_freq"};
+constexpr std::string_view kPrefixes = "transformer.";
+constexpr std::string_view kIgnored = "*.rotary_emb.inv_freq";
 
 constexpr KeyTable kKeys{.fields = R"("vocab_size":65024,"hidden_size":4544,"num_hidden_layers":32,
 "num_attention_heads":71,"num_ln_in_parallel_attn":null,"layer_norm_epsilon":1e-5,

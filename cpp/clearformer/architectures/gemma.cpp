@@ -28,7 +28,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace gemma
 
-const Architecture kGemma{"gemma",       gemma::kKeys, gemma::read_config, llama_prefixes(),
-                          llama_rules(), {},           llama_ignored()};
+const Architecture kGemma{"gemma",     gemma::kKeys, gemma::read_config, kLlamaPrefixes,
+                          kLlamaRules, {},           kLlamaIgnored};
 
 }  // namespace clearformer

@@ -10,18 +10,6 @@ namespace clearformer {
 
 namespace gemma2 {
 
-constexpr NameRule kRules[] = {
-    {"embed", "embed_tokens"},
-    {"blocks", "layers"},
-    {"ln1", "input_layernorm"},
-    {"attn", "self_attn"},
-    {"ln1_post", "post_attention_layernorm"},
-    {"ln2", "pre_feedforward_layernorm"},
-    {"ln2_post", "post_feedforward_layernorm"},
-    {"ln_final", "norm"},
-    {"unembed", "/lm_head"},
-};
-
 // The effect of "use_bidirectional_attention" depends on transformers' attention implementation: eager attention
 // ignores it, fused attention obeys it if nothing is padded.
 constexpr KeyTable kKeys{
@@ -72,10 +60,7 @@ float read_softcap(const ConfigReader& config, std::string_view key) {
   return static_cast<float>(config.number(key, 0.0));
 }
 
-std::span<const NameRule> gemma_rules() { return gemma2::kRules; }
-
-const Architecture kGemma2{"gemma2",         gemma2::kKeys,  gemma2::read_config,
-                           llama_prefixes(), gemma2::kRules, {},
-                           llama_ignored()};
+const Architecture kGemma2{
+    "gemma2", gemma2::kKeys, gemma2::read_config, kLlamaPrefixes, kGemmaRules, {}, kLlamaIgnored};
 
 }  // namespace clearformer

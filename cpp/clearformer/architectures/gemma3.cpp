@@ -22,11 +22,10 @@ const KeyTable kGemma3TextKeys{
 
 namespace gemma3 {
 
-constexpr std::string_view kPrefixes[] = {"model.language_model.", "language_model.model.",
-                                          "model."};
+constexpr std::string_view kPrefixes = "model.language_model. language_model.model. model.";
 
 // save_pretrained stores an untied output layer under the name it has beside the text model.
-constexpr NameRule kOwnOutput[] = {{"unembed", "/language_model.lm_head"}};
+constexpr std::string_view kOwnOutput = "unembed /language_model.lm_head";
 constexpr KeyScheme kSchemes[] = {{"language_model.lm_head", kOwnOutput}};
 
 constexpr KeyTable kWholeKeys{
@@ -84,9 +83,9 @@ ModelConfig read_whole(const ConfigReader& config, Task task) {
 }  // namespace gemma3
 
 const Architecture kGemma3Text{"gemma3_text",     kGemma3TextKeys, gemma3::read_text,
-                               gemma3::kPrefixes, gemma_rules(),   {},
-                               llama_ignored()};
-const Architecture kGemma3{"gemma3",      gemma3::kWholeKeys, gemma3::read_whole, gemma3::kPrefixes,
-                           gemma_rules(), gemma3::kSchemes,   llama_ignored()};
+                               gemma3::kPrefixes, kGemmaRules,     {},
+                               kLlamaIgnored};
+const Architecture kGemma3{"gemma3",    gemma3::kWholeKeys, gemma3::read_whole, gemma3::kPrefixes,
+                           kGemmaRules, gemma3::kSchemes,   kLlamaIgnored};
 
 }  // namespace clearformer

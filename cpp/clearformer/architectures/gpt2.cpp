@@ -9,23 +9,23 @@ namespace clearformer {
 
 namespace gpt2 {
 
-constexpr NameRule kRules[] = {
-    {"embed", "wte"},
-    {"pos_embed", "wpe"},
-    {"blocks", "h"},
-    {"ln1", "ln_1"},
-    {"q_proj", "c_attn", 0, 3, Layout::in_out},
-    {"k_proj", "c_attn", 1, 3, Layout::in_out},
-    {"v_proj", "c_attn", 2, 3, Layout::in_out},
-    {"o_proj", "c_proj", 0, 1, Layout::in_out},
-    {"ln2", "ln_2"},
-    {"up_proj", "c_fc", 0, 1, Layout::in_out},
-    {"down_proj", "c_proj", 0, 1, Layout::in_out},
-    {"ln_final", "ln_f"},
-    {"unembed", "/lm_head"},
-};
-constexpr std::string_view kPrefixes[] = {"transformer."};
-constexpr std::string_view kIgnored[] = {"*.attn.bias", "*.attn.masked_bias"};
+constexpr std::string_view kRules = R"(
+embed wte
+pos_embed wpe
+blocks h
+ln1 ln_1
+q_proj c_attn 0/3 turned
+k_proj c_attn 1/3 turned
+v_proj c_attn 2/3 turned
+o_proj c_proj turned
+ln2 ln_2
+up_proj c_fc turned
+down_proj c_proj turned
+ln_final ln_f
+unembed /lm_head
+)";
+constexpr std::string_view kPrefixes = "transformer.";
+constexpr std::string_view kIgnored = "*.attn.bias *.attn.masked_bias";
 
 constexpr KeyTable kKeys{
     .fields = R"("vocab_size":50257,"n_positions":1024,"n_embd":768,"n_layer":12,"n_head":12,

@@ -8,21 +8,21 @@ namespace clearformer {
 
 namespace gpt_neo {
 
-constexpr NameRule kRules[] = {
-    {"embed", "wte"},
-    {"pos_embed", "wpe"},
-    {"blocks", "h"},
-    {"ln1", "ln_1"},
-    {"attn.o_proj", "attn.attention.out_proj"},
-    {"attn", "attn.attention"},
-    {"ln2", "ln_2"},
-    {"up_proj", "c_fc"},
-    {"down_proj", "c_proj"},
-    {"ln_final", "ln_f"},
-    {"unembed", "/lm_head"},
-};
-constexpr std::string_view kPrefixes[] = {"transformer."};
-constexpr std::string_view kIgnored[] = {"*.attn.attention.bias", "*.attn.attention.masked_bias"};
+constexpr std::string_view kRules = R"(
+embed wte
+pos_embed wpe
+blocks h
+ln1 ln_1
+attn.o_proj attn.attention.out_proj
+attn attn.attention
+ln2 ln_2
+up_proj c_fc
+down_proj c_proj
+ln_final ln_f
+unembed /lm_head
+)";
+constexpr std::string_view kPrefixes = "transformer.";
+constexpr std::string_view kIgnored = "*.attn.attention.bias *.attn.attention.masked_bias";
 // Attention is causal by a mask of its own, regardless of "is_causal".
 constexpr KeyTable kKeys{
     .fields = R"("vocab_size":50257,"max_position_embeddings":2048,"hidden_size":2048,

@@ -11,24 +11,24 @@ namespace clearformer {
 
 namespace gpt_neox {
 
-constexpr NameRule kRules[] = {
-    {"embed", "embed_in"},
-    {"blocks", "layers"},
-    {"ln1", "input_layernorm"},
-    {"attn", "attention"},
-    {"q_proj", "query_key_value", 0, 3, Layout::out_in, kGroupPerHead},
-    {"k_proj", "query_key_value", 1, 3, Layout::out_in, kGroupPerHead},
-    {"v_proj", "query_key_value", 2, 3, Layout::out_in, kGroupPerHead},
-    {"o_proj", "dense"},
-    {"ln2", "post_attention_layernorm"},
-    {"up_proj", "dense_h_to_4h"},
-    {"down_proj", "dense_4h_to_h"},
-    {"ln_final", "final_layer_norm"},
-    {"unembed", "/embed_out"},
-};
-constexpr std::string_view kPrefixes[] = {"gpt_neox."};
-constexpr std::string_view kIgnored[] = {"*.attention.bias", "*.attention.masked_bias",
-                                         "*.rotary_emb.inv_freq"};
+constexpr std::string_view kRules = R"(
+embed embed_in
+blocks layers
+ln1 input_layernorm
+attn attention
+q_proj query_key_value 0/3/n
+k_proj query_key_value 1/3/n
+v_proj query_key_value 2/3/n
+o_proj dense
+ln2 post_attention_layernorm
+up_proj dense_h_to_4h
+down_proj dense_4h_to_h
+ln_final final_layer_norm
+unembed /embed_out
+)";
+constexpr std::string_view kPrefixes = "gpt_neox.";
+constexpr std::string_view kIgnored =
+    "*.attention.bias *.attention.masked_bias *.rotary_emb.inv_freq";
 
 constexpr KeyTable kKeys{.fields = R"("vocab_size":50432,"hidden_size":6144,"num_hidden_layers":44,
 "num_attention_heads":64,"intermediate_size":24576,"hidden_act":"gelu",

@@ -9,12 +9,16 @@ namespace clearformer {
 
 namespace gptj {
 
-constexpr NameRule kRules[] = {
-    {"embed", "wte"},     {"blocks", "h"},         {"ln1", "ln_1"},      {"o_proj", "out_proj"},
-    {"up_proj", "fc_in"}, {"down_proj", "fc_out"}, {"ln_final", "ln_f"}, {"unembed", "/lm_head"},
-};
-constexpr std::string_view kPrefixes[] = {"transformer."};
-constexpr std::string_view kIgnored[] = {"*.attn.bias", "*.attn.masked_bias", "*.attn.causal_mask"};
+constexpr std::string_view kRules = R"(
+embed wte
+blocks h
+ln1 ln_1
+o_proj out_proj
+up_proj fc_in
+down_proj fc_out
+ln_final ln_f
+unembed /lm_head
+)";
 
 constexpr KeyTable kKeys{
     .fields = R"("vocab_size":50400,"n_positions":2048,"n_embd":4096,"n_layer":28,"n_head":16,
@@ -45,10 +49,7 @@ ModelConfig read_gptj_like(const ConfigReader& config, Task task) {
   return model;
 }
 
-std::span<const std::string_view> gptj_prefixes() { return gptj::kPrefixes; }
-std::span<const std::string_view> gptj_ignored() { return gptj::kIgnored; }
-
-const Architecture kGptJ{"gptj",       gptj::kKeys, read_gptj_like, gptj::kPrefixes,
-                         gptj::kRules, {},          gptj::kIgnored};
+const Architecture kGptJ{"gptj",       gptj::kKeys, read_gptj_like, kGptjPrefixes,
+                         gptj::kRules, {},          kGptjIgnored};
 
 }  // namespace clearformer

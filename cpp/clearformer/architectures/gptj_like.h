@@ -8,8 +8,9 @@ namespace clearformer {
 /// Reads the whole model. Throws unsupported for a task other than causal-lm or base.
 ModelConfig read_gptj_like(const ConfigReader& config, Task task);
 
-std::span<const std::string_view> gptj_prefixes();
+inline constexpr std::string_view kGptjPrefixes = "transformer.";
 /// Masks stored in old files.
-std::span<const std::string_view> gptj_ignored();
+inline constexpr std::string_view kGptjIgnored =
+    "*.attn.bias *.attn.masked_bias *.attn.causal_mask";
 
 }  // namespace clearformer

@@ -34,8 +34,8 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace granite
 
-const Architecture kGranite{"granite",        granite::kKeys, granite::read_config,
-                            llama_prefixes(), llama_rules(),  {},
-                            llama_ignored()};
+const Architecture kGranite{"granite",      granite::kKeys, granite::read_config,
+                            kLlamaPrefixes, kLlamaRules,    {},
+                            kLlamaIgnored};
 
 }  // namespace clearformer

@@ -10,18 +10,6 @@ namespace clearformer {
 
 namespace llama {
 
-constexpr NameRule kRules[] = {
-    {"embed", "embed_tokens"},
-    {"blocks", "layers"},
-    {"ln1", "input_layernorm"},
-    {"attn", "self_attn"},
-    {"ln2", "post_attention_layernorm"},
-    {"ln_final", "norm"},
-    {"unembed", "/lm_head"},
-};
-constexpr std::string_view kPrefixes[] = {"model."};
-constexpr std::string_view kIgnored[] = {"*.rotary_emb.inv_freq"};
-
 // Variants without the option do not have the key in their tables.
 Bias optional_bias(const ConfigReader& config, std::string_view key) {
   return config.knows(key) ? read_bias(config, key) : Bias::none;
@@ -107,11 +95,7 @@ void read_windowed_layers(const ConfigReader& config, TowerConfig& tower,
   }
 }
 
-std::span<const NameRule> llama_rules() { return llama::kRules; }
-std::span<const std::string_view> llama_prefixes() { return llama::kPrefixes; }
-std::span<const std::string_view> llama_ignored() { return llama::kIgnored; }
-
-const Architecture kLlama{"llama",       llama::kKeys, llama::read_config, llama::kPrefixes,
-                          llama::kRules, {},           llama::kIgnored};
+const Architecture kLlama{"llama",     llama::kKeys, llama::read_config, kLlamaPrefixes,
+                          kLlamaRules, {},           kLlamaIgnored};
 
 }  // namespace clearformer

@@ -20,9 +20,17 @@ void read_windowed_layers(const ConfigReader& config, TowerConfig& tower,
                           Span (*usual)(const ConfigReader&, std::size_t layer));
 
 /// Llama's tensor names.
-std::span<const NameRule> llama_rules();
-std::span<const std::string_view> llama_prefixes();
+inline constexpr std::string_view kLlamaRules = R"(
+embed embed_tokens
+blocks layers
+ln1 input_layernorm
+attn self_attn
+ln2 post_attention_layernorm
+ln_final norm
+unembed /lm_head
+)";
+inline constexpr std::string_view kLlamaPrefixes = "model.";
 /// Rotary tables stored in old files.
-std::span<const std::string_view> llama_ignored();
+inline constexpr std::string_view kLlamaIgnored = "*.rotary_emb.inv_freq";
 
 }  // namespace clearformer

@@ -10,7 +10,7 @@ namespace clearformer {
 
 namespace m2m_100 {
 
-constexpr std::string_view kIgnored[] = {"*.embed_positions.weights"};  // sinusoids
+constexpr std::string_view kIgnored = "*.embed_positions.weights";  // sinusoids
 
 constexpr KeyTable kKeys =
     bart_keys(R"("vocab_size":128112,"activation_function":"relu","scale_embedding":true,
@@ -34,8 +34,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace m2m_100
 
-const Architecture kM2m100{"m2m_100",         m2m_100::kKeys,  m2m_100::read_config,
-                           bart_prefixes(),   bart_rules(),    final_norm_schemes(),
-                           m2m_100::kIgnored, Task::seq2seq_lm};
+const Architecture kM2m100{"m2m_100",  m2m_100::kKeys,    m2m_100::read_config, kBartPrefixes,
+                           kBartRules, kFinalNormSchemes, m2m_100::kIgnored,    Task::seq2seq_lm};
 
 }  // namespace clearformer

@@ -8,7 +8,7 @@ namespace clearformer {
 
 namespace marian {
 
-constexpr std::string_view kIgnored[] = {"*.embed_positions.weight"};  // sinusoids
+constexpr std::string_view kIgnored = "*.embed_positions.weight";  // sinusoids
 
 constexpr KeyTable kKeys =
     bart_keys(R"("vocab_size":58101,"decoder_vocab_size":null,"activation_function":"gelu",
@@ -34,7 +34,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 }  // namespace marian
 
 const Architecture kMarian{"marian",         marian::kKeys,   marian::read_config,
-                           bart_prefixes(),  bart_rules(),    {},
+                           kBartPrefixes,    kBartRules,      {},
                            marian::kIgnored, Task::seq2seq_lm};
 
 }  // namespace clearformer

@@ -23,13 +23,8 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace mbart
 
-const Architecture kMBart{"mbart",
-                          mbart::kKeys,
-                          mbart::read_config,
-                          bart_prefixes(),
-                          bart_rules(),
-                          final_norm_schemes(),
-                          {},
-                          Task::seq2seq_lm};
+const Architecture kMBart{
+    "mbart",           mbart::kKeys, mbart::read_config, kBartPrefixes, kBartRules,
+    kFinalNormSchemes, {},           Task::seq2seq_lm};
 
 }  // namespace clearformer

@@ -35,8 +35,8 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace mistral
 
-const Architecture kMistral{"mistral",        mistral::kKeys, mistral::read_config,
-                            llama_prefixes(), llama_rules(),  {},
-                            llama_ignored()};
+const Architecture kMistral{"mistral",      mistral::kKeys, mistral::read_config,
+                            kLlamaPrefixes, kLlamaRules,    {},
+                            kLlamaIgnored};
 
 }  // namespace clearformer

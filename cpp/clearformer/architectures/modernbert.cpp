@@ -10,26 +10,26 @@ namespace clearformer {
 
 namespace modernbert {
 
-constexpr NameRule kRules[] = {
-    {"embed.ln", "embeddings.norm"},
-    {"embed", "embeddings.tok_embeddings"},
-    {"blocks", "layers"},
-    {"ln1", "attn_norm"},
-    {"q_proj", "Wqkv", 0, 3},
-    {"k_proj", "Wqkv", 1, 3},
-    {"v_proj", "Wqkv", 2, 3},
-    {"o_proj", "Wo"},
-    {"ln2", "mlp_norm"},
-    {"gate_proj", "Wi", 0, 2},
-    {"up_proj", "Wi", 1, 2},
-    {"down_proj", "Wo"},
-    {"ln_final", "final_norm"},
-    {"mlm.out", "/decoder"},
-    {"*.dense", "/head.dense"},
-    {"*.norm", "/head.norm"},
-    {"*.out", "/classifier"},
-};
-constexpr std::string_view kPrefixes[] = {"model."};
+constexpr std::string_view kRules = R"(
+embed.ln embeddings.norm
+embed embeddings.tok_embeddings
+blocks layers
+ln1 attn_norm
+q_proj Wqkv 0/3
+k_proj Wqkv 1/3
+v_proj Wqkv 2/3
+o_proj Wo
+ln2 mlp_norm
+gate_proj Wi 0/2
+up_proj Wi 1/2
+down_proj Wo
+ln_final final_norm
+mlm.out /decoder
+*.dense /head.dense
+*.norm /head.norm
+*.out /classifier
+)";
+constexpr std::string_view kPrefixes = "model.";
 constexpr KeyTable kKeys{
     .fields = R"("vocab_size":50368,"hidden_size":768,"intermediate_size":1152,
 "num_hidden_layers":22,"num_attention_heads":12,"hidden_activation":"gelu",

@@ -9,15 +9,18 @@ namespace clearformer {
 namespace mpnet {
 
 // Before BERT's.
-constexpr NameRule kOwn[] = {
-    {"attn.q_proj", "attention.attn.q"}, {"attn.k_proj", "attention.attn.k"},
-    {"attn.v_proj", "attention.attn.v"}, {"attn.o_proj", "attention.attn.o"},
-    {"ln1", "attention.LayerNorm"},      {"relative", "encoder.relative_attention_bias"},
-};
+constexpr char kOwn[] = R"(
+attn.q_proj attention.attn.q
+attn.k_proj attention.attn.k
+attn.v_proj attention.attn.v
+attn.o_proj attention.attn.o
+ln1 attention.LayerNorm
+relative encoder.relative_attention_bias
+)";
 constexpr auto kNames = both(kOwn, kRobertaHeads);
-constexpr KeyScheme kSchemes[] = {{"", kNames}};
-constexpr std::string_view kPrefixes[] = {"mpnet."};
-constexpr std::string_view kIgnored[] = {"*embeddings.position_ids"};
+constexpr KeyScheme kSchemes[] = {{"", {kNames.data(), kNames.size()}}};
+constexpr std::string_view kPrefixes = "mpnet.";
+constexpr std::string_view kIgnored = "*embeddings.position_ids";
 
 constexpr KeyTable kKeys{.fields = R"("vocab_size":30527,"hidden_size":768,"num_hidden_layers":12,
 "num_attention_heads":12,"intermediate_size":3072,"hidden_act":"gelu",

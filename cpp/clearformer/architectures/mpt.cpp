@@ -10,13 +10,19 @@ constexpr KeyTable kMptAttentionKeys{.fields = R"("clip_qkv":null,"softmax_scale
 
 namespace mpt {
 
-constexpr NameRule kRules[] = {
-    {"embed", "wte"},         {"ln1", "norm_1"},        {"q_proj", "Wqkv", 0, 3},
-    {"k_proj", "Wqkv", 1, 3}, {"v_proj", "Wqkv", 2, 3}, {"o_proj", "out_proj"},
-    {"ln2", "norm_2"},        {"mlp", "ffn"},           {"ln_final", "norm_f"},
-    {"unembed", "/lm_head"},
-};
-constexpr std::string_view kPrefixes[] = {"transformer."};
+constexpr std::string_view kRules = R"(
+embed wte
+ln1 norm_1
+q_proj Wqkv 0/3
+k_proj Wqkv 1/3
+v_proj Wqkv 2/3
+o_proj out_proj
+ln2 norm_2
+mlp ffn
+ln_final norm_f
+unembed /lm_head
+)";
+constexpr std::string_view kPrefixes = "transformer.";
 
 // transformers' model reads no other key of the class: neither "expansion_ratio", "learned_pos_emb", "logit_scale" nor,
 // in "attn_config", "alibi", "alibi_bias_max", "attn_type" and "qk_ln".

@@ -13,30 +13,30 @@ namespace clearformer {
 
 namespace nn_transformer {
 
-constexpr NameRule kRules[] = {
-    {"encoder.embed", "src_tok_emb.embedding"},
-    {"decoder.embed", "tgt_tok_emb.embedding"},
-    {"*.ln_final", "transformer.*.norm"},
-    {"encoder", "transformer.encoder.layers"},
-    {"decoder", "transformer.decoder.layers"},
-    {"ln1", "norm1"},
-    {"ln2", "norm2"},
-    {"ln3", "norm3"},
-    {"attn.o_proj", "self_attn.out_proj"},
-    {"attn", "self_attn"},
-    {"cross_attn.o_proj", "multihead_attn.out_proj"},
-    {"cross_attn", "multihead_attn"},
-    {"q_proj.weight", "in_proj_weight", 0, 3},
-    {"k_proj.weight", "in_proj_weight", 1, 3},
-    {"v_proj.weight", "in_proj_weight", 2, 3},
-    {"q_proj.bias", "in_proj_bias", 0, 3},
-    {"k_proj.bias", "in_proj_bias", 1, 3},
-    {"v_proj.bias", "in_proj_bias", 2, 3},
-    {"mlp.up_proj", "linear1"},
-    {"mlp.down_proj", "linear2"},
-    {"unembed", "generator"},
-};
-constexpr std::string_view kIgnored[] = {"positional_encoding.pos_embedding"};
+constexpr std::string_view kRules = R"(
+encoder.embed src_tok_emb.embedding
+decoder.embed tgt_tok_emb.embedding
+*.ln_final transformer.*.norm
+encoder transformer.encoder.layers
+decoder transformer.decoder.layers
+ln1 norm1
+ln2 norm2
+ln3 norm3
+attn.o_proj self_attn.out_proj
+attn self_attn
+cross_attn.o_proj multihead_attn.out_proj
+cross_attn multihead_attn
+q_proj.weight in_proj_weight 0/3
+k_proj.weight in_proj_weight 1/3
+v_proj.weight in_proj_weight 2/3
+q_proj.bias in_proj_bias 0/3
+k_proj.bias in_proj_bias 1/3
+v_proj.bias in_proj_bias 2/3
+mlp.up_proj linear1
+mlp.down_proj linear2
+unembed generator
+)";
+constexpr std::string_view kIgnored = "positional_encoding.pos_embedding";
 
 // Not a class of transformers: the arguments and defaults are those of nn.Transformer.
 constexpr KeyTable kKeys{.fields =

@@ -33,7 +33,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace olmo
 
-const Architecture kOlmo{"olmo",        olmo::kKeys, olmo::read_config, llama_prefixes(),
-                         llama_rules(), {},          llama_ignored()};
+const Architecture kOlmo{"olmo",      olmo::kKeys, olmo::read_config, kLlamaPrefixes,
+                         kLlamaRules, {},          kLlamaIgnored};
 
 }  // namespace clearformer

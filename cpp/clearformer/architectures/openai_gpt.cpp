@@ -9,22 +9,22 @@ namespace clearformer {
 
 namespace openai_gpt {
 
-constexpr NameRule kRules[] = {
-    {"embed", "tokens_embed"},
-    {"pos_embed", "positions_embed"},
-    {"blocks", "h"},
-    {"ln1", "ln_1"},
-    {"q_proj", "c_attn", 0, 3, Layout::in_out},
-    {"k_proj", "c_attn", 1, 3, Layout::in_out},
-    {"v_proj", "c_attn", 2, 3, Layout::in_out},
-    {"o_proj", "c_proj", 0, 1, Layout::in_out},
-    {"ln2", "ln_2"},
-    {"up_proj", "c_fc", 0, 1, Layout::in_out},
-    {"down_proj", "c_proj", 0, 1, Layout::in_out},
-    {"unembed", "/lm_head"},
-};
-constexpr std::string_view kPrefixes[] = {"transformer."};
-constexpr std::string_view kIgnored[] = {"*.attn.bias"};
+constexpr std::string_view kRules = R"(
+embed tokens_embed
+pos_embed positions_embed
+blocks h
+ln1 ln_1
+q_proj c_attn 0/3 turned
+k_proj c_attn 1/3 turned
+v_proj c_attn 2/3 turned
+o_proj c_proj turned
+ln2 ln_2
+up_proj c_fc turned
+down_proj c_proj turned
+unembed /lm_head
+)";
+constexpr std::string_view kPrefixes = "transformer.";
+constexpr std::string_view kIgnored = "*.attn.bias";
 
 // Attention is causal by a mask of its own, regardless of "is_causal".
 constexpr KeyTable kKeys{

@@ -12,15 +12,21 @@ namespace opt {
 constexpr double kNormEps = 1e-5;
 constexpr std::size_t kUnusedPositions = 2;
 
-constexpr NameRule kRules[] = {
-    {"embed.proj", "project_in"},     {"embed", "embed_tokens"},
-    {"pos_embed", "embed_positions"}, {"blocks", "layers"},
-    {"ln1", "self_attn_layer_norm"},  {"attn", "self_attn"},
-    {"o_proj", "out_proj"},           {"ln2", "final_layer_norm"},
-    {"mlp.up_proj", "fc1"},           {"mlp.down_proj", "fc2"},
-    {"ln_final", "final_layer_norm"}, {"unembed", "/lm_head"},
-};
-constexpr std::string_view kPrefixes[] = {"model.decoder.", "decoder."};
+constexpr std::string_view kRules = R"(
+embed.proj project_in
+embed embed_tokens
+pos_embed embed_positions
+blocks layers
+ln1 self_attn_layer_norm
+attn self_attn
+o_proj out_proj
+ln2 final_layer_norm
+mlp.up_proj fc1
+mlp.down_proj fc2
+ln_final final_layer_norm
+unembed /lm_head
+)";
+constexpr std::string_view kPrefixes = "model.decoder. decoder.";
 
 constexpr KeyTable kKeys{
     .fields = R"("vocab_size":50272,"hidden_size":768,"num_hidden_layers":12,"ffn_dim":3072,

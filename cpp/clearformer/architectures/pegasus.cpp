@@ -27,13 +27,8 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace pegasus
 
-const Architecture kPegasus{"pegasus",
-                            pegasus::kKeys,
-                            pegasus::read_config,
-                            bart_prefixes(),
-                            bart_rules(),
-                            final_norm_schemes(),
-                            {},
-                            Task::seq2seq_lm};
+const Architecture kPegasus{
+    "pegasus", pegasus::kKeys,  pegasus::read_config, kBartPrefixes, kBartRules, kFinalNormSchemes,
+    {},        Task::seq2seq_lm};
 
 }  // namespace clearformer

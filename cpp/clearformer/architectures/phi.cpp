@@ -9,12 +9,19 @@ namespace clearformer {
 
 namespace phi {
 
-constexpr NameRule kRules[] = {
-    {"embed", "embed_tokens"},       {"blocks", "layers"},    {"ln1", "input_layernorm"},
-    {"attn", "self_attn"},           {"o_proj", "dense"},     {"q_norm", "q_layernorm"},
-    {"k_norm", "k_layernorm"},       {"up_proj", "fc1"},      {"down_proj", "fc2"},
-    {"ln_final", "final_layernorm"}, {"unembed", "/lm_head"},
-};
+constexpr std::string_view kRules = R"(
+embed embed_tokens
+blocks layers
+ln1 input_layernorm
+attn self_attn
+o_proj dense
+q_norm q_layernorm
+k_norm k_layernorm
+up_proj fc1
+down_proj fc2
+ln_final final_layernorm
+unembed /lm_head
+)";
 
 constexpr KeyTable kKeys{
     .fields = R"("vocab_size":51200,"hidden_size":2048,"intermediate_size":8192,
@@ -42,7 +49,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace phi
 
-const Architecture kPhi{"phi",       phi::kKeys, phi::read_config, llama_prefixes(),
-                        phi::kRules, {},         llama_ignored()};
+const Architecture kPhi{"phi",       phi::kKeys, phi::read_config, kLlamaPrefixes,
+                        phi::kRules, {},         kLlamaIgnored};
 
 }  // namespace clearformer

@@ -8,20 +8,20 @@ namespace clearformer {
 
 namespace phi3 {
 
-constexpr NameRule kRules[] = {
-    {"embed", "embed_tokens"},
-    {"blocks", "layers"},
-    {"ln1", "input_layernorm"},
-    {"attn", "self_attn"},
-    {"q_proj", "qkv_proj", 0, 0},
-    {"k_proj", "qkv_proj", 2, 0},
-    {"v_proj", "qkv_proj", 1, 0},
-    {"ln2", "post_attention_layernorm"},
-    {"gate_proj", "gate_up_proj", 0, 2},
-    {"up_proj", "gate_up_proj", 1, 2},
-    {"ln_final", "norm"},
-    {"unembed", "/lm_head"},
-};
+constexpr std::string_view kRules = R"(
+embed embed_tokens
+blocks layers
+ln1 input_layernorm
+attn self_attn
+q_proj qkv_proj 0/0
+k_proj qkv_proj 2/0
+v_proj qkv_proj 1/0
+ln2 post_attention_layernorm
+gate_proj gate_up_proj 0/2
+up_proj gate_up_proj 1/2
+ln_final norm
+unembed /lm_head
+)";
 
 constexpr KeyTable kKeys{
     .fields = R"("vocab_size":32064,"hidden_size":3072,"intermediate_size":8192,
@@ -47,7 +47,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace phi3
 
-const Architecture kPhi3{"phi3",       phi3::kKeys, phi3::read_config, llama_prefixes(),
-                         phi3::kRules, {},          llama_ignored()};
+const Architecture kPhi3{"phi3",       phi3::kKeys, phi3::read_config, kLlamaPrefixes,
+                         phi3::kRules, {},          kLlamaIgnored};
 
 }  // namespace clearformer

@@ -49,7 +49,7 @@ ModelConfig read_qwen_like(const ConfigReader& config, Task task) {
   return model;
 }
 
-const Architecture kQwen2{"qwen2",       qwen2::kKeys, qwen2::read_config, llama_prefixes(),
-                          llama_rules(), {},           llama_ignored()};
+const Architecture kQwen2{"qwen2",     qwen2::kKeys, qwen2::read_config, kLlamaPrefixes,
+                          kLlamaRules, {},           kLlamaIgnored};
 
 }  // namespace clearformer

@@ -28,7 +28,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace qwen3
 
-const Architecture kQwen3{"qwen3",       qwen3::kKeys, qwen3::read_config, llama_prefixes(),
-                          llama_rules(), {},           llama_ignored()};
+const Architecture kQwen3{"qwen3",     qwen3::kKeys, qwen3::read_config, kLlamaPrefixes,
+                          kLlamaRules, {},           kLlamaIgnored};
 
 }  // namespace clearformer

@@ -9,8 +9,8 @@ namespace clearformer {
 
 namespace roberta {
 
-constexpr std::string_view kPrefixes[] = {"roberta."};
-constexpr std::string_view kIgnored[] = {"*embeddings.position_ids"};
+constexpr std::string_view kPrefixes = "roberta.";
+constexpr std::string_view kIgnored = "*embeddings.position_ids";
 
 constexpr KeyTable kKeys{.fields = R"("vocab_size":50265,"hidden_size":768,"num_hidden_layers":12,
 "num_attention_heads":12,"intermediate_size":3072,"hidden_act":"gelu",

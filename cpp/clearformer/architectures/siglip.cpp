@@ -22,24 +22,24 @@ const KeyTable kSiglipVisionKeys{
 namespace siglip {
 
 // The first five are the image classifier's, whose only stack has no scope.
-constexpr NameRule kRules[] = {
-    {"blocks", "vision_model.encoder.layers"},
-    {"patch_embed", "vision_model.embeddings.patch_embedding"},
-    {"pos_embed", "vision_model.embeddings.position_embedding.weight"},
-    {"ln_final", "vision_model.post_layernorm"},
-    {"classifier.out", "classifier"},
-    {"vision_model.ln_final", "vision_model.post_layernorm"},
-    {"text_pooler.out", "text_model.head"},
-    {"vision_pooler.attn.q_proj.weight", "vision_model.head.attention.in_proj_weight", 0, 3},
-    {"vision_pooler.attn.k_proj.weight", "vision_model.head.attention.in_proj_weight", 1, 3},
-    {"vision_pooler.attn.v_proj.weight", "vision_model.head.attention.in_proj_weight", 2, 3},
-    {"vision_pooler.attn.q_proj.bias", "vision_model.head.attention.in_proj_bias", 0, 3},
-    {"vision_pooler.attn.k_proj.bias", "vision_model.head.attention.in_proj_bias", 1, 3},
-    {"vision_pooler.attn.v_proj.bias", "vision_model.head.attention.in_proj_bias", 2, 3},
-    {"vision_pooler.attn.o_proj", "vision_model.head.attention.out_proj"},
-    {"vision_pooler.ln2", "vision_model.head.layernorm"},
-    {"vision_pooler", "vision_model.head"},
-};
+constexpr std::string_view kRules = R"(
+blocks vision_model.encoder.layers
+patch_embed vision_model.embeddings.patch_embedding
+pos_embed vision_model.embeddings.position_embedding.weight
+ln_final vision_model.post_layernorm
+classifier.out classifier
+vision_model.ln_final vision_model.post_layernorm
+text_pooler.out text_model.head
+vision_pooler.attn.q_proj.weight vision_model.head.attention.in_proj_weight 0/3
+vision_pooler.attn.k_proj.weight vision_model.head.attention.in_proj_weight 1/3
+vision_pooler.attn.v_proj.weight vision_model.head.attention.in_proj_weight 2/3
+vision_pooler.attn.q_proj.bias vision_model.head.attention.in_proj_bias 0/3
+vision_pooler.attn.k_proj.bias vision_model.head.attention.in_proj_bias 1/3
+vision_pooler.attn.v_proj.bias vision_model.head.attention.in_proj_bias 2/3
+vision_pooler.attn.o_proj vision_model.head.attention.out_proj
+vision_pooler.ln2 vision_model.head.layernorm
+vision_pooler vision_model.head
+)";
 constexpr KeyTable kKeys{.fields = R"("text_config":null,"vision_config":null)"};
 
 ModelConfig read_config(const ConfigReader& config, Task task) {
@@ -72,7 +72,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace siglip
 
-const Architecture kSiglip{"siglip",       siglip::kKeys,  siglip::read_config, {},
-                           siglip::kRules, clip_schemes(), clip_ignored(),      Task::base};
+const Architecture kSiglip{"siglip",       siglip::kKeys, siglip::read_config, {},
+                           siglip::kRules, kClipSchemes,  kClipIgnored,        Task::base};
 
 }  // namespace clearformer

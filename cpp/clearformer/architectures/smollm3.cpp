@@ -49,8 +49,8 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace smollm3
 
-const Architecture kSmolLm3{"smollm3",        smollm3::kKeys, smollm3::read_config,
-                            llama_prefixes(), llama_rules(),  {},
-                            llama_ignored()};
+const Architecture kSmolLm3{"smollm3",      smollm3::kKeys, smollm3::read_config,
+                            kLlamaPrefixes, kLlamaRules,    {},
+                            kLlamaIgnored};
 
 }  // namespace clearformer

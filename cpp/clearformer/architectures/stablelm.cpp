@@ -9,17 +9,17 @@ namespace clearformer {
 
 namespace stablelm {
 
-constexpr NameRule kRules[] = {
-    {"embed", "embed_tokens"},
-    {"blocks", "layers"},
-    {"ln1", "input_layernorm"},
-    {"attn", "self_attn"},
-    {"q_norm", "q_layernorm.norms"},
-    {"k_norm", "k_layernorm.norms"},
-    {"ln2", "post_attention_layernorm"},
-    {"ln_final", "norm"},
-    {"unembed", "/lm_head"},
-};
+constexpr std::string_view kRules = R"(
+embed embed_tokens
+blocks layers
+ln1 input_layernorm
+attn self_attn
+q_norm q_layernorm.norms
+k_norm k_layernorm.norms
+ln2 post_attention_layernorm
+ln_final norm
+unembed /lm_head
+)";
 
 // Rotary positions would use "head_dim", heads would not.
 constexpr KeyTable kKeys{
@@ -56,8 +56,8 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace stablelm
 
-const Architecture kStableLm{"stablelm",       stablelm::kKeys,  stablelm::read_config,
-                             llama_prefixes(), stablelm::kRules, {},
-                             llama_ignored()};
+const Architecture kStableLm{"stablelm",     stablelm::kKeys,  stablelm::read_config,
+                             kLlamaPrefixes, stablelm::kRules, {},
+                             kLlamaIgnored};
 
 }  // namespace clearformer

@@ -8,7 +8,10 @@ namespace clearformer {
 
 namespace starcoder2 {
 
-constexpr NameRule kFeedForward[] = {{"up_proj", "c_fc"}, {"down_proj", "c_proj"}};
+constexpr std::string_view kFeedForward = R"(
+up_proj c_fc
+down_proj c_proj
+)";
 constexpr KeyScheme kSchemes[] = {{"", kFeedForward}};
 
 constexpr KeyTable kKeys{
@@ -37,8 +40,8 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace starcoder2
 
-const Architecture kStarcoder2{"starcoder2",     starcoder2::kKeys, starcoder2::read_config,
-                               llama_prefixes(), llama_rules(),     starcoder2::kSchemes,
-                               llama_ignored()};
+const Architecture kStarcoder2{"starcoder2",   starcoder2::kKeys, starcoder2::read_config,
+                               kLlamaPrefixes, kLlamaRules,       starcoder2::kSchemes,
+                               kLlamaIgnored};
 
 }  // namespace clearformer

@@ -13,41 +13,41 @@ namespace clearformer {
 
 namespace t5 {
 
-constexpr NameRule kRules[] = {
-    {"*.embed", "*.embed_tokens"},
-    {"embed", "shared"},
-    {"*.relative", "*.block.0.layer.0.SelfAttention.relative_attention_bias"},
-    {"encoder.*.ln1", "encoder.block.*.layer.0.layer_norm"},
-    {"encoder.*.attn", "encoder.block.*.layer.0.SelfAttention"},
-    {"encoder.*.ln2", "encoder.block.*.layer.1.layer_norm"},
-    {"encoder.*.mlp", "encoder.block.*.layer.1.DenseReluDense"},
-    {"decoder.*.ln1", "decoder.block.*.layer.0.layer_norm"},
-    {"decoder.*.attn", "decoder.block.*.layer.0.SelfAttention"},
-    {"decoder.*.ln2", "decoder.block.*.layer.1.layer_norm"},
-    {"decoder.*.cross_attn", "decoder.block.*.layer.1.EncDecAttention"},
-    {"decoder.*.ln3", "decoder.block.*.layer.2.layer_norm"},
-    {"decoder.*.mlp", "decoder.block.*.layer.2.DenseReluDense"},
-    {"*.ln_final", "*.final_layer_norm"},
-    // The encoder alone.
-    {"relative", "encoder.block.0.layer.0.SelfAttention.relative_attention_bias"},
-    {"blocks.*.ln1", "encoder.block.*.layer.0.layer_norm"},
-    {"blocks.*.attn", "encoder.block.*.layer.0.SelfAttention"},
-    {"blocks.*.ln2", "encoder.block.*.layer.1.layer_norm"},
-    {"blocks.*.mlp", "encoder.block.*.layer.1.DenseReluDense"},
-    {"ln_final", "encoder.final_layer_norm"},
-    {"q_proj", "q"},
-    {"k_proj", "k"},
-    {"v_proj", "v"},
-    {"o_proj", "o"},
-    {"gate_proj", "wi_0"},
-    {"down_proj", "wo"},
-    {"unembed", "lm_head"},
-};
-constexpr NameRule kGated[] = {{"up_proj", "wi_1"}};
-constexpr NameRule kPlain[] = {{"up_proj", "wi"}};
+// From "relative" on: the encoder alone.
+constexpr std::string_view kRules = R"(
+*.embed *.embed_tokens
+embed shared
+*.relative *.block.0.layer.0.SelfAttention.relative_attention_bias
+encoder.*.ln1 encoder.block.*.layer.0.layer_norm
+encoder.*.attn encoder.block.*.layer.0.SelfAttention
+encoder.*.ln2 encoder.block.*.layer.1.layer_norm
+encoder.*.mlp encoder.block.*.layer.1.DenseReluDense
+decoder.*.ln1 decoder.block.*.layer.0.layer_norm
+decoder.*.attn decoder.block.*.layer.0.SelfAttention
+decoder.*.ln2 decoder.block.*.layer.1.layer_norm
+decoder.*.cross_attn decoder.block.*.layer.1.EncDecAttention
+decoder.*.ln3 decoder.block.*.layer.2.layer_norm
+decoder.*.mlp decoder.block.*.layer.2.DenseReluDense
+*.ln_final *.final_layer_norm
+relative encoder.block.0.layer.0.SelfAttention.relative_attention_bias
+blocks.*.ln1 encoder.block.*.layer.0.layer_norm
+blocks.*.attn encoder.block.*.layer.0.SelfAttention
+blocks.*.ln2 encoder.block.*.layer.1.layer_norm
+blocks.*.mlp encoder.block.*.layer.1.DenseReluDense
+ln_final encoder.final_layer_norm
+q_proj q
+k_proj k
+v_proj v
+o_proj o
+gate_proj wi_0
+down_proj wo
+unembed lm_head
+)";
+constexpr std::string_view kGated = "up_proj wi_1";
+constexpr std::string_view kPlain = "up_proj wi";
 constexpr KeyScheme kSchemes[] = {{".wi_1.", kGated, is_gated}, {"", kPlain}};
-constexpr std::string_view kIgnored[] = {
-    "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"};
+constexpr std::string_view kIgnored =
+    "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight";
 
 // Token embedding table, its copies and the output layer are always tied if the file has only one: in transformers 4
 // files "tie_word_embeddings" only says whether the output is scaled.

@@ -10,36 +10,7 @@ namespace clearformer {
 
 namespace vit {
 
-constexpr NameRule kRules[] = {
-    {"patch_embed", "embeddings.patch_embeddings.projection"},
-    {"cls_token", "embeddings.cls_token"},
-    {"distillation_token", "embeddings.distillation_token"},
-    {"pos_embed", "embeddings.position_embeddings"},
-    {"ln1", "layernorm_before"},
-    {"ln2", "layernorm_after"},
-    {"ln_final", "layernorm"},
-    {"classifier.out", "/classifier"},
-    {"teacher_classifier.out", "/cls_classifier"},
-    {"distillation.out", "/distillation_classifier"},
-};
-constexpr NameRule kNow[] = {
-    {"blocks", "layers"},
-    {"attn", "attention"},
-    {"up_proj", "fc1"},
-    {"down_proj", "fc2"},
-};
-constexpr NameRule kBefore[] = {
-    {"blocks", "encoder.layer"},
-    {"attn.q_proj", "attention.attention.query"},
-    {"attn.k_proj", "attention.attention.key"},
-    {"attn.v_proj", "attention.attention.value"},
-    {"attn.o_proj", "attention.output.dense"},
-    {"mlp.up_proj", "intermediate.dense"},
-    {"mlp.down_proj", "output.dense"},
-};
-constexpr KeyScheme kSchemes[] = {{"encoder.layer.", kBefore}, {"", kNow}};
-
-constexpr std::string_view kPrefixes[] = {"vit."};
+constexpr std::string_view kPrefixes = "vit.";
 
 }  // namespace vit
 
@@ -113,10 +84,7 @@ ModelConfig read_vit_like(const ConfigReader& config, Task task) {
   return model;
 }
 
-std::span<const NameRule> vit_rules() { return vit::kRules; }
-std::span<const KeyScheme> vit_schemes() { return vit::kSchemes; }
-
-const Architecture kVit{"vit",         kVitKeys, read_vit_like, vit::kPrefixes, vit::kRules,
-                        vit::kSchemes, {},       Task::base};
+const Architecture kVit{"vit",       kVitKeys, read_vit_like, vit::kPrefixes, kVitRules,
+                        kVitSchemes, {},       Task::base};
 
 }  // namespace clearformer

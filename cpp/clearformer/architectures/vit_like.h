@@ -9,8 +9,35 @@ namespace clearformer {
 ModelConfig read_vit_like(const ConfigReader& config, Task task);
 /// The keys of ViT's config class, which are also DeiT's.
 extern const KeyTable kVitKeys;
-std::span<const NameRule> vit_rules();
-std::span<const KeyScheme> vit_schemes();
+/// The tensor names of both: in all files, as transformers saves them now, and as it did before.
+inline constexpr std::string_view kVitRules = R"(
+patch_embed embeddings.patch_embeddings.projection
+cls_token embeddings.cls_token
+distillation_token embeddings.distillation_token
+pos_embed embeddings.position_embeddings
+ln1 layernorm_before
+ln2 layernorm_after
+ln_final layernorm
+classifier.out /classifier
+teacher_classifier.out /cls_classifier
+distillation.out /distillation_classifier
+)";
+inline constexpr std::string_view kVitNow = R"(
+blocks layers
+attn attention
+up_proj fc1
+down_proj fc2
+)";
+inline constexpr std::string_view kVitBefore = R"(
+blocks encoder.layer
+attn.q_proj attention.attention.query
+attn.k_proj attention.attention.key
+attn.v_proj attention.attention.value
+attn.o_proj attention.output.dense
+mlp.up_proj intermediate.dense
+mlp.down_proj output.dense
+)";
+inline constexpr KeyScheme kVitSchemes[] = {{"encoder.layer.", kVitBefore}, {"", kVitNow}};
 
 /// Reads what ViT, DeiT and DINOv2 have in common: all but the feed-forward network, max_positions and the head. Throws
 /// unsupported for a task other than image-classification or base.

@@ -8,11 +8,13 @@ namespace clearformer {
 
 namespace whisper {
 
-constexpr NameRule kRules[] = {
-    {"embed", "decoder.embed_tokens"},  {"encoder.conv1", "encoder.conv1"},
-    {"encoder.conv2", "encoder.conv2"}, {"*.ln_final", "*.layer_norm"},
-    {"unembed", "/proj_out"},
-};
+constexpr std::string_view kRules = R"(
+embed decoder.embed_tokens
+encoder.conv1 encoder.conv1
+encoder.conv2 encoder.conv2
+*.ln_final *.layer_norm
+unembed /proj_out
+)";
 constexpr KeyScheme kSchemes[] = {{"", kRules}};
 
 // The class has "scale_embedding", but its model never reads it.
@@ -52,13 +54,8 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace whisper
 
-const Architecture kWhisper{"whisper",
-                            whisper::kKeys,
-                            whisper::read_config,
-                            bart_prefixes(),
-                            bart_rules(),
-                            whisper::kSchemes,
-                            {},
-                            Task::seq2seq_lm};
+const Architecture kWhisper{
+    "whisper", whisper::kKeys,  whisper::read_config, kBartPrefixes, kBartRules, whisper::kSchemes,
+    {},        Task::seq2seq_lm};
 
 }  // namespace clearformer

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "clearformer/layers/edit.h"
+#include "clearformer/tensor/pattern.h"
 
 namespace clearformer {
 
@@ -73,7 +74,7 @@ Picked with_copies(const Picked& rows, std::size_t copies) {
 }  // namespace
 
 EditAxes::EditAxes(std::string_view legend) {
-  const std::vector<std::string_view> words = axes_of(legend);
+  const std::vector<std::string_view> words = split(legend);
   for (std::size_t axis = 0; axis < words.size(); ++axis) {
     const std::string_view word = words[axis];
     if (word == "batch") {

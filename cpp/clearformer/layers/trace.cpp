@@ -23,15 +23,6 @@ bool selects(std::string_view pattern, std::string_view name) {
          !matches_pattern(concat(name.substr(0, name.rfind('.') + 1), "hook_"), pattern);
 }
 
-std::vector<std::string_view> axes_of(std::string_view legend) {
-  std::vector<std::string_view> axes;
-  while (!legend.empty()) {
-    axes.push_back(legend.substr(0, legend.find(' ')));
-    legend.remove_prefix(std::min(legend.size(), axes.back().size() + 1));
-  }
-  return axes;
-}
-
 void Running::refuse_edit(std::string_view pattern) const {
   if (!running_) return;
   fail(ErrorCode::invalid_argument, "edit: ", pattern, " is added while a function runs");

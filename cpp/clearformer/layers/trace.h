@@ -38,9 +38,6 @@ bool is_on_request(std::string_view name);
 /// another leaf of the same scope, so that "*" and "blocks.0.*" do not select it, "*.hook_result" does.
 bool selects(std::string_view pattern, std::string_view name);
 
-/// The words of a legend, one per axis.
-std::vector<std::string_view> axes_of(std::string_view legend);
-
 /// An edit of activations, given as data. The lists of indices select a region of the tensor, to which the value is
 /// broadcast as by NumPy. An empty list selects all, negative indices count from the end; none may be selected twice.
 struct Edit {

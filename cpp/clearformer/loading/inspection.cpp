@@ -7,6 +7,7 @@
 #include "clearformer/loading/matrix_policy.h"
 #include "clearformer/loading/ties.h"
 #include "clearformer/tensor/memory_budget.h"
+#include "clearformer/tensor/pattern.h"
 #include "clearformer/tensor/typed_memory.h"
 #include "clearformer/weights/incoming_tensor.h"
 #include "clearformer/weights/json_writer.h"
@@ -168,7 +169,8 @@ class Inspector {
       describe(weights);
       weights.modernize();
       take(weights, architecture, matrices);
-      for (const std::string_view pattern : architecture.ignored) weights.ignore(pattern);
+      for (const std::string_view pattern : split(architecture.ignored))
+        weights.ignore(pattern);
       found_.problems.collect({}, [&] { architecture.expect_one_prefix(weights); });
       found_.unexpected = weights.unused();
       report(weights);

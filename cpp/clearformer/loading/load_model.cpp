@@ -9,6 +9,7 @@
 #include "clearformer/models/dual_encoder.h"
 #include "clearformer/models/encoder_decoder.h"
 #include "clearformer/models/encoder_only.h"
+#include "clearformer/tensor/pattern.h"
 #include "clearformer/tensor/typed_memory.h"
 
 namespace clearformer {
@@ -58,7 +59,7 @@ std::unique_ptr<Model> loaded_model(Weights weights, std::string_view config_tex
   const NameMap names = architecture.names(weights, config);
   settle_ties(config, weights, names);
   auto model = make_model(std::move(config), weights, WeightScope(weights, names));
-  for (const std::string_view pattern : architecture.ignored) weights.ignore(pattern);
+  for (const std::string_view pattern : split(architecture.ignored)) weights.ignore(pattern);
   architecture.expect_one_prefix(weights);
   model->loaded(weights, architecture.synonyms());
   return model;
@@ -75,7 +76,7 @@ std::vector<Weights::Needed> needed_tensors(std::string_view config_text, std::o
   const ConfigReader reader(config_text, std::move(config_file));
   const ModelConfig config = read_model_config(reader, task);
   const Architecture& architecture = architecture_of(reader);
-  const auto needed = [&](std::span<const NameRule> scheme) {
+  const auto needed = [&](std::string_view scheme) {
     std::vector<MatrixRequest> matrices;
     Weights recording = Weights::recording(matrices);
     const NameMap names = architecture.saved_names(config, scheme);
@@ -89,7 +90,7 @@ std::vector<Weights::Needed> needed_tensors(std::string_view config_text, std::o
       if (tensor.name.find(scheme.marker) != std::string::npos) return tensors;
     }
   }
-  return needed({});
+  return needed("");
 }
 
 MatrixPlan plan_matrices(std::string_view config_text, std::optional<Task> task,

@@ -6,6 +6,7 @@
 #include "clearformer/models/cost.h"
 #include "clearformer/models/lens_weights.h"
 #include "clearformer/tensor/memory_budget.h"
+#include "clearformer/tensor/pattern.h"
 #include "clearformer/tensor/typed_memory.h"
 
 namespace clearformer {
@@ -80,7 +81,7 @@ std::size_t elements_of(const HookPoint& hook, PassSize size) {
     size.positions = 1;
   }
   Shape shape = hook.shape;
-  const std::vector<std::string_view> axes = axes_of(hook.legend);
+  const std::vector<std::string_view> axes = split(hook.legend);
   for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
     const std::string_view word = axes[axis];
     if (word == "batch") shape[axis] = size.batch;

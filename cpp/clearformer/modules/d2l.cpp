@@ -13,27 +13,29 @@ namespace clearformer::modules {
 namespace {
 
 NameMap d2l_names(std::string_view kind, const ConfigReader&) {
-  std::vector<NameRule> rules = {
-      {"q_proj", "W_q"}, {"k_proj", "W_k"},         {"v_proj", "W_v"},
-      {"o_proj", "W_o"}, {"additive", "attention"},
-  };
+  NameMap names(R"(
+q_proj W_q
+k_proj W_k
+v_proj W_v
+o_proj W_o
+additive attention
+)");
+  names.add(kind == "d2l.TransformerDecoderBlock" ? "attn attention1" : "attn attention");
   if (kind == "d2l.ViTBlock") {
-    rules.insert(
-        rules.end(),
-        {{"attn", "attention"}, {"mlp.up_proj", "mlp.dense1"}, {"mlp.down_proj", "mlp.dense2"}});
+    names.add("mlp.up_proj mlp.dense1\nmlp.down_proj mlp.dense2");
   } else {
-    const bool decoder = kind == "d2l.TransformerDecoderBlock";
-    rules.insert(rules.end(), {{"attn", decoder ? "attention1" : "attention"},
-                               {"cross_attn", "attention2"},
-                               {"ln1", "addnorm1.ln"},
-                               {"ln2", "addnorm2.ln"},
-                               {"ln3", "addnorm3.ln"},
-                               {"mlp.up_proj", "ffn.dense1"},
-                               {"mlp.down_proj", "ffn.dense2"},
-                               {"up_proj", "dense1"},
-                               {"down_proj", "dense2"}});
+    names.add(R"(
+cross_attn attention2
+ln1 addnorm1.ln
+ln2 addnorm2.ln
+ln3 addnorm3.ln
+mlp.up_proj ffn.dense1
+mlp.down_proj ffn.dense2
+up_proj dense1
+down_proj dense2
+)");
   }
-  return NameMap(std::move(rules));
+  return names;
 }
 
 // X + Y, normalized.

@@ -20,31 +20,32 @@ bool has_stacked_projections(const ConfigReader& options) {
 }
 
 NameMap torch_names(std::string_view, const ConfigReader& options) {
-  std::vector<NameRule> rules = {
-      {"q_proj.bias", "in_proj_bias", 0, 3},
-      {"k_proj.bias", "in_proj_bias", 1, 3},
-      {"v_proj.bias", "in_proj_bias", 2, 3},
-      {"attn", "self_attn"},
-      {"cross_attn", "multihead_attn"},
-      {"o_proj", "out_proj"},
-      {"ln1", "norm1"},
-      {"ln2", "norm2"},
-      {"ln3", "norm3"},
-      {"mlp.up_proj", "linear1"},
-      {"mlp.down_proj", "linear2"},
-      {"blocks", "layers"},
-      {"ln_final", "norm"},
-  };
-  if (has_stacked_projections(options)) {
-    rules.push_back({"q_proj.weight", "in_proj_weight", 0, 3});
-    rules.push_back({"k_proj.weight", "in_proj_weight", 1, 3});
-    rules.push_back({"v_proj.weight", "in_proj_weight", 2, 3});
-  } else {
-    rules.push_back({"q_proj.weight", "q_proj_weight"});
-    rules.push_back({"k_proj.weight", "k_proj_weight"});
-    rules.push_back({"v_proj.weight", "v_proj_weight"});
-  }
-  return NameMap(std::move(rules));
+  NameMap names(R"(
+q_proj.bias in_proj_bias 0/3
+k_proj.bias in_proj_bias 1/3
+v_proj.bias in_proj_bias 2/3
+attn self_attn
+cross_attn multihead_attn
+o_proj out_proj
+ln1 norm1
+ln2 norm2
+ln3 norm3
+mlp.up_proj linear1
+mlp.down_proj linear2
+blocks layers
+ln_final norm
+)");
+  names.add(has_stacked_projections(options) ? R"(
+q_proj.weight in_proj_weight 0/3
+k_proj.weight in_proj_weight 1/3
+v_proj.weight in_proj_weight 2/3
+)"
+                                             : R"(
+q_proj.weight q_proj_weight
+k_proj.weight k_proj_weight
+v_proj.weight v_proj_weight
+)");
+  return names;
 }
 
 // y = act(x·Wᵀ + b)

@@ -1,5 +1,7 @@
 #include "clearformer/tensor/pattern.h"
 
+#include <algorithm>
+
 namespace clearformer {
 
 bool matches_pattern(std::string_view name, std::string_view pattern) {
@@ -20,6 +22,16 @@ bool matches_pattern(std::string_view name, std::string_view pattern) {
     }
   }
   return pattern.find_first_not_of('*', next) == std::string_view::npos;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const std::size_t length = std::min(text.find(separator), text.size());
+    if (length > 0) parts.push_back(text.substr(0, length));
+    text.remove_prefix(std::min(length + 1, text.size()));
+  }
+  return parts;
 }
 
 }  // namespace clearformer

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "clearformer/tensor/pattern.h"
+
 namespace clearformer {
 
 namespace {
@@ -43,23 +45,35 @@ void append_run(std::string& name, std::string_view run, std::string_view any) {
 
 }  // namespace
 
+void NameMap::add(std::string_view rules) {
+  const std::vector<std::string_view> lines = split(rules, '\n');
+  rules_.insert(rules_.end(), lines.begin(), lines.end());
+}
+
 StoredName NameMap::stored(std::string_view path) const {
   StoredName stored;
   std::string name = prefix_;
   while (!path.empty()) {
     std::size_t length = first_segment(path).size();
     std::string_view replacement = first_segment(path), any;
-    for (const NameRule& rule : rules_) {
-      const std::size_t fits = covered(path, rule.ours, any);
+    for (const std::string_view rule : rules_) {
+      const std::string_view ours = rule.substr(0, rule.find(' '));
+      const std::size_t fits = covered(path, ours, any);
       if (fits == std::string_view::npos) continue;
       length = fits;
-      replacement = rule.theirs;
-      if (rule.parts != 1) {
-        stored.part = rule.part;
-        stored.parts = rule.parts;
-        stored.groups = rule.groups == kGroupPerHead ? key_value_heads_ : rule.groups;
+      replacement = {};
+      for (const std::string_view word : split(rule.substr(ours.size()))) {
+        const auto digit = [&](std::size_t at) { return static_cast<std::size_t>(word[at] - '0'); };
+        if (word == "turned") {
+          stored.layout = Layout::in_out;
+        } else if (word.size() > 1 && word[1] == '/') {
+          stored.part = digit(0);
+          stored.parts = digit(2);
+          if (word.size() > 3) stored.groups = word[4] == 'n' ? key_value_heads_ : digit(4);
+        } else {
+          replacement = word;
+        }
       }
-      if (rule.layout == Layout::in_out) stored.layout = rule.layout;
       break;
     }
     if (!replacement.empty() && replacement.front() == '/') {

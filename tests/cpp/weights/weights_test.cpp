@@ -215,7 +215,7 @@ TEST(Weights, TransposedTensorsAreTurned) {
 
 TEST(WeightScope, WalksTheTreeOfNames) {
   Weights weights = with("model.layers.0.self_attn.q_proj.weight", Tensor::zeros({2, 2}));
-  const NameMap names(std::vector<NameRule>{{"blocks", "model.layers"}, {"attn", "self_attn"}});
+  const NameMap names("blocks model.layers\nattn self_attn");
   const WeightScope root(weights, names);
   const WeightScope scope = root / "blocks.0" / "attn" / "q_proj";
   EXPECT_TRUE(scope.has("weight"));
