@@ -38,7 +38,7 @@ bool is_buffer(const Model& model, std::string_view name) {
 std::vector<Parameter> chosen(const Model& model, const Parameters& all,
                               const std::vector<std::string>& patterns) {
   std::vector<Parameter> parameters;
-  std::vector<bool> taken(all.all().size());
+  std::vector<std::uint8_t> taken(all.all().size());
   for (const std::string& pattern : patterns) {
     bool some = false;
     for (std::size_t i = 0; i < taken.size(); ++i) {

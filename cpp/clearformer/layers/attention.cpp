@@ -212,7 +212,7 @@ class Watched {
   MutableTensorView scores_, shown_;
   std::string_view legend_;
   const Context& context_;
-  std::vector<bool> changed_;
+  std::vector<std::uint8_t> changed_;
 };
 
 // The same with the trace between the steps. The output is that of fused(), bit for bit, except for queries whose

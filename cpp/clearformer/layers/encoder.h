@@ -4,6 +4,7 @@
 // Hook points: blocks.{i}.…; with a final norm ln_final.… and ln_final.hook_out (B, T, D).
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -34,7 +35,8 @@ struct StackConfig {
   FinalNorm final_norm = FinalNorm::present;
   std::optional<NormConfig> own_final_norm = {};  // none: as those of the blocks
   std::vector<Span> spans = {};                   // one per layer; empty: all full
-  std::vector<bool> rotated = {};      // which layers have rotary positions; empty: all (SmolLM3)
+  std::vector<std::uint8_t> rotated =
+      {};                              // which layers have rotary positions; empty: all (SmolLM3)
   std::string_view blocks = "blocks";  // the blocks' scope: {blocks}.{i}; may be empty
   bool normalized_input = false;       // block 0 has no ln1 (ModernBERT)
   bool scale_by_depth = false;         // layer i divides its scores by i + 1 (GPT-2's option)
