@@ -4,10 +4,10 @@
 // the kernels are compiled twice.
 #pragma once
 
-#if defined(__wasm_simd128__)
+#if defined(__wasm__)
 #define CLEARFORMER_ONLY_TARGET wasm
 #elif !defined(__x86_64__) && !defined(__aarch64__)
-#error "clearformer needs x86-64, aarch64 or WebAssembly with -msimd128"
+#error "clearformer needs x86-64, aarch64 or WebAssembly"
 #endif
 
 #if defined(CLEARFORMER_ONLY_TARGET) && !defined(CLEARFORMER_TARGET)
