@@ -11,7 +11,7 @@ using emscripten::val;
 
 OpenGeneration::OpenGeneration(std::shared_ptr<OpenModel> open,
                                std::shared_ptr<KeyValueCache> given, const ModelInputs& inputs,
-                               GenerationConfig config, std::unique_ptr<Observation> observed)
+                               GenerationConfig&& config, std::unique_ptr<Observation> observed)
     : model(std::move(open)),
       cache(std::move(given)),
       observation(std::move(observed)),

@@ -31,7 +31,7 @@ struct OpenModel {
 /// A generation keeps its model and cache alive, and the observation of the current step.
 struct OpenGeneration {
   OpenGeneration(std::shared_ptr<OpenModel> open, std::shared_ptr<KeyValueCache> given,
-                 const ModelInputs& inputs, GenerationConfig config,
+                 const ModelInputs& inputs, GenerationConfig&& config,
                  std::unique_ptr<Observation> observation);
   ~OpenGeneration();
 

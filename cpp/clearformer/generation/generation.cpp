@@ -57,7 +57,7 @@ Tensor repeated(const Tensor& rows, std::size_t times) {
   return all;
 }
 
-std::shared_ptr<const GenerationConfig> checked(GenerationConfig config) {
+std::shared_ptr<const GenerationConfig> checked(GenerationConfig&& config) {
   config.check();
   return std::make_shared<const GenerationConfig>(std::move(config));
 }

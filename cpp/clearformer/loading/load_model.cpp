@@ -17,7 +17,7 @@ namespace clearformer {
 namespace {
 
 template <class Kind>
-std::unique_ptr<Kind> built(ModelConfig config, const WeightScope& scope) {
+std::unique_ptr<Kind> built(ModelConfig&& config, const WeightScope& scope) {
   return std::make_unique<Kind>(std::move(config), scope);
 }
 
@@ -33,7 +33,7 @@ auto with_kind(ModelKind kind, Work&& work) {
 }
 
 // Rotary tables are computed only after all weights are found to have the config's shapes.
-std::unique_ptr<Model> make_model(ModelConfig config, const Weights& weights,
+std::unique_ptr<Model> make_model(ModelConfig&& config, const Weights& weights,
                                   const WeightScope& scope) {
   return with_kind(config.kind, [&](auto build) -> std::unique_ptr<Model> {
     auto model = build(std::move(config), scope);

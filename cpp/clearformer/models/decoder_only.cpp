@@ -16,7 +16,7 @@ std::shared_ptr<const Embedding> words_of(const ModelConfig& config, const Tower
       shared ? Embedding::Table::words_and_output : Embedding::Table::words);
 }
 
-DecoderOnlyModel::DecoderOnlyModel(ModelConfig config, const WeightScope& scope)
+DecoderOnlyModel::DecoderOnlyModel(ModelConfig&& config, const WeightScope& scope)
     : Model(std::move(config)),
       tokens_(words_of(config_, config_.tower, scope)),
       tower_(scope, config_.tower, "forward", tokens_) {

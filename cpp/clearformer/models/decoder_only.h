@@ -12,7 +12,7 @@ namespace clearformer {
 
 class DecoderOnlyModel : public Model {
  public:
-  DecoderOnlyModel(ModelConfig config, const WeightScope& scope);
+  DecoderOnlyModel(ModelConfig&& config, const WeightScope& scope);
 
   std::unique_ptr<ForwardPass> start(const ModelInputs& inputs, Trace* trace) override;
   std::unique_ptr<ForwardPass> start_step(const ModelInputs& inputs, Trace* trace) override;

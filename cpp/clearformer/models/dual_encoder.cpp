@@ -52,7 +52,7 @@ std::vector<PassSize> DualEncoderModel::sizes(const ModelInputs& inputs) const {
   return passes;
 }
 
-DualEncoderModel::DualEncoderModel(ModelConfig config, const WeightScope& scope)
+DualEncoderModel::DualEncoderModel(ModelConfig&& config, const WeightScope& scope)
     : Model(std::move(config)),
       text_(scope / "text_model", config_.tower, "text"),
       vision_(scope / "vision_model", *config_.second, "image"),

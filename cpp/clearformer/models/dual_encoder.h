@@ -13,7 +13,7 @@ namespace clearformer {
 
 class DualEncoderModel : public Model {
  public:
-  DualEncoderModel(ModelConfig config, const WeightScope& scope);
+  DualEncoderModel(ModelConfig&& config, const WeightScope& scope);
 
   std::unique_ptr<ForwardPass> start(const ModelInputs& inputs, Trace* trace) override;
   std::vector<OutputList> hidden_states() const override;

@@ -6,7 +6,7 @@
 
 namespace clearformer {
 
-EncoderDecoderModel::EncoderDecoderModel(ModelConfig config, const WeightScope& scope)
+EncoderDecoderModel::EncoderDecoderModel(ModelConfig&& config, const WeightScope& scope)
     : Model(std::move(config)),
       tokens_(words_of(config_, *config_.second,
                        config_.own_target_embedding ? scope / "decoder" : scope)),

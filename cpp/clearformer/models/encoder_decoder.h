@@ -12,7 +12,7 @@ namespace clearformer {
 
 class EncoderDecoderModel : public Model {
  public:
-  EncoderDecoderModel(ModelConfig config, const WeightScope& scope);
+  EncoderDecoderModel(ModelConfig&& config, const WeightScope& scope);
 
   /// With a cache that holds the encoder's output only the decoder runs, and the source is not needed.
   std::unique_ptr<ForwardPass> start(const ModelInputs& inputs, Trace* trace) override;

@@ -44,7 +44,7 @@ Tensor mean_of(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
-EncoderOnlyModel::EncoderOnlyModel(ModelConfig config, const WeightScope& scope)
+EncoderOnlyModel::EncoderOnlyModel(ModelConfig&& config, const WeightScope& scope)
     : Model(std::move(config)),
       tokens_(tied_table(config_, scope)),
       tower_(scope, config_.tower, "forward", tokens_) {

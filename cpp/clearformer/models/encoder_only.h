@@ -10,7 +10,7 @@ namespace clearformer {
 
 class EncoderOnlyModel : public Model {
  public:
-  EncoderOnlyModel(ModelConfig config, const WeightScope& scope);
+  EncoderOnlyModel(ModelConfig&& config, const WeightScope& scope);
 
   std::unique_ptr<ForwardPass> start(const ModelInputs& inputs, Trace* trace) override;
   std::vector<OutputList> hidden_states() const override;

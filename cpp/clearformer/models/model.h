@@ -136,7 +136,7 @@ struct HookPoint {
 /// generations; several models may run in several threads at once: one at a time uses the pool, the others their own.
 class Model {
  public:
-  explicit Model(ModelConfig config) : config_(std::move(config)) {}
+  explicit Model(ModelConfig&& config) : config_(std::move(config)) {}
   virtual ~Model() = default;
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;

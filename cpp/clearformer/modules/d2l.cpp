@@ -65,7 +65,7 @@ struct AddNormModule {
     const MutableTensorView all = d.mutable_view().reshaped(rows(inputs));
     norm.backward(all, all, Write::over, context);
     Tensor of_y = d.clone();
-    return gradients_of(std::pair("X", std::move(d)), std::pair("Y", std::move(of_y)));
+    return gradients_of({{"X", std::move(d)}, {"Y", std::move(of_y)}});
   }
 };
 
@@ -103,7 +103,7 @@ struct FeedForwardModule {
     apply_derivative(Activation::relu, trace.kept("pre").f32(), inner.f32(), inner.elements());
     trace.back("mlp.hook_pre", inner, kHidden);
     up.backward(x, inner, dx, Write::over, trace.weights(), context.arena);
-    return gradients_of(std::pair("X", std::move(dx)));
+    return gradients_of({{"X", std::move(dx)}});
   }
 
   static constexpr std::string_view kHidden = "batch pos d_mlp";
@@ -132,7 +132,7 @@ struct PatchModule {
     Tensor d_images(images.shape());
     layer.backward(images, expect_gradient(d_output, shape(images)), d_images,
                    context.trace.weights(), context.arena);
-    return gradients_of(std::pair("X", std::move(d_images)));
+    return gradients_of({{"X", std::move(d_images)}});
   }
   Shape shape(const TensorView& images) const {
     const Grid grid = layer.grid(images.shape());
@@ -167,7 +167,7 @@ struct PositionsModule {
   Module::Gradients backward(const Module::Inputs& inputs, const TensorView& d_output,
                              const Context&) const {
     return gradients_of(
-        std::pair("X", Tensor::copy_of(expect_gradient(d_output, inputs.tensor("X").shape()))));
+        {{"X", Tensor::copy_of(expect_gradient(d_output, inputs.tensor("X").shape()))}});
   }
 };
 
@@ -200,7 +200,7 @@ struct EncoderBlockModule {
     Tensor d = Tensor::copy_of(expect_gradient(d_output, inputs.tensor("X").shape()));
     const Mask mask = inputs.mask("mask");
     layer.backward(d, {mask}, context);
-    return gradients_of(std::pair("X", std::move(d)));
+    return gradients_of({{"X", std::move(d)}});
   }
 };
 
@@ -240,8 +240,7 @@ struct DecoderBlockModule {
     Tensor d_memory = Tensor::zeros(memory.shape());
     const Mask mask = inputs.mask("mask"), cross = inputs.mask("enc_mask");
     layer.backward(d, memory, d_memory, {mask}, {cross}, context);
-    return gradients_of(std::pair("X", std::move(d)),
-                        std::pair("enc_outputs", std::move(d_memory)));
+    return gradients_of({{"X", std::move(d)}, {"enc_outputs", std::move(d_memory)}});
   }
 };
 
@@ -251,29 +250,19 @@ std::unique_ptr<Module> decoder_block(const ConfigReader& options, const WeightS
 }
 
 const Factory kD2lFactories[] = {
-    {"d2l.AdditiveAttention",
-     {"num_hiddens", "dropout"},
-     "queries, keys, values, mask",
+    {"d2l.AdditiveAttention", "num_hiddens dropout", "queries, keys, values, mask",
      additive_attention},
-    {"d2l.MultiHeadAttention",
-     {"num_hiddens", "num_heads", "dropout", "bias", "attention", "attention_num_hiddens"},
-     "queries, keys, values, mask",
-     multi_head_attention},
-    {"d2l.AddNorm", {"norm_shape", "dropout"}, "X, Y", add_norm},
-    {"d2l.PositionWiseFFN", {"ffn_num_hiddens", "ffn_num_outputs"}, "X", feed_forward},
-    {"d2l.PatchEmbedding", {"img_size", "patch_size", "num_hiddens"}, "X", patch_embedding},
-    {"d2l.PositionalEncoding", {"num_hiddens", "dropout", "max_len"}, "X", positional_encoding},
-    {"d2l.TransformerEncoderBlock",
-     {"num_hiddens", "ffn_num_hiddens", "num_heads", "dropout", "use_bias"},
-     "X, mask",
-     text_block},
-    {"d2l.TransformerDecoderBlock",
-     {"num_hiddens", "ffn_num_hiddens", "num_heads", "dropout", "use_bias"},
-     "X, enc_outputs, mask, enc_mask",
-     decoder_block},
-    {"d2l.ViTBlock",
-     {"num_hiddens", "mlp_num_hiddens", "num_heads", "dropout", "use_bias", "norm_shape"},
-     "X, mask",
+    {"d2l.MultiHeadAttention", "num_hiddens num_heads dropout bias attention attention_num_hiddens",
+     "queries, keys, values, mask", multi_head_attention},
+    {"d2l.AddNorm", "norm_shape dropout", "X, Y", add_norm},
+    {"d2l.PositionWiseFFN", "ffn_num_hiddens ffn_num_outputs", "X", feed_forward},
+    {"d2l.PatchEmbedding", "img_size patch_size num_hiddens", "X", patch_embedding},
+    {"d2l.PositionalEncoding", "num_hiddens dropout max_len", "X", positional_encoding},
+    {"d2l.TransformerEncoderBlock", "num_hiddens ffn_num_hiddens num_heads dropout use_bias",
+     "X, mask", text_block},
+    {"d2l.TransformerDecoderBlock", "num_hiddens ffn_num_hiddens num_heads dropout use_bias",
+     "X, enc_outputs, mask, enc_mask", decoder_block},
+    {"d2l.ViTBlock", "num_hiddens mlp_num_hiddens num_heads dropout use_bias norm_shape", "X, mask",
      vit_block},
 };
 

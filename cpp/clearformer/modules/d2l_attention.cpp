@@ -105,8 +105,9 @@ struct AdditiveModule {
     for (Tensor* each : {&queries, &keys, &values}) {
       each->reshape({each->dim(0), each->dim(1), each->dim(3)});
     }
-    return gradients_of(std::pair("queries", std::move(queries)),
-                        std::pair("keys", std::move(keys)), std::pair("values", std::move(values)));
+    return gradients_of({{"queries", std::move(queries)},
+                         {"keys", std::move(keys)},
+                         {"values", std::move(values)}});
   }
 };
 
@@ -136,8 +137,8 @@ struct MultiHeadModule {
     const Mask mask = inputs.mask("mask");
     layer.backward({queries, keys, values}, {mask}, expect_gradient(d_output, shape(queries)),
                    {dq, dk, dv}, Write::over, context / "attn");
-    return gradients_of(std::pair("queries", std::move(dq)), std::pair("keys", std::move(dk)),
-                        std::pair("values", std::move(dv)));
+    return gradients_of(
+        {{"queries", std::move(dq)}, {"keys", std::move(dk)}, {"values", std::move(dv)}});
   }
 };
 

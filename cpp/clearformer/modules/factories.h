@@ -14,8 +14,8 @@ namespace clearformer::modules {
 
 struct Factory {
   std::string_view kind;
-  std::initializer_list<std::string_view> options;  // the class's options
-  const char* inputs;  // of a call, separated by ", "; masks are called "…mask"
+  std::string_view options;  // the class's, separated by spaces
+  const char* inputs;        // of a call, separated by ", "; masks are called "…mask"
   std::unique_ptr<Module> (*make)(const ConfigReader& options, const WeightScope& scope);
 };
 
@@ -45,7 +45,7 @@ template <class Layers>
 std::unique_ptr<Module> module_of(Layers layers) {
   class Made : public Module {
    public:
-    explicit Made(Layers made) : layers_(std::move(made)) {}
+    explicit Made(Layers&& made) : layers_(std::move(made)) {}
 
    protected:
     Tensor forward(const Inputs& inputs, const Context& context) override {
@@ -63,12 +63,11 @@ std::unique_ptr<Module> module_of(Layers layers) {
 }
 
 /// Gradients by the names of inputs.
-template <class... Named>
-Module::Gradients gradients_of(Named&&... named) {
-  Module::Gradients gradients;
-  (gradients.emplace(named.first, std::move(named.second)), ...);
-  return gradients;
-}
+struct NamedGradient {
+  std::string_view name;
+  Tensor&& gradient;
+};
+Module::Gradients gradients_of(std::initializer_list<NamedGradient> named);
 
 /// The classes of torch.nn that are stacks of blocks (torch_transformer.cpp).
 std::unique_ptr<Module> encoder_layer(const ConfigReader& options, const WeightScope& scope);

@@ -122,6 +122,12 @@ Tensor Module::weight_gradient(const Gradient& gradient, std::string_view key) c
   });
 }
 
+Module::Gradients modules::gradients_of(std::initializer_list<NamedGradient> named) {
+  Module::Gradients gradients;
+  for (const NamedGradient& each : named) gradients.emplace(each.name, std::move(each.gradient));
+  return gradients;
+}
+
 Shape modules::shape_option(const ConfigReader& options, std::string_view key) {
   const Json* value = options.root().find_set(key);
   if (value == nullptr || !value->is_array()) return {options.size(key)};
@@ -159,8 +165,8 @@ Shape modules::normalized_rows(std::string_view what, const TensorView& x,
 namespace {
 
 void check_options(const modules::Factory& factory, const ConfigReader& options) {
+  const std::vector<std::string_view> known = split(factory.options);
   for (const auto& [key, value] : options.root().object()) {
-    const auto& known = factory.options;
     if (std::find(known.begin(), known.end(), key) == known.end()) {
       options.refuse(ErrorCode::unsupported, key, "is no option of ", factory.kind);
     }

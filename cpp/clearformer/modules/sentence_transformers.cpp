@@ -30,9 +30,7 @@ std::unique_ptr<Module> dense(const ConfigReader& options, const WeightScope& sc
 NameMap own_names(std::string_view, const ConfigReader&) { return NameMap(); }
 
 const Factory kSentenceFactories[] = {
-    {"sentence_transformers.Dense",
-     {"in_features", "out_features", "bias", "activation_function"},
-     "input",
+    {"sentence_transformers.Dense", "in_features out_features bias activation_function", "input",
      dense},
 };
 

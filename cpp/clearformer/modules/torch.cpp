@@ -69,7 +69,7 @@ struct LinearModule {
     Tensor d = Tensor::copy_of(expect_gradient(d_output, shape(x))), dx(x.shape());
     apply_derivative(activation, context.trace.kept("pre").f32(), d.f32(), d.elements());
     layer.backward(x, d, dx, Write::over, context.trace.weights(), context.arena);
-    return gradients_of(std::pair("input", std::move(dx)));
+    return gradients_of({{"input", std::move(dx)}});
   }
 };
 
@@ -132,7 +132,7 @@ struct NormModule {
     Tensor dx = Tensor::copy_of(expect_gradient(d_output, x.shape()));
     const MutableTensorView d = dx.mutable_view().reshaped(rows(x));
     layer.backward(d, d, Write::over, context);
-    return gradients_of(std::pair("input", std::move(dx)));
+    return gradients_of({{"input", std::move(dx)}});
   }
 };
 
@@ -178,9 +178,9 @@ struct AttentionModule {
     layer.backward({call.query.view, call.key.view, call.value.view}, {call.mask},
                    expect_gradient(d_output, shape(call)), {query, key, value}, Write::over,
                    context / "attn");
-    return gradients_of(std::pair("query", call.query.unlifted(std::move(query))),
-                        std::pair("key", call.key.unlifted(std::move(key))),
-                        std::pair("value", call.value.unlifted(std::move(value))));
+    return gradients_of({{"query", call.query.unlifted(std::move(query))},
+                         {"key", call.key.unlifted(std::move(key))},
+                         {"value", call.value.unlifted(std::move(value))}});
   }
 };
 
@@ -193,39 +193,25 @@ std::unique_ptr<Module> multihead_attention(const ConfigReader& options, const W
   return module_of(AttentionModule{MultiHeadAttention(scope, config)});
 }
 
-#define CLEARFORMER_BLOCK_OPTIONS                                                                 \
-  "d_model", "nhead", "dim_feedforward", "dropout", "activation", "layer_norm_eps", "norm_first", \
-      "bias"
+#define CLEARFORMER_BLOCK_OPTIONS \
+  "d_model nhead dim_feedforward dropout activation layer_norm_eps norm_first bias"
 
 const Factory kTorchFactories[] = {
-    {"nn.Linear", {"in_features", "out_features", "bias"}, "input", linear},
-    {"nn.Embedding", {"num_embeddings", "embedding_dim", "padding_idx"}, "input", embedding},
-    {"nn.LayerNorm",
-     {"normalized_shape", "eps", "elementwise_affine", "bias"},
-     "input",
-     layer_norm},
-    {"nn.RMSNorm", {"normalized_shape", "eps", "elementwise_affine"}, "input", rms_norm},
+    {"nn.Linear", "in_features out_features bias", "input", linear},
+    {"nn.Embedding", "num_embeddings embedding_dim padding_idx", "input", embedding},
+    {"nn.LayerNorm", "normalized_shape eps elementwise_affine bias", "input", layer_norm},
+    {"nn.RMSNorm", "normalized_shape eps elementwise_affine", "input", rms_norm},
     {"nn.MultiheadAttention",
-     {"embed_dim", "num_heads", "dropout", "bias", "add_bias_kv", "add_zero_attn", "kdim", "vdim"},
-     "query, key, value, mask",
-     multihead_attention},
-    {"nn.TransformerEncoderLayer", {CLEARFORMER_BLOCK_OPTIONS}, "src, mask", encoder_layer},
-    {"nn.TransformerDecoderLayer",
-     {CLEARFORMER_BLOCK_OPTIONS},
-     "tgt, memory, tgt_mask, memory_mask",
+     "embed_dim num_heads dropout bias add_bias_kv add_zero_attn kdim vdim",
+     "query, key, value, mask", multihead_attention},
+    {"nn.TransformerEncoderLayer", CLEARFORMER_BLOCK_OPTIONS, "src, mask", encoder_layer},
+    {"nn.TransformerDecoderLayer", CLEARFORMER_BLOCK_OPTIONS, "tgt, memory, tgt_mask, memory_mask",
      decoder_layer},
-    {"nn.TransformerEncoder",
-     {CLEARFORMER_BLOCK_OPTIONS, "num_layers", "norm"},
-     "src, mask",
-     encoder},
-    {"nn.TransformerDecoder",
-     {CLEARFORMER_BLOCK_OPTIONS, "num_layers", "norm"},
-     "tgt, memory, tgt_mask, memory_mask",
-     decoder},
-    {"nn.Transformer",
-     {CLEARFORMER_BLOCK_OPTIONS, "num_encoder_layers", "num_decoder_layers"},
-     "src, tgt, src_mask, tgt_mask, memory_mask",
-     transformer},
+    {"nn.TransformerEncoder", CLEARFORMER_BLOCK_OPTIONS " num_layers norm", "src, mask", encoder},
+    {"nn.TransformerDecoder", CLEARFORMER_BLOCK_OPTIONS " num_layers norm",
+     "tgt, memory, tgt_mask, memory_mask", decoder},
+    {"nn.Transformer", CLEARFORMER_BLOCK_OPTIONS " num_encoder_layers num_decoder_layers",
+     "src, tgt, src_mask, tgt_mask, memory_mask", transformer},
 };
 
 }  // namespace

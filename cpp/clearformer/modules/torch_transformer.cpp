@@ -107,7 +107,7 @@ struct EncoderModule {
     } else {
       layers.backward(d, {mask}, context);
     }
-    return gradients_of(std::pair("src", src.unlifted(std::move(d))));
+    return gradients_of({{"src", src.unlifted(std::move(d))}});
   }
 };
 
@@ -142,8 +142,8 @@ struct DecoderModule {
     } else {
       layers.backward(d, memory.view, d_memory, {state.mask}, {state.cross_mask}, context);
     }
-    return gradients_of(std::pair("tgt", tgt.unlifted(std::move(d))),
-                        std::pair("memory", memory.unlifted(std::move(d_memory))));
+    return gradients_of(
+        {{"tgt", tgt.unlifted(std::move(d))}, {"memory", memory.unlifted(std::move(d_memory))}});
   }
 };
 
@@ -172,8 +172,8 @@ struct TransformerModule {
     backward_of(decoder, d, context.trace.kept("memory"), d_memory, decoder_state(inputs),
                 context / "decoder");
     backward_of(encoder, d_memory, {.mask = inputs.mask("src_mask")}, context / "encoder");
-    return gradients_of(std::pair("src", src.unlifted(std::move(d_memory))),
-                        std::pair("tgt", tgt.unlifted(std::move(d))));
+    return gradients_of(
+        {{"src", src.unlifted(std::move(d_memory))}, {"tgt", tgt.unlifted(std::move(d))}});
   }
 };
 
