@@ -29,7 +29,7 @@ const secondFile = 'second.js';
 // rounded in vectorised loops and folders of other libraries, 1; line ends, hosts and lengths of texts, 0.9; adapters
 // in the order of calls and models of other tasks, 0.6; white space of templates as Jinja removes it, 0.5; inherited
 // options, caches that are being filled and names of broken files, 0.4.
-const inlineBrotliLimit = 325_500;
+const inlineBrotliLimit = 322_300;
 
 interface Page {
   name: string;

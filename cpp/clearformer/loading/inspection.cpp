@@ -169,8 +169,7 @@ class Inspector {
       describe(weights);
       weights.modernize();
       take(weights, architecture, matrices);
-      for (const std::string_view pattern : split(architecture.ignored))
-        weights.ignore(pattern);
+      for (const std::string_view pattern : split(architecture.ignored)) weights.ignore(pattern);
       found_.problems.collect({}, [&] { architecture.expect_one_prefix(weights); });
       found_.unexpected = weights.unused();
       report(weights);
