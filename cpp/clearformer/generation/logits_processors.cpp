@@ -78,7 +78,8 @@ void apply_sequence_bias(Scores scores, TokenSpan tokens,
   for (const bool single : {true, false}) {  // upstream's order: float sums depend on it
     for (const auto& [sequence, bias] : biases) {
       if ((sequence.size() == 1) == single && completes(sequence, tokens)) {
-        for_each_score(sums, TokenSpan(sequence).last(1), [&](float& sum) { sum += bias; });
+        for_each_score(sums, TokenSpan(sequence).last(1),
+                       [&bias = bias](float& sum) { sum += bias; });
       }
     }
   }

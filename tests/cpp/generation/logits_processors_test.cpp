@@ -172,8 +172,9 @@ TEST(LogitsProcessors, TokensTheVocabularyDoesNotHaveAreRefusedOrCannotBeChosen)
                                                         {"forced_eos_token_id", "[0, 3]"},
                                                         {"forced_decoder_ids", "[[1, 0], [2, 3]]"}};
   for (const auto& [option, value] : forced) {
+    const std::string options = concat("{\"", option, "\": ", value, "}");
     expect_error(ErrorCode::invalid_argument, {option, "token 3", "vocabulary has 3"},
-                 [&] { processed(concat("{\"", option, "\": ", value, "}"), {1, 2, 3}, {0}); });
+                 [&] { processed(options, {1, 2, 3}, {0}); });
   }
   expect_error(ErrorCode::invalid_argument, {"eos_token_id", "token 3", "vocabulary has 3"}, [] {
     processed(R"({"return_timestamps": true, "no_timestamps_token_id": 1, "eos_token_id": 3})",
