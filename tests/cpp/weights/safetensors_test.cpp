@@ -107,6 +107,10 @@ const Broken kBroken[] = {
      R"({"w": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 23]}})",
      23,
      {"\"w\"", "F32", "[2, 3]", "24", "23"}},
+    {"a span longer than shape and dtype",
+     R"({"w": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 25]}})",
+     25,
+     {"\"w\"", "F32", "[2, 3]", "24", "25"}},
     {"elements that fill no whole bytes",
      R"({"w": {"dtype": "F4", "shape": [3], "data_offsets": [0, 1]}})",
      1,
@@ -334,6 +338,8 @@ TEST(StoredTensor, RefusesShapesThisLibraryCannotHold) {
   StoredTensor tensor{"w", "U8", {1, 1, 1, 1, 1, 1, 1, 1, 1}, 0, 1};
   expect_error(ErrorCode::unsupported, {"\"w\"", "more than 8 dimensions"},
                [&] { tensor.native_shape(); });
+  tensor.shape.pop_back();
+  EXPECT_EQ(tensor.native_shape(), (Shape{1, 1, 1, 1, 1, 1, 1, 1}));
   tensor.shape = {~std::uint64_t{0}, 2};
   expect_error(ErrorCode::out_of_memory, {}, [&] { tensor.native_shape().elements(); });
 }

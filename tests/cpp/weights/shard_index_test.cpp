@@ -30,6 +30,18 @@ TEST(ShardIndex, TheTotalSizeMayBeAbsent) {
       0u);
 }
 
+// What is left in the end is missing: a tensor is found in the file that the index names only.
+TEST(ShardIndex, ATensorIsSettledByItsOwnFile) {
+  ShardIndex index = parse_index(R"({"weight_map": {"a": "one", "b": "two"}})");
+  StoredTensor tensor;
+  for (const char* name : {"a", "b", "c"}) {
+    tensor.name = name;
+    index.settle(tensor, "one");
+  }
+  EXPECT_EQ(index.file_of_tensor.count("a"), 0u);
+  EXPECT_EQ(index.file_of_tensor.at("b"), "two");
+}
+
 TEST(ShardIndex, EveryBrokenRuleIsRefusedByName) {
   const std::pair<const char*, std::vector<std::string>> broken[] = {
       {"", {"not valid JSON"}},

@@ -198,6 +198,17 @@ TEST(Weights, IgnoredTensorsAreNotReported) {
   weights.check(Weights::Unexpected::refuse);
 }
 
+TEST(Weights, KnowWhatTheirNamesBeginWith) {
+  Weights weights = with("model.norm", Tensor::zeros({1}));
+  weights.add("transformer.norm", "model.safetensors", Tensor::zeros({1}));
+  for (const char* prefix : {"", "model", "model.", "model.norm", "transformer."}) {
+    EXPECT_TRUE(weights.begins_with(prefix)) << prefix;
+  }
+  for (const char* prefix : {"a", "model.a", "model.norm.", "norm", "transformers", "z"}) {
+    EXPECT_FALSE(weights.begins_with(prefix)) << prefix;
+  }
+}
+
 TEST(Weights, TransposedTensorsAreTurned) {
   // (in 3, out 2 parts of 2): Conv1D's layout.
   const Tensor stored = Random(3).tensor({3, 4});
