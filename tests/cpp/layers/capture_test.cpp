@@ -60,6 +60,17 @@ TEST(Capture, ReducesOverTheNamedAxes) {
   }
 }
 
+// As torch: the largest of negative numbers is negative, and NaN exceeds all.
+TEST(Capture, TheMaximumMayBeNegativeOrNotANumber) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const Tensor found = captured({.hook = {}, .reduction = Reduction::max, .over = {"feature"}},
+                                numbers({1, 4, 3}, {-3, -1, -2, nan, 1, 2, 1, nan, 2, 1, 2, nan}),
+                                "batch pos d_model")
+                           .value.clone();
+  EXPECT_EQ(found.f32()[0], -1.0f);
+  for (std::size_t i = 1; i < 4; ++i) EXPECT_TRUE(std::isnan(found.f32()[i])) << i;
+}
+
 TEST(Capture, KeepsTheLargestNumbersAndWhereTheyAre) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   // Two positions of five features, of which four are selected; equal numbers keep their order.

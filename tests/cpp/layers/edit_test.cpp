@@ -115,6 +115,8 @@ TEST(Edit, RefusesWhatIsNotThere) {
           {"takes no value"});
   refused({.hook = {}, .op = Edit::Op::add, .value = numbers({5}, {1, 2, 3, 4, 5})}, {1, 2, 3},
           "batch pos d_model", 0, {"add at hook", "[5]", "[1, 2, 3]"}, ErrorCode::shape_mismatch);
+  refused({.hook = {}, .op = Edit::Op::add, .value = numbers({1, 1, 3}, {1, 2, 3})}, {2, 3},
+          "batch d_model", 0, {"add at hook", "[1, 1, 3]", "[2, 3]"}, ErrorCode::shape_mismatch);
   refused({.hook = {}, .rows = {2}}, {2, 3}, "batch d_model", 0, {"row 2", "the 2 of this pass"});
   refused({.hook = {}, .key_positions = {0}}, {1, 2, 3}, "batch pos d_model", 0,
           {"no axis of keys", "batch pos d_model"});

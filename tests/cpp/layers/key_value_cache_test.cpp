@@ -113,6 +113,7 @@ TEST(PackedKeyValues, RoundsEachRowByItself) {
   for (std::size_t row = 0; row < std::size(special); ++row) {
     for (std::size_t i = 0; i < 5; ++i) keys[5 * row + i] *= special[row];
   }
+  keys[5 * 8] = 131071.0f;  // almost 2^17: half of it would be rounded beyond fp16
   keys[5 * 6 + 3] = kInfinity;
   keys[5 * 7 + 4] = std::numeric_limits<float>::quiet_NaN();
   for (const CacheFormat format : {CacheFormat::f16, CacheFormat::q8}) {
@@ -361,6 +362,7 @@ TEST(KeyValueCache, FitsItsModelAndTheLayersItHolds) {
   EXPECT_EQ(upper.length(), 3u);
   EXPECT_TRUE(upper.fits(2, 2, 4, 1));
   EXPECT_FALSE(upper.fits(2, 2, 4, 0));
+  expect_error(ErrorCode::invalid_argument, {"no layer 2"}, [&] { cache.copy({{0}, 5, 2}, 0); });
   cache.memory_mask = Tensor({1, 3}, DType::u8);  // of a memory that there is not
   EXPECT_FALSE(cache.fits(2, 2, 4, 0));
 }

@@ -77,6 +77,19 @@ TEST(Losses, CrossEntropyOfLargeLogitsIsFinite) {
   for (std::size_t i = 0; i < 6; ++i) EXPECT_TRUE(std::isfinite(d.f32()[i]));
 }
 
+// Wherever it is: p of the others is 0 in float32.
+TEST(Losses, TheLargestLogitMayBeAnyClass) {
+  for (const std::size_t classes : {2u, 32u, 33u, 70u}) {
+    for (std::size_t most = 0; most < classes; ++most) {
+      Tensor x = Tensor::zeros({1, classes});
+      x.f32()[most] = 1000.0f;
+      const auto label = static_cast<std::int32_t>(most), other = most == 0 ? 1 : 0;
+      EXPECT_NEAR(cross_entropy(x, {&label, 1}, {}, {}), 0.0, 1e-6) << most << " of " << classes;
+      EXPECT_NEAR(cross_entropy(x, {&other, 1}, {}, {}), 1000.0, 1e-3) << most << " of " << classes;
+    }
+  }
+}
+
 TEST(Losses, AClassThatIsRuledOutCostsNothing) {
   Tensor x = Tensor::zeros({1, 40}), d = Tensor::zeros({1, 40});
   x.f32()[39] = -std::numeric_limits<float>::infinity();
@@ -92,6 +105,10 @@ TEST(Losses, NothingCountedIsNotANumber) {
   EXPECT_TRUE(std::isnan(cross_entropy(x, {&ignored, 1}, {}, {})));
   expect_error(ErrorCode::invalid_argument, {"label 3", "3 classes"},
                [&] { cross_entropy(x, {&outside, 1}, {}, {}); });
+  for (const float smoothing : {-0.1f, 1.1f, std::numeric_limits<float>::quiet_NaN()}) {
+    expect_error(ErrorCode::invalid_argument, {"label_smoothing", "not 0 to 1"},
+                 [&] { cross_entropy(x, {&ignored, 1}, {}, {-100, smoothing, 1.0f}); });
+  }
 }
 
 TEST(Losses, CrossEntropyHasTheSameBitsWithThreads) {

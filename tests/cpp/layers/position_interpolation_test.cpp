@@ -84,6 +84,27 @@ TEST(PositionInterpolation, TokensStayAndConstantsStayConstant) {
   }
 }
 
+// With antialiasing as without: the kernel's weights add up to 1, and it reproduces slopes where it does not meet an edge;
+// wider steps stretch it, narrower ones do not compress it.
+TEST(PositionInterpolation, AntialiasingKeepsConstantsAndSlopes) {
+  constexpr std::size_t kRows = 24;
+  Tensor table({kRows, 2});
+  for (std::size_t i = 0; i < kRows; ++i) {
+    table.f32()[2 * i] = 3.0f;
+    table.f32()[2 * i + 1] = static_cast<float>(i);
+  }
+  for (const std::size_t rows : {12u, 24u, 48u, 72u}) {
+    const double step = static_cast<double>(kRows) / static_cast<double>(rows);
+    const Tensor resized = interpolate_positions(table, {kRows, 1}, {rows, 1}, Antialias::yes);
+    for (std::size_t i = 0; i < rows; ++i) {
+      EXPECT_NEAR(resized.f32()[2 * i], 3.0, 1e-6);
+      const double center = (static_cast<double>(i) + 0.5) * step - 0.5;
+      if (center < 4.0 || center > kRows - 5.0) continue;
+      EXPECT_NEAR(resized.f32()[2 * i + 1], center, 1e-5) << rows << " rows";
+    }
+  }
+}
+
 TEST(PositionInterpolation, RowsAndColumnsAreTreatedAlike) {
   Random random(33);
   const Tensor table = random.tensor({5, 3});

@@ -253,12 +253,32 @@ TEST(TorchModules, UnknownKindsAndOptionsAreRefusedByName) {
 }
 
 // Such as torch's own names of masks, which would mask nothing.
-TEST(TorchModules, UnknownInputsAreRefusedByName) {
+std::unique_ptr<Module> small_attention() {
   Weights weights;
   weights.add("in_proj_weight", "state_dict", Tensor::zeros({12, 4}));
   weights.add("out_proj.weight", "state_dict", Tensor::zeros({4, 4}));
   const ConfigReader options(R"({"embed_dim": 4, "num_heads": 2, "bias": false})", "options");
-  const auto attention = Module::make("nn.MultiheadAttention", options, std::move(weights));
+  return Module::make("nn.MultiheadAttention", options, std::move(weights));
+}
+
+TEST(TorchModules, AttentionRefusesKeysAndValuesThatDoNotFit) {
+  const auto attention = small_attention();
+  const auto refused = [&](const Shape& keys, const Shape& values,
+                           const std::vector<std::string>& words) {
+    const Tensor query = Tensor::zeros({2, 3, 4}), key = Tensor::zeros(keys),
+                 value = Tensor::zeros(values);
+    Module::Inputs inputs;
+    inputs.tensors = {{"query", query}, {"key", key}, {"value", value}};
+    expect_error(ErrorCode::shape_mismatch, words, [&] { attention->forward(inputs, nullptr); });
+  };
+  refused({1, 3, 4}, {1, 3, 4}, {"keys of shape [1, 3, 4]", "[2, length, 4]"});
+  refused({2, 3, 5}, {2, 3, 4}, {"keys of shape [2, 3, 5]"});
+  refused({2, 3, 4}, {3, 3, 4}, {"values of shape [3, 3, 4]"});
+  refused({2, 3, 4}, {2, 2, 4}, {"3 keys and 2 values"});
+}
+
+TEST(TorchModules, UnknownInputsAreRefusedByName) {
+  const auto attention = small_attention();
   const Tensor x = Tensor::zeros({1, 3, 4});
   Module::Inputs known;
   for (const char* name : {"query", "key", "value"}) known.tensors.emplace(name, x);
