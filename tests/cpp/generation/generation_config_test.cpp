@@ -328,8 +328,11 @@ TEST(GenerationConfig, ValuesOutsideTheirRangesAreRefused) {
       {"sequence_bias",
        [](Config& config) { config.sequence_bias = {{{5}, static_cast<float>(kNan)}}; }},
       {"forced_decoder_ids", [](Config& config) { config.forced_decoder_ids = {{kMost, 5}}; }},
+      {"forced_decoder_ids", [](Config& config) { config.forced_decoder_ids = {{1, -1}}; }},
       {"exponential_decay_length_penalty",
-       [](Config& config) { config.exponential_decay_length_penalty = {kMost, 2.0}; }}};
+       [](Config& config) { config.exponential_decay_length_penalty = {kMost, 2.0}; }},
+      {"exponential_decay_length_penalty",
+       [](Config& config) { config.exponential_decay_length_penalty = {3, kNan}; }}};
   Config().check();
   for (const auto& [key, change] : wrong) {
     Config config;

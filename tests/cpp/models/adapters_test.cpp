@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "clearformer/loading/load_model.h"
 #include "clearformer/loading/matrix_policy.h"
 #include "clearformer/loading/pretrained_folder.h"
+#include "clearformer/models/processed_weights.h"
 #include "support/architectures.h"
 #include "support/expect_error.h"
 #include "support/model_runs.h"
@@ -240,6 +242,32 @@ TEST(Adapters, AreRefusedWhereTheyDoNotFit) {
                [&] { model->use_adapters({{"lora"}, {"lora"}}); });
   expect_error(ErrorCode::invalid_argument, {"none named \"other\""},
                [&] { model->remove_adapter("other"); });
+  model->add_adapter("large", updates_of(linear_layers(*model), 1, 5));
+  for (const float scale : {std::numeric_limits<float>::infinity(), -NAN}) {
+    expect_error(ErrorCode::invalid_argument, {"\"large\" scaled by", "not finite"},
+                 [&] { model->use_adapters({{"large", scale}}); });
+  }
+}
+
+TEST(Adapters, BelongToProcessedWeightsWhereAsked) {
+  const auto model = gpt2();
+  const char* const name = "blocks.0.attn.W_O";  // the file's [in, out], in heads
+  const auto read = [&](bool with_adapters) {
+    return processed_weight(model->config(), model->parameters(), name,
+                            {.with_adapters = with_adapters});
+  };
+  const Tensor before = read(false);
+  std::vector<AdapterUpdate> updates;
+  updates.push_back({"h.0.attn.c_proj.weight", "layer", random_tensor({2, 30}, 1),
+                     random_tensor({30, 2}, 2), kScale});
+  const Tensor delta = product_of(updates.front(), true);
+  model->add_adapter("lora", std::move(updates));
+  model->use_adapters({{"lora"}});
+  const Tensor without = read(false), with = read(true);
+  for (std::size_t i = 0; i < before.elements(); ++i) {
+    ASSERT_EQ(without.f32()[i], before.f32()[i]);
+    ASSERT_NEAR(with.f32()[i], before.f32()[i] + delta.f32()[i], 1e-6) << i;
+  }
 }
 
 }  // namespace

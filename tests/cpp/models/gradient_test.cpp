@@ -70,10 +70,11 @@ TEST_F(Gradients, OfLogitsToKeepAreThoseOfAll) {
   Gradient all, kept;
   for (Gradient* gradient : {&all, &kept}) {
     gradient->add(LogitTerm{1, -2, 5, 1.5f});
+    gradient->add(LogitTerm{0, 2, 4});
     gradient->want_weights("*");
   }
   ModelInputs few = inputs_of(ids);
-  few.logits_to_keep = {2, kIdCount - 2};
+  few.logits_to_keep = {2, -2};
   Trace trace, other;
   model->gradient(inputs, trace, all);
   model->gradient(few, other, kept);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "clearformer/layers/functional.h"
 #include "clearformer/layers/svd.h"
 #include "clearformer/models/composition.h"
 #include "support/architectures.h"
@@ -145,6 +146,54 @@ TEST(LensWeights, CompositionScoresAreThoseOfTransformerLens) {
   }
 }
 
+// ‖A·B‖ of matrices A (n, m), B (m, k).
+double norm_of_product(const Tensor& a, const Tensor& b) {
+  double squares = 0.0;
+  for (std::size_t i = 0; i < a.dim(0) * b.dim(1); ++i) {
+    double sum = 0.0;
+    for (std::size_t j = 0; j < a.dim(1); ++j) {
+      sum += static_cast<double>(a.f32()[i / b.dim(1) * a.dim(1) + j]) *
+             b.f32()[j * b.dim(1) + i % b.dim(1)];
+    }
+    squares += sum * sum;
+  }
+  return std::sqrt(squares);
+}
+
+// The Cholesky factor then has rows of zeros.
+TEST(LensWeights, CompositionScoresOfDependentFeaturesAreTheFormula) {
+  const auto model = load_folder(fixture_path("models/gpt2/odd"));
+  const auto read = [&](const std::string& name) {
+    return Parameters::read(model->parameter(name));
+  };
+  Tensor key = read("blocks.1.attn.W_K");  // (H, D, d)
+  const std::size_t heads = key.dim(0), d = key.dim(2);
+  for (std::size_t row = 0; row < heads * key.dim(1); ++row) {
+    float* const features = key.f32() + row * d;
+    features[1] = features[0];
+    features[4] = 0.0f;
+  }
+  model->edit_parameter("blocks.1.attn.W_K", {ParameterEdit::Op::replace, key});
+  const Tensor found =
+      composition_scores(model->config(), model->parameters(), 0, Composition::queries, {});
+  const Tensor value = read("blocks.0.attn.W_V"), output = read("blocks.0.attn.W_O"),
+               query = read("blocks.1.attn.W_Q");
+  const std::size_t layers = model->config().n_layers();
+  for (std::size_t one = 0; one < heads; ++one) {
+    const Tensor ov = matmul(head_matrix(value, one), head_matrix(output, one));
+    for (std::size_t other = 0; other < heads; ++other) {
+      const Tensor from = head_matrix(query, other), to = transpose_of(head_matrix(key, other));
+      const double wanted = norm_of_product(matmul(ov, from), to) /
+                            (norm_of_product(head_matrix(value, one), head_matrix(output, one)) *
+                             norm_of_product(from, to));
+      EXPECT_NEAR(found.f32()[(one * layers + 1) * heads + other], wanted, 1e-5);
+    }
+  }
+  expect_error(ErrorCode::invalid_argument, {concat("layer ", layers, " of ", layers)}, [&] {
+    composition_scores(model->config(), model->parameters(), layers, Composition::keys, {});
+  });
+}
+
 TEST(LensWeights, SingularValuesOfCircuitsAreTorchs) {
   const Fixture fixture("weights");
   for (const Case* reference : fixture.of_op("svd")) {
@@ -249,6 +298,10 @@ TEST(LensWeights, NamesAndRegionsThatDoNotExistAreErrors) {
                [&] { model->edit_parameter("W_E", {ParameterEdit::Op::add, wrong}); });
   expect_error(ErrorCode::invalid_argument, {"undo of 1 edits: 0 are in force"},
                [&] { model->undo_edits(1); });
+  expect_error(ErrorCode::unsupported, {"follows the sum"}, [&] {
+    const auto bert = load_folder(fixture_path("models/bert/even_base"));
+    processed(*bert, "blocks.0.attn.W_Q", {.fold_ln = true});
+  });
   expect_error(ErrorCode::unsupported, {"RMSNorm"}, [&] {
     const auto llama = load_folder(fixture_path("llama_tiny/sharded"));
     processed(*llama, "W_E", {.center_writing_weights = true});

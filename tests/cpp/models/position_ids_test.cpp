@@ -78,6 +78,26 @@ TEST(PositionIds, AndNotTokensEndWhereTheTableEnds) {
   }
 }
 
+// OPT counts the tokens that are no padding; padding has the position before the first, as in transformers.
+TEST(PositionIds, OfOptCountWhatIsNotMasked) {
+  const auto model = load_folder(fixture_path("models/opt/even"));
+  Tensor ids = random_ids(8, 1, 4, 64), mask = Tensor::zeros({1, 4}, DType::u8);
+  for (const std::size_t t : {1u, 3u}) mask.mutable_view().as<std::uint8_t>()[t] = 1;
+  ModelInputs inputs = inputs_of(ids);
+  inputs.attention_mask = mask.view();
+  Trace trace;
+  trace.capture("hook_pos_embed");
+  model->forward(inputs, &trace);
+  const Tensor table = Parameters::read(model->parameter("model.decoder.embed_positions.weight"));
+  const std::size_t width = table.dim(1), rows[] = {1, 2, 1, 3};  // the first two are no positions
+  for (std::size_t t = 0; t < 4; ++t) {
+    EXPECT_EQ(std::memcmp(trace.at("hook_pos_embed").f32() + t * width,
+                          table.f32() + rows[t] * width, width * sizeof(float)),
+              0)
+        << t;
+  }
+}
+
 // RoBERTa's positions begin behind that of padding.
 TEST(PositionIds, OfRobertaReachTheEndOfItsTable) {
   const auto model = load_folder(fixture_path("models/roberta/even_base"));

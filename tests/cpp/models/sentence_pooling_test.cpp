@@ -249,6 +249,8 @@ TEST(SentencePooling, WhatDoesNotFitIsRefused) {
                [&] { sentence_pooling(x, mask.view(), modes); });
   expect_error(ErrorCode::shape_mismatch, {"[1, 2]"},
                [&] { sentence_pooling(mask, std::nullopt, modes); });
+  expect_error(ErrorCode::shape_mismatch, {"[1, 0, 2]", "at least one token"},
+               [&] { sentence_pooling(Tensor({1, 0, 2}), std::nullopt, modes); });
   expect_error(ErrorCode::invalid_argument, {"no mode"},
                [&] { sentence_pooling(x, std::nullopt, {}); });
 }
@@ -280,6 +282,15 @@ TEST(SentencePooling, ConstantsHaveNoGradient) {
   const Tensor dx = sentence_pooling_backward(x, std::nullopt, {&most, 1}, d);
   EXPECT_EQ(dx.f32()[0], 1.0f);
   EXPECT_EQ(dx.f32()[1], 0.0f);
+}
+
+// torch.nn.functional.normalize divides vectors shorter than its eps by that.
+TEST(SentencePooling, VeryShortVectorsAreDividedByAConstant) {
+  const float values[] = {3e-13f, -4e-13f}, gradient[] = {2, 1};
+  const Tensor dx = unit_vectors_backward(TensorView(values, DType::f32, {1, 2}),
+                                          TensorView(gradient, DType::f32, {1, 2}));
+  EXPECT_FLOAT_EQ(dx.f32()[0], 2e12f);
+  EXPECT_FLOAT_EQ(dx.f32()[1], 1e12f);
 }
 
 // As torch.max; the gradient is the first NaN's.

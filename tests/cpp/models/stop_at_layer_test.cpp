@@ -147,6 +147,8 @@ TEST(LogitDirections, MakeALogitASumOverTheResidualStream) {
   expect_directions(*tiny("gpt2/odd"), ids, true);
   const auto phi = tiny("phi/odd");
   expect_directions(*phi, ids, true);
+  expect_directions(*tiny("cohere/odd"), ids, true);    // logits are scaled
+  expect_directions(*tiny("granite/odd"), ids, false);  // here, too
   expect_error(ErrorCode::invalid_argument, {"97"}, [&] { phi->logit_directions(tokens({97})); });
   expect_error(ErrorCode::unsupported, {"capped"},
                [&] { tiny("gemma2/even")->logit_directions(tokens({1})); });
@@ -154,30 +156,46 @@ TEST(LogitDirections, MakeALogitASumOverTheResidualStream) {
                [&] { tiny("bart/odd")->logit_directions(tokens({1})); });
 }
 
-TEST(HeadDirections, MakeWhatAttentionAddsASumOverHeads) {
-  const auto model = tiny("gpt2/odd");
+void expect_head_directions(Model& model) {
   const Tensor ids = random_ids(5, 1, 6, 97);
+  const AttentionConfig& attention = model.config().main().stack.block.attention;
+  const std::size_t features = attention.num_heads * attention.d_head;
+  const std::size_t width = model.config().d_model();
   Trace trace;
   trace.capture("blocks.1.attn.hook_z");
-  trace.capture("blocks.1.hook_attn_out");
-  forward(*model, ids, &trace);
-  const Directions logits = model->logit_directions(tokens({4, 5}));
-  const Directions heads = model->head_directions(1, KeyRole::sequence, logits.vectors);
-  ASSERT_EQ(heads.vectors.shape(), (Shape{2, 3, 10}));
+  trace.capture("blocks.1.hook_resid_pre");
+  trace.capture("blocks.1.hook_resid_mid");
+  forward(model, ids, &trace);
+  const Directions logits = model.logit_directions(tokens({4, 5}));
+  const Directions heads = model.head_directions(1, KeyRole::sequence, logits.vectors);
+  ASSERT_EQ(heads.vectors.shape(), (Shape{2, attention.num_heads, attention.d_head}));
   for (std::size_t n = 0; n < 2; ++n) {
     for (std::size_t position = 0; position < 6; ++position) {
       double direct = 0.0, by_heads = heads.bias.f32()[n], size = std::abs(by_heads);
-      for (std::size_t d = 0; d < 30; ++d) {
-        direct += static_cast<double>(logits.vectors.f32()[n * 30 + d]) *
-                  trace.at("blocks.1.hook_attn_out").f32()[position * 30 + d];
-        const double term = static_cast<double>(heads.vectors.f32()[n * 30 + d]) *
-                            trace.at("blocks.1.attn.hook_z").f32()[position * 30 + d];
+      for (std::size_t d = 0; d < width; ++d) {
+        const std::size_t at = position * width + d;
+        const double weight = logits.vectors.f32()[n * width + d];
+        const double after = trace.at("blocks.1.hook_resid_mid").f32()[at];
+        const double before = trace.at("blocks.1.hook_resid_pre").f32()[at];
+        direct += weight * (after - before);
+        size += std::abs(weight) * (std::abs(after) + std::abs(before));
+      }
+      for (std::size_t i = 0; i < features; ++i) {
+        const double term = static_cast<double>(heads.vectors.f32()[n * features + i]) *
+                            trace.at("blocks.1.attn.hook_z").f32()[position * features + i];
         by_heads += term;
         size += std::abs(term);
       }
-      EXPECT_NEAR(by_heads, direct, gamma(2 * 30 + 4) * 30 * size);
+      EXPECT_NEAR(by_heads, direct, gamma(features + width + 4) * size);
     }
   }
+}
+
+TEST(HeadDirections, MakeWhatAttentionAddsASumOverHeads) {
+  const auto model = tiny("gpt2/odd");
+  expect_head_directions(*model);
+  expect_head_directions(*tiny("granite/odd"));  // what a block adds is scaled
+  const Directions logits = model->logit_directions(tokens({4, 5}));
   expect_error(ErrorCode::invalid_argument, {"layer 2 of 2"},
                [&] { model->head_directions(2, KeyRole::sequence, logits.vectors); });
   expect_error(ErrorCode::unsupported, {"no cross-attention"},
@@ -186,6 +204,9 @@ TEST(HeadDirections, MakeWhatAttentionAddsASumOverHeads) {
                [&] { model->head_directions(0, KeyRole::sequence, Tensor::zeros({2, 31})); });
   expect_error(ErrorCode::unsupported, {"norm"}, [&] {
     tiny("gemma2/odd")->head_directions(0, KeyRole::sequence, Tensor::zeros({1, 30}));
+  });
+  expect_error(ErrorCode::unsupported, {"norm"}, [&] {
+    tiny("olmo2/odd")->head_directions(0, KeyRole::sequence, Tensor::zeros({1, 30}));
   });
 }
 
