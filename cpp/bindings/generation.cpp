@@ -63,7 +63,7 @@ val generation_create(const Arguments& arguments) {
   auto open = std::make_shared<OpenGeneration>(std::move(model), given.cache, given.inputs,
                                                std::move(config), std::move(observation));
   if (arguments.flag("hold_scores")) open->generation.hold_scores();
-  if (trace != nullptr) trace->watch_steps(open->generation.prompts());
+  if (trace != nullptr) trace->watch_steps(open->generation.steps());
   put(result, "num_sequences", open->generation.returned());
   put(result, "prompt", to_value(open->generation.sequences()));
   if (const GenerationWarning& warning = open->generation.warning(); warning.code != nullptr) {

@@ -232,6 +232,28 @@ describe.each(variants)('a decoder (%s)', (variant) => {
       expect(cache?.hook_embed.dims.at(-1)).toBe(64);
     }
     expect(steps).toEqual((text[0] as number[]).slice(5));
+    for (const [edit, told] of [
+      [{ hook: 'hook_embed', op: 'zero', pos: 10 }, 'position 10 is not among the 10 of this generation'],
+      [{ hook: 'hook_embed', op: 'zero', pos: -6 }, 'position -6 is not among the 10 of this generation'],
+      [{ hook: 'blocks.0.attn.hook_pattern', op: 'zero', key_pos: 10 }, 'key position 10 is not among the 10'],
+    ] as const) {
+      const beyond = await failureOf(() => model.generate({ input_ids }, { edits: [edit], max_new_tokens: 6 }));
+      expect([beyond.code, beyond.message]).toEqual(['invalid_argument', expect.stringContaining(told)]);
+    }
+    const last = { hook: 'hook_embed', op: 'zero', pos: 9 } as const; // the last token is not read
+    expect((await model.generate({ input_ids }, { edits: [last], max_new_tokens: 6 })).dims).toEqual([1, 11]);
+    const past = (await model({ input_ids }, { use_cache: true })).past_key_values;
+    const behind = () =>
+      model.generate(
+        { input_ids: [[...input_ids.flat(), 3]], past_key_values: past },
+        { edits: [{ ...last, pos: 2 }] },
+      );
+    expect((await failureOf(behind)).message).toContain('position 2 is not among');
+    expect(await past?.get_seq_length()).toBe(5);
+    await past?.dispose();
+    const select = { pos: 10 };
+    const seen = { names_filter: 'hook_embed', select, max_new_tokens: 6, return_dict_in_generate: true } as const;
+    expect((await failureOf(() => model.generate({ input_ids }, seen))).message).toContain('position 10 is not among');
     const thrown = new Error('in a step');
     const failing = model.generate(
       { input_ids },

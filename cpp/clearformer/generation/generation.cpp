@@ -217,6 +217,7 @@ bool Generation::compute_layer(Trace* trace) {
     return false;
   }
   try {
+    if (trace != nullptr) trace->check_all_met();
     complete();
   } catch (...) {  // no token can be chosen: the generation cannot continue
     done_ = true;

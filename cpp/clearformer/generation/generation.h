@@ -36,7 +36,8 @@ class Generation {
 
   /// Computes one layer of the next step; true when the step is complete. `trace` is read with the step's first layer
   /// and must live to its end; that of the first step covers the encoder too. One that selects positions needs
-  /// Trace::watch_steps(prompts()), since later steps compute new positions only. Throws invalid_argument once done, or
+  /// Trace::watch_steps(steps()), since later steps compute new positions only. Throws invalid_argument once done, for an
+  /// edit that the first step has no hook point for, or
   /// if the scores are NaN, or leave no token to draw (without sampling the first of those ruled out is chosen), which
   /// ends the generation, or if another pass of the model, also another generation's, has begun within the step: one
   /// step at a time per model. An error, or abandoning a step, leaves the cache as it was before the step; empty, if
@@ -58,7 +59,10 @@ class Generation {
   void end(std::size_t row);
 
   bool done() const { return done_; }
-  std::size_t prompts() const { return prompt_.tokens.size(); }
+  /// What a trace has to know of the steps that follow.
+  Steps steps() const {
+    return {prompt_.tokens.size(), read_, static_cast<std::int64_t>(max_length_) - 1};
+  }
   /// Number of returned sequences: R, or num_return_sequences per prompt in beam search.
   std::size_t returned() const;
   /// (R or returned(), L) int32. Beam search: the finished sequences, best first, once done.

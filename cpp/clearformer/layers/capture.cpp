@@ -106,13 +106,13 @@ Tensor reduced(const TensorView& x, const AxisFlags& over, Capture::Reduction ho
   return all_reduced;
 }
 
-Trace::Captured taken(const Capture& capture, const Offered& offered, std::size_t prompts) {
+Trace::Captured taken(const Capture& capture, const Offered& offered, const Steps& steps) {
   const EditAxes axes(offered.legend);
   const Selection selection{capture.rows,          capture.heads,    capture.positions,
                             capture.key_positions, capture.features, capture_at(offered.name)};
-  const SelectedRegion region = region_of(selection, offered, axes, prompts);
+  const SelectedRegion region = region_of(selection, offered, axes, steps);
   Trace::Captured entry{std::string(offered.name), std::string(offered.legend), Tensor()};
-  if (prompts > 0 && region.shape.elements() == 0) return entry;
+  if (steps.prompts > 0 && region.shape.elements() == 0) return entry;
   entry.value = Tensor(region.shape);
   entry.selected = true;
   float* to = entry.value.f32();

@@ -152,9 +152,9 @@ void check(const Edit& edit) {
   check_values(edit);
 }
 
-void apply(const Edit& edit, const Offered& offered, std::size_t prompts) {
+void apply(const Edit& edit, const Offered& offered, const Steps& steps) {
   const EditAxes axes(offered.legend);
-  const SelectedRegion region = region_of(edit, offered, axes, prompts);
+  const SelectedRegion region = region_of(edit, offered, axes, steps);
   if (region.shape.elements() == 0) return;
   using Op = Edit::Op;
   if (edit.op == Op::mean && edit.value.empty()) return average(offered, axes, region);

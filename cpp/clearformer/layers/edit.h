@@ -8,10 +8,10 @@ namespace clearformer {
 /// Throws invalid_argument for an op whose value is missing, superfluous or without meaning.
 void check(const Edit& edit);
 
-/// Edits offered.value in place. `prompts` is the number of prompts if the pass is a step of a generation: the batch then
-/// contains each of them once or more (its beams or sequences), which are one row to the edit, and positions outside
-/// the value are ignored. In a pass by itself it is 0, and they are rejected.
-void apply(const Edit& edit, const Offered& offered, std::size_t prompts);
+/// Edits offered.value in place. If the pass is a step of a generation, the batch contains each prompt once or more (its
+/// beams or sequences), which are one row to the edit, and positions outside the value are ignored if another step may
+/// have them. Else they are rejected.
+void apply(const Edit& edit, const Offered& offered, const Steps& steps);
 
 /// Turns gradient.value, the gradient of a value after the edit, into that of the value before it:
 ///   zero, replace, mean with a value: 0; scale: multiplied by the value; add, noise: as it is; project_out: the same

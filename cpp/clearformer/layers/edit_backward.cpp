@@ -68,8 +68,8 @@ Vector dual_of(const Edit& edit, std::size_t index, const Offered& at) {
 Tensor direction_gradients(const Edit& edit, const Offered& gradient, const SelectedRegion& region,
                            const Tensor& before) {
   Tensor x = before.clone(), d = Tensor::copy_of(gradient.value);
-  apply(edit, {gradient.name, gradient.legend, x, gradient.past}, 0);
-  apply(edit, {gradient.name, gradient.legend, d, gradient.past}, 0);
+  apply(edit, {gradient.name, gradient.legend, x, gradient.past}, {});
+  apply(edit, {gradient.name, gradient.legend, d, gradient.past}, {});
   Tensor result(edit.value.shape());
   const std::size_t width = result.shape().back(0);
   for (std::size_t first = 0; first < result.elements(); first += width) {
@@ -99,9 +99,9 @@ Tensor direction_gradients(const Edit& edit, const Offered& gradient, const Sele
 void apply_back(const Edit& edit, const Offered& gradient, const Tensor* before) {
   using Op = Edit::Op;
   const EditAxes axes(gradient.legend);
-  const SelectedRegion region = region_of(edit, gradient, axes, 0);
+  const SelectedRegion region = region_of(edit, gradient, axes);
   if (edit.op == Op::add || edit.op == Op::noise || region.shape.elements() == 0) return;
-  if (edit.op == Op::project_out) return apply(edit, gradient, 0);
+  if (edit.op == Op::project_out) return apply(edit, gradient, {});
   if (edit.op == Op::clamp) return clamp_back(edit, gradient, region, *before);
   if (edit.op == Op::mean && edit.value.empty()) return average_back(gradient, axes, region);
   float* const d = gradient.value.f32();
@@ -114,7 +114,7 @@ void apply_back(const Edit& edit, const Offered& gradient, const Tensor* before)
 Tensor value_gradient(const Edit& edit, const Offered& gradient, const Tensor* before) {
   using Op = Edit::Op;
   const EditAxes axes(gradient.legend);
-  const SelectedRegion region = region_of(edit, gradient, axes, 0);
+  const SelectedRegion region = region_of(edit, gradient, axes);
   if (edit.op == Op::project_out) return direction_gradients(edit, gradient, region, *before);
   const EditNoise noise(edit, gradient, axes, region);
   const Shape& shape = edit.value.shape();

@@ -23,11 +23,11 @@ std::size_t existing(std::optional<std::size_t> axis, const char* what, const Se
 }
 
 // What `given` selects of `count` indices. Indices count from the first one, which is `first`, negative ones from the
-// end; those outside are left out if `lenient`, else refused.
+// end; of those outside, which another step may have from `least` to before `end` are left out, others refused.
 struct Range {
   const char* what;
   std::size_t count, first = 0;
-  bool lenient = false;
+  std::int64_t least = 0, end = 0;
 
   std::optional<std::size_t> find(std::int64_t given) const {
     const auto from = static_cast<std::int64_t>(given < 0 ? count : 0) -
@@ -51,9 +51,10 @@ Picked select(const std::vector<std::int64_t>& given, const Range& range,
              " is selected twice, by indices ", before - 1, " and ", place, " of the list");
       }
       picked.push_back({*index, place});
-    } else if (!range.lenient) {
+    } else if (given[place] < range.least || given[place] >= range.end) {
       fail(kMisplaced, selection.what, ": ", range.what, " ", given[place], " is not among the ",
-           range.count, " of this pass",
+           range.end > 0 ? range.end - range.first : range.count,
+           range.end > 0 ? " of this generation" : " of this pass",
            range.first > 0 ? concat(" behind ", range.first, " cached ones") : "");
     }
   }
@@ -106,9 +107,9 @@ void SelectedRegion::pick(std::size_t axis, Picked selected, std::size_t extent)
 }
 
 SelectedRegion region_of(const Selection& selection, const Offered& offered, const EditAxes& axes,
-                         std::size_t prompts) {
+                         const Steps& steps) {
   const Shape& shape = offered.value.shape();
-  const bool steps = prompts > 0;
+  const std::size_t prompts = steps.prompts;
   SelectedRegion region(shape);
   const auto select_from = [&](std::optional<std::size_t> of, const char* axis_name,
                                const std::vector<std::int64_t>& given, Range range) {
@@ -118,7 +119,7 @@ SelectedRegion region_of(const Selection& selection, const Offered& offered, con
     region.pick(axis, select(given, range, selection), given.size());
   };
   const std::size_t rows = axes.batch ? shape[*axes.batch] : 0;
-  const bool copied = steps && rows > prompts && rows % prompts == 0;
+  const bool copied = prompts > 0 && rows > prompts && rows % prompts == 0;
   if (!selection.rows.empty() || copied) {
     const std::size_t axis = existing(axes.batch, "rows", selection, offered);
     const Range range{"row", copied ? prompts : rows};
@@ -127,16 +128,26 @@ SelectedRegion region_of(const Selection& selection, const Offered& offered, con
     region.pick(axis, with_copies(chosen, rows / range.count), chosen.size());
   }
   select_from(axes.head, "heads", selection.heads, {"head", 0});
-  select_from(axes.position, "positions", selection.positions,
-              {"position", 0, offered.past, steps});
-  select_from(axes.key, "keys beside one of positions", selection.key_positions,
-              {"key position", 0, 0, steps});
+  Range positions{"position", 0, offered.past}, keys{"key position", 0};
+  const bool crosses = offered.name.find(".cross_attn.") != std::string_view::npos;
+  if (prompts > 0 && !offered.name.starts_with("encoder.")) {  // a source is read as a whole
+    if (!crosses) keys.least = -(keys.end = steps.end);
+    if (!crosses || axes.key || !offered.legend.starts_with("batch key_pos")) {
+      positions.end = steps.end;
+      if (offered.past != steps.first)
+        positions.least = -steps.end;  // the first step had more
+      else
+        positions.least = static_cast<std::int64_t>(offered.past);
+    }
+  }
+  select_from(axes.position, "positions", selection.positions, positions);
+  select_from(axes.key, "keys beside one of positions", selection.key_positions, keys);
   select_from(axes.feature, "features", selection.features, {"feature", 0});
   return region;
 }
 
 SelectedRegion region_of(const Edit& edit, const Offered& offered, const EditAxes& axes,
-                         std::size_t prompts) {
+                         const Steps& steps) {
   const Selection selection{edit.rows,
                             edit.heads,
                             edit.positions,
@@ -144,7 +155,7 @@ SelectedRegion region_of(const Edit& edit, const Offered& offered, const EditAxe
                             edit.features,
                             described(edit, offered.name),
                             true};
-  return region_of(selection, offered, axes, prompts);
+  return region_of(selection, offered, axes, steps);
 }
 
 Operand::Operand(const Tensor& value, const Edit& edit, const Offered& offered,

@@ -45,11 +45,11 @@ struct Selection {
 /// "edit: zero at blocks.0.hook_mlp_out".
 std::string described(const Edit& edit, std::string_view hook);
 
-/// What is selected; for `prompts` see apply() in edit.h. Throws invalid_argument.
+/// What is selected; for `steps` see apply() in edit.h. Throws invalid_argument.
 SelectedRegion region_of(const Selection& selection, const Offered& offered, const EditAxes& axes,
-                         std::size_t prompts);
+                         const Steps& steps);
 SelectedRegion region_of(const Edit& edit, const Offered& offered, const EditAxes& axes,
-                         std::size_t prompts);
+                         const Steps& steps = {});
 
 /// A value broadcast to a region, without a copy.
 class Operand {

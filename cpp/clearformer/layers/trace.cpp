@@ -55,7 +55,7 @@ void Trace::apply(const Change& change, const Offered& offered) const {
     const Running::Scope scope(running_);
     return change.function(offered.name, offered.value);
   }
-  clearformer::apply(*change.data, offered, prompts_);
+  clearformer::apply(*change.data, offered, steps_);
 }
 
 void Trace::check_all_met() const {
@@ -109,7 +109,7 @@ void Trace::visit(const Offered& offered) {
   }
   for (const Capture& part : parts_) {
     if (!selects(part.hook, offered.name)) continue;
-    Captured entry = taken(part, offered, prompts_);
+    Captured entry = taken(part, offered, steps_);
     if (!entry.value.empty()) captured_.push_back(std::move(entry));
   }
   if (!captures_whole(offered.name)) return;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -106,6 +107,15 @@ class Running {
   mutable bool running_ = false;
 };
 
+/// The steps of a generation, of which each computes some positions.
+struct Steps {
+  std::size_t prompts = 0;  // their number; 0: a pass by itself
+  std::size_t first =
+      0;  // the first position that the first step computes: those before it are in the cache
+  std::int64_t end =
+      std::numeric_limits<std::int64_t>::max();  // behind the last that one may compute
+};
+
 /// Which values of a pass are captured or edited, and the captured copies.
 class Trace {
  public:
@@ -126,9 +136,9 @@ class Trace {
   /// a value that does not fit the region.
   void edit(Edit edit);
 
-  /// The following passes are the steps of a generation from that many prompts: a selected position may be absent (a part
-  /// of which all are is not captured), and each prompt may be several rows of the batch.
-  void watch_steps(std::size_t prompts) { prompts_ = prompts; }
+  /// The following passes are the steps of a generation: a selected position may be absent if another step may have it (a
+  /// part of which all are is not captured), and each prompt may be several rows of the batch.
+  void watch_steps(const Steps& steps) { steps_ = steps; }
   /// Throws invalid_argument for an edit that matched no hook point in the passes so far.
   void check_all_met() const;
 
@@ -184,7 +194,7 @@ class Trace {
   std::vector<Change> changes_;
   Running running_;
   std::vector<Captured> captured_;
-  std::size_t prompts_ = 0;
+  Steps steps_;
   Gradient* gradient_ = nullptr;
 };
 

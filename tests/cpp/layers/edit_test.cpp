@@ -135,7 +135,7 @@ TEST(Edit, RefusesWhatIsNotThere) {
 
 TEST(Edit, StepsOfAGenerationHoldSomeOfThePositions) {
   Trace trace;
-  trace.watch_steps(1);
+  trace.watch_steps({1});
   trace.edit(Edit{.hook = "hook", .positions = {1, 7}});
   Tensor prompt = counted({1, 3, 1}), step = counted({1, 1, 1});
   const TraceScope scope(&trace);
@@ -143,6 +143,55 @@ TEST(Edit, StepsOfAGenerationHoldSomeOfThePositions) {
   scope.after(7)("hook", step, "batch pos d_model");
   expect_same_bits("prompt", prompt, numbers({1, 3, 1}, {1, 0, 3}));
   EXPECT_EQ(step.f32()[0], 0.0f);
+}
+
+// The error of a step whose first position is `past`, of a generation from position 4 to before 9.
+void refused_in_step(Edit edit, const char* hook, const Shape& shape, const char* legend,
+                     std::size_t past, const char* message) {
+  Trace trace;
+  trace.watch_steps({.prompts = 1, .first = 4, .end = 9});
+  edit.hook = hook;
+  trace.edit(std::move(edit));
+  Tensor value = counted(shape);
+  expect_error(ErrorCode::invalid_argument, {message},
+               [&] { TraceScope(&trace).after(past)(hook, value, legend); });
+}
+
+TEST(Edit, APositionThatNoStepOfAGenerationHasIsRefused) {
+  const char* const cross = "decoder.0.cross_attn.hook_pattern";
+  refused_in_step({.hook = {}, .positions = {9}}, "hook", {1, 2, 3}, "batch pos d_model", 4,
+                  "position 9 is not among the 5 of this generation behind 4 cached ones");
+  refused_in_step({.hook = {}, .positions = {3}}, "hook", {1, 2, 3}, "batch pos d_model", 4,
+                  "position 3 is not among the 5 of this generation");
+  refused_in_step({.hook = {}, .positions = {-3}}, "hook", {1, 2, 3}, "batch pos d_model", 4,
+                  "position -3");
+  refused_in_step({.hook = {}, .key_positions = {9}}, "hook", {1, 1, 2, 6}, kScores, 4,
+                  "key position 9 is not among the 9 of this generation");
+  refused_in_step({.hook = {}, .key_positions = {-10}}, "hook", {1, 1, 1, 8}, kScores, 7,
+                  "key position -10");
+  refused_in_step({.hook = {}, .key_positions = {3}}, cross, {1, 1, 2, 3}, kScores, 4,
+                  "key position 3 is not among the 3 of this pass");
+  refused_in_step({.hook = {}, .positions = {3}}, "encoder.0.hook_resid_pre", {1, 3, 2},
+                  "batch pos d_model", 0, "position 3 is not among the 3 of this pass");
+  refused_in_step({.hook = {}, .positions = {3}}, "decoder.0.cross_attn.hook_k", {1, 3, 1, 2},
+                  "batch key_pos key_value_head d_head", 0, "position 3 is not among the 3");
+}
+
+TEST(Edit, APositionOfAnotherStepIsLeftToIt) {
+  for (const std::int64_t given : {4, 5, 8, -2}) {
+    Trace trace;
+    trace.watch_steps({.prompts = 1, .first = 4, .end = 9});
+    trace.edit(Edit{.hook = "hook", .positions = {given}});
+    Tensor step = counted({1, 1, 1});
+    TraceScope(&trace).after(7)("hook", step, "batch pos d_model");
+    EXPECT_EQ(step.f32()[0], 1.0f) << given;
+  }
+  Trace trace;
+  trace.watch_steps({.prompts = 1, .first = 4, .end = 9});
+  trace.edit(Edit{.hook = "hook", .key_positions = {8, -9}});
+  Tensor scores = counted({1, 1, 2, 6});
+  TraceScope(&trace).after(4)("hook", scores, kScores);
+  expect_same_bits("scores", scores, counted({1, 1, 2, 6}));
 }
 
 TEST(Edit, OneThatMeetsNothingIsToldOf) {

@@ -30,7 +30,7 @@ inline Tensor edited_tensor(Tensor value, Edit edit, const char* legend, std::si
                             std::size_t prompts = 0) {
   edit.hook = "hook";
   Trace trace;
-  if (prompts > 0) trace.watch_steps(prompts);
+  if (prompts > 0) trace.watch_steps({prompts});
   trace.edit(std::move(edit));
   TraceScope(&trace).after(past)("hook", value, legend);
   return value;

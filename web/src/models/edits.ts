@@ -28,7 +28,10 @@ export interface EditSelection {
   row?: EditIndices | undefined;
   /** For grouped keys and values, the index of the key/value head. */
   head?: EditIndices | undefined;
-  /** Positions in the whole sequence; for scores and patterns, of the queries. */
+  /**
+   * Positions in the whole sequence; for scores and patterns, of the queries. In a generation those that any step may
+   * compute, up to the last token but one; negative ones are those of each step.
+   */
   pos?: EditIndices | undefined;
   /** For scores and patterns, the positions of the keys. */
   key_pos?: EditIndices | undefined;
