@@ -28,7 +28,7 @@ async function modelOf(one: Case) {
 }
 
 /** The largest difference, in units of the largest expected number. */
-function difference(found: Tensor, expected: Reference): number {
+function difference(found: Tensor, expected: Pick<Tensor, 'dims' | 'data'>): number {
   expect(found.dims).toEqual(expected.dims);
   const largest = (expected.data as Float32Array).reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   let worst = 0;
@@ -125,6 +125,22 @@ describe('LensWeights', () => {
     const bias = await weights.b_U();
     expect(bias.dims).toEqual([(await weights.W_E()).dims[0]]);
     if (folder !== 'whisper/odd') expect(bias.data).toEqual((await model.parameter('final_logits_bias')).data);
+  });
+
+  it.each([
+    ['cohere/odd', AutoModelForCausalLM, 'ln_final.hook_out'],
+    ['granite/even', AutoModelForCausalLM, 'ln_final.hook_out'],
+    ['t5/even', AutoModelForSeq2SeqLM, 'decoder.ln_final.hook_out'],
+  ] as const)('map to the logits, with the factor of %s', async (folder, kind, names_filter) => {
+    await using model = await kind.from_pretrained(fixturePath(`models/${folder}`));
+    const inputs = { input_ids, ...(folder === 't5/even' && { decoder_input_ids: [[0, 7, 5]] }) };
+    const [logits, cache] = await model.run_with_cache(inputs, { names_filter });
+    const weights = new LensWeights(model);
+    const product = await matmul(cache[names_filter] as Tensor<'float32'>, await weights.W_U());
+    expect(difference(product.add(await weights.b_U()), logits)).toBeLessThan(1e-5);
+    const before = (await weights.W_U()).slice(null, 5);
+    await model.edit_parameter('W_U', { op: 'scale', value: 2, at: [null, 5] });
+    expect(difference((await weights.W_U()).slice(null, 5), before.mul(2))).toBeLessThan(1e-6);
   });
 
   it.each(['clip', 'siglip'])('are those of the text: %s', async (name) => {

@@ -135,9 +135,11 @@ ParameterView::Piece placed(const Parameter& parameter, Form form, std::size_t d
 }
 
 // Positions that the model does not use, and factors and terms that it applies to the stored numbers.
-void adapt(ParameterView& view, const TowerConfig& tower, const LensName& name) {
+void adapt(ParameterView& view, const ModelConfig& config, const TowerConfig& tower,
+           const LensName& name) {
   ParameterView::Piece& piece = view.pieces.front();
   if (name.leaf == "w") piece.shift = tower.stack.block.norm.weight_offset;
+  if (name.scope == "unembed") piece.scale = config.output.scale;
   if (!tower.text) return;
   if (name.leaf == "W_E") piece.scale = tower.text->scale;
   const std::size_t offset = tower.text->position_offset;
@@ -174,7 +176,7 @@ ParameterView lens_weight(const ModelConfig& config, const Parameters& parameter
     if (parameter == nullptr) continue;
     view.pieces.push_back(
         placed(*parameter, known->form, tower.stack.block.attention.d_head, view.shape));
-    adapt(view, tower, *known);
+    adapt(view, config, tower, *known);
     return view;
   }
   if (!leaf.starts_with("b_")) {
