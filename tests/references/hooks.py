@@ -35,6 +35,7 @@ MODELS = {
     "opt": ("models/opt/odd", "causal-lm"),
     "bert": ("models/bert/odd_masked_lm", "masked-lm"),
     "bert_base": ("models/bert/odd_base", "base"),
+    "bert_classifier": ("models/bert/odd_sequence_classification", "sequence-classification"),
     "modernbert": ("models/modernbert/odd_masked_lm", "masked-lm"),
     "electra": ("models/electra/even_masked_lm", "masked-lm"),
     "deberta_v2": ("models/deberta_v2/odd_masked_lm", "masked-lm"),

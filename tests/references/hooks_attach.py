@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from hooks_layouts import HEADS, LAYOUTS
+from hooks_layouts import HEADS, LAYOUTS, POOLED
 
 
 def _heads(attention, config):
@@ -251,8 +251,11 @@ def attach(watch, model):
     if config.model_type.startswith("dinov2") and base is model:
         watch.handles.append(base.layernorm.register_forward_hook(
             lambda module, args, result: watch.only_read("pooler.hook_pooler_out", result[:, 0])))
-    if getattr(base, "pooler", None) is not None:
+    if base is model and getattr(base, "pooler", None) is not None:
         watch.output(base.pooler, "pooler.hook_pooler_out")
+    for name, path in POOLED.get(config.model_type, {}).items():
+        if any(path == known for known, _ in model.named_modules()):
+            watch.input(model.get_submodule(path), f"{name}.hook_pooler_out")
     for name, path in HEADS.get(config.model_type, {}).items():
         if any(path == known for known, _ in model.named_modules()):
             watch.norm(model.get_submodule(path), name)

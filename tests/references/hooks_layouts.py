@@ -169,3 +169,6 @@ LAYOUTS = {
 HEADS = {"bert": {"mlm.norm": "cls.predictions.transform.LayerNorm"}, "electra": {"mlm.norm": "generator_predictions.LayerNorm"},
          "deberta-v2": {"mlm.norm": "cls.predictions.transform.LayerNorm"}, "modernbert": {"mlm.norm": "head.norm"},
          "clip": {"vision_model.pooler.norm": "vision_model.post_layernorm"}}
+# The layers that read one vector of each sequence or image, in the models that have them.
+POOLED = {"clip": {"text_model.pooler": "text_projection", "vision_model.pooler": "visual_projection"},
+          "siglip": {"text_model.pooler": "text_model.head"}} | dict.fromkeys(("bert", "vit", "dinov2"), {"classifier": "classifier"})

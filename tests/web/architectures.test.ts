@@ -5,8 +5,10 @@ import {
   AutoModel,
   type AutoModelClass,
   AutoModelForCausalLM,
+  AutoModelForImageClassification,
   AutoModelForMaskedLM,
   AutoModelForSeq2SeqLM,
+  AutoModelForSequenceClassification,
   type ModelInputs,
   type ModelOutput,
   type PreTrainedModel,
@@ -127,6 +129,26 @@ describe('what a model does not have', () => {
 });
 
 describe('inside every kind of model', () => {
+  it.each([
+    ['bert/odd_sequence_classification', AutoModelForSequenceClassification],
+    ['vit/odd_image_classification', AutoModelForImageClassification],
+  ] as const)(
+    'what a classifier reads has a hook, and its gradient is a row of the weights: %s',
+    async (folder, kind) => {
+      await using model = await kind.from_pretrained(fixturePath(`models/${folder}`));
+      const { image_size = 0, num_channels = 0 } = model.config as { image_size?: number; num_channels?: number };
+      const dims = [1, num_channels, image_size, image_size];
+      const pixel_values = { data: new Float32Array(num_channels * image_size ** 2).fill(0.5), dims };
+      const inputs = image_size > 0 ? { pixel_values } : { input_ids: [[3, 9, 4]] };
+      const hooks = 'classifier.hook_pooler_out';
+      const metric = { logits: [{ token: 1 }] };
+      const { grad } = await model.backward(inputs, { metric, with_respect_to: { hooks } });
+      expect(grad[hooks]?.data).toEqual((await model.parameter('classifier.weight', { at: [1] })).data);
+      const zero = await model.run_with_hooks(inputs, { edits: [{ hook: hooks, op: 'zero' }] });
+      expect(zero.data).toEqual((await model.parameter('classifier.bias')).data);
+    },
+  );
+
   it('hooks, cfg and run_with_cache speak of both towers', async () => {
     const model = await AutoModelForSeq2SeqLM.from_pretrained(fixturePath('models/bart/odd'));
     expect(model.cfg).toMatchObject({

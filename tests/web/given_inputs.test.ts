@@ -62,7 +62,7 @@ describe('start_at_layer', () => {
   });
 
   it('behind the last layer captures what is there, which may be nothing', async () => {
-    await using model = await loaded('bert/odd_sequence_classification', 'sequence-classification');
+    await using model = await loaded('bert/even_token_classification', 'token-classification');
     const whole = await model.run_with_hooks({ input_ids });
     const { n_layers } = model.cfg;
     const [residual] = await model.run_with_cache({ input_ids }, { stop_at_layer: n_layers, names_filter: [] });
@@ -134,6 +134,10 @@ it('an unknown input is refused with each known one once, labels too', async () 
   await using model = await loaded('gpt2/odd');
   const { code, details } = await failureOf(() => model({ input_ids, lables: input_ids } as ModelInputs));
   expect(code).toBe('unsupported');
+  const option = await failureOf(() => model({ input_ids, use_cache: true } as ModelInputs));
+  expect(option.message).toMatch(
+    /^model: inputs \(options come second\): unknown option 'use_cache' \(known: input_ids,/,
+  );
   expect(details.expected).toContain('labels');
   expect(new Set(details.expected).size).toBe(details.expected?.length);
 });

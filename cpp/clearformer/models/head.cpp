@@ -96,12 +96,12 @@ Tensor Head::forward(const TensorView& x, const Positions& positions,
     hidden = dense;
   }
   if (norm_) norm_->forward(hidden, hidden, context / "norm");
+  if (config_.pools()) context.trace("hook_pooler_out", hidden, "batch d_model");
   if (out_ && context.trace.keeps_inputs()) context.trace.keep("hidden", hidden);
   Tensor result(out_ ? with_width(hidden.shape(), config_.outputs) : hidden.shape());
   if (out_) {
     out_->forward(hidden, result);
   } else {
-    context.trace("hook_pooler_out", hidden, "batch d_model");
     std::memcpy(result.data(), hidden.data(), hidden.bytes());
   }
   return result;

@@ -2,7 +2,8 @@
 //   y = W_out·Norm(act(W·pick(x) + b)) + b_out
 // where each part is optional: pooler, masked-LM head, classifier.
 // Source: Devlin et al. 2018, arXiv 1810.04805, section 4. Shapes: x (B, T, D), y (B, T, V) or (B, V).
-// Hook points: hook_pooler_out (B, D), after a pooler's activation; those of probe_attention.h.
+// Hook points: hook_pooler_out (B, D), what W_out reads of a sequence, or the result without it; those of
+// probe_attention.h.
 #pragma once
 
 #include "clearformer/layers/feed_forward.h"
@@ -26,6 +27,9 @@ struct HeadConfig {
   std::optional<NormConfig> norm;
   std::size_t outputs = 0;  // rows of W_out; 0: none
   Bias bias = Bias::present;
+
+  /// Whether it makes one vector of a sequence.
+  bool pools() const { return probe || pick != Pick::all; }
 };
 
 /// Maps an encoder's last hidden states to the outputs of a task.

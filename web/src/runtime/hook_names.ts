@@ -24,7 +24,10 @@ type Output =
 type Head = 'mlm' | 'classifier' | 'teacher_classifier' | 'token_classifier' | 'qa' | 'distillation';
 
 /** A point of the forward pass. `model.hooks()` lists those of a model. */
-export type HookName = `${Stack}.${Block}` | `${Prefix}${Embedding | Output}` | `${Head}.norm.${Norm}`;
+export type HookName =
+  | `${Stack}.${Block}`
+  | `${Prefix}${Embedding | Output}`
+  | `${Head}.${'hook_pooler_out' | `norm.${Norm}`}`;
 
 /** TransformerLens 3's names within a block that differ, and ours. */
 const blockNames = {
