@@ -201,6 +201,7 @@ describe('a forward pass', () => {
       d_model: 64,
       d_vocab: 512,
       n_ctx: 512,
+      eps: 1e-5, // as the file says it, not as a float32
     });
     expect(model.config).toMatchObject({ architectures: ['LlamaForCausalLM'], rms_norm_eps: 1e-5 });
     expect(model.generation_config).toMatchObject({ bos_token_id: 1, eos_token_id: 2, max_new_tokens: 200 });

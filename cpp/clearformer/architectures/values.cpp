@@ -2,9 +2,7 @@
 
 namespace clearformer {
 
-NormConfig layer_norm(std::size_t d_model, double eps) {
-  return {NormKind::layer, {d_model}, static_cast<float>(eps)};
-}
+NormConfig layer_norm(std::size_t d_model, double eps) { return {NormKind::layer, {d_model}, eps}; }
 
 NormConfig plain_layer_norm(std::size_t d_model, double eps) {
   NormConfig norm = layer_norm(d_model, eps);
@@ -12,9 +10,7 @@ NormConfig plain_layer_norm(std::size_t d_model, double eps) {
   return norm;
 }
 
-NormConfig rms_norm(std::size_t d_model, double eps) {
-  return {NormKind::rms, {d_model}, static_cast<float>(eps)};
-}
+NormConfig rms_norm(std::size_t d_model, double eps) { return {NormKind::rms, {d_model}, eps}; }
 
 Activation read_activation(const ConfigReader& config, std::string_view key, ModelConfig& model) {
   const std::string name = config.text(key);

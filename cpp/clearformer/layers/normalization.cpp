@@ -84,12 +84,13 @@ void Normalization::for_rows(std::size_t rows, const Body& body) const {
 // The rows' scales and, for LayerNorm, the centered rows in `out`.
 void Normalization::measure(const float* x, float* out, float* scale, std::size_t rows) const {
   const std::size_t features = config_.shape.elements();
+  const auto eps = static_cast<float>(config_.eps);
   for_rows(rows, [&](std::size_t first, std::size_t count) {
     const std::size_t at = first * features;
     if (config_.kind == NormKind::layer) {
-      kernels::center_rows(x + at, out + at, scale + first, count, features, config_.eps);
+      kernels::center_rows(x + at, out + at, scale + first, count, features, eps);
     } else {
-      kernels::root_mean_square(x + at, scale + first, count, features, config_.eps);
+      kernels::root_mean_square(x + at, scale + first, count, features, eps);
     }
   });
 }

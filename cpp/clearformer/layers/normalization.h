@@ -21,7 +21,7 @@ enum class NormKind { layer, rms, none };  // none: out = x
 struct NormConfig {
   NormKind kind = NormKind::layer;
   Shape shape{0};  // the last axes, normalized together; that of weight and bias
-  float eps = 1e-5f;
+  double eps = 1e-5;
   bool weight = true;          // RMSNorm and LayerNorm
   bool bias = true;            // LayerNorm only
   float weight_offset = 0.0f;  // added to the stored weight: 1 in Gemma

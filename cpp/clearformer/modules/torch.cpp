@@ -218,8 +218,7 @@ const Factory kTorchFactories[] = {
 
 NormConfig torch_norm(const ConfigReader& options, NormKind kind) {
   NormConfig config{kind, shape_option(options, "normalized_shape")};
-  config.eps =
-      static_cast<float>(options.number("eps", kind == NormKind::rms ? kFloatEpsilon : 1e-5));
+  config.eps = options.number("eps", kind == NormKind::rms ? kFloatEpsilon : 1e-5);
   config.weight = options.flag("elementwise_affine", true);
   config.bias = config.weight && options.flag("bias", true);
   return config;

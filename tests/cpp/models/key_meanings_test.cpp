@@ -70,7 +70,7 @@ TEST(KeyMeanings, KeysThatAFamilyIgnores) {
       meant("gemma3_text", R"("attn_logit_softcapping": 5.0)").tower.stack.block.attention.softcap,
       0.0f);
   EXPECT_EQ(meant("whisper", R"("scale_embedding": true)").second->text->scale, 1.0f);
-  EXPECT_EQ(meant("distilbert", R"("layer_norm_eps": 0.1)").tower.stack.block.norm.eps, 1e-12f);
+  EXPECT_EQ(meant("distilbert", R"("layer_norm_eps": 0.1)").tower.stack.block.norm.eps, 1e-12);
   EXPECT_EQ(meant("llama", R"("partial_rotary_factor": 0.5)").tower.rotary->rotary_dim, 128u);
   for (const char* type : {"mistral", "phi3", "qwen2"}) {
     const BlockConfig block =
@@ -90,8 +90,8 @@ TEST(KeyMeanings, MistralsLayerTypesMustSayWhatItsWindowSays) {
 
 TEST(KeyMeanings, SizesAndNumbersThatAreMissing) {
   EXPECT_EQ(meant("qwen3").tower.stack.block.attention.d_head, 128u);
-  EXPECT_EQ(meant("phi3").tower.stack.block.norm.eps, 1e-5f);
-  EXPECT_EQ(meant("roberta").tower.stack.block.norm.eps, 1e-12f);
+  EXPECT_EQ(meant("phi3").tower.stack.block.norm.eps, 1e-5);
+  EXPECT_EQ(meant("roberta").tower.stack.block.norm.eps, 1e-12);
   EXPECT_EQ(meant("gemma3", R"("text_config": {"hidden_size": 64})")
                 .tower.stack.block.attention.num_heads,
             8u);
