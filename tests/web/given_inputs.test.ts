@@ -136,7 +136,7 @@ it('an unknown input is refused with each known one once, labels too', async () 
   expect(code).toBe('unsupported');
   const option = await failureOf(() => model({ input_ids, use_cache: true } as ModelInputs));
   expect(option.message).toMatch(
-    /^model: inputs \(options come second\): unknown option 'use_cache' \(known: input_ids,/,
+    /^model \(options come second\): unknown input 'use_cache' \(known: input_ids,/,
   );
   expect(details.expected).toContain('labels');
   expect(new Set(details.expected).size).toBe(details.expected?.length);

@@ -78,6 +78,9 @@ describe('a language model', async () => {
       [{ length: 300 }, 'invalid_argument', 'length must be a whole number from 2 to 255, got 300'],
       [{ batch: 0 }, 'invalid_argument', 'batch must be'],
       [{ seed: 0.5 }, 'invalid_argument', 'seed must be'],
+      [{ seed: Symbol('seed') }, 'invalid_argument', 'got Symbol(seed)'],
+      [{ batch: {} }, 'invalid_argument', 'got an object of type Object'],
+      [{ threshold: Symbol('half') }, 'invalid_argument', 'needs a number as threshold'],
       [
         { hook: 'encoder.*.attn.hook_pattern' },
         'invalid_argument',

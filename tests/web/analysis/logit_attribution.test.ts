@@ -173,6 +173,7 @@ describe('what it refuses', async () => {
     [undefined, 'got undefined'],
     [{ tokens: 1, incorrect_tokens: -1 }, 'incorrect_tokens must be'],
     [{ tokens: 1, pos: 5 }, 'no position 5 among 5'],
+    [{ tokens: 1, pos: Symbol('last') }, 'no position Symbol(last) among 5'],
   ])('%j', async (options, message) => {
     const failure = await failureOf(() => logitAttribution(model, { input_ids }, options as never));
     expect([failure.code, failure.message]).toEqual(['invalid_argument', expect.stringContaining(message)]);

@@ -271,6 +271,7 @@ describe('causalTracing', () => {
 
   it.each([
     [{ noise: 0 }, 'noise'],
+    [{ noise: Symbol('some') as never }, 'noise'],
     [{ samples: 1.5 }, 'samples'],
     [{ window: 0 }, 'window'],
     [{ subject: [] }, 'subject'],

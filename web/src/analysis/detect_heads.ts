@@ -54,7 +54,12 @@ const known = ['inputs', 'hook', 'threshold', 'batch', 'length', 'seed', 'signal
 export async function detectHeads(model: PreTrainedModel, options: DetectHeadsOptions = {}): Promise<DetectedHeads> {
   checkCall('detectHeads', model, options, known);
   const { threshold = 0.5, hook = defaultHook(model, 'attn.hook_pattern'), signal } = options;
-  expectArgument('detectHeads', threshold === Number(threshold), 'a number as threshold', threshold);
+  expectArgument(
+    'detectHeads',
+    typeof threshold === 'number' && !Number.isNaN(threshold),
+    'a number as threshold',
+    threshold,
+  );
   if (options.inputs) expectInputs('detectHeads', { inputs: options.inputs });
   const names = layerHooks(model, hook);
   requireTokens(model, String(hook));

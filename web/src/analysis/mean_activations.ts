@@ -169,7 +169,9 @@ function taken(value: Tensor<'float32'>, axis: number, given: EditIndices, what:
   const at = (index: number) => {
     const place = extent === 1 ? 0 : index < 0 ? index + extent : index;
     if (Number.isInteger(index) && place >= 0 && place < extent) return place;
-    throw new ClearformerError('invalid_argument', `${what} ${index} of ${extent} at ${name}`, { option: 'edits' });
+    throw new ClearformerError('invalid_argument', `${what} ${textOf(index)} of ${extent} at ${name}`, {
+      option: 'edits',
+    });
   };
   if (typeof given === 'number') return value.slice(...before, at(given));
   if (!Array.isArray(given)) {

@@ -14,7 +14,7 @@ export function placesOf(call: string, pos: Positions | undefined, length: numbe
   if (pos === undefined) return Array.from({ length }, (_, place) => place);
   const given = Array.isArray(pos) && pos.length > 0 ? pos : [pos]; // an empty list is no position either
   return given.map((one: number) => {
-    const place = one < 0 ? one + length : one;
+    const place = Number.isInteger(one) && one < 0 ? one + length : one;
     if (Number.isInteger(place) && place >= 0 && place < length) return place;
     throw new ClearformerError('invalid_argument', `${call}: no position ${quoted(one)} among ${length}`, {
       option: 'pos',

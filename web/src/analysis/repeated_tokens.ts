@@ -5,7 +5,7 @@
 import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { ModelShape } from '../runtime/border.js';
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, textOf } from '../support/error.js';
 
 export interface RepeatedTokensOptions {
   /** Rows of the default inputs (4). */
@@ -55,7 +55,7 @@ function within(call: string, option: string, value: number, least: number, most
   if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
   throw new ClearformerError(
     'invalid_argument',
-    `${call}: ${option} must be a whole number from ${least} to ${most}, got ${value}`,
+    `${call}: ${option} must be a whole number from ${least} to ${most}, got ${textOf(value)}`,
     { option },
   );
 }

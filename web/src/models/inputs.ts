@@ -127,7 +127,8 @@ export function promptIn(call: string, inputs: PromptInputs, engine: Engine): Ru
 /** The inputs of a forward pass for the core. */
 export function forwardIn(call: string, inputs: ModelInputs, engine: Engine): RunInputs {
   // The model's own call has taken its labels out.
-  checkOptions(call, inputs, call === 'model' ? [...allInputs, 'labels'] : allInputs, 'input');
+  const known = call === 'model' ? [...allInputs, 'labels'] : allInputs;
+  checkOptions(`${call} (options come second)`, inputs, known, 'input');
   return converted(call, inputs, engine);
 }
 

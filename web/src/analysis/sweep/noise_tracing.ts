@@ -53,7 +53,7 @@ function checked(model: PreTrainedModel, options: CausalTracingOptions) {
   checkCall(call, model, options ?? null, known);
   const { samples = 10, window = 1, noise, subject } = options;
   sizes(call, { samples, window }, 1);
-  if (!(noise > 0 && noise < Number.POSITIVE_INFINITY))
+  if (!(Number.isFinite(noise) && noise > 0))
     throw refusedOption(call, 'noise', `is ${textOf(noise)}, no number above 0`);
   if (!Array.isArray(subject) || subject.length === 0) throw refusedOption(call, 'subject', 'needs positions');
   return { ...options, samples, window };
