@@ -134,10 +134,11 @@ SelectedRegion region_of(const Selection& selection, const Offered& offered, con
     if (!crosses) keys.least = -(keys.end = steps.end);
     if (!crosses || axes.key || !offered.legend.starts_with("batch key_pos")) {
       positions.end = steps.end;
-      if (offered.past != steps.first)
+      if (offered.past != steps.first) {
         positions.least = -steps.end;  // the first step had more
-      else
+      } else {
         positions.least = static_cast<std::int64_t>(offered.past);
+      }
     }
   }
   select_from(axes.position, "positions", selection.positions, positions);

@@ -107,13 +107,12 @@ class Running {
   mutable bool running_ = false;
 };
 
-/// The steps of a generation, of which each computes some positions.
+/// The steps of a generation from that many prompts (0: a pass by itself). Together they compute the positions from
+/// `first`, before which the cache has them, to before `end` at most.
 struct Steps {
-  std::size_t prompts = 0;  // their number; 0: a pass by itself
-  std::size_t first =
-      0;  // the first position that the first step computes: those before it are in the cache
-  std::int64_t end =
-      std::numeric_limits<std::int64_t>::max();  // behind the last that one may compute
+  std::size_t prompts = 0;
+  std::size_t first = 0;
+  std::int64_t end = std::numeric_limits<std::int64_t>::max();
 };
 
 /// Which values of a pass are captured or edited, and the captured copies.
