@@ -12,10 +12,9 @@ namespace clearformer {
 
 namespace {
 
-constexpr std::size_t kUsualNewTokens = 20;
-
 // Maximum sequence length, prompt included.
 std::size_t max_length_of(const GenerationConfig& config, std::size_t prompt, std::size_t longest) {
+  constexpr std::size_t kUsualNewTokens = 20;
   std::size_t length = std::min(prompt + kUsualNewTokens, longest);
   if (config.max_length) length = *config.max_length;
   if (config.max_new_tokens) length = prompt + *config.max_new_tokens;
