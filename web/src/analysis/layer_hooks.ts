@@ -4,7 +4,7 @@ import { headAxis, posAxis } from '../models/edits.js';
 import { resolveHooks } from '../models/hooks.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { HookName } from '../runtime/hook_names.js';
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, quoted } from '../support/error.js';
 import type { Tensor } from '../tensor/tensor.js';
 
 /** A hook name in which `*` stands for the layer's index. */
@@ -52,7 +52,7 @@ export function layerHooks(model: PreTrainedModel, hook: LayerHook): HookName[] 
   const names = inLayers.length > 0 ? inLayers : all;
   const kinds = [...new Set(names.map((name) => name.replace(/\d+/, '*')))];
   if (kinds.length === 1) return names;
-  const message = `hook: '${hook}' means ${kinds.join(', ')}: one for each layer is needed`;
+  const message = `hook: ${quoted(hook)} means ${kinds.join(', ')}: one for each layer is needed`;
   throw new ClearformerError('invalid_argument', message, { option: 'hook' });
 }
 

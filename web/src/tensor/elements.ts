@@ -86,7 +86,7 @@ interface Elements<Data> {
 
 /** A list, or what is there in its place, for a message. */
 export const listed = (given: unknown): string =>
-  Array.isArray(given) ? `[${given.map(String).join(', ')}]` : textOf(given);
+  Array.isArray(given) ? `[${given.map(textOf).join(', ')}]` : textOf(given);
 
 /** A half-open range of indices. */
 type Range = readonly [start: number, end: number];

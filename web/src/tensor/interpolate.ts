@@ -5,6 +5,7 @@
 
 import { ClearformerError } from '../support/error.js';
 import { checkOptions, expectArgument, expectKnown } from '../support/options.js';
+import { listed } from './elements.js';
 import { exportedTensor } from './exported_tensor.js';
 import { Tensor } from './tensor.js';
 
@@ -101,7 +102,7 @@ export async function interpolate_4d(images: Tensor, options: InterpolateOptions
   expectArgument('interpolate_4d', Array.isArray(size), 'a size [height, width]', size);
   const leading = [...input.dims.slice(0, 4 - size.length), ...size].slice(0, 2);
   if (input.dims.length !== 4 || leading.some((extent, axis) => extent !== input.dims[axis])) {
-    const message = `interpolate_4d: dims [${input.dims.join(', ')}] do not fit size [${size.join(', ')}]`;
+    const message = `interpolate_4d: dims [${input.dims.join(', ')}] do not fit size ${listed(size)}`;
     throw new ClearformerError('shape_mismatch', message);
   }
   return resized('interpolate_4d', input, size.slice(-2), mode);

@@ -105,7 +105,7 @@ function checked(model: PreTrainedModel, receiver: PathReceiver): PathReceiver {
   const heads = part === 'q' ? n_heads : (n_key_value_heads as number);
   const exists = Number.isInteger(layer) && layer >= 0 && layer < n_layers;
   if (['q', 'k', 'v'].includes(part) && exists && Number.isInteger(head) && head >= 0 && head < heads) return receiver;
-  throw invalid(call, `there is no ${textOf(part)} of head ${head} in layer ${layer}`, 'receivers');
+  throw invalid(call, `there is no ${textOf(part)} of head ${textOf(head)} in layer ${textOf(layer)}`, 'receivers');
 }
 
 async function keptOf(
