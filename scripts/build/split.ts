@@ -31,10 +31,8 @@ const ofSecond = [
   /^(?:.* )?clearformer::modules::/,
   /^clearformer::log_softmax\(.*__invoke\(/,
 ];
-/**
- * Of these, what stays in the first file: kernels, in which the builds differ, and the loop of attention's gradients, for
- * which the limit of the second file leaves no room. */
-const ofFirst = /^clearformer::(?:kernels::wasm::|\(anonymous namespace\)::Backward::head\()/;
+/** Of these, what stays in the first file: kernels, in which the builds differ. */
+const ofFirst = /^clearformer::kernels::wasm::/;
 /** Functions with such names that passes without gradients ask whether there are any. */
 const ofEveryPass = /TraceScope::(?:concerns|changes)_back\(/;
 

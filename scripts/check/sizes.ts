@@ -16,9 +16,10 @@ import { SetupError } from '../toolchain/progress.js';
 // 2; logits of some positions and copies of a cache, 0.7. What models run without is in a second file
 // (scripts/build/split.ts), 26 kB of the first; both together take 8 kB more than one file would. 6 kB less are since
 // the compiler inlines less (CMakeLists.txt), 3 kB since functions that share code stand side by side
-// (function_order.ts), and 3 kB since rules of tensor names are texts and flags of rows and layers are bytes.
-const wasmBrotliLimit = 176_400;
-const secondBrotliLimit = 73_400;
+// (function_order.ts), 3 kB since rules of tensor names are texts and flags of rows and layers are bytes, and 1 kB since
+// the loop of attention's gradients is in the second file, which has grown by as much.
+const wasmBrotliLimit = 175_900;
+const secondBrotliLimit = 74_000;
 const secondFile = 'second.js';
 // Without the second file, which has a limit of its own. 176 kB are the WASM, the rest is all of the package's
 // JavaScript, of which, in kB as measured when they came: labels, new models and their distributions, 6; metrics, parts
@@ -29,7 +30,7 @@ const secondFile = 'second.js';
 // rounded in vectorised loops and folders of other libraries, 1; line ends, hosts and lengths of texts, 0.9; adapters
 // in the order of calls and models of other tasks, 0.6; white space of templates as Jinja removes it, 0.5; inherited
 // options, caches that are being filled and names of broken files, 0.4.
-const inlineBrotliLimit = 322_300;
+const inlineBrotliLimit = 321_200;
 
 interface Page {
   name: string;

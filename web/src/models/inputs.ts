@@ -127,8 +127,7 @@ export function promptIn(call: string, inputs: PromptInputs, engine: Engine): Ru
 /** The inputs of a forward pass for the core. */
 export function forwardIn(call: string, inputs: ModelInputs, engine: Engine): RunInputs {
   // The model's own call has taken its labels out.
-  const known = call === 'model' ? [...allInputs, 'labels'] : allInputs;
-  checkOptions(`${call} (options come second)`, inputs, known, 'input');
+  checkOptions(call, inputs, call === 'model' ? [...allInputs, 'labels'] : allInputs, 'input');
   return converted(call, inputs, engine);
 }
 

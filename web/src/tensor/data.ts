@@ -30,8 +30,8 @@ export function checkedData<T extends TensorType>(
   const kind = arrays[type] as Float32ArrayConstructor;
   const isElement = (value: unknown) =>
     typeof value === 'bigint' || (type === 'float32' ? typeof value === 'number' : Number.isInteger(value));
-  const isArray = Array.isArray(given) && given.findIndex((value) => !isElement(value)) < 0; // visits holes, too
-  const data = isArray ? kind.from(given, type === 'int64' ? (BigInt as never) : Number) : given;
+  const isList = Array.isArray(given) && Array.from(given).every(isElement); // holes are no elements
+  const data = isList ? kind.from(given, type === 'int64' ? (BigInt as never) : Number) : given;
   if (kindOf(data) !== kind.name) {
     throw new ClearformerError('dtype_mismatch', `${what}: ${type} needs a ${kind.name} for its data`);
   }

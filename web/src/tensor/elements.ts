@@ -97,15 +97,13 @@ export function rangeOf(
   extent: number,
   axis: number,
 ): Range {
-  const isRange = Array.isArray(part) && part.length === 2;
-  const resolve = (index: number) => (index < 0 ? index + extent : index);
-  const first = isRange ? part[0] : typeof part === 'number' ? part : Number.NaN;
-  const start = part === null || first === null ? 0 : resolve(first);
-  const last = typeof part === 'number' ? start + 1 : part === null || part[1] === null ? extent : resolve(part[1]);
+  const [from, to] = Array.isArray(part) && part.length === 2 ? part : [part as number | null, null];
+  const resolve = (index: number) => (Number.isInteger(index) && index < 0 ? index + extent : index);
+  const start = from === null ? 0 : resolve(from);
+  const last = typeof part === 'number' ? start + 1 : to === null ? extent : resolve(to);
   if (!Number.isInteger(start) || !Number.isInteger(last) || start < 0 || last > extent || start > last) {
-    const why =
-      isRange || typeof part === 'number' ? `outside axis ${axis} of extent ${extent}` : 'no index and no range';
-    throw new ClearformerError('invalid_argument', `Tensor.slice: ${listed(part)} is ${why}`);
+    const message = `Tensor.slice: ${listed(part)} is no index or range of axis ${axis}, of extent ${extent}`;
+    throw new ClearformerError('invalid_argument', message);
   }
   return [start, last];
 }

@@ -89,8 +89,8 @@ interface Opened<T> {
 
 function opened(what: string, input: unknown): Opened<TensorData[TensorType]> {
   const known = (one: unknown) => Object.values(arrays).find(({ name }) => name === kindOf(one));
-  if (known(input)) return opened(what, { data: input, dims: [(input as TensorData[TensorType]).length] });
-  const { data, dims } = (input ?? {}) as { data?: unknown; dims?: unknown };
+  const bare = known(input) && { data: input, dims: [(input as TensorData[TensorType]).length] };
+  const { data, dims } = (bare ?? input ?? {}) as { data?: unknown; dims?: unknown };
   if (data === undefined || !Array.isArray(dims)) {
     throw new ClearformerError('invalid_argument', `${what}: needs a Tensor, nested arrays, or { data, dims }`);
   }
