@@ -265,7 +265,7 @@ TEST(SentencePooling, NamesGradientsThatDoNotFit) {
                [&] { unit_vectors_backward(x, d); });
 }
 
-// A text without tokens, one whose numbers are all below upstream's padding, and a vector of zeros: constants.
+// A text without tokens, and one whose numbers are all -infinity, which none exceeds.
 TEST(SentencePooling, ConstantsHaveNoGradient) {
   const Tensor mask = Tensor::zeros({1, 2}, DType::u8);
   Tensor x({1, 2, 1}), d({1, 1});
@@ -277,11 +277,14 @@ TEST(SentencePooling, ConstantsHaveNoGradient) {
     EXPECT_EQ(dx.f32()[1], 0.0f);
   }
   const PoolingMode most = PoolingMode::max;
+  x.f32()[0] = x.f32()[1] = -std::numeric_limits<float>::infinity();
   EXPECT_EQ(sentence_pooling_backward(x, std::nullopt, {&most, 1}, d).f32()[0], 0.0f);
-  x.f32()[0] = x.f32()[1] = 3.0f;  // of equal ones the first, as torch
-  const Tensor dx = sentence_pooling_backward(x, std::nullopt, {&most, 1}, d);
-  EXPECT_EQ(dx.f32()[0], 1.0f);
-  EXPECT_EQ(dx.f32()[1], 0.0f);
+  for (const float equal : {-2e9f, 3.0f}) {  // of equal ones the first, as torch
+    x.f32()[0] = x.f32()[1] = equal;
+    const Tensor dx = sentence_pooling_backward(x, std::nullopt, {&most, 1}, d);
+    EXPECT_EQ(dx.f32()[0], 1.0f);
+    EXPECT_EQ(dx.f32()[1], 0.0f);
+  }
 }
 
 // torch.nn.functional.normalize divides vectors shorter than its eps by that.
