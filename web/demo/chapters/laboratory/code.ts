@@ -31,7 +31,7 @@ ${editsCpp(specs)}const Tensor odds = softmax(model->forward(inputs, &trace).at(
 GenerationConfig config = generation_config_of(model->config());
 config.max_new_tokens = 20;
 ${decodes ? 'inputs.decoder_input_ids.reset();\n' : ''}Generation generation(*model, inputs, config);
-trace.watch_steps(1);  // from one prompt: positions of other steps are absent
+trace.watch_steps(generation.steps());  // positions of other steps are absent
 while (!generation.done()) generation.next(&trace);
 generation.sequences();`,
         tl: editedTl(`odds = model(${JSON.stringify(text)})[0, -1].softmax(-1)`, specs),

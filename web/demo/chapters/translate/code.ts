@@ -54,7 +54,7 @@ const generated = (
 config.num_beams = ${beams};
 config.max_new_tokens = ${room};
 Generation translation(*model, inputs, config);
-${edited ? 'trace.watch_steps(1);\n' : ''}while (!translation.done()) translation.next(${edited ? '&trace' : ''});
-${edited ? 'trace.watch_steps(0);\n' : ''}const Tensor written = translation.sequences();
+${edited ? 'trace.watch_steps(translation.steps());\n' : ''}while (!translation.done()) translation.next(${edited ? '&trace' : ''});
+${edited ? 'trace.watch_steps({});\n' : ''}const Tensor written = translation.sequences();
 inputs.decoder_input_ids = TensorView(written.data(), DType::i32, {1, written.dim(1) - 1});
 `;
