@@ -59,3 +59,17 @@ it.each([
   expect(cut).toBe(0);
   await page.setViewportSize({ width: 1440, height: 900 });
 });
+
+it.each(['head?step=3', 'saying?step=4'])('beside its text in a low window: %s', async (address) => {
+  const { page } = await site.visit(address);
+  await page.setViewportSize({ width: 720, height: 450 });
+  await laidOut(page);
+  expect(await page.evaluate(figureOverflow)).toBeLessThanOrEqual(0);
+  const cut = await page.evaluate(() => {
+    const matrices = document.querySelector('main .figure > *')?.shadowRoot?.querySelectorAll('cf-matrix') ?? [];
+    const frames = [...matrices].flatMap(({ shadowRoot }) => [...(shadowRoot?.querySelectorAll('.frame') ?? [])]);
+    return frames.map((frame) => frame.scrollWidth - frame.clientWidth).filter((beyond) => beyond > 1);
+  });
+  expect(cut).toEqual([]);
+  await page.setViewportSize({ width: 1440, height: 900 });
+});

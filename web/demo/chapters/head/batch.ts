@@ -71,7 +71,7 @@ export const batchStyles = css`
   .batch-view .all button[aria-pressed='true'] { border-color: var(--cf-ink); }
   .batch-view .shapes { text-align: center; font: max(17px, var(--cf-min-font-size)) var(--cf-mono); margin: 0 0 10px; }
   .batch-view .readout { text-align: center; margin-top: 6px; }
-  @media (max-width: 700px) { .batch-view .shapes { font-size: 14px; } .batch-view .stack { gap: 6px 10px; } .batch-view .times { font-size: 18px; } }
+  @container (max-width: 699px) { .batch-view .shapes { font-size: 14px; } .batch-view .stack { gap: 6px 10px; } .batch-view .times { font-size: 18px; } }
 `;
 
 interface BatchRequest {

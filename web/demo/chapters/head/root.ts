@@ -87,7 +87,7 @@ export const rootStyles = css`
   .root-view .slider { grid-column: 1 / -1; justify-content: center; font-size: max(17px, var(--cf-min-font-size)); }
   .root-view .slider input { width: min(420px, 50vw); }
   .large .root-view { max-width: 1240px; gap: 4px calc(48px * var(--wall)); } .large .root-view h2 { font-size: calc(27px * var(--wall)); }
-  @media (max-width: 700px) { .root-view { gap: 8px 14px; } .root-view h2 { font-size: 16px; } .root-view .readout { font-size: 13px; } }
+  @container (max-width: 699px) { .root-view { gap: 8px 14px; } .root-view h2 { font-size: 16px; } .root-view .readout { font-size: 13px; } }
 `;
 
 const spreadRows = (spreads: readonly Spread[]): Float => {

@@ -102,7 +102,7 @@ export const scoresStyles = css`
   .scores-view h2 { font: 600 max(18px, var(--cf-min-font-size)) var(--cf-serif); margin: 0; } .scores-view .form { font: italic max(17px, var(--cf-min-font-size)) var(--cf-serif); min-height: 28px; white-space: nowrap; }
   .scores-view .readout { font-size: max(14px, var(--cf-min-font-size)); }
   .scores-tools { display: flex; gap: 8px 26px; flex-wrap: wrap; justify-content: center; margin: 4px 0 14px; align-items: center; }
-  @media (max-width: 700px) { .scores-view .form { display: none; } .scores-view { gap: 0; } .scores-view h2 { font-size: 14px; line-height: 1.2; } .scores-view .readout { font-size: 12px; line-height: 1.2; } .scores-view > :first-child .readout { display: none; } .scores-tools { font-size: 14px; margin: 0; gap: 0 14px; } }
+  @container (max-width: 699px) { .scores-view .form { display: none; } .scores-view { gap: 0; } .scores-view h2 { font-size: 14px; line-height: 1.2; } .scores-view .readout { font-size: 12px; line-height: 1.2; } .scores-view > :first-child .readout { display: none; } .scores-tools { font-size: 14px; margin: 0; gap: 0 14px; } }
 `;
 
 interface ScoresView {

@@ -71,7 +71,7 @@ export const sayingStyles = css`
     .strips { display: flex; flex-direction: column; }
     .strips .chart, .strips .verdict { order: -1; }
   }
-  @media (max-width: 700px) {
+  @media (max-width: 700px), (max-width: 900px) and (max-height: 480px) {
     .text { font-size: 20px; }
     .strips .controls { display: none; }
     .slider { font-size: 13px; } .slider > :first-child { min-width: 6em; }
