@@ -5,6 +5,7 @@ import type { ModelInputs } from '../models/inputs.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { HookName } from '../runtime/hook_names.js';
 import { ClearformerError } from '../support/error.js';
+import { stack } from '../tensor/operations.js';
 import { Tensor } from '../tensor/tensor.js';
 import { checkCall } from './check_call.js';
 import { defaultHook, layerHooks } from './layer_hooks.js';
@@ -49,7 +50,8 @@ export async function logitLens(
     const out = await engine.call('model_unembed', { model: handle, x: { data, dims: [...dims] }, normalize }, signal);
     parts.push(new Tensor('float32', out.data, out.dims));
   }
-  return stacked(parts, typeof pos === 'number');
+  const all = stack(parts);
+  return typeof pos === 'number' ? all.slice(null, null, 0) : all;
 }
 
 /**
@@ -62,14 +64,4 @@ function residualStream(model: PreTrainedModel): HookName[] {
     return last.replace('hook_resid_pre', leaf);
   }) as [HookName, HookName];
   return [...before, model.hooks().some(({ name }) => name === normalized) ? normalized : post];
-}
-
-function stacked(parts: readonly Tensor<'float32'>[], onePlace: boolean): Tensor<'float32'> {
-  const [batch = 0, places = 0, words = 0] = parts[0]?.dims ?? [];
-  const size = batch * places * words;
-  const data = new Float32Array(parts.length * size);
-  parts.forEach((part, at) => {
-    data.set(part.data, at * size);
-  });
-  return new Tensor('float32', data, [parts.length, batch, ...(onePlace ? [] : [places]), words]);
 }
