@@ -96,9 +96,7 @@ Tensor Head::forward(const TensorView& x, const Positions& positions,
     hidden = dense;
   }
   if (norm_) norm_->forward(hidden, hidden, context / "norm");
-  // The second position is not there when hooks are listed: see EncoderOnlyModel::probe.
-  const bool offered = config_.pools() && config_.pick != HeadConfig::Pick::second;
-  if (offered) context.trace("hook_pooler_out", hidden, "batch d_model");
+  if (config_.shows_pooled()) context.trace("hook_pooler_out", hidden, "batch d_model");
   if (out_ && context.trace.keeps_inputs()) context.trace.keep("hidden", hidden);
   Tensor result(out_ ? with_width(hidden.shape(), config_.outputs) : hidden.shape());
   if (out_) {

@@ -30,6 +30,8 @@ struct HeadConfig {
 
   /// Whether it makes one vector of a sequence.
   bool pools() const { return probe || pick != Pick::all; }
+  /// Whether that vector is a hook point; a second position is not there when hooks are listed: see EncoderOnlyModel::probe.
+  bool shows_pooled() const { return pools() && pick != Pick::second; }
 };
 
 /// Maps an encoder's last hidden states to the outputs of a task.

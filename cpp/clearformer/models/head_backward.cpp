@@ -67,8 +67,7 @@ void Head::backward(const TensorView& x, const Positions& positions, const Mutab
     const TensorView in = weights == nullptr ? TensorView() : trace.kept("hidden");
     out_->backward(in, {}, d, hidden, weights, arena);
   }
-  const bool offered = config_.pools() && config_.pick != HeadConfig::Pick::second;
-  if (offered) trace.back("hook_pooler_out", hidden, "batch d_model");
+  if (config_.shows_pooled()) trace.back("hook_pooler_out", hidden, "batch d_model");
   if (norm_) norm_->backward(hidden, hidden, Write::over, context / "norm");
   if (config_.dense) {
     apply_derivative(*config_.dense, trace.kept("pre").f32(), hidden.f32(), hidden.elements());
