@@ -95,7 +95,8 @@ def text_tasks(made):
     made.run("regression", "text-classification", "bert/odd_sequence_classification", BertForSequenceClassification,
              "wordpiece_97", [([TEXTS[0]], {"top_k": None})], {"problem_type": "regression"})
     made.run("masks", "fill-mask", "bert/odd_masked_lm", BertForMaskedLM, "wordpiece_97", [
-        (["the [MASK] is in rome."], {}), ([["the man is in [MASK].", "[MASK] sings"]], {"top_k": 3})])
+        (["the [MASK] is in rome."], {}), ([["the man is in [MASK].", "[MASK] sings"]], {"top_k": 3}),
+        (["the [MASK] is in [MASK]."], {"top_k": 2}), ([["[MASK] [MASK] sings, [MASK]", "the man [MASK]"]], {"top_k": 2})])
     made.run("entities", "token-classification", "bert/even_token_classification", BertForTokenClassification, "wordpiece_64",
              [*entity_calls(ENTITY_TEXTS), ([TEXTS[:2]], {"aggregation_strategy": "simple", "ignore_labels": []})], NER)
     made.run("byte_level_entities", "token-classification", "roberta/even_token_classification", RobertaForTokenClassification,

@@ -88,7 +88,10 @@ export async function pipelines(text: string, texts: readonly string[], either: 
   gives<Tensor<'float32'>>()(embed(either, { pooling: 'mean' }), true);
   gives<Tensor<'float32'> | Tensor<'int8'> | Tensor<'uint8'>>()(embed(either, embedding), true);
 
-  gives<FilledMask[] | FilledMask[][]>()((await pipeline('fill-mask', 'x'))(either), true);
+  const fill = await pipeline('fill-mask', 'x');
+  gives<FilledMask[] | FilledMask[][]>()(fill(either), true);
+  gives<FilledMask[][]>()(fill<FilledMask[][]>(text), true);
+  gives<FilledMask[][][]>()(fill<FilledMask[][]>(texts), true);
   gives<RankedText[] | RankedText[][]>()((await pipeline('text-ranking', 'x'))(either, texts), true);
   gives<LabelScore[] | LabelScore[][]>()((await pipeline('image-classification', 'x'))(images), true);
   gives<LabelScore[] | LabelScore[][]>()((await pipeline('zero-shot-image-classification', 'x'))(images, texts), true);

@@ -1,4 +1,4 @@
-// fill-mask: the most probable tokens for the mask token.
+// fill-mask: the most probable tokens for mask tokens.
 
 import { PreTrainedModel } from '../models/pre_trained_model.js';
 import { ClearformerError } from '../support/error.js';
@@ -28,27 +28,33 @@ export interface FilledMask {
   score: number;
   token: number;
   token_str: string;
-  /** The text with the token, without special tokens. */
+  /** The text with the token, without special tokens; with several masks, with the others and all special tokens. */
   sequence: string;
 }
+
+type Filled = FilledMask[] | FilledMask[][];
 
 /** Predicts masked tokens. */
 export interface FillMaskPipeline {
   /**
-   * The best tokens for the mask of a text, or of each text. A text must contain the tokenizer's `mask_token` once:
-   * none is `invalid_argument`, several are `unsupported`. Also rejects with `disposed` or the abort signal's reason.
+   * The best tokens for the mask of a text; for a text with several masks such a list for each, in order, independently
+   * of one another: `fill<FilledMask[][]>(text)` tells the compiler. Rejects with `invalid_argument` for a text without
+   * the tokenizer's `mask_token`, with `disposed` or the abort signal's reason.
    */
-  (text: string, options?: FillMaskOptions): Promise<FilledMask[]>;
+  <Found extends Filled = FilledMask[]>(text: string, options?: FillMaskOptions): Promise<Found>;
   /** The same for several texts. */
-  (texts: readonly string[], options?: FillMaskOptions): Promise<FilledMask[][]>;
+  <Found extends Filled = FilledMask[]>(texts: readonly string[], options?: FillMaskOptions): Promise<Found[]>;
   /** One of both, as the texts are. */
-  (texts: string | readonly string[], options?: FillMaskOptions): Promise<FilledMask[] | FilledMask[][]>;
+  <Found extends Filled = FilledMask[]>(
+    texts: string | readonly string[],
+    options?: FillMaskOptions,
+  ): Promise<Found | Found[]>;
 }
 
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
 export class FillMaskPipeline extends Pipeline<
   [string | readonly string[], FillMaskOptions?],
-  FilledMask[] | FilledMask[][],
+  Filled | Filled[],
   LogitsModel
 > {
   readonly tokenizer: PreTrainedTokenizer;
@@ -62,10 +68,7 @@ export class FillMaskPipeline extends Pipeline<
   }
 
   /** @internal */
-  override async _call(
-    texts: string | readonly string[],
-    options: FillMaskOptions = {},
-  ): Promise<FilledMask[] | FilledMask[][]> {
+  override async _call(texts: string | readonly string[], options: FillMaskOptions = {}): Promise<Filled | Filled[]> {
     checkOptions(this.task, options, [...textCallOptions, 'top_k', 'targets']);
     const { top_k = 5, targets, signal } = options;
     checkCount('top_k', top_k);
@@ -75,24 +78,29 @@ export class FillMaskPipeline extends Pipeline<
       const encoded = await this.tokenizer.paced(part, tokenizing(this.tokenizer, options));
       const rows = part.map((text, row) => {
         const ids = Array.from(encoded.input_ids.slice(row).data, Number);
-        return { ids, at: this.#maskIn(ids, text) };
+        return { ids, masks: this.#masksIn(ids, text) };
       });
       const { logits } = await this.model(modelInputs(encoded), { signal });
       const vocabulary = logits.dims[2] ?? 0;
-      return rows.map(({ ids, at }, row) => {
-        const scores = softmax(rowOf(logits, row).subarray(at * vocabulary, (at + 1) * vocabulary));
-        const candidates = among ?? Array.from(scores, (_, token) => token);
-        const best = topIndices(
-          candidates.map((token) => scores[token] as number),
-          top_k,
-        );
-        return best.map((i) => {
-          const token = candidates[i] as number;
-          return this.#filled(ids, at, token, scores[token] as number);
+      return rows.map(({ ids, masks }, row): Filled => {
+        const found = masks.map((at) => {
+          const scores = softmax(rowOf(logits, row).subarray(at * vocabulary, (at + 1) * vocabulary));
+          const candidates = among ?? Array.from(scores, (_, token) => token);
+          const best = topIndices(
+            candidates.map((token) => scores[token] as number),
+            top_k,
+          );
+          return best.map((i) => {
+            const token = candidates[i] as number;
+            const whole = ids.with(at, token).filter((id) => id !== this.tokenizer.pad_token_id);
+            const sequence = this.tokenizer.decode(whole, { skip_special_tokens: masks.length === 1 });
+            return { score: scores[token] as number, token, token_str: this.tokenizer.decode([token]), sequence };
+          });
         });
+        return found.length === 1 ? (found[0] as FilledMask[]) : found;
       });
     });
-    return Array.isArray(texts) ? results : (results[0] as FilledMask[]);
+    return Array.isArray(texts) ? results : (results[0] as Filled);
   }
 
   /** The ids of targets, each once. */
@@ -109,24 +117,17 @@ export class FillMaskPipeline extends Pipeline<
     return [...new Set(ids)];
   }
 
-  /** The position of the mask. */
-  #maskIn(ids: readonly number[], text: string): number {
+  /** The positions of the masks. */
+  #masksIn(ids: readonly number[], text: string): number[] {
     const { mask_token, mask_token_id } = this.tokenizer;
-    const at = ids.indexOf(mask_token_id as number);
-    const several = at >= 0 && ids.lastIndexOf(mask_token_id as number) !== at;
-    if (at >= 0 && !several) return at;
-    const isCut = !several && text.includes(mask_token as string);
+    const masks = ids.flatMap((id, at) => (id === mask_token_id ? [at] : []));
+    if (masks.length > 0) return masks;
+    const isCut = text.includes(mask_token as string);
     const start = text.length > 40 ? `${text.slice(0, 40)}…` : text;
     throw new ClearformerError(
-      several ? 'unsupported' : 'invalid_argument',
-      `${this.task}: '${start}' has ${several ? 'more than one' : 'no'} ${mask_token}${isCut ? ' in what truncation leaves of it' : ''}`,
+      'invalid_argument',
+      `${this.task}: '${start}' has no ${mask_token}${isCut ? ' in what truncation leaves of it' : ''}`,
     );
-  }
-
-  #filled(ids: readonly number[], at: number, token: number, score: number): FilledMask {
-    const whole = ids.map((id, i) => (i === at ? token : id)).filter((id) => id !== this.tokenizer.pad_token_id);
-    const sequence = this.tokenizer.decode(whole, { skip_special_tokens: true });
-    return { score, token, token_str: this.tokenizer.decode([token]), sequence };
   }
 }
 
