@@ -65,6 +65,12 @@ describe('WAV files', () => {
       [{ tag: 3, bits: 32, data: floats }, [0.25, -1]],
       [{ tag: 3, bits: 32, data: floats, extensible: true }, [0.25, -1]],
       [{ tag: 3, bits: 64, data: [...new Uint8Array(Float64Array.of(0.25, -1).buffer)] }, [0.25, -1]], // SciPy's of doubles
+      // G.711's largest and smallest sizes, and others as Chromium decodes them
+      [{ tag: 6, bits: 8, data: [0xaa, 0x2a, 0xd5, 0x55] }, [32256, -32256, 8, -8].map((size) => size / 32768)],
+      [{ tag: 7, bits: 8, data: [0x80, 0, 0xff, 0x7f] }, [32124, -32124, 0, 0].map((size) => size / 32768)],
+      [{ tag: 6, bits: 8, data: [0, 0x37, 0x81, 0xc4] }, [-5504, -9472, 5248, 280].map((size) => size / 32768)],
+      [{ tag: 7, bits: 8, data: [1, 0x37, 0x81, 0xc4] }, [-31100, -3004, 31100, 1628].map((size) => size / 32768)],
+      [{ tag: 7, bits: 8, data: [0x80], extensible: true }, [32124 / 32768]],
       [{ bits: 16, data: [0, 0x40], stated: 0xffffffff }, [0.5]],
       [{ bits: 16, data: [0, 0x40], stated: 0, whole: 0 }, [0.5]], // as written to a pipe
       [{ bits: 16, data: [0, 0x40], stated: 0, whole: 36 }, [0.5]],
@@ -72,6 +78,28 @@ describe('WAV files', () => {
     ] as const) {
       const { channels, sampling_rate } = atOnce(readWav(wav(file as Wav)));
       expect([sampling_rate, channels.map((one) => [...one])]).toEqual([16000, [expected]]);
+    }
+  });
+
+  it('and no others are decoded in Node, whose errors name the format', async () => {
+    const latin = (text: string) => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+    for (const [start, format] of [
+      ['FORM\0\0\n\0AIFF', 'AIFF'],
+      ['FORM\0\0\0\0AIFC', 'AIFF'],
+      ['fLaC\0\0\0\x22', 'FLAC'],
+      ['OggS\0\x02', 'Ogg'],
+      ['\0\0\0\x20ftypM4A ', 'MP4'],
+      ['\x1aE\xdf\xa3', 'WebM'],
+      ['RF64\xff\xff\xff\xffWAVE', 'WAV of more than 4 GB'],
+      ['ID3\x04', 'MP3'],
+      ['\xff\xfb\x90\x64', 'MP3'],
+      ['\xff\xf1\x50\x80', 'AAC'],
+      ['', 'empty'],
+      ['RIFX\0\0\0\0WAVE', 'unknown'],
+    ] as const) {
+      const { code, message } = await codeOf(() => read_audio(latin(start)));
+      expect([code, message]).toEqual(['unsupported', expect.stringMatching(`\\(${format}|of an ${format}`)]);
+      expect(message).toContain('only WAV files are decoded here; convert it');
     }
   });
 

@@ -11,8 +11,8 @@ import { isWav, readWav, type Sound } from './wav.js';
 
 /**
  * Audio: mono samples in [-1, 1] at the requested rate, or with a rate of their own in hertz; an AudioBuffer; or
- * an audio file by its URL, its path (Node) or its contents. WAV files (PCM of 8, 16, 24 and 32 bits, float32 and float64)
- * are read everywhere, other formats where there is an OfflineAudioContext (browsers).
+ * an audio file by its URL, its path (Node) or its contents. WAV files (PCM of 8, 16, 24 and 32 bits, float32, float64,
+ * A-law and µ-law) are read everywhere, other formats where there is an OfflineAudioContext (browsers).
  */
 export type AudioInput =
   | Float32Array
@@ -64,10 +64,11 @@ async function soundOf(source: Exclude<AudioInput, MediaFile>, rate: number): Pr
 
 async function fileOf(bytes: Uint8Array, rate: number): Promise<Sound> {
   if (isWav(bytes)) return inSlices(readWav(bytes), undefined);
+  const what = `sound file (${formatOf(bytes)})`;
   if (typeof OfflineAudioContext !== 'function') {
     throw new ClearformerError(
       'unsupported',
-      'sound file: only WAV files are decoded here; pass samples as { data, sampling_rate }',
+      `${what}: only WAV files are decoded here; convert it (ffmpeg -i FILE sound.wav), or pass samples as { data, sampling_rate }`,
     );
   }
   // decodeAudioData resamples to the context's rate; of others than these, engines refuse some and attenuate some.
@@ -77,11 +78,30 @@ async function fileOf(bytes: Uint8Array, rate: number): Promise<Sound> {
   } catch (cause) {
     throw new ClearformerError(
       'unsupported',
-      `sound file: this engine does not decode it (${messageOf(cause)})`,
+      `${what}: this engine does not decode it (${messageOf(cause)})`,
       {},
       cause,
     );
   }
+}
+
+/** Sound formats by what their files begin with. */
+const formats = [
+  ['AIFF', /^FORM.{4}AIF[CF]/s],
+  ['FLAC', /^fLaC/],
+  ['Ogg', /^OggS/],
+  ['MP4, as M4A', /^.{4}ftyp/s],
+  ['WebM or Matroska', /^\x1aE\xdf\xa3/],
+  ['WAV of more than 4 GB', /^(RF64|BW64)/],
+  ['MP3', /^(ID3|\xff[\xe2-\xe7\xf2-\xf7\xfa-\xff])/],
+  ['AAC', /^\xff[\xf0\xf1\xf8\xf9]/],
+  ['empty', /^$/],
+] as const;
+
+/** The name of a file's format, for messages. */
+function formatOf(bytes: Uint8Array): string {
+  const start = String.fromCharCode(...bytes.subarray(0, 12));
+  return formats.find(([, begins]) => begins.test(start))?.[0] ?? 'of an unknown format';
 }
 
 function bufferOf(buffer: AudioBuffer): Sound {
