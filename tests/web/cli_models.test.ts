@@ -337,6 +337,20 @@ describe('transcribe', { timeout }, () => {
     ]);
   });
 
+  it('writes down the other files if one fails, and tells that one', async () => {
+    const files = filesOf(casesOf('speech')[0] as unknown as PipelineCase);
+    const folder = folderOf(undefined, files as Record<string, Uint8Array>);
+    const words = ['transcribe', folder, jfk, 'none.wav', jfk, 'no.flac', '--chunk-length-s', '1'];
+    const { code, out, err } = await run(words);
+    const [text = '', second] = out.split('\n');
+    expect([code, text.slice(0, jfk.length + 1), second]).toEqual([1, `${jfk}\t`, text]);
+    const told = /^clearformer: file_not_found: .*none\.wav.*\nclearformer: file_not_found: .*no\.flac.*\n$/;
+    expect(err).toMatch(told);
+    const one = { file: jfk, text: text.slice(jfk.length + 1) };
+    const listed = await run([...words, '--json']);
+    expect([listed.code, JSON.parse(listed.out), listed.err]).toEqual([1, [one, one], err]);
+  });
+
   it('names what is no sound', async () => {
     const whisper = checkpointFolder('whisper-tiny');
     const cases = [

@@ -10,6 +10,7 @@ import {
   type SpeechRecognitionOptions,
 } from '../../index.js';
 import type { Context } from '../context.js';
+import { codeOf, exitCodes, Reported } from '../failures.js';
 import { addGenerationOptions, generationOptions } from '../generation_flags.js';
 import { fileOf } from '../image_files.js';
 import { checkInputs, standardInput } from '../inputs.js';
@@ -25,8 +26,9 @@ interface Options extends SharedOptions {
 }
 
 const after = `
-Sounds are WAV files: PCM of 8, 16, 24 or 32 bits, float32 or float64, any number of channels, any rate. Sounds beyond 30
-seconds need --chunk-length-s or --return-timestamps, which prints start and end in seconds before each segment or word.
+Sounds are WAV files: PCM of 8, 16, 24 or 32 bits, float32, float64, A-law or µ-law, any number of channels, any rate.
+Sounds beyond 30 seconds need --chunk-length-s or --return-timestamps, which prints start and end in seconds before each
+segment or word. A file that fails is told, and the others are written down; the exit code then is 1.
 
 Examples:
   clearformer transcribe ./whisper-tiny speech.wav
@@ -77,7 +79,7 @@ function timed({ timestamp = [null, null], text }: SpeechChunk): string {
 
 async function transcribe(context: Context, source: string, words: readonly string[], options: Options): Promise<void> {
   checkInputs(words);
-  const { output, signal } = context;
+  const { output, signal, note } = context;
   const { language, task, chunkLengthS: chunk_length_s, strideLengthS: stride_length_s } = options;
   const { returnTimestamps: times } = options;
   const return_timestamps = times === 'true' || times;
@@ -88,14 +90,22 @@ async function transcribe(context: Context, source: string, words: readonly stri
   );
   try {
     const all: ({ file: string } & RecognizedSpeech)[] = [];
+    let code: number = exitCodes.done;
+    const failed = (thrown: unknown): void => {
+      signal.throwIfAborted();
+      code = codeOf(thrown, note);
+    };
     for (const file of words) {
       const sound: AudioInput = file === '-' ? await standardInput() : fileOf(file);
-      const { text, chunks } = await recognizer(sound, settings).catch(naming(file));
+      const heard = await recognizer(sound, settings).catch(naming(file)).catch(failed);
+      if (heard === undefined) continue;
+      const { text, chunks } = heard;
       all.push({ file, text: text.trim(), ...(chunks && { chunks }) });
       if (options.json) continue;
       for (const line of chunks?.map(timed) ?? [text.trim()]) output.line(words.length > 1 ? `${file}\t${line}` : line);
     }
-    if (options.json) output.json(all);
+    if (options.json && all.length > 0) output.json(all);
+    if (code !== exitCodes.done) throw new Reported(code);
   } finally {
     await recognizer.dispose();
   }
