@@ -99,6 +99,9 @@ it('a mask that truncation removed is told from none', async () => {
     /no \[MASK\] in what truncation leaves/,
   );
   await expect(pipe('the man is in rome.', { max_length: 4 })).rejects.toThrow(/no \[MASK\]$/);
+  await expect(pipe('the [MASK] is [MASK]', { max_length: 5 })).rejects.toThrow(
+    /has 1 of 2 \[MASK\] in what truncation leaves of it$/,
+  );
 });
 
 it('targets are the only candidates for a mask', async () => {

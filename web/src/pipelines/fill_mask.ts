@@ -121,12 +121,13 @@ export class FillMaskPipeline extends Pipeline<
   #masksIn(ids: readonly number[], text: string): number[] {
     const { mask_token, mask_token_id } = this.tokenizer;
     const masks = ids.flatMap((id, at) => (id === mask_token_id ? [at] : []));
-    if (masks.length > 0) return masks;
-    const isCut = text.includes(mask_token as string);
+    const given = text.split(mask_token as string).length - 1;
+    if (masks.length > 0 && masks.length >= given) return masks;
     const start = text.length > 40 ? `${text.slice(0, 40)}…` : text;
+    const left = masks.length === 0 ? `no ${mask_token}` : `${masks.length} of ${given} ${mask_token}`;
     throw new ClearformerError(
       'invalid_argument',
-      `${this.task}: '${start}' has no ${mask_token}${isCut ? ' in what truncation leaves of it' : ''}`,
+      `${this.task}: '${start}' has ${left}${given > 0 ? ' in what truncation leaves of it' : ''}`,
     );
   }
 }
