@@ -162,8 +162,8 @@ export class RawImage implements ImagePixels {
     }
     const open = (edge: number | null) => edge === null || edge === -1;
     if (open(width) && open(height)) return this;
-    const columns = open(width) ? Math.round((Number(height) / this.height) * this.width) : Number(width);
-    const rows = open(height) ? Math.round((Number(width) / this.width) * this.height) : Number(height);
+    const columns = open(width) ? Math.round((Number(height) / this.height) * this.width) : (width as number);
+    const rows = open(height) ? Math.round((Number(width) / this.width) * this.height) : (height as number);
     checkExtents('resize', [columns, rows], 1);
     checkSize('RawImage.resize', columns, rows);
     const by = this.channels % 2 ? resize : (await import('./resampling_alpha.js')).resizeWithAlpha;
@@ -171,7 +171,7 @@ export class RawImage implements ImagePixels {
   }
   /** Crops to [x_min, y_min, x_max, y_max], inclusive. */
   async crop(box: readonly [number, number, number, number]): Promise<this> {
-    expectArgument('RawImage.crop', Array.isArray(box), 'an array of four numbers', box);
+    expectFour('crop', box);
     const [x_min, y_min, x_max, y_max] = box;
     const [left, top] = [Math.max(x_min, 0), Math.max(y_min, 0)];
     checkExtents('crop', [left, top], 0);
@@ -187,7 +187,7 @@ export class RawImage implements ImagePixels {
   }
   /** Pads with zeros: [left, right, top, bottom] in pixels. */
   async pad(margins: readonly [number, number, number, number]): Promise<this> {
-    expectArgument('RawImage.pad', Array.isArray(margins), 'an array of four numbers', margins);
+    expectFour('pad', margins);
     const [left, right, top, bottom] = margins;
     checkExtents('pad', [left, right, top, bottom], 0);
     return this.#become(this.#framed(this.width + left + right, this.height + top + bottom, -left, -top));
@@ -287,6 +287,11 @@ function made({ data, width, height, channels }: Pixels): RawImage {
 function checkedOrder(call: string, order: ChannelOrder): ChannelOrder {
   if (order === 'CHW' || order === 'HWC') return order;
   throw new ClearformerError('unsupported', `${call}: channels are 'CHW' or 'HWC', not ${textOf(order)}`);
+}
+
+function expectFour(method: string, given: readonly number[]): void {
+  const areFour = Array.isArray(given) && given.length === 4 && given.every((one) => typeof one === 'number');
+  expectArgument(`RawImage.${method}`, areFour, 'an array of four numbers', given);
 }
 
 function checkExtents(method: string, pixels: readonly number[], least: number): void {
