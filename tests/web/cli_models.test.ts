@@ -349,6 +349,12 @@ describe('transcribe', { timeout }, () => {
     const one = { file: jfk, text: text.slice(jfk.length + 1) };
     const listed = await run([...words, '--json']);
     expect([listed.code, JSON.parse(listed.out), listed.err]).toEqual([1, [one, one], err]);
+    const piped = await run(['transcribe', folder, '-', jfk, '--chunk-length-s', '1'], { stdin: 'fLaC' });
+    expect([piped.code, piped.out, piped.err]).toEqual([
+      1,
+      `${text}\n`,
+      expect.stringMatching(/^clearformer: unsupported: sound file \(FLAC\).*: standard input\n$/),
+    ]);
   });
 
   it('names what is no sound', async () => {

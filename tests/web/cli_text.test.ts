@@ -238,6 +238,17 @@ describe('translate', { timeout }, () => {
     expect((await run(['translate', marian, '-'], { stdin: `${texts.join('\n')}\n` })).out).toBe(lines.join(''));
   });
 
+  it('prints what precedes a text that fails, also with --json', async () => {
+    const name = 'tokenizer_config.json';
+    const { model_max_length, ...config } = JSON.parse(readFileSync(`${marian}/${name}`, 'utf8'));
+    const folder = folderOf(marian, { [name]: JSON.stringify(config) });
+    const words = ['translate', folder, 'Good morning.', 'Good '.repeat(2000)];
+    const [plain, listed] = [await run(words), await run([...words, '--json'])];
+    expect([plain.code, listed.code]).toEqual([1, 1]);
+    expect(JSON.parse(listed.out)).toEqual([{ text: 'Good morning.', translation_text: plain.out.trim() }]);
+    expect(listed.err).toContain('positions');
+  });
+
   it("does not stream where the task's settings ask for beams", async () => {
     const config = JSON.parse(readFileSync(`${marian}/config.json`, 'utf8'));
     const settings = { translation_en_to_fr: { num_beams: 4 } };

@@ -92,7 +92,7 @@ function check(words: readonly string[], options: Options): void {
   }
   if (textPair !== undefined && candidateLabels !== undefined) throw new UsageError('--text-pair excludes --labels');
   if (candidateLabels !== undefined && functionToApply !== undefined) {
-    throw new UsageError('--function-to-apply does not go with --labels, whose scores are a softmax');
+    throw new UsageError('--function-to-apply does not go with --labels, whose scores follow from the model');
   }
   if (textPair !== undefined && words.length !== 1) throw new UsageError('--text-pair needs one text');
 }

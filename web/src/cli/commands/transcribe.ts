@@ -66,8 +66,9 @@ function strideOf(word: string): number | [number, number] {
 
 /** Errors name the file that they are of. */
 const naming =
-  (file: string) =>
+  (word: string) =>
   (thrown: unknown): never => {
+    const file = word === '-' ? 'standard input' : word;
     if (!(thrown instanceof ClearformerError) || thrown.message.includes(file)) throw thrown;
     throw new ClearformerError(thrown.code, `${thrown.message}: ${file}`, { ...thrown.details, where: file }, thrown);
   };
@@ -88,13 +89,13 @@ async function transcribe(context: Context, source: string, words: readonly stri
   const recognizer = await loaded(context, source, options, (from, load) =>
     pipeline('automatic-speech-recognition', from, load),
   );
+  const all: ({ file: string } & RecognizedSpeech)[] = [];
+  let code: number = exitCodes.done;
+  const failed = (thrown: unknown): void => {
+    signal.throwIfAborted();
+    code = codeOf(thrown, note);
+  };
   try {
-    const all: ({ file: string } & RecognizedSpeech)[] = [];
-    let code: number = exitCodes.done;
-    const failed = (thrown: unknown): void => {
-      signal.throwIfAborted();
-      code = codeOf(thrown, note);
-    };
     for (const file of words) {
       const sound: AudioInput = file === '-' ? await standardInput() : fileOf(file);
       const heard = await recognizer(sound, settings).catch(naming(file)).catch(failed);
@@ -104,9 +105,9 @@ async function transcribe(context: Context, source: string, words: readonly stri
       if (options.json) continue;
       for (const line of chunks?.map(timed) ?? [text.trim()]) output.line(words.length > 1 ? `${file}\t${line}` : line);
     }
-    if (options.json && all.length > 0) output.json(all);
     if (code !== exitCodes.done) throw new Reported(code);
   } finally {
+    if (options.json && all.length > 0) output.json(all);
     await recognizer.dispose();
   }
 }

@@ -52,14 +52,14 @@ function taskOf(word: string): Task {
 async function translate(context: Context, source: string, words: readonly string[], options: Options): Promise<void> {
   const texts = await textsOf(words);
   const translator = await loaded(context, source, options, (from, load) => pipeline(options.task, from, load));
+  const all: { text: string; translation_text: string }[] = [];
   try {
-    const all: { text: string; translation_text: string }[] = [];
     for (const text of texts) {
       const made = await translated(context, translator, text, options);
       all.push(...made.map((translation_text) => ({ text, translation_text })));
     }
-    if (options.json) context.output.json(all);
   } finally {
+    if (options.json && all.length > 0) context.output.json(all); // also what precedes a text that fails
     await translator.dispose();
   }
 }
