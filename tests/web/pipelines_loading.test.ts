@@ -197,7 +197,10 @@ describe('what fails leaves nothing behind', () => {
     ) as Files;
     if (code === 'missing_tensor')
       Object.assign(files, { 'model.safetensors': filesFor('answers')['model.safetensors'] });
-    expect(await counted(() => pipeline('fill-mask', files, there))).toMatchObject({ code });
+    const failure = await counted(() => pipeline('fill-mask', files, there));
+    expect(failure).toMatchObject({ code });
+    const named = /; config\.json says BertForQuestionAnswering, for question-answering$/.test(String(failure));
+    expect(named).toBe(code === 'missing_tensor');
   });
 
   it('an abort of a call', async () => {

@@ -128,7 +128,8 @@ export async function pipeline(
 
 /**
  * The error for a missing file or head if the folder holds no model that can be loaded, or one for other tasks: the parts
- * of a pipeline load concurrently, and which of them fails first is a matter of chance.
+ * of a pipeline load concurrently, and which of them fails first is a matter of chance. For missing tensors, as of another
+ * head, it names the task that the checkpoint was made for.
  */
 async function madeForOthers(
   name: PipelineName,
@@ -137,21 +138,24 @@ async function madeForOthers(
   signal: AbortSignal | undefined,
 ): Promise<ClearformerError | undefined> {
   // An error without a file's name says that there is no folder.
-  if (isMissing(thrown) ? !thrown.details.file : !(thrown instanceof ClearformerError && thrown.code === 'unsupported'))
-    return undefined;
+  if (!(thrown instanceof ClearformerError)) return undefined;
+  const { code, details, message: told } = thrown;
+  if (isMissing(thrown) ? !details.file : code !== 'unsupported' && code !== 'missing_tensor') return undefined;
   const { inspectFolder } = await import('../inspection/inspect_folder.js');
   const found = await inspectFolder(folder, { signal }).catch((why: unknown) =>
     why instanceof ClearformerError && why.code === 'file_not_found' ? why : undefined,
   );
   if (found === undefined || found instanceof ClearformerError) return found;
   const { inspection } = found;
-  const { architectures, model_type, pipelines } = inspection;
-  if (isMissing(thrown) && !isOfModel(String(thrown.details.file))) {
+  const { architectures, model_type, pipeline: own, pipelines } = inspection;
+  if (isMissing(thrown) && !isOfModel(String(details.file))) {
     const fault = faultOf(inspection, folder);
     if (fault !== undefined) return fault;
   }
-  if (pipelines.length === 0 || pipelines.includes(name)) return undefined;
   const what = architectures[0] ?? model_type;
+  if (code === 'missing_tensor' && own !== null && own !== name)
+    return new ClearformerError(code, `${told}; config.json says ${what}, for ${own}`, details, thrown);
+  if (pipelines.length === 0 || pipelines.includes(name)) return undefined;
   const tasks = pipelines.join(' and ');
   const message = `pipeline: the architecture of ${folder.where}, ${what}, is for ${tasks}, not for ${name}`;
   return new ClearformerError('unsupported', message, { option: 'task', expected: pipelines });
