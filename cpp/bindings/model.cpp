@@ -150,11 +150,11 @@ std::optional<Task> task_in(const Arguments& arguments) {
 val model_check(const Arguments& arguments) {
   const ConfigReader reader(arguments.text("config"), arguments.text("config_name"));
   const ModelConfig config = read_model_config(reader, task_in(arguments));
-  val result = val::object();
-  put(result, "model_type", to_value(config.model_type));
-  put(result, "task", to_value(to_string(config.task)));
-  put(result, "kind", to_value(to_string(config.kind)));
-  return result;
+  if (arguments.has("task")) {
+    const std::string name = arguments.text("task");
+    if (!serves(config, name)) refuse_task(reader, name);
+  }
+  return val::object();
 }
 
 val model_create(const Arguments& arguments) {

@@ -292,6 +292,18 @@ describe('CLIP', () => {
       Array.from(images.slice(0).data, (value) => expect.closeTo(value, 5)),
     );
     expect((await failureOf(() => text(labels, { pooling: 'mean' }))).code).toBe('unsupported');
+    await using similar = await pipeline('sentence-similarity', filesOf(one), { deterministic: true });
+    const [source_sentence = '', ...sentences] = labels;
+    const first = texts.slice(0).data;
+    expect(await similar({ source_sentence, sentences })).toEqual(
+      sentences.map((_, t) => {
+        const vector = texts.slice(t + 1).data;
+        return expect.closeTo(
+          first.reduce((sum, value, d) => sum + value * (vector[d] as number), 0),
+          5,
+        );
+      }),
+    );
     await Promise.all([text, image, both].map((pipe) => pipe.dispose()));
   });
 });

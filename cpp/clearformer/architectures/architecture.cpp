@@ -46,10 +46,12 @@ ModelConfig read_model_config(const ConfigReader& config, std::optional<Task> ta
   return read;
 }
 
-void refuse_task(const ConfigReader& config, Task task) {
+void refuse_task(const ConfigReader& config, std::string_view task) {
   config.refuse(ErrorCode::unsupported, "model_type", "is \"", config.text("model_type", ""),
-                "\", which has no head for the task ", to_string(task));
+                "\", which has no head for the task ", task);
 }
+
+void refuse_task(const ConfigReader& config, Task task) { refuse_task(config, to_string(task)); }
 
 bool is_gated(const ConfigReader&, const ModelConfig& model) {
   return model.tower.stack.block.feed_forward.gate == Gate::present;

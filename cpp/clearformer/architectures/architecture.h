@@ -59,6 +59,7 @@ Task task_of(const ConfigReader& config);
 ModelConfig read_model_config(const ConfigReader& config, std::optional<Task> task);
 
 /// Throws unsupported: the model_type of `config` has no head for `task`.
+[[noreturn]] void refuse_task(const ConfigReader& config, std::string_view task);
 [[noreturn]] void refuse_task(const ConfigReader& config, Task task);
 
 }  // namespace clearformer

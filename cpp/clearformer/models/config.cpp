@@ -48,6 +48,9 @@ constexpr NamedPipeline kPipelines[] = {
     {"sentence-similarity", Task::base, Reads::text},
     {"image-feature-extraction", Task::base, Reads::image},
     {"zero-shot-image-classification", Task::base, Reads::text_and_image},
+    {"feature-extraction", Task::base, Reads::text_and_image},
+    {"sentence-similarity", Task::base, Reads::text_and_image},
+    {"image-feature-extraction", Task::base, Reads::text_and_image},
     {"fill-mask", Task::masked_lm, Reads::text},
     {"text-classification", Task::sequence_classification, Reads::text},
     {"zero-shot-classification", Task::sequence_classification, Reads::text},
@@ -85,6 +88,14 @@ std::vector<std::string_view> pipelines_of(const ModelConfig& config) {
     names.push_back(entry.name);
   }
   return names;
+}
+
+bool serves(const ModelConfig& config, std::string_view name) {
+  if (name == "speech-seq2seq") return reads(config) == Reads::sound;
+  const auto names = pipelines_of(config);
+  if (std::find(names.begin(), names.end(), name) != names.end()) return true;
+  return std::none_of(std::begin(kPipelines), std::end(kPipelines),
+                      [&](const NamedPipeline& entry) { return entry.name == name; });
 }
 
 std::string_view to_string(ModelKind kind) {

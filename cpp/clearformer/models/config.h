@@ -84,4 +84,7 @@ struct ModelConfig {
 /// The pipelines such a model serves, under Hugging Face's names; the first is its default.
 std::vector<std::string_view> pipelines_of(const ModelConfig& config);
 
+/// Whether a model of the task that task_named(name) gives reads what that name stands for: texts, images or sounds.
+bool serves(const ModelConfig& config, std::string_view name);
+
 }  // namespace clearformer

@@ -143,9 +143,32 @@ TEST(Inspection, CachesGrowByWhatItSays) {
   }
 }
 
+TEST(Inspection, NamesOfTasksAreServedByModelsThatReadWhatTheyStandFor) {
+  const std::pair<const char*, std::vector<const char*>> kRefused[] = {
+      {"clip/even", {"speech-seq2seq"}},
+      {"whisper/even", {"feature-extraction", "translation", "zero-shot-image-classification"}},
+      {"marian/even", {"feature-extraction", "sentence-similarity", "speech-seq2seq"}},
+      {"bert/even_base", {"image-feature-extraction", "zero-shot-image-classification"}}};
+  for (const auto& [name, refused] : kRefused) {
+    const std::string text = read_bytes(fixture_path(concat("models/", name, "/config.json")));
+    const ConfigReader reader(text, "config.json");
+    for (const char* task : refused) {
+      // Whatever has no head for the task is refused before this is asked.
+      const ModelConfig config = read_model_config(reader, task_named(task));
+      EXPECT_FALSE(serves(config, task)) << name << " " << task;
+    }
+    const ModelConfig own = read_model_config(reader, std::nullopt);
+    EXPECT_TRUE(serves(own, to_string(own.task))) << name;
+    for (const std::string_view pipeline : pipelines_of(own)) EXPECT_TRUE(serves(own, pipeline)) << pipeline;
+  }
+}
+
 TEST(Inspection, PipelinesFollowTheHeadAndWhatIsRead) {
   const std::pair<const char*, const char*> kExpected[] = {
       {"clip", "zero-shot-image-classification"},
+      {"clip", "feature-extraction"},
+      {"clip", "sentence-similarity"},
+      {"clip", "image-feature-extraction"},
       {"whisper", "automatic-speech-recognition"},
       {"marian", "translation"},
       {"gpt2", "text-generation"}};

@@ -107,16 +107,11 @@ async function readConfig(
   try {
     config = await readRequired(folder, 'config.json', options);
     const engine = await starting;
-    const { kind, model_type } = await engine.call('model_check', {
+    await engine.call('model_check', {
       config: config.text,
       config_name: config.name,
       ...(task !== undefined && { task }),
     });
-    // The core takes both tasks for others.
-    const isOther = task?.startsWith('speech')
-      ? model_type !== 'whisper'
-      : task?.startsWith('zero-shot-im') && kind !== 'dual-encoder';
-    if (isOther) throw (await refusals()).withoutHead(config.name, model_type, task);
     return config;
   } catch (error) {
     const { explained } = await refusals();

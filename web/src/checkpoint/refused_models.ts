@@ -80,12 +80,6 @@ function nearestTo(type: string): string | undefined {
   return undefined;
 }
 
-/** The refusal of a model without the head of a task, as the core's. */
-export function withoutHead(file: string, type: string, task = ''): ClearformerError {
-  const message = `${file}: "model_type" is "${type}", which has no head for the task ${task}`;
-  return new ClearformerError('unsupported', message);
-}
-
 const unknownType = /"model_type" is "([^"]*)"(?=; supported)/;
 const noType = /"model_type" is missing/;
 

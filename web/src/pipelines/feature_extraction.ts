@@ -129,7 +129,7 @@ export class FeatureExtractionPipeline extends Pipeline<
   /** @internal One vector of unit length per text, for comparisons. */
   unitVectors(texts: readonly string[], options: FeatureExtractionOptions): Promise<Tensor<'float32'>> {
     checkOptions(this.task, options, vectorOptions);
-    const isTold = options.pooling !== undefined || this.#defaults.pooling.length > 0;
+    const isTold = options.pooling !== undefined || this.givesVectors;
     return this.#vectors(texts, { ...options, ...(!isTold && { pooling: 'mean' }), normalize: true });
   }
 

@@ -255,10 +255,7 @@ export interface Border extends WeightCalls, PrimitiveCalls {
     >,
     { facts: string; cfg?: ModelShape }
   >;
-  model_check: Call<
-    { config: string; config_name: string; task?: string },
-    { model_type: string; task: string; kind: ModelKind }
-  >;
+  model_check: Call<{ config: string; config_name: string; task?: string }, Nothing>;
   model_create: Call<
     { checkpoint: Handle; config: string; config_name: string; cache_dtype: CacheType } & Texts<
       'generation_config' | 'task'
