@@ -1,13 +1,13 @@
 // Decodes audio inputs to mono samples at one rate.
 
 import type { Browser } from '../support/browser_types.js';
-import { ClearformerError, messageOf, textOf } from '../support/error.js';
+import { ClearformerError, textOf } from '../support/error.js';
 import { isA, isBlob } from '../support/kinds.js';
 import type { MediaFile } from '../support/media_file.js';
 import { abortable, checkOptions } from '../support/options.js';
 import { inSlices, runs, type Steps } from '../support/steps.js';
 import { checkRate, resampled } from './sample_rate.js';
-import { isWav, readWav, type Sound } from './wav.js';
+import type { Sound } from './wav.js';
 
 /**
  * Audio: mono samples in [-1, 1] at the requested rate, or with a rate of their own in hertz; an AudioBuffer; or
@@ -40,9 +40,12 @@ export async function read_audio(
   checkRate(sampling_rate);
   const read = async (sound: Promise<Sound>) => inSlices(atRate(await abortable(sound, signal), sampling_rate), signal);
   if (typeof source === 'string' || isA(source, 'URL', 'ArrayBuffer', 'Uint8Array') || isBlob(source)) {
-    const { naming, readMedia } = await import('../support/media_file.js'); // rarely needed
+    const [{ naming, readMedia }, { decodeFile }] = await Promise.all([
+      import('../support/media_file.js'), // rarely needed
+      import('./sound_file.js'),
+    ]);
     const file = readMedia('read_audio', source);
-    return naming(source, read(file.then((bytes) => fileOf(bytes, sampling_rate))));
+    return naming(source, read(file.then((bytes) => decodeFile(bytes, sampling_rate, bufferOf))));
   }
   return read(soundOf(source, sampling_rate));
 }
@@ -60,48 +63,6 @@ async function soundOf(source: Exclude<AudioInput, MediaFile>, rate: number): Pr
     'invalid_argument',
     `sound is a Float32Array, { data, sampling_rate }, an AudioBuffer or a sound file (URL, path or contents), not ${textOf(source)}`,
   );
-}
-
-async function fileOf(bytes: Uint8Array, rate: number): Promise<Sound> {
-  if (isWav(bytes)) return inSlices(readWav(bytes), undefined);
-  const what = `sound file (${formatOf(bytes)})`;
-  if (typeof OfflineAudioContext !== 'function') {
-    throw new ClearformerError(
-      'unsupported',
-      `${what}: only WAV files are decoded here; convert it (ffmpeg -i FILE sound.wav), or pass samples as { data, sampling_rate }`,
-    );
-  }
-  // decodeAudioData resamples to the context's rate; of others than these, engines refuse some and attenuate some.
-  const usual = rate >= 8000 && rate <= 96_000 ? rate : 48_000;
-  try {
-    return bufferOf(await new OfflineAudioContext(1, 1, usual).decodeAudioData(bytes.buffer as ArrayBuffer));
-  } catch (cause) {
-    throw new ClearformerError(
-      'unsupported',
-      `${what}: this engine does not decode it (${messageOf(cause)})`,
-      {},
-      cause,
-    );
-  }
-}
-
-/** Sound formats by what their files begin with. */
-const formats = [
-  ['AIFF', /^FORM.{4}AIF[CF]/s],
-  ['FLAC', /^fLaC/],
-  ['Ogg', /^OggS/],
-  ['MP4, as M4A', /^.{4}ftyp/s],
-  ['WebM or Matroska', /^\x1aE\xdf\xa3/],
-  ['WAV of more than 4 GB', /^(RF64|BW64)/],
-  ['MP3', /^(ID3|\xff[\xe2-\xe7\xf2-\xf7\xfa-\xff])/],
-  ['AAC', /^\xff[\xf0\xf1\xf8\xf9]/],
-  ['empty', /^$/],
-] as const;
-
-/** The name of a file's format, for messages. */
-function formatOf(bytes: Uint8Array): string {
-  const start = String.fromCharCode(...bytes.subarray(0, 12));
-  return formats.find(([, begins]) => begins.test(start))?.[0] ?? 'of an unknown format';
 }
 
 function bufferOf(buffer: AudioBuffer): Sound {
