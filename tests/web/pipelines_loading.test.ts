@@ -230,22 +230,6 @@ describe('what is refused', () => {
     expect(failure.message).toContain('fill-mask');
   });
 
-  it.each([
-    ['feature-extraction', 'speech', 'automatic-speech-recognition'],
-    ['translation', 'speech', 'automatic-speech-recognition'],
-    ['feature-extraction', 'translation', 'translation and summarization and text2text-generation'],
-    ['sentence-similarity', 'image_classes', 'image-feature-extraction and image-classification'],
-    [
-      'image-classification',
-      'labels',
-      'zero-shot-image-classification and feature-extraction and sentence-similarity and image-feature-extraction',
-    ],
-  ] as const)('the task %s with a model that takes other inputs: %s', async (task, name, own) => {
-    const failure = await failureOf(() => pipeline(task, filesFor(name), here));
-    expect(failure).toMatchObject({ code: 'unsupported', details: { option: 'task' } });
-    expect(failure.message).toContain(`is for ${own}, not for ${task}`);
-  });
-
   // Further tasks of transformers.js 4, from its SUPPORTED_TASKS and TASK_ALIASES.
   it.each([
     ['audio-classification', 'automatic-speech-recognition'],

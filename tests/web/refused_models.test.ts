@@ -69,6 +69,23 @@ it.each([
   }
 });
 
+it.each([
+  ['feature-extraction', 'whisper/even', 'automatic-speech-recognition'],
+  ['translation', 'whisper/even', 'automatic-speech-recognition'],
+  ['feature-extraction', 'marian/even', 'translation and summarization and text2text-generation'],
+  ['sentence-similarity', 'vit/even_base', 'image-feature-extraction'],
+  [
+    'image-classification',
+    'clip/even',
+    'zero-shot-image-classification and feature-extraction and sentence-similarity and image-feature-extraction',
+  ],
+] as const)('a pipeline for %s refuses %s, which takes other inputs', async (task, name, own) => {
+  const failure = await failureOf(() => pipeline(task, fixturePath(`models/${name}`)));
+  expect(failure).toMatchObject({ code: 'unsupported', details: { option: 'task' } });
+  expect(failure.message).toContain(`is for ${own}`);
+  expect(failure.message).toContain(`, not for ${task}`);
+});
+
 it('Gemma 3, whose class is ForConditionalGeneration, is a decoder and serves each pipeline once', async () => {
   const text_config = JSON.parse(readFileSync(fixturePath('models/gemma3_text/even/config.json'), 'utf8'));
   const named = { model_type: 'gemma3', architectures: ['Gemma3ForConditionalGeneration'] };

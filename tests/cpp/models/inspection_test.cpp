@@ -159,7 +159,8 @@ TEST(Inspection, NamesOfTasksAreServedByModelsThatReadWhatTheyStandFor) {
     }
     const ModelConfig own = read_model_config(reader, std::nullopt);
     EXPECT_TRUE(serves(own, to_string(own.task))) << name;
-    for (const std::string_view pipeline : pipelines_of(own)) EXPECT_TRUE(serves(own, pipeline)) << pipeline;
+    for (const std::string_view pipeline : pipelines_of(own))
+      EXPECT_TRUE(serves(own, pipeline)) << pipeline;
   }
 }
 

@@ -171,7 +171,8 @@ export class RawImage implements ImagePixels {
   }
   /** Crops to [x_min, y_min, x_max, y_max], inclusive. */
   async crop(box: readonly [number, number, number, number]): Promise<this> {
-    expectFour('crop', box);
+    const areFour = Array.isArray(box) && box.length === 4 && box.every((one) => typeof one === 'number');
+    expectArgument('RawImage.crop', areFour, 'an array of four numbers', box);
     const [x_min, y_min, x_max, y_max] = box;
     const [left, top] = [Math.max(x_min, 0), Math.max(y_min, 0)];
     checkExtents('crop', [left, top], 0);
@@ -187,7 +188,7 @@ export class RawImage implements ImagePixels {
   }
   /** Pads with zeros: [left, right, top, bottom] in pixels. */
   async pad(margins: readonly [number, number, number, number]): Promise<this> {
-    expectFour('pad', margins);
+    expectArgument('RawImage.pad', Array.isArray(margins), 'an array of four numbers', margins);
     const [left, right, top, bottom] = margins;
     checkExtents('pad', [left, right, top, bottom], 0);
     return this.#become(this.#framed(this.width + left + right, this.height + top + bottom, -left, -top));
@@ -287,11 +288,6 @@ function made({ data, width, height, channels }: Pixels): RawImage {
 function checkedOrder(call: string, order: ChannelOrder): ChannelOrder {
   if (order === 'CHW' || order === 'HWC') return order;
   throw new ClearformerError('unsupported', `${call}: channels are 'CHW' or 'HWC', not ${textOf(order)}`);
-}
-
-function expectFour(method: string, given: readonly number[]): void {
-  const areFour = Array.isArray(given) && given.length === 4 && given.every((one) => typeof one === 'number');
-  expectArgument(`RawImage.${method}`, areFour, 'an array of four numbers', given);
 }
 
 function checkExtents(method: string, pixels: readonly number[], least: number): void {
