@@ -1,5 +1,6 @@
 // Third-party files that the package contains in part: Emscripten's glue, and the Jinja interpreter without what is not called
-// here: its formatter of templates (two of its nine kilobytes, compressed), and what is done by python_template.ts itself.
+// here: its formatter of templates (two of its nine kilobytes, compressed), and what is done by python_template.ts and
+// python_expressions.ts themselves. Its parser is not called either; without it bundlers leave it out.
 
 import { readFileSync } from 'node:fs';
 
@@ -9,19 +10,10 @@ import { glueFiles, glueText } from './glue.js';
 const jinjaFile = /\/@huggingface\/jinja\/dist\/index\.js$/;
 /**
  * The parts that are not called, in their order: each from its first line up to another, and what stands in its place. Filters
- * and methods are python_filters.ts', attributes, except for slices, and literals with items python_template.ts'; white space
- * around tags is template_spaces.ts'.
+ * and methods are python_filters.ts', attributes, except for slices, tests and literals with items python_expressions.ts',
+ * loops, conditions and assignments python_template.ts'.
  */
 const unused: readonly (readonly [from: string, to: string, instead?: string])[] = [
-  ['  if (options.lstrip_blocks) {\n', '}\nfunction tokenize(', '  return template;\n'],
-  ['  const stripTrailingWhitespace = () => {\n', '  const skipLeadingWhitespace = '],
-  ['        const stripBefore = ', '        let comment = "";\n'],
-  ['        const stripAfter = ', '        tokens.push(new Token(comment, '],
-  ['        if (stripAfter) {\n', '      consumeWhile(isWhitespace);\n', '        continue;\n      }\n'],
-  [
-    '      if (src.slice(cursorPosition, cursorPosition + 3) === "-%}") {\n',
-    '      if (src.slice(cursorPosition, cursorPosition + 3) === "-}}"',
-  ],
   ['var EMPTY_BUILTINS = ', 'var RuntimeValue = '],
   ['  /**\n   * A collection of built-in functions', '  /**\n   * Creates a new RuntimeValue.'],
   ['  _builtins;\n', '};\nvar BooleanValue = '],
@@ -31,10 +23,12 @@ const unused: readonly (readonly [from: string, to: string, instead?: string])[]
   ['  toString() {\n    return toJSON(', '};\nvar ArrayValue = '],
   ['  _builtins;\n', '  /**\n   * NOTE: necessary to override'],
   ['  toString() {\n    return toJSON(', '};\nvar TupleValue = '],
+  ['  [\n    "odd",\n', '  ["false", '],
   ['  ["number", ', '  ["integer", '],
   ['  ["iterable", ', '  ["mapping", '],
   ['  [\n    "sequence",\n', '  ["none", '],
   ['  ["equalto", ', ']));\n'],
+  ['  const declareName = ', '  return accessed;\n'],
   ['    switch (node.operator.value) {\n      case "==":\n', '    if (left instanceof UndefinedValue ||'],
   ['    } else if (node.operator.value === "~") {\n', '    } else if (node.operator.value === "**"'],
   ['    } else if (right instanceof ArrayValue) {\n', '    }\n    if (left instanceof StringValue ||'],
@@ -46,15 +40,15 @@ const unused: readonly (readonly [from: string, to: string, instead?: string])[]
     '    if (left instanceof StringValue && right instanceof ObjectValue',
     '    throw new SyntaxError(`Unknown operator',
   ],
-  ['  applyFilter(', '  /**\n   * Evaluates expressions following the test operation type.'],
+  ['  applyFilter(', '  /**\n   * Evaluates expressions following the select operation type.'],
   ['    if (fn.type !== "FunctionValue") {\n', '    return fn.value(args, environment);\n'],
   ['      } else {\n        property = ', '  }\n  evaluateSet(', '}}'],
-  ['    if (!(iterable instanceof ArrayValue || iterable', '    const items = [];\n'],
-  ['        if (err instanceof ContinueControl) {\n', '        if (err instanceof BreakControl) {\n'],
+  ['  evaluateSet(', '  bindMacroArguments('],
   ['  evaluateFilterStatement(', '  evaluate('],
-  ['      case "Continue":\n', '      case "IntegerLiteral":\n'],
+  ['      case "Set":\n', '      case "Macro":\n'],
+  ['      case "Break":\n', '      case "IntegerLiteral":\n'],
   ['      case "TupleLiteral":\n', '      case "Identifier":\n'],
-  ['      case "FilterExpression":\n', '      case "TestExpression":\n'],
+  ['      case "FilterExpression":\n', '      case "SelectExpression":\n'],
   ['  format(options) {\n', '};\nexport {'],
 ];
 

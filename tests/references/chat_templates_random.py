@@ -71,7 +71,8 @@ class Template:
             ("$ * 2", one), (f"$[{rng.choice([0, 1, -1, 9])}] | default('-')", one), ("$[$] | default('-')", self.dictionary(), rng.choice([one, number])),
             (f"$ | join({rng.choice(['d=', '', ''])}{part}{rng.choice(['', ', attribute=' + repr('role')])})", rng.choice(["messages", "messages[:1]"])), (f"$ | trim({part})", one),
             (f"$ | tojson{rng.choice(JSON)}", self.dictionary()),
-            ("$ | string", rng.choice([number, self.truth(below), self.items(below), self.dictionary()])), ("$.get('city', $)", self.dictionary(), one)]
+            ("$ | string", rng.choice([number, self.truth(below), self.items(below), self.dictionary()])), ("$.get('city', $)", self.dictionary(), one),
+            (f"'{rng.choice(['%d|%s', '%5.1f|%-5s', '%03d|%.2s'])}' % ($, $)", number, one), ("'a' ~ $ 'b' ~ $", self.quoted(rng.choice(TEXTS)), number)]
         if self.macros and depth == 0:
             kinds.append((f"macro{rng.randrange(self.macros)}($, b=$)", one, other))
         return self.of(*rng.choice(kinds))
@@ -94,7 +95,7 @@ class Template:
             (f"$ | map('{rng.choice(['upper', 'trim', 'length', 'title'])}') | list", self.words(below)), (f"[1, 2, 3] | {rng.choice(['select', 'reject'])}('odd') | list",),
             (f"$ | {rng.choice(['items | list', 'dictsort', 'dictsort(reverse=true)'])}", DICTIONARY), ("$.splitlines()", self.text(below)), (f"$.{rng.choice(['keys', 'values', 'items'])}()", self.dictionary()),
             (f"[1, 2, 3] | select('{rng.choice(['gt', '<=', 'ne'])}', 2) | list",), ("$.keys() | list", self.dictionary()), ("$.values() | list", self.dictionary()), ("$ | list", self.text(below)), ("$ + $", self.items(below), self.items(below)),
-            ("$ | unique | list", self.items(below)), ("messages | selectattr('content', 'defined') | list",), ("tools | selectattr('function.name', 'equalto', 'f') | list",),
+            ("$ | unique | list", self.items(below)), ("messages | selectattr('content', 'defined') | list",), ("messages | groupby('role') | map(attribute='list') | list",), ("($, $)", self.text(below), self.number(below)), ("tools | selectattr('function.name', 'equalto', 'f') | list",),
             (f"$ | {rng.choice(['select', 'reject'])}attr('type', 'equalto', 'text') | list", rng.choice(["messages[-1].content", "messages", self.text(below)]))]))
 
     def number(self, depth=0):
@@ -105,7 +106,8 @@ class Template:
         return self.of(*rng.choice([
             (f"$ {rng.choice('+-*')} $", self.number(below), self.number(below)), (f"$ % {rng.choice([2, 3])}", self.number(below)), (f"$ // {rng.choice([2, 3])}", self.number(below)),
             ("$ | length", self.text(below)), ("$ | length", self.items(below)), ("$ | int", self.text(below)), (f"$ | int({rng.choice([7, 'default=7'])})", self.text(below)), ("$ | int", self.number(below)), ("$ | abs", self.number(below)),
-            (f"$.{rng.choice(['find', 'count'])}('a')", self.text(below))]))
+            (f"$.{rng.choice(['find', 'count'])}('a')", self.text(below)), (f"[$, $] | {rng.choice(['sum', 'min', 'max', 'sum(start=1)'])}", self.number(below), self.number(below)),
+            (f"$ | {rng.choice(['round', 'round(1)'])}", self.number(below))]))
 
     def truth(self, depth=0):
         rng, below = self.rng, depth + 1
@@ -115,6 +117,8 @@ class Template:
         kind = rng.choice(["defined", "string", "mapping", "iterable", "none", "undefined", "number", "float", "boolean"])
         return self.of(*rng.choice([
             (f"$ {rng.choice(['==', '!=', 'in', 'not in'])} $", self.text(below), self.text(below)), (f"$ {rng.choice(['<', '>', '<=', '==', '!='])} $", self.number(below), self.number(below)),
+            (f"$ {rng.choice(['<', '==', '!='])} $ {rng.choice(['<', '>=', '=='])} $", self.number(below), self.number(below), self.number(below)),
+            (f"$ is {rng.choice(['', 'not '])}{rng.choice(['divisibleby 2', 'divisibleby(3)', 'eq 1', 'sameas none', 'in [0, 1]'])}", rng.choice(["loop.index" if self.loops else "3", "2"])),
             ("$ in $", self.text(below), self.items(below)), ("'role' in $", self.dictionary()), ("not $", self.truth(below)),
             (f"($ {rng.choice(['and', 'or'])} $)", self.truth(below), self.truth(below)),
             (f"$ is {rng.choice(['', 'not '])}{kind}", rng.choice([self.text(below), self.number(below), self.items(below), self.dictionary(), "none", "true"])),
@@ -151,6 +155,9 @@ class Template:
             made = self.block(below)
             self.texts.append("written")
             return self.tag("set written") + made + self.tag("endset")
+        if kind < 0.58:
+            made, name = self.tag(f"with text0 = {self.text()}, number0 = {self.number()}"), f"text{rng.randrange(4)}"
+            return made + self.block(below) + self.tag("endwith") + (self.tag(f"set {name}, number1 = {self.text()}, 1") if rng.random() < 0.5 else "")
         if kind < 0.66:
             made = self.tag(f"if {self.truth()}") + self.block(below)
             made += self.tag(f"elif {self.truth()}") + self.block(below) if rng.random() < 0.3 else ""
@@ -188,6 +195,8 @@ class Template:
         else:
             self.messages.append(name)
         head += f" if {self.truth()}" if rng.random() < 0.2 else ""
+        if rng.random() < 0.1:
+            return self.tag("for part in [1, ['a', [2.5]], []] recursive") + "{{ loop.depth }}{{ loop(part) if part is sequence and part is not string else part }}" + self.tag("endfor")
         self.loops += 1
         made = self.tag(head) + self.block(depth)
         ends = rng.random() < 0.25
@@ -205,7 +214,7 @@ class Template:
 
 
 def main():
-    args = arguments(__doc__, count=135, seed="")
+    args = arguments(__doc__, count=150, seed="")
     group = Group(args, "chat_templates_random", "chat_templates_random.py", ["transformers", "jinja2"])
     for number in range(args.count):
         rng = random.Random(f"template_{args.seed}{number}")

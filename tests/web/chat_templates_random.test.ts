@@ -192,8 +192,69 @@ describe('templates are Python’s', () => {
     ['{\n{%- if true %}"a"{% endif -%}\n}\n  {{- {"a": {"b": 1}} -}}\n !', "{\"a\"}{'a': {'b': 1}}!"],
     ['{%- generation -%} a {%endgeneration-%} b {', 'a b {'],
     [' {%+ if true %}\na\n{% endif +%}\n{#-#}\n{#--#}\n b', ' a\nb'],
+    // Jinja's grammar.
+    ['{% with a = 1, b = a %}{{ a }}{{ b }}{% set c = 2 %}{% endwith %}{{ a }}{{ c is defined }}', '1False'],
+    [
+      '{% for m in messages %}{% with r = loop.index %}{{ r }}{% if r == 1 %}{% continue %}{% endif %},{% endwith %}{% endfor %}',
+      '12,3,',
+    ],
+    [
+      '{% for x in [1, [2, [3]]] recursive %}({{ loop(x) if x is iterable else x }}{{ loop.depth }}){% endfor %}',
+      '(11)((22)((33)2)1)',
+    ],
+    [
+      '{% for a in "xyz" %}{{ loop.cycle(1, 2) }}{{ loop.changed(loop.index > 1) }}{% endfor %}{% for a, (b, c) in [(1, (2, 3))] %}{{ a + b + c }}{% endfor %}',
+      '1True2True1False6',
+    ],
+    ['{% for a in 1, 2 %}{{ a }}{% continue %}{% else %}.{% endfor %}{% if 0: %}a{% endif %}', '12.'],
+    [
+      '{{ 1 in [1] == true }}{{ 1 < 2 < 3 }}{{ 3 > 2 > 2 }}{{ 1 < 3 == 3 }}{{ "a" in "ab" in ["ab"] }}',
+      'FalseTrueFalseTrueTrue',
+    ],
+    [
+      '{{ 4 is divisibleby 2 }}{{ 4 is divisibleby(3) }}{{ none is sameas none }}{{ 2 is not in [1] }}{{ 2 is ge(2) and 1 is lt 1 }}{{ 3.0 is odd }}',
+      'TrueFalseTrueTrueFalseTrue',
+    ],
+    [
+      '{{ 1e3 }} {{ 1_000 }} {{ 0x1F + 0b11 }} {{ (1,) }} {{ () }} {{ 1, 2 }} {{ [1, 2,] }} {{ "a" ~ 1 * 2 ~ "b" }}',
+      '1000.0 1000 34 (1,) () (1, 2) [1, 2] a2b',
+    ],
+    ["{{ '\\d\\-\\101\\x41\\u00e9\\U0001F600' 'a\\\nb' }}", '\\d\\-AAé😀ab'],
+    [
+      '{% set x | upper | replace("B", "-") %}abc{% endset %}{{ x }}{% filter upper | reverse %}abc{% endfilter %}{{ 1 is number | string }}',
+      'A-CCBATrue',
+    ],
+    [
+      '{{ {true: "x"}[1] }}{{ {1: "a", true: "b"} }}{{ 0 in {false: 1} }}{{ {1: 2} == {true: 2} }}',
+      "x{1: 'b'}TrueTrue",
+    ],
+    [
+      '{{ [3, 1] | sum }} {{ [{"n": 1}, {"n": 2.5}] | sum(attribute="n", start=1) }} {{ [] | sum }} {{ ["b", "A"] | min }} {{ ["b", "A"] | max(case_sensitive=true) }} {{ [] | max is defined }} {{ [{"n": 2}, {"n": 1}] | min(attribute="n") }}',
+      "4 4.5 0 A b False {'n': 1}",
+    ],
+    [
+      '{% for g in [{"r": "b", "n": 1}, {"r": "A"}, {"r": "a"}] | groupby("r") %}{{ g.grouper }}{{ g.list | length }}{{ g[0] }}{% endfor %}{{ [{"n": 1}, {}] | groupby("n", default=0) }}',
+      "A2Ab1b[(0, [{}]), (1, [{'n': 1}])]",
+    ],
+    [
+      '{{ "%d|%5d|%-3d|%05d|%x|%X" | format(7.9, 42, 1, -3, 255, 255) }}|{{ "%.1f %6.2f %f" % (2.25, 2.345, 1) }}|{{ "%.2s%3s%r" % ("abc", "😀", "e") }}',
+      "7|   42|1  |-0003|ff|FF|2.2   2.35 1.000000|ab  😀'e'",
+    ],
+    [
+      '{{ 2.5 | round }} {{ 3 | round }} {{ 0.125 | round(2) }} {{ 1.21 | round(1, "ceil") }} {{ -2.5 | round(method="floor") }}',
+      '2.0 3 0.12 1.3 -3.0',
+    ],
+    [
+      '{{ [[2, "b"], [1, "a"]] | sort }}{{ (1, 2) < (1, 3) }}{{ [1] < [1, 0] }}{{ [0] * 2 }}{{ 2 * "ab" }}{{ (1,) + (2,) }}{{ true + 1 }}',
+      "[[1, 'a'], [2, 'b']]TrueTrue[0, 0]abab(1, 2)2",
+    ],
   ])('%s', (template, text) => {
     expect(rendered(template, messages)).toBe(text);
+  });
+
+  it('takes variables before functions of their names', () => {
+    const chat_template_kwargs = { range: 'a', namespace: 1, strftime_now: [2] };
+    expect(rendered('{{ range }}{{ namespace }}{{ strftime_now }}', messages, { chat_template_kwargs })).toBe('a1[2]');
   });
 
   // Python 3.14's results in the C locale.
@@ -263,16 +324,39 @@ describe('templates are Python’s', () => {
     ['{{ [1] | join(",", by="role") }}', 'join: 2 arguments are too few or too many'],
     ['{{ "a" | replace("a") }}', 'replace: 1 arguments are too few or too many'],
     ['{{ 1 | sums }}', 'Unknown filter: sums'],
-    ['{{ "%s" | format }}', 'format: %s is not %s, or has no value'],
-    ['{{ "%d" % 5 }}', 'format: %d is not %s, or has no value'],
+    ['{{ "%s" | format }}', 'format: %s is unknown, or has no value'],
+    ['{{ "%e" % 5 }}', 'format: %e is unknown, or has no value'],
+    ['{{ "%d" % "5" }}', 'string is no number'],
+    ['{{ "%x" % 1.5 }}', 'float is no integer'],
     ['{{ "%s" | format(1, 2) }}', 'format: 2 values, 1 places'],
     ['{{ 9007199254740992 }}', '9007199254740992 is beyond 2 ** 53: give it as a text'],
     ['{{ [2 ** 54] | tojson }}', '18014398509481984 is beyond 2 ** 53'],
     ['{{ range(3) | tojson }}', 'range(0, 3) cannot be written as JSON'],
     ['{{ messages[0].content.strip }}', 'function cannot be written'],
     ['{{ namespace(a=1) }}', 'namespace cannot be written'],
-    ['{% raw %}a', 'Unknown statement type: raw'],
-    ['{% if true %}x', 'it ends within a tag or a block'],
+    ['a\n{% raw %}a', 'line 2: a raw block has no end'],
+    ['{% if true %}x', 'line 1: it ends within a tag or a block'],
+    ['{# a', 'a comment has no end'],
+    ['{{ ( }}', 'unexpected }'],
+    ['\n{{ ? }}', 'line 2: unexpected "?"'],
+    ['{{ a b }}', '"b" in place of }}'],
+    ['{% if a = 1 %}{% endif %}', '"=" in place of %}'],
+    ['{% do x %}', 'Unknown statement type: do'],
+    ['{% set 1 = 2 %}', 'only names can be set'],
+    ['{% set a.b.c = 2 %}', '"." in place of %}'],
+    ['{{ [x for x in y] }}', '"for" in place of ,'],
+    ['{{ 1 is odd is even }}', 'tests do not follow each other'],
+    ['{{ "\\x1" }}', 'is no escape sequence'],
+    ['{% for a, b in [1] %}{% endfor %}', 'integer is not iterable'],
+    ['{% for a, b in [[1]] %}{% endfor %}', '1 values are not 2'],
+    ['{% set messages.role = 1 %}', 'array has no attributes to set'],
+    ['{% for m in messages %}{{ loop(m) }}{% endfor %}', 'loop is object, not a function'],
+    ['{{ 1 + 2 ~ 3 }}', 'integer and string cannot be added'],
+    ['{{ (1,) + [2] }}', 'array and array cannot be added'],
+    ['{{ "a" * 1.5 }}', 'string and float cannot be multiplied'],
+    ['{{ none | round }}', 'null is no number'],
+    ['{{ 4 is divisibleby 0 }}', 'division by zero'],
+    ['{% set parts = none %}{{ "a" in parts }}', 'parts is null'],
     ['{{ missing["a"] }}', 'missing is undefined'],
   ])('%s is refused', (template, why) => {
     expect(() => rendered(template, messages)).toThrow(why);

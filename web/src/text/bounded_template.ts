@@ -1,17 +1,16 @@
 // Executes Jinja templates with limits. Templates are untrusted programs that may loop for ever or grow a value until
 // memory is exhausted: the number of steps and the size of values are bounded, in proportion to the conversation.
 
-import { type Environment, type Interpreter, parse, tokenize } from '@huggingface/jinja';
+import type { Environment, Interpreter } from '@huggingface/jinja';
 import { ClearformerError } from '../support/error.js';
 import { numberOf } from './python_builtins.js';
 import { dated } from './python_dates.js';
 import { PythonInterpreter } from './python_template.js';
 import { asKind, made, type Value } from './python_values.js';
-import { markPrints } from './template_nodes.js';
-import { withoutSpaces } from './template_spaces.js';
+import { parsed } from './template_parser.js';
 
 const longestSource = 2 ** 18; // characters; published templates have some ten thousand
-const manySpaces = /\s{1000}/; // the interpreter's time to read them is quadratic
+const manySpaces = /\s{1000}/;
 /** Steps of about a microsecond; linear in the characters, and quadratic in the messages, of the conversation. */
 const steps = { always: 2 ** 19, eachCharacter: 8, eachPair: 8 };
 /** Characters and elements of one value, including nested ones. */
@@ -35,13 +34,12 @@ export interface BoundedTemplate {
 export function boundedTemplate(source: string): BoundedTemplate {
   if (source.length > longestSource) throw tooMuch(`has ${source.length} characters; ${longestSource} are read`);
   if (manySpaces.test(source)) throw tooMuch('has a thousand spaces in a row');
-  const parsed = parse(tokenize(withoutSpaces(source.replace(/\r\n?/g, '\n'))));
-  markPrints(parsed);
+  const program = parsed(source.replace(/\r\n?/g, '\n').replace(/\n$/, ''));
   return {
     render(variables) {
       const interpreter = new BoundedInterpreter(source.length);
       interpreter.declare(variables);
-      return interpreter.run(parsed).value as string;
+      return interpreter.run(program as Parameters<Interpreter['run']>[0]).value as string;
     },
   };
 }
@@ -61,7 +59,6 @@ class BoundedInterpreter extends PythonInterpreter {
     super();
     this.#perMacro = sourceLength / sourceInStep;
     const globals = {
-      ...{ true: true, True: true, false: false, False: false, none: null, None: null },
       raise_exception: (message: string) => {
         throw new Error(message);
       },
@@ -76,6 +73,7 @@ class BoundedInterpreter extends PythonInterpreter {
 
   declare(variables: Readonly<Record<string, unknown>>): void {
     for (const [name, given] of Object.entries(variables)) {
+      this.global.variables.delete(name); // a variable goes before a function of its name
       const value = this.global.set(name, given);
       const characters = this.#weigh(value);
       this.#stepsLeft += steps.eachCharacter * characters;
@@ -88,7 +86,7 @@ class BoundedInterpreter extends PythonInterpreter {
     const type = statement?.type;
     if (type === 'Macro' || type === 'CallStatement') this.#pay(this.#perMacro);
     const value = super.evaluate(statement, environment);
-    if (type !== 'Turn' && type !== 'Block') this.#pay(1 + this.#cost(value, type));
+    this.#pay(1 + this.#cost(value, type));
     return value;
   }
 

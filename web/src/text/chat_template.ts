@@ -180,8 +180,7 @@ function compiled(source: string): BoundedTemplate {
     return template;
   } catch (cause) {
     if (cause instanceof ClearformerError) throw cause;
-    const why = cause instanceof TypeError ? 'it ends within a tag or a block' : messageOf(cause); // of the parser behind the end
-    throw new ClearformerError('malformed_config', `chat_template: ${why}`, {}, cause);
+    throw new ClearformerError('malformed_config', `chat_template: ${messageOf(cause)}`, {}, cause);
   }
 }
 

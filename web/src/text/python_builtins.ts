@@ -3,6 +3,7 @@
 import { keptRange } from './python_space.js';
 import {
   entriesOf,
+  equal,
   isDefined,
   isDictionary,
   isList,
@@ -12,6 +13,8 @@ import {
   keyOf,
   made,
   nameOf,
+  namesIn,
+  representationOf,
   textOf,
   type Value,
   wordsOf,
@@ -33,6 +36,11 @@ export const numberOf = (given: Value | undefined, usual: number): number => {
   return value ? Number(value.value) : usual;
 };
 
+export function expectNumber(value: Value): number {
+  if (isNumber(value)) return Number(value.value);
+  throw new Error(`${nameOf(value)} is no number`);
+}
+
 /** A text without some characters, or without spaces, at its ends. */
 export const stripped =
   (start: boolean, end: boolean) =>
@@ -45,7 +53,7 @@ export const stripped =
   };
 
 /** Throws for a text so often that it would be too long to be counted. */
-export function expectRoom({ length }: string, times: number): void {
+export function expectRoom({ length }: string | readonly unknown[], times: number): void {
   if (length * times > 2 ** 24) throw new Error(`${length} characters ${times} times are too many`);
 }
 
@@ -63,17 +71,54 @@ export function replaced(text: string, old: string, by: string, count: number): 
   return text.replaceAll(old === '' ? /(?:)/gu : old, (found) => (left-- > 0 ? by : found));
 }
 
-/** Python's `%` for texts, with `%s` and `%%`. */
+/** A number with some digits behind the point; as in Python what is in the middle gets an even last digit. */
+export function fixed(value: number, digits: number): string {
+  const most = Math.min(100, digits + 40);
+  if (!(Math.abs(value) < 1e21)) throw new Error(`${value} has too many digits`);
+  const [up, whole] = [value.toFixed(digits), value.toFixed(most)];
+  const cut = whole.slice(0, whole.length - most + digits).replace(/\.$/, '');
+  const isMiddle = /^50*$/.test(whole.slice(whole.length - most + digits));
+  return isMiddle && /[02468]$/.test(cut) ? cut : up;
+}
+
+/** How values are written in places of a format: `%d`. */
+const writers: Readonly<Record<string, (value: Value, digits: number | undefined) => string>> = {
+  s: (value, digits) => [...textOf(value)].slice(0, digits).join(''),
+  d: whole,
+  i: whole,
+  f: (value, digits = 6) => fixed(expectNumber(value), digits),
+  r: (value, digits) => [...representationOf(value)].slice(0, digits).join(''),
+  x: (value) => hexadecimal(value),
+  X: (value) => hexadecimal(value).toUpperCase(),
+};
+
+function whole(value: Value): string {
+  return textOf(made(Math.trunc(expectNumber(value))));
+}
+
+function hexadecimal(value: Value): string {
+  if (value.type === 'FloatValue') throw new Error('float is no integer');
+  return expectNumber(value).toString(16);
+}
+
+/** Python's `%` for texts, with widths, precisions and the flags `-` and `0`. */
 export function formatted(text: string, given: readonly Value[]): string {
   let used = 0;
-  const filled = text.replace(/%(.?)/gs, (place, kind: string) => {
-    if (kind === '%') return kind;
-    const value = given[used++];
-    if (kind !== 's' || value === undefined) throw new Error(`format: ${place} is not %s, or has no value`);
-    const own = textOf(value);
-    expectRoom(own, given.length);
-    return own;
-  });
+  const filled = text.replace(
+    /%([-0]?)(\d{0,3})(?:\.(\d{1,2}))?(.?)/gs,
+    (place, flag: string, width: string, digits: string | undefined, kind: string) => {
+      if (place === '%%') return '%';
+      const [value, write] = [given[used++], writers[kind]];
+      if (write === undefined || value === undefined) throw new Error(`format: ${place} is unknown, or has no value`);
+      const own = write(value, digits === undefined ? undefined : Number(digits));
+      expectRoom(own, given.length);
+      const room = Number(width) + own.length - [...own].length;
+      if (flag === '-') return own.padEnd(room);
+      const zeros = flag === '0' && /[^rs]/.test(kind) ? room : 0;
+      const sign = zeros > 0 && own.startsWith('-') ? '-' : '';
+      return (sign + own.slice(sign.length).padStart(zeros - sign.length, '0')).padStart(room);
+    },
+  );
   if (used < given.length) throw new Error(`format: ${given.length} values, ${used} places`);
   return filled;
 }
@@ -125,6 +170,12 @@ export function order(one: Value, other: Value, isCase = true): number {
   const keys = both(isNumber)
     ? [one, other].map(({ value }) => Number(value))
     : both(isText) && [one, other].map((text) => (isCase ? wordsOf(text) : wordsOf(text).toLowerCase()));
+  if (both(isList)) {
+    const [left, right] = [itemsOf(one), itemsOf(other)];
+    const found = left.findIndex((each, i) => i >= right.length || !equal(each, right[i] as Value));
+    if (found < 0) return left.length - right.length;
+    return found < right.length ? order(left[found] as Value, right[found] as Value, isCase) : 1;
+  }
   if (!keys) throw new Error(`${nameOf(one)} and ${nameOf(other)} have no order`);
   const [first, second] = keys as [string, string];
   return first < second ? -1 : Number(first > second);
@@ -135,7 +186,9 @@ export function attributeOf(item: Value, path: string): Value {
   let found = item;
   for (const name of path.split('.')) {
     if (!isDefined(found)) throw new Error(`there is no ${path}`);
-    const inside = isList(found) ? itemsOf(found).at(/^\d+$/.test(name) ? Number(name) : Number.NaN) : undefined;
+    const inside = isList(found)
+      ? itemsOf(found)[/^\d+$/.test(name) ? Number(name) : namesIn(found).indexOf(name)]
+      : undefined;
     found =
       (found.value instanceof Map ? (entriesOf(found).get(name) as Value | undefined) : inside) ?? made(undefined);
   }
@@ -176,13 +229,23 @@ const cased = (own: 'upper' | 'lower') => (value: Value) => {
   const [upper, lower] = [text.toUpperCase(), text.toLowerCase()];
   return upper !== lower && text === { upper, lower }[own];
 };
+/** The rest of a division by what a test is given, or by 2. */
+const rest = (value: Value, by?: Value): number => {
+  const found = expectNumber(value) % numberOf(by, 2);
+  if (Number.isNaN(found)) throw new Error('division by zero');
+  return found;
+};
 const iterable = ofType(/^(String|Array|Object|Undefined)/);
 /** Tests that the interpreter answers otherwise. */
-export const tests: Readonly<Record<string, (value: Value) => boolean>> = {
+export const tests: Readonly<Record<string, (value: Value, other?: Value) => boolean>> = {
   iterable,
   sequence: iterable,
   number: ofType(/^(Integer|Float|Boolean)/),
   float: ofType(/^Float/),
+  odd: (value) => Math.abs(rest(value)) === 1,
+  even: (value) => rest(value) === 0,
+  divisibleby: (value, by) => rest(value, by) === 0,
+  sameas: ({ type, value }, other) => type === other?.type && value === other.value,
   upper: cased('upper'),
   lower: cased('lower'),
 };

@@ -4,8 +4,10 @@
 import {
   attributeOf,
   capitalized,
+  expectNumber,
   expectRoom,
   expectText,
+  fixed,
   linesOf,
   listOf,
   numberOf,
@@ -24,7 +26,9 @@ import {
   isDictionary,
   isNumber,
   isText,
+  itemsOf,
   jsonOf,
+  keyIn,
   keyOf,
   listOfValues,
   made,
@@ -98,7 +102,7 @@ const pairs = (own: Value): Value[] =>
   [...entriesOf(own)].map(([key, each]) => asKind(listOfValues([keyOf(key), each]), 'tuple'));
 
 /** The attribute of an item that is compared, or the item; one attribute, not several. */
-function keyBy(filter: string, attribute: Value | undefined): (item: Value) => Value {
+export function keyBy(filter: string, attribute: Value | undefined): (item: Value) => Value {
   const path = orNothing(attribute) && textOf(attribute as Value);
   if (path?.includes(',')) throw new Error(`${filter}: it takes one attribute`);
   return (item) => (path ? attributeOf(item, path) : item);
@@ -107,6 +111,43 @@ function keyBy(filter: string, attribute: Value | undefined): (item: Value) => V
 function sorted(items: readonly Value[], key: (item: Value) => Value, reverse?: Value, isCase?: Value): Value {
   const sign = isTrue(reverse) ? -1 : 1;
   return listOfValues([...items].sort((one, other) => sign * order(key(one), key(other), isTrue(isCase))));
+}
+
+/** The first of the smallest or of the largest items. */
+function extreme(filter: string, sign: number): Method[1] {
+  return (own, isCase, attribute) => {
+    const key = keyBy(filter, attribute);
+    const isBetter = (one: Value, other: Value) => order(key(one), key(other), isTrue(isCase)) * sign > 0;
+    const [first, ...others] = listOf(own);
+    return others.reduce((best, one) => (isBetter(one, best) ? one : best), first ?? nothing());
+  };
+}
+
+/** Items with equal attributes, by these: tuples with names. */
+function grouped(own: Value, attribute: Value, usual: Value, isCase: Value): Value {
+  const found = keyBy('groupby', attribute);
+  const key = (item: Value) => (isDefined(found(item)) ? found(item) : usual);
+  const groups: Value[][] = [];
+  for (const item of itemsOf(sorted(listOf(own), key, undefined, isCase))) {
+    const group = groups.at(-1);
+    if (group && order(key(group[0] as Value), key(item), isTrue(isCase)) === 0) group.push(item);
+    else groups.push([item]);
+  }
+  return listOfValues(
+    groups.map((group) => {
+      const pair = asKind(listOfValues([key(group[0] as Value), listOfValues(group)]), 'tuple');
+      return Object.assign(pair, { names: ['grouper', 'list'] });
+    }),
+  );
+}
+
+function rounded(own: Value, precision: Value, method: Value): Value {
+  const [value, digits] = [expectNumber(own), numberOf(precision, 0)];
+  const how = orNothing(method) ? textOf(method) : 'common';
+  if (how === 'common' && digits >= 0)
+    return own.type === 'FloatValue' ? float(Number(fixed(value, digits))) : made(value);
+  if (how !== 'ceil' && how !== 'floor') throw new Error(`round: ${how} with ${digits} digits is not supported`);
+  return float(Math[how](value * 10 ** digits) / 10 ** digits);
 }
 
 function unique(own: Value, isCase: Value, attribute: Value): Value {
@@ -140,7 +181,7 @@ const lower: Method = ['', ofText((text) => text.toLowerCase())];
 const capitalize: Method = ['', ofText(capitalized)];
 
 export const filters: Methods = {
-  abs: ['', (own) => (own.type === 'FloatValue' ? float : made)(Math.abs(numberOf(own, Number.NaN)))],
+  abs: ['', (own) => (own.type === 'FloatValue' ? float : made)(Math.abs(expectNumber(own)))],
   capitalize,
   count: length,
   d: usual,
@@ -156,6 +197,7 @@ export const filters: Methods = {
   escape: ['', escaped],
   first: ['', (own) => (isText(own) ? made(/^./su.exec(wordsOf(own))?.[0]) : (listOf(own)[0] ?? nothing()))],
   float: ['default?', (own, value) => (parsed(own) === undefined && orNothing(value)) || float(parsed(own) ?? 0)],
+  groupby: ['attribute default? case_sensitive?', grouped],
   indent: ['width? first? blank?', ofText(indented)],
   int: ['default? base?', integer],
   items: [
@@ -171,6 +213,8 @@ export const filters: Methods = {
   length,
   list: ['', (own) => listOfValues(listOf(own))],
   lower,
+  max: ['case_sensitive? attribute?', extreme('max', 1)],
+  min: ['case_sensitive? attribute?', extreme('min', -1)],
   replace: [
     'old new count?',
     ofText((text, ...[old, by, count]) =>
@@ -184,6 +228,7 @@ export const filters: Methods = {
       return isText(own) ? made(items.map(textOf).join('')) : listOfValues(items);
     },
   ],
+  round: ['precision? method?', rounded],
   safe: ['', safe],
   sort: [
     'reverse? case_sensitive? attribute?',
@@ -260,7 +305,8 @@ export const textMethods: Methods = {
 export const dictionaryMethods: Methods = {
   get: [
     'key default?',
-    (own, key, value) => entriesOf(own).get(key?.value) ?? (value && isDefined(value) ? value : made(null)),
+    (own, key, value) =>
+      entriesOf(own).get(keyIn(entriesOf(own), key?.value)) ?? (value && isDefined(value) ? value : made(null)),
   ],
   items: ['', (own) => asKind(listOfValues(pairs(own)), 'dict_items')],
   keys: ['', (own) => asKind(listOfValues(listOf(own)), 'dict_keys')],

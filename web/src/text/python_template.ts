@@ -1,125 +1,75 @@
-// Jinja as Python runs it, where the interpreter's JavaScript differs: what is printed, when two values are equal, what
-// may be added, where variables are seen, loops over texts and over what is undefined, and what the interpreter lacks.
+// Jinja's statements as Python runs them, where the interpreter's JavaScript differs: where variables are seen, loops over
+// texts and over what is undefined, loops that call themselves, and what the interpreter lacks.
 
-import { type Environment, Interpreter } from '@huggingface/jinja';
+import type { Environment } from '@huggingface/jinja';
+import { listOf } from './python_builtins.js';
+import { type Evaluate, PythonExpressions } from './python_expressions.js';
 import {
-  attributeOf,
-  compared,
-  expectRoom,
-  formatted,
-  listOf,
-  operators,
-  order,
-  ordered,
-  tests,
-} from './python_builtins.js';
-import { dictionaryMethods, filters, type Method, textMethods } from './python_filters.js';
-import { isMarkup, markup, markupOf } from './python_markup.js';
-import {
-  asKind,
   dictionaryOf,
   entriesOf,
   equal,
-  isDefined,
-  isDictionary,
-  isList,
-  isNumber,
+  functionOf,
+  integer,
   isText,
-  isTuple,
   itemsOf,
   listOfValues,
   made,
   nameOf,
   scopeIn,
-  textOf,
   type Value,
   wordsOf,
 } from './python_values.js';
-import type { Node, Statement } from './template_nodes.js';
+import type { Node } from './template_nodes.js';
 
-type Evaluate = Interpreter['evaluate'];
+const [yes, no, nothing] = [made(true), made(false), made(undefined)];
 
 type FunctionValue = { value(args: Value[], scope: Environment): Value };
 
-/** What only loops that call themselves change. */
-const [depth, depth0] = [made(1), made(0)];
-/** An expression that has been evaluated. */
-const held = (value: Value): Node => ({ type: 'Held', value });
-
-/** How a template calls a value, to name it in errors: `message.content`. */
-function spelt(node: Node | undefined): string {
-  const { object, property, operand, value } = node ?? {};
-  if (object) return `${spelt(object)}.${property?.value}`;
-  return operand ? spelt(operand) : typeof value === 'string' ? value : 'it';
-}
-
-/** The methods of a value, which go before a dictionary's keys in `a.b`. */
-const methodsOf = (value: Value) => (isText(value) ? textMethods : isDictionary(value) ? dictionaryMethods : {});
-
-/** Runs a program whose prints are marked. */
-export class PythonInterpreter extends Interpreter {
-  readonly #loops: { isOver: boolean }[] = [];
+/** Runs a parsed program. */
+export class PythonInterpreter extends PythonExpressions {
+  /** What the `loop` of recursive loops calls. */
+  readonly #again = new WeakMap<Value, (items: Value) => Value>();
   /** Ends a turn of a loop, or the loop. */
   readonly #control = new Error('break and continue are for loops');
+  #isBreak = false;
   /** What a block has printed that an error has ended, which the interpreter would lose. */
   #printed = '';
 
   override evaluate(statement: Parameters<Evaluate>[0], environment: Environment): Value {
     const node = statement as Node | undefined;
     switch (node?.type) {
-      case 'Held':
-        return node.value as Value;
-      case 'Print': {
-        const value = this.evaluate(node.expression, environment);
-        return isText(value) ? value : made(textOf(value));
-      }
-      case 'Items': {
-        const value = this.evaluate(node.expression, environment);
-        return isList(value) ? value : listOfValues(listOf(value, spelt(node.expression)));
-      }
-      case 'TupleLiteral':
-        return asKind(listOfValues(this.#all(node.value as Node[], environment)), 'tuple');
-      case 'ObjectLiteral':
-        return this.#dictionary(node, environment);
       case 'Break':
-      case 'Continue': {
-        const loop = this.#loops.at(-1);
-        if (loop) loop.isOver = node.type === 'Break';
+      case 'Continue':
+        this.#isBreak = node.type === 'Break';
         this.#printed = '';
         throw this.#control;
+      case 'Set':
+        this.#assign(node.target as Node, this.evaluate(node.value as Node, environment), environment);
+        return made(null);
+      case 'If': {
+        const isTrue = this.evaluate(node.test, environment).__bool__().value;
+        return this.#block(isTrue ? node.body : node.alternate, environment);
+      }
+      case 'With': {
+        const scope = scopeIn(environment);
+        for (const { target, value } of node.args ?? [])
+          this.#assign(target as Node, this.evaluate(value as Node, environment), scope);
+        return this.#block(node.body, scope);
       }
       case 'Scope':
-        return this.#block(node, scopeIn(environment));
-      case 'Block':
-        return this.#block(node, environment);
+        return this.#block(node.body, scopeIn(environment));
       case 'For':
-        this.#loops.push({ isOver: false });
-        try {
-          return super.evaluate(statement, environment);
-        } finally {
-          this.#loops.pop();
-        }
-      case 'Turn':
-        return this.#turn(node, scopeIn(environment));
-      case 'TestExpression': {
-        const test = tests[String(node.test?.value)];
-        if (test === undefined) return super.evaluate(statement, environment);
-        return made(test(this.evaluate(node.operand, environment)) !== node.negate);
-      }
-      case 'BinaryExpression':
-        return this.#binary(node, environment);
-      case 'FilterExpression':
-        return this.#filtered(node, environment);
-      case 'FilterStatement': {
-        const operand = held(this.#block(node, scopeIn(environment)));
-        return this.evaluate({ type: 'FilterExpression', operand, filter: node.filter } as Statement, environment);
-      }
+        return this.#loop(node, environment, itemsOf(this.evaluate(node.iterable, environment)), 1);
       case 'Macro':
         return this.#macro(node, environment);
-      case 'CallExpression':
-        return this.#called(node, environment);
-      case 'MemberExpression':
-        return this.#member(node, environment);
+      case 'CallExpression': {
+        const { callee, args = [] } = node;
+        const loop = callee?.value === 'loop' ? this.#again.get(this.evaluate(callee, environment)) : undefined;
+        if (loop === undefined) return super.evaluate(node, environment);
+        if (args.length !== 1) throw new Error('loop: it takes what to loop over');
+        const items: Node = { type: 'Items', expression: args[0] as Node };
+        return loop(this.evaluate(items, environment));
+      }
       default:
         return super.evaluate(statement, environment);
     }
@@ -139,85 +89,7 @@ export class PythonInterpreter extends Interpreter {
     return defined;
   }
 
-  /** A dictionary, whose keys may be texts, numbers, truth values or None. */
-  #dictionary({ value }: Node, environment: Environment): Value {
-    const entries = [...(value as Map<Node, Node>)].map(([key, each]) => {
-      const found = this.evaluate(key, environment);
-      if (!/^(String|Integer|Float|Boolean|Null)/.test(found.type)) throw new Error(`${nameOf(found)} is no key here`);
-      return [found.value, this.evaluate(each, environment)] as const;
-    });
-    return dictionaryOf(entries);
-  }
-
-  /** What has an attribute, a method or items. */
-  #object({ object }: Node, environment: Environment): Value {
-    const found = this.evaluate(object, environment);
-    if (isDefined(found)) return found;
-    throw new Error(`${spelt(object)} is undefined`);
-  }
-
-  /** An item or an attribute: methods go before a dictionary's keys in `a.b`, a text's items are its code points. */
-  #member(node: Node, environment: Environment): Value {
-    const { property, computed } = node;
-    if (property?.type === 'SliceExpression') {
-      const whole = this.evaluate(node.object, environment);
-      const part = super.evaluate({ ...node, object: held(whole) } as Statement, environment);
-      return isTuple(whole) ? asKind(part, 'tuple') : part;
-    }
-    const from = this.#object(node, environment);
-    let key = (computed ? this.evaluate(property, environment) : property)?.value;
-    if (typeof key === 'boolean' && !isDictionary(from)) key = Number(key);
-    if (!computed && Object.hasOwn(methodsOf(from), String(key))) return made(() => null);
-    let found: Value | undefined;
-    if (from.value instanceof Map) found = entriesOf(from).get(key);
-    else if (typeof key === 'number' && isList(from)) found = itemsOf(from).at(key);
-    else if (typeof key === 'number' && isText(from)) {
-      this.evaluate(held(from), environment); // counts it
-      return made([...wordsOf(from)].at(key));
-    }
-    return found ?? made(undefined);
-  }
-
-  /** A call of a function, of a method, or of `dict`. */
-  #called(node: Node, environment: Environment): Value {
-    const { callee, args = [] } = node;
-    if (callee?.value === 'dict') return dictionaryOf(args.flatMap((each) => this.#entries(each, environment)));
-    if (callee?.type !== 'MemberExpression' || callee.computed) return this.#function(node, callee, environment);
-    const object = this.#object(callee, environment);
-    const name = String(callee.property?.value);
-    const methods = methodsOf(object);
-    if (Object.hasOwn(methods, name)) return this.#applied(name, methods[name] as Method, object, args, environment);
-    const found = object.value instanceof Map ? entriesOf(object).get(name) : undefined;
-    if (found === undefined) throw new Error(`${spelt(callee.object)}: ${nameOf(object)} has no ${name}`);
-    return this.#function(node, held(found), environment);
-  }
-
-  /** What an argument of `dict` has: a named value, or a dictionary's. */
-  #entries({ type, key, value, argument, ...node }: Node, environment: Environment): [unknown, Value][] {
-    if (type === 'KeywordArgumentExpression') return [[key?.value, this.evaluate(value as Node, environment)]];
-    const from = this.evaluate(argument ?? ({ ...node, type, value } as Node), environment);
-    if (!isDictionary(from)) throw new Error(`dict: ${nameOf(from)} is no dictionary`);
-    return [...entriesOf(from)];
-  }
-
-  #function(node: Node, callee: Node | undefined, environment: Environment): Value {
-    const found = this.evaluate(callee, environment);
-    if (found.type !== 'FunctionValue') throw new Error(`${spelt(node.callee)} is ${nameOf(found)}, not a function`);
-    return super.evaluate({ ...node, callee: held(found) } as Statement, environment);
-  }
-
-  /** The result of a filter or a method for these arguments. */
-  #applied(
-    name: string,
-    [parameters, run]: Method,
-    own: Value,
-    given: readonly Node[],
-    environment: Environment,
-  ): Value {
-    return run(own, ...this.#named(name, given, parameters, environment));
-  }
-
-  #block({ body = [] }: Node, environment: Environment): Value {
+  #block(body: readonly Node[] = [], environment: Environment): Value {
     let text = '';
     for (const each of body) {
       try {
@@ -225,164 +97,70 @@ export class PythonInterpreter extends Interpreter {
         if (isText(value)) text += wordsOf(value);
       } catch (thrown) {
         // What a filter or a variable would have got is lost.
-        this.#printed = text + (each.type === 'If' ? this.#printed : '');
+        this.#printed = text + (/^(If|With)$/.test(each.type) ? this.#printed : '');
         throw thrown;
       }
     }
     return made(text);
   }
 
-  /** One turn of the innermost loop. */
-  #turn(node: Node, environment: Environment): Value {
-    if (this.#loops.at(-1)?.isOver) return super.evaluate({ type: 'Break' } as Statement, environment);
-    const loop = environment.lookupVariable('loop').value;
-    if (loop instanceof Map && loop.has('previtem')) loop.set('depth', depth).set('depth0', depth0);
-    try {
-      return this.#block(node, environment);
-    } catch (thrown) {
-      if (thrown !== this.#control) throw thrown;
-      return made(this.#printed);
+  /** Sets a name, an attribute of a namespace, or each of several to an item. */
+  #assign(target: Node, value: Value, environment: Environment): void {
+    if (target.type === 'Identifier') environment.setVariable(target.value as string, value);
+    else if (target.type === 'MemberExpression') {
+      const space = this.evaluate(target.object, environment);
+      if (space.type !== 'NamespaceValue') throw new Error(`${nameOf(space)} has no attributes to set`);
+      entriesOf(space).set(target.property?.value, value);
+    } else {
+      const [targets, items] = [target.value as Node[], listOf(value)];
+      if (targets.length !== items.length) throw new Error(`${items.length} values are not ${targets.length}`);
+      for (const [i, each] of targets.entries()) this.#assign(each, items[i] as Value, environment);
     }
   }
 
-  #binary(node: Node, environment: Environment): Value {
-    const operator = node.operator?.value ?? '';
-    if (operator === 'and' || operator === 'or') return super.evaluate(node, environment);
-    return this.#operation(
-      node,
-      this.evaluate(node.left, environment),
-      this.evaluate(node.right, environment),
-      environment,
-    );
-  }
-
-  #operation(node: Node, left: Value, right: Value, environment: Environment): Value {
-    const operator = node.operator?.value ?? '';
-    if (operator === '~') return made(textOf(left) + textOf(right));
-    if (operator === '%' && isText(left))
-      return made(formatted(wordsOf(left), isTuple(right) ? itemsOf(right) : [right]));
-    if (operator === '+' && isText(left) && isText(right)) {
-      return isMarkup(left) || isMarkup(right)
-        ? markup(markupOf(left) + markupOf(right))
-        : made(textOf(left) + textOf(right));
-    }
-    if (compared.includes(operator) && (operator.endsWith('=') || isList(right))) {
-      for (const value of [left, right]) if (!isText(value)) this.evaluate(held(value), environment); // counts them
-      const same = operator.endsWith('=') ? equal(left, right) : itemsOf(right).some((each) => equal(left, each));
-      return made(same === (operator === '==' || operator === 'in'));
-    }
-    if (/in$/.test(operator) && isDictionary(right))
-      return made(entriesOf(right).has(left.value) === (operator === 'in'));
-    const isOrder = ordered[operator];
-    if (isOrder && isText(left) && isText(right)) return made(isOrder(order(left, right)));
-    const lost = [left, right].findIndex(({ type }) => /^(Undefined|Null)/.test(type));
-    if (lost >= 0 && !/in$/.test(operator)) {
-      throw new Error(`${spelt(lost === 0 ? node.left : node.right)} is ${nameOf(lost === 0 ? left : right)}`);
-    }
-    if (operator === '+' && isText(left) !== isText(right)) {
-      const other = spelt(isText(left) ? node.right : node.left);
-      throw new Error(`${nameOf(left)} and ${nameOf(right)} cannot be added: ${other}`);
-    }
-    if (operator === '*' && isText(left) && isNumber(right)) {
-      const times = Math.max(0, Number(right.value));
-      expectRoom(wordsOf(left), times);
-      return made(wordsOf(left).repeat(times));
-    }
-    if (/^[/%]/.test(operator) && isNumber(left) && isNumber(right) && Number(right.value) === 0) {
-      throw new Error('division by zero');
-    }
-    const found = super.evaluate({ ...node, left: held(left), right: held(right) } as Statement, environment);
-    // The sign of a remainder is the divisor's.
-    const isOther = operator === '%' && Number(found.value) * Number(right.value) < 0;
-    return isOther ? this.#operated(found, '+', right) : found;
-  }
-
-  #filtered(node: Node, environment: Environment): Value {
-    const { filter } = node;
-    const name = String((filter?.callee ?? filter)?.value);
-    const operand = this.evaluate(node.operand, environment);
-    const given = filter?.args ?? [];
-    const found = this.#ofItems(name, operand, given, environment);
-    if (found !== undefined) return found;
-    if (!Object.hasOwn(filters, name)) throw new Error(`Unknown filter: ${name}`);
-    return this.#applied(name, filters[name] as Method, operand, given, environment);
-  }
-
-  /** Filters that call other filters, or tests; undefined for others. */
-  #ofItems(name: string, operand: Value, given: readonly Node[], environment: Environment): Value | undefined {
-    const items = () => (operand.__bool__().value ? listOf(operand) : []); // also of None
-    switch (name) {
-      case 'format':
-        return made(formatted(textOf(operand), this.#all(given, environment)));
-      case 'map': {
-        const [which, ...args] = given;
-        if (which === undefined) return undefined;
-        if (which.type.startsWith('Keyword')) {
-          const [path, usual] = this.#named(name, given, 'attribute default?', environment) as [Value, Value];
-          const attributes = items().map((item) => attributeOf(item, textOf(path)));
-          return listOfValues(attributes.map((each) => (isDefined(each) ? each : usual)));
-        }
-        const callee = { type: 'Identifier', value: textOf(this.evaluate(which, environment)) };
-        const each = args.length === 0 ? callee : { type: 'CallExpression', callee, args };
-        const mapped = (item: Value): Node => ({ type: 'FilterExpression', operand: held(item), filter: each });
-        return listOfValues(items().map((item) => this.evaluate(mapped(item), environment)));
+  #loop(node: Node, environment: Environment, items: readonly Value[], depth: number): Value {
+    const scoped = (item: Value) => {
+      const scope = scopeIn(environment);
+      this.#assign(node.target as Node, item, scope);
+      return scope;
+    };
+    const { test } = node;
+    const kept = test ? items.filter((item) => this.evaluate(test, scoped(item)).__bool__().value) : items;
+    const { length } = kept;
+    let [text, at, last] = ['', 0, undefined as Value | undefined];
+    let isWhole = false;
+    const changed = (...given: Value[]) => {
+      const [before, now] = [last, listOfValues(given)];
+      last = now;
+      return made(before === undefined || !equal(before, now));
+    };
+    const loop = dictionaryOf([
+      ['length', integer(length)],
+      ['depth', integer(depth)],
+      ['depth0', integer(depth - 1)],
+      ['cycle', functionOf((...given) => given[at % given.length] ?? nothing)],
+      ['changed', functionOf(changed)],
+    ]);
+    if (node.isRecursive) this.#again.set(loop, (given) => this.#loop(node, environment, itemsOf(given), depth + 1));
+    const entries = entriesOf(loop);
+    for (const item of kept) {
+      entries.set('index', integer(at + 1)).set('index0', integer(at));
+      entries.set('revindex', integer(length - at)).set('revindex0', integer(length - at - 1));
+      entries.set('first', at === 0 ? yes : no).set('last', at === length - 1 ? yes : no);
+      entries.set('previtem', kept[at - 1] ?? nothing).set('nextitem', kept[at + 1] ?? nothing);
+      const scope = scoped(item);
+      scope.setVariable('loop', loop);
+      try {
+        text += wordsOf(this.#block(node.body, scope));
+        isWhole = true;
+      } catch (thrown) {
+        if (thrown !== this.#control) throw thrown;
+        text += this.#printed;
+        if (this.#isBreak) break;
       }
-      case 'selectattr':
-      case 'rejectattr': {
-        const kept = this.#kept(this.#all(given, environment), environment);
-        return listOfValues(items().filter((each) => kept(each) === (name === 'selectattr')));
-      }
-      case 'select':
-      case 'reject': {
-        const passes = this.#tested(this.#all(given, environment), environment);
-        return listOfValues(items().filter((each) => passes(each) === (name === 'select')));
-      }
-      default:
-        return undefined;
+      at++;
     }
-  }
-
-  #all(given: readonly Node[], environment: Environment): Value[] {
-    return given.map((each) => this.evaluate(each, environment));
-  }
-
-  /** Arguments by place or by name, of parameters of which those with `?` may be missing: undefined. */
-  #named(name: string, given: readonly Node[], parameters: string, environment: Environment): Value[] {
-    const isNamed = ({ type }: Node) => type.startsWith('Keyword');
-    const placed = given.filter((each) => !isNamed(each));
-    const known = parameters.split(' ').filter(Boolean);
-    const found = known.map((each, i) => {
-      const key = each.replace('?', '');
-      const node =
-        placed[i] ?? (given.find((one) => isNamed(one) && one.key?.value === key)?.value as Node | undefined);
-      return node ?? (each === key ? [] : undefined);
-    });
-    if (found.filter(Boolean).length < given.length || found.some(Array.isArray))
-      throw new Error(`${name}: ${given.length} arguments are too few or too many`);
-    return this.#all(found as Node[], environment);
-  }
-
-  #operated(left: Value, operator: string, right: Value): Value {
-    return this.#operation({ type: 'BinaryExpression', operator: { value: operator } }, left, right, this.global);
-  }
-
-  /** Whether an item has the attribute, or has it as the named test says; one that is missing is undefined. */
-  #kept([name, ...test]: readonly Value[], environment: Environment): (item: Value) => boolean {
-    if (name === undefined || !(isText(name) || isNumber(name))) throw new Error('an attribute must be a string');
-    const passes = this.#tested(test, environment);
-    return (item) => passes(attributeOf(item, textOf(name)));
-  }
-
-  /** Whether a value is as the named test says; without one whether it is true. */
-  #tested([test, ...others]: readonly Value[], environment: Environment): (value: Value) => boolean {
-    if (test === undefined) return (value) => value.__bool__().value;
-    const which = textOf(test);
-    const [other] = others;
-    const operator = operators[which];
-    if (operator !== undefined && other !== undefined)
-      return (value) => this.#operated(value, operator, other).value === true;
-    const known = tests[which] ?? environment.tests.get(which);
-    if (known === undefined) throw new Error(`Unknown test: ${which}`);
-    return (value) => known(value, ...others);
+    // As in Jinja, also after turns of which each was ended.
+    return isWhole ? made(text) : made(text + wordsOf(this.#block(node.alternate, scopeIn(environment))));
   }
 }

@@ -18,15 +18,33 @@ export function made(given: unknown): Value {
   return maker.set('made', given);
 }
 
+const Integer = made(0).constructor as new (value: number) => Value;
+/** A whole number: made sooner than by `made`. */
+export const integer = (value: number): Value => new Integer(value);
+
 // Values of values: of the interpreter's makers they could have neither tuples nor keys other than texts.
 export const listOfValues = (value: readonly Value[]): Value => Object.assign(made([]), { value }) as Value;
-export const dictionaryOf = (entries: Iterable<readonly [unknown, Value]>): Value =>
-  Object.assign(made({}), { value: new Map(entries) }) as Value;
+export function dictionaryOf(entries: Iterable<readonly [unknown, Value]>): Value {
+  const value = new Map<unknown, Value>();
+  for (const [key, each] of entries) value.set(keyIn(value, key), each);
+  return Object.assign(made({}), { value }) as Value;
+}
+/** A function of values. */
+export const functionOf = (run: (...given: Value[]) => Value): Value =>
+  Object.assign(
+    made(() => null),
+    { value: (given: Value[]) => run(...given) },
+  ) as Value;
 
 // The contents of values of one kind.
 export const wordsOf = ({ value }: Value): string => value as string;
 export const itemsOf = ({ value }: Value): Value[] => value as Value[];
 export const entriesOf = ({ value }: Value): Map<unknown, Value> => value as Map<unknown, Value>;
+/** A key as the entries have it: true is 1 and false 0. */
+export function keyIn(entries: ReadonlyMap<unknown, unknown>, key: unknown): unknown {
+  const other = typeof key === 'boolean' ? Number(key) : key === 1 || key === 0 ? key === 1 : key;
+  return entries.has(key) ? key : entries.has(other) ? other : key;
+}
 /** A dictionary's key, which is held as JavaScript has it: None as undefined. */
 export const keyOf = (held: unknown): Value => made(held ?? null);
 
@@ -38,6 +56,8 @@ type Kind = 'tuple' | 'dict_keys' | 'dict_values' | 'dict_items' | `range(${stri
 const kindOf = (value: Value & { kind?: Kind }): Kind | undefined => value.kind;
 export const isTuple = (value: Value): boolean => kindOf(value) === 'tuple';
 export const asKind = (list: Value, kind: Kind): Value => Object.assign(list, { type: 'ArrayValue', kind });
+/** The names of a list's items, if they have some. */
+export const namesIn = ({ names = [] }: Value & { names?: readonly string[] }): readonly string[] => names;
 export const isDefined = ({ type }: Value): boolean => type !== 'UndefinedValue';
 export const isNumber = ({ type }: Value): boolean => ['IntegerValue', 'FloatValue', 'BooleanValue'].includes(type);
 export const nameOf = ({ type }: Value): string => type.replace('Value', '').toLowerCase();
@@ -54,7 +74,8 @@ export function equal(left: Value, right: Value): boolean {
   if (!isDictionary(left)) return left.value === right.value;
   const [one, other] = [entriesOf(left), entriesOf(right)];
   if (one.size !== other.size) return false;
-  return [...one].every(([key, value]) => other.has(key) && equal(value, other.get(key) as Value));
+  const at = (key: unknown) => other.get(keyIn(other, key));
+  return [...one].every(([key, value]) => at(key) !== undefined && equal(value, at(key) as Value));
 }
 
 /** Python's `str()`. */
@@ -64,7 +85,7 @@ export function textOf(value: Value): string {
 }
 
 /** Python's `repr()`. */
-function representationOf(value: Value): string {
+export function representationOf(value: Value): string {
   switch (value.type) {
     case 'StringValue':
       return quoted(wordsOf(value));
