@@ -1,6 +1,12 @@
 // Streamers' options, the times that a WhisperTextStreamer tells, and stop strings in text that is held back.
 
-import { AutoTokenizer, type PreTrainedTokenizer, TextStreamer, WhisperTextStreamer } from 'clearformer';
+import {
+  AutoTokenizer,
+  IncrementalDecoder,
+  type PreTrainedTokenizer,
+  TextStreamer,
+  WhisperTextStreamer,
+} from 'clearformer';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { StopStrings } from '../../web/src/models/stop_strings.js';
 import { failureOf } from './support/failures.js';
@@ -43,6 +49,19 @@ describe('streamers', () => {
     const { message } = await failureOf(() => new TextStreamer(tokenizer, { ...quiet, decode_kwargs }));
     expect(message).toMatch("TextStreamer: decode_kwargs: unknown option 'clean_up_tokenization_spaces'");
     expect(() => new TextStreamer(tokenizer, { ...quiet, decode_kwargs: null } as object)).not.toThrow();
+  });
+
+  it('refuse tokens that are no ids', async () => {
+    for (const token of [Object.create(null), Symbol('a'), 'length', '5', 1.5, -1, null, undefined, [1]]) {
+      const pushed = await failureOf(() => new IncrementalDecoder(tokenizer).push(token as number));
+      const put = await failureOf(() => new TextStreamer(tokenizer, quiet).put([[token as bigint]]));
+      const decoded = await failureOf(() => tokenizer.decode([token as number]));
+      for (const { code, message } of [pushed, put, decoded])
+        expect([code, message]).toEqual(['invalid_argument', expect.stringContaining('is no token id')]);
+    }
+    const decoder = new IncrementalDecoder(tokenizer);
+    expect([403n, 407].map((id) => decoder.push(id)).join('')).toBe(tokenizer.decode([403, 407]));
+    expect(decoder.push(1e6)).toBe('');
   });
 
   it('refuse a time_precision that is no length, and take null for what is not given', async () => {

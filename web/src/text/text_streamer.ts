@@ -38,8 +38,9 @@ export class IncrementalDecoder {
     this.#shown = this.#window.length;
   }
 
-  /** The text completed by this token; '' while a character is incomplete. */
-  push(id: number): string {
+  /** The text completed by this token; '' while a character is incomplete. Throws `invalid_argument` for what is no id. */
+  push(token: number | bigint): string {
+    const [id] = idList([token] as TokenIds, 'IncrementalDecoder') as [number];
     if (!this.#hasText(id)) return '';
     this.#window.push(id);
     const text = this.#text(this.#window);
@@ -165,7 +166,7 @@ export class TextStreamer extends BaseStreamer {
       return;
     }
     this.#options.token_callback_function?.(ids);
-    this.#tell(ids.map((id) => this.#decoder.push(Number(id))).join(''));
+    this.#tell(ids.map((id) => this.#decoder.push(id)).join(''));
   }
 
   /** Passes on text held back until the sequence is complete. */

@@ -47,8 +47,8 @@ export function idList(given: TokenIds | number | bigint, call = 'tokenizer'): n
     );
   }
   return Array.from((isTensor(ids) ? ids.data : ids) as ArrayLike<number | bigint>, (one) => {
-    const id = Number(one);
-    if (/^(number|bigint)$/.test(typeof one) && Number.isSafeInteger(id) && id >= 0) return id;
+    const id = /^(number|bigint)$/.test(typeof one) ? Number(one) : Number.NaN;
+    if (Number.isSafeInteger(id) && id >= 0) return id;
     throw new ClearformerError('invalid_argument', `${shown(one)} is no token id`);
   });
 }
