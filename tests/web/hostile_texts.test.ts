@@ -130,3 +130,17 @@ it('frames whose transform takes long are refused', async () => {
     expect.objectContaining({ code: 'malformed_config', details: expect.objectContaining({ option: 'n_fft' }) }),
   );
 });
+
+describe('decoders whose steps multiply a text', () => {
+  const model = { type: 'WordLevel', vocab: { a: 0 }, unk_token: 'a' };
+  const longer = { type: 'Replace', pattern: { String: 'a' }, content: 'a'.repeat(2000) };
+  const doubled = { type: 'BPEDecoder', suffix: '' };
+  it.each([
+    ['replacements', [longer, longer, longer]],
+    ['spaces between characters', [longer, longer, ...Array(20).fill(doubled)]],
+  ])('%s', async (_, decoders) => {
+    const tokenizer = new PreTrainedTokenizer({ model, decoder: { type: 'Sequence', decoders } });
+    const failure = await failureOf(() => tokenizer.decode([0, 0]));
+    expect([failure.code, failure.message]).toEqual(['invalid_argument', expect.stringContaining('code units')]);
+  });
+});

@@ -3,6 +3,7 @@
 
 import type { SpelledToken } from './added_tokens.js';
 import { bytesOf } from './byte_level.js';
+import { expectShort } from './invalid.js';
 import { patternOf } from './patterns.js';
 import { asStep, characterOf, countOf, flagOf, type Step, stepsOf, textOf, unknownStep } from './step.js';
 import { textOfUtf8 } from './utf8.js';
@@ -54,7 +55,12 @@ function made(step: Step): Decode {
 const makers: Readonly<Record<string, (step: Step) => Decode>> = {
   Sequence: (step) => {
     const steps = stepsOf(step, 'decoders').map(made);
-    return (texts) => steps.reduce((done, decode) => decode(done), texts);
+    // Steps of a stranger's file may double a text again and again.
+    const next = (done: readonly string[], decode: Decode) => {
+      expectShort(done.reduce((sum, { length }) => sum + length, 0));
+      return decode(done);
+    };
+    return (texts) => steps.reduce(next, texts);
   },
   ByteLevel: () => (texts) => [textOfUtf8(Uint8Array.from(texts.flatMap((text) => [...bytesOf(text)])), 'lenient')],
   ByteFallback: () => byteFallback,
@@ -81,7 +87,15 @@ const makers: Readonly<Record<string, (step: Step) => Decode>> = {
   Replace: (step) => {
     const pattern = patternOf(step.pattern);
     const content = textOf(step, 'content');
-    return each((text) => text && pattern[Symbol.replace](text, () => content)); // nothing matches an empty text
+    return (texts) => {
+      let length = 0;
+      const by = () => {
+        length += content.length;
+        expectShort(length);
+        return content;
+      };
+      return texts.map((text) => text && pattern[Symbol.replace](text, by)); // nothing matches an empty text
+    };
   },
   Strip: (step) => {
     const content = characterOf(step, 'content', ' ');
