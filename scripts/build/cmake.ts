@@ -85,14 +85,15 @@ export async function configurePreset(preset: string): Promise<string> {
   return configure(preset, await settingsOf(preset));
 }
 
-/** Configures unless that was done with the same settings; CMake itself notices changes of CMakeLists.txt. */
+/** Configures unless that was done here with the same settings; CMake itself notices changes of CMakeLists.txt. */
 async function configure(preset: string, settings: Settings): Promise<string> {
   const folder = inProject('build', preset);
   const { env, cmakeArguments, version = '' } = settings;
   const { cmake } = await tools.build();
   const recipe = {
     stamp: `${folder}.configured`,
-    digest: digestOf([inProject('CMakePresets.json')], [cmake, version, ...cmakeArguments].join('\n')),
+    // With the folder: a clone that was moved or copied would build and test what is in its old place.
+    digest: digestOf([inProject('CMakePresets.json')], [cmake, version, folder, ...cmakeArguments].join('\n')),
     outputs: [`${folder}/build.ninja`],
   };
   await unlessFresh(recipe, () => {
