@@ -1,16 +1,8 @@
-# Users' programs with every method of linking the library, with the compiler that built it; and one with the other compiler
-# of g++ and clang++ if it is installed: a library built by one can be used with the other.
+# Users' programs with every method of linking the library, with the compiler that built it; and one with the other compiler,
+# if it is installed: a library built by one can be used with the other.
 
-if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  find_program(CLEARFORMER_OTHER_COMPILER NAMES clang++ clang++-19 clang++-18 clang++-17 clang++-16 clang++-15)
-else()
-  find_program(CLEARFORMER_OTHER_COMPILER NAMES g++)
-endif()
 find_program(CLEARFORMER_PKG_CONFIG NAMES pkg-config pkgconf)
-mark_as_advanced(CLEARFORMER_OTHER_COMPILER CLEARFORMER_PKG_CONFIG)
-if(NOT CLEARFORMER_OTHER_COMPILER)
-  message(STATUS "Neither of g++ and clang++ beside ${CMAKE_CXX_COMPILER}: users' programs are tested with that alone")
-endif()
+mark_as_advanced(CLEARFORMER_PKG_CONFIG)
 
 set(folder ${CMAKE_CURRENT_BINARY_DIR}/consumers)
 
