@@ -1,8 +1,8 @@
 // Every chapter, every step, at three widths, light or dark: nothing fails, nothing is clipped, every control has a
-// name, axe finds nothing serious, the console is silent, and everything drawn states its source. A student with the
-// lecture notes goes on by the arrow in the wide window, in the others each step is a link, and the controls that only
-// they have are used there. With EVERY_CONTROL=1 also wide and dark, whose layout is that of light and whose colours
-// are those of a phone.
+// name, axe finds nothing serious, the console is silent, everything drawn states its source, and no value is computed for
+// the prose that it does not have. A student with the lecture notes goes on by the arrow in the wide window, in the others
+// each step is a link, and the controls that only they have are used there. With EVERY_CONTROL=1 also wide and dark, whose
+// layout is that of light and whose colours are those of a phone.
 
 import type { CDPSession, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,7 +12,6 @@ import { seriousFaults } from './accessibility.js';
 import { brokenLooks, drawn, figureOverflow } from './reader.js';
 import { handScript, inStep, isExpected } from './use_controls.js';
 
-const ids = chapters.map(({ id }) => id);
 const views = [
   { width: 1440, height: 900, colorScheme: 'light', by: 'arrow' },
   ...(process.env.EVERY_CONTROL === '1'
@@ -97,7 +96,13 @@ async function useOthers({ page, complaints }: OpenPage, address: string, known:
   await site.go(page, address);
 }
 
-describe.each(ids)('%s', (chapter) => {
+/** The names of the values that the figure computes for the prose. */
+const valueNames = (): string[] => {
+  const figure = document.querySelector('main .figure > *') as Element & { values: Readonly<Record<string, string>> };
+  return Object.keys(figure.values);
+};
+
+describe.each(chapters)('$id', ({ id: chapter, words }) => {
   /** The controls of the wide window, which controls.test.ts uses, and those used in the others. */
   const known = new Set<string>();
 
@@ -107,6 +112,7 @@ describe.each(ids)('%s', (chapter) => {
     await page.setViewportSize({ width, height });
     await site.go(page, chapter);
     await laidOut(page);
+    const said = JSON.stringify((await words.en()).words);
     const steps = Math.max(1, await page.locator('.step').count());
     for (let step = 0; step < steps; step++) {
       const address = `${chapter}?step=${step}`;
@@ -118,6 +124,8 @@ describe.each(ids)('%s', (chapter) => {
       if (step > 0)
         await expect.poll(() => page.evaluate(stepInSight), { message: `step ${step}`, timeout: 10_000 }).toBe(true);
       for (const { source } of await drawn(page)) expect(source.trim(), `step ${step}`).not.toBe('');
+      const unsaid = (await page.evaluate(valueNames)).filter((name) => !said.includes(`{${name}}`));
+      expect(unsaid, `step ${step}: values that no sentence has`).toEqual([]);
       if (width === 1440) for (const key of await otherControls(page, known)) known.add(key);
       else await useOthers(open, address, known);
       if (width === 768) {

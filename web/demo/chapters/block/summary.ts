@@ -7,21 +7,15 @@ import type { Data } from './figure.js';
 import { curveNames, gateNames } from './neurons.js';
 import { lengthOf, takesOut } from './reading.js';
 
-export function summary({ reading, neurons, order, missing }: Data): Record<string, string> {
+export function summary({ reading, neurons, order }: Data): Record<string, string> {
   const { shape, layer, tokens, focus, depths, now, odds, stack } = reading;
   const lengthAt = (hook: string | undefined): string =>
     hook === undefined ? '' : two(lengthOf(activation(now, hook).slice(0, focus).data));
-  const { before, now: then } = leaders(odds);
+  const { before } = leaders(odds);
   const values: Record<string, string> = {
-    ...{
-      layer: String(layer + 1),
-      layers: String(shape.layers),
-      model: String(shape.model),
-      hidden: String(shape.hidden),
-    },
+    ...{ layer: String(layer + 1), model: String(shape.model), hidden: String(shape.hidden) },
     ...{ token: tokens[focus]?.label ?? '', first: lengthAt(depths[0]?.hook), last: lengthAt(depths.at(-1)?.hook) },
     ...{ answer: before?.piece.label ?? '', before: percent(before?.before ?? 0), now: percent(before?.now ?? 0) },
-    ...{ saysNow: then?.piece.label ?? '', saysShare: percent(then?.now ?? 0) },
   };
   const out = Array.from({ length: shape.layers }, (_, at) => at).filter((at) =>
     reading.specs.some((spec) => takesOut(spec, `${stack}.${at}.hook_attn_out`)),
@@ -42,14 +36,6 @@ export function summary({ reading, neurons, order, missing }: Data): Record<stri
       postLast: decimals(post.at(-1) ?? 0, 1),
     });
     Object.assign(values, { preFirst: decimals(pre[1] ?? 0, 1), preLast: decimals(pre.at(-1) ?? 0, 1) });
-  }
-  if (missing) {
-    const { shares, boxes } = missing;
-    const worst = shares.data.indexOf(Math.min(...shares.data));
-    Object.assign(values, {
-      worstLayer: String(Math.floor(worst / boxes.length) + 1),
-      worstShare: percent(shares.data[worst] ?? 0),
-    });
   }
   return values;
 }

@@ -110,7 +110,6 @@ class FigureCost extends MeasuredFigure<Data, typeof words> {
     return {
       n: String(n),
       d: String(d),
-      k: String(k),
       pairs: grouped(n ** 2),
       attention: millions(attention),
       recurrent: millions(recurrent),

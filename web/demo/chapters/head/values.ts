@@ -31,7 +31,6 @@ export function headValues(data: HeadData, labels: Readonly<Record<string, strin
     divisor: short(divisor),
     ...(hooks && hooks.kvHeads < hooks.heads && { sharedHeads: String(hooks.kvHeads) }),
     ...(hooks && hooks.q !== hooks.plain.Q && { isTurned: '' }),
-    spread: short(Math.max(...rowOf(before.raw, focus).map(Math.abs))),
     giver: queries[giver] ?? '',
     target: keys[target] ?? '',
     task: share > 0.5 ? `${labels.done} ${decimals(share, 2)}.` : `${labels.now} ${decimals(share, 2)}.`,

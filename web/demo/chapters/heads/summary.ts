@@ -1,11 +1,11 @@
 // Values for the chapter's prose.
 
-import type { HeadKind } from 'clearformer';
+import type { Tensor } from 'clearformer';
 import { percent, spoken, two } from 'clearformer/elements';
 import { largest } from '../../book/largest.js';
 import { leaders } from '../../book/odds.js';
 import type { Data } from './figure.js';
-import { habitFrom, kinds } from './habits.js';
+import { habitFrom } from './habits.js';
 
 export function summary({ reading, split, mixing, habits, need }: Data): Record<string, string> {
   const { layer, heads, width, model, odds, tokens, focus, off } = reading;
@@ -22,7 +22,6 @@ export function summary({ reading, split, mixing, habits, need }: Data): Record<
     values.isMany = '';
   if (before && now) {
     Object.assign(values, { answer: before.piece.label, before: percent(before.before), now: percent(before.now) });
-    Object.assign(values, { saysNow: now.piece.label, saysShare: percent(now.now) });
   }
   if (split) values.splitDifference = spoken(split.largest);
   if (mixing) {
@@ -34,10 +33,12 @@ export function summary({ reading, split, mixing, habits, need }: Data): Record<
     });
   }
   if (habits) {
-    for (const kind of kinds) Object.assign(values, bestOf(habits.scores[kind], kind));
+    const { layer: previousLayer, head: previousHead, score } = bestHead(habits.scores.previous_token);
+    Object.assign(values, { previousLayer, previousHead, previousScore: two(score) });
+    const induction = bestHead(habits.scores.induction);
+    Object.assign(values, { inductionLayer: induction.layer, inductionHead: induction.head });
     // Of the two sentences about induction that with a value is shown.
-    const [best = Number.NaN] = largest(habits.scores.induction.data, 1).map((at) => habits.scores.induction.data[at]);
-    values[best >= habitFrom ? 'inductionFound' : 'inductionMissed'] = two(best);
+    values[induction.score >= habitFrom ? 'inductionFound' : 'inductionMissed'] = two(induction.score);
   }
   if (need) {
     const { data, dims } = need.ablation.changes;
@@ -55,12 +56,9 @@ export function summary({ reading, split, mixing, habits, need }: Data): Record<
   return values;
 }
 
-function bestOf(scores: { data: Float32Array; dims: readonly number[] }, kind: HeadKind): Record<string, string> {
-  const [at = 0] = largest(scores.data, 1);
-  const width = scores.dims[1] ?? 1;
-  return {
-    [`${kind}Layer`]: String(Math.floor(at / width) + 1),
-    [`${kind}Head`]: String((at % width) + 1),
-    [`${kind}Score`]: two(scores.data[at] ?? 0),
-  };
+/** The head with the largest score, counted from 1. */
+function bestHead({ data, dims }: Tensor<'float32'>): { layer: string; head: string; score: number } {
+  const [at = 0] = largest(data, 1);
+  const width = dims[1] ?? 1;
+  return { layer: String(Math.floor(at / width) + 1), head: String((at % width) + 1), score: data[at] ?? 0 };
 }

@@ -139,7 +139,7 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
 
   protected override valuesOf({ kinds }: Shown): Record<string, string> {
     if (!kinds) return {};
-    const { filled: own, refilled, fromLeft, words: all, blank, decoder, encoder } = kinds;
+    const { filled: own, refilled, fromLeft, words: all, blank, decoder } = kinds;
     const name = ({ candidates: [best] }: Filled): string => best?.piece.label ?? '';
     return {
       word: (all[blank] ?? '').replace(/[.,;:!?…]+$/, ''),
@@ -153,10 +153,8 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
       change: points(change(own, refilled)),
       continued: kinds.continued,
       translated: kinds.both.kind === 'told' ? kinds.both.sentence : '',
-      own: own.text,
       other: refilled.text,
       decoderTokens: String(decoder.sentence.tokens.length),
-      encoderTokens: String(encoder.sentence.tokens.length),
     };
   }
 

@@ -93,7 +93,6 @@ class FigureMasks extends MeasuredFigure<Shown, typeof words> {
       ...(request.prefix > 1 ? { prefix: String(request.prefix) } : { isCausalToo: '' }),
       secret: labels[request.without] ?? '',
       ...(request.without < labels.length - 1 && { isRead: '' }), // by later tokens
-      last: labels.at(-1) ?? '',
       layer: String(hooks.layer + 1),
       head: String(hooks.head + 1),
     };

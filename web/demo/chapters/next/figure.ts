@@ -1,6 +1,5 @@
 // The home screen: the sentence, the model as tiles, and the next token's probabilities, to continue the text with.
 
-import { percent } from 'clearformer/elements';
 import { css, html, nothing, type TemplateResult } from 'lit';
 import { chapterIds } from '../../book/chapter.js';
 import { chapters } from '../../book/chapters.js';
@@ -60,9 +59,8 @@ class FigureNext extends Figure<Reading, typeof words> {
     return read(this.book, this.#written());
   }
 
-  protected override valuesOf({ guesses, sentence }: Reading): Record<string, string> {
-    const [best] = guesses;
-    return { token: best?.piece.label ?? '', share: percent(best?.probability ?? 0), sentence: sentence.text };
+  protected override valuesOf({ guesses: [best] }: Reading): Record<string, string> {
+    return { token: best?.piece.label ?? '' };
   }
 
   protected override updated(): void {

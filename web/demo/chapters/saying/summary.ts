@@ -43,17 +43,13 @@ export function summary({ odds, prompt, settings, draws, beams, lens, attributio
     Object.assign(values, {
       beamText: (beams.texts[0]?.text ?? '').trim(),
       beamScore: two(beams.texts[0]?.score ?? 0),
-      otherText: (beams.texts[1]?.text ?? '').trim(),
     });
-  if (lens) {
-    const ahead = lens.cells.findIndex((row) => row.at(-1)?.token === lens.answer.text);
+  if (lens)
     Object.assign(values, {
       lensAnswer: lens.answer.label,
-      lensLayer: String(ahead),
       lensBefore: percent(lens.rise.data.at(-2) ?? 0),
       lensEnd: percent(lens.rise.data.at(-1) ?? 0),
     });
-  }
   if (attribution) {
     const [top] = [...attribution.parts].filter(({ label }) => /^L/.test(label)).sort((a, b) => b.value - a.value);
     const at = /^L(\d+)H(\d+)$/.exec(top?.label ?? '');

@@ -116,7 +116,6 @@ export class FigureSeeing extends MeasuredFigure<Seen, SeeingWords> {
       place: String(place + 1),
       nearest: String(others.indexOf(Math.max(...others)) + 1),
       difference: four(this.#difference(seen)),
-      silenced: String(this.book.editSpecs.length),
     };
   }
 

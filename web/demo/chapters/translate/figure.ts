@@ -10,7 +10,7 @@ import { within } from '../../book/within.js';
 import type { words } from '../../words/en/translate.js';
 import { codeOf } from './code.js';
 import './faces.js';
-import { panelOf, panelValues } from './panels.js';
+import { panelOf } from './panels.js';
 import { type Empty, rowsOf, type Told, tell, weightsOf } from './reading.js';
 import { translateStyles } from './translate_styles.js';
 
@@ -62,7 +62,7 @@ export class FigureTranslate extends Figure<Shown, typeof words> {
     return { layer, head: within(this.number('h'), heads) };
   }
 
-  protected override valuesOf({ told, other, free }: Shown): Record<string, string> {
+  protected override valuesOf({ told, free }: Shown): Record<string, string> {
     if (told.kind === 'empty') return {};
     const { layer, head } = this.chosenHead(told);
     const weights = weightsOf(told.pass, `decoder.${layer}.cross_attn.hook_pattern`, head).slice(told.step).data;
@@ -71,20 +71,12 @@ export class FigureTranslate extends Figure<Shown, typeof words> {
     return {
       sentence: told.sentence,
       free: free.kind === 'told' ? free.sentence : '',
-      other: other.kind === 'told' ? other.sentence : '',
-      source: told.source
-        .filter(({ special }) => !special)
-        .map(({ text }) => text)
-        .join('')
-        .trim(),
       reads: String(told.source.length),
-      writes: String(told.target.length),
       token: told.target[told.step]?.label ?? '',
       share: percent(told.candidates.find(({ piece }) => piece.id === told.ids[told.step + 1])?.probability ?? 0),
       most: told.source[top]?.label ?? '',
       mostShare: percent(weights[top] ?? 0),
       dims: String(q.dims[1] ?? 0),
-      ...panelValues(this, told, other),
     };
   }
 

@@ -14,14 +14,6 @@ type Panel = (figure: FigureTranslate, told: Told, shown: Shown) => TemplateResu
 export const panelOf = (figure: FigureTranslate, shown: Shown, told: Told): TemplateResult =>
   panels[figure.view](figure, told, shown);
 
-export function panelValues(_figure: FigureTranslate, told: Told, other: Told | Empty): Record<string, string> {
-  return {
-    score: two(told.score),
-    otherScore: other.kind === 'told' ? two(other.score) : '',
-    unknown: told.unknown.join(', '),
-  };
-}
-
 /** Where matrices take the full width. */
 const narrow = matchMedia('(max-width: 500px)');
 

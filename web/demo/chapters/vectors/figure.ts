@@ -129,7 +129,7 @@ class FigureVectors extends MeasuredFigure<VectorsData, typeof words> {
       ...(table && { rows: String(table.rows), d: String(table.taken.numbers.size), scale: two(table.scale) }),
       ...(near && { near: nearest?.piece.label ?? '', cosine: two(nearest?.cosine ?? 0) }),
       ...((nearest?.cosine ?? 0) > alike && { isAlike: '' }),
-      ...(sum && { pos: String(sum.pos), sumDifference: four(sum.difference) }),
+      ...(sum && { pos: String(sum.pos) }),
     };
   }
 

@@ -30,7 +30,7 @@ export const words: typeof english = {
     },
     find: {
       title: 'Finde den Kopf',
-      text: 'Manche Köpfe haben eine Gewohnheit. Lies zufällige Tokens zweimal hintereinander und miss: Wer schaut auf das Token davor (*previous-token head*), auf das erste, auf eine frühere Kopie seiner selbst (*duplicate*) oder auf das, was jener Kopie folgte (*induction*)? In diesem Modell gibt Block {previous_tokenLayer}, Kopf {previous_tokenHead} dem Token davor {previous_tokenScore} seines Gewichts. Sein bester Wert für Induktion ist {inductionMissed}: So einen Kopf hat es nicht gelernt. Block {inductionLayer}, Kopf {inductionHead} hat für Induktion {inductionFound}: Das ist so ein Kopf. Klicke auf eine Zelle, um ihren Kopf zu öffnen.',
+      text: 'Manche Köpfe haben eine Gewohnheit. Lies zufällige Tokens zweimal hintereinander und miss: Wer schaut auf das Token davor (*previous-token head*), auf das erste, auf eine frühere Kopie seiner selbst (*duplicate*) oder auf das, was jener Kopie folgte (*induction*)? In diesem Modell gibt Block {previousLayer}, Kopf {previousHead} dem Token davor {previousScore} seines Gewichts. Sein bester Wert für Induktion ist {inductionMissed}: So einen Kopf hat es nicht gelernt. Block {inductionLayer}, Kopf {inductionHead} hat für Induktion {inductionFound}: Das ist so ein Kopf. Klicke auf eine Zelle, um ihren Kopf zu öffnen.',
     },
     train: {
       title: 'Sieh einem beim Entstehen zu',

@@ -28,7 +28,7 @@ export const words = {
     },
     find: {
       title: 'Find the head',
-      text: 'Some heads have a habit. Read random tokens twice in a row and measure: who reads the token before (*previous-token head*), the first token, an earlier copy of itself (*duplicate*), or what followed that copy (*induction*)? In this model block {previous_tokenLayer}, head {previous_tokenHead} reads the token before with {previous_tokenScore} of its weight. Its best score for induction is {inductionMissed}: it has learned no such head. Block {inductionLayer}, head {inductionHead} scores {inductionFound} for induction: it is such a head. Click a cell to open its head.',
+      text: 'Some heads have a habit. Read random tokens twice in a row and measure: who reads the token before (*previous-token head*), the first token, an earlier copy of itself (*duplicate*), or what followed that copy (*induction*)? In this model block {previousLayer}, head {previousHead} reads the token before with {previousScore} of its weight. Its best score for induction is {inductionMissed}: it has learned no such head. Block {inductionLayer}, head {inductionHead} scores {inductionFound} for induction: it is such a head. Click a cell to open its head.',
     },
     train: {
       title: 'Watch one form',
