@@ -14,7 +14,7 @@ interface TemplateCase {
   add_generation_prompt: boolean;
   text: string;
 }
-const cases = casesOf(randomGroup('chat_templates_random', 'CLEARFORMER_TEMPLATE_CASES')) as unknown as TemplateCase[];
+const cases = casesOf<TemplateCase>(randomGroup('chat_templates_random', 'CLEARFORMER_TEMPLATE_CASES'));
 const json = { model: { type: 'WordLevel', vocab: { '<s>': 0 }, unk_token: '<s>' } };
 const tokenizer = new PreTrainedTokenizer(json, { bos_token: '<s>' });
 const rendered = (template: string, messages: Message[], options: object = {}) =>

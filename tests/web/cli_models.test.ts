@@ -21,16 +21,10 @@ import {
   shell,
 } from './support/command.js';
 import { filesOf, type PipelineCase, pipelineCase } from './support/pipeline_cases.js';
-import { type Case, casesOf, fixturePath, tensorsOf } from './support/references.js';
+import { caseOf, casesOf, fixturePath, tensorsOf } from './support/references.js';
 import { FileServer } from './support/server.js';
 
 const timeout = 120_000;
-
-function caseOf(folder: string, name: string): Case {
-  const one = casesOf(folder).find((each) => each.name === name);
-  if (one === undefined) throw new Error(`${folder} has no case ${name}`);
-  return one;
-}
 
 /** The index of a row's largest logit and its softmax. */
 function bestOf(logits: Float32Array): { id: number; score: number } {
@@ -277,7 +271,7 @@ describe('transcribe', { timeout }, () => {
   });
 
   it('tells the times of words, and takes nothing else for a value of that option', async () => {
-    const files = filesOf(caseOf('speech', 'tiny_times') as unknown as PipelineCase);
+    const files = filesOf(caseOf<PipelineCase>('speech', 'tiny_times'));
     const folder = folderOf(undefined, files as Record<string, Uint8Array>);
     await using pipe = await pipeline('automatic-speech-recognition', folder);
     const lines = async (return_timestamps: true | 'word') => {
@@ -310,7 +304,7 @@ describe('transcribe', { timeout }, () => {
   });
 
   it('gives what the pipeline gives, for each file and for standard input', async () => {
-    const files = filesOf(casesOf('speech')[0] as unknown as PipelineCase);
+    const files = filesOf(casesOf<PipelineCase>('speech')[0] as PipelineCase);
     const folder = folderOf(undefined, files as Record<string, Uint8Array>);
     const stdin = readFileSync(jfk);
     await using pipe = await pipeline('automatic-speech-recognition', folder);
@@ -328,7 +322,7 @@ describe('transcribe', { timeout }, () => {
   });
 
   it('names the file that it cannot write down', async () => {
-    const files = filesOf(caseOf('speech', 'tiny_times') as unknown as PipelineCase);
+    const files = filesOf(caseOf<PipelineCase>('speech', 'tiny_times'));
     const folder = folderOf(undefined, files as Record<string, Uint8Array>);
     const { code, err } = await run(['transcribe', folder, jfk]);
     expect([code, err]).toEqual([

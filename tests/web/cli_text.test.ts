@@ -5,19 +5,13 @@ import { AutoTokenizer, pipeline } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 
 import { bundledModel, folderOf, json, numberedText, numberedWords, run, runProcess } from './support/command.js';
-import { casesOf, fixturePath } from './support/references.js';
+import { caseOf, fixturePath } from './support/references.js';
 import { wordTokenizer } from './support/word_tokenizer.js';
 
 const stories = bundledModel('stories260K');
 const marian = bundledModel('marian-tiny-en-fr');
 const prompt = 'Once upon a time';
 const timeout = 120_000;
-
-function caseOf(folder: string, name: string) {
-  const one = casesOf(folder).find((each) => each.name === name);
-  if (one === undefined) throw new Error(`${folder} has no case ${name}`);
-  return one;
-}
 
 describe('generate', { timeout }, () => {
   it('writes the text of the reference, 200 tokens of it', async () => {

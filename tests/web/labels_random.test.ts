@@ -56,7 +56,7 @@ it('labels that the mask hides do not count for Gemma 3 with images, in any loss
 });
 
 describe('losses of random labels equal transformers', () => {
-  it.each(casesOf(randomGroup('labels_random', 'CLEARFORMER_LABEL_CASES')) as LabelCase[])('$name', async (one) => {
+  it.each(casesOf<LabelCase>(randomGroup('labels_random', 'CLEARFORMER_LABEL_CASES')))('$name', async (one) => {
     const inputs = inputsOf(`models/${one.options.architecture}`, one.source) as ModelInputs;
     const auto = classes[one.options.task as string] as AutoModelClass<PreTrainedModel>;
     await using model = await auto.from_pretrained(filesOf(one), { deterministic: true });

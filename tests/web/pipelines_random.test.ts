@@ -7,7 +7,7 @@ import { argumentsOf, expectAnswer, filesOf, type PipelineCase } from './support
 import { casesOf, randomGroup } from './support/references.js';
 
 const group = randomGroup('pipelines_random', 'CLEARFORMER_PIPELINE_CASES');
-const cases = casesOf(group) as unknown as PipelineCase[];
+const cases = casesOf<PipelineCase>(group);
 
 describe('pipelines answer random texts as transformers does', () => {
   it.each(cases)('$name', async (one) => {

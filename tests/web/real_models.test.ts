@@ -23,6 +23,7 @@ import { checkpointFolder } from '../../scripts/models/checkpoints.js';
 import { taken } from './support/checkpoints.js';
 import {
   type Case,
+  caseOf,
   casesOf,
   expectClose,
   fixturePath,
@@ -35,9 +36,8 @@ import { optionsFor, variants } from './support/variants.js';
 const cases = casesOf('real_models');
 const bundled = (name: string) => fileURLToPath(new URL(`../../web/demo/public/models/${name}`, import.meta.url));
 
-function caseOf(name: string): { one: Case; reference: (name: string) => Reference } {
-  const one = cases.find((each) => each.name === name);
-  if (one === undefined) throw new Error(`real_models has no case ${name}`);
+function realCase(name: string): { one: Case; reference: (name: string) => Reference } {
+  const one = caseOf('real_models', name);
   return { one, reference: tensorsOf('real_models', one) };
 }
 
@@ -75,7 +75,7 @@ function sentenceEmbeddings({ dims, data }: Tensor<'float32'>, mask: Tensor<'int
 describe.each(variants)('%s: all-MiniLM-L6-v2', (variant) => {
   it('embeds sentences as sentence-transformers does', async () => {
     const folder = checkpointFolder('all-MiniLM-L6-v2');
-    const { one, reference } = caseOf('sentence_embeddings');
+    const { one, reference } = realCase('sentence_embeddings');
     const tokenizer = await AutoTokenizer.from_pretrained(folder);
     const inputs = tokenizer(one.text as string[], { padding: 'longest' });
     expect(idRows(inputs.input_ids)).toEqual(idRows(reference('input_ids')));
@@ -112,7 +112,7 @@ const recordings = [
 describe('whisper-tiny', { timeout: 60_000 }, () => {
   it.each(recordings)('writes down what is said: $name, $variant', async ({ name, seconds, variant, file }) => {
     const folder = checkpointFolder('whisper-tiny');
-    const { one, reference } = caseOf(name);
+    const { one, reference } = realCase(name);
     const extractor = await WhisperFeatureExtractor.from_pretrained(folder);
     const sound = await read_audio(new Uint8Array(readFileSync(file())));
     expect(sound.length / 16000).toBeCloseTo(seconds, 2);
@@ -169,7 +169,7 @@ describe.each(variants)('%s: marian-tiny-en-fr', (variant) => {
 
 describe.each(variants)('%s: vit-mnist', (variant) => {
   it('reads twenty digits', async () => {
-    const { one, reference } = caseOf('digits');
+    const { one, reference } = realCase('digits');
     const { header, data } = taken(new Uint8Array(readFileSync(fixturePath(`real_models/${one.images}`))));
     const [start = Number.NaN] = header.images?.data_offsets ?? [];
     const processor = await AutoImageProcessor.from_pretrained(bundled('vit-mnist'));
@@ -212,7 +212,7 @@ describe.each(variants)('%s: gpt-nano-sort', (variant) => {
   });
 
   it('has the hidden states and attention of the reference', async () => {
-    const { one, reference } = caseOf('sort_logits');
+    const { one, reference } = realCase('sort_logits');
     const wanted = { output_hidden_states: true, output_attentions: true };
     const out = await model({ input_ids: idRows(reference('input_ids')) }, wanted);
     for (const name of Object.keys(one.outputs)) {

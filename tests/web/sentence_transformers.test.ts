@@ -1,6 +1,5 @@
 // Folders of sentence-transformers: their steps, prompts and settings, and texts by the library's rules.
 
-import { readFileSync } from 'node:fs';
 import { inspect, pipeline, Tensor, validate } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { storiesFiles } from './support/checkpoints.js';
@@ -15,7 +14,7 @@ import {
   type PipelineCase,
   pipelineCase,
 } from './support/pipeline_cases.js';
-import { casesOf, expectClose, fixturePath, idRows, tensorsOf } from './support/references.js';
+import { casesOf, expectClose, idRows, tensorsOf } from './support/references.js';
 
 const here = { deterministic: true };
 
@@ -326,9 +325,7 @@ describe('feature-extraction of sentence-transformers folders', () => {
 });
 
 describe('texts, by the rules of sentence-transformers', () => {
-  const { cases }: { cases: PipelineCase[] } = JSON.parse(readFileSync(fixturePath('sentences/cases.json'), 'utf8'));
-
-  it.each(cases)('$op: $name', async (one) => {
+  it.each(casesOf<PipelineCase>('sentences'))('$op: $name', async (one) => {
     await using pipe = await pipeline(one.op as 'feature-extraction', filesOf(one), here);
     const call = pipe as unknown as (...given: unknown[]) => Promise<unknown>;
     for (const { arguments: given, options, answer } of one.calls) {

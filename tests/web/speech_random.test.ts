@@ -7,7 +7,7 @@ import { argumentsOf, expectAnswer, filesOf, type PipelineCase } from './support
 import { casesOf, randomGroup } from './support/references.js';
 
 const group = randomGroup('speech_random', 'CLEARFORMER_SPEECH_CASES');
-const cases = casesOf(group) as unknown as PipelineCase[];
+const cases = casesOf<PipelineCase>(group);
 
 describe.each(cases)('$name: random sounds and options give what transformers gives', async (one) => {
   const pipe = await pipeline('automatic-speech-recognition', filesOf(one));

@@ -1,13 +1,12 @@
 // Timestamps of speech: segments and words against transformers' pipeline, in passes and in chunks.
 
-import { readFileSync } from 'node:fs';
 import { configure, pipeline, read_audio, validate } from 'clearformer';
 import { describe, expect, it, vi } from 'vitest';
 import { checkpointFolder } from '../../scripts/models/checkpoints.js';
 import { languageId, nameOfLanguage } from '../../web/src/text/whisper_languages.js';
 import { failureOf } from './support/failures.js';
 import { argumentsOf, expectAnswer, filesOf, jsonFile, type PipelineCase, sound } from './support/pipeline_cases.js';
-import { fixturePath } from './support/references.js';
+import { casesOf, fixturePath } from './support/references.js';
 import { optionsFor, variants } from './support/variants.js';
 
 interface RealCall {
@@ -15,7 +14,7 @@ interface RealCall {
   answer: unknown;
 }
 
-const [tiny, real, upstream] = JSON.parse(readFileSync(fixturePath('speech/cases.json'), 'utf8')).cases as [
+const [tiny, real, upstream] = casesOf<unknown>('speech') as [
   PipelineCase,
   { calls: RealCall[] },
   { languages: Record<string, string>; codes: Record<string, string> },

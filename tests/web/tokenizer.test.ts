@@ -26,7 +26,7 @@ interface TextCase {
   step_text: string[];
   decoded_prefixes: string[];
 }
-const cases = casesOf('tokenizer') as unknown as TextCase[];
+const cases = casesOf<TextCase>('tokenizer');
 const of = (op: string) => cases.filter((one) => one.op === op);
 
 describe('stories260K equals transformers', () => {

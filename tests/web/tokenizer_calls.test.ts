@@ -23,7 +23,7 @@ interface CallCase {
   sequence_ids: (number | null)[][];
 }
 const random = randomGroup('tokenizer_calls_random', 'CLEARFORMER_CALL_CASES');
-const cases = ['tokenizer_calls', random].flatMap((group) => casesOf(group)) as unknown as CallCase[];
+const cases = ['tokenizer_calls', random].flatMap((group) => casesOf<CallCase>(group));
 const wanted = {
   return_offsets_mapping: true,
   return_special_tokens_mask: true,

@@ -33,9 +33,7 @@ interface ConfigCase {
   sides: string[];
   special_tokens_map?: Record<string, string>;
 }
-const cases = casesOf(
-  randomGroup('tokenizer_configs_random', 'CLEARFORMER_TOKENIZER_CONFIG_CASES'),
-) as unknown as ConfigCase[];
+const cases = casesOf<ConfigCase>(randomGroup('tokenizer_configs_random', 'CLEARFORMER_TOKENIZER_CONFIG_CASES'));
 
 /** The folder's files as changed. */
 function filesOf({ folder, changed }: ConfigCase): Record<string, Uint8Array> {

@@ -18,7 +18,7 @@ interface EdgeCase {
   added: number[];
   class: string | null;
 }
-const all = casesOf('tokenizer_edges') as unknown as EdgeCase[];
+const all = casesOf<EdgeCase>('tokenizer_edges');
 const of = (op: string) => all.filter((one) => one.op === op);
 
 describe('pairs that are too long', () => {

@@ -15,7 +15,7 @@ interface FolderCase {
   input_names: string[];
   model_max_length: number;
 }
-const cases = casesOf('tokenizer_folders') as unknown as FolderCase[];
+const cases = casesOf<FolderCase>('tokenizer_folders');
 const sample: string[] = readFileSync(fixturePath('tokenizer_sample/sample.jsonl'), 'utf8')
   .split('\n')
   .slice(0, -1)

@@ -19,7 +19,7 @@ interface RandomCase {
 const folder = process.env.CLEARFORMER_TOKENIZER_CASES;
 const all: RandomCase[] =
   folder === undefined
-    ? (casesOf('tokenizer_random') as unknown as RandomCase[])
+    ? casesOf<RandomCase>('tokenizer_random')
     : JSON.parse(readFileSync(`${folder}/tokenizer_random/cases.json`, 'utf8')).cases;
 
 function encoded(tokenizer: PreTrainedTokenizer, text: string, text_pair?: string): Encoded {

@@ -18,10 +18,11 @@ import { failureOf } from './support/failures.js';
 import { collectGarbage } from './support/garbage.js';
 import { type Case, casesOf, fixturePath, tensorsOf } from './support/references.js';
 
-const cases = casesOf('training');
 const ignored = 3; // positions of the first row
 
 interface Options {
+  checkpoint: string;
+  kind: 'AdamW' | 'SGD';
   options: Record<string, unknown>;
   schedule: 'constant' | 'linear' | 'cosine';
   warmup: number;
@@ -32,8 +33,11 @@ interface Options {
   adapter?: string;
 }
 
-function optimizerOf(model: GenerativeModel, one: Case): Optimizer {
-  const { options, schedule, warmup, steps, parameters, adapter } = one.options as unknown as Options;
+type TrainingCase = Case<Options>;
+const cases = casesOf<TrainingCase>('training');
+
+function optimizerOf(model: GenerativeModel, one: TrainingCase): Optimizer {
+  const { options, schedule, warmup, steps, parameters, adapter } = one.options;
   const given = {
     ...options,
     lr_scheduler_type: schedule,
@@ -45,7 +49,7 @@ function optimizerOf(model: GenerativeModel, one: Case): Optimizer {
   return one.options.kind === 'SGD' ? new SGD(model, given) : new AdamW(model, given);
 }
 
-function batchOf(one: Case, step: number): TrainingInputs {
+function batchOf(one: TrainingCase, step: number): TrainingInputs {
   const { data, dims } = tensorsOf('training', one)(`ids${step % 4}`);
   const labels = (data as BigInt64Array).slice().fill(-100n, 0, ignored);
   return {
@@ -54,18 +58,18 @@ function batchOf(one: Case, step: number): TrainingInputs {
   };
 }
 
-async function loaded(one: Case, options = {}): Promise<GenerativeModel> {
-  const model = await AutoModelForCausalLM.from_pretrained(fixturePath(String(one.options.checkpoint)), {
+async function loaded(one: TrainingCase, options = {}): Promise<GenerativeModel> {
+  const model = await AutoModelForCausalLM.from_pretrained(fixturePath(one.options.checkpoint), {
     deterministic: true,
     ...options,
   });
-  const { adapter } = one.options as unknown as Options;
+  const { adapter } = one.options;
   if (adapter) await model.load_adapter(fixturePath(`adapters/${adapter}`));
   return model;
 }
 
-async function train(model: GenerativeModel, one: Case, steps: number) {
-  const { max_norm, label_smoothing } = one.options as unknown as Options;
+async function train(model: GenerativeModel, one: TrainingCase, steps: number) {
+  const { max_norm, label_smoothing } = one.options;
   const optimizer = optimizerOf(model, one);
   const losses: number[] = [];
   const norms: number[] = [];
@@ -78,12 +82,12 @@ async function train(model: GenerativeModel, one: Case, steps: number) {
   return { losses, norms };
 }
 
-async function weightsOf(model: GenerativeModel, one: Case): Promise<Map<string, ArrayLike<number>>> {
+async function weightsOf(model: GenerativeModel, one: TrainingCase): Promise<Map<string, ArrayLike<number>>> {
   const names = Object.keys(one.outputs).filter((name) => !['losses', 'norms'].includes(name));
   if (one.op === 'training') {
     return new Map(await Promise.all(names.map(async (name) => [name, (await model.parameter(name)).data] as const)));
   }
-  const again = await AutoModelForCausalLM.from_pretrained(fixturePath(String(one.options.checkpoint)));
+  const again = await AutoModelForCausalLM.from_pretrained(fixturePath(one.options.checkpoint));
   const files = await model.save_adapter('default');
   await again.load_adapter(files);
   const bytes = files['adapter_model.safetensors'] as Uint8Array;
@@ -122,7 +126,7 @@ describe('steps of optimisers', () => {
   });
 
   it('have the same bits with 1, 2 and 4 threads, and in a worker', async () => {
-    const one = cases.find(({ name }) => name === 'adamw') as Case;
+    const one = cases.find(({ name }) => name === 'adamw') as TrainingCase;
     const digests: string[] = [];
     for (const options of [{ numThreads: 1 }, { numThreads: 2 }, { numThreads: 4 }, { worker: true }]) {
       const model = await loaded(one, options);
@@ -138,7 +142,7 @@ describe('steps of optimisers', () => {
   });
 
   it('change nothing after clip_grad_norm_ at 0', async () => {
-    const one = cases.find(({ name }) => name === 'adamw') as Case;
+    const one = cases.find(({ name }) => name === 'adamw') as TrainingCase;
     await using model = await loaded(one);
     const name = (await model.named_parameters())[0]?.name as string;
     const before = (await model.parameter(name)).data.slice();
@@ -152,7 +156,7 @@ describe('steps of optimisers', () => {
   });
 
   it('train some weights and leave the others', async () => {
-    const one = cases.find(({ name }) => name === 'some') as Case;
+    const one = cases.find(({ name }) => name === 'some') as TrainingCase;
     const model = await loaded(one);
     const before = new Map<string, Float32Array>();
     for (const { name } of await model.named_parameters()) before.set(name, (await model.parameter(name)).data.slice());
@@ -207,7 +211,7 @@ describe('weights that a pass does not reach keep their bits', () => {
 
 describe('optimisers refuse', () => {
   it('what they cannot train, and options that are none', async () => {
-    const one = cases.find(({ name }) => name === 'adamw') as Case;
+    const one = cases.find(({ name }) => name === 'adamw') as TrainingCase;
     const model = await loaded(one);
     const batch = batchOf(one, 0);
     const half = await loaded(one, { dtype: 'fp16' });
@@ -252,7 +256,7 @@ describe('optimisers refuse', () => {
   });
 
   it('adapters that are not in force, or were deleted', async () => {
-    const one = cases.find(({ options }) => (options as unknown as Options).adapter !== undefined) as Case;
+    const one = cases.find(({ options }) => options.adapter !== undefined) as TrainingCase;
     await using model = await loaded(one);
     const batch = batchOf(one, 0);
     const optimizer = new AdamW(model, { adapter: 'default' });
@@ -263,17 +267,17 @@ describe('optimisers refuse', () => {
     await optimizer.backward(batch);
     await model.delete_adapter('default');
     expect(await failureOf(() => optimizer.step())).toMatchObject({ code: 'invalid_argument' });
-    await model.load_adapter(fixturePath(`adapters/${(one.options as unknown as Options).adapter}`));
+    await model.load_adapter(fixturePath(`adapters/${one.options.adapter}`));
     const other = await failureOf(() => optimizer.backward(batch));
     expect(other).toMatchObject({ code: 'invalid_argument', message: expect.stringContaining('was deleted') });
   });
 
   it('no memory after they are forgotten', async () => {
-    await using model = await loaded(cases[0] as Case);
+    await using model = await loaded(cases[0] as TrainingCase);
     await model({ input_ids: [[1]] });
     const { workspace } = model.info().memory;
     await (async () => {
-      for (let i = 0; i < 3; i++) await new AdamW(model).backward(batchOf(cases[0] as Case, 0));
+      for (let i = 0; i < 3; i++) await new AdamW(model).backward(batchOf(cases[0] as TrainingCase, 0));
     })();
     await collectGarbage();
     await model({ input_ids: [[1]] });
@@ -281,7 +285,7 @@ describe('optimisers refuse', () => {
   });
 
   it('a rate that is no number: the weights keep their bits', async () => {
-    const one = cases.find(({ name }) => name === 'adamw') as Case;
+    const one = cases.find(({ name }) => name === 'adamw') as TrainingCase;
     await using model = await loaded(one);
     const bits = async () => [...(await model({ input_ids: [[1, 2]] })).logits.data];
     const before = await bits();

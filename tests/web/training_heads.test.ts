@@ -35,13 +35,12 @@ interface Options {
   weight: string;
 }
 
-const cases = casesOf('training_heads');
+const cases = casesOf<Case<Options>>('training_heads');
 const largest = (found: ArrayLike<number>, expected: ArrayLike<number>) =>
   Array.from(found).reduce((most, value, at) => Math.max(most, Math.abs(value - Number(expected[at]))), 0);
 
 /** The model of a case, with its problem_type in config.json. */
-async function modelOf(one: Case): Promise<PreTrainedModel> {
-  const options = one.options as unknown as Options;
+async function modelOf({ options }: Case<Options>): Promise<PreTrainedModel> {
   const folder = fixturePath(options.checkpoint);
   const files = Object.fromEntries(
     readdirSync(folder).map((name) => [name, new Uint8Array(readFileSync(`${folder}/${name}`))]),
@@ -53,7 +52,7 @@ async function modelOf(one: Case): Promise<PreTrainedModel> {
   return base.from_pretrained(files, { deterministic: true });
 }
 
-function inputsOf(one: Case) {
+function inputsOf(one: Case<Options>) {
   const read = tensorsOf('training_heads', one);
   const tensors = Object.keys(one.inputs).map((name) => {
     const { data, dims } = read(name);
@@ -64,7 +63,7 @@ function inputsOf(one: Case) {
 
 describe('training', () => {
   it.each(cases)('$name equals torch', async (one) => {
-    const { steps, lr, weight } = one.options as unknown as Options;
+    const { steps, lr, weight } = one.options;
     const error = one.float32_error as { losses: number; weights: number };
     const expected = tensorsOf('training_heads', one);
     const model = await modelOf(one);
@@ -84,7 +83,7 @@ describe('training', () => {
   });
 
   it('differentiates a loss with the decoder’s inputs made of the labels', async () => {
-    const one = cases.find(({ name }) => name === 'languages') as Case;
+    const one = cases.find(({ name }) => name === 'languages') as Case<Options>;
     const model = await modelOf(one);
     const { labels, ...inputs } = inputsOf(one);
     const expected = tensorsOf('training_heads', one)('losses').data[0];
@@ -115,8 +114,8 @@ describe('training', () => {
   });
 
   it('refuses labels that do not fit the task', async () => {
-    const tokens = await modelOf(cases.find(({ name }) => name === 'tokens') as Case);
-    const answers = await modelOf(cases.find(({ name }) => name === 'answers') as Case);
+    const tokens = await modelOf(cases.find(({ name }) => name === 'tokens') as Case<Options>);
+    const answers = await modelOf(cases.find(({ name }) => name === 'answers') as Case<Options>);
     const input_ids = [[5, 6, 7]];
     const refused: [() => Promise<unknown>, string][] = [
       [() => tokens({ input_ids, labels: [[0.5, 0, 1]] }), 'dtype_mismatch'],

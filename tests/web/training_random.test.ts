@@ -31,7 +31,7 @@ interface Run {
   weights: string[];
 }
 
-interface TrainingCase extends Case {
+interface TrainingCase extends Case<Run> {
   source: string;
   float32_error: { loss: number; norm: number };
 }
@@ -56,8 +56,8 @@ function optimizerOf(model: PreTrainedModel, run: Run): Optimizer {
 }
 
 describe('random training equals torch', () => {
-  it.each(casesOf(group) as TrainingCase[])('$name', async (one) => {
-    const run = one.options as unknown as Run;
+  it.each(casesOf<TrainingCase>(group))('$name', async (one) => {
+    const { options: run } = one;
     const auto = classes[run.task] as AutoModelClass<PreTrainedModel>;
     await using model = await auto.from_pretrained(fixturePath(`models/${run.architecture}/${run.checkpoint}`), {
       deterministic: true,

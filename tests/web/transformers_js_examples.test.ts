@@ -42,7 +42,7 @@ function chatting(): Files {
 
 /** A Whisper with a window of thirty seconds, in forty frames. */
 function listening(): Files {
-  const files = filesOf(casesOf('speech')[0] as unknown as PipelineCase);
+  const files = filesOf(casesOf<PipelineCase>('speech')[0] as PipelineCase);
   const name = 'preprocessor_config.json';
   const frames = { chunk_length: 30, hop_length: 1200, n_fft: 1200 };
   return { ...files, [name]: jsonFile({ ...parsed(files, name), ...frames }) };

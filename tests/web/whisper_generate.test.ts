@@ -1,11 +1,10 @@
 // What transformers' Whisper does outside its pipeline: generate() makes the prompt, the tokenizer decodes what it writes.
 
-import { readFileSync } from 'node:fs';
 import { AutoModelForSeq2SeqLM, AutoModelForSpeechSeq2Seq, AutoTokenizer, Tensor } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
 import { filesOf, type PipelineCase } from './support/pipeline_cases.js';
-import { fixturePath } from './support/references.js';
+import { casesOf, fixturePath } from './support/references.js';
 import { optionsFor, variants } from './support/variants.js';
 
 interface Decoded {
@@ -15,13 +14,7 @@ interface Prompts {
   calls: { options: { language?: string; return_timestamps?: boolean }; ids: number[] }[];
 }
 
-const [tiny, , , decoded, prompts] = JSON.parse(readFileSync(fixturePath('speech/cases.json'), 'utf8')).cases as [
-  PipelineCase,
-  unknown,
-  unknown,
-  Decoded,
-  Prompts,
-];
+const [tiny, , , decoded, prompts] = casesOf<unknown>('speech') as [PipelineCase, unknown, unknown, Decoded, Prompts];
 const here = { deterministic: true };
 const input_features = new Tensor(
   'float32',

@@ -13,7 +13,7 @@ import {
 } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { failureOf } from '../support/failures.js';
-import { type Case, casesOf, expectClose, fixturePath, idRows, storiesPath, tensorsOf } from '../support/references.js';
+import { caseOf, expectClose, fixturePath, idRows, storiesPath, tensorsOf } from '../support/references.js';
 
 const tiny = (name: string) => fixturePath(`models/${name}`);
 
@@ -98,7 +98,7 @@ describe('a language model', async () => {
 });
 
 describe('a model that was trained until it had induction heads', async () => {
-  const heads = casesOf('induction').find(({ name }) => name === 'heads') as Case;
+  const heads = caseOf('induction', 'heads');
   const reference = tensorsOf('induction', heads);
   const model = await AutoModelForCausalLM.from_pretrained(fixturePath('induction/model'));
 

@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 import { anything, damagedJson, fuzz } from '../support/fuzzing.js';
 import { casesOf, fixturePath } from '../support/references.js';
 
-const small = (casesOf('tokenizer_edges') as unknown as { json?: object }[]).flatMap(({ json }) => json ?? []);
+const small = casesOf<{ json?: object }>('tokenizer_edges').flatMap(({ json }) => json ?? []);
 const sample = fixturePath('tokenizer_sample/byte_level_gpt2.json');
 const sequences: Readonly<Record<string, string>> = {
   normalizer: 'normalizers',

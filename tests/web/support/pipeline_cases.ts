@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { type ImagePixels, Tensor } from 'clearformer';
 import { expect } from 'vitest';
 import type { Files } from './checkpoints.js';
-import { expectClose, fixturePath, readReferences } from './references.js';
+import { casesOf, expectClose, fixturePath, readReferences } from './references.js';
 
 export interface PipelineCall {
   arguments: unknown[];
@@ -26,9 +26,7 @@ export interface PipelineCase {
   calls: PipelineCall[];
 }
 
-export const pipelineCases: PipelineCase[] = JSON.parse(
-  readFileSync(fixturePath('pipelines/cases.json'), 'utf8'),
-).cases;
+export const pipelineCases = casesOf<PipelineCase>('pipelines');
 
 /** The case of that name. */
 export function pipelineCase(name: string): PipelineCase {

@@ -14,11 +14,12 @@ export interface Reference {
   data: Float32Array | BigInt64Array;
 }
 
-export interface Case {
+/** A case of a group whose files have the format that tests/references/README.md states. */
+export interface Case<Options extends object = Record<string, unknown>> {
   name: string;
   op: string;
   file: string;
-  options: Record<string, unknown>;
+  options: Options;
   inputs: Record<string, string>;
   outputs: Record<string, string>;
   [more: string]: unknown;
@@ -30,9 +31,16 @@ export function randomGroup(name: string, variable: string): string {
   return others === undefined ? name : relative(fixturePath(''), others);
 }
 
-/** The cases of a folder of fixtures. */
-export function casesOf(folder: string): Case[] {
+/** The cases of a folder of fixtures; `C` is their form in that group. */
+export function casesOf<C = Case>(folder: string): C[] {
   return JSON.parse(readFileSync(fixturePath(`${folder}/cases.json`), 'utf8')).cases;
+}
+
+/** The case of that name. */
+export function caseOf<C extends { name: string } = Case>(folder: string, name: string): C {
+  const one = casesOf<C>(folder).find((other) => other.name === name);
+  if (one === undefined) throw new Error(`${folder} has no case ${name}`);
+  return one;
 }
 
 interface HeaderEntry {
@@ -82,7 +90,7 @@ export function readReferences(path: string): Map<string, Reference> {
 const files = new Map<string, ReferenceFile>();
 
 /** The tensors of a case by the names of its inputs and outputs. */
-export function tensorsOf(folder: string, one: Case): (name: string) => Reference {
+export function tensorsOf(folder: string, one: Case<object>): (name: string) => Reference {
   const path = fixturePath(`${folder}/${one.file}`);
   const file = files.get(path) ?? new ReferenceFile(path);
   files.set(path, file);
@@ -95,8 +103,7 @@ export function tensorsOf(folder: string, one: Case): (name: string) => Referenc
 
 /** The inputs of a case of that folder, by its name. */
 export function inputsOf(folder: string, name: unknown): Record<string, Reference> {
-  const one = casesOf(folder).find((other) => other.name === name);
-  if (one === undefined) throw new Error(`${folder} has no case ${name}`);
+  const one = caseOf(folder, String(name));
   const tensor = tensorsOf(folder, one);
   return Object.fromEntries(Object.keys(one.inputs).map((input) => [input, tensor(input)]));
 }

@@ -18,7 +18,7 @@ export interface SampleCase extends Case {
 
 const vocabularies = 'tokenizer_sample';
 export const sampleCases = (folder: 'tokenizer_sample' | 'tokenizer_families' = vocabularies) =>
-  (casesOf(folder) as unknown as SampleCase[]).map((one) => ({ ...one, folder }));
+  casesOf<SampleCase>(folder).map((one) => ({ ...one, folder }));
 
 export const sample: readonly string[] = readFileSync(fixturePath(`${vocabularies}/sample.jsonl`), 'utf8')
   .split('\n')
