@@ -4,6 +4,7 @@
 
 #include "clearformer/kernels/elementwise.h"
 #include "clearformer/models/metric.h"
+#include "clearformer/models/predictions.h"
 
 namespace clearformer {
 
@@ -33,7 +34,9 @@ class DecoderOnlyModel::Pass : public ForwardPass {
         guard_(inputs.cache),
         frame_(model.arena_),
         context_{model.arena_, TraceScope(trace, "", Tower::past_of(tower))},
-        run_(model.tower_, tower, context_) {}
+        run_(model.tower_, tower, context_) {
+    if (model.output_) predictions_.emplace(model.config(), *model.output_, kept_);
+  }
 
   bool step() override {
     if (run_.step()) return true;
@@ -43,15 +46,8 @@ class DecoderOnlyModel::Pass : public ForwardPass {
       return false;
     }
     x = model_.tower_.projected(x, context_);
-    if (model_.output_) {
-      x = kept_positions(x, kept_, context_.arena);
-      predicts_ = x;
-      Tensor logits;
-      if (context_.trace.returns_logits()) {
-        logits = Tensor({x.dim(0), x.dim(1), model_.config().d_vocab()});
-        model_.output_->forward(x, logits);
-      }
-      outputs_.add("logits", std::move(logits));
+    if (predictions_) {
+      outputs_.add("logits", predictions_->forward(x, context_));
     } else {
       outputs_.add("last_hidden_state", Tensor::copy_of(x));
     }
@@ -82,11 +78,7 @@ class DecoderOnlyModel::Pass : public ForwardPass {
     if (name == "last_hidden_state") {
       add_metric(name, output, d_out);
     } else {
-      const Shape shape{d.dim(0), predicts_.dim(1), model_.config().d_vocab()};
-      const OutputValue logits{name, {output.data(), DType::f32, shape}, kept_, d.dim(1)};
-      const MutableTensorView d_x = context_.arena.take(predicts_.shape());
-      predictions_back(model_.config(), *model_.output_, logits, predicts_, d_x, context_);
-      kept_positions_back(d_x, kept_, d_out);
+      predictions_->backward(output, d_out, context_);
     }
     if (model_.tower_.projection() == nullptr) return;
     model_.tower_.projected_back(run_.x(), d_out, d, context_);
@@ -104,7 +96,7 @@ class DecoderOnlyModel::Pass : public ForwardPass {
   Arena::Frame frame_;
   Context context_;
   TowerRun run_;
-  TensorView predicts_;  // the input of the output layer
+  std::optional<Predictions> predictions_;
   bool seeded_ = false;
 };
 
@@ -152,39 +144,6 @@ void DecoderOnlyModel::probe(Trace& trace) {
 
 KeyValueCache DecoderOnlyModel::make_cache() const {
   return {config_.n_layers(), config_.longest(), config_.cache_format};
-}
-
-MutableTensorView kept_positions(const MutableTensorView& x,
-                                 std::span<const std::int64_t> positions, Arena& arena) {
-  if (positions.empty()) return x;
-  const std::size_t batch = x.dim(0), width = x.dim(2), kept = positions.size();
-  const auto length = static_cast<std::int64_t>(x.dim(1));
-  const MutableTensorView taken = arena.take({batch, kept, width});
-  for (std::size_t i = 0; i < batch * kept; ++i) {
-    const std::int64_t given = positions[i % kept];
-    const std::int64_t position = given < 0 ? given + length : given;
-    if (position < 0 || position >= length) {
-      fail(ErrorCode::invalid_argument, "logits_to_keep: position ", given, " of ", length);
-    }
-    const std::size_t row = i / kept * x.dim(1) + static_cast<std::size_t>(position);
-    std::memcpy(taken.f32() + i * width, x.f32() + row * width, width * sizeof(float));
-  }
-  return taken;
-}
-
-void kept_positions_back(const TensorView& d_kept, std::span<const std::int64_t> positions,
-                         const MutableTensorView& d) {
-  const std::size_t length = d.dim(1), width = d.dim(2), kept = d_kept.dim(1);
-  for (std::size_t i = 0; i < d.dim(0) * kept; ++i) {
-    std::size_t position = i % kept;
-    if (!positions.empty()) {
-      const std::int64_t given = positions[position];
-      position =
-          static_cast<std::size_t>(given < 0 ? given + static_cast<std::int64_t>(length) : given);
-    }
-    float* const row = d.f32() + (i / kept * length + position) * width;
-    kernels::add(row, d_kept.f32() + i * width, row, width);
-  }
 }
 
 }  // namespace clearformer

@@ -4,8 +4,6 @@
 // last_hidden_state (B, T, D). Hook points: those of tower.h.
 #pragma once
 
-#include <span>
-
 #include "clearformer/models/model.h"
 
 namespace clearformer {
@@ -38,13 +36,5 @@ class DecoderOnlyModel : public Model {
 /// The token embeddings of a tower, "embed", which the model's output layer shares if it is tied.
 std::shared_ptr<const Embedding> words_of(const ModelConfig& config, const TowerConfig& tower,
                                           const WeightScope& scope);
-
-/// The positions of x (B, T, D) as (B, positions, D), allocated in the arena; no positions: x. Throws invalid_argument
-/// for a position that does not exist.
-MutableTensorView kept_positions(const MutableTensorView& x,
-                                 std::span<const std::int64_t> positions, Arena& arena);
-/// Its backward pass: adds the gradient (B, positions, D) to that of x (B, T, D).
-void kept_positions_back(const TensorView& d_kept, std::span<const std::int64_t> positions,
-                         const MutableTensorView& d);
 
 }  // namespace clearformer

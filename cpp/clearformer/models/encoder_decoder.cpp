@@ -3,6 +3,7 @@
 #include "clearformer/kernels/elementwise.h"
 #include "clearformer/models/decoder_only.h"
 #include "clearformer/models/metric.h"
+#include "clearformer/models/predictions.h"
 
 namespace clearformer {
 
@@ -29,6 +30,7 @@ class EncoderDecoderModel::Pass : public ForwardPass {
         guard_(inputs.cache),
         frame_(model.arena_),
         context_{model.arena_, TraceScope(trace)} {
+    if (model.output_) predictions_.emplace(model.config(), *model.output_, inputs_.logits_to_keep);
     if (inputs.input_features) inputs_.attention_mask.reset();
     if (inputs.cache == nullptr || !inputs.cache->has_memory()) {
       encoder_.emplace(model.encoder_, model.source(inputs), context_ / "encoder");
@@ -88,12 +90,7 @@ class EncoderDecoderModel::Pass : public ForwardPass {
         if (!more.empty()) kernels::add(d.f32(), more.f32(), d.f32(), d.elements());
         continue;
       }
-      const Shape shape{d.dim(0), predicts_.dim(1), model_.config().d_vocab()};
-      const OutputValue logits{
-          name, {output.data(), DType::f32, shape}, inputs_.logits_to_keep, d.dim(1)};
-      const MutableTensorView d_x = context_.arena.take(predicts_.shape());
-      predictions_back(model_.config(), *model_.output_, logits, predicts_, d_x, context_);
-      kept_positions_back(d_x, inputs_.logits_to_keep, d);
+      predictions_->backward(output, d, context_);
     }
   }
 
@@ -117,16 +114,9 @@ class EncoderDecoderModel::Pass : public ForwardPass {
   }
 
   void answer() {
-    MutableTensorView x = decoder_->x();
-    if (!model_.output_) return outputs_.add("last_hidden_state", Tensor::copy_of(x));
-    x = kept_positions(x, inputs_.logits_to_keep, context_.arena);
-    predicts_ = x;
-    Tensor logits;
-    if (context_.trace.returns_logits()) {
-      logits = Tensor({x.dim(0), x.dim(1), model_.config().d_vocab()});
-      model_.output_->forward(x, logits);
-    }
-    outputs_.add("logits", std::move(logits));
+    const MutableTensorView x = decoder_->x();
+    if (!predictions_) return outputs_.add("last_hidden_state", Tensor::copy_of(x));
+    outputs_.add("logits", predictions_->forward(x, context_));
   }
 
   EncoderDecoderModel& model_;
@@ -135,7 +125,7 @@ class EncoderDecoderModel::Pass : public ForwardPass {
   Arena::Frame frame_;
   Context context_;
   std::optional<TowerRun> encoder_, decoder_;
-  TensorView predicts_;  // the input of the output layer
+  std::optional<Predictions> predictions_;
   bool seeded_ = false;
 };
 
