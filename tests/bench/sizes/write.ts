@@ -15,7 +15,7 @@ const deviation = 0.02;
 export const folderOf = (name: PublishedName): string => inProject('build/bench/sizes', name);
 
 /** The names of a model's safetensors files. */
-export function fileNames({ files }: Published): string[] {
+function fileNames({ files }: Published): string[] {
   if (files === 1) return ['model.safetensors'];
   const part = (number: number): string => String(number).padStart(5, '0');
   return Array.from({ length: files }, (_, i) => `model-${part(i + 1)}-of-${part(files)}.safetensors`);

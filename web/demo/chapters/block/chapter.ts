@@ -14,7 +14,7 @@ const subject = (book: Book): Promise<Subject> => subjectOf(book, book.modelName
 const names = { hook_attn_out: 'A', hook_cross_attn_out: 'C', hook_mlp_out: 'F' } as const;
 const namesOf = (given: Subject): string[] =>
   Array.from({ length: given.shape.layers }, (_, layer) =>
-    boxesOf(given).map((box) => `${layer + 1}${names[box as keyof typeof names]}`),
+    boxesOf(given).map((box) => `${layer + 1}${names[box]}`),
   ).flat();
 
 /** Which sublayer matters most for the answer. */

@@ -7,18 +7,21 @@ import { pieceOf } from '../../book/odds.js';
 import type { Piece } from '../../book/token_texts.js';
 import type { Subject } from './reading.js';
 
+/** The hooks of what the sublayers of a block add to the stream. */
+const allBoxes = ['hook_attn_out', 'hook_cross_attn_out', 'hook_mlp_out'] as const;
+export type Box = (typeof allBoxes)[number];
+
 export interface Missing {
   /** The most probable token of the intact model, and its probability. */
   readonly answer: Piece;
   readonly share: number;
-  readonly boxes: readonly string[];
+  readonly boxes: readonly Box[];
   /** Its probability without a sublayer, [block, sublayer], and the most probable token then. */
   readonly shares: Tensor<'float32'>;
   readonly says: readonly (readonly Piece[])[];
 }
 
-export const boxesOf = ({ hooks, stack }: Subject): string[] =>
-  ['hook_attn_out', 'hook_cross_attn_out', 'hook_mlp_out'].filter((leaf) => hooks.has(`${stack}.0.${leaf}`));
+export const boxesOf = ({ hooks, stack }: Subject): Box[] => allBoxes.filter((leaf) => hooks.has(`${stack}.0.${leaf}`));
 
 export async function missing(book: Book, subject: Subject, signal?: AbortSignal): Promise<Missing> {
   const { given, stack, shape } = subject;
@@ -37,7 +40,7 @@ export async function missing(book: Book, subject: Subject, signal?: AbortSignal
   for (let layer = 0; layer < shape.layers; layer++) {
     const row: Piece[] = [];
     for (const [i, box] of boxes.entries()) {
-      const without = await odds([{ hook: `${stack}.${layer}.${box}` as never, op: 'zero' }]);
+      const without = await odds([{ hook: `${stack}.${layer}.${box}`, op: 'zero' }]);
       shares[layer * boxes.length + i] = without[answer] ?? 0;
       row.push(pieceOf(shelved, largest(without, 1)[0] ?? 0));
     }

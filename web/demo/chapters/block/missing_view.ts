@@ -4,9 +4,10 @@ import { percent } from 'clearformer/elements';
 import { html, type TemplateResult } from 'lit';
 import { filled } from '../../book/markup.js';
 import type { Data, FigureBlock } from './figure.js';
+import type { Box } from './missing.js';
 import type { CellEvent } from './tensor_view.js';
 
-const labelOf: Readonly<Record<string, 'attention' | 'cross' | 'mlp'>> = {
+const labelOf: Readonly<Record<Box, 'attention' | 'cross' | 'mlp'>> = {
   hook_attn_out: 'attention',
   hook_cross_attn_out: 'cross',
   hook_mlp_out: 'mlp',
@@ -16,7 +17,7 @@ export function missingView(figure: FigureBlock, { reading, missing }: Data): Te
   if (!missing) return html``;
   const { labels } = figure.words;
   const { answer, share, boxes, shares, says } = missing;
-  const columns = boxes.map((box) => labels[labelOf[box] ?? 'mlp']);
+  const columns = boxes.map((box) => labels[labelOf[box]]);
   const rows = says.map((_, layer) => filled(labels.blockName, { n: layer + 1 }));
   const open = ({ detail }: CellEvent): void => {
     const box = detail && boxes[detail.column];
