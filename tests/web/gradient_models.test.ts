@@ -15,7 +15,7 @@ import { describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
 import { classes } from './support/model_classes.js';
 import { gamma } from './support/primitives.js';
-import { type Case, casesOf, fixturePath, inputsOf, type Reference, tensorsOf } from './support/references.js';
+import { type Case, caseOf, casesOf, fixturePath, inputsOf, type Reference, tensorsOf } from './support/references.js';
 import { expectRow } from './support/rows.js';
 import { optionsFor, variants } from './support/variants.js';
 
@@ -100,7 +100,7 @@ it('takes a flat list of labels as one row, as a call of the model does', async 
 });
 
 describe('patchSaliency', () => {
-  const one = cases.find(({ name }) => name === 'vit/odd_image_classification') as Case;
+  const one = caseOf('gradients_models', 'vit/odd_image_classification');
 
   it('is the size of the gradient at each patch, without the class token', async () => {
     const { model, inputs } = await callOf(one, 'simd128');

@@ -4,12 +4,11 @@
 import type { HookName, Tensor } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { editsOf, hookedModel, inputsOf } from './support/hook_cases.js';
-import { type Case, casesOf, expectClose, type Reference, tensorsOf } from './support/references.js';
+import { type Case, caseOf, casesOf, expectClose, type Reference, tensorsOf } from './support/references.js';
 import { optionsFor, variants } from './support/variants.js';
 
 const cases = casesOf('hooks');
 const namesOf = (op: string) => cases.filter((one) => one.op === op).map(({ name }) => name);
-const caseNamed = (name: string) => cases.find((one) => one.name === name) as Case;
 const errorsOf = (one: Case) => one.float32_error as Record<string, number>;
 
 /** Values at padded positions are NaN in the reference and not compared. Without padding everything is. */
@@ -19,7 +18,7 @@ function comparedWhere(one: Case, wanted: Reference) {
 
 describe.each(variants)('%s', (variant) => {
   it.each(namesOf('run_with_cache'))('%s: every hook point equals transformers', async (name) => {
-    const one = caseNamed(name);
+    const one = caseOf('hooks', name);
     const tensor = tensorsOf('hooks', one);
     const model = await hookedModel(one, optionsFor(variant));
     const [, cache] = await model.run_with_cache(inputsOf(one, tensor));
@@ -36,7 +35,7 @@ describe.each(variants)('%s', (variant) => {
   });
 
   it.each(namesOf('run_with_hooks'))('%s: the logits of the edit made in PyTorch', async (name) => {
-    const one = caseNamed(name);
+    const one = caseOf('hooks', name);
     const tensor = tensorsOf('hooks', one);
     const model = await hookedModel(one, optionsFor(variant));
     const logits = await model.run_with_hooks(inputsOf(one, tensor), { edits: editsOf(one, tensor) });

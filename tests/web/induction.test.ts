@@ -3,12 +3,10 @@
 
 import { AutoModelForCausalLM, type GenerativeModel, type Tensor } from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { casesOf, expectClose, fixturePath, idRows, tensorsOf } from './support/references.js';
+import { caseOf, expectClose, fixturePath, idRows, tensorsOf } from './support/references.js';
 import { optionsFor, variants } from './support/variants.js';
 
-const heads = casesOf('induction').find(({ name }) => name === 'heads');
-if (heads === undefined) throw new Error('tests/fixtures/induction has no case "heads"');
-const reference = tensorsOf('induction', heads);
+const reference = tensorsOf('induction', caseOf('induction', 'heads'));
 const input_ids = idRows(reference('input_ids'));
 
 /** Whether key j of query i is one of a kind, in a row of tokens. */

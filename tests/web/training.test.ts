@@ -16,23 +16,18 @@ import {
 import { describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
 import { collectGarbage } from './support/garbage.js';
-import { type Case, casesOf, fixturePath, tensorsOf } from './support/references.js';
+import { type Case, caseOf, casesOf, fixturePath, tensorsOf } from './support/references.js';
 
 const ignored = 3; // positions of the first row
 
-interface Options {
+interface Options extends Record<'warmup' | 'steps' | 'max_norm' | 'label_smoothing', number> {
   checkpoint: string;
   kind: 'AdamW' | 'SGD';
   options: Record<string, unknown>;
   schedule: 'constant' | 'linear' | 'cosine';
-  warmup: number;
-  steps: number;
-  max_norm: number;
-  label_smoothing: number;
   parameters: string;
   adapter?: string;
 }
-
 type TrainingCase = Case<Options>;
 const cases = casesOf<TrainingCase>('training');
 
@@ -59,11 +54,11 @@ function batchOf(one: TrainingCase, step: number): TrainingInputs {
 }
 
 async function loaded(one: TrainingCase, options = {}): Promise<GenerativeModel> {
-  const model = await AutoModelForCausalLM.from_pretrained(fixturePath(one.options.checkpoint), {
+  const { checkpoint, adapter } = one.options;
+  const model = await AutoModelForCausalLM.from_pretrained(fixturePath(checkpoint), {
     deterministic: true,
     ...options,
   });
-  const { adapter } = one.options;
   if (adapter) await model.load_adapter(fixturePath(`adapters/${adapter}`));
   return model;
 }
@@ -126,7 +121,7 @@ describe('steps of optimisers', () => {
   });
 
   it('have the same bits with 1, 2 and 4 threads, and in a worker', async () => {
-    const one = cases.find(({ name }) => name === 'adamw') as TrainingCase;
+    const one = caseOf<TrainingCase>('training', 'adamw');
     const digests: string[] = [];
     for (const options of [{ numThreads: 1 }, { numThreads: 2 }, { numThreads: 4 }, { worker: true }]) {
       const model = await loaded(one, options);
@@ -142,7 +137,7 @@ describe('steps of optimisers', () => {
   });
 
   it('change nothing after clip_grad_norm_ at 0', async () => {
-    const one = cases.find(({ name }) => name === 'adamw') as TrainingCase;
+    const one = caseOf<TrainingCase>('training', 'adamw');
     await using model = await loaded(one);
     const name = (await model.named_parameters())[0]?.name as string;
     const before = (await model.parameter(name)).data.slice();
@@ -156,7 +151,7 @@ describe('steps of optimisers', () => {
   });
 
   it('train some weights and leave the others', async () => {
-    const one = cases.find(({ name }) => name === 'some') as TrainingCase;
+    const one = caseOf<TrainingCase>('training', 'some');
     const model = await loaded(one);
     const before = new Map<string, Float32Array>();
     for (const { name } of await model.named_parameters()) before.set(name, (await model.parameter(name)).data.slice());
@@ -211,7 +206,7 @@ describe('weights that a pass does not reach keep their bits', () => {
 
 describe('optimisers refuse', () => {
   it('what they cannot train, and options that are none', async () => {
-    const one = cases.find(({ name }) => name === 'adamw') as TrainingCase;
+    const one = caseOf<TrainingCase>('training', 'adamw');
     const model = await loaded(one);
     const batch = batchOf(one, 0);
     const half = await loaded(one, { dtype: 'fp16' });
@@ -285,7 +280,7 @@ describe('optimisers refuse', () => {
   });
 
   it('a rate that is no number: the weights keep their bits', async () => {
-    const one = cases.find(({ name }) => name === 'adamw') as TrainingCase;
+    const one = caseOf<TrainingCase>('training', 'adamw');
     await using model = await loaded(one);
     const bits = async () => [...(await model({ input_ids: [[1, 2]] })).logits.data];
     const before = await bits();

@@ -15,7 +15,7 @@ import {
 } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
-import { type Case, casesOf, fixturePath, tensorsOf } from './support/references.js';
+import { type Case, caseOf, casesOf, fixturePath, tensorsOf } from './support/references.js';
 
 const classes = {
   AutoModelForImageClassification,
@@ -83,7 +83,7 @@ describe('training', () => {
   });
 
   it('differentiates a loss with the decoder’s inputs made of the labels', async () => {
-    const one = cases.find(({ name }) => name === 'languages') as Case<Options>;
+    const one = caseOf<Case<Options>>('training_heads', 'languages');
     const model = await modelOf(one);
     const { labels, ...inputs } = inputsOf(one);
     const expected = tensorsOf('training_heads', one)('losses').data[0];
@@ -114,8 +114,8 @@ describe('training', () => {
   });
 
   it('refuses labels that do not fit the task', async () => {
-    const tokens = await modelOf(cases.find(({ name }) => name === 'tokens') as Case<Options>);
-    const answers = await modelOf(cases.find(({ name }) => name === 'answers') as Case<Options>);
+    const tokens = await modelOf(caseOf<Case<Options>>('training_heads', 'tokens'));
+    const answers = await modelOf(caseOf<Case<Options>>('training_heads', 'answers'));
     const input_ids = [[5, 6, 7]];
     const refused: [() => Promise<unknown>, string][] = [
       [() => tokens({ input_ids, labels: [[0.5, 0, 1]] }), 'dtype_mismatch'],

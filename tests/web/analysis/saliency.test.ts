@@ -17,17 +17,15 @@ import {
 } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { failureOf } from '../support/failures.js';
-import { type Case, casesOf, expectClose, fixturePath, tensorsOf } from '../support/references.js';
+import { caseOf, expectClose, fixturePath, tensorsOf } from '../support/references.js';
 
 const bundledPath = (name: string) =>
   fileURLToPath(new URL(`../../../web/demo/public/models/${name}`, import.meta.url));
-const cases = casesOf('saliency');
-const caseOf = (name: string) => cases.find((one) => one.name === name) as Case;
 const methods = ['gradient', 'gradient_x_input'] as const;
 
 describe('saliency', () => {
   it('of each token of a translation', async () => {
-    const one = caseOf('translation');
+    const one = caseOf('saliency', 'translation');
     const read = tensorsOf('saliency', one);
     const ids = (name: string) => Array.from(read(name).data as BigInt64Array, Number);
     const [source, written] = [ids('input_ids'), ids('written')];
@@ -48,7 +46,7 @@ describe('saliency', () => {
   });
 
   it('of each patch of a digit', async () => {
-    const read = tensorsOf('saliency', caseOf('digit'));
+    const read = tensorsOf('saliency', caseOf('saliency', 'digit'));
     const { data, dims } = read('pixel_values');
     const model = await AutoModelForImageClassification.from_pretrained(bundledPath('vit-mnist'), {
       deterministic: true,
