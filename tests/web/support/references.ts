@@ -3,7 +3,6 @@
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Tensor } from 'clearformer';
 import { expect } from 'vitest';
 
 export const fixturePath = (name: string) => fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url));
@@ -12,6 +11,12 @@ export const storiesPath = fileURLToPath(new URL('../../../web/demo/public/model
 export interface Reference {
   dims: number[];
   data: Float32Array | BigInt64Array;
+}
+
+/** A tensor, or what has its dims and values. */
+export interface Values {
+  readonly dims: readonly number[];
+  readonly data: ArrayLike<number | bigint>;
 }
 
 /** A case of a group whose files have the format that tests/references/README.md states. */
@@ -121,11 +126,12 @@ export function distance(found: number, wanted: number): number {
  */
 export function expectClose(
   name: string,
-  found: Tensor,
+  found: Values | undefined,
   wanted: Reference,
   only?: (index: number) => boolean,
   more = 0,
 ): void {
+  if (found === undefined) throw new Error(`${name} is missing`);
   expect([name, ...found.dims]).toEqual([name, ...wanted.dims]);
   const reference = wanted.data as Float32Array;
   const sizes = reference.filter(Number.isFinite).map(Math.abs);
@@ -143,7 +149,9 @@ export function expectClose(
 }
 
 /** Ids of a row-major [batch, length] reference as numbers. */
-export function idRows({ dims, data }: { dims: readonly number[]; data: Reference['data'] }): number[][] {
-  const [batch = 0, length = 0] = dims;
-  return Array.from({ length: batch }, (_, row) => Array.from(data.slice(row * length, (row + 1) * length), Number));
+export function idRows(given: Values | undefined): number[][] {
+  if (given === undefined) throw new Error('the ids are missing');
+  const [batch = 0, length = 0] = given.dims;
+  const ids = Array.from(given.data, Number);
+  return Array.from({ length: batch }, (_, row) => ids.slice(row * length, (row + 1) * length));
 }
