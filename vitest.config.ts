@@ -11,8 +11,10 @@ import { BaseSequencer, type Reporter, type TestModule, type TestSpecification }
 import { nodeFlags } from './scripts/node_flags.js';
 
 const dist = fileURLToPath(new URL('./dist/', import.meta.url));
-// `clearformer` is resolved to the built package, not to web/src: the tests run what users get.
+// `clearformer` is resolved to the built package, not to web/src: the tests run what users get. Modules of web/src have
+// the package's built parts of the core.
 const alias = [
+  { find: /^built:(\w+)$/, replacement: `${dist}$1.js` },
   { find: /^clearformer$/, replacement: `${dist}index.js` },
   { find: /^clearformer\/(\w+)$/, replacement: `${dist}$1.js` },
 ];

@@ -161,6 +161,10 @@ bool Arguments::has(const char* key) const {
   return !value.isUndefined() && !value.isNull();
 }
 
+bool Arguments::has_any(const char* key) const {
+  return has(key) && object_[key]["length"].as<unsigned>() > 0;
+}
+
 val Arguments::required(const char* key) const {
   if (!has(key)) fail(kInvalid, "\"", key, "\" is missing");
   return object_[key];

@@ -30,6 +30,8 @@ class Arguments {
   explicit Arguments(emscripten::val object) : object_(std::move(object)) {}
 
   bool has(const char* key) const;
+  /// Whether there is a list with members.
+  bool has_any(const char* key) const;
   bool flag(const char* key) const;
   int handle(const char* key) const;
   std::uint64_t count(const char* key) const;

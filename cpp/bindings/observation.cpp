@@ -36,20 +36,35 @@ void report_gradient(const Arguments& arguments, const Gradient& gradient, val& 
   put(result, "edits", edits);
 }
 
-std::vector<OutputList> lists_in(const Arguments& arguments, const Model& model) {
+// Apart, since most passes are asked for none.
+[[gnu::noinline]] static std::vector<OutputList> lists_of(const Model& model, bool states,
+                                                          bool attentions) {
   std::vector<OutputList> lists;
-  if (arguments.flag("output_hidden_states")) lists = model.hidden_states();
-  if (arguments.flag("output_attentions")) {
+  if (states) lists = model.hidden_states();
+  if (attentions) {
     for (OutputList& list : model.attentions()) lists.push_back(std::move(list));
   }
   return lists;
 }
 
+std::vector<OutputList> lists_in(const Arguments& arguments, const Model& model) {
+  const bool states = arguments.flag("output_hidden_states"),
+             attentions = arguments.flag("output_attentions");
+  if (!states && !attentions) return {};
+  return lists_of(model, states, attentions);
+}
+
 Observation::Observation(const Arguments& arguments, std::vector<OutputList> lists)
-    : lists_(std::move(lists)), names_(arguments.texts("names")) {
+    : asked_(!lists.empty() || arguments.has_any("names") || arguments.has_any("parts") ||
+             arguments.has_any("edits") || arguments.has_any("fwd_hooks")) {
+  if (asked_) read(arguments, std::move(lists));
+}
+
+void Observation::read(const Arguments& arguments, std::vector<OutputList> lists) {
+  lists_ = std::move(lists);
+  names_ = arguments.texts("names");
   for (const std::string& name : names_) trace_.capture(name);
   asks_ = !names_.empty();
-  asked_ = asks_ || !lists_.empty();
   read_captures(arguments);
   read_edits(arguments);
   for (const OutputList& list : lists_) {
@@ -60,7 +75,6 @@ Observation::Observation(const Arguments& arguments, std::vector<OutputList> lis
 void Observation::read_edits(const Arguments& arguments) {
   for (const Arguments& given : arguments.objects("fwd_hooks")) {
     trace_.edit(given.text("hook"), function_of(given.value("call")));
-    asked_ = true;
   }
   for (const Arguments& given : arguments.objects("edits")) {
     Edit edit;
@@ -76,7 +90,6 @@ void Observation::read_edits(const Arguments& arguments) {
     if (given.has("max")) edit.max = given.floats("max");
     if (given.has("seed")) edit.seed = given.count("seed");
     trace_.edit(std::move(edit));
-    asked_ = true;
   }
 }
 
@@ -93,11 +106,11 @@ void Observation::read_captures(const Arguments& arguments) {
     capture.over = given.texts("over");
     if (given.has("k")) capture.k = given.count("k");
     trace_.capture(std::move(capture));
-    asked_ = asks_ = true;
+    asks_ = true;
   }
 }
 
-void Observation::report(val& result) {
+void Observation::tell(val& result) {
   if (!lists_.empty()) {
     val lists = val::object();
     for (const OutputList& list : lists_) {

@@ -16,6 +16,8 @@ void report_gradient(const Arguments& arguments, const Gradient& gradient, emscr
 /// The lists of outputs that are asked for.
 std::vector<OutputList> lists_in(const Arguments& arguments, const Model& model);
 
+// Most passes are observed in nothing, and run without the functions of this class that are not in this header
+// (scripts/build/split.ts).
 class Observation {
  public:
   explicit Observation(const Arguments& arguments, std::vector<OutputList> lists = {});
@@ -27,17 +29,21 @@ class Observation {
   /// The trace of a pass that needs one.
   Trace& needed_trace() { return trace_; }
   /// Adds `lists` (hidden_states, attentions, …) and `captured` to `result`, and clears them here.
-  void report(emscripten::val& result);
+  void report(emscripten::val& result) {
+    if (asked_) tell(result);
+  }
   void forget() { trace_.captured().clear(); }
 
  private:
+  [[gnu::noinline]] void read(const Arguments& arguments, std::vector<OutputList> lists);
   void read_captures(const Arguments& arguments);
   void read_edits(const Arguments& arguments);
+  [[gnu::noinline]] void tell(emscripten::val& result);
 
   std::vector<OutputList> lists_;
   std::vector<std::string> names_;
-  bool asks_ = false;   // for captures
-  bool asked_ = false;  // for anything
+  bool asks_ = false;  // for captures
+  bool asked_;         // for anything
   Trace trace_;
 };
 

@@ -1,6 +1,7 @@
 // What all bundles of the package have in common: their plugins, how they are shortened, and which modules they put into one file.
 
 import type { InputOptions, Plugin, PluginContext } from 'rolldown';
+import { partNames } from '../../web/src/runtime/needed_parts.js';
 import { SetupError } from '../toolchain/progress.js';
 import { noteBundled } from './licences.js';
 import { filesInPart, textInPart } from './part_of.js';
@@ -30,10 +31,13 @@ const litWithoutDocument: Plugin = {
       : null,
 };
 
-/** The second file of the WASM, which all bundles share (one_file.ts). */
-const secondFile: Plugin = {
-  name: 'the second file of the WASM',
-  resolveId: (source) => (source === 'built:second' ? { id: './second.js', external: true } : null),
+/** The parts of the WASM, which all bundles share (one_file.ts). */
+const coreParts: Plugin = {
+  name: 'the parts of the WASM',
+  resolveId(source) {
+    const part = partNames.find((name) => source === `built:${name}`);
+    return part ? { id: `./${part}.js`, external: true } : null;
+  },
 };
 
 /** Rolldown's `export * as` walks inherited keys, too, which pages may have added to Object.prototype. */
@@ -49,7 +53,7 @@ const ownKeys: Plugin = {
   },
 };
 
-export const plugins: readonly Plugin[] = [filesOfOthersInPart, secondFile, litWithoutDocument, ownKeys, noteBundled];
+export const plugins: readonly Plugin[] = [filesOfOthersInPart, coreParts, litWithoutDocument, ownKeys, noteBundled];
 
 export const common = {
   platform: 'neutral',

@@ -1,13 +1,15 @@
 // The package for environments other than ordinary pages: node.js for Node (whole.ts), inline.js for those that cannot
 // serve the other files. They share embedded.js, which contains a WASM build's first file as text; Node loads it only if
-// the package's files are not on disk. second.js, the second file of the WASM as text, is that of the modules, too.
+// the package's files are not on disk. The parts of the WASM as text (second.js and others) are those of the modules, too.
 // worker.js and hook_functions.js are separate scripts, which every bundler can copy.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 
 import type { Plugin } from 'rolldown';
+import { partNames } from '../../web/src/runtime/needed_parts.js';
 import { common, plugins, shortening } from './bundler.js';
 import { inProject } from './fresh.js';
+import { fileOf } from './split.js';
 import { bundleWhole } from './whole.js';
 
 const letter = (code: number): string => String.fromCharCode(code);
@@ -58,28 +60,23 @@ const moduleOf = (texts: Readonly<Record<string, string>>): string =>
     .map(([name, text]) => `export const ${name} = ${JSON.stringify(text)};\n`)
     .join('');
 
-/** The files of the WASM that are embedded, by their paths. */
-export interface EmbeddedFiles {
-  embedded: string;
-  second: string;
-}
-
-export async function bundleInOneFile(embedded: EmbeddedFiles): Promise<void> {
+/** `program`: the build of the WASM that is embedded, as a path without extension. */
+export async function bundleInOneFile(program: string): Promise<void> {
   const { version } = JSON.parse(readFileSync(inProject('package.json'), 'utf8'));
   const define = { 'import.meta.version': JSON.stringify(version) };
   write('worker.js', await scriptOf('web/src/worker.ts', 'iife'));
   write('hook_functions.js', await scriptOf('web/src/hook_functions.ts', 'iife'));
-  for (const [name, file] of Object.entries(embedded)) {
-    const { text: wasm, swapped } = charactersOf(readFileSync(file));
-    write(`${name}.js`, moduleOf({ wasm, swapped }));
+  for (const name of ['first', ...partNames] as const) {
+    const { text: wasm, swapped } = charactersOf(readFileSync(fileOf(program, name)));
+    write(`${name === 'first' ? 'embedded' : name}.js`, moduleOf({ wasm, swapped }));
   }
 
   const worker = await scriptOf('web/src/worker.ts', 'iife', [withFunctions]);
   await bundleWhole(define, { 'built:worker': moduleOf({ script: worker }) });
+  const included = ['embedded', ...partNames].map((name) => `import * as ${name} from './${name}.js';\n`).join('');
   write(
     'inline.js',
-    `import * as embedded from './embedded.js';\nimport * as second from './second.js';\n` +
-      `import { useEmbedded, useSecond } from './whole.js';\n` +
-      `useEmbedded(embedded);\nuseSecond(second);\nexport * from './whole.js';\n`,
+    `${included}import { useCoreParts, useEmbedded } from './whole.js';\n` +
+      `useEmbedded(embedded);\nuseCoreParts({ ${partNames.join(', ')} });\nexport * from './whole.js';\n`,
   );
 }

@@ -2,7 +2,7 @@
 // the single-file builds (one_file.ts).
 
 import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
-
+import { partNames } from '../../web/src/runtime/needed_parts.js';
 import { SetupError, step } from '../toolchain/progress.js';
 import { type ModuleName, modules } from './cmake.js';
 import { bundleCommandLine } from './command_line.js';
@@ -12,10 +12,9 @@ import { tablesOf } from './glue.js';
 import { bundledFile } from './licences.js';
 import { bundleModules, entries } from './modules.js';
 import { bundleInOneFile } from './one_file.js';
-import { partsOf } from './split.js';
+import { fileOf, filesOf } from './split.js';
 
 const variants = Object.keys(modules) as ModuleName[];
-const wasmFiles = (variant: ModuleName) => partsOf(modules[variant]);
 const glueFile = (variant: ModuleName): string => `${modules[variant]}.mjs`;
 const dist = (name: string): string => inProject('dist', name);
 
@@ -31,16 +30,15 @@ async function makeDist(): Promise<void> {
   requireSameGlue();
   rmSync(inProject('dist'), { recursive: true, force: true });
   mkdirSync(inProject('dist'));
-  for (const variant of variants) copyFileSync(wasmFiles(variant).first, dist(`clearformer-${variant}.wasm`));
+  for (const variant of variants) copyFileSync(fileOf(modules[variant], 'first'), dist(`clearformer-${variant}.wasm`));
   await bundleModules();
-  const { first, second } = wasmFiles('simd128');
-  await bundleInOneFile({ embedded: first, second });
+  await bundleInOneFile(modules.simd128);
   await bundleCommandLine();
   await emitDeclarations();
 }
 
 export async function buildPackage(): Promise<void> {
-  const files = variants.flatMap((variant) => [...Object.values(wasmFiles(variant)), glueFile(variant)]);
+  const files = variants.flatMap((variant) => [...filesOf(modules[variant]), glueFile(variant)]);
   for (const file of files) {
     if (!existsSync(file)) throw new SetupError(`${file} is missing: run "npm run build -- wasm" first.`);
   }
@@ -57,7 +55,7 @@ export async function buildPackage(): Promise<void> {
     digest: digestOf([...inputs.map((name) => inProject(name)), ...files]),
     outputs: [
       ...[...entries, 'whole', 'worker'].flatMap((name) => [dist(`${name}.js`), dist(`${name}.d.ts`)]),
-      ...['node', 'inline', 'embedded', 'second', 'hook_functions'].map((name) => dist(`${name}.js`)),
+      ...['node', 'inline', 'embedded', ...partNames, 'hook_functions'].map((name) => dist(`${name}.js`)),
       ...variants.map((each) => dist(`clearformer-${each}.wasm`)),
       dist('cli.js'),
       bundledFile,

@@ -1,36 +1,62 @@
-// The builds of the WASM as two files each: what loads and runs models, and all the rest (first_calls.ts), which is loaded
-// with the first call that needs it. Binaryen's wasm-split moves functions to the second file, an instance of which shares
-// memory and table with the first and fills the places of the table that they left. The second file is the same for every
-// build, since the builds differ in their kernels, which stay in the first.
+// The builds of the WASM as several files each: what runs texts through the most used models, and parts, which are loaded
+// with the first call that needs them (needed_parts.ts). Binaryen's wasm-split moves functions to the parts, instances of
+// which share memory and table with the first file and fill the places of the table that they left. The parts are the
+// same for every build, since the builds differ in their kernels, which stay in the first file.
 
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 
-import { callsOfFirst } from '../../web/src/runtime/first_calls.js';
+import { type PartName, partNames, partsFor, typesOfFirst } from '../../web/src/runtime/needed_parts.js';
 import { query, run, SetupError, step } from '../toolchain/progress.js';
 import type { WasmTools } from '../toolchain.js';
 import { digestOf, inProject, unlessFresh } from './fresh.js';
 import { namedByOrder } from './function_order.js';
 
-/** The two files of a build; `program` is its path without extension. */
-export const partsOf = (program: string): { first: string; second: string } => ({
-  first: `${program}.first.wasm`,
-  second: `${program}.second.wasm`,
-});
+type FileName = 'first' | PartName;
+
+/** A file of a build; `program` is its path without extension. */
+export const fileOf = (program: string, name: FileName): string => `${program}.${name}.wasm`;
+/** All of them. */
+export const filesOf = (program: string): string[] =>
+  (['first', ...partNames] as const).map((name) => fileOf(program, name));
 
 const types = String.raw`(?:\w+ )?clearformer::`; // with the type of what an instantiated template returns
 const hidden = String.raw`(?:bindings::|kernels::)?(?:\(anonymous namespace\)::)?`;
+const architectures = readdirSync(inProject('cpp/clearformer/architectures')).map((file) => basename(file, '.cpp'));
 
-/** Functions that models run without, although the first file has calls or pointers to them: gradients, modules. */
-const ofSecond = [
-  RegExp(`^${types}.*(?:[bB]ackward|[gG]radient|_back\\(|::back\\(clearformer)`),
-  RegExp(`^clearformer::${hidden}(?:Optimizer|optimizer_|AdamW|Sgd)`),
-  RegExp(
-    `^std::\\w+::__shared_ptr_emplace<clearformer::${hidden}(?:OpenOptimizer|OpenGradient|PanelGradient|GradientRows)`,
-  ),
-  /^(?:.* )?clearformer::modules::/,
-  /^clearformer::log_softmax\(.*__invoke\(/,
-];
+/** Functions of the parts although other files have calls of them, or pointers to them; the first match decides. */
+const named: Record<PartName, readonly RegExp[]> = {
+  second: [
+    RegExp(`^${types}.*(?:[bB]ackward|[gG]radient|_back\\(|::back\\(clearformer)`),
+    RegExp(`^clearformer::${hidden}(?:Optimizer|optimizer_|AdamW|Sgd)`),
+    RegExp(
+      `^std::\\w+::__shared_ptr_emplace<clearformer::${hidden}(?:OpenOptimizer|OpenGradient|PanelGradient|GradientRows)`,
+    ),
+    /^(?:.* )?clearformer::modules::/,
+    /^clearformer::log_softmax\(.*__invoke\(/,
+    /^clearformer::\w+::unembed\(/,
+    /^clearformer::(?:kernels::PackedMatrix|\(anonymous namespace\)::OffsetRows)::set_row\(/,
+    RegExp(`^clearformer::${hidden}(?:dot|scaled_dot|general|additive|distance)\\(clearformer::${hidden}ScoringCall`),
+    /^clearformer::AdditiveScore::/,
+  ],
+  // A trace without captures and edits only lists the hook points.
+  hooks: [
+    /^clearformer::bindings::(?:Observation::(?:read|tell)|lists_of|function_of|cache_copy)/,
+    /^clearformer::(?:Trace::(?:run_edits|capture_parts)|Tower::\w+_hooks)\(/,
+    /^clearformer::\w+::(?:hidden_states|attentions)\(/,
+    /^clearformer::(?:apply\(clearformer::Edit|region_of\(|basis_of\(|reduced\()/,
+    /^clearformer::(?:EditAxes|EditNoise|Operand|SelectedRegion|RegionWalk)::/,
+  ],
+  families: [
+    /^(?:.*\W)?clearformer::(?:DualEncoderModel|EncoderDecoderModel)\b/,
+    /^clearformer::(?:ImageEmbedding|AudioEmbedding|PatchEmbedding|DisentangledScores|RelativeTable)::/,
+    /^clearformer::(?:Decoder::(?:Decoder|forward\w*)|DecoderBlock::(?:DecoderBlock|forward))\(/,
+    /^clearformer::(?:read_(?:gptj|vit|clip)_like|read_image_encoder)\(/,
+    /^clearformer::(?:interpolate_positions|relative_position_bias|sinusoidal_encoding|alibi_\w+)\(/,
+    RegExp(`^clearformer::${hidden}(?:taps_of|cubic|Buckets|BucketRows|bias_for|Sinusoid)\\b`),
+    RegExp(`^clearformer::(?:${architectures.filter((name) => !typesOfFirst.includes(name)).join('|')})::read_`),
+  ],
+};
 /** Of these, what stays in the first file: kernels, in which the builds differ. */
 const ofFirst = /^clearformer::kernels::wasm::/;
 /** Functions with such names that passes without gradients ask whether there are any. */
@@ -59,24 +85,38 @@ function functionsIn(graph: string): Map<string, Called> {
   return functions;
 }
 
-/** Whether a function of the border, which JavaScript calls, is in the second file; undefined for other functions. */
-function borderSays(name: string, { reachable }: Called): boolean | undefined {
+// What may stand for an equal function of another class, since the optimiser keeps one of them: it follows its callers.
+const perhapsShared = /::~|\$_\d|'lambda/;
+// A loop's body, which is a function of its own, and the function that it is written in.
+const bodyOfLoop = /^void clearformer::parallel_(?:for|ranges)<(.*)::(?:\$_\d+|'lambda\d*')(?:::|>)/;
+
+/** The file of a function by its name: of one of the border by its call, which JavaScript makes. */
+function fileByName(name: string, { reachable }: Called): FileName {
   const call = reachable ? functionOfCall.exec(name)?.[1] : undefined;
-  return call === undefined ? undefined : !callsOfFirst.test(call);
+  if (call !== undefined) return partsFor(call as never, {})[0] ?? 'first';
+  if (ofFirst.test(name) || ofEveryPass.test(name)) return 'first';
+  const of = bodyOfLoop.exec(name)?.[1] ?? name;
+  const part = partNames.find((each) => named[each].some((pattern) => pattern.test(of)));
+  return part === undefined || (part !== 'second' && perhapsShared.test(of)) ? 'first' : part;
 }
 
-/** The names of the functions that are moved: what only functions of the second file call follows them. */
-function movedOf(functions: ReadonlyMap<string, Called>): Set<string> {
-  const named = (name: string): boolean => ofSecond.some((each) => each.test(name)) && !ofEveryPass.test(name);
-  const seeds = [...functions].filter(([name, called]) => borderSays(name, called) ?? named(name));
-  const moved = new Set(seeds.map(([name]) => name));
-  for (let before = 0; before < moved.size; ) {
-    before = moved.size;
+/** The functions of each part: those by name, and what only functions of this part call. */
+function functionsOfParts(functions: ReadonlyMap<string, Called>): Record<PartName, string[]> {
+  const files = new Map([...functions].map(([name, called]) => [name, fileByName(name, called)] as const));
+  for (let moved = true; moved; ) {
+    moved = false;
     for (const [name, { reachable, callers }] of functions) {
-      if (!reachable && [...callers].every((caller) => caller === name || moved.has(caller))) moved.add(name);
+      if (reachable || ofFirst.test(name) || files.get(name) !== 'first') continue;
+      const [file = 'first', ...others] = new Set(
+        [...callers].filter((each) => each !== name).map((each) => files.get(each)),
+      );
+      if (file === 'first' || others.length > 0) continue;
+      files.set(name, file);
+      moved = true;
     }
   }
-  return new Set([...moved].filter((name) => !ofFirst.test(name)));
+  const of = (part: PartName) => [...files].flatMap(([name, file]) => (file === part ? [name] : []));
+  return { second: of('second'), hooks: of('hooks'), families: of('families') };
 }
 
 // What the builds use (emcc removes the list from its output), without reference types: those would need a second table.
@@ -89,56 +129,60 @@ const features = [
 /** `build` is the digest by which the package recognises files of different builds. */
 async function split(program: string, build: string, binaryen: string): Promise<void> {
   const whole = `${program}.wasm`;
-  // In one order whatever the build, so that what becomes of the second file is the same.
+  // In one order whatever the build, so that what becomes of the parts is the same.
   const sorted = `${program}.sorted.wasm`;
   const sort = ['--print-call-graph', '--reorder-functions-by-name', '--debuginfo', '-o', sorted];
   const graph = await run(join(binaryen, 'wasm-opt'), [whole, ...features, ...sort]);
-  const names = `${program}.second.txt`;
-  writeFileSync(names, [...movedOf(functionsIn(graph.stdout))].join('\n'));
-  const { first, second } = partsOf(program);
+  const sections = Object.entries(functionsOfParts(functionsIn(graph.stdout)));
+  const manifest = `${program}.parts.txt`;
+  writeFileSync(manifest, sections.map(([part, functions]) => [part, ...functions].join('\n')).join('\n\n'));
+  const first = fileOf(program, 'first');
   const labels = [`--import-namespace=${build}`, `--placeholder-namespace-prefix=${build}`, '--export-prefix=%'];
   await run(join(binaryen, 'wasm-split'), [
+    '--multi-split',
     sorted,
     ...features,
-    `--split-funcs=@${names}`,
+    `--manifest=${manifest}`,
     ...labels,
-    `--primary-output=${first}`,
-    `--secondary-output=${second}`,
+    `--out-prefix=${program}.`,
+    `--output=${first}`,
   ]);
   const optimise = async (file: string, ...passes: readonly string[]): Promise<void> => {
     writeFileSync(file, namedByOrder(readFileSync(file)));
     const order = '--reorder-functions-by-name';
     await run(join(binaryen, 'wasm-opt'), [file, ...features, ...passes, order, '-o', file]);
   };
-  // What the split left behind, such as types and locals of functions that are in the other file.
-  await optimise(second, '-Oz', '--converge');
+  // What the split left behind, such as types and locals of functions that are in another file.
+  for (const part of partNames) await optimise(fileOf(program, part), '-Oz', '--converge');
   // The last step of -Oz, which takes effect in the program that writes the file.
   await optimise(first, '--optimize-level=2', '--shrink-level=2', '--optimize-stack-ir');
 }
 
-function requireSameSecond(programs: readonly string[]): void {
-  const files = programs.map((program) => readFileSync(partsOf(program).second));
-  if (files.every((file) => files[0]?.equals(file))) return;
-  throw new SetupError(
-    'The second files of the builds differ: a function of them contains a kernel. Those with their names, which wasm-split ' +
-      'writes with -g, show which: let ofFirst (scripts/build/split.ts) match it, so that it stays in the first file.',
-  );
+function requireSameParts(programs: readonly string[]): void {
+  for (const part of partNames) {
+    const files = programs.map((program) => readFileSync(fileOf(program, part)));
+    if (files.every((file) => files[0]?.equals(file))) continue;
+    throw new SetupError(
+      `The files ${part} of the builds differ: a function of them contains a kernel. Those with their names, which ` +
+        'wasm-split writes with -g, show which: let ofFirst (scripts/build/split.ts) match it, so that it stays in the first.',
+    );
+  }
 }
 
 /** Splits the builds if one has changed. */
 export async function splitModules(programs: readonly string[], { root, env }: WasmTools): Promise<void> {
   const home = await query(join(root, 'em-config'), ['BINARYEN_ROOT'], { env });
   const whole = programs.map((program) => `${program}.wasm`);
-  const sources = ['scripts/build/split.ts', 'scripts/build/function_order.ts', 'web/src/runtime/first_calls.ts'];
+  const sources = ['scripts/build/split.ts', 'scripts/build/function_order.ts', 'web/src/runtime/needed_parts.ts'];
   const recipe = {
     stamp: inProject('build/split.stamp'),
     digest: digestOf([...whole, ...sources.map((name) => inProject(name))]),
-    outputs: programs.flatMap((program) => Object.values(partsOf(program))),
+    outputs: programs.flatMap(filesOf),
   };
   await unlessFresh(recipe, async () => {
     const build = digestOf(whole).slice(0, 12);
     for (const program of programs)
       await step(`Splitting ${program}.wasm`, () => split(program, build, join(home, 'bin')));
-    requireSameSecond(programs);
+    requireSameParts(programs);
   });
 }

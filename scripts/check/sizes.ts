@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 import type { Rolldown } from 'vite';
+import { type PartName, partNames } from '../../web/src/runtime/needed_parts.js';
 import { inProject } from '../build/fresh.js';
 import { SetupError } from '../toolchain/progress.js';
 
@@ -13,15 +14,15 @@ import { SetupError } from '../toolchain/progress.js';
 // and errors that name file, key and value, 5; threads, also in pages without, 5 (a second pair of programs was 0.57 MB
 // of the package); blocks of logits, layers that are computed twice, costs of differentiated passes and gradients of
 // single heads, 4.4; checks of sizes, options, caches, inputs and files, 3.5; keys and values in fp16 and eight bits,
-// 2; logits of some positions and copies of a cache, 0.7. What models run without is in a second file
-// (scripts/build/split.ts), 26 kB of the first; both together take 8 kB more than one file would. 6 kB less are since
-// the compiler inlines less (CMakeLists.txt), 3 kB since functions that share code stand side by side
-// (function_order.ts), 3 kB since rules of tensor names are texts and flags of rows and layers are bytes, and 1 kB since
-// the loop of attention's gradients is in the second file, which has grown by as much.
-const wasmBrotliLimit = 175_900;
-const secondBrotliLimit = 74_000;
-const secondFile = 'second.js';
-// Without the second file, which has a limit of its own. 176 kB are the WASM, the rest is all of the package's
+// 2; logits of some positions and copies of a cache, 0.7. What the most used models run without is in parts
+// (scripts/build/split.ts): of the first file, tensor functions, modules and gradients were 26 kB, architectures 18 kB,
+// hooks 8 kB; all files together take 17 kB more than one would. 6 kB less are since the compiler inlines less
+// (CMakeLists.txt), 3 kB since functions that share code stand side by side (function_order.ts), and 3 kB since rules of
+// tensor names are texts and flags of rows and layers are bytes.
+const wasmBrotliLimit = 150_000;
+const partLimits: Readonly<Record<PartName, number>> = { second: 76_000, hooks: 12_000, families: 22_000 };
+const partOf = (file: string): PartName | undefined => partNames.find((part) => file === `${part}.js`);
+// Without the parts, which have limits of their own. 150 kB are the WASM, the rest is all of the package's
 // JavaScript, of which, in kB as measured when they came: labels, new models and their distributions, 6; metrics, parts
 // of captures, probes and sweeps, 3; values of Python in chat templates and the relatives of refused model types, 2.5;
 // calls in their order, caches for several calls and values of other kinds, 2; post-processors, special tokens and
@@ -30,7 +31,7 @@ const secondFile = 'second.js';
 // rounded in vectorised loops and folders of other libraries, 1; line ends, hosts and lengths of texts, 0.9; adapters
 // in the order of calls and models of other tasks, 0.6; white space of templates as Jinja removes it, 0.5; inherited
 // options, caches that are being filled and names of broken files, 0.4.
-const inlineBrotliLimit = 321_200;
+const inlineBrotliLimit = 295_500;
 
 interface Page {
   name: string;
@@ -48,7 +49,7 @@ interface Page {
 // threads, which used to be a separate file that was not counted. In kB of all, as measured when they came: tokenizers'
 // post-processors, sides and special tokens, 1; arguments, options and members of the wrong type, 0.9 (1.8 of
 // everything); the order of calls, caches for several calls and Tensor's limits, 0.7 (with masks and messages of
-// modules 1.9 of everything); adding the WASM's second file, 0.7; hosts, addresses of the Hub and files that are none,
+// modules 1.9 of everything); adding parts of the WASM, 1.1; hosts, addresses of the Hub and files that are none,
 // 0.6; monitored workers and a self-test of the core, 0.5; changes of generation_config, 0.3, inherited options and
 // caches that are being filled, 0.2; a Whisper's prompt, 0.3; adapters in the order of calls, 0.3. Of everything:
 // sweeps and what is built on them, 7.3; probes and control vectors, 6; analyses of more architectures, their refusals
@@ -81,27 +82,26 @@ interface Size {
 }
 
 function wasmSizes(): Size[] {
-  const names = readdirSync(inProject('dist')).filter((name) => name.endsWith('.wasm') || name === secondFile);
-  return names.map((name) => ({
-    name,
-    size: brotli(readFileSync(inProject('dist', name))),
-    limit: name === secondFile ? secondBrotliLimit : wasmBrotliLimit,
-    by: 'brotli',
-  }));
+  const names = readdirSync(inProject('dist')).filter((name) => name.endsWith('.wasm') || partOf(name));
+  return names.map((name) => {
+    const part = partOf(name);
+    const size = brotli(readFileSync(inProject('dist', name)));
+    return { name, size, limit: part ? partLimits[part] : wasmBrotliLimit, by: 'brotli' };
+  });
 }
 
-/** clearformer/inline with its static imports, without the second file of the WASM. */
+/** clearformer/inline with its static imports, without the parts of the WASM. */
 function inlineSize(): Size {
   const files = new Set<string>();
   const add = (name: string): void => {
-    if (files.has(name) || name === secondFile) return;
+    if (files.has(name) || partOf(name)) return;
     files.add(name);
     const code = readFileSync(inProject('dist', name), 'utf8');
     for (const [, imported = ''] of code.matchAll(/\b(?:from|import)\s*["']\.\/([\w.-]+)["']/g)) add(imported);
   };
   add('inline.js');
   const size = [...files].reduce((sum, name) => sum + brotli(readFileSync(inProject('dist', name))), 0);
-  return { name: `clearformer/inline without ${secondFile}`, size, limit: inlineBrotliLimit, by: 'brotli' };
+  return { name: 'clearformer/inline without the parts of the WASM', size, limit: inlineBrotliLimit, by: 'brotli' };
 }
 
 /** The chunks that are loaded together with `chunk`. */

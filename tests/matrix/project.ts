@@ -3,8 +3,8 @@
 // name before them.
 
 /**
- * A program that generates a story; every project has it as story.js. The logit lens is a function of second.js, which the
- * package imports with the first of them: at the last layer it tells the token that was generated first. A function at a
+ * A program that generates a story; every project has it as story.js. The logit lens needs second.js and hooks.js, which the
+ * package imports with it: at the last layer it tells the token that was generated first. A function at a
  * hook point needs hook_functions.js where the model is in a worker, and a policy that allows functions from their source.
  */
 export const story = `

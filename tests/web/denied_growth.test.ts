@@ -6,11 +6,12 @@ import { readFileSync } from 'node:fs';
 import { AutoModelForCausalLM } from 'clearformer';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ArgumentsOf, Handle, RunInputs, TensorOut } from '../../web/src/runtime/border.js';
-import { Core } from '../../web/src/runtime/core.js';
+import type { Core } from '../../web/src/runtime/core.js';
 import { compileCore } from '../../web/src/runtime/wasm.js';
 import { failureOf } from './support/failures.js';
 import { storiesPath } from './support/references.js';
 import { variants } from './support/variants.js';
+import { startWhole } from './support/whole_core.js';
 
 const { grow } = WebAssembly.Memory.prototype;
 const denyGrowth = () => {
@@ -24,7 +25,7 @@ const allowGrowth = () => {
 afterEach(allowGrowth);
 
 const wasm = (name: string) => readFileSync(new URL(`../../dist/clearformer-${name}.wasm`, import.meta.url));
-const startCore = async (name: string) => Core.start(await compileCore({ wasmBinary: wasm(name) }, false));
+const startCore = async (name: string) => startWhole(await compileCore({ wasmBinary: wasm(name) }, false));
 
 /** Blocks of the core's memory that are kept occupied: the headers of files that are never read. */
 class Ballast {

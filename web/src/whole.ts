@@ -1,5 +1,5 @@
 /**
- * Together with both files of a WASM build, `clearformer/inline`: includes all a language model needs, since service
+ * Together with all files of a WASM build, `clearformer/inline`: includes all a language model needs, since service
  * workers cannot load scripts later, and the worker script with the code of functions that are sent to it.
  * @module clearformer/inline
  */
@@ -36,4 +36,4 @@ useParts({ tables, pieces });
 
 export * from './chat_template.js';
 export * from './node.js';
-export { useSecond } from './runtime/second_part.js';
+export { useCoreParts } from './runtime/core_parts.js';

@@ -19,20 +19,22 @@ struct AudioEmbeddingConfig {
 };
 
 /// Embeds the frames of a spectrogram: two convolutions and positions.
+// Not inlined into what models of texts run (scripts/build/split.ts).
 class AudioEmbedding {
  public:
   /// Loads "conv1", "conv2" (weights (D, in, 3) with biases) and "pos_embed.weight".
-  AudioEmbedding(const WeightScope& scope, const AudioEmbeddingConfig& config);
+  [[gnu::noinline]] AudioEmbedding(const WeightScope& scope, const AudioEmbeddingConfig& config);
 
   const AudioEmbeddingConfig& config() const { return config_; }
   /// The shape of x for mel (B, M, F); throws shape_mismatch if M or F differ from the config's.
-  Shape output_shape(const Shape& mel) const;
-  void forward(const TensorView& mel, const MutableTensorView& x, const Context& context) const;
+  [[gnu::noinline]] Shape output_shape(const Shape& mel) const;
+  [[gnu::noinline]] void forward(const TensorView& mel, const MutableTensorView& x,
+                                 const Context& context) const;
   /// From d (B, F/2, D), the gradient of x, which is overwritten: d_mel (B, M, F), unless its data is null.
   void backward(const TensorView& mel, const MutableTensorView& d, const MutableTensorView& d_mel,
                 const Context& context) const;
   /// Offers the hook points of a pass, with x (1, 1, D) in place of the embeddings.
-  void probe(const MutableTensorView& x, const Context& context) const;
+  [[gnu::noinline]] void probe(const MutableTensorView& x, const Context& context) const;
 
  private:
   // A convolution of sequences of one length.

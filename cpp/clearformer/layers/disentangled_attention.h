@@ -72,11 +72,12 @@ struct DisentangledConfig {
 };
 
 /// The terms of a layer that read positions.
+// Not inlined into what models without them run (scripts/build/split.ts).
 class DisentangledScores {
  public:
   /// Loads "pos_k_proj" and "pos_q_proj", (H·d, D), unless the projections are shared.
-  DisentangledScores(const WeightScope& scope, const DisentangledConfig& config,
-                     std::size_t d_model, std::size_t width);
+  [[gnu::noinline]] DisentangledScores(const WeightScope& scope, const DisentangledConfig& config,
+                                       std::size_t d_model, std::size_t width);
 
   /// What attention of one sequence length is computed from. Queries and keys (B, T, H, d); their projections are used
   /// for the positions if they are shared.
@@ -88,7 +89,7 @@ class DisentangledScores {
     float scale = 1.0f;  // 1 / √(n·d)
   };
   /// The terms as additive masks.
-  Mask biases(const Inputs& inputs, const Context& context) const;
+  [[gnu::noinline]] Mask biases(const Inputs& inputs, const Context& context) const;
 
   /// The same in the backward pass of a differentiated pass, after edits.
   static Mask kept_biases(const TraceScope& trace);

@@ -40,22 +40,24 @@ struct ImageEmbeddingConfig {
 };
 
 /// Embeds the patches of an image, with class token, distillation token and positions.
+// Not inlined into what models of texts run (scripts/build/split.ts).
 class ImageEmbedding {
  public:
   /// Loads "patch_embed", "cls_token", "distillation_token", "register_tokens", "pos_embed", "embed.ln".
-  ImageEmbedding(const WeightScope& scope, const ImageEmbeddingConfig& config);
+  [[gnu::noinline]] ImageEmbedding(const WeightScope& scope, const ImageEmbeddingConfig& config);
 
   const ImageEmbeddingConfig& config() const { return config_; }
   /// The shape of x for images (B, C, H, W). Throws shape_mismatch for a size other than the config's, unless
   /// `interpolate`.
-  Shape output_shape(const Shape& images, bool interpolate) const;
+  [[gnu::noinline]] Shape output_shape(const Shape& images, bool interpolate) const;
   /// x (B, P + N, D); for images of another size the position table is interpolated.
-  void forward(const TensorView& images, const MutableTensorView& x, const Context& context) const;
+  [[gnu::noinline]] void forward(const TensorView& images, const MutableTensorView& x,
+                                 const Context& context) const;
   /// From d (B, P + N, D), the gradient of x, which is overwritten: d_images (B, C, H, W), unless its data is null.
   void backward(const TensorView& images, const MutableTensorView& d,
                 const MutableTensorView& d_images, const Context& context) const;
   /// Offers the hook points of a pass, with x (1, 1, D) in place of the embeddings.
-  void probe(const MutableTensorView& x, const Context& context) const;
+  [[gnu::noinline]] void probe(const MutableTensorView& x, const Context& context) const;
 
  private:
   // The grid of the position table, as seen by an image (…, H, W).

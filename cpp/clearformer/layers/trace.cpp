@@ -98,23 +98,31 @@ bool Trace::edits(std::string_view name) const {
 }
 
 void Trace::visit(const Offered& offered) {
+  if (!changes_.empty()) run_edits(offered);
+  if (gradient_ != nullptr) {
+    if (gradient_->replays()) return;
+    gradient_->read(offered);
+  }
+  if (!parts_.empty()) capture_parts(offered);
+  if (!captures_whole(offered.name)) return;
+  captured_.push_back(
+      {std::string(offered.name), std::string(offered.legend), Tensor::copy_of(offered.value)});
+}
+
+void Trace::run_edits(const Offered& offered) {
   for (Change& change : changes_) {
     if (!selects(change.pattern, offered.name)) continue;
     gradient_ != nullptr ? apply_kept(change, offered) : apply(change, offered);
     change.met = true;
   }
-  if (gradient_ != nullptr) {
-    if (gradient_->replays()) return;
-    gradient_->read(offered);
-  }
+}
+
+void Trace::capture_parts(const Offered& offered) {
   for (const Capture& part : parts_) {
     if (!selects(part.hook, offered.name)) continue;
     Captured entry = taken(part, offered, steps_);
     if (!entry.value.empty()) captured_.push_back(std::move(entry));
   }
-  if (!captures_whole(offered.name)) return;
-  captured_.push_back(
-      {std::string(offered.name), std::string(offered.legend), Tensor::copy_of(offered.value)});
 }
 
 // The names under which the value before an edit is kept, and what a function wrote.

@@ -186,6 +186,9 @@ class Trace {
     bool met = false;
   };
   void add(Change change);
+  // Apart from visit(), which passes with names of hook points alone run: they do without the functions below.
+  [[gnu::noinline]] void run_edits(const Offered& offered);
+  [[gnu::noinline]] void capture_parts(const Offered& offered);
   void apply(const Change& change, const Offered& offered) const;
   void apply_kept(const Change& change, const Offered& offered) const;
   std::vector<std::string> captures_;

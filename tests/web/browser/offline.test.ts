@@ -29,7 +29,8 @@ describe('the page without a network', () => {
     const files = await kept(page);
     expect(files).toContain(site.url);
     expect(files.filter((url) => url.endsWith('.wasm')).length).toBe(2); // one of each build
-    expect(files.filter((url) => /second-[^/]*\.js$/.test(url)).length).toBeGreaterThan(0); // the second file of both
+    for (const part of ['second', 'hooks', 'families']) // of both builds
+      expect(files.filter((url) => new RegExp(`${part}-[^/]*\\.js$`).test(url)).length).toBeGreaterThan(0);
     await page.context().setOffline(true);
     await page.reload();
     await settled(page);

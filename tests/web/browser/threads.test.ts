@@ -35,7 +35,7 @@ async function tell(page: Page, options: Record<string, unknown>, entry = 'index
     const { logits } = await loaded({ input_ids });
     const hook = 'blocks.0.hook_resid_pre';
     const asked = { metric: { logits: [{ token: 3 }] }, with_respect_to: { hooks: hook } };
-    const { grad } = await loaded.backward({ input_ids }, asked); // in the second file of the WASM
+    const { grad } = await loaded.backward({ input_ids }, asked); // in a part of the WASM
     const { threads, simd } = loaded.info();
     const hash = await crypto.subtle.digest('SHA-256', await new Blob([logits.data, grad[hook].data]).arrayBuffer());
     await loaded.dispose();

@@ -2,6 +2,7 @@
 
 import type { EditIn, FunctionIn, HookPoint, SentHook, TensorIn } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
+import { partNames } from '../runtime/needed_parts.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { floatsOrNumber, type TensorInput } from '../tensor/tensor_input.js';
@@ -180,7 +181,7 @@ export async function functionsIn(
     };
     here.push(...names.map((hook) => ({ hook, call: hookCall(called, hook, core, failed) })));
   }
-  if (given.length > 0) await engine.whole(); // a function may compute in the core with any function of the package
+  if (given.length > 0) await engine.addParts(partNames); // a function may compute in the core with any function of the package
   return { fwd_hooks: engine.now === undefined ? there : here, failure: () => failure };
 }
 

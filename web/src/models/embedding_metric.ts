@@ -94,7 +94,7 @@ async function embedded(
     );
   }
   for (const module of dense) {
-    const given = { module, tensors: { input: tensorIn(embeddings) }, masks: {}, names: [] };
+    const given = { module, tensors: { input: tensorIn(embeddings) }, masks: {} };
     embeddings = toTensor((await engine.call('module_forward', given)).output);
     backs.push(async (grad_output) => {
       const { inputs } = await engine.call('module_backward', { ...given, grad_output });

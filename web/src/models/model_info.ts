@@ -21,7 +21,7 @@ export interface ModelInfo {
   /** Whether it runs in a worker. */
   worker: boolean;
   /**
-   * Size of the .wasm file, with the second one once that is loaded, of the core's memory as of the last call, and of
+   * Size of the .wasm file with the parts of the core that are loaded, of the core's memory as of the last call, and of
    * the weights in it.
    */
   wasmBytes: number;

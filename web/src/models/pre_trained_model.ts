@@ -202,7 +202,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   /** Loads a part of the package, and that of the core with its functions. */
   #whole<P>(load: () => Promise<P>): () => Promise<P> {
     const { engine } = this.open();
-    return async () => (await Promise.all([load(), engine.whole()]))[0];
+    return async () => (await Promise.all([load(), engine.addParts(['second'])]))[0];
   }
 
   #differentiable(): DifferentiableModel {

@@ -64,7 +64,7 @@ export async function project(
   let found = vectors;
   for (const module of await modulesOf(engine, layers)) {
     const tensors = { input: tensorIn(found) };
-    found = toTensor((await engine.call('module_forward', { module, tensors, masks: {}, names: [] })).output);
+    found = toTensor((await engine.call('module_forward', { module, tensors, masks: {} })).output);
   }
   return found;
 }

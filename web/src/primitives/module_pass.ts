@@ -247,8 +247,9 @@ async function observed({ kind, engine, names, needed, edits: given }: ModulePas
   }
   const own = select === undefined ? names : points.map(({ name }) => name).filter((name) => !parts.has(name));
   const functions = fwd_hooks && (await functionsIn(what, asHooks(fwd_hooks), hooks, engine));
+  const captured = [...own, ...needed];
   const request: ObservationRequest = {
-    names: [...own, ...needed],
+    ...(captured.length > 0 && { names: captured }),
     ...(parts.size > 0 && { parts: [...parts.values()].map(({ request }) => request) }),
     ...(edits && { edits: editsIn(what, edits as readonly ActivationEdit[], hooks) }),
     ...(functions && { fwd_hooks: functions.fwd_hooks }),

@@ -2,7 +2,7 @@
 
 import type { ArgumentsOf, BorderName, TensorOut, ValueOf } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
-import { callsOfFirst } from '../runtime/first_calls.js';
+import { partsFor } from '../runtime/needed_parts.js';
 import { isPaced } from '../runtime/paced.js';
 import { startEngine } from '../runtime/start_engine.js';
 import { configuration } from '../support/config.js';
@@ -57,7 +57,7 @@ export async function run<N extends BorderName>(
 ): Promise<ValueOf<N>> {
   const core = current();
   const { engine, paced } = core;
-  const waits = engine === undefined || paced > 0 || !(engine.isWhole || callsOfFirst.test(name));
+  const waits = engine === undefined || paced > 0 || !engine.has(partsFor(name, given));
   const own = waits ? copyOf(given) : given;
   core.paced += Number(isPaced(name));
   try {

@@ -17,7 +17,19 @@ declare module 'built:embedded' {
 }
 
 declare module 'built:second' {
-  /** The second file of every build. */
+  /** This part of every build. */
+  export const wasm: string;
+  export const swapped: string;
+}
+
+declare module 'built:hooks' {
+  /** This part of every build. */
+  export const wasm: string;
+  export const swapped: string;
+}
+
+declare module 'built:families' {
+  /** This part of every build. */
   export const wasm: string;
   export const swapped: string;
 }

@@ -4,6 +4,7 @@ import createCore from '../../../build/wasm/clearformer-simd128.mjs';
 import { ClearformerError, messageOf } from '../support/error.js';
 import type { Answer, ArgumentsOf, BorderName, CoreModule, Handle, MemoryUse, ValueOf } from './border.js';
 import { noMemory } from './engine.js';
+import type { PartName } from './needed_parts.js';
 import { importsOfPart, placeholdersOf } from './parts.js';
 import { selfTest } from './self_test.js';
 import type { CompiledCore } from './wasm.js';
@@ -38,7 +39,7 @@ export class Core {
     }
   }
 
-  /** Adds the functions of the build's second file: they take their places in the table of the first. */
+  /** Adds the functions of a part of the build: they take their places in the table of the first file. */
   async add(part: WebAssembly.Module): Promise<void> {
     await WebAssembly.instantiate(part, importsOfPart(part, this.#exports));
   }
@@ -97,9 +98,9 @@ export class Core {
 /** In pages of 64 KiB: 16 MiB, and all that 32 bits can address. As declared by the modules (CMakeLists.txt). */
 const memorySize = { initial: 256, maximum: 65_536 };
 
-/** The place of a function of the second file, called although that was not added (first_calls.ts). */
-function absent(index: number): never {
-  throw new Error(`function ${index} of second.js is not loaded`);
+/** The place of a function of a part, called although that was not added (needed_parts.ts). */
+function absent(part: PartName, index: number): never {
+  throw new Error(`function ${index} of ${part}.js is not loaded`);
 }
 
 /** One glue serves every build: they differ in the code of the kernels, and in whether the memory is shared. */

@@ -1,10 +1,10 @@
-// What engines do alike, in whichever thread their core is: the second file, the pool of threads, the end.
+// What engines do alike, in whichever thread their core is: the parts of the build, the pool of threads, the end.
 
 import { throwIfAborted } from '../support/options.js';
 import { loadPart } from '../support/platform.js';
 import type { ArgumentsOf, BorderName, Handle, MemoryUse, ValueOf } from './border.js';
 import { type Engine, once } from './engine.js';
-import { callsOfFirst } from './first_calls.js';
+import { type PartName, partsFor } from './needed_parts.js';
 import type { GetPart } from './parts.js';
 import type { ThreadPool } from './thread_pool.js';
 import type { Threads } from './threads.js';
@@ -15,22 +15,17 @@ export abstract class CoreEngine implements Engine {
   abstract readonly remote: boolean;
   abstract readonly heapBytes: number;
   abstract readonly memory: MemoryUse;
-  isWhole = false;
   wasmBytes = 0;
   threads: Threads;
-  readonly whole: () => Promise<void>;
+  readonly #part: GetPart;
+  readonly #parts = new Map<PartName, () => Promise<void>>();
+  readonly #added = new Set<PartName>();
   readonly #over = new AbortController();
   #pool: ThreadPool | undefined;
 
-  constructor(threads: Threads, second: GetPart) {
+  constructor(threads: Threads, part: GetPart) {
     this.threads = threads;
-    this.whole = once(async () => {
-      const { module, bytes } = await second();
-      this.#pool?.add(bytes);
-      await this.add(module);
-      this.wasmBytes += bytes.byteLength;
-      this.isWhole = true;
-    });
+    this.#part = part;
   }
 
   get over(): AbortSignal {
@@ -39,10 +34,33 @@ export abstract class CoreEngine implements Engine {
 
   async call<N extends BorderName>(name: N, given: ArgumentsOf<N>, signal?: AbortSignal): Promise<ValueOf<N>> {
     throwIfAborted(signal);
-    if (!(this.isWhole || callsOfFirst.test(name))) await this.whole();
+    const parts = partsFor(name, given);
+    if (!this.has(parts)) await this.addParts(parts);
     const value = await this.run(name, given, signal);
     if (value === undefined) throwIfAborted(signal?.aborted ? signal : this.over);
     return value as ValueOf<N>;
+  }
+
+  has(parts: readonly PartName[]): boolean {
+    return parts.every((part) => this.#added.has(part));
+  }
+
+  async addParts(parts: readonly PartName[]): Promise<void> {
+    await Promise.all(parts.map((name) => this.#adding(name)()));
+  }
+
+  #adding(name: PartName): () => Promise<void> {
+    const known = this.#parts.get(name);
+    if (known) return known;
+    const adding = once(async () => {
+      const part = await this.#part(name);
+      this.#pool?.add(part);
+      await this.add(part.module);
+      this.wasmBytes += part.bytes.byteLength;
+      this.#added.add(name);
+    });
+    this.#parts.set(name, adding);
+    return adding;
   }
 
   abstract write(checkpoint: Handle, chunk: Uint8Array, borrowed: boolean): Promise<void>;
@@ -55,7 +73,7 @@ export abstract class CoreEngine implements Engine {
     signal: AbortSignal | undefined,
   ): Promise<ValueOf<N> | undefined>;
 
-  /** Adds the second file to the core. */
+  /** Adds a part to the core. */
   protected abstract add(part: WebAssembly.Module): Promise<unknown>;
 
   /** Starts the core's threads, if several are wanted and its memory can be shared. */

@@ -2,6 +2,7 @@
 
 import { ClearformerError } from '../support/error.js';
 import type { ArgumentsOf, BorderName, Handle, MemoryUse, ValueOf } from './border.js';
+import type { PartName } from './needed_parts.js';
 import type { Threads } from './threads.js';
 
 /** Calls the core wherever it runs. After `close` nothing of the core is left. */
@@ -12,17 +13,17 @@ export interface Engine {
   readonly heapBytes: number;
   /** The part used by the core's objects, as of the last call. */
   readonly memory: MemoryUse;
-  /** Size of the WASM in bytes: with the second file from the first call that needs that. */
+  /** Size of the WASM in bytes: with each part from the first call that needs that. */
   readonly wasmBytes: number;
   readonly threads: Threads;
   /** Aborts when the engine is closed or dies; pending calls reject with its reason. */
   readonly over: AbortSignal;
   /** When the signal aborts, it rejects with its reason after at most one layer; it may have been complete before. */
   call<N extends BorderName>(name: N, given: ArgumentsOf<N>, signal?: AbortSignal): Promise<ValueOf<N>>;
-  /** Adds the second file, as `call` does for calls of its functions: before `now` may call any. */
-  whole(): Promise<void>;
-  /** Whether it is there: then `call` reads the arguments before it returns. */
-  readonly isWhole: boolean;
+  /** Adds these parts of the build, as `call` does for those that it needs: before `now` may call their functions. */
+  addParts(parts: readonly PartName[]): Promise<void>;
+  /** Whether they are there: `call` reads the arguments before it returns if those that it needs are. */
+  has(parts: readonly PartName[]): boolean;
   /** Calls the core at once, also within another call; only if it is in this thread. */
   now?<N extends BorderName>(name: N, given: ArgumentsOf<N>): ValueOf<N>;
   /** Passes the next bytes of a file. The memory of a chunk that is not `borrowed` may be transferred or used again. */

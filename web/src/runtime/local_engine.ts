@@ -18,9 +18,9 @@ export class LocalEngine extends CoreEngine {
   /** The call that returned early and will be repeated; no other call may use the core's workspace meanwhile. */
   #underWay: Promise<unknown> | undefined;
 
-  static async start(compiled: CompiledCore, threads: Threads, second: GetPart): Promise<LocalEngine> {
+  static async start(compiled: CompiledCore, threads: Threads, part: GetPart): Promise<LocalEngine> {
     const core = await Core.start(compiled);
-    const engine = new LocalEngine(threads, second);
+    const engine = new LocalEngine(threads, part);
     engine.#core = core;
     engine.wasmBytes = compiled.bytes;
     const callerMaySleep = isNode() || typeof document === 'undefined';

@@ -1,7 +1,8 @@
 // A thread of the pool: another instance of the core's module on the memory of the first. It receives its orders once,
 // reports that it is ready, and then serves loops until the pool ends.
 
-import { importsOfPart, placeholdersOf, SharedBytes } from './parts.js';
+import type { PartName } from './needed_parts.js';
+import { importsOfPart, placeholdersOf, SharedParts } from './parts.js';
 import type { ThreadOrders } from './thread_pool.js';
 
 type Entry = (slot: number) => void;
@@ -23,12 +24,12 @@ function importsOf({ module, memory }: ThreadOrders): WebAssembly.Imports {
 
 /** Serves until the pool ends; `ready` notifies the thread that started it. */
 export function serveThread(orders: ThreadOrders, ready: () => void): void {
-  const addPart = (): void => {
-    const second = new WebAssembly.Module(new SharedBytes(orders.second).take());
-    new WebAssembly.Instance(second, importsOfPart(second, exports));
+  const addPart = (name: PartName): void => {
+    const part = new WebAssembly.Module(new SharedParts(orders.parts).take(name));
+    new WebAssembly.Instance(part, importsOfPart(part, exports));
   };
-  const placeholders = placeholdersOf(orders.module, (index, given) => {
-    addPart(); // takes the place of this function
+  const placeholders = placeholdersOf(orders.module, (part, index, given) => {
+    addPart(part); // takes the place of this function
     return table.get(index)(...given);
   });
   const imports = { ...importsOf(orders), ...placeholders };

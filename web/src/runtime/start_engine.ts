@@ -3,6 +3,7 @@
 import type { ClearformerError } from '../support/error.js';
 import { isPage, loadPart } from '../support/platform.js';
 import type { Engine } from './engine.js';
+import type { GetPart } from './parts.js';
 import { planThreads, refused, type Threads } from './threads.js';
 import { chooseVariant, compileCore, isDeterministic, type RuntimeOptions } from './wasm.js';
 import { WorkerEngine } from './worker_client.js';
@@ -34,13 +35,13 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
 
 async function start(options: EngineOptions, threads: Threads): Promise<Engine> {
   const compiling = compileCore(options, threads.used > 1);
-  const second = async () => {
-    const { compileSecond } = await loadPart(() => import('./second_part.js'));
-    return compileSecond(await compiling);
+  const part: GetPart = async (name) => {
+    const { compilePart } = await loadPart(() => import('./core_parts.js'));
+    return compilePart(name, await compiling);
   };
   if (options.worker ?? isPage()) {
-    return WorkerEngine.start(compiling, threads, second); // the worker loads its script meanwhile
+    return WorkerEngine.start(compiling, threads, part); // the worker loads its script meanwhile
   }
   const { LocalEngine } = await loadPart(() => import('./local_engine.js')); // with the glue
-  return LocalEngine.start(await compiling, threads, second);
+  return LocalEngine.start(await compiling, threads, part);
 }

@@ -3,7 +3,7 @@
 
 import type { Engine } from './engine.js';
 import type { LiveWorker } from './live_worker.js';
-import { SharedBytes } from './parts.js';
+import { type CorePart, SharedParts } from './parts.js';
 import { refused, type Threads } from './threads.js';
 import type { CompiledCore } from './wasm.js';
 import { startWorker } from './workers.js';
@@ -15,8 +15,8 @@ export interface ThreadOrders {
   entry: number;
   failed: number;
   slot: number;
-  /** Of the SharedBytes in which the second file will be. */
-  second: SharedArrayBuffer;
+  /** Of the SharedParts in which each part will be. */
+  parts: SharedArrayBuffer;
 }
 
 /** The core that gets threads, and the callback for the death of one: the core may wait for it for ever. */
@@ -32,8 +32,8 @@ export interface ThreadsWanted {
 
 export interface ThreadPool {
   threads: Threads;
-  /** Before functions of the second file run: each thread adds it to its instance when it comes upon one. */
-  add(bytes: Uint8Array): void;
+  /** Before functions of a part run: each thread adds it to its instance when it comes upon one. */
+  add(part: CorePart): void;
   end(): void;
 }
 
@@ -42,8 +42,8 @@ export async function startThreads(wanted: ThreadsWanted): Promise<ThreadPool> {
   const { engine, compiled, memory, threads, caller_may_sleep } = wanted;
   const { slots, end: place, ...entries } = await engine.call('threads_prepare', { threads: threads.used });
   const members: Member[] = [];
-  const second = new SharedBytes();
-  const add = (bytes: Uint8Array) => second.put(bytes);
+  const parts = new SharedParts();
+  const add = (part: CorePart) => parts.put(part);
   // WebKit terminates no worker that waits in WebAssembly: it must return to its event loop.
   const end = () => {
     const round = new Int32Array(memory.buffer, place, 1);
@@ -58,7 +58,7 @@ export async function startThreads(wanted: ThreadsWanted): Promise<ThreadPool> {
   try {
     for (const slot of slots)
       members.push(
-        startMember({ module: compiled.module, memory, ...entries, slot, second: second.memory }, (why) => died(why)),
+        startMember({ module: compiled.module, memory, ...entries, slot, parts: parts.memory }, (why) => died(why)),
       );
     await Promise.race([Promise.all(members.map(({ ready }) => ready)), lost]);
     died = (why) => wanted.died(`a thread of the pool is no more (${why})`);

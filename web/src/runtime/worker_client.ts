@@ -33,14 +33,14 @@ export class WorkerEngine extends CoreEngine {
   readonly #lose = (why: string) => this.#die(new ClearformerError('worker_failed', `${why}; load the model anew`));
   #lastId = 0;
 
-  private constructor(threads: Threads, second: GetPart) {
-    super(threads, second);
+  private constructor(threads: Threads, part: GetPart) {
+    super(threads, part);
     this.#starting = startWorker({ heard: (reply) => this.#receive(reply as Reply), died: this.#lose });
   }
 
   /** Starts the worker at once, and its core when it is compiled. */
-  static async start(compiling: Promise<CompiledCore>, threads: Threads, second: GetPart): Promise<WorkerEngine> {
-    const engine = new WorkerEngine(threads, second);
+  static async start(compiling: Promise<CompiledCore>, threads: Threads, part: GetPart): Promise<WorkerEngine> {
+    const engine = new WorkerEngine(threads, part);
     try {
       await abortable(engine.#start(compiling), engine.over);
       return engine;

@@ -11,8 +11,8 @@ import type { CompiledCore } from './wasm.js';
 export type Sign = true | string | null;
 
 /**
- * To the worker. The reply to `start` contains the core's memory if it can be shared; `add` adds the build's
- * second file, `cancel` ends a call. Each but that is answered: a call that was ended with undefined.
+ * To the worker. The reply to `start` contains the core's memory if it can be shared; `add` adds a part
+ * of the build, `cancel` ends a call. Each but that is answered: a call that was ended with undefined.
  */
 export type Request =
   | { kind: 'start'; id: number; compiled: CompiledCore }

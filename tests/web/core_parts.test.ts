@@ -1,13 +1,14 @@
-// The second file of the WASM, with what models run without: loaded with the first call that needs it, for every build and
-// wherever the first file comes from, in workers, by threads, and embedded; and the errors where it cannot be had.
+// The parts of the WASM, with what the most used models run without: loaded with the first call that needs them, for every
+// build and wherever the first file comes from, in workers, by threads, and embedded; and the errors where one cannot be had.
 
-import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import {
   AdamW,
+  AutoModel,
   AutoModelForCausalLM,
   configure,
   type GenerativeModel,
@@ -19,6 +20,7 @@ import {
 } from 'clearformer';
 import * as inline from 'clearformer/inline';
 import { afterEach, describe, expect, it } from 'vitest';
+import { bundledModel } from './support/command.js';
 import { failureOf } from './support/failures.js';
 import { storiesPath } from './support/references.js';
 import { FileServer } from './support/server.js';
@@ -31,6 +33,12 @@ afterEach(() => configure({ wasmUrl: undefined, wasmBinary: undefined, determini
 
 const input_ids = [[1, 403, 407, 261, 378]];
 const hook = 'blocks.0.hook_resid_pre';
+async function infoOf(path: string) {
+  const model = await AutoModel.from_pretrained(path, { deterministic: true });
+  return model.info();
+}
+
+const lengthOf = async (part: string): Promise<number> => (await import(new URL(`${part}.js`, dist).href)).wasm.length;
 
 async function gradientOf(model: GenerativeModel): Promise<unknown> {
   const metric = { logits: [{ token: 3 }] };
@@ -45,14 +53,13 @@ async function gradientWith(options: LoadOptions): Promise<unknown> {
 /** The first file as if it were of another build: both files of one name it by a digest. */
 function ofAnotherBuild(wasm: Uint8Array): Uint8Array {
   const text = Buffer.from(wasm).toString('latin1');
-  const digest = /([0-9a-f]{12})\.deferred/.exec(text)?.[1] ?? '';
+  const digest = /([0-9a-f]{12})\.second/.exec(text)?.[1] ?? '';
   expect(digest).toHaveLength(12);
-  return new Uint8Array(Buffer.from(text.replaceAll(digest, 'another one.'), 'latin1'));
+  return new Uint8Array(Buffer.from(text.replaceAll(digest, '0123456789ab'), 'latin1'));
 }
 
-describe('the second file', () => {
-  it('is loaded with the first gradient, wherever the first file comes from', async () => {
-    const { wasm } = await import(new URL('second.js', dist).href);
+describe('the parts of the WASM', () => {
+  it('are loaded with the first gradient, wherever the first file comes from', async () => {
     const server = await FileServer.start({ 'clearformer-simd128.wasm': await file('simd128') });
     const wasmUrl = `${server.url}/static/`;
     const model = await load({ wasmUrl, worker: false });
@@ -60,7 +67,8 @@ describe('the second file', () => {
     await model.generate({ input_ids }, { max_new_tokens: 2 });
     expect(model.info().wasmBytes).toBe(wasmBytes);
     const [found] = await Promise.all([gradientOf(model), gradientOf(model)]);
-    expect(model.info().wasmBytes).toBe(wasmBytes + wasm.length);
+    const added = (await lengthOf('second')) + (await lengthOf('hooks')); // the gradient of a hook point
+    expect(model.info().wasmBytes).toBe(wasmBytes + added);
     for (const worker of [false, true]) expect(await gradientWith({ wasmUrl, worker })).toEqual(found);
     expect(server.requests).toEqual(['GET /static/clearformer-simd128.wasm']);
     const wasmBinary = await file('simd128');
@@ -71,7 +79,7 @@ describe('the second file', () => {
     await server.stop();
   });
 
-  it('is the same for the build with relaxed SIMD, and embedded', async () => {
+  it('are the same for the build with relaxed SIMD, and embedded', async () => {
     const expected = (await gradientWith({})) as Float32Array;
     const relaxed = (await gradientWith({ deterministic: false })) as Float32Array;
     const scale = Math.max(...expected.map(Math.abs));
@@ -83,24 +91,45 @@ describe('the second file', () => {
     await model.dispose();
   });
 
-  it('is not loaded by what runs a model: passes with captures and edits, caches, generation', async () => {
+  it('are not loaded by what runs a model: passes, caches, generation', async () => {
     const model = await load();
     const { wasmBytes } = model.info();
-    const [, seen] = await model.run_with_cache({ input_ids }, { names_filter: [hook] });
-    const edits = [{ hook, op: 'scale', value: 0.5 }] as const;
-    const logits = await model.run_with_hooks({ input_ids }, { edits });
-    const { past_key_values } = await model.generate(
-      { input_ids },
-      { num_beams: 2, max_new_tokens: 2, return_dict_in_generate: true },
-    );
-    expect([Object.keys(seen), logits.dims, past_key_values === undefined]).toEqual([[hook], [1, 5, 512], false]);
+    const { past_key_values } = await model({ input_ids }, { use_cache: true });
+    await model({ input_ids: [[3]], past_key_values });
+    await model.generate({ input_ids }, { num_beams: 2, max_new_tokens: 2, return_dict_in_generate: true });
     expect(model.info().wasmBytes).toBe(wasmBytes);
     await model.named_parameters();
-    expect(model.info().wasmBytes).toBeGreaterThan(wasmBytes);
+    expect(model.info().wasmBytes).toBe(wasmBytes + (await lengthOf('second')));
     await model.dispose();
   });
 
-  it('has the singular values', async () => {
+  it.each<[string, (model: GenerativeModel) => Promise<unknown>]>([
+    ['a capture', (model) => model.run_with_cache({ input_ids }, { names_filter: [hook] })],
+    ['an edit', (model) => model.run_with_hooks({ input_ids }, { edits: [{ hook, op: 'scale', value: 0.5 }] })],
+    ['hidden states', (model) => model({ input_ids }, { output_hidden_states: true })],
+    ['attentions', (model) => model({ input_ids }, { output_attentions: true })],
+    [
+      'a generation with an edit',
+      (model) => model.generate({ input_ids }, { max_new_tokens: 2, edits: [{ hook, op: 'zero' }] }),
+    ],
+  ])('with hook points are loaded with %s', async (_, call) => {
+    const model = await load();
+    const { wasmBytes } = model.info();
+    await call(model);
+    expect(model.info().wasmBytes).toBe(wasmBytes + (await lengthOf('hooks')));
+    await model.dispose();
+  });
+
+  it('of the other architectures are loaded with a model of one', async () => {
+    const { wasmBytes } = await infoOf(storiesPath);
+    const added = await lengthOf('families');
+    for (const name of ['marian-tiny-en-fr', 'vit-mnist']) {
+      expect((await infoOf(bundledModel(name))).wasmBytes).toBe(wasmBytes + added);
+    }
+    expect((await infoOf(bundledModel('bert-tiny-fill'))).wasmBytes).toBe(wasmBytes);
+  });
+
+  it('have the singular values', async () => {
     const { S } = await svd([
       [3, 0],
       [0, -4],
@@ -108,7 +137,7 @@ describe('the second file', () => {
     expect([...S.data]).toEqual([4, 3]);
   });
 
-  it('may be on its way or there when the arguments of the call that needs it are overwritten', async () => {
+  it('may be on their way or there when the arguments of the call that needs them are overwritten', async () => {
     configure({ deterministic: true }); // a core of its own, without it
     await matmul([[1]], [[1]]);
     for (const second of [2, 3]) {
@@ -119,30 +148,37 @@ describe('the second file', () => {
     }
   });
 
-  it('is added by each thread when a loop has a function of it', async () => {
+  it('are added by each thread when a loop has a function of one', async () => {
     const expected = await gradientWith({});
     for (const worker of [false, true]) expect(await gradientWith({ numThreads: 4, worker })).toEqual(expected);
   });
 
-  it.each([false, true])('that cannot be had is named with the remedy, and tried again, worker: %s', async (worker) => {
-    const folder = mkdtempSync(join(tmpdir(), 'clearformer-second-'));
+  it.each<[string, string, (model: GenerativeModel) => Promise<unknown>]>([
+    ['second', storiesPath, (model) => model.named_parameters()],
+    ['hooks', storiesPath, (model) => model.run_with_cache({ input_ids })],
+    ['families', bundledModel('marian-tiny-en-fr'), async () => {}],
+  ])('that cannot be had are named with the remedy, and tried again: %s', async (part, path, call) => {
+    const folder = mkdtempSync(join(tmpdir(), 'clearformer-parts-'));
     cpSync(dist, join(folder, 'dist'), { recursive: true });
-    const [there, away] = [join(folder, 'dist/second.js'), join(folder, 'second.js')];
+    const [there, away] = [join(folder, `dist/${part}.js`), join(folder, `${part}.js`)];
     renameSync(there, away);
     const copy: typeof import('clearformer') = await import(pathToFileURL(join(folder, 'dist/node.js')).href);
-    const model = await copy.AutoModelForCausalLM.from_pretrained(storiesPath, { deterministic: true, worker });
-    const failure = await gradientOf(model).catch((error: unknown) => error);
-    const { code, message } = failure as { code?: string; message: string };
-    expect([code, message]).toEqual(['wasm_unavailable', expect.stringContaining('copy second.js')]);
-    expect((await model({ input_ids })).logits.dims).toEqual([1, 5, 512]);
+    const use = async (worker: boolean): Promise<void> => {
+      const auto = path === storiesPath ? copy.AutoModelForCausalLM : copy.AutoModelForSeq2SeqLM;
+      const model = (await auto.from_pretrained(path, { deterministic: true, worker })) as GenerativeModel;
+      if (path === storiesPath) expect((await model({ input_ids })).logits?.dims).toEqual([1, 5, 512]);
+      await call(model).finally(() => model.dispose());
+    };
+    for (const worker of [false, true]) {
+      const { code, message } = (await use(worker).catch((error: unknown) => error)) as Error & { code?: string };
+      expect([code, message]).toEqual(['wasm_unavailable', expect.stringContaining(`copy ${part}.js beside`)]);
+    }
     renameSync(away, there);
-    expect(existsSync(there)).toBe(true);
-    expect(await gradientOf(model)).toEqual(await gradientWith({}));
-    await model.dispose();
+    for (const worker of [false, true]) await use(worker);
     rmSync(folder, { recursive: true });
   });
 
-  it('of another build is refused', async () => {
+  it('of another build are refused', async () => {
     const model = await load({ wasmBinary: ofAnotherBuild(await file('simd128')) });
     expect((await model({ input_ids })).logits.dims).toEqual([1, 5, 512]);
     const failure = await failureOf(() => new AdamW(model).backward({ input_ids, labels: input_ids }));
