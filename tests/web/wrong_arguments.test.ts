@@ -62,6 +62,8 @@ const junk: readonly unknown[] = [
   new Float32Array(2),
   new Date(0),
   new Map(),
+  new Blob([]),
+  new AbortController().signal,
   tokenizer,
 ];
 
@@ -310,7 +312,7 @@ describe.each(Object.entries(flagged))('options of %s', (_, { call, flags, other
   });
 
   it.each(others)('%s is of its kind', async (option) => {
-    for (const value of ['x', -1, Number.NaN, { none: 1 }]) {
+    for (const value of ['x', -1, Number.NaN, { none: 1 }, { aborted: false, addEventListener() {} }]) {
       const thrown = (await ended(() => call({ [option]: value }), [])) as ClearformerError;
       expect([value, thrown?.constructor]).toEqual([value, ClearformerError]);
       expect(['invalid_argument', 'unsupported']).toContain(thrown.code);

@@ -2,7 +2,6 @@
 
 import type { OptionValue } from '../runtime/border.js';
 import { textOf } from '../support/error.js';
-import { isObject } from '../support/kinds.js';
 import { refusedOption } from '../support/options.js';
 import { isTensor } from '../tensor/tensor.js';
 
@@ -25,7 +24,7 @@ export function answersOf(call: string, given: unknown, count: number): readonly
 
 /** The elements of an array or typed array; undefined for anything else. */
 function elementsOf(list: unknown): unknown[] | undefined {
-  return Array.isArray(list) || (ArrayBuffer.isView(list) && !isObject(list))
+  return Array.isArray(list) || (ArrayBuffer.isView(list) && Symbol.iterator in list)
     ? Array.from(list as unknown[])
     : undefined;
 }

@@ -6,6 +6,8 @@ interface Kinds {
   BigInt64Array: BigInt64Array;
   Float32Array: Float32Array;
   Int32Array: Int32Array;
+  Module: object;
+  Object: object;
   RegExp: RegExp;
   Uint8Array: Uint8Array;
   Uint8ClampedArray: Uint8ClampedArray;
@@ -19,9 +21,9 @@ export const kindOf = (value: unknown): string => Object.prototype.toString.call
 export const isA = <K extends keyof Kinds>(value: unknown, ...kinds: readonly K[]): value is Kinds[K] =>
   (kinds as readonly string[]).includes(kindOf(value));
 
-/** Whether a value is an object with members: no list, Map or Set, and no Promise that was not awaited. */
+/** Whether a value is an object with members, or a module: no list, and none of a built-in class such as Promise. */
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !(Symbol.iterator in value) && kindOf(value) !== 'Promise';
+  isA(value, 'Object', 'Module') && !(Symbol.iterator in value);
 
 /** Whether a value is a Blob or a File, which in happy-dom have no name. */
 export const isBlob = (value: unknown): value is Blob => typeof (value as Blob | undefined)?.stream === 'function';

@@ -19,8 +19,8 @@ export function expectArgument(call: string, isOne: unknown, needed: string, giv
 }
 
 const isSignal = (value: unknown): boolean => {
-  const { aborted, addEventListener } = (value ?? {}) as AbortSignal;
-  return typeof aborted === 'boolean' && typeof addEventListener === 'function';
+  const { aborted, addEventListener, throwIfAborted } = (value ?? {}) as AbortSignal;
+  return typeof aborted === 'boolean' && [addEventListener, throwIfAborted].every(isFunction);
 };
 
 const isFlag = (value: unknown) => value === null || typeof value === 'boolean';
