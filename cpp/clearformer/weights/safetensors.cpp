@@ -167,6 +167,13 @@ std::uint64_t SafetensorsHeader::header_bytes(const unsigned char* prefix, std::
   if (std::memcmp(prefix, "version ", kPrefixBytes) == 0) {
     refuse(file, "this is a pointer of Git LFS: 'git lfs pull' downloads the file");
   }
+  // No length of a header is four letters: a page, a message of a server, another format.
+  const auto* text_end = std::find_if(prefix, prefix + kPrefixBytes,
+                                      [](unsigned char byte) { return byte < ' ' || byte > '~'; });
+  if (text_end - prefix >= 4) {
+    refuse(file, "this is no safetensors file, it begins with \"",
+           std::string_view(reinterpret_cast<const char*>(prefix), text_end - prefix), "\"");
+  }
   if (length > kMaxHeaderBytes) {
     refuse(file, "the header claims ", length, " bytes, at most ", kMaxHeaderBytes, " are allowed");
   }

@@ -334,6 +334,21 @@ TEST(SafetensorsHeader, LengthIsCheckedAgainstTheFileAndTheLimit) {
   });
 }
 
+TEST(SafetensorsHeader, FilesOfTextAreNamedByTheirBeginning) {
+  const auto expect_start = [](std::string text, std::string_view start) {
+    const auto* prefix = reinterpret_cast<const unsigned char*>(text.data());
+    expect_error(
+        ErrorCode::malformed_file,
+        {"model.safetensors: this is no safetensors file", concat("\"", start, "\"")},
+        [&] { SafetensorsHeader::header_bytes(prefix, text.size(), "model.safetensors"); });
+  };
+  expect_start("<!DOCTYPE html><html></html>", "<!DOCTYP");
+  expect_start("Entry not found", "Entry no");
+  expect_start(R"({"error":"Repository not found"})", R"({"error")");
+  expect_start(std::string("GGUF\3\0\0\0", 8), "GGUF");
+  expect_start("%PDF-1.7\n", "%PDF-1.7");
+}
+
 TEST(StoredTensor, RefusesShapesThisLibraryCannotHold) {
   StoredTensor tensor{"w", "U8", {1, 1, 1, 1, 1, 1, 1, 1, 1}, 0, 1};
   expect_error(ErrorCode::unsupported, {"\"w\"", "more than 8 dimensions"},
