@@ -142,7 +142,8 @@ def forward(model, inputs, kind):
 
 def own_errors(model, inputs, kind, outputs):
     """The float32 errors of models that amplify rounding: deep ones, and T5, whose scores are not scaled. Raises Imprecise."""
-    if getattr(model.config, "num_hidden_layers", 0) <= DEEP and model.config.model_type not in ("t5", "mt5"):
+    layers = getattr(model.config.get_text_config(), "num_hidden_layers", 0)
+    if layers <= DEEP and model.config.model_type not in ("t5", "mt5"):
         return {}
     with float64_everywhere():
         exact = forward(copy.deepcopy(model).double(), cast(inputs, torch.float64), kind)
