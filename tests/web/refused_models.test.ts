@@ -43,6 +43,17 @@ it.each(rows)('%s needs %s, the nearest is %s', async (type, needs, near) => {
   expect(known.split(', ')).not.toContain(type);
 });
 
+it.each([
+  ['gte', 'xlm-roberta'], // snowflake-arctic-embed-m-v2.0
+  ['qwen', 'qwen2'],
+  ['internlm2', 'llama'],
+  ['xglm', 'opt'],
+  ['deepseek', 'llama'],
+])('%s has no row in the table, and is most like %s', async (type, near) => {
+  expect(await messageFor(type)).toContain(`"${type}": it needs`);
+  expect(await messageFor(type)).toContain(`the nearest supported model_type is "${near}"`);
+});
+
 it('a type that nobody knows has no relatives', async () => {
   expect(await messageFor('brand_new')).toMatch(/"brand_new"; supported: bert, /);
 });

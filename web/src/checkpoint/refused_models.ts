@@ -17,7 +17,7 @@ const half = 'an architecture of one tower alone';
 const refused: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   [experts]: {
     llama:
-      'mixtral llama4 llama4_text afmoe deepseek_v2 deepseek_v3 dbrx glm_moe_dsa gpt_oss jetmoe phimoe solar_open minimax',
+      'mixtral llama4 llama4_text afmoe deepseek deepseek_v2 deepseek_v3 dbrx glm_moe_dsa gpt_oss jetmoe phimoe solar_open minimax',
     qwen3: 'qwen2_moe qwen3_moe',
     olmo2: 'olmoe flex_olmo',
     granite: 'granitemoe',
@@ -56,15 +56,17 @@ const refused: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     dinov2: 'dinov3_vit vit_mae vit_msn ijepa',
     siglip: 'siglip2 siglip2_vision_model',
     bert: 'nomic_bert mobilebert squeezebert convbert roformer ernie megatron-bert nezha splade layoutlm',
-    'xlm-roberta': 'xlm xlm-roberta-xl new',
+    'xlm-roberta': 'xlm xlm-roberta-xl new gte',
     roberta: 'roberta-prelayernorm longformer big_bird luke data2vec-text esm',
     'deberta-v2': 'deberta',
     modernbert: 'eurobert neobert modernbert-decoder modern_bert',
     t5: 'umt5 longt5 pix2struct',
     bart: 'blenderbot blenderbot-small led plbart prophetnet bigbird_pegasus fsmt',
     gpt2: 'gpt_bigcode jais xlnet ctrl',
+    opt: 'xglm biogpt',
+    qwen2: 'qwen',
     llama:
-      'arcee helium glm glm4 exaone exaone4 ernie4_5 hunyuan_v1_dense nanochat apertus openelm mobilellm nemotron seed_oss',
+      'arcee helium glm glm4 chatglm baichuan internlm2 minicpm exaone exaone4 ernie4_5 hunyuan_v1_dense nanochat apertus openelm mobilellm nemotron seed_oss',
     mistral: 'ministral ministral3 mistral4',
     gemma2: 'vaultgemma',
   },
