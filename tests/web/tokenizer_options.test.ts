@@ -341,3 +341,20 @@ describe('spans', () => {
     ]);
   });
 });
+
+describe('holes of an array', () => {
+  const holes: string[] = new Array(2);
+  const half = Object.assign(new Array(2), { 1: text }) as string[];
+  it.each<[string, () => unknown]>([
+    ['texts', () => bert(half)],
+    ['nothing but holes', () => bert(holes)],
+    ['pairs', () => bert([text, text], { text_pair: holes })],
+    ['tokens', () => bert.convert_tokens_to_ids(half)],
+    ['tokens of a string', () => bert.convert_tokens_to_string(half)],
+  ])('are no %s', async (_, call) => {
+    expect(await failureOf(call)).toMatchObject({
+      code: 'invalid_argument',
+      message: expect.stringContaining('needs a text or an array of texts, got undefined'),
+    });
+  });
+});

@@ -46,6 +46,6 @@ export function logitsOfPairs(
 
 /** Throws `invalid_argument` for a list that is empty or contains anything but texts. */
 export function checkTexts(call: string, option: string, texts: unknown): asserts texts is readonly string[] {
-  if (Array.isArray(texts) && texts.length > 0 && texts.every((text) => typeof text === 'string')) return;
+  if (Array.isArray(texts) && texts.length > 0 && [...texts].every((text) => typeof text === 'string')) return;
   throw refusedOption(call, option, 'must be an array of texts, not empty');
 }

@@ -29,15 +29,17 @@ export function spellings({ ids, list }: Vocabulary, added: readonly (readonly [
 export const isListOfTexts = (given: unknown): boolean =>
   Array.isArray(given) && given.every((one) => typeof one === 'string');
 
-/** Throws `invalid_argument` for what is no list of texts, which it names. */
+/** Throws `invalid_argument` for what is no list of texts, which it names; holes are none. */
 export function expectTexts(call: string, given: unknown): asserts given is readonly string[] {
-  const others = Array.isArray(given) ? given.filter((one) => typeof one !== 'string') : [given];
+  const others = Array.isArray(given) ? [...given].filter((one) => typeof one !== 'string') : [given];
   expectArgument(call, others.length === 0, 'a text or an array of texts', others[0]);
 }
 
+const isNumber = (value: unknown): value is number | bigint => /^(number|bigint)$/.test(typeof value);
+
 /** Ids, or one, as numbers; throws for what is none. */
 export function idList(given: TokenIds | number | bigint, call = 'tokenizer'): number[] {
-  const ids = typeof given === 'number' || typeof given === 'bigint' ? [given] : given;
+  const ids = isNumber(given) ? [given] : given;
   const isList = isTensor(ids) || Array.isArray(ids) || ArrayBuffer.isView(ids);
   expectArgument(call, isList, 'token ids', ids);
   if (isTensor(ids) && ids.dims.length !== 1) {
@@ -47,7 +49,7 @@ export function idList(given: TokenIds | number | bigint, call = 'tokenizer'): n
     );
   }
   return Array.from((isTensor(ids) ? ids.data : ids) as ArrayLike<number | bigint>, (one) => {
-    const id = /^(number|bigint)$/.test(typeof one) ? Number(one) : Number.NaN;
+    const id = isNumber(one) ? Number(one) : Number.NaN;
     if (Number.isSafeInteger(id) && id >= 0) return id;
     throw new ClearformerError('invalid_argument', `${shown(one)} is no token id`);
   });
