@@ -52,8 +52,8 @@ const named: Record<PartName, readonly RegExp[]> = {
     /^clearformer::(?:ImageEmbedding|AudioEmbedding|PatchEmbedding|DisentangledScores|RelativeTable)::/,
     /^clearformer::(?:Decoder::(?:Decoder|forward\w*)|DecoderBlock::(?:DecoderBlock|forward))\(/,
     /^clearformer::(?:read_(?:gptj|vit|clip)_like|read_image_encoder)\(/,
-    /^clearformer::(?:interpolate_positions|relative_position_bias|sinusoidal_encoding|alibi_\w+)\(/,
-    RegExp(`^clearformer::${hidden}(?:taps_of|cubic|Buckets|BucketRows|bias_for|Sinusoid)\\b`),
+    /^clearformer::(?:interpolate_positions|prepend_tokens|relative_position_bias|sinusoidal_encoding|alibi_\w+)\(/,
+    RegExp(`^clearformer::${hidden}(?:taps_of|cubic|Buckets|BucketRows|bias_for|slopes|Sinusoid)\\b`),
     RegExp(`^clearformer::(?:${architectures.filter((name) => !typesOfFirst.includes(name)).join('|')})::read_`),
   ],
 };
@@ -86,7 +86,7 @@ function functionsIn(graph: string): Map<string, Called> {
 }
 
 // What may stand for an equal function of another class, since the optimiser keeps one of them: it follows its callers.
-const perhapsShared = /::~|\$_\d|'lambda/;
+const perhapsShared = /::~|DecoderBlock::.*\$_\d/;
 // A loop's body, which is a function of its own, and the function that it is written in.
 const bodyOfLoop = /^void clearformer::parallel_(?:for|ranges)<(.*)::(?:\$_\d+|'lambda\d*')(?:::|>)/;
 

@@ -17,15 +17,22 @@ export abstract class CoreEngine implements Engine {
   abstract readonly memory: MemoryUse;
   wasmBytes = 0;
   threads: Threads;
-  readonly #part: GetPart;
-  readonly #parts = new Map<PartName, () => Promise<void>>();
+  readonly #adding: Readonly<Record<PartName, () => Promise<void>>>;
   readonly #added = new Set<PartName>();
   readonly #over = new AbortController();
   #pool: ThreadPool | undefined;
 
   constructor(threads: Threads, part: GetPart) {
     this.threads = threads;
-    this.#part = part;
+    const adding = (name: PartName) =>
+      once(async () => {
+        const got = await part(name);
+        this.#pool?.add(got);
+        await this.add(got.module);
+        this.wasmBytes += got.bytes.byteLength;
+        this.#added.add(name);
+      });
+    this.#adding = { second: adding('second'), hooks: adding('hooks'), families: adding('families') };
   }
 
   get over(): AbortSignal {
@@ -46,21 +53,7 @@ export abstract class CoreEngine implements Engine {
   }
 
   async addParts(parts: readonly PartName[]): Promise<void> {
-    await Promise.all(parts.map((name) => this.#adding(name)()));
-  }
-
-  #adding(name: PartName): () => Promise<void> {
-    const known = this.#parts.get(name);
-    if (known) return known;
-    const adding = once(async () => {
-      const part = await this.#part(name);
-      this.#pool?.add(part);
-      await this.add(part.module);
-      this.wasmBytes += part.bytes.byteLength;
-      this.#added.add(name);
-    });
-    this.#parts.set(name, adding);
-    return adding;
+    await Promise.all(parts.map((name) => this.#adding[name]()));
   }
 
   abstract write(checkpoint: Handle, chunk: Uint8Array, borrowed: boolean): Promise<void>;

@@ -17,7 +17,7 @@ export type PartName = (typeof partNames)[number];
 const callsOfFirst =
   /^(?:build|memory|inspect|release|checkpoint_(?!tensors)|model_[cf]|cache|generation|threads|sentence_pooling$|unit_vectors$|softmax|matmul|log_mel)/;
 /** The calls that need functions of `families`. */
-const callsOfFamilies = /^(?:alibi|distinct|interpolate|log_mel|module|patch|relative|shift|sinusoidal)/;
+const callsOfFamilies = /^(?:alibi|distinct|interpolate|log_mel|module|patch|prepend|relative|shift|sinusoidal)/;
 
 /** The model types of a config.json whose architectures are in the first file. */
 export const typesOfFirst = [

@@ -14,14 +14,12 @@ export interface CorePart {
 /** Reads and compiles it. */
 export type GetPart = (name: PartName) => Promise<CorePart>;
 
-// wasm-split names these imports by the build and the part, and those of a part by the build.
-const roomOf = (build: string, part: PartName): string => `${build}.${part}`;
-const building = /^[0-9a-f]{12}(?=$|\.)/;
+// wasm-split names these imports by the build, 12 digits, and the part, and those of a part by the build.
 
 /** The digest by which all files of a build name it, from any. */
 export function buildOf(file: WebAssembly.Module): string {
-  const rooms = WebAssembly.Module.imports(file).map(({ module }) => building.exec(module)?.[0]);
-  return rooms.find((build) => build !== undefined) ?? '';
+  const builds = WebAssembly.Module.imports(file).map(({ module }) => module.slice(0, 12));
+  return builds.find(({ length }) => length === 12) ?? '';
 }
 
 /** These imports of the first file; `call` gets the part, the index in the table and the arguments. */
@@ -29,13 +27,14 @@ export function placeholdersOf(
   first: WebAssembly.Module,
   call: (part: PartName, index: number, given: unknown[]) => unknown,
 ): WebAssembly.Imports {
-  const build = buildOf(first);
-  const imports = WebAssembly.Module.imports(first);
-  const placesOf = (part: PartName) => {
-    const names = imports.flatMap(({ module, name }) => (module === roomOf(build, part) ? [name] : []));
-    return names.map((name) => [name, (...given: unknown[]) => call(part, Number(name), given)] as const);
-  };
-  return Object.fromEntries(partNames.map((part) => [roomOf(build, part), Object.fromEntries(placesOf(part))]));
+  const rooms: WebAssembly.Imports = {};
+  for (const { module, name } of WebAssembly.Module.imports(first)) {
+    const part = partNames.find((each) => module.endsWith(`.${each}`));
+    if (part === undefined) continue;
+    rooms[module] ??= {};
+    rooms[module][name] = (...given: unknown[]) => call(part, Number(name), given);
+  }
+  return rooms;
 }
 
 /** The imports of a part: exports of an instance of the first file. */
@@ -52,18 +51,19 @@ export class SharedParts {
   ) {}
 
   put({ name, bytes }: CorePart): void {
-    const ends = partNames.map((part) => this.#place(part)).map(([start = 0, length = 0]) => start + length);
-    const start = Math.max(8 * partNames.length, ...ends);
+    const [last = 0] = this.#place(partNames.length); // where the next part begins
+    const start = last || 8 * (partNames.length + 1);
     new Uint8Array(this.memory, start).set(bytes);
-    this.#place(name).set([start, bytes.byteLength]);
+    this.#place(partNames.length).set([start + bytes.byteLength]);
+    this.#place(partNames.indexOf(name)).set([start, bytes.byteLength]);
   }
 
   take(name: PartName): Uint8Array<ArrayBuffer> {
-    const [start = 0, length = 0] = this.#place(name);
+    const [start = 0, length = 0] = this.#place(partNames.indexOf(name));
     return new Uint8Array(this.memory, start, length).slice() as Uint8Array<ArrayBuffer>;
   }
 
-  #place(name: PartName): Uint32Array {
-    return new Uint32Array(this.memory, 8 * partNames.indexOf(name), 2);
+  #place(index: number): Uint32Array {
+    return new Uint32Array(this.memory, 8 * index, 2);
   }
 }
