@@ -148,6 +148,20 @@ describe('the parts of the WASM', () => {
     }
   });
 
+  it.each([false, true])('let no call overtake one that waits for them; worker: %s', async (worker) => {
+    configure({ wasmBinary: await file('simd128') }); // compiled anew, and its parts
+    const model = await load({ worker });
+    const { logits } = await model({ input_ids });
+    await model.named_parameters(); // with this the part that edits weights is there
+    const pass = model({ input_ids }, { output_hidden_states: true });
+    const edit = model.edit_parameter('ln_final.w', { op: 'scale', value: 2 });
+    const after = model({ input_ids });
+    expect((await pass).logits.data).toEqual(logits.data);
+    await edit;
+    expect((await after).logits.data).toEqual(logits.data.map((value) => 2 * value));
+    await model.dispose();
+  });
+
   it('are added by each thread when a loop has a function of one', async () => {
     const expected = await gradientWith({});
     for (const worker of [false, true]) expect(await gradientWith({ numThreads: 4, worker })).toEqual(expected);

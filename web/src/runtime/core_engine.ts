@@ -19,6 +19,8 @@ export abstract class CoreEngine implements Engine {
   threads: Threads;
   readonly #adding: Readonly<Record<PartName, () => Promise<void>>>;
   readonly #added = new Set<PartName>();
+  /** Of the last call that waits for parts. */
+  #last: Promise<unknown> | undefined;
   readonly #over = new AbortController();
   #pool: ThreadPool | undefined;
 
@@ -42,14 +44,24 @@ export abstract class CoreEngine implements Engine {
   async call<N extends BorderName>(name: N, given: ArgumentsOf<N>, signal?: AbortSignal): Promise<ValueOf<N>> {
     throwIfAborted(signal);
     const parts = partsFor(name, given);
-    if (!this.has(parts)) await this.addParts(parts);
+    if (!this.has(parts)) await this.#turn(parts);
     const value = await this.run(name, given, signal);
     if (value === undefined) throwIfAborted(signal?.aborted ? signal : this.over);
     return value as ValueOf<N>;
   }
 
   has(parts: readonly PartName[]): boolean {
-    return parts.every((part) => this.#added.has(part));
+    return this.#last === undefined && parts.every((part) => this.#added.has(part));
+  }
+
+  /** Waits for parts, and for calls before that wait: none overtakes another. */
+  async #turn(parts: readonly PartName[]): Promise<void> {
+    const adding = this.addParts(parts);
+    const turn = Promise.allSettled([this.#last, adding]);
+    this.#last = turn;
+    await turn;
+    if (this.#last === turn) this.#last = undefined;
+    await adding;
   }
 
   async addParts(parts: readonly PartName[]): Promise<void> {

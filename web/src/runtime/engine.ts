@@ -22,7 +22,7 @@ export interface Engine {
   call<N extends BorderName>(name: N, given: ArgumentsOf<N>, signal?: AbortSignal): Promise<ValueOf<N>>;
   /** Adds these parts of the build, as `call` does for those that it needs: before `now` may call their functions. */
   addParts(parts: readonly PartName[]): Promise<void>;
-  /** Whether they are there: `call` reads the arguments before it returns if those that it needs are. */
+  /** Whether `call` of what needs these parts reads the arguments before it returns: they are there, and no call waits. */
   has(parts: readonly PartName[]): boolean;
   /** Calls the core at once, also within another call; only if it is in this thread. */
   now?<N extends BorderName>(name: N, given: ArgumentsOf<N>): ValueOf<N>;

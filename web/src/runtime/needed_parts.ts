@@ -21,15 +21,36 @@ const callsOfFamilies = /^(?:alibi|distinct|interpolate|log_mel|module|patch|pre
 
 /** The model types of a config.json whose architectures are in the first file. */
 export const typesOfFirst = [
-  ...['bert', 'roberta', 'xlm-roberta', 'camembert', 'distilbert'],
-  ...['gpt2', 'llama', 'mistral', 'qwen2', 'qwen3', 'phi3', 'smollm3', 'gemma', 'gemma2', 'gemma3', 'gemma3_text'],
+  'bert',
+  'roberta',
+  'xlm-roberta',
+  'camembert',
+  'distilbert',
+  'gpt2',
+  'llama',
+  'mistral',
+  'qwen2',
+  'qwen3',
+  'phi3',
+  'smollm3',
+  'gemma',
+  'gemma2',
+  'gemma3',
+  'gemma3_text',
 ];
 
 /** The arguments of calls that concern hook points if they are true, or lists of any length but 0. */
 const observing = [
-  ...(['names', 'parts', 'edits', 'fwd_hooks', 'bwd_hooks', 'wanted', 'hook_terms'] as const),
-  ...(['output_attentions', 'output_hidden_states'] as const),
-];
+  'names',
+  'parts',
+  'edits',
+  'fwd_hooks',
+  'bwd_hooks',
+  'wanted',
+  'hook_terms',
+  'output_attentions',
+  'output_hidden_states',
+] as const;
 
 /** What a call may have that decides. */
 interface Given extends Partial<Record<(typeof observing)[number], unknown>> {

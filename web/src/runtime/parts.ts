@@ -42,28 +42,13 @@ export function importsOfPart(part: WebAssembly.Module, first: WebAssembly.Expor
   return { [buildOf(part)]: first };
 }
 
-/** Memory in which the threads of a pool, which hear nothing more, find the parts: start and length of each, then their bytes. */
-export class SharedParts {
-  // WebKitGTK isolates pages, and has shared memory, but no global SharedArrayBuffer.
-  constructor(
-    readonly memory = new WebAssembly.Memory({ initial: 6, maximum: 6, shared: true })
-      .buffer as unknown as SharedArrayBuffer,
-  ) {}
+/** Start and length of a part in the memory in which the threads of a pool, which hear nothing more, find them. */
+export function placeIn(memory: SharedArrayBuffer, name: PartName): Uint32Array {
+  return new Uint32Array(memory, 8 * partNames.indexOf(name), 2);
+}
 
-  put({ name, bytes }: CorePart): void {
-    const [last = 0] = this.#place(partNames.length); // where the next part begins
-    const start = last || 8 * (partNames.length + 1);
-    new Uint8Array(this.memory, start).set(bytes);
-    this.#place(partNames.length).set([start + bytes.byteLength]);
-    this.#place(partNames.indexOf(name)).set([start, bytes.byteLength]);
-  }
-
-  take(name: PartName): Uint8Array<ArrayBuffer> {
-    const [start = 0, length = 0] = this.#place(partNames.indexOf(name));
-    return new Uint8Array(this.memory, start, length).slice() as Uint8Array<ArrayBuffer>;
-  }
-
-  #place(index: number): Uint32Array {
-    return new Uint32Array(this.memory, 8 * index, 2);
-  }
+/** A part's bytes in that memory (SharedParts of thread_pool.ts). */
+export function partIn(memory: SharedArrayBuffer, name: PartName): Uint8Array<ArrayBuffer> {
+  const [start = 0, length = 0] = placeIn(memory, name);
+  return new Uint8Array(memory, start, length).slice() as Uint8Array<ArrayBuffer>;
 }

@@ -2,7 +2,7 @@
 // reports that it is ready, and then serves loops until the pool ends.
 
 import type { PartName } from './needed_parts.js';
-import { importsOfPart, placeholdersOf, SharedParts } from './parts.js';
+import { importsOfPart, partIn, placeholdersOf } from './parts.js';
 import type { ThreadOrders } from './thread_pool.js';
 
 type Entry = (slot: number) => void;
@@ -25,7 +25,7 @@ function importsOf({ module, memory }: ThreadOrders): WebAssembly.Imports {
 /** Serves until the pool ends; `ready` notifies the thread that started it. */
 export function serveThread(orders: ThreadOrders, ready: () => void): void {
   const addPart = (name: PartName): void => {
-    const part = new WebAssembly.Module(new SharedParts(orders.parts).take(name));
+    const part = new WebAssembly.Module(partIn(orders.parts, name));
     new WebAssembly.Instance(part, importsOfPart(part, exports));
   };
   const placeholders = placeholdersOf(orders.module, (part, index, given) => {

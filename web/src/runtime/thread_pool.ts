@@ -3,7 +3,8 @@
 
 import type { Engine } from './engine.js';
 import type { LiveWorker } from './live_worker.js';
-import { type CorePart, SharedParts } from './parts.js';
+import { partNames } from './needed_parts.js';
+import { type CorePart, placeIn } from './parts.js';
 import { refused, type Threads } from './threads.js';
 import type { CompiledCore } from './wasm.js';
 import { startWorker } from './workers.js';
@@ -15,8 +16,22 @@ export interface ThreadOrders {
   entry: number;
   failed: number;
   slot: number;
-  /** Of the SharedParts in which each part will be. */
+  /** Memory in which the parts will be. */
   parts: SharedArrayBuffer;
+}
+
+/** Memory for the parts: the place of each (placeIn), then their bytes. */
+class SharedParts {
+  // WebKitGTK isolates pages, and has shared memory, but no global SharedArrayBuffer.
+  readonly memory = new WebAssembly.Memory({ initial: 6, maximum: 6, shared: true })
+    .buffer as unknown as SharedArrayBuffer;
+  #end = 8 * partNames.length;
+
+  put({ name, bytes }: CorePart): void {
+    new Uint8Array(this.memory, this.#end).set(bytes);
+    placeIn(this.memory, name).set([this.#end, bytes.byteLength]);
+    this.#end += bytes.byteLength;
+  }
 }
 
 /** The core that gets threads, and the callback for the death of one: the core may wait for it for ever. */
