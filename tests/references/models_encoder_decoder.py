@@ -1,12 +1,13 @@
-"""Tiny encoder-decoder checkpoints: Marian, BART, mBART, M2M100, Pegasus, T5 1.0 and 1.1, Whisper; the encoders of T5 alone."""
+"""Tiny encoder-decoder checkpoints: Marian, BART, mBART, M2M100, Pegasus, T5 1.0 and 1.1, Whisper; the encoders of T5 alone;
+BART's and mBART's classifiers."""
 
 import os
 
 import torch
 from transformers import (
-    BartConfig, BartForConditionalGeneration, M2M100Config, M2M100ForConditionalGeneration, MarianConfig, MarianMTModel,
-    MBartConfig, MBartForConditionalGeneration, PegasusConfig, PegasusForConditionalGeneration, MT5Config,
-    MT5EncoderModel, MT5ForConditionalGeneration, T5Config, T5EncoderModel,
+    BartConfig, BartForConditionalGeneration, BartForSequenceClassification, M2M100Config, M2M100ForConditionalGeneration, MarianConfig, MarianMTModel,
+    MBartConfig, MBartForConditionalGeneration, MBartForSequenceClassification, PegasusConfig,
+    PegasusForConditionalGeneration, MT5Config, MT5EncoderModel, MT5ForConditionalGeneration, T5Config, T5EncoderModel,
     T5ForConditionalGeneration, WhisperConfig, WhisperForConditionalGeneration,
 )
 
@@ -176,6 +177,44 @@ def add_encoder(group, architecture, size, model_class, stored):
     cases_of(group, folder, "base", model)
 
 
+# Classifiers: of BART's three classes by default, as facebook/bart-large-mnli, and with one output.
+JUDGEMENTS = {0: "contradiction", 1: "neutral", 2: "entailment"}
+CLASSIFIERS = {
+    "bart": {
+        "even": (BartForSequenceClassification, {}, {"dtype": torch.float16}),
+        "odd": (BartForSequenceClassification, {"id2label": JUDGEMENTS, "label2id": {v: k for k, v in JUDGEMENTS.items()}}, {}),
+    },
+    "mbart": {"odd": (MBartForSequenceClassification, {"num_labels": 1, "problem_type": "regression"}, {})},
+}
+
+
+def ended(ids, lengths, config):
+    """Rows of these lengths that end with eos_token_id, padded on the right, with their mask; another one is within each."""
+    source, mask = padded(ids, lengths, "right", config.pad_token_id)
+    for row, length in enumerate(lengths):
+        source[row, [2 + row, length - 1]] = config.eos_token_id
+    return source, mask
+
+
+def add_classifier(group, architecture, size, model_class, labels, stored):
+    folder = f"{size}_sequence_classification"
+    config = CONFIGURATIONS[architecture][size]()
+    for key, value in labels.items():
+        setattr(config, key, value)
+    name = f"models/{architecture}/{size}"
+    gains = STORED.get((architecture, size), {}).get("gains")
+    model = write_checkpoint(os.path.join(group.folder, folder), model_class, config, name, gains=gains, **stored)
+    ids = token_ids(f"{name}/source", (2, SOURCE), config)
+    task = "sequence-classification"
+    source, _ = ended(ids, (SOURCE, SOURCE), config)
+    add_forward(group, f"{folder}_plain", folder, task, model, {"input_ids": source})
+    source, mask = ended(ids, (7, SOURCE), config)
+    add_forward(group, f"{folder}_right_padding", folder, task, model, {"input_ids": source, "attention_mask": mask})
+    targets = token_ids(f"{name}/targets", (2, SOURCE), config)
+    add_forward(group, f"{folder}_decoder_padding", folder, task, model, {
+        "input_ids": source, "attention_mask": mask, "decoder_input_ids": targets, "decoder_attention_mask": mask})
+
+
 def main():
     args = arguments(__doc__)
     for architecture, sizes in CONFIGURATIONS.items():
@@ -184,6 +223,8 @@ def main():
             add_checkpoint(group, architecture, size)
         if architecture in ENCODERS:
             add_encoder(group, architecture, *ENCODERS[architecture])
+        for size, classifier in CLASSIFIERS.get(architecture, {}).items():
+            add_classifier(group, architecture, size, *classifier)
         group.save()
 
 

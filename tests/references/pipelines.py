@@ -12,7 +12,7 @@ import numpy
 import PIL.Image
 import torch
 from transformers import (
-    BartForConditionalGeneration, BertForMaskedLM, BertForQuestionAnswering, BertForSequenceClassification,
+    BartForConditionalGeneration, BartForSequenceClassification, BertForMaskedLM, BertForQuestionAnswering, BertForSequenceClassification,
     BertForTokenClassification, BertModel, BitImageProcessorPil, CLIPImageProcessorPil, CLIPModel, Dinov2ForImageClassification,
     Dinov2Model, Dinov2WithRegistersModel, GPT2LMHeadModel, MarianMTModel, PegasusForConditionalGeneration, RobertaForTokenClassification, ViTForImageClassification, ViTImageProcessorPil, ViTModel, WhisperFeatureExtractor,
     WhisperForConditionalGeneration, pipeline,
@@ -104,7 +104,7 @@ def text_tasks(made):
 
 
 def zero_shot(made):
-    """Entailment as the last class, as the first, and without a name, for which upstream uses the last."""
+    """Entailment as the last class, as the first, and without a name, for which upstream uses the last; a BART, its default."""
     template = {"hypothesis_template": "in {}."}
     labels = ["rome", "a song", "the sea"]
     calls = [([TEXTS[0], labels], template), ([TEXTS, labels], template), ([TEXTS[:2], labels], template | {"multi_label": True}),
@@ -115,6 +115,12 @@ def zero_shot(made):
         config = {"id2label": {str(i): label for i, label in enumerate(classes)}, "label2id": {label: i for i, label in enumerate(classes)}}
         made.run(f"zero_shot_{name}", "zero-shot-classification", "bert/odd_sequence_classification", BertForSequenceClassification,
                  "wordpiece_97", calls, config)
+
+    template = {"hypothesis_template": "a {}."}
+    made.run("zero_shot_bart", "zero-shot-classification", "bart/odd_sequence_classification", BartForSequenceClassification, "bart_pairs_97",
+             [([TEXTS[0], labels], template), ([TEXTS, labels], template | {"multi_label": True}), ([TEXTS[1], ["song"]], {})])
+    made.run("classes_bart", "text-classification", "bart/odd_sequence_classification", BartForSequenceClassification, "bart_pairs_97",
+             [([TEXTS], {"top_k": None}), ([{"text": TEXTS[0], "text_pair": TEXTS[1]}], {"top_k": None})])
 
 
 def ranking(made):

@@ -55,7 +55,7 @@ def byte_level(size, special, config, template=None):
     return tokenizer, config
 
 
-def words(size, special, config, template):
+def words(size, special, config, template, pair=None):
     """Whole words, without leading spaces in the tokens."""
     whole = [word for word in WORDS if not word.startswith("##")]
     vocab = {token: i for i, token in enumerate(fill([*special, "this", "a", "photo", *whole], size))}
@@ -63,7 +63,7 @@ def words(size, special, config, template):
     tokenizer.normalizer = normalizers.Lowercase()
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     used = [token for token in special if token in template.split()]
-    tokenizer.post_processor = processors.TemplateProcessing(single=template, special_tokens=[(t, vocab[t]) for t in used])
+    tokenizer.post_processor = processors.TemplateProcessing(single=template, pair=pair, special_tokens=[(t, vocab[t]) for t in used])
     return tokenizer, config
 
 
@@ -95,6 +95,7 @@ MAKERS = {
     "marian_97": lambda: words(97, ["</s>", "<unk>", "<other>", "<pad>"], {
         "eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>", "model_max_length": 40}, "$A </s>"),
     "bart_97": lambda: words(97, BART_SPECIAL, BART | {"model_max_length": 30}, "<s> $A </s>"),
+    "bart_pairs_97": lambda: words(97, BART_SPECIAL, BART | {"model_max_length": 30}, "<s> $A </s>", "<s> $A </s> </s> $B </s>"),
     "pegasus_97": lambda: pegasus(97),
     "clip_64": lambda: words(64, ["<s>", "<pad>", "</s>", "<unk>"], {
         "bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>", "model_max_length": 12}, "<s> $A </s>"),

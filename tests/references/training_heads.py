@@ -22,6 +22,8 @@ RUNS = {
     "answers": ("bert/odd_question_answering", "AutoModelForQuestionAnswering", None, "qa_outputs.weight"),
     "text to text": ("t5/even", "AutoModelForSeq2SeqLM", None, "decoder.block.0.layer.1.EncDecAttention.v.weight"),
     "languages": ("mbart/odd", "AutoModelForSeq2SeqLM", None, "model.decoder.layers.0.encoder_attn.v_proj.weight"),
+    "premises": ("bart/even_sequence_classification", "AutoModelForSequenceClassification", None, "classification_head.dense.weight"),
+    "scores": ("mbart/odd_sequence_classification", "AutoModelForSequenceClassification", None, "model.encoder.layers.0.fc1.weight"),
     "images": ("vit/odd_image_classification", "AutoModelForImageClassification", None, "classifier.weight"),
 }
 
@@ -29,11 +31,11 @@ RUNS = {
 def labels_of(name, config, ids):
     rows = ids.shape[0] if ids is not None else 3
     count = config.num_labels
-    if name in ("sequences", "images"):
+    if name in ("sequences", "premises", "images"):
         return torch.arange(rows) * 2 % count
-    if name in ("regression", "several labels"):
+    if name in ("regression", "scores", "several labels"):
         values = normal(f"training_heads/{name}", (rows, count)).float()
-        return values if name == "regression" else (values > 0).float()
+        return (values > 0).float() if name == "several labels" else values
     if name == "answers":
         return torch.stack([torch.arange(rows) + 1, torch.arange(rows) + 3], dim=1)
     labels = (ids * 5 + 3) % (count if name == "tokens" else config.vocab_size)
@@ -78,6 +80,8 @@ def main():
             ids, inputs = None, {"pixel_values": normal(f"training_heads/{name}", (3, config.num_channels, config.image_size, config.image_size)).float()}
         else:
             ids = integers(f"training_heads/{name}", (3, 9), 4, config.vocab_size)
+            if name in ("premises", "scores"):  # classified where they end
+                ids[:, -1] = config.eos_token_id
             inputs = {"input_ids": ids}
         labels = labels_of(name, config, ids)
         double = double_of(model).eval()

@@ -85,7 +85,8 @@ def add_random(group, name, architecture, folder, case):
     if "WithTeacher" in type(single).__name__:
         return
     inputs, run = inputs_of(folder, case), draw_run(rng)
-    if task != "image-classification":
+    classified_at_end = task == "sequence-classification" and single.config.is_encoder_decoder
+    if task != "image-classification" and not classified_at_end:
         draw_ids(rng, single.config.get_text_config(), inputs)
     labels = draw_labels(rng, task, single.config, inputs)
     sinusoids = {"whisper": "model.encoder.embed_positions", "pegasus": "embed_positions"}.get(architecture, "mask_token")

@@ -25,8 +25,9 @@ TowerConfig read_tower(const ConfigReader& config, ModelConfig& model, const std
 
 }  // namespace bart_like
 
-ModelConfig read_bart_like(const ConfigReader& config, Task task) {
-  if (task != Task::seq2seq_lm && task != Task::base) refuse_task(config, task);
+ModelConfig read_bart_like(const ConfigReader& config, Task task, std::size_t labels) {
+  const bool classifies = task == Task::sequence_classification && labels != 0;
+  if (task != Task::seq2seq_lm && task != Task::base && !classifies) refuse_task(config, task);
   ModelConfig model;
   model.model_type = config.text("model_type");
   model.task = task;
@@ -40,6 +41,13 @@ ModelConfig read_bart_like(const ConfigReader& config, Task task) {
   model.output = {config.size("d_model"), config.size("vocab_size"), Bias::present};
   model.output_bias_may_be_missing = true;
   model.own_target_embedding = !model.tied;
+  if (classifies) {
+    HeadConfig& head = model.head.emplace();
+    head.d_model = model.output.d_model;
+    head.pick = HeadConfig::Pick::given;
+    head.dense = Activation::tanh;
+    head.outputs = read_labels(config, labels);
+  }
   return model;
 }
 

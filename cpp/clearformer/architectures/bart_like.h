@@ -8,8 +8,9 @@
 namespace clearformer {
 
 /// Reads special tokens, widths, both stacks (post-norm, LayerNorm, biases) and the output layer; the
-/// embeddings are left to the caller. Throws unsupported for a task other than seq2seq-lm or base.
-ModelConfig read_bart_like(const ConfigReader& config, Task task);
+/// embeddings are left to the caller. Throws unsupported for a task other than seq2seq-lm or base, or also
+/// sequence-classification where there is a usual number of `labels`.
+ModelConfig read_bart_like(const ConfigReader& config, Task task, std::size_t labels = 0);
 
 /// Makes both stacks pre-norm with a final norm, as in all but BART and Marian.
 void normalize_before(ModelConfig& model);
@@ -61,6 +62,8 @@ cross_attn encoder_attn
 mlp.up_proj fc1
 mlp.down_proj fc2
 unembed.bias /final_logits_bias
+classifier.out /classification_head.out_proj
+classifier /classification_head
 unembed /lm_head
 )";
 /// In addition, the names of the final norms.

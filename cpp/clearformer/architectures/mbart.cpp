@@ -14,7 +14,7 @@ constexpr KeyTable kKeys =
 "pad_token_id":1,"bos_token_id":0,"eos_token_id":2,"decoder_start_token_id":null)");
 
 ModelConfig read_config(const ConfigReader& config, Task task) {
-  ModelConfig model = read_bart_like(config, task);
+  ModelConfig model = read_bart_like(config, task, 2);
   normalize_before(model);
   embed_text(config, model, TextEmbeddingConfig::Positions::learned);
   normalize_embeddings(model);

@@ -105,10 +105,10 @@ std::vector<Span> read_spans(const ConfigReader& config, std::size_t layers,
   return spans;
 }
 
-std::size_t read_labels(const ConfigReader& config) {
+std::size_t read_labels(const ConfigReader& config, std::size_t usual) {
   const auto labels = config.object("id2label");
   const std::size_t named = labels ? labels->root().object().size() : 0;
-  return config.size("num_labels", named == 0 ? 2 : named);  // 2: transformers' default
+  return config.size("num_labels", named == 0 ? usual : named);
 }
 
 TowerConfig::Attends read_causality(const ConfigReader& config) {

@@ -48,8 +48,8 @@ void set_window(TowerConfig& tower, std::size_t size);
 std::vector<Span> read_spans(const ConfigReader& config, std::size_t layers,
                              Span (*usual)(const ConfigReader&, std::size_t layer));
 
-/// The number of classes: num_labels, that of id2label, or 2.
-std::size_t read_labels(const ConfigReader& config);
+/// The number of classes: num_labels, that of id2label, or what is usual, transformers' default.
+std::size_t read_labels(const ConfigReader& config, std::size_t usual = 2);
 
 /// Reads "is_causal": false makes attention bidirectional.
 TowerConfig::Attends read_causality(const ConfigReader& config);

@@ -48,9 +48,9 @@ struct ModelConfig {
   std::string model_type;  // "llama"
   Task task = Task::base;
   ModelKind kind = ModelKind::decoder_only;
-  TowerConfig tower;                        // the only one; the encoder; CLIP's text tower
-  std::optional<TowerConfig> second;        // the decoder; CLIP's vision tower
-  std::optional<HeadConfig> head;           // encoder-only: task's head or pooler; CLIP's text head
+  TowerConfig tower;                  // the only one; the encoder; CLIP's text tower
+  std::optional<TowerConfig> second;  // the decoder; CLIP's vision tower
+  std::optional<HeadConfig> head;     // task's head or pooler; BART's classifier; CLIP's text head
   std::optional<HeadConfig> second_head;    // DeiT's distillation classifier; CLIP's vision head
   OutputConfig output;                      // decoder-only, encoder-decoder: logits
   bool output_bias_may_be_missing = false;  // zeros, which some files omit

@@ -8,7 +8,7 @@
 namespace clearformer {
 
 CacheBytes cache_bytes(const ModelConfig& config, CacheFormat format) {
-  const bool reads_source = config.kind == ModelKind::encoder_decoder;
+  const bool reads_source = config.kind == ModelKind::encoder_decoder && !config.head;
   if (config.kind != ModelKind::decoder_only && !reads_source) return {};
   const AttentionConfig& attention = config.main().stack.block.attention;
   const std::uint64_t heads = attention.num_heads, groups = attention.num_key_value_heads;
@@ -130,9 +130,9 @@ std::uint64_t call_bytes(const ModelConfig& config, std::size_t positions, Matri
   std::uint64_t pass =
       of(config.tower, {{}, 1, read, 0, 0, config.kind == ModelKind::decoder_only && generates});
   if (config.second) {
+    const bool encodes = config.kind == ModelKind::encoder_decoder;
     const std::size_t written = reads_source ? 1 : positions_of(*config.second, positions);
-    pass =
-        std::max(pass, of(*config.second, {{}, 1, written, 0, reads_source ? read : 0, generates}));
+    pass = std::max(pass, of(*config.second, {{}, 1, written, 0, encodes ? read : 0, generates}));
   }
   const std::uint64_t vocabulary = config.d_vocab(), d_model = config.d_model();
   const std::uint64_t outputs =

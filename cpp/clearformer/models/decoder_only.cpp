@@ -11,7 +11,7 @@ namespace clearformer {
 std::shared_ptr<const Embedding> words_of(const ModelConfig& config, const TowerConfig& tower,
                                           const WeightScope& scope) {
   const TextEmbeddingConfig& text = *tower.text;
-  const bool shared = config.tied && config.task != Task::base;
+  const bool shared = config.tied && config.task != Task::base && !config.head;
   return std::make_shared<Embedding>(
       scope / "embed", text.vocabulary, text.word_width(),
       shared ? Embedding::Table::words_and_output : Embedding::Table::words);

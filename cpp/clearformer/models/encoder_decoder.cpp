@@ -14,7 +14,8 @@ EncoderDecoderModel::EncoderDecoderModel(ModelConfig&& config, const WeightScope
       encoder_(scope / "encoder", config_.tower, "encoder",
                config_.own_target_embedding ? nullptr : tokens_),
       decoder_(scope / "decoder", *config_.second, "decoder", tokens_) {
-  if (config_.task == Task::base) return;
+  if (config_.head) head_.emplace(scope / "classifier", *config_.head);
+  if (config_.task == Task::base || head_) return;
   OutputConfig output = config_.output;
   const WeightScope unembed = scope / "unembed";
   if (config_.output_bias_may_be_missing && !unembed.has("bias")) output.bias = Bias::none;
@@ -27,13 +28,16 @@ class EncoderDecoderModel::Pass : public ForwardPass {
   Pass(EncoderDecoderModel& model, const ModelInputs& inputs, Trace* trace)
       : model_(model),
         inputs_(inputs),
+        ends_(model.head_ ? inputs.input_ids->dim(0) : 0),
         guard_(inputs.cache),
         frame_(model.arena_),
-        context_{model.arena_, TraceScope(trace)} {
+        context_{model.arena_, TraceScope(trace)},
+        classifier_(context_ / "classifier") {
+    if (model.head_) read_source(*inputs.input_ids);
     if (model.output_) predictions_.emplace(model.config(), *model.output_, inputs_.logits_to_keep);
     if (inputs.input_features) inputs_.attention_mask.reset();
     if (inputs.cache == nullptr || !inputs.cache->has_memory()) {
-      encoder_.emplace(model.encoder_, model.source(inputs), context_ / "encoder");
+      encoder_.emplace(model.encoder_, model.source(inputs_), context_ / "encoder");
     } else {
       start_decoder(inputs.cache->memory_states);
     }
@@ -66,8 +70,37 @@ class EncoderDecoderModel::Pass : public ForwardPass {
   }
 
  private:
+  // Where a classifier reads each row, and what its decoder does: the row behind the token it starts with, or as of mBART
+  // the last one of the text, its language.
+  void read_source(const TensorView& ids) {
+    const ModelConfig& config = model_.config();
+    const std::size_t length = ids.dim(1);
+    const bool wraps = config.model_type == "mbart" || !config.decoder_start_token_id;
+    const std::int32_t eos = config.eos_token_ids.empty() ? -1 : config.eos_token_ids[0];
+    std::size_t expected = 1;
+    shifted_ = Tensor(ids.shape(), DType::i32);
+    const std::int32_t* from = ids.as<std::int32_t>();
+    auto* to = static_cast<std::int32_t*>(shifted_.data());
+    for (std::size_t row = 0; row < ends_.size(); ++row, from += length, to += length) {
+      std::size_t count = 0, words = 0;
+      for (std::size_t t = 0; t < length; ++t) {
+        if (t + 1 < length) to[t + 1] = from[t];
+        words += from[t] != config.pad_token_id ? 1 : 0;
+        if (from[t] != eos) continue;
+        ++count;
+        ends_[row] = t;
+      }
+      *to = wraps ? from[words == 0 ? 0 : words - 1] : *config.decoder_start_token_id;
+      if (row == 0 && count != 0) expected = count;
+      if (count == expected) continue;
+      fail(ErrorCode::invalid_argument, "forward: row ", row, " of input_ids has ", count,
+           " eos_token_id: all need as many, and at least one");
+    }
+    if (!inputs_.has_target()) inputs_.decoder_input_ids = shifted_.view();
+  }
+
   void start_decoder(const TensorView& memory) {
-    TowerInputs inputs = target(inputs_);
+    TowerInputs inputs = model_.target(inputs_);
     inputs.memory = memory;
     if (encoder_) {
       inputs.memory_mask = inputs_.attention_mask;
@@ -85,12 +118,18 @@ class EncoderDecoderModel::Pass : public ForwardPass {
     const TowerRun& last = decoder_ ? *decoder_ : *encoder_;
     for (const auto& [name, output] : outputs_.tensors) {
       const MutableTensorView d = name == "encoder_last_hidden_state" ? encoder_->d() : last.d();
-      if (name != "logits") {
-        const Tensor more = metric_back(model_.config(), {name, output}, gradient);
-        if (!more.empty()) kernels::add(d.f32(), more.f32(), d.f32(), d.elements());
+      const bool logits = name == "logits";
+      if (logits && predictions_) {
+        predictions_->backward(output, d, context_);
         continue;
       }
-      predictions_->backward(output, d, context_);
+      Tensor more = metric_back(model_.config(), {name, output}, gradient);
+      if (logits) {
+        if (more.empty()) more = Tensor::zeros(output.shape());
+        model_.head_->backward(last.x(), {nullptr, ends_.data()}, more, d, classifier_);
+      } else if (!more.empty()) {
+        kernels::add(d.f32(), more.f32(), d.f32(), d.elements());
+      }
     }
   }
 
@@ -115,15 +154,20 @@ class EncoderDecoderModel::Pass : public ForwardPass {
 
   void answer() {
     const MutableTensorView x = decoder_->x();
-    if (!predictions_) return outputs_.add("last_hidden_state", Tensor::copy_of(x));
-    outputs_.add("logits", predictions_->forward(x, context_));
+    const auto& head = model_.head_;
+    if (!predictions_ && !head) return outputs_.add("last_hidden_state", Tensor::copy_of(x));
+    if (head) decoder_->keep_on();
+    outputs_.add("logits", head ? head->forward(x, {nullptr, ends_.data()}, classifier_)
+                                : predictions_->forward(x, context_));
   }
 
   EncoderDecoderModel& model_;
   ModelInputs inputs_;
+  Tensor shifted_;                 // a classifier's decoder_input_ids, unless given
+  std::vector<std::size_t> ends_;  // where it reads each row
   CacheGuard guard_;
   Arena::Frame frame_;
-  Context context_;
+  Context context_, classifier_;
   std::optional<TowerRun> encoder_, decoder_;
   std::optional<Predictions> predictions_;
   bool seeded_ = false;
@@ -143,9 +187,9 @@ TowerInputs EncoderDecoderModel::source(const ModelInputs& inputs) {
   return source;
 }
 
-TowerInputs EncoderDecoderModel::target(const ModelInputs& inputs) {
+TowerInputs EncoderDecoderModel::target(const ModelInputs& inputs) const {
   TowerInputs target;
-  target.ids = inputs.decoder_input_ids;
+  target.ids = head_ && !inputs.has_target() ? inputs.input_ids : inputs.decoder_input_ids;
   target.embeds = inputs.decoder_inputs_embeds;
   target.attention_mask = inputs.decoder_attention_mask;
   target.positions = inputs.decoder_position_ids;
@@ -162,7 +206,7 @@ std::vector<PassSize> EncoderDecoderModel::sizes(const ModelInputs& inputs) cons
   std::vector<PassSize> passes;
   const bool encodes = inputs.cache == nullptr || !inputs.cache->has_memory();
   if (encodes) passes.push_back(encoder_.size("encoder", source(inputs)));
-  if (!inputs.has_target()) return passes;
+  if (!head_ && !inputs.has_target()) return passes;
   PassSize decoding = decoder_.size("decoder", target(inputs));
   decoding.memory = encodes ? passes[0].positions : 0;  // else in the cache
   passes.push_back(decoding);
@@ -185,13 +229,20 @@ void EncoderDecoderModel::check(const ModelInputs& inputs) const {
                   {"attention_mask", "position_ids", "decoder_input_ids", "decoder_attention_mask",
                    "decoder_position_ids"});
   }
+  if (head_ && !inputs.input_ids) {
+    fail(ErrorCode::unsupported,
+         "forward: a classifier needs input_ids, of which it reads the last eos_token_id");
+  }
   const bool encodes = inputs.cache == nullptr || !inputs.cache->has_memory();
-  if (!inputs.has_target()) return;
-  const std::size_t sources =
-      encodes ? encoder_.output_shape(source(inputs))[0] : inputs.cache->memory_shape()[0];
-  const std::size_t targets = decoder_.output_shape(target(inputs))[0];
-  if (sources != targets) {
-    fail(ErrorCode::shape_mismatch, "forward: ", sources, " sequences in input_ids, ", targets,
+  if (!head_ && !inputs.has_target()) return;
+  const Shape sources =
+      encodes ? encoder_.output_shape(source(inputs)) : inputs.cache->memory_shape();
+  const Shape targets = decoder_.output_shape(target(inputs));
+  // A classifier reads the same position of both.
+  const std::size_t axis = head_ && sources[0] == targets[0] ? 1 : 0;
+  if (sources[axis] != targets[axis]) {
+    fail(ErrorCode::shape_mismatch, "forward: ", sources[axis],
+         axis == 0 ? " sequences" : " positions", " in input_ids, ", targets[axis],
          " in decoder_input_ids");
   }
 }
@@ -240,6 +291,9 @@ void EncoderDecoderModel::probe(Trace& trace) {
     Arena::Frame frame(arena_);
     TowerRun run(*tower, TowerRun::Probe(), context / name);
     while (run.step()) continue;
+    const std::size_t first = 0;
+    if (!head_ || tower != &decoder_) continue;
+    head_->forward(run.x(), {nullptr, &first}, context / "classifier");
   }
 }
 

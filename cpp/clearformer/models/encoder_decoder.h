@@ -2,8 +2,11 @@
 // Source: Vaswani et al. 2017, section 3.
 // Shapes: B batch, T source positions, T' target tokens, V vocabulary of the target.
 // Outputs: encoder_last_hidden_state (B, T, D), then logits (B, T', V), or with Task::base
-// last_hidden_state (B, T', D). Hook points: encoder.{i}.…, decoder.{i}.…, encoder.ln_final.…,
-// decoder.ln_final.… and those of the embeddings under encoder and decoder.
+// last_hidden_state (B, T', D), or of a classifier logits (B, labels), from the decoder's output at the last
+// eos_token_id of each row of input_ids, of which all have as many. A classifier's decoder reads, where it is
+// given nothing, these tokens as well, shifted right behind the token it starts with. Hook points:
+// encoder.{i}.…, decoder.{i}.…, encoder.ln_final.…, decoder.ln_final.…, those of the embeddings under encoder
+// and decoder, and the head's under classifier.
 #pragma once
 
 #include "clearformer/models/model.h"
@@ -32,11 +35,12 @@ class EncoderDecoderModel : public Model {
   class Pass;
   void check(const ModelInputs& inputs) const;
   static TowerInputs source(const ModelInputs& inputs);
-  static TowerInputs target(const ModelInputs& inputs);
+  TowerInputs target(const ModelInputs& inputs) const;
 
   std::shared_ptr<const Embedding> tokens_;  // of both towers, or of the decoder only
   Tower encoder_, decoder_;
   std::optional<OutputLayer> output_;
+  std::optional<Head> head_;  // a classifier
 };
 
 }  // namespace clearformer

@@ -102,7 +102,9 @@ std::uint64_t Model::capture_bytes(const ModelInputs& inputs, const Trace& trace
   for (const HookPoint& hook : hooks()) {
     if (!trace.captures(hook.name)) continue;
     for (const PassSize& pass : passes) {
-      if (!hook.name.starts_with(pass.scope)) continue;
+      // A classifier behind two stacks reads the last one.
+      const bool behind = &pass == &passes.back() && hook.name.starts_with("classifier.");
+      if (!behind && !hook.name.starts_with(pass.scope)) continue;
       const std::uint64_t elements = elements_of(hook, pass);
       // What a part keeps is known in the pass only; it is usually little.
       if (trace.captures_whole(hook.name)) kept += elements;
@@ -260,7 +262,7 @@ void Model::expect_inputs(const ModelInputs& inputs, std::initializer_list<std::
 }
 
 void Model::expect_cache(const ModelInputs& inputs) const {
-  const bool encodes = config_.kind == ModelKind::encoder_decoder;
+  const bool encodes = config_.kind == ModelKind::encoder_decoder && !config_.head;
   if (config_.kind != ModelKind::decoder_only && !encodes) {
     fail(ErrorCode::unsupported, "forward: ", config_.model_type, " keeps no keys and values");
   }

@@ -45,7 +45,8 @@ TEST_P(Architectures, InputsThatWouldNotBeReadAreRefused) {
     const std::unique_ptr<Model> model = model_of(group, *reference);
     const ModelConfig& config = model->config();
     const CaseInputs given(*reference);
-    if (config.kind == ModelKind::encoder_only || config.kind == ModelKind::dual_encoder) {
+    if (config.kind == ModelKind::encoder_only || config.kind == ModelKind::dual_encoder ||
+        config.task == Task::sequence_classification) {
       KeyValueCache cache(1, 8);
       ModelInputs inputs = given.inputs;
       inputs.cache = &cache;

@@ -28,7 +28,10 @@ export interface PromptInputs {
   attention_mask?: IntegerInput | undefined;
   /** Log-mel spectrograms [batch, mel bin, frame], for Whisper. */
   input_features?: TensorInput | undefined;
-  /** The prefix of the decoder's text. Default: `decoder_start_token_id`; `generate` adds a Whisper's language and task. */
+  /**
+   * The prefix of the decoder's text. Default: `decoder_start_token_id`; `generate` adds a Whisper's language and task. A
+   * classifier's (BART) is as long as `input_ids`, which by default are its own, shifted right.
+   */
   decoder_input_ids?: IntegerInput | undefined;
   decoder_attention_mask?: IntegerInput | undefined;
   /** Keys and values of a prefix of `input_ids`; the call extends them in place. */

@@ -49,13 +49,13 @@ export function wordsIn(inputs: ModelInputs, { kind, task }: ModelShape): Tensor
 }
 
 /**
- * @internal The inputs, with `decoder_input_ids` from the labels if the model has a decoder and they are missing: shifted
+ * @internal The inputs, with `decoder_input_ids` from the labels if the model writes them and they are missing: shifted
  * by one, behind the token it starts with; padding for -100. mBART's text begins with its language instead, which is the
  * last label. Throws `invalid_argument` if config.json names no such tokens.
  */
 export function withDecoderInputs(cfg: ModelShape, inputs: ModelInputs, labels: TensorIn): ModelInputs {
   const given = inputs.decoder_input_ids ?? inputs.decoder_inputs_embeds;
-  if (cfg.kind !== 'encoder-decoder' || given != null || labels.dims.length !== 2) return inputs;
+  if (cfg.task !== 'seq2seq-lm' || given != null || labels.dims.length !== 2) return inputs;
   const { pad_token_id: pad, decoder_start_token_id: start } = cfg as { [key: string]: unknown };
   const wraps = cfg.model_type === 'mbart';
   if (typeof pad !== 'number' || (!wraps && typeof start !== 'number')) {

@@ -1,4 +1,4 @@
-// Encoders of texts by transformers' class names. See named.ts.
+// Encoders of texts, and classifiers of them, by transformers’ class names. See named.ts.
 
 import {
   AutoModel,
@@ -156,6 +156,18 @@ export const DebertaV2ForSequenceClassification: ModelForSequenceClassification 
   'DebertaV2ForSequenceClassification',
   AutoModelForSequenceClassification,
   'deberta-v2',
+);
+/** BART for text classification: zero-shot, as `facebook/bart-large-mnli`. */
+export const BartForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
+  'BartForSequenceClassification',
+  AutoModelForSequenceClassification,
+  'bart',
+);
+/** mBART for text classification. */
+export const MBartForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
+  'MBartForSequenceClassification',
+  AutoModelForSequenceClassification,
+  'mbart',
 );
 /** BERT for token classification. */
 export const BertForTokenClassification: ModelForTokenClassification = /* @__PURE__ */ named(

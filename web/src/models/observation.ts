@@ -187,7 +187,9 @@ function stacksOf(cfg: ModelShape, inputs: ModelInputs): { first: Stack; last: S
   const both = (one: Stack) => ({ first: one, last: one });
   if (cfg.kind === 'encoder-decoder') {
     const source = inputs.input_ids ?? inputs.inputs_embeds ?? inputs.input_features ?? inputs.past_key_values;
-    const target = inputs.decoder_input_ids ?? inputs.decoder_inputs_embeds ?? (source && inputs.residual);
+    const classifies = cfg.task === 'sequence-classification'; // what the source is, if nothing else is given
+    const target =
+      inputs.decoder_input_ids ?? inputs.decoder_inputs_embeds ?? (source && (classifies || inputs.residual));
     const encoder = stack('encoder.', cfg.encoder as ModelShape);
     const last = target ? stack('decoder.', cfg) : encoder;
     const encoded = inputs.past_key_values?.isEmpty === false;
