@@ -20,8 +20,8 @@ import { SetupError } from '../toolchain/progress.js';
 // (CMakeLists.txt), 3 kB since functions that share code stand side by side (function_order.ts), and 3 kB since rules of
 // tensor names are texts and flags of rows and layers are bytes. Of the parts, a classifier behind an encoder and a
 // decoder (bart-large-mnli) takes 0.7 kB of `families`, which had 22.4.
-const wasmBrotliLimit = 149_700;
-const partLimits: Readonly<Record<PartName, number>> = { second: 75_600, hooks: 11_200, families: 23_200 };
+const wasmBrotliLimit = 149_900;
+const partLimits: Readonly<Record<PartName, number>> = { second: 75_600, hooks: 11_200, families: 23_300 };
 const partOf = (file: string): PartName | undefined => partNames.find((part) => file === `${part}.js`);
 // Without the parts, which have limits of their own. 150 kB are the WASM, the rest is all of the package's
 // JavaScript, of which, in kB as measured when they came: labels, new models and their distributions, 6; metrics, parts

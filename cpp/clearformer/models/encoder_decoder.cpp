@@ -70,12 +70,11 @@ class EncoderDecoderModel::Pass : public ForwardPass {
   }
 
  private:
-  // Where a classifier reads each row, and what its decoder does: the row behind the token it starts with, or as of mBART
-  // the last one of the text, its language.
+  // Where a classifier reads each row, and what its decoder does: the row behind the token it starts with, or where there
+  // is none (mBART) the last one of the text, its language.
   void read_source(const TensorView& ids) {
     const ModelConfig& config = model_.config();
     const std::size_t length = ids.dim(1);
-    const bool wraps = config.model_type == "mbart" || !config.decoder_start_token_id;
     const std::int32_t eos = config.eos_token_ids.empty() ? -1 : config.eos_token_ids[0];
     std::size_t expected = 1;
     shifted_ = Tensor(ids.shape(), DType::i32);
@@ -90,7 +89,7 @@ class EncoderDecoderModel::Pass : public ForwardPass {
         ++count;
         ends_[row] = t;
       }
-      *to = wraps ? from[words == 0 ? 0 : words - 1] : *config.decoder_start_token_id;
+      *to = config.decoder_start_token_id.value_or(from[words == 0 ? 0 : words - 1]);
       if (row == 0 && count != 0) expected = count;
       if (count == expected) continue;
       fail(ErrorCode::invalid_argument, "forward: row ", row, " of input_ids has ", count,
