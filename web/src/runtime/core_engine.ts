@@ -29,8 +29,8 @@ export abstract class CoreEngine implements Engine {
     const adding = (name: PartName) =>
       once(async () => {
         const got = await part(name);
-        this.#pool?.add(got);
         await this.add(got.module);
+        this.#pool?.add(got); // once, also if it was tried before
         this.wasmBytes += got.bytes.byteLength;
         this.#added.add(name);
       });
