@@ -40,20 +40,39 @@ const coreParts: Plugin = {
   },
 };
 
-/** Rolldown's `export * as` walks inherited keys, too, which pages may have added to Object.prototype. */
-const ownKeys: Plugin = {
-  name: 'own keys',
-  renderChunk: (code) => code.replace('for (var name in all)', 'for (var name of Object.keys(all))'),
+/** What Rolldown's helper for namespaces does, which walks inherited keys, too, that pages may have added to Object.prototype. */
+const namespaceOf = `(all, noSymbols) => {
+  const namespace = {};
+  for (const name of Object.keys(all)) Object.defineProperty(namespace, name, { get: all[name], enumerable: true });
+  if (!noSymbols) Object.defineProperty(namespace, Symbol.toStringTag, { value: 'Module' });
+  return namespace;
+}`;
+
+const isHelperFile = /^(whole-)?rolldown-runtime\b/;
+
+/** Puts the helper into every file that needs it: a file of its own is one more request, after the one that names it. */
+const ownNamespaces: Plugin = {
+  name: 'own namespaces',
+  renderChunk: (code) =>
+    code
+      .replace(/^import \{ \w+ as (\w+) \} from "\.\/(?:whole-)?rolldown-runtime.*";$/m, `const $1 = ${namespaceOf};`)
+      .replace('for (var name in all)', 'for (var name of Object.keys(all))'),
   generateBundle(_options, bundle) {
-    for (const file of Object.values(bundle)) {
-      const [loop] = (file.type === 'chunk' && /\bfor\s*\(\w+ [\w$]+ in\b/.exec(file.code)) || [];
-      if (loop !== undefined)
-        throw new SetupError(`${file.fileName}: ${loop} walks inherited keys (scripts/build/bundler.ts).`);
+    for (const [name, file] of Object.entries(bundle)) {
+      if (isHelperFile.test(name)) delete bundle[name];
+      else if (file.type === 'chunk' && /\bfor\s*\(\w+ [\w$]+ in\b|\brolldown-runtime\b/.test(file.code))
+        throw new SetupError(`${name} has Rolldown's own helper for namespaces (scripts/build/bundler.ts).`);
     }
   },
 };
 
-export const plugins: readonly Plugin[] = [filesOfOthersInPart, coreParts, litWithoutDocument, ownKeys, noteBundled];
+export const plugins: readonly Plugin[] = [
+  filesOfOthersInPart,
+  coreParts,
+  litWithoutDocument,
+  ownNamespaces,
+  noteBundled,
+];
 
 export const common = {
   platform: 'neutral',

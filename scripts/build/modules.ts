@@ -26,6 +26,7 @@ const separateFiles = {
 const shared = [
   { name: 'text', neededBy: [['tokenizer'], ['models/auto_models', 'text/auto_tokenizer']] },
   { name: 'language_model', neededBy: [['models/auto_models', 'text/auto_tokenizer']] },
+  { name: 'web_folder', neededBy: [['checkpoint/web_folder']] },
 ];
 
 export async function bundleModules(): Promise<void> {
