@@ -3,8 +3,8 @@
 import type { InputOptions, Plugin, PluginContext } from 'rolldown';
 import { partNames } from '../../web/src/runtime/needed_parts.js';
 import { SetupError } from '../toolchain/progress.js';
+import { glueFiles, glueText } from './glue.js';
 import { noteBundled } from './licences.js';
-import { filesInPart, textInPart } from './part_of.js';
 
 const names = { keepNames: { class: true, function: false } }; // consoles show the names of classes
 export const shortening = {
@@ -13,9 +13,9 @@ export const shortening = {
   codegen: { legalComments: 'inline' },
 } as const;
 
-const filesOfOthersInPart: Plugin = {
-  name: 'files of others in part',
-  load: (id) => (filesInPart.test(id) ? textInPart(id) : null),
+const glueInPart: Plugin = {
+  name: 'the glue in part',
+  load: (id) => (glueFiles.test(id) ? glueText(id) : null),
 };
 
 // lit's build for environments without HTMLElement includes a whole server-side document, which reads every global of a
@@ -66,13 +66,7 @@ const ownNamespaces: Plugin = {
   },
 };
 
-export const plugins: readonly Plugin[] = [
-  filesOfOthersInPart,
-  coreParts,
-  litWithoutDocument,
-  ownNamespaces,
-  noteBundled,
-];
+export const plugins: readonly Plugin[] = [glueInPart, coreParts, litWithoutDocument, ownNamespaces, noteBundled];
 
 export const common = {
   platform: 'neutral',

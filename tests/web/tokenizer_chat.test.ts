@@ -172,6 +172,15 @@ describe('templates', () => {
     expect(own).toBe('<|Hello><c');
   });
 
+  it('calls functions of chat_template_kwargs with plain values', () => {
+    const joined = (all: string[], { by }: { by: string }) => all.join(by);
+    const chat_template = "{{ joined(['a', 'b'], {'by': '-'}) }}{{ nothing() }}";
+    const chat_template_kwargs = { joined, nothing: () => undefined };
+    const tokenizer = new PreTrainedTokenizer({ model: { type: 'WordLevel', vocab: { '<s>': 0 }, unk_token: '<s>' } });
+    const options = { chat_template, chat_template_kwargs, tokenize: false } as const;
+    expect(apply_chat_template(tokenizer, [], options)).toBe('a-bNone');
+  });
+
   it('see no keys that are undefined', () => {
     const chat_template =
       "{{ 'tool_calls' in messages[0] }}|{{ messages[0] | tojson }}|{{ tools | tojson }}|{{ bos_token }}|{{ more is defined }}";

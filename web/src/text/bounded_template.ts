@@ -1,12 +1,23 @@
 // Executes Jinja templates with limits. Templates are untrusted programs that may loop for ever or grow a value until
 // memory is exhausted: the number of steps and the size of values are bounded, in proportion to the conversation.
 
-import type { Environment, Interpreter } from '@huggingface/jinja';
 import { ClearformerError } from '../support/error.js';
-import { numberOf } from './python_builtins.js';
+import { expectText, listOf, numberOf } from './python_builtins.js';
 import { dated } from './python_dates.js';
 import { PythonInterpreter } from './python_template.js';
-import { asKind, made, type Value } from './python_values.js';
+import {
+  asKind,
+  callable,
+  entriesOf,
+  functionOf,
+  isDictionary,
+  made,
+  type Scope,
+  textOf,
+  type Value,
+  wordsOf,
+} from './python_values.js';
+import type { Node } from './template_nodes.js';
 import { parsed } from './template_parser.js';
 
 const longestSource = 2 ** 18; // characters; published templates have some ten thousand
@@ -19,11 +30,7 @@ const longestRange = 2 ** 20;
 // Operations that cost more than a step.
 const charactersInStep = 16;
 const addedInStep = 1024; // characters of a sum, whose parts have been paid for
-const absent = 16; // an undefined variable is an exception within the interpreter
 const dateInSteps = 256;
-const sourceInStep = 64; // a macro's body is traversed when it is defined
-
-type Evaluate = Interpreter['evaluate'];
 
 /** A parsed template. */
 export interface BoundedTemplate {
@@ -37,9 +44,9 @@ export function boundedTemplate(source: string): BoundedTemplate {
   const program = parsed(source.replace(/\r\n?/g, '\n').replace(/\n$/, ''));
   return {
     render(variables) {
-      const interpreter = new BoundedInterpreter(source.length);
+      const interpreter = new BoundedInterpreter();
       interpreter.declare(variables);
-      return interpreter.run(program as Parameters<Interpreter['run']>[0]).value as string;
+      return wordsOf(interpreter.evaluate(program, interpreter.global));
     },
   };
 }
@@ -51,30 +58,37 @@ function tooMuch(what: string): ClearformerError {
 /** Every expression and statement passes through `evaluate`, which counts steps. */
 class BoundedInterpreter extends PythonInterpreter {
   readonly #weights = new WeakMap<Value, number>();
-  readonly #perMacro: number;
   #stepsLeft = steps.always;
   #largest = size.always;
 
-  constructor(sourceLength: number) {
+  constructor() {
     super();
-    this.#perMacro = sourceLength / sourceInStep;
-    const globals = {
-      raise_exception: (message: string) => {
-        throw new Error(message);
-      },
-      strftime_now: (format: string) => {
-        this.#pay(dateInSteps);
-        return dated(format, new Date());
-      },
+    const globals: Readonly<Record<string, Value>> = {
+      namespace: callable(namespace),
+      raise_exception: functionOf(
+        'raise_exception',
+        (message) => {
+          throw new Error(message && textOf(message));
+        },
+        'message',
+      ),
+      range: functionOf('range', range),
+      strftime_now: functionOf(
+        'strftime_now',
+        (format) => {
+          this.#pay(dateInSteps);
+          return made(dated(expectText(format), new Date()));
+        },
+        'format',
+      ),
     };
     for (const [name, value] of Object.entries(globals)) this.global.set(name, value);
-    Object.assign(this.global.set('range', range), { value: range }); // gets and returns values of the template
   }
 
   declare(variables: Readonly<Record<string, unknown>>): void {
     for (const [name, given] of Object.entries(variables)) {
-      this.global.variables.delete(name); // a variable goes before a function of its name
-      const value = this.global.set(name, given);
+      const value = made(given);
+      this.global.set(name, value); // a variable goes before a function of its name
       const characters = this.#weigh(value);
       this.#stepsLeft += steps.eachCharacter * characters;
       this.#largest += size.eachCharacter * characters;
@@ -82,11 +96,9 @@ class BoundedInterpreter extends PythonInterpreter {
     }
   }
 
-  override evaluate(statement: Parameters<Evaluate>[0], environment: Environment): Value {
-    const type = statement?.type;
-    if (type === 'Macro' || type === 'CallStatement') this.#pay(this.#perMacro);
-    const value = super.evaluate(statement, environment);
-    this.#pay(1 + this.#cost(value, type));
+  override evaluate(node: Node | undefined, scope: Scope): Value {
+    const value = super.evaluate(node, scope);
+    this.#pay(1 + this.#cost(value, node?.type));
     return value;
   }
 
@@ -94,18 +106,18 @@ class BoundedInterpreter extends PythonInterpreter {
   #cost(value: Value, node: string | undefined): number {
     const weight = this.#weigh(value);
     if (weight > this.#largest) throw tooMuch(`makes a value of ${weight} characters and elements`);
-    const { value: held, type } = value;
+    const { value: held } = value;
     const isWhole = node === 'FilterExpression' || node === 'Held';
     if (Array.isArray(held)) return held.length + (isWhole ? weight / charactersInStep : 0);
     if (typeof held === 'string') return weight / (node === 'BinaryExpression' ? addedInStep : charactersInStep);
-    return type === 'UndefinedValue' ? absent : 0;
+    return 0;
   }
 
   /** Characters and elements at any depth; without the contents of a namespace, which may contain itself. */
   #weigh(value: Value): number {
     const { value: held, type } = value;
     if (typeof held === 'string') return held.length;
-    if (!(Array.isArray(held) || held instanceof Map) || type === 'NamespaceValue') return 1;
+    if (!(Array.isArray(held) || held instanceof Map) || type === 'namespace') return 1;
     const known = this.#weights.get(value);
     if (known !== undefined) return known;
     let weight = 1;
@@ -120,8 +132,22 @@ class BoundedInterpreter extends PythonInterpreter {
   }
 }
 
+/** A dictionary whose entries can be set: those of another, or pairs, and what has a name. */
+function namespace(given: readonly Value[], named: ReadonlyMap<string, Value>): Value {
+  const [from, ...others] = given;
+  if (others.length > 0) throw new Error(`namespace: ${given.length} arguments are too many`);
+  const pairs = from === undefined ? [] : isDictionary(from) ? entriesOf(from) : listOf(from).map(pairIn);
+  return { type: 'namespace', value: new Map<unknown, Value>([...pairs, ...named]) };
+}
+
+function pairIn(item: Value): [unknown, Value] {
+  const [key, value, ...others] = listOf(item);
+  if (key === undefined || value === undefined || others.length > 0) throw new Error('namespace: it takes pairs');
+  return [expectText(key), value];
+}
+
 /** Python's range(start, stop, step). */
-function range(given: readonly Value[]): Value {
+function range(...given: readonly Value[]): Value {
   const [first = 0, second, step = 1] = given.map((each) => numberOf(each, 0));
   const [start, stop] = second === undefined ? [0, first] : [first, second];
   const length = Math.max(0, Math.ceil((stop - start) / step));

@@ -1,4 +1,4 @@
-// What Python does with texts, lists and orders, and tests of Jinja that the interpreter lacks or answers otherwise.
+// What Python does with texts, lists and orders, and Jinja's tests.
 
 import { keptRange } from './python_space.js';
 import {
@@ -25,9 +25,12 @@ export function expectText(value: Value): string {
   throw new Error(`${nameOf(value)} is no text`);
 }
 
+/** Whether it is undefined or None. */
+export const isNothing = ({ type }: Value): boolean => type === 'undefined' || type === 'null';
+
 /** An argument, unless it is missing or None. */
 export const orNothing = (given: Value | undefined): Value | undefined =>
-  given && isDefined(given) && given.type !== 'NullValue' ? given : undefined;
+  given && !isNothing(given) ? given : undefined;
 
 /** A number that may be missing, or None. */
 export const numberOf = (given: Value | undefined, usual: number): number => {
@@ -97,7 +100,7 @@ function whole(value: Value): string {
 }
 
 function hexadecimal(value: Value): string {
-  if (value.type === 'FloatValue') throw new Error('float is no integer');
+  if (value.type === 'float') throw new Error('float is no integer');
   return expectNumber(value).toString(16);
 }
 
@@ -235,13 +238,23 @@ const rest = (value: Value, by?: Value): number => {
   if (Number.isNaN(found)) throw new Error('division by zero');
   return found;
 };
-const iterable = ofType(/^(String|Array|Object|Undefined)/);
-/** Tests that the interpreter answers otherwise. */
+const iterable = ofType(/^(string|array|object|undefined)$/);
+/** The other tests. */
 export const tests: Readonly<Record<string, (value: Value, other?: Value) => boolean>> = {
   iterable,
   sequence: iterable,
-  number: ofType(/^(Integer|Float|Boolean)/),
-  float: ofType(/^Float/),
+  number: isNumber,
+  integer: ofType(/^integer$/),
+  float: ofType(/^float$/),
+  boolean: ofType(/^boolean$/),
+  string: isText,
+  mapping: isDictionary,
+  callable: ofType(/^function$/),
+  none: ofType(/^null$/),
+  defined: isDefined,
+  undefined: (value) => !isDefined(value),
+  true: ({ value }) => value === true,
+  false: ({ value }) => value === false,
   odd: (value) => Math.abs(rest(value)) === 1,
   even: (value) => rest(value) === 0,
   divisibleby: (value, by) => rest(value, by) === 0,

@@ -22,10 +22,12 @@ import { escaped, safe } from './python_markup.js';
 import {
   asKind,
   entriesOf,
+  float,
   isDefined,
   isDictionary,
   isNumber,
   isText,
+  isTrue,
   itemsOf,
   jsonOf,
   keyIn,
@@ -42,9 +44,8 @@ import {
 export type Method = readonly [parameters: string, run: (own: Value, ...given: Value[]) => Value];
 type Methods = Readonly<Record<string, Method>>;
 
-const isTrue = (value: Value | undefined): boolean => value?.__bool__().value === true;
+const isSet = (value: Value | undefined): boolean => value !== undefined && isTrue(value);
 const nothing = (): Value => made(undefined);
-const float = (value: number): Value => Object.assign(made(0.5), { value }) as Value;
 
 /** A method of what a value is as text. */
 const ofText =
@@ -71,7 +72,7 @@ function indented(text: string, width?: Value, first?: Value, blank?: Value): st
   const lines = linesOf(`${text}\n`);
   const by = spaces(width, 4);
   expectRoom(by, lines.length);
-  const isIndented = (line: string, i: number) => (i === 0 ? isTrue(first) : isTrue(blank) || line !== '');
+  const isIndented = (line: string, i: number) => (i === 0 ? isSet(first) : isSet(blank) || line !== '');
   return lines.map((line, i) => (isIndented(line, i) ? by + line : line)).join('\n');
 }
 
@@ -83,8 +84,8 @@ function json(own: Value, isAscii?: Value, width?: Value, separators?: Value, is
   const between = orNothing(separators);
   return made(
     jsonOf(own, {
-      isAscii: isTrue(isAscii),
-      isSorted: isTrue(isSorted),
+      isAscii: isSet(isAscii),
+      isSorted: isSet(isSorted),
       indent,
       separators: between ? listOf(between).map(expectText) : [indent === undefined ? ', ' : ',', ': '],
     }),
@@ -109,15 +110,15 @@ export function keyBy(filter: string, attribute: Value | undefined): (item: Valu
 }
 
 function sorted(items: readonly Value[], key: (item: Value) => Value, reverse?: Value, isCase?: Value): Value {
-  const sign = isTrue(reverse) ? -1 : 1;
-  return listOfValues([...items].sort((one, other) => sign * order(key(one), key(other), isTrue(isCase))));
+  const sign = isSet(reverse) ? -1 : 1;
+  return listOfValues([...items].sort((one, other) => sign * order(key(one), key(other), isSet(isCase))));
 }
 
 /** The first of the smallest or of the largest items. */
 function extreme(filter: string, sign: number): Method[1] {
   return (own, isCase, attribute) => {
     const key = keyBy(filter, attribute);
-    const isBetter = (one: Value, other: Value) => order(key(one), key(other), isTrue(isCase)) * sign > 0;
+    const isBetter = (one: Value, other: Value) => order(key(one), key(other), isSet(isCase)) * sign > 0;
     const [first, ...others] = listOf(own);
     return others.reduce((best, one) => (isBetter(one, best) ? one : best), first ?? nothing());
   };
@@ -130,7 +131,7 @@ function grouped(own: Value, attribute: Value, usual: Value, isCase: Value): Val
   const groups: Value[][] = [];
   for (const item of itemsOf(sorted(listOf(own), key, undefined, isCase))) {
     const group = groups.at(-1);
-    if (group && order(key(group[0] as Value), key(item), isTrue(isCase)) === 0) group.push(item);
+    if (group && order(key(group[0] as Value), key(item), isSet(isCase)) === 0) group.push(item);
     else groups.push([item]);
   }
   return listOfValues(
@@ -144,8 +145,7 @@ function grouped(own: Value, attribute: Value, usual: Value, isCase: Value): Val
 function rounded(own: Value, precision: Value, method: Value): Value {
   const [value, digits] = [expectNumber(own), numberOf(precision, 0)];
   const how = orNothing(method) ? textOf(method) : 'common';
-  if (how === 'common' && digits >= 0)
-    return own.type === 'FloatValue' ? float(Number(fixed(value, digits))) : made(value);
+  if (how === 'common' && digits >= 0) return own.type === 'float' ? float(Number(fixed(value, digits))) : made(value);
   if (how !== 'ceil' && how !== 'floor') throw new Error(`round: ${how} with ${digits} digits is not supported`);
   return float(Math[how](value * 10 ** digits) / 10 ** digits);
 }
@@ -155,7 +155,7 @@ function unique(own: Value, isCase: Value, attribute: Value): Value {
   const seen = new Set();
   const identity = (item: Value) => {
     const by = key(item);
-    if (isText(by)) return isTrue(isCase) ? wordsOf(by) : wordsOf(by).toLowerCase();
+    if (isText(by)) return isSet(isCase) ? wordsOf(by) : wordsOf(by).toLowerCase();
     return isNumber(by) ? Number(by.value) : by;
   };
   return listOfValues(listOf(own).filter((item) => !seen.has(identity(item)) && seen.add(identity(item))));
@@ -171,7 +171,7 @@ function joined(own: Value, separator: Value, attribute: Value): Value {
 const usual: Method = [
   'default_value? boolean?',
   (own, value, boolean) => {
-    if (isDefined(own) && (isTrue(own) || !isTrue(boolean))) return own;
+    if (isDefined(own) && (isTrue(own) || !isSet(boolean))) return own;
     return value && isDefined(value) ? value : made('');
   },
 ];
@@ -181,7 +181,7 @@ const lower: Method = ['', ofText((text) => text.toLowerCase())];
 const capitalize: Method = ['', ofText(capitalized)];
 
 export const filters: Methods = {
-  abs: ['', (own) => (own.type === 'FloatValue' ? float : made)(Math.abs(expectNumber(own)))],
+  abs: ['', (own) => (own.type === 'float' ? float : made)(Math.abs(expectNumber(own)))],
   capitalize,
   count: length,
   d: usual,

@@ -1,29 +1,28 @@
-// Jinja's statements as Python runs them, where the interpreter's JavaScript differs: where variables are seen, loops over
-// texts and over what is undefined, loops that call themselves, and what the interpreter lacks.
+// Jinja's statements as Python runs them.
 
-import type { Environment } from '@huggingface/jinja';
 import { listOf } from './python_builtins.js';
-import { type Evaluate, PythonExpressions } from './python_expressions.js';
+import { PythonExpressions } from './python_expressions.js';
 import {
+  callable,
   dictionaryOf,
   entriesOf,
   equal,
   functionOf,
   integer,
   isText,
+  isTrue,
   itemsOf,
   listOfValues,
   made,
   nameOf,
-  scopeIn,
+  type Run,
+  Scope,
   type Value,
   wordsOf,
 } from './python_values.js';
 import type { Node } from './template_nodes.js';
 
 const [yes, no, nothing] = [made(true), made(false), made(undefined)];
-
-type FunctionValue = { value(args: Value[], scope: Environment): Value };
 
 /** Runs a parsed program. */
 export class PythonInterpreter extends PythonExpressions {
@@ -32,68 +31,78 @@ export class PythonInterpreter extends PythonExpressions {
   /** Ends a turn of a loop, or the loop. */
   readonly #control = new Error('break and continue are for loops');
   #isBreak = false;
-  /** What a block has printed that an error has ended, which the interpreter would lose. */
+  /** What a block has printed that an error has ended, for the loop that goes on. */
   #printed = '';
 
-  override evaluate(statement: Parameters<Evaluate>[0], environment: Environment): Value {
-    const node = statement as Node | undefined;
+  override evaluate(node: Node | undefined, outer: Scope): Value {
     switch (node?.type) {
+      case 'Program':
+        return this.#block(node.body, outer);
       case 'Break':
       case 'Continue':
         this.#isBreak = node.type === 'Break';
         this.#printed = '';
         throw this.#control;
       case 'Set':
-        this.#assign(node.target as Node, this.evaluate(node.value as Node, environment), environment);
+        this.#assign(node.target as Node, this.evaluate(node.value as Node, outer), outer);
         return made(null);
       case 'If': {
-        const isTrue = this.evaluate(node.test, environment).__bool__().value;
-        return this.#block(isTrue ? node.body : node.alternate, environment);
+        const isMet = isTrue(this.evaluate(node.test, outer));
+        return this.#block(isMet ? node.body : node.alternate, outer);
       }
       case 'With': {
-        const scope = scopeIn(environment);
+        const scope = new Scope(outer);
         for (const { target, value } of node.args ?? [])
-          this.#assign(target as Node, this.evaluate(value as Node, environment), scope);
+          this.#assign(target as Node, this.evaluate(value as Node, outer), scope);
         return this.#block(node.body, scope);
       }
       case 'Scope':
-        return this.#block(node.body, scopeIn(environment));
+        return this.#block(node.body, new Scope(outer));
       case 'For':
-        return this.#loop(node, environment, itemsOf(this.evaluate(node.iterable, environment)), 1);
+        return this.#loop(node, outer, itemsOf(this.evaluate(node.iterable, outer)), 1);
       case 'Macro':
-        return this.#macro(node, environment);
+        outer.set(String(node.name), this.#macro(node, outer));
+        return made(null);
+      case 'CallStatement': {
+        const { callee, args = [] } = node.operand as Node;
+        const called = this.evaluate(callee, outer);
+        if (called.type !== 'function') throw new Error(`call: ${nameOf(called)} is no function`);
+        return (called.value as Run)(...this.arguments(args, outer), this.#macro(node, outer));
+      }
       case 'CallExpression': {
         const { callee, args = [] } = node;
-        const loop = callee?.value === 'loop' ? this.#again.get(this.evaluate(callee, environment)) : undefined;
-        if (loop === undefined) return super.evaluate(node, environment);
+        const loop = callee?.value === 'loop' ? this.#again.get(this.evaluate(callee, outer)) : undefined;
+        if (loop === undefined) return super.evaluate(node, outer);
         if (args.length !== 1) throw new Error('loop: it takes what to loop over');
         const items: Node = { type: 'Items', expression: args[0] as Node };
-        return loop(this.evaluate(items, environment));
+        return loop(this.evaluate(items, outer));
       }
       default:
-        return super.evaluate(statement, environment);
+        return super.evaluate(node, outer);
     }
   }
 
-  /** A macro sees the variables of where it is defined, not of where it is called, and the caller that a block passes. */
-  #macro(node: Node, environment: Environment): Value {
-    const defined = super.evaluate(node, environment);
-    const macro = environment.lookupVariable(node.name?.value as string) as FunctionValue;
-    const run = macro.value;
-    macro.value = (args, { variables }) => {
-      const own = scopeIn(environment);
-      const caller = variables.get('caller');
-      if (caller) own.setVariable('caller', caller);
-      return run(args, own);
-    };
-    return defined;
+  /** A macro, or what a block passes to one: it sees the variables of where it is defined, not of where it is called. */
+  #macro({ name = 'caller', args: parameters = [], body }: Node, outer: Scope): Value {
+    return callable((given, named, caller) => {
+      const scope = new Scope(outer);
+      if (caller) scope.set('caller', caller);
+      const other = [...named.keys()].find((each) => !parameters.some(({ key }) => key === each));
+      if (other !== undefined) throw new Error(`${name}: it has no parameter ${other}`);
+      if (given.length > parameters.length) throw new Error(`${name}: ${given.length} arguments are too many`);
+      const values = parameters.map(({ key = '' }, i) => given[i] ?? named.get(key));
+      for (const [i, { key = '' }] of parameters.entries()) scope.set(key, values[i] ?? nothing);
+      for (const [i, { key = '', argument }] of parameters.entries())
+        if (argument && !values[i]) scope.set(key, this.evaluate(argument, scope));
+      return this.#block(body, scope);
+    });
   }
 
-  #block(body: readonly Node[] = [], environment: Environment): Value {
+  #block(body: readonly Node[] = [], outer: Scope): Value {
     let text = '';
     for (const each of body) {
       try {
-        const value = this.evaluate(each, environment);
+        const value = this.evaluate(each, outer);
         if (isText(value)) text += wordsOf(value);
       } catch (thrown) {
         // What a filter or a variable would have got is lost.
@@ -105,27 +114,27 @@ export class PythonInterpreter extends PythonExpressions {
   }
 
   /** Sets a name, an attribute of a namespace, or each of several to an item. */
-  #assign(target: Node, value: Value, environment: Environment): void {
-    if (target.type === 'Identifier') environment.setVariable(target.value as string, value);
+  #assign(target: Node, value: Value, outer: Scope): void {
+    if (target.type === 'Identifier') outer.set(target.value as string, value);
     else if (target.type === 'MemberExpression') {
-      const space = this.evaluate(target.object, environment);
-      if (space.type !== 'NamespaceValue') throw new Error(`${nameOf(space)} has no attributes to set`);
+      const space = this.evaluate(target.object, outer);
+      if (space.type !== 'namespace') throw new Error(`${nameOf(space)} has no attributes to set`);
       entriesOf(space).set(target.property?.value, value);
     } else {
       const [targets, items] = [target.value as Node[], listOf(value)];
       if (targets.length !== items.length) throw new Error(`${items.length} values are not ${targets.length}`);
-      for (const [i, each] of targets.entries()) this.#assign(each, items[i] as Value, environment);
+      for (const [i, each] of targets.entries()) this.#assign(each, items[i] as Value, outer);
     }
   }
 
-  #loop(node: Node, environment: Environment, items: readonly Value[], depth: number): Value {
+  #loop(node: Node, outer: Scope, items: readonly Value[], depth: number): Value {
     const scoped = (item: Value) => {
-      const scope = scopeIn(environment);
+      const scope = new Scope(outer);
       this.#assign(node.target as Node, item, scope);
       return scope;
     };
     const { test } = node;
-    const kept = test ? items.filter((item) => this.evaluate(test, scoped(item)).__bool__().value) : items;
+    const kept = test ? items.filter((item) => isTrue(this.evaluate(test, scoped(item)))) : items;
     const { length } = kept;
     let [text, at, last] = ['', 0, undefined as Value | undefined];
     let isWhole = false;
@@ -138,10 +147,10 @@ export class PythonInterpreter extends PythonExpressions {
       ['length', integer(length)],
       ['depth', integer(depth)],
       ['depth0', integer(depth - 1)],
-      ['cycle', functionOf((...given) => given[at % given.length] ?? nothing)],
-      ['changed', functionOf(changed)],
+      ['cycle', functionOf('cycle', (...given) => given[at % given.length] ?? nothing)],
+      ['changed', functionOf('changed', changed)],
     ]);
-    if (node.isRecursive) this.#again.set(loop, (given) => this.#loop(node, environment, itemsOf(given), depth + 1));
+    if (node.isRecursive) this.#again.set(loop, (given) => this.#loop(node, outer, itemsOf(given), depth + 1));
     const entries = entriesOf(loop);
     for (const item of kept) {
       entries.set('index', integer(at + 1)).set('index0', integer(at));
@@ -149,7 +158,7 @@ export class PythonInterpreter extends PythonExpressions {
       entries.set('first', at === 0 ? yes : no).set('last', at === length - 1 ? yes : no);
       entries.set('previtem', kept[at - 1] ?? nothing).set('nextitem', kept[at + 1] ?? nothing);
       const scope = scoped(item);
-      scope.setVariable('loop', loop);
+      scope.set('loop', loop);
       try {
         text += wordsOf(this.#block(node.body, scope));
         isWhole = true;
@@ -161,6 +170,6 @@ export class PythonInterpreter extends PythonExpressions {
       at++;
     }
     // As in Jinja, also after turns of which each was ended.
-    return isWhole ? made(text) : made(text + wordsOf(this.#block(node.alternate, scopeIn(environment))));
+    return isWhole ? made(text) : made(text + wordsOf(this.#block(node.alternate, new Scope(outer))));
   }
 }

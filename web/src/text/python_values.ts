@@ -1,40 +1,86 @@
 // The values of a template as Python has them: what they are as text and as JSON, and when two are equal.
 
-import { Environment, type Interpreter } from '@huggingface/jinja';
+type Type =
+  | 'string'
+  | 'integer'
+  | 'float'
+  | 'boolean'
+  | 'null'
+  | 'undefined'
+  | 'array'
+  | 'object'
+  | 'namespace'
+  | 'function';
 
-export type Value = ReturnType<Interpreter['evaluate']>;
-
-// A new environment makes all tests anew, which takes longer than most of what templates do.
-
-/** An environment for the variables of a block. */
-export function scopeIn(parent: Environment): Environment {
-  return Object.assign(Object.create(Environment.prototype), { parent, variables: new Map(), tests: parent.tests });
+/** A value of a template. */
+export interface Value {
+  readonly type: Type;
+  /** What JavaScript has for it: of a list an array of values, of a dictionary and a namespace a Map, of a function a `Run`. */
+  readonly value: unknown;
 }
 
-const maker = new Environment();
+/** What a function does with its arguments by place and by name, and with the macro of the block that calls it. */
+export type Run = (given: readonly Value[], named: ReadonlyMap<string, Value>, caller?: Value) => Value;
 
+/** The variables of a block, and of those around it. */
+export class Scope {
+  readonly variables = new Map<string, Value>();
+
+  constructor(private readonly parent?: Scope) {}
+
+  get(name: string): Value | undefined {
+    return this.variables.get(name) ?? this.parent?.get(name);
+  }
+
+  set(name: string, value: Value): void {
+    this.variables.set(name, value);
+  }
+}
+
+/** A value of JavaScript's. */
 export function made(given: unknown): Value {
-  maker.variables.clear();
-  return maker.set('made', given);
+  switch (typeof given) {
+    case 'string':
+    case 'boolean':
+    case 'undefined':
+      return { type: typeof given, value: given } as Value;
+    case 'number':
+      return Number.isInteger(given) ? integer(given) : float(given);
+    case 'object': {
+      if (given === null) return { type: 'null', value: null };
+      if (Array.isArray(given)) return listOfValues(Array.from(given, (each) => made(each)));
+      return { type: 'object', value: new Map(Object.entries(given).map(([key, each]) => [key, made(each)])) };
+    }
+    case 'function':
+      return callable((args) => made(given(...args.map(plain)) ?? null));
+    default:
+      throw new Error(`a ${typeof given} is no value of a template`);
+  }
 }
 
-const Integer = made(0).constructor as new (value: number) => Value;
-/** A whole number: made sooner than by `made`. */
-export const integer = (value: number): Value => new Integer(value);
+/** What JavaScript has for a value and for those in it. */
+function plain({ value }: Value): unknown {
+  if (Array.isArray(value)) return value.map(plain);
+  return value instanceof Map ? Object.fromEntries([...value].map(([key, each]) => [key, plain(each)])) : value;
+}
 
-// Values of values: of the interpreter's makers they could have neither tuples nor keys other than texts.
-export const listOfValues = (value: readonly Value[]): Value => Object.assign(made([]), { value }) as Value;
+export const integer = (value: number): Value => ({ type: 'integer', value });
+export const float = (value: number): Value => ({ type: 'float', value });
+export const listOfValues = (value: readonly Value[]): Value => ({ type: 'array', value });
 export function dictionaryOf(entries: Iterable<readonly [unknown, Value]>): Value {
   const value = new Map<unknown, Value>();
   for (const [key, each] of entries) value.set(keyIn(value, key), each);
-  return Object.assign(made({}), { value }) as Value;
+  return { type: 'object', value };
 }
-/** A function of values. */
-export const functionOf = (run: (...given: Value[]) => Value): Value =>
-  Object.assign(
-    made(() => null),
-    { value: (given: Value[]) => run(...given) },
-  ) as Value;
+export const callable = (value: Run): Value => ({ type: 'function', value });
+/** A function with these parameters; one that is not given is missing or undefined. */
+export const functionOf = (name: string, run: (...given: Value[]) => Value, ...parameters: string[]): Value =>
+  callable((given, named, caller) => {
+    const all = parameters.length > 0 ? parameters.map((key, i) => given[i] ?? named.get(key)) : given;
+    const other = caller ? 'caller' : [...named.keys()].find((key) => !parameters.includes(key));
+    if (other !== undefined) throw new Error(`${name}: it has no parameter ${other}`);
+    return run(...(all as Value[]));
+  });
 
 // The contents of values of one kind.
 export const wordsOf = ({ value }: Value): string => value as string;
@@ -48,25 +94,30 @@ export function keyIn(entries: ReadonlyMap<unknown, unknown>, key: unknown): unk
 /** A dictionary's key, which is held as JavaScript has it: None as undefined. */
 export const keyOf = (held: unknown): Value => made(held ?? null);
 
-export const isText = ({ type }: Value): boolean => type === 'StringValue';
-export const isList = ({ type }: Value): boolean => type === 'ArrayValue';
-export const isDictionary = ({ type }: Value): boolean => type === 'ObjectValue';
+export const isText = ({ type }: Value): boolean => type === 'string';
+export const isList = ({ type }: Value): boolean => type === 'array';
+export const isDictionary = ({ type }: Value): boolean => type === 'object';
 /** What Python has for a list of the interpreter's, if not a list. */
 type Kind = 'tuple' | 'dict_keys' | 'dict_values' | 'dict_items' | `range(${string})`;
 const kindOf = (value: Value & { kind?: Kind }): Kind | undefined => value.kind;
 export const isTuple = (value: Value): boolean => kindOf(value) === 'tuple';
-export const asKind = (list: Value, kind: Kind): Value => Object.assign(list, { type: 'ArrayValue', kind });
+export const asKind = (list: Value, kind: Kind): Value => Object.assign(list, { kind });
 /** The names of a list's items, if they have some. */
 export const namesIn = ({ names = [] }: Value & { names?: readonly string[] }): readonly string[] => names;
-export const isDefined = ({ type }: Value): boolean => type !== 'UndefinedValue';
-export const isNumber = ({ type }: Value): boolean => ['IntegerValue', 'FloatValue', 'BooleanValue'].includes(type);
-export const nameOf = ({ type }: Value): string => type.replace('Value', '').toLowerCase();
+export const isDefined = ({ type }: Value): boolean => type !== 'undefined';
+/** Python's `bool()`. */
+export function isTrue({ type, value }: Value): boolean {
+  if (Array.isArray(value)) return value.length > 0;
+  return type === 'object' ? (value as Map<unknown, Value>).size > 0 : Boolean(value);
+}
+export const isNumber = ({ type }: Value): boolean => /^(integer|float|boolean)$/.test(type);
+export const nameOf = ({ type }: Value): string => type;
 
 /** Python's `==`. */
 export function equal(left: Value, right: Value): boolean {
   if (isNumber(left) && isNumber(right)) return Number(left.value) === Number(right.value);
   if (left.type !== right.type || kindOf(left) !== kindOf(right)) return false;
-  if (!isDefined(left) || left.type === 'NullValue') return true;
+  if (!isDefined(left) || left.type === 'null') return true;
   if (isList(left)) {
     const [one, other] = [itemsOf(left), itemsOf(right)];
     return one.length === other.length && one.every((each, i) => equal(each, other[i] as Value));
@@ -87,24 +138,24 @@ export function textOf(value: Value): string {
 /** Python's `repr()`. */
 export function representationOf(value: Value): string {
   switch (value.type) {
-    case 'StringValue':
+    case 'string':
       return quoted(wordsOf(value));
-    case 'NullValue':
+    case 'null':
       return 'None';
-    case 'UndefinedValue':
+    case 'undefined':
       return 'Undefined';
-    case 'BooleanValue':
+    case 'boolean':
       return value.value ? 'True' : 'False';
-    case 'FloatValue':
+    case 'float':
       return floatText(value);
-    case 'ArrayValue': {
+    case 'array': {
       const items = itemsOf(value).map(representationOf).join(', ');
       if (isTuple(value)) return `(${items}${itemsOf(value).length === 1 ? ',' : ''})`;
       const kind = kindOf(value);
       if (kind?.endsWith(')')) return kind;
       return kind ? `${kind}([${items}])` : `[${items}]`;
     }
-    case 'ObjectValue': {
+    case 'object': {
       const entries = [...entriesOf(value)];
       return `{${entries.map(([key, each]) => `${representationOf(keyOf(key))}: ${representationOf(each)}`).join(', ')}}`;
     }
@@ -135,22 +186,22 @@ export function jsonOf(value: Value, style: JsonStyle, line = '\n'): string {
     return open + next + parts.join(comma + next) + line + close;
   };
   switch (value.type) {
-    case 'NullValue':
+    case 'null':
       return 'null';
-    case 'BooleanValue':
+    case 'boolean':
       return String(value.value);
-    case 'IntegerValue':
-    case 'FloatValue':
+    case 'integer':
+    case 'float':
       return textOf(value);
-    case 'StringValue': {
+    case 'string': {
       const text = JSON.stringify(value.value);
       const escaped = (one: string) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`;
       return isAscii ? text.replace(/[\x7f-\uffff]/g, escaped) : text;
     }
-    case 'ArrayValue':
+    case 'array':
       if (kindOf(value) !== undefined && !isTuple(value)) break;
       return enclosed(itemsOf(value).map(inner), '[', ']');
-    case 'ObjectValue': {
+    case 'object': {
       const entries = [...entriesOf(value)];
       if (isSorted) entries.sort(([one], [other]) => ((one as string) < (other as string) ? -1 : 1));
       const written = entries.map(([held, each]) => {
@@ -164,11 +215,11 @@ export function jsonOf(value: Value, style: JsonStyle, line = '\n'): string {
 }
 
 function floatText(value: Value): string {
-  const size = Math.abs(Number(value.value));
-  if (size === 0 || (size >= 1e-4 && size < 1e16)) return value.toString();
-  return Number(value.value)
-    .toExponential()
-    .replace(/(?<=e[+-])\d$/, '0$&');
+  const number = Number(value.value);
+  const size = Math.abs(number);
+  if (Object.is(number, -0)) return '-0.0';
+  if (size === 0 || (size >= 1e-4 && size < 1e16)) return Number.isInteger(number) ? number.toFixed(1) : String(number);
+  return number.toExponential().replace(/(?<=e[+-])\d$/, '0$&');
 }
 
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };

@@ -1,25 +1,23 @@
 // The nodes of a parsed template.
 
-import type { Interpreter } from '@huggingface/jinja';
-
-export type Statement = NonNullable<Parameters<Interpreter['evaluate']>[0]>;
-
-/** A statement or an expression with the members that are read here. */
-export interface Node extends Statement {
+/** A statement or an expression; which members it has depends on its type. */
+export interface Node {
+  type: string;
   body?: Node[];
   alternate?: Node[];
   iterable?: Node;
   /** What is assigned to: a name, an attribute of a namespace, or a tuple of names. */
   target?: Node;
   isRecursive?: boolean;
-  operator?: { value: string };
+  operator?: string;
   left?: Node;
-  right?: Node;
+  right?: Node | undefined;
   operand?: Node;
   /** Comparisons of the operand with the next one, and of each with the one that follows. */
   comparisons?: (readonly [operator: string, with_: Node])[];
   filter?: Node;
   callee?: Node;
+  /** Arguments, of a macro its parameters. */
   args?: Node[];
   value?: unknown;
   expression?: Node;
@@ -28,7 +26,10 @@ export interface Node extends Statement {
   computed?: boolean;
   test?: Node | undefined;
   negate?: boolean;
-  name?: Node;
-  key?: Node;
+  name?: string;
+  key?: string;
   argument?: Node;
+  start?: Node | undefined;
+  stop?: Node | undefined;
+  step?: Node | undefined;
 }

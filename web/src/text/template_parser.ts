@@ -12,11 +12,14 @@ const literals: Readonly<Record<string, unknown>> = {
   ...{ true: true, True: true, false: false, False: false, none: null, None: null },
 };
 const comparing = ['==', '!=', '<', '<=', '>', '>='];
-const name = (value: string): Node => ({ type: 'Identifier', value }) as Node;
-const binary = (value: string, left: Node, right: Node): Node =>
-  ({ type: 'BinaryExpression', operator: { value }, left, right }) as Node;
-const unary = (value: string, argument: Node): Node =>
-  ({ type: 'UnaryExpression', operator: { value }, argument }) as Node;
+const name = (value: string): Node => ({ type: 'Identifier', value });
+const binary = (operator: string, left: Node, right: Node): Node => ({
+  type: 'BinaryExpression',
+  operator,
+  left,
+  right,
+});
+const unary = (operator: string, operand: Node): Node => ({ type: 'UnaryExpression', operator, operand });
 const printed = (expression: Node): Node => ({ type: 'Print', expression });
 
 /** The program of a template whose lines end in line feeds; throws for what is none. */
@@ -78,7 +81,7 @@ class Parser {
   #until(ends: readonly string[]): Node[] {
     const body: Node[] = [];
     while (this.#token.kind !== 'end' || ends.length > 0) {
-      if (this.#token.kind === 'text') body.push({ type: 'StringLiteral', value: this.#next().value } as Node);
+      if (this.#token.kind === 'text') body.push({ type: 'StringLiteral', value: this.#next().value });
       else if (this.#skips('{{')) {
         body.push(printed(this.#tuple()));
         this.#expect('}}');
@@ -117,10 +120,10 @@ class Parser {
     break: () => ({ type: 'Break' }),
     continue: () => ({ type: 'Continue' }),
     call: () => {
-      const callerArgs = this.#is('(') ? this.#parameters() : null;
-      const call = this.#expression();
-      if (call.type !== 'CallExpression') this.#fail('call: it calls nothing');
-      return { type: 'CallStatement', call, callerArgs, body: this.#whole('endcall') } as Node;
+      const args = this.#is('(') ? this.#parameters() : [];
+      const operand = this.#expression();
+      if (operand.type !== 'CallExpression') this.#fail('call: it calls nothing');
+      return { type: 'CallStatement', operand, args, body: this.#whole('endcall') };
     },
     filter: () => {
       const scope: Node = { type: 'Scope' };
@@ -149,7 +152,7 @@ class Parser {
       return { type: 'If', test, body, alternate };
     },
     macro: () => {
-      const own = name(this.#name());
+      const own = this.#name();
       return { type: 'Macro', name: own, args: this.#parameters(), body: this.#whole('endmacro') };
     },
     set: () => {
@@ -176,10 +179,8 @@ class Parser {
   #parameters(): Node[] {
     this.#expect('(');
     return this.#list(')', () => {
-      const own = name(this.#name());
-      return this.#skips('=')
-        ? ({ type: 'KeywordArgumentExpression', key: own, value: this.#expression() } as Node)
-        : own;
+      const key = this.#name();
+      return { type: 'Parameter', key, ...(this.#skips('=') && { argument: this.#expression() }) };
     });
   }
 
@@ -225,9 +226,7 @@ class Parser {
     let found = this.#or();
     while (this.#skips('if')) {
       const test = this.#or();
-      found = this.#skips('else')
-        ? ({ type: 'Ternary', condition: test, trueExpr: found, falseExpr: this.#expression() } as Node)
-        : ({ type: 'SelectExpression', lhs: found, test } as Node);
+      found = { type: 'Ternary', test, left: found, right: this.#skips('else') ? this.#expression() : undefined };
     }
     return found;
   }
@@ -317,7 +316,7 @@ class Parser {
         object = { type: 'MemberExpression', object, property, computed: false };
       } else if (this.#skips('[')) {
         const parts = this.#list(']', () => this.#item());
-        const property = parts.length === 1 ? (parts[0] as Node) : ({ type: 'TupleLiteral', value: parts } as Node);
+        const property = parts.length === 1 ? (parts[0] as Node) : { type: 'TupleLiteral', value: parts };
         object = { type: 'MemberExpression', object, property, computed: true };
       } else if (this.#is('(')) {
         object = { type: 'CallExpression', callee: object, args: this.#arguments() };
@@ -327,12 +326,12 @@ class Parser {
 
   /** What stands in brackets: a place, or a slice. */
   #item(): Node {
-    const place = () => (/^[\]:,]$/.test(this.#token.value) ? undefined : this.#expression());
+    const place = () => ([']', ':', ','].some((each) => this.#is(each)) ? undefined : this.#expression());
     const start = place();
     if (!this.#skips(':')) return start ?? this.#fail('an expression is missing');
     const stop = place();
     const step = this.#skips(':') ? place() : undefined;
-    return { type: 'SliceExpression', start, stop, step } as Node;
+    return { type: 'SliceExpression', start, stop, step };
   }
 
   #arguments(): Node[] {
@@ -344,9 +343,9 @@ class Parser {
         return { type, argument: this.#expression() };
       }
       if (this.#token.kind !== 'name' || !this.#is('=', 1)) return this.#expression();
-      const key = name(this.#name());
+      const key = this.#name();
       this.#expect('=');
-      return { type: 'KeywordArgumentExpression', key, value: this.#expression() };
+      return { type: 'KeywordArgumentExpression', key, argument: this.#expression() };
     });
   }
 
