@@ -1,4 +1,5 @@
-"""Random chat templates, of the parts that published ones are made of, and what transformers renders with them.
+"""Random chat templates, of the parts that published ones are made of, and what transformers renders with them; and methods, filters
+and globals one by one.
 
     python3 tests/references/chat_templates_random.py --out tests/fixtures
     python3 tests/references/chat_templates_random.py --out <folder> --count 5000 --seed x
@@ -18,6 +19,16 @@ DICTIONARY = "{'city': 'Łódź', 'days': 2, 'ok': true, 'items': none, 'f': 1.5
 KEYS = "{0: 'a', 512: [2.0, {}], 1.5: 'b', -1: {'B': 1, 'a': 2}}"  # keys that are no texts
 JSON = ["", "(indent=2)", "(ensure_ascii=True)", "(separators=(',', ':'))", "(indent=0)", "(sort_keys=true)", "(indent='--', sort_keys=true)"]
 NAMES = ["text0", "text1", "text2", "text3", "number0", "written", "message.role", "loop.index", "b"]
+# Methods, filters and globals one by one, with x each of VALUES; what Python refuses is refused.
+VALUES = ["'a,b c,a'", "''", "' Ab  cd e '", "'-12'", "'42'", "'x²'", "'Łódź 😀!'", "['b', 'A', 3, 'b']", "[]", "(1, 'a')", "{'a': 1, 'k v': '/?&'}", "{}", "7", "-2.5", "none", "true", "range(5)"]
+EACH = [f"x.{call}" for call in [
+    "partition(',')", "rpartition(',')", "partition('z')", "rpartition('z')", "rsplit()", "rsplit(none, 1)", "rsplit(',', 1)", "rsplit(maxsplit=0)", "rsplit('z')", "split(',', maxsplit=1)", "index('a')", "rindex('a')",
+    "index('b')", "find('a', 1)", "find('a', -1)", "rfind('a', 0, 3)", "count('a', 1)", "count('')", "count('b')", "startswith('b', 2)", "endswith(('a', 'b'), 0, 3)", "isdigit()", "isdecimal()", "isalpha()", "isalnum()",
+    "isspace()", "isupper()", "islower()", "swapcase()", "zfill(5)", "ljust(9, '.')", "rjust(9)", "center(8, '*')", "center(9)", "copy()", "index(3)", "count(1)"]] + [f"x | {call}" for call in [
+    "batch(2) | list", "batch(3, '-') | list", "slice(2) | list", "slice(3, '-') | list", "attr('a')", "attr('missing') is defined", "center(11)", "center", "wordcount", "urlencode", "truncate(5)", "truncate(4, true, '..', 0)",
+    "truncate(7, leeway=0)", "truncate"]] + ["x[1:none]", "x[none::-1]", "x[:true]", "-x % 3", "x ** 2", "x * 2 - 1", "namespace(x).a", "range(*x) | list"]
+TURNS = ["{% set c = cycler(1, 'b', none) %}{{ c.current }}{% for x in range(4) %}{{ c.next() }}{{ c.current }}{% endfor %}{{ c.reset() }}{{ c.next() }}",
+         "{% set j = joiner() %}{% set k = joiner('|') %}{% for m in messages %}{{ j() }}{{ m.role }}{{ k() }}{% endfor %}"]
 DEEPEST = 3  # expressions and blocks
 
 
@@ -213,6 +224,20 @@ class Template:
         return made
 
 
+def one_by_one():
+    """The names and templates of EACH, with those of VALUES that Python takes, and of TURNS."""
+    for each in EACH:
+        taken = []
+        for value in VALUES:
+            try:
+                compiled(f"{{% set x = {value} %}}{{{{ {each} }}}}").render()
+                taken.append(value)
+            except Exception:
+                continue
+        yield each, f"{{% for x in [{', '.join(taken)}] %}}{{{{ {each} }}}}|{{% endfor %}}"
+    yield from ((f"turns {number}", template) for number, template in enumerate(TURNS))
+
+
 def main():
     args = arguments(__doc__, count=150, seed="")
     group = Group(args, "chat_templates_random", "chat_templates_random.py", ["transformers", "jinja2"])
@@ -227,6 +252,9 @@ def main():
         if text.count("[Undefined") or " object at 0x" in text:
             continue
         group.add({"name": f"template_{args.seed}{number}", "op": "chat_template", "template": template, **variables, "text": text})
+    for name, template in {} if args.seed else one_by_one():
+        variables = {"messages": [{"role": role, "content": ""} for role in ("system", "user", "user")], "tools": None, "documents": None, "add_generation_prompt": False}
+        group.add({"name": name, "op": "chat_template", "template": template, **variables, "text": compiled(template).render(**variables)})
     group.save()
 
 

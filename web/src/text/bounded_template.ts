@@ -12,6 +12,7 @@ import {
   functionOf,
   isDictionary,
   made,
+  rangeText,
   type Scope,
   textOf,
   type Value,
@@ -64,6 +65,8 @@ class BoundedInterpreter extends PythonInterpreter {
   constructor() {
     super();
     const globals: Readonly<Record<string, Value>> = {
+      cycler: functionOf('cycler', cycler),
+      joiner: functionOf('joiner', joiner, 'sep'),
       namespace: callable(namespace),
       raise_exception: functionOf(
         'raise_exception',
@@ -140,6 +143,39 @@ function namespace(given: readonly Value[], named: ReadonlyMap<string, Value>): 
   return { type: 'namespace', value: new Map<unknown, Value>([...pairs, ...named]) };
 }
 
+/** Items in turn: `next()`, `current`, `reset()`. */
+function cycler(...items: Value[]): Value {
+  if (items.length === 0) throw new Error('cycler: it takes items');
+  const entries = new Map<unknown, Value>();
+  let at = 0;
+  const turn = (place: number) => {
+    at = place % items.length;
+    entries.set('current', items[at] as Value);
+  };
+  const next = () => {
+    const now = items[at] as Value;
+    turn(at + 1);
+    return now;
+  };
+  const reset = () => {
+    turn(0);
+    return made(null);
+  };
+  entries.set('next', functionOf('next', next)).set('reset', functionOf('reset', reset));
+  turn(0);
+  return { type: 'namespace', value: entries };
+}
+
+/** A function whose first result is empty, and each later one the separator. */
+function joiner(separator?: Value): Value {
+  let isFirst = true;
+  return functionOf('joiner', () => {
+    const found = isFirst ? made('') : (separator ?? made(', '));
+    isFirst = false;
+    return found;
+  });
+}
+
 function pairIn(item: Value): [unknown, Value] {
   const [key, value, ...others] = listOf(item);
   if (key === undefined || value === undefined || others.length > 0) throw new Error('namespace: it takes pairs');
@@ -154,5 +190,5 @@ function range(...given: readonly Value[]): Value {
   if (!Number.isFinite(length)) throw new Error('range() step must not be zero');
   if (length > longestRange) throw tooMuch(`counts to ${length}`);
   const numbers = made(Array.from({ length }, (_, i) => start + i * step));
-  return asKind(numbers, `range(${start}, ${stop}${step === 1 ? '' : `, ${step}`})`);
+  return asKind(numbers, rangeText(start, stop, step));
 }

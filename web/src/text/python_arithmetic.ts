@@ -13,6 +13,8 @@ import {
   listOfValues,
   made,
   nameOf,
+  rangeOf,
+  rangeText,
   type Value,
   wordsOf,
 } from './python_values.js';
@@ -92,5 +94,7 @@ export function sliced(whole: Value, ...given: readonly [start: Value, stop: Val
   const kept = Array.from({ length: count }, (_, i) => items[start + i * step]);
   if (isText(whole)) return made(kept.join(''));
   const part = listOfValues(kept as Value[]);
+  const [first, , by = 1] = rangeOf(whole) ?? [];
+  if (first !== undefined) return asKind(part, rangeText(first + start * by, first + stop * by, step * by));
   return isTuple(whole) ? asKind(part, 'tuple') : part;
 }

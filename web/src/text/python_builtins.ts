@@ -148,6 +148,20 @@ export function split(text: string, sep: Value | undefined, most: Value | undefi
   return times < 0 || parts.length <= times ? parts : [...parts.slice(0, times), parts.slice(times).join(mark)];
 }
 
+/** str.rsplit(): the first part is the rest. */
+export function splitBehind(text: string, sep: Value | undefined, most: Value | undefined): string[] {
+  const times = numberOf(most, -1);
+  const parts = split(text, sep, undefined);
+  if (times < 0 || parts.length <= times) return parts;
+  if (times === 0) return orNothing(sep) ? [text] : parts.length > 0 ? [stripped(false, true)(text)] : [];
+  const last = parts.slice(-times);
+  const at = orNothing(sep);
+  if (at) return [parts.slice(0, -times).join(expectText(at)), ...last];
+  const starts = [...text.matchAll(words)].map(({ index }) => index);
+  const rest = stripped(false, true)(text.slice(0, starts.at(-times)));
+  return rest === '' ? last : [rest, ...last];
+}
+
 /** The items of what is looped over: characters, keys or elements. Throws for what cannot be. */
 export function listOf(value: Value, what?: string): Value[] {
   if (isText(value)) return [...wordsOf(value)].map(made);
@@ -227,7 +241,7 @@ const ofType =
   ({ type }: Value): boolean =>
     types.test(type);
 /** Whether a text has letters of one case and none of the other. */
-const cased = (own: 'upper' | 'lower') => (value: Value) => {
+export const cased = (own: 'upper' | 'lower') => (value: Value) => {
   const text = textOf(value);
   const [upper, lower] = [text.toUpperCase(), text.toLowerCase()];
   return upper !== lower && text === { upper, lower }[own];

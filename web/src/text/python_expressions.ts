@@ -13,8 +13,9 @@ import {
   orNothing,
   tests,
 } from './python_builtins.js';
-import { dictionaryMethods, filters, keyBy, type Method, textMethods } from './python_filters.js';
+import { filters, keyBy } from './python_filters.js';
 import { isMarkup, markup, markupOf } from './python_markup.js';
+import { type Method, methodsOf } from './python_methods.js';
 import {
   asKind,
   dictionaryOf,
@@ -52,9 +53,6 @@ function spelt(node: Node | undefined): string {
   if (object) return `${spelt(object)}.${property?.value}`;
   return operand ? spelt(operand) : typeof value === 'string' ? value : 'it';
 }
-
-/** The methods of a value, which go before a dictionary's keys in `a.b`. */
-const methodsOf = (value: Value) => (isText(value) ? textMethods : isDictionary(value) ? dictionaryMethods : {});
 
 /** The arguments of a function, by place and by name. */
 type Arguments = readonly [given: Value[], named: Map<string, Value>];

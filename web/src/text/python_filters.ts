@@ -1,9 +1,7 @@
-// Jinja's filters of single values, and the methods of Python's texts and dictionaries. Filters that call others, or tests, are
-// the interpreter's (python_template.ts).
+// Jinja's filters of single values. Those that call other filters, or tests, are the interpreter's (python_expressions.ts).
 
 import {
   attributeOf,
-  capitalized,
   expectNumber,
   expectRoom,
   expectText,
@@ -14,24 +12,31 @@ import {
   order,
   orNothing,
   replaced,
-  split,
   stripped,
-  textsOf,
 } from './python_builtins.js';
 import { escaped, safe } from './python_markup.js';
 import {
+  capitalize,
+  filled,
+  lower,
+  type Method,
+  type Methods,
+  methodsOf,
+  ofText,
+  pairsOf,
+  upper,
+} from './python_methods.js';
+import {
   asKind,
-  entriesOf,
   float,
   isDefined,
   isDictionary,
+  isList,
   isNumber,
   isText,
   isTrue,
   itemsOf,
   jsonOf,
-  keyIn,
-  keyOf,
   listOfValues,
   made,
   nameOf,
@@ -40,18 +45,8 @@ import {
   wordsOf,
 } from './python_values.js';
 
-/** The names of the parameters, `?` after those that may be missing, and the result; what is missing is undefined. */
-export type Method = readonly [parameters: string, run: (own: Value, ...given: Value[]) => Value];
-type Methods = Readonly<Record<string, Method>>;
-
 const isSet = (value: Value | undefined): boolean => value !== undefined && isTrue(value);
 const nothing = (): Value => made(undefined);
-
-/** A method of what a value is as text. */
-const ofText =
-  (run: (text: string, ...given: Value[]) => unknown): Method[1] =>
-  (own, ...given) =>
-    made(run(textOf(own), ...given));
 
 /** int() and float() for texts, which may have `_` between digits; undefined for what is none. */
 function parsed(value: Value): number | undefined {
@@ -98,9 +93,6 @@ function integer(own: Value, usual: Value, base: Value): Value {
   const number = parsed(own);
   return number === undefined ? (orNothing(usual) ?? made(0)) : made(Math.trunc(number));
 }
-
-const pairs = (own: Value): Value[] =>
-  [...entriesOf(own)].map(([key, each]) => asKind(listOfValues([keyOf(key), each]), 'tuple'));
 
 /** The attribute of an item that is compared, or the item; one attribute, not several. */
 export function keyBy(filter: string, attribute: Value | undefined): (item: Value) => Value {
@@ -176,13 +168,80 @@ const usual: Method = [
   },
 ];
 const length: Method = ['', (own) => made(listOf(own).length)];
-const upper: Method = ['', ofText((text) => text.toUpperCase())];
-const lower: Method = ['', ofText((text) => text.toLowerCase())];
-const capitalize: Method = ['', ofText(capitalized)];
+/** Items in lists of a size; with a filling the last one, too. */
+function batched(own: Value, size: Value, filling: Value): Value {
+  const [items, count] = [listOf(own), expectNumber(size)];
+  if (!(count >= 1)) throw new Error('batch: a batch has one item or more');
+  expectRoom(' ', count);
+  const batches = Array.from({ length: Math.ceil(items.length / count) }, (_, i) =>
+    items.slice(i * count, (i + 1) * count),
+  );
+  const last = batches.at(-1);
+  while (orNothing(filling) && last && last.length < count) last.push(filling);
+  return listOfValues(batches.map(listOfValues));
+}
+
+/** Items in so many lists, of which the first ones are the longer; with a filling the others get one. */
+function slices(own: Value, given: Value, filling: Value): Value {
+  const [items, count] = [listOf(own), expectNumber(given)];
+  if (!(count >= 1)) throw new Error('slice: there is one list or more');
+  expectRoom(' ', count);
+  const [size, more] = [Math.floor(items.length / count), items.length % count];
+  const lists = Array.from({ length: count }, (_, i) => {
+    const start = i * size + Math.min(i, more);
+    const list = items.slice(start, start + size + (i < more ? 1 : 0));
+    return listOfValues(orNothing(filling) && i >= more ? [...list, filling] : list);
+  });
+  return listOfValues(lists);
+}
+
+/** An attribute, which an item of a dictionary is not. */
+function attribute(own: Value, name: Value): Value {
+  const key = textOf(name);
+  if (Object.hasOwn(methodsOf(own), key)) throw new Error(`attr: ${key} is a method`);
+  return isDictionary(own) ? nothing() : attributeOf(own, key);
+}
+
+/** What may stand in a URL's path, or in its query. */
+const quoted = (text: string, isQuery = false): string => {
+  const found = encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return isQuery ? found.replaceAll('%20', '+') : found.replaceAll('%2F', '/');
+};
+
+function urlEncoded(own: Value): Value {
+  if (!isDictionary(own) && !isList(own)) return made(quoted(textOf(own)));
+  const pairs = isDictionary(own) ? pairsOf(own) : itemsOf(own);
+  return made(
+    pairs
+      .map((pair) =>
+        listOf(pair)
+          .map((each) => quoted(textOf(each), true))
+          .join('='),
+      )
+      .join('&'),
+  );
+}
+
+const leeway = 5; // characters that a text may be longer
+
+function truncated(own: Value, ...[given, isWhole, mark, room]: Value[]): Value {
+  const [all, end] = [listOf(own), orNothing(mark) ? textOf(mark as Value) : '...'];
+  const most = numberOf(given, 255);
+  if (all.length <= most + numberOf(room, leeway)) return own;
+  const kept = [...expectText(own)].slice(0, Math.max(0, most - [...end].length)).join('');
+  const space = kept.lastIndexOf(' ');
+  return made((isSet(isWhole) || space < 0 ? kept : kept.slice(0, space)) + end);
+}
 
 export const filters: Methods = {
   abs: ['', (own) => (own.type === 'float' ? float : made)(Math.abs(expectNumber(own)))],
+  attr: ['name', attribute],
+  batch: ['linecount fill_with?', batched],
   capitalize,
+  center: ['width?', ofText((text, width) => filled('both')(text, orNothing(width) ?? made(80)))],
   count: length,
   d: usual,
   default: usual,
@@ -190,7 +249,7 @@ export const filters: Methods = {
     'case_sensitive? by? reverse?',
     (own, isCase, by, reverse) => {
       expectDictionary(own);
-      return sorted(pairs(own), (pair) => attributeOf(pair, textOf(by) === 'value' ? '1' : '0'), reverse, isCase);
+      return sorted(pairsOf(own), (pair) => attributeOf(pair, textOf(by) === 'value' ? '1' : '0'), reverse, isCase);
     },
   ],
   e: ['', escaped],
@@ -205,7 +264,7 @@ export const filters: Methods = {
     (own) => {
       if (!isDefined(own)) return listOfValues([]);
       expectDictionary(own);
-      return listOfValues(pairs(own));
+      return listOfValues(pairsOf(own));
     },
   ],
   join: ['d? attribute?', joined],
@@ -230,6 +289,7 @@ export const filters: Methods = {
   ],
   round: ['precision? method?', rounded],
   safe: ['', safe],
+  slice: ['slices fill_with?', slices],
   sort: [
     'reverse? case_sensitive? attribute?',
     (own, reverse, isCase, attribute) => sorted(listOf(own), keyBy('sort', attribute), reverse, isCase),
@@ -237,9 +297,12 @@ export const filters: Methods = {
   string: ['', ofText((text) => text)],
   title: ['', ofText((text) => text.replace(/[^-\s({[<]+/g, (word) => titled(word)))],
   tojson: ['ensure_ascii? indent? separators? sort_keys?', json],
+  truncate: ['length? killwords? end? leeway?', truncated],
   trim: ['chars?', ofText(stripped(true, true))],
   unique: ['case_sensitive? attribute?', unique],
   upper,
+  urlencode: ['', urlEncoded],
+  wordcount: ['', ofText((text) => text.match(/[\p{L}\p{N}_]+/gu)?.length ?? 0)],
 };
 
 /** A word with its first letter in capitals. */
@@ -251,64 +314,3 @@ const titled = (word: string) => {
 function expectDictionary(value: Value): void {
   if (!isDictionary(value)) throw new Error(`${nameOf(value)} is no dictionary`);
 }
-
-/** str.find() or str.rfind(), in characters. */
-const found = (search: 'indexOf' | 'lastIndexOf'): Method => [
-  'part',
-  ofText((text, part) => {
-    const at = text[search](expectText(part as Value));
-    return at < 0 ? at : [...text.slice(0, at)].length;
-  }),
-];
-
-export const textMethods: Methods = {
-  capitalize,
-  count: ['part', ofText((text, part) => text.split(expectText(part as Value)).length - 1)],
-  endswith: ['parts', ofText((text, parts) => textsOf(parts as Value).some((part) => text.endsWith(part)))],
-  find: found('indexOf'),
-  join: [
-    'parts',
-    ofText((text, parts) => {
-      const each = listOf(parts as Value).map(expectText);
-      expectRoom(text, each.length);
-      return each.join(text);
-    }),
-  ],
-  lower,
-  lstrip: ['chars?', ofText(stripped(true, false))],
-  removeprefix: [
-    'part',
-    ofText((text, part) => text.slice(text.startsWith(expectText(part as Value)) ? textOf(part as Value).length : 0)),
-  ],
-  removesuffix: [
-    'part',
-    ofText((text, part) =>
-      text.slice(0, text.length - (text.endsWith(expectText(part as Value)) ? textOf(part as Value).length : 0)),
-    ),
-  ],
-  replace: [
-    'old new count?',
-    ofText((text, ...[old, by, count]) =>
-      replaced(text, expectText(old as Value), expectText(by as Value), numberOf(count, -1)),
-    ),
-  ],
-  rfind: found('lastIndexOf'),
-  rstrip: ['chars?', ofText(stripped(false, true))],
-  split: ['sep? maxsplit?', ofText(split)],
-  splitlines: ['', ofText(linesOf)],
-  startswith: ['parts', ofText((text, parts) => textsOf(parts as Value).some((part) => text.startsWith(part)))],
-  strip: ['chars?', ofText(stripped(true, true))],
-  title: ['', ofText((text) => text.replace(/\p{L}+/gu, capitalized))],
-  upper,
-};
-
-export const dictionaryMethods: Methods = {
-  get: [
-    'key default?',
-    (own, key, value) =>
-      entriesOf(own).get(keyIn(entriesOf(own), key?.value)) ?? (value && isDefined(value) ? value : made(null)),
-  ],
-  items: ['', (own) => asKind(listOfValues(pairs(own)), 'dict_items')],
-  keys: ['', (own) => asKind(listOfValues(listOf(own)), 'dict_keys')],
-  values: ['', (own) => asKind(listOfValues([...entriesOf(own).values()]), 'dict_values')],
-};

@@ -1,7 +1,7 @@
 // What Python's str.strip() removes from the ends of texts.
 
 /** Whether Python removes a character: those that JavaScript does and a few more, but no byte order mark. */
-const isSpace = (one: string) => (one.trim() === '' ? one !== '\ufeff' : '\x1c\x1d\x1e\x1f\x85'.includes(one));
+export const isSpace = (one: string) => (one.trim() === '' ? one !== '\ufeff' : '\x1c\x1d\x1e\x1f\x85'.includes(one));
 
 /** From where to where a list, or a text, is left if what is cut is at its start or its end. */
 export function keptRange(

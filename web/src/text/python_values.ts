@@ -100,6 +100,11 @@ export const isDictionary = ({ type }: Value): boolean => type === 'object';
 /** What Python has for a list of the interpreter's, if not a list. */
 type Kind = 'tuple' | 'dict_keys' | 'dict_values' | 'dict_items' | `range(${string})`;
 const kindOf = (value: Value & { kind?: Kind }): Kind | undefined => value.kind;
+export const rangeText = (start: number, stop: number, step: number): Kind =>
+  `range(${start}, ${stop}${step === 1 ? '' : `, ${step}`})`;
+/** Start, stop and step of a range. */
+export const rangeOf = (value: Value): number[] | undefined =>
+  kindOf(value)?.startsWith('range') ? kindOf(value)?.match(/-?\d+/g)?.map(Number) : undefined;
 export const isTuple = (value: Value): boolean => kindOf(value) === 'tuple';
 export const asKind = (list: Value, kind: Kind): Value => Object.assign(list, { kind });
 /** The names of a list's items, if they have some. */
