@@ -120,7 +120,11 @@ export const filled =
 
 const every = (pattern: RegExp): Method => ['', ofText((text) => pattern.test(text))];
 
-export const textMethods: Methods = {
+/** Decimal digits, and those of other kinds: superscript, in circles, Ethiopic, … */
+const digits =
+  /^[\p{Nd}²³¹\u1369-\u1371\u19da⁰⁴-⁹₀-₉①-⑨⑴-⑼⒈-⒐⓪⓵-⓽⓿❶-❾➀-➈➊-➒\u{10a40}-\u{10a43}\u{10e60}-\u{10e68}\u{11052}-\u{1105a}\u{1f100}-\u{1f10a}]+$/u;
+
+const textMethods: Methods = {
   capitalize,
   center: ['width filling?', ofText(filled('both'))],
   count: [
@@ -137,7 +141,7 @@ export const textMethods: Methods = {
   isalnum: every(/^[\p{L}\p{N}]+$/u),
   isalpha: every(/^\p{L}+$/u),
   isdecimal: every(/^\p{Nd}+$/u),
-  isdigit: every(/^[\p{Nd}²³¹⁰⁴-⁹₀-₉①-⑨⑴-⑼⒈-⒐⓪⓵-⓽⓿❶-❾➀-➈➊-➒]+$/u),
+  isdigit: every(digits),
   islower: ['', (own) => made(cased('lower')(own))],
   isspace: ['', ofText((text) => text !== '' && [...text].every(isSpace))],
   isupper: ['', (own) => made(cased('upper')(own))],
