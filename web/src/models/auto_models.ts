@@ -17,8 +17,9 @@ import type { Tensor } from '../tensor/tensor.js';
 import { tokenizerFiles } from '../text/auto_tokenizer.js';
 import type { NewModelOptions } from './fresh/from_config.js';
 import { GenerativeModel } from './generative_model.js';
+import type { LoadedModel } from './loaded_model.js';
 import type { ModelOutput } from './outputs.js';
-import { type LoadedModel, PreTrainedModel } from './pre_trained_model.js';
+import { PreTrainedModel } from './pre_trained_model.js';
 
 /** How a model is loaded and run. */
 export interface LoadOptions extends SourceOptions, EngineOptions {

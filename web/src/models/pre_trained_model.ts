@@ -3,7 +3,6 @@
 import type { Folder } from '../checkpoint/folder.js';
 import type { Source } from '../checkpoint/source.js';
 import type {
-  CacheType,
   ForwardArguments,
   ForwardValue,
   Handle,
@@ -12,7 +11,6 @@ import type {
   ParameterInfo,
   WeightType,
 } from '../runtime/border.js';
-import type { BuildInfo } from '../runtime/build_info.js';
 import type { Engine } from '../runtime/engine.js';
 import { CallOrder } from '../support/call_order.js';
 import { Callable } from '../support/callable.js';
@@ -29,6 +27,7 @@ import type { BackwardOptions, DifferentiableModel, DifferentiatedCache, Gradien
 import type { DifferentiableMetric } from './gradient_metric.js';
 import { forwardIn, type ModelInputs } from './inputs.js';
 import { KeyValueCache } from './key_value_cache.js';
+import type { LoadedModel } from './loaded_model.js';
 import { infoOf, type ModelInfo } from './model_info.js';
 import { type ModelOutput, toOutput } from './outputs.js';
 import type { ParameterEdit, ParameterOptions } from './parameters.js';
@@ -39,23 +38,6 @@ import {
   type RunWithHooksOptions,
 } from './pass_options.js';
 import type { Destination, SavedFiles, SaveOptions } from './saving.js';
-
-/** @internal A loaded model. */
-export interface LoadedModel {
-  engine: Engine;
-  handle: Handle;
-  cfg: ModelShape;
-  config: Record<string, unknown>;
-  generationConfig: Record<string, unknown>;
-  unexpectedTensors: readonly string[];
-  hooks: readonly HookPoint[];
-  build: BuildInfo;
-  dtype: WeightType;
-  cache_dtype: CacheType;
-  folder: Folder;
-  fileOptions: TokenizerLoadOptions;
-  texts: { config: string; generation: string | undefined };
-}
 
 const editing = () => loadPart(() => import('./parameters.js')); // rarely needed
 const adapting = () => loadPart(() => import('./adapters.js'));

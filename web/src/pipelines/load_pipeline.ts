@@ -3,8 +3,9 @@
 import { type Integrity, isOfModel, type ReadOptions } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import { type LoadOptions, loadModel } from '../models/auto_models.js';
+import type { LoadedModel } from '../models/loaded_model.js';
 import type { ModelOutput } from '../models/outputs.js';
-import type { LoadedModel, PreTrainedModel } from '../models/pre_trained_model.js';
+import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { PipelineName } from '../runtime/border.js';
 import { ClearformerError } from '../support/error.js';
 import { onAbort } from '../support/options.js';

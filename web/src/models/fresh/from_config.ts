@@ -2,7 +2,7 @@
 // everything else is as for a checkpoint. Loaded at the first call.
 
 import type { PretrainedConfig } from '../../checkpoint/auto_config.js';
-import type { Folder, SourceFile } from '../../checkpoint/folder.js';
+import type { Folder } from '../../checkpoint/folder.js';
 import type { CacheType, ModelShape, WeightType } from '../../runtime/border.js';
 import type { Engine } from '../../runtime/engine.js';
 import { type EngineOptions, startEngine } from '../../runtime/start_engine.js';
@@ -10,9 +10,9 @@ import { ClearformerError, textOf } from '../../support/error.js';
 import { isObject } from '../../support/kinds.js';
 import { checkOptions } from '../../support/options.js';
 import { classFor } from '../class_names.js';
-import type { LoadedModel } from '../pre_trained_model.js';
+import type { LoadedModel } from '../loaded_model.js';
 import { type Distribution, type Drawn, distributionOf, savedAs } from './distributions.js';
-import { normalNumbers, uniformNumbers } from './random_numbers.js';
+import { newFolder, type Planned } from './new_folder.js';
 
 /** Options of `from_config`. */
 export interface NewModelOptions extends EngineOptions {
@@ -71,7 +71,7 @@ export async function fromConfig(
   const text = textFor(config, task);
   const starting = startEngine(options);
   try {
-    const folder = await newFolder(call, text, task, seed, await starting);
+    const folder = await modelFolder(call, text, task, seed, await starting);
     return await load(folder, task, options, starting);
   } catch (thrown) {
     void starting.then((engine) => engine.close()).catch(() => {});
@@ -103,9 +103,7 @@ function tokensOf(config: PretrainedConfig, cfg: ModelShape | undefined): Pretra
   );
 }
 
-const weightsName = 'model.safetensors';
-
-async function newFolder(call: string, text: string, task: string, seed: number, engine: Engine): Promise<Folder> {
+async function modelFolder(call: string, text: string, task: string, seed: number, engine: Engine): Promise<Folder> {
   const described = { config: text, task };
   const { tensors } = await engine.call('checkpoint_tensors', { ...described, config_name: `${call}: config` });
   const { cfg } = await engine.call('inspect', { ...described, files: [] });
@@ -117,28 +115,9 @@ async function newFolder(call: string, text: string, task: string, seed: number,
     const distribution = distributionOf(config, tensor, padding ?? undefined);
     planned.push({ ...tensor, distribution, table: await tableOf(engine, tensor, distribution) });
   }
-  const bytes = new TextEncoder().encode(textFor({ ...tokensOf(config, cfg), ...config }, task));
-  const once = (all: Uint8Array) =>
-    async function* () {
-      yield all.slice(); // which the reader may transfer
-    };
-  const header = headerOf(planned);
-  const size = planned.reduce((sum, { dims }) => sum + 4 * elements(dims), header.length);
-  return new NewFolder(
-    new Map([
-      ['config.json', fileOf('config.json', bytes.length, once(bytes))],
-      [weightsName, fileOf(weightsName, size, () => contents(header, planned, seed))],
-    ]),
-  );
+  const own = textFor({ ...tokensOf(config, cfg), ...config }, task);
+  return newFolder('a new model', { 'config.json': own, 'model.safetensors': planned }, seed);
 }
-
-interface Planned extends Drawn {
-  distribution: Distribution;
-  /** Numbers that are not drawn. */
-  table: Float32Array | undefined;
-}
-
-const elements = (dims: readonly number[]) => dims.reduce((product, extent) => product * extent, 1);
 
 async function tableOf(engine: Engine, { dims }: Drawn, distribution: Distribution): Promise<Float32Array | undefined> {
   if (distribution.kind !== 'sinusoids') return undefined;
@@ -146,75 +125,4 @@ async function tableOf(engine: Engine, { dims }: Drawn, distribution: Distributi
   const positions = { data: Int32Array.from({ length: rows }, (_, at) => at), dims: [rows] };
   const { layout } = distribution;
   return (await engine.call('sinusoidal_encoding', { positions, d_model: width, layout })).data;
-}
-
-function headerOf(tensors: readonly Planned[]): Uint8Array {
-  let at = 0;
-  const entries = tensors.map(({ name, dims }) => {
-    const start = at;
-    at += 4 * elements(dims);
-    return [name, { dtype: 'F32', shape: dims, data_offsets: [start, at] }] as const;
-  });
-  const text = new TextEncoder().encode(JSON.stringify(Object.fromEntries(entries)));
-  const header = new Uint8Array(8 + Math.ceil(text.length / 8) * 8).fill(0x20);
-  new DataView(header.buffer).setBigUint64(0, BigInt(header.length - 8), true);
-  header.set(text, 8);
-  return header;
-}
-
-const partElements = 1 << 18;
-
-async function* contents(header: Uint8Array, tensors: readonly Planned[], seed: number): AsyncIterable<Uint8Array> {
-  yield header.slice();
-  for (const tensor of tensors) {
-    const count = elements(tensor.dims);
-    const numbers = numbersOf(tensor, seed);
-    for (let start = 0; start < count; start += partElements) {
-      const part = new Float32Array(Math.min(partElements, count - start));
-      for (let at = 0; at < part.length; at++) part[at] = numbers(start + at);
-      yield new Uint8Array(part.buffer);
-    }
-  }
-}
-
-/** The elements of a tensor, which are asked for in order. */
-function numbersOf({ name, dims, distribution, table }: Planned, seed: number): (at: number) => number {
-  const uniform = uniformNumbers(seed, name);
-  switch (distribution.kind) {
-    case 'constant':
-      return () => distribution.value;
-    case 'uniform':
-      return () => (2 * uniform() - 1) * distribution.limit;
-    case 'normal': {
-      const { std, limit, zeroRow } = distribution;
-      const width = dims.at(-1) ?? 1;
-      const next = normalNumbers(uniform, limit === undefined ? undefined : limit / std);
-      return (at) => {
-        const value = next() * std;
-        return zeroRow !== undefined && Math.floor(at / width) === zeroRow ? 0 : value;
-      };
-    }
-    default:
-      return (at) => table?.[at] as number;
-  }
-}
-
-function fileOf(name: string, size: number, chunks: () => AsyncIterable<Uint8Array>): SourceFile {
-  return { name, where: 'a new model', size, borrowed: false, html: false, chunks };
-}
-
-/** The files of a model that no one has saved. */
-class NewFolder implements Folder {
-  readonly where = 'a new model';
-  constructor(private readonly files: ReadonlyMap<string, SourceFile>) {}
-
-  async find(name: string): Promise<SourceFile | undefined> {
-    return this.files.get(name);
-  }
-  async list(): Promise<string[]> {
-    return [...this.files.keys()];
-  }
-  only(names: readonly string[]): Folder {
-    return new NewFolder(new Map([...this.files].filter(([name]) => names.includes(name))));
-  }
 }
