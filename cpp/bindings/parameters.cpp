@@ -110,6 +110,7 @@ val parameter_list(const Arguments& arguments) {
     put(entry, "quantized", is_quantized(listed.format));
     put(entry, "bytes", listed.bytes);
     if (arguments.flag("with_synonyms")) {
+      put(entry, "inputs", listed.inputs);
       put(entry, "synonyms", to_value(open->model->synonyms(listed.path)));
     }
     push(list, entry);

@@ -142,7 +142,7 @@ export type {
   TokenizerFiles,
 } from './inspection/inspection.js';
 export type { LoraConfig } from './models/adapter_config.js';
-export type { LoadAdapterOptions, SetAdapterOptions } from './models/adapters.js';
+export type { LoadAdapterOptions, MergeOptions, SetAdapterOptions } from './models/adapters.js';
 export {
   AutoModel,
   type AutoModelClass,
@@ -193,6 +193,7 @@ export type { ModelInfo } from './models/model_info.js';
 export * from './models/named_decoders.js';
 export * from './models/named_encoders.js';
 export * from './models/named_vision.js';
+export type { AddAdapterOptions } from './models/new_adapter.js';
 export type { EditOptions, StopOptions } from './models/observation.js';
 export {
   AdamW,

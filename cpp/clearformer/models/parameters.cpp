@@ -203,7 +203,8 @@ std::vector<Parameters::Listed> Parameters::list() const {
       known->bytes += parameter.rows->bytes();
     } else {
       listed.push_back({name, parameter.path, parameter.stored_shape, parameter.rows->format(),
-                        parameter.rows->bytes()});
+                        parameter.rows->bytes(),
+                        parameter.updates == nullptr ? 0 : parameter.rows->inputs()});
     }
   }
   return listed;

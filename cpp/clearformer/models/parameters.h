@@ -62,7 +62,8 @@ class Parameters {
     std::string name, path;  // the path of the first weight in it
     Shape shape{0};
     MatrixFormat format;
-    std::size_t bytes = 0;  // in memory
+    std::size_t bytes = 0;   // in memory
+    std::size_t inputs = 0;  // of the linear layer whose weight it is, or 0
   };
   /// Each tensor of the checkpoint once, in the order of the forward pass's layers.
   std::vector<Listed> list() const;

@@ -5,7 +5,7 @@ import { ClearformerError, messageOf } from '../support/error.js';
 import { PatternMatcher } from '../text/pattern_matcher.js';
 import { parsedPattern } from '../text/pattern_syntax.js';
 
-/** A LoRA configuration as PEFT writes it. Other keys have no effect, or are refused unless they are neutral. */
+/** A LoRA configuration of PEFT. Other keys have no effect, or are refused unless they are neutral. */
 export interface LoraConfig {
   peft_type?: 'LORA' | undefined;
   /** The rank: columns of B and rows of A (8). */
@@ -22,6 +22,8 @@ export interface LoraConfig {
   /** Ranks and alphas of some modules, by a regular expression for the end of their names. */
   rank_pattern?: Readonly<Record<string, number>> | null | undefined;
   alpha_pattern?: Readonly<Record<string, number>> | null | undefined;
+  /** How a new adapter begins: A uniform and B zero (true), A normal (`gaussian`), or both uniform (false). */
+  init_lora_weights?: boolean | string | undefined;
   [other: string]: unknown;
 }
 
@@ -138,9 +140,14 @@ function patternValue(
   module: string,
 ): number | undefined {
   for (const [pattern, value] of Object.entries(patterns ?? {})) {
-    if (isWhole(`(?:.*\\.)?(?:${pattern})`, module)) return value;
+    if (matchesEnd(pattern, module)) return value;
   }
   return undefined;
+}
+
+/** Whether a pattern of ranks and alphas is of that module. */
+export function matchesEnd(pattern: string, module: string): boolean {
+  return isWhole(`(?:.*\\.)?(?:${pattern})`, module);
 }
 
 /** Whether PEFT would give that module an adapter. Without target_modules every module of the layers may have one. */
@@ -197,7 +204,8 @@ function isWhole(pattern: string, name: string): boolean {
   }
 }
 
-const text = (value: unknown) => (JSON.stringify(value) ?? String(value)).slice(0, 200);
+const text = (value: unknown) =>
+  (typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value))).slice(0, 200);
 const malformed = (why: string) => new ClearformerError('malformed_config', `${fileName}: ${why}`, { file: fileName });
 const refused = (why: string) =>
   new ClearformerError('unsupported', `${fileName}: ${why} supported`, { file: fileName });

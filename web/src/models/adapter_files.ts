@@ -97,6 +97,11 @@ function namesOf<W extends { name: string }>(module: string, listed: readonly W[
   return own ? [own] : listed.filter(({ name }) => name.endsWith(`.${weight}`) || weight.endsWith(`.${name}`));
 }
 
+/** Whether a module is named as a layer that predicts tokens. */
+export function isOutputLayer(module: string): boolean {
+  return /(^|\.)((generator_)?lm_head|decoder|(embed|proj)_out|vocab_projector)$/.test(module);
+}
+
 /**
  * The weight of a module, whose name may have more or fewer segments in front, such as "transformer.".
  * Throws `invalid_argument` if there is none, or several, `unsupported` for an output layer that is tied.
@@ -105,7 +110,7 @@ export function weightOf(module: string, listed: readonly NamedWeight[]): NamedW
   const found = namesOf(module, listed);
   if (found.length === 1) return found[0] as NamedWeight;
   const details = { file: fileName, tensor: `${module}.weight` };
-  if (!found.length && /(^|\.)(lm_head|decoder|(embed|proj)_out|vocab_projector)$/.test(module)) {
+  if (!found.length && isOutputLayer(module)) {
     const why = 'adapters of an output layer tied to the embedding are not supported';
     throw new ClearformerError('unsupported', `${fileName}: ${module}: ${why}`, details);
   }

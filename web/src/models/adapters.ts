@@ -21,6 +21,7 @@ import {
   tensorShapes,
   weightOf,
 } from './adapter_files.js';
+import { type AdaptableModel, type AddAdapterOptions, newAdapterFolder } from './new_adapter.js';
 import type { OpenedModel } from './parameters.js';
 
 /** How an adapter is loaded. */
@@ -35,6 +36,12 @@ export interface SetAdapterOptions {
   scale?: number | readonly number[] | undefined;
 }
 
+/** Options of `merge_and_unload`. */
+export interface MergeOptions {
+  /** The adapters that are merged, with their own scales (those in force, with those of `set_adapter`). */
+  adapter_names?: string | readonly string[] | undefined;
+}
+
 /** @internal A model, as far as adapters need it. */
 export interface AdaptedModel {
   readonly unexpected_tensors: readonly string[];
@@ -46,9 +53,9 @@ interface Active {
   scale: number;
 }
 
-/** The adapters of a model: the files of their configurations, and those that were set. */
+/** The adapters of a model: the files of their configurations, with the weights they adapt, and those that were set. */
 interface State {
-  configs: Map<string, string>;
+  configs: Map<string, { text: string; weights: readonly string[] }>;
   set: Active[];
   enabled: boolean;
 }
@@ -68,14 +75,31 @@ export async function readAdapter(
   source: Source,
   options: LoadAdapterOptions,
 ): Promise<() => Promise<string>> {
-  const call = 'load_adapter';
-  checkOptions(call, options, [...sourceOptions, 'adapter_name', 'signal', 'integrity']);
-  const { adapter_name = 'default', ...reading } = options;
+  checkOptions('load_adapter', options, [...sourceOptions, 'adapter_name', 'signal', 'integrity']);
+  const { adapter_name, ...reading } = options;
+  model.open();
+  return readFolder(model, openSource(source, reading), adapter_name, reading);
+}
+
+/** @internal The same with a new adapter. */
+export async function newAdapter(
+  model: AdaptedModel & AdaptableModel,
+  config: LoraConfig,
+  options: AddAdapterOptions,
+): Promise<() => Promise<string>> {
+  return readFolder(model, await newAdapterFolder(model, config, options), options.adapter_name, {});
+}
+
+async function readFolder(
+  model: AdaptedModel,
+  folder: Folder,
+  adapter_name = 'default',
+  reading: ReadOptions,
+): Promise<() => Promise<string>> {
   const { engine } = model.open();
   if (typeof adapter_name !== 'string' || adapter_name === '') {
     throw new ClearformerError('invalid_argument', `adapter_name: must be a text, got ${textOf(adapter_name)}`);
   }
-  const folder = openSource(source, reading);
   const { text } = await readRequired(folder, 'adapter_config.json', reading);
   const config: LoraConfig = JSON.parse(text);
   checkLoraConfig(config);
@@ -84,8 +108,8 @@ export async function readAdapter(
   return async () => {
     try {
       requireNew(model, adapter_name);
-      await add(model, adapter_name, config, tensorShapes(header), checkpoint);
-      stateOf(model).configs.set(adapter_name, text);
+      const weights = await add(model, adapter_name, config, tensorShapes(header), checkpoint);
+      stateOf(model).configs.set(adapter_name, { text, weights });
       return adapter_name;
     } finally {
       await releaseHandle(engine, checkpoint);
@@ -99,7 +123,7 @@ async function add(
   config: LoraConfig,
   shapes: Shapes,
   checkpoint: Handle,
-): Promise<void> {
+): Promise<string[]> {
   const { engine, model: handle } = model.open();
   const { parameters } = await engine.call('parameter_list', { model: handle, with_synonyms: true });
   const modules = modulesOf(shapes);
@@ -127,6 +151,7 @@ async function add(
     const message = `adapter: this model does not read ${unread[0]}: no effect of its matrices (${unread.length} such)`;
     warn({ code: 'unread_matrices', message });
   }
+  return updates.map(({ weight }) => weight);
 }
 
 interface Plan {
@@ -228,6 +253,32 @@ export async function deleteAdapter(model: AdaptedModel, names: string | readonl
   }
 }
 
+/** @internal What adapters add becomes part of the weights, as edits; all adapters are released. Returns the edits in force. */
+export async function mergeAndUnload(model: AdaptedModel, options: MergeOptions): Promise<number> {
+  const call = 'merge_and_unload';
+  checkOptions(call, options, ['adapter_names']);
+  const { engine, model: handle } = model.open();
+  const { configs, set, enabled } = stateOf(model);
+  let edits = 0;
+  let count = 0;
+  try {
+    if (options.adapter_names !== undefined) await setAdapter(model, options.adapter_names, {});
+    const names = activeAdapters(model);
+    if (names.length === 0) throw new ClearformerError('invalid_argument', `${call}: no adapter is in force`);
+    for (const name of new Set(names.flatMap((one) => configs.get(one)?.weights ?? []))) {
+      const value = await engine.call('parameter_read', { model: handle, name, with_adapters: true });
+      ({ edits } = await engine.call('parameter_edit', { model: handle, name, op: 'replace', value }));
+      count++;
+    }
+    await deleteAdapter(model, [...configs.keys()]);
+    return edits;
+  } catch (thrown) {
+    if (count > 0) await engine.call('parameter_undo', { model: handle, count });
+    await put(model, set, enabled);
+    throw thrown;
+  }
+}
+
 async function findWeights(folder: Folder, { signal }: ReadOptions): Promise<SourceFile> {
   const file = await folder.find(weightsFile, signal);
   if (file !== undefined && !file.html) return file;
@@ -272,10 +323,10 @@ function requireNew(model: AdaptedModel, name: string): void {
 /** @internal The file of the configuration of an adapter that there is. */
 export function requireKnown(model: AdaptedModel, name: string): string {
   const { configs } = stateOf(model);
-  const text = configs.get(name);
-  if (text !== undefined) return text;
-  const known = [...configs.keys()].join(', ') || 'none';
-  throw new ClearformerError('invalid_argument', `there is no adapter ${textOf(name)} (known: ${known})`);
+  const known = configs.get(name);
+  if (known !== undefined) return known.text;
+  const names = [...configs.keys()].join(', ') || 'none';
+  throw new ClearformerError('invalid_argument', `there is no adapter ${textOf(name)} (known: ${names})`);
 }
 
 function misfit(why: string): ClearformerError {

@@ -22,13 +22,15 @@ import type { ActivationCache } from '../tensor/activation_cache.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { readTokenizer, type TokenizerLoadOptions } from '../text/auto_tokenizer.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
-import type { LoadAdapterOptions, SetAdapterOptions } from './adapters.js';
+import type { LoraConfig } from './adapter_config.js';
+import type { LoadAdapterOptions, MergeOptions, SetAdapterOptions } from './adapters.js';
 import type { BackwardOptions, DifferentiableModel, DifferentiatedCache, Gradients } from './gradient.js';
 import type { DifferentiableMetric } from './gradient_metric.js';
 import { forwardIn, type ModelInputs } from './inputs.js';
 import { KeyValueCache } from './key_value_cache.js';
 import type { LoadedModel } from './loaded_model.js';
 import { infoOf, type ModelInfo } from './model_info.js';
+import type { AddAdapterOptions } from './new_adapter.js';
 import { type ModelOutput, toOutput } from './outputs.js';
 import type { ParameterEdit, ParameterOptions } from './parameters.js';
 import {
@@ -293,6 +295,16 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
     const read = async () => (await adapting()).readAdapter(this, source, options);
     return this.#order.run(read, (add) => add());
   }
+  /**
+   * Makes a new LoRA adapter, as PEFT's `get_peft_model` does, and puts it, alone, in force; an optimiser with the option
+   * `adapter` trains it. B is zero at first, so that nothing changes. Resolves to its name. Rejects with `invalid_argument`
+   * for values that are none and names that no module has, `unsupported` for other keys of LoraConfig that are not neutral
+   * and for layers that are not linear; nothing changes then.
+   */
+  async add_adapter(config: LoraConfig, options: AddAdapterOptions = {}): Promise<string> {
+    const make = async () => (await adapting()).newAdapter(this, config, options);
+    return this.#order.run(make, (add) => add());
+  }
   /** Puts the adapters of these names in force, added up, and no others; `scale` are factors of their scales. */
   async set_adapter(names: string | readonly string[], options: SetAdapterOptions = {}): Promise<void> {
     return this.#adapt(({ setAdapter }) => setAdapter(this, names, options));
@@ -312,6 +324,14 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   /** Releases adapters; those in force are so no longer. */
   async delete_adapter(names: string | readonly string[]): Promise<void> {
     return this.#adapt(({ deleteAdapter }) => deleteAdapter(this, names));
+  }
+  /**
+   * Makes what adapters add part of the weights, as edits, which `save_pretrained` writes and `undo_edits` takes back, and
+   * releases all adapters. Resolves to the number of edits in force. Rejects with `unsupported` for q8 and q4, and
+   * `invalid_argument` if no adapter is in force; nothing changes then.
+   */
+  async merge_and_unload(options: MergeOptions = {}): Promise<number> {
+    return this.#adapt(({ mergeAndUnload }) => mergeAndUnload(this, options));
   }
   /** An adapter's files, of what is read of it, for `load_adapter` and PEFT, also written to `destination`. */
   async save_adapter(name: string, destination?: Destination): Promise<SavedFiles> {

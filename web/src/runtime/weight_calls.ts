@@ -38,10 +38,13 @@ export interface WeightCalls {
     { config: string; config_name: string } & Texts<'task'>,
     { tensors: { name: string; dims: number[] }[] }
   >;
-  /** `with_synonyms`: with what a weight is called in each of the ways that transformers has for the architecture. */
+  /**
+   * `with_synonyms`: with what a weight is called in each of the ways that transformers has for the architecture, and the
+   * inputs of the linear layer whose weight it is (0: of none).
+   */
   parameter_list: Call<
     { model: Handle } & Texts<'adapter'> & Loose<{ with_synonyms?: boolean }>,
-    { parameters: (ParameterInfo & { synonyms?: string[] })[] }
+    { parameters: (ParameterInfo & { synonyms?: string[]; inputs?: number })[] }
   >;
   parameter_read: Call<
     { model: Handle; name: string } & Bounds & WeightProcessing & Texts<'adapter'>,
