@@ -205,6 +205,22 @@ describe('add_adapter', () => {
     expect(await logitsOf(model)).toEqual(before);
   });
 
+  it('and what follows need not be awaited', async () => {
+    await using model = await gpt2({ worker: false });
+    const added = model.add_adapter({});
+    await using optimizer = new AdamW(model, { adapter: 'default' });
+    const losses = [
+      optimizer.backward({ input_ids, labels }),
+      optimizer.step(),
+      optimizer.backward({ input_ids, labels }),
+    ];
+    const merging = model.merge_and_unload();
+    expect(await added).toBe('default');
+    const [before = 0, , after = 0] = await Promise.all(losses);
+    expect(after).toBeLessThan(before);
+    expect(await merging).toBe(2);
+  });
+
   it.each<[string, unknown, string, RegExp]>([
     ['no configuration', undefined, 'invalid_argument', /needs a LoraConfig, got undefined/],
     ['a list', [1], 'invalid_argument', /needs a LoraConfig/],

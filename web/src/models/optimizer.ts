@@ -137,8 +137,10 @@ export abstract class Optimizer {
   /** Releases the gradients and the optimiser's state; the weights remain as they are. */
   async dispose(): Promise<void> {
     this.#disposed = true;
-    const opening = async () => this.#opened?.catch(() => undefined); // the call that opened it rejects
-    await this.#model.calls.ask(opening, async (opened) => opened?.lease.release());
+    await this.#model.calls.ask(inTurn, async () => {
+      const opened = await this.#opened?.catch(() => undefined); // the call that opened it rejects
+      await opened?.lease.release();
+    });
   }
   /** For `using`: disposes without waiting. */
   [disposeSymbol](): void {
@@ -149,13 +151,17 @@ export abstract class Optimizer {
     return this.dispose();
   }
 
-  /** In the order of the model's calls. */
-  #ask<R>(issue: (opened: Opened) => Promise<R>): Promise<R> {
-    return this.#model.calls.ask(() => this.#open(), issue);
+  /** In the order of the model's calls, of which one before may make the adapter that is trained. */
+  async #ask<R>(issue: (opened: Opened) => Promise<R>): Promise<R> {
+    if (this.#disposed) throw new ClearformerError('disposed', 'this optimiser was disposed');
+    return this.#model.calls.run(inTurn, async (_, issued) => {
+      const running = issue(await this.#open());
+      issued();
+      return running;
+    });
   }
 
   async #open(): Promise<Opened> {
-    if (this.#disposed) throw new ClearformerError('disposed', 'this optimiser was disposed');
     const { engine, model } = this.#model.open();
     this.#opened ??= engine.call('optimizer_create', { model, ...this.#given }).then(({ optimizer }) => {
       return { engine, optimizer, lease: new Lease('this optimiser', this, releasing(engine, optimizer)) };
@@ -168,6 +174,9 @@ export abstract class Optimizer {
     return opened;
   }
 }
+
+/** Prepares nothing, but waits for the calls before. */
+const inTurn = async (): Promise<void> => {};
 
 /** Made here, where it does not hold the optimiser: one that is forgotten is released, too. */
 const releasing = (engine: Engine, optimizer: Handle) => () => releaseHandle(engine, optimizer);
