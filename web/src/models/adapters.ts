@@ -9,6 +9,7 @@ import { type Engine, releaseHandle } from '../runtime/engine.js';
 import type { AdapterUpdate } from '../runtime/weight_calls.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
+import { loadPart } from '../support/platform.js';
 import { warn } from '../support/warning.js';
 import { checkLoraConfig, isTarget, type LoraConfig, rankAndScale } from './adapter_config.js';
 import {
@@ -21,7 +22,7 @@ import {
   tensorShapes,
   weightOf,
 } from './adapter_files.js';
-import { type AdaptableModel, type AddAdapterOptions, newAdapterFolder } from './new_adapter.js';
+import type { AdaptableModel, AddAdapterOptions } from './new_adapter.js';
 import type { OpenedModel } from './parameters.js';
 
 /** How an adapter is loaded. */
@@ -87,6 +88,7 @@ export async function newAdapter(
   config: LoraConfig,
   options: AddAdapterOptions,
 ): Promise<() => Promise<string>> {
+  const { newAdapterFolder } = await loadPart(() => import('./new_adapter.js'));
   return readFolder(model, await newAdapterFolder(model, config, options), options.adapter_name, {});
 }
 
