@@ -1,4 +1,4 @@
-// Damaged folders of LoRA adapters, and random calls that train, differentiate and change a model: each ends in a typed
+// Damaged folders and configurations of LoRA adapters, and random calls that train, differentiate and change a model: each ends in a typed
 // error or a result; once the adapters are deleted and the edits undone, the model computes the bits of before.
 
 import { readFileSync } from 'node:fs';
@@ -34,6 +34,8 @@ const bitsOf = async (model: PreTrainedModel) => {
 };
 const text = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
 
+const numbers = mostly(fc.constantFrom<unknown>(0, 1, -1, 0.5, 1e30, Number.NaN, Number.POSITIVE_INFINITY));
+
 it('folders of adapters', async () => {
   await using model = await load();
   const before = await bitsOf(model);
@@ -57,7 +59,25 @@ it('folders of adapters', async () => {
   expect(await bitsOf(model)).toEqual(before);
 });
 
-const numbers = mostly(fc.constantFrom<unknown>(0, 1, -1, 0.5, 1e30, Number.NaN, Number.POSITIVE_INFINITY));
+it('configurations of new adapters, which are merged', async () => {
+  await using model = await load();
+  const before = await bitsOf(model);
+  const plain = variants.map((one) => ({ ...one, lora_dropout: 0 }));
+  const drawn = fc.record({
+    config: mostly(damagedJson([...plain, { target_modules: 'all-linear', init_lora_weights: false }])),
+    options: some({ adapter_name: mostly(fc.constant('b')), seed: numbers }),
+  });
+  const counts = await fuzz('configurations of new adapters', 150, drawn, async (one) => {
+    await model.add_adapter(one.config as never, one.options as never);
+    expect(await model.merge_and_unload()).toBeGreaterThan(0);
+    await bitsOf(model);
+    await model.undo_edits();
+  });
+  expect(counts.done).toBeGreaterThan(0);
+  expect(counts.refused).toBeGreaterThan(0);
+  expect(await bitsOf(model)).toEqual(before);
+});
+
 const names = mostly(fc.constantFrom<unknown>('*hook_resid_pre', 'blocks.0.attn.hook_z', '*', ['hook_embed'], 'none'));
 const weights = mostly(
   fc.constantFrom<unknown>('*', 'lm_head.weight', 'blocks.0.attn.W_Q', ['model.norm.weight'], 'none', []),
