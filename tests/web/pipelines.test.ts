@@ -211,6 +211,19 @@ describe('pairs of texts', () => {
     expect([heard, pipe.task]).toEqual([['no_entailment'], 'zero-shot-classification']);
   });
 
+  // BART has three classes unless config.json says otherwise.
+  it('the last of the classes that the model has is entailment where config.json names none', async () => {
+    const files = filesOf(pipelineCase('zero_shot_bart'));
+    const config = { ...JSON.parse(new TextDecoder().decode(files['config.json'])), id2label: undefined };
+    const renamed = { 0: 'a', 1: 'b', 2: 'c' };
+    const scores = async (id2label: object | undefined) => {
+      const source = { ...files, 'config.json': jsonFile({ ...config, label2id: undefined, id2label }) };
+      await using pipe = await pipeline('zero-shot-classification', source, here);
+      return (await pipe('a man sings', ['rome', 'a song'], { multi_label: true })).scores;
+    };
+    expect(await scores(undefined)).toEqual(await scores(renamed));
+  });
+
   it('contradiction as the last class leaves the first to be its opposite where none is named entailment', async () => {
     const names = ['neutral', 'other', 'contradiction'];
     const config = { id2label: { ...names }, label2id: Object.fromEntries(names.map((name, id) => [name, id])) };

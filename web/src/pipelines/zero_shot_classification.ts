@@ -61,7 +61,7 @@ export class ZeroShotClassificationPipeline extends Pipeline<
   LogitsModel
 > {
   readonly tokenizer: PreTrainedTokenizer;
-  readonly #classes: { entailment: number; contradiction: number };
+  readonly #classes: Judgements;
 
   /** @internal */
   constructor(task: string, model: LogitsModel, tokenizer: PreTrainedTokenizer) {
@@ -99,9 +99,12 @@ export class ZeroShotClassificationPipeline extends Pipeline<
 
   /** The scores for one text: each label against its contradiction, or softmax over all labels. */
   #scores(logits: readonly Float32Array[], each: boolean): number[] {
-    const { entailment, contradiction } = this.#classes;
+    const last = (logits[0]?.length ?? 0) - 1;
+    if (last < 1) throw oneClass();
+    const { entailment = last, contradiction = entailment } = this.#classes;
+    const other = contradiction !== entailment ? contradiction : entailment === 0 ? last : 0;
     if (!each) return softmax(logits.map((row) => row[entailment] as number));
-    return logits.map((row) => softmax([row[contradiction] as number, row[entailment] as number])[1] as number);
+    return logits.map((row) => softmax([row[other] as number, row[entailment] as number])[1] as number);
   }
 }
 
@@ -112,11 +115,17 @@ function separated(labels: string): string[] {
     .filter((label) => label !== '');
 }
 
+/** Classes by their names in config.json. */
+interface Judgements {
+  entailment?: number | undefined;
+  contradiction?: number | undefined;
+}
+
 /**
- * The classes of entailment and contradiction, by their names in config.json; if none is named entailment it is the
- * last class, as upstream, with a warning. Throws `unsupported` for a model with fewer than two classes.
+ * The classes of entailment and contradiction; if none is named entailment it is the last class, as upstream, with a
+ * warning. Throws `unsupported` for a model with fewer than two classes.
  */
-function judgements(config: Readonly<Record<string, unknown>>): { entailment: number; contradiction: number } {
+function judgements(config: Readonly<Record<string, unknown>>): Judgements {
   const { id2label, label2id } = namesOf(config);
   const ids = new Map(Object.entries(id2label).map(([id, name]) => [name, id]));
   const named = [...Object.entries(label2id), ...ids];
@@ -124,17 +133,17 @@ function judgements(config: Readonly<Record<string, unknown>>): { entailment: nu
     const found = named.find(([name]) => test.test(String(name)))?.[1];
     return found === undefined ? undefined : Number(found);
   };
-  const last = Math.max(1, Number(config.num_labels ?? 2) - 1, ...named.map(([, id]) => Number(id)));
+  if (new Set(named.map(([, id]) => Number(id))).size === 1) throw oneClass();
   const entailment = find(/^entail/i);
   if (entailment === undefined) {
     const message = 'zero-shot-classification: config.json names no class "entailment": the last one is taken for it';
     warn({ code: 'no_entailment', message });
   }
-  const follows = entailment ?? last;
-  const contradiction = find(/^(contradiction|not_entailment)/i) ?? follows;
-  if (new Set(named.map(([, id]) => Number(id))).size !== 1)
-    return { entailment: follows, contradiction: contradiction !== follows ? contradiction : follows === 0 ? last : 0 };
-  throw new ClearformerError(
+  return { entailment, contradiction: find(/^(contradiction|not_entailment)/i) };
+}
+
+function oneClass(): ClearformerError {
+  return new ClearformerError(
     'unsupported',
     'zero-shot-classification: this model has one class, it takes one that tells entailment from contradiction; for one score a pair there is text-ranking',
     { option: 'task' },
