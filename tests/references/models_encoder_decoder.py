@@ -1,14 +1,15 @@
 """Tiny encoder-decoder checkpoints: Marian, BART, mBART, M2M100, Pegasus, T5 1.0 and 1.1, Whisper; the encoders of T5 alone;
-BART's and mBART's classifiers."""
+BART's, mBART's and T5's classifiers and answers to questions."""
 
 import os
 
 import torch
 from transformers import (
-    BartConfig, BartForConditionalGeneration, BartForSequenceClassification, M2M100Config, M2M100ForConditionalGeneration, MarianConfig, MarianMTModel,
-    MBartConfig, MBartForConditionalGeneration, MBartForSequenceClassification, PegasusConfig,
-    PegasusForConditionalGeneration, MT5Config, MT5EncoderModel, MT5ForConditionalGeneration, T5Config, T5EncoderModel,
-    T5ForConditionalGeneration, WhisperConfig, WhisperForConditionalGeneration,
+    BartConfig, BartForConditionalGeneration, BartForQuestionAnswering, BartForSequenceClassification, M2M100Config, M2M100ForConditionalGeneration, MarianConfig, MarianMTModel,
+    MBartConfig, MBartForConditionalGeneration, MBartForQuestionAnswering, MBartForSequenceClassification, PegasusConfig,
+    PegasusForConditionalGeneration, MT5Config, MT5EncoderModel, MT5ForConditionalGeneration, MT5ForQuestionAnswering,
+    MT5ForTokenClassification, T5Config, T5EncoderModel, T5ForConditionalGeneration, T5ForQuestionAnswering,
+    T5ForSequenceClassification, T5ForTokenClassification, WhisperConfig, WhisperForConditionalGeneration,
 )
 
 from common import arguments, normal
@@ -177,15 +178,26 @@ def add_encoder(group, architecture, size, model_class, stored):
     cases_of(group, folder, "base", model)
 
 
-# Classifiers: of BART's three classes by default, as facebook/bart-large-mnli, and with one output.
+# Heads: of BART's three classes by default, as facebook/bart-large-mnli, and with one output; of tokens behind T5's encoder alone.
 JUDGEMENTS = {0: "contradiction", 1: "neutral", 2: "entailment"}
-CLASSIFIERS = {
-    "bart": {
-        "even": (BartForSequenceClassification, {}, {"dtype": torch.float16}),
-        "odd": (BartForSequenceClassification, {"id2label": JUDGEMENTS, "label2id": {v: k for k, v in JUDGEMENTS.items()}}, {}),
-    },
-    "mbart": {"odd": (MBartForSequenceClassification, {"num_labels": 1, "problem_type": "regression"}, {})},
+NAMED = {"id2label": JUDGEMENTS, "label2id": {v: k for k, v in JUDGEMENTS.items()}}
+HALF = {"dtype": torch.float16}
+HEADS = {
+    "bart": [
+        ("even", BartForSequenceClassification, {}, HALF), ("odd", BartForSequenceClassification, NAMED, {}),
+        ("odd", BartForQuestionAnswering, {}, {}),
+    ],
+    "mbart": [
+        ("odd", MBartForSequenceClassification, {"num_labels": 1, "problem_type": "regression"}, {}),
+        ("odd", MBartForQuestionAnswering, {}, HALF),
+    ],
+    "t5": [
+        ("even", T5ForSequenceClassification, NAMED, {}), ("odd", T5ForTokenClassification, {"num_labels": 5}, HALF),
+        ("odd", T5ForQuestionAnswering, {}, {}),
+    ],
+    "mt5": [("odd", MT5ForTokenClassification, {}, {}), ("even", MT5ForQuestionAnswering, {}, HALF)],
 }
+TASKS = {"Sequence": "sequence-classification", "Token": "token-classification", "Question": "question-answering"}
 
 
 def ended(ids, lengths, config):
@@ -196,16 +208,18 @@ def ended(ids, lengths, config):
     return source, mask
 
 
-def add_classifier(group, architecture, size, model_class, labels, stored):
-    folder = f"{size}_sequence_classification"
+def add_head(group, architecture, size, model_class, labels, stored):
+    task = next(TASKS[kind] for kind in TASKS if f"For{kind}" in model_class.__name__)
+    folder = f"{size}_{task.replace('-', '_')}"
     config = CONFIGURATIONS[architecture][size]()
     for key, value in labels.items():
         setattr(config, key, value)
     name = f"models/{architecture}/{size}"
     gains = STORED.get((architecture, size), {}).get("gains")
     model = write_checkpoint(os.path.join(group.folder, folder), model_class, config, name, gains=gains, **stored)
+    if task == "token-classification":
+        return cases_of(group, folder, task, model)
     ids = token_ids(f"{name}/source", (2, SOURCE), config)
-    task = "sequence-classification"
     source, _ = ended(ids, (SOURCE, SOURCE), config)
     add_forward(group, f"{folder}_plain", folder, task, model, {"input_ids": source})
     source, mask = ended(ids, (7, SOURCE), config)
@@ -213,6 +227,7 @@ def add_classifier(group, architecture, size, model_class, labels, stored):
     targets = token_ids(f"{name}/targets", (2, SOURCE), config)
     add_forward(group, f"{folder}_decoder_padding", folder, task, model, {
         "input_ids": source, "attention_mask": mask, "decoder_input_ids": targets, "decoder_attention_mask": mask})
+    return None
 
 
 def main():
@@ -223,8 +238,8 @@ def main():
             add_checkpoint(group, architecture, size)
         if architecture in ENCODERS:
             add_encoder(group, architecture, *ENCODERS[architecture])
-        for size, classifier in CLASSIFIERS.get(architecture, {}).items():
-            add_classifier(group, architecture, size, *classifier)
+        for head in HEADS.get(architecture, []):
+            add_head(group, architecture, *head)
         group.save()
 
 

@@ -12,7 +12,7 @@ import numpy
 import PIL.Image
 import torch
 from transformers import (
-    BartForConditionalGeneration, BartForSequenceClassification, BertForMaskedLM, BertForQuestionAnswering, BertForSequenceClassification,
+    BartForConditionalGeneration, BartForQuestionAnswering, BartForSequenceClassification, BertForMaskedLM, BertForQuestionAnswering, BertForSequenceClassification,
     BertForTokenClassification, BertModel, BitImageProcessorPil, CLIPImageProcessorPil, CLIPModel, Dinov2ForImageClassification,
     Dinov2Model, Dinov2WithRegistersModel, GPT2LMHeadModel, MarianMTModel, PegasusForConditionalGeneration, RobertaForTokenClassification, ViTForImageClassification, ViTImageProcessorPil, ViTModel, WhisperFeatureExtractor,
     WhisperForConditionalGeneration, pipeline,
@@ -203,7 +203,7 @@ def answers_of(model, tokenizer, question, context, options):
     for encoding in windows_of(tokenizer, [question, context], length, options["doc_stride"]):
         ids = torch.tensor([encoding.ids])
         types = [int(at > encoding.ids.index(tokenizer.sep_token_id)) for at in range(len(encoding))]  # overflow has zeros
-        out = model(input_ids=ids, token_type_ids=torch.tensor([types]))
+        out = model(input_ids=ids, **({} if model.config.is_encoder_decoder else {"token_type_ids": torch.tensor([types])}))
         allowed = numpy.array([part == 1 for part in encoding.sequence_ids]) | (ids[0].numpy() == tokenizer.cls_token_id)
         scores = []
         for logits in (out.start_logits, out.end_logits):
@@ -234,13 +234,14 @@ def answers_of(model, tokenizer, question, context, options):
 
 
 def question_answering(made):
-    model, tokenizer = made.load("bert/odd_question_answering", BertForQuestionAnswering), made.tokenizers["wordpiece_97"]
     question, context = "who lives in rome?", "The man lives in Rome. She sings over the sea, and the Cat goes to a small house near the river."
     window = {"max_seq_len": 20, "doc_stride": 6}
     options = [window, window | {"top_k": 4}, window | {"top_k": 3, "max_answer_len": 2}, window | {"top_k": 3, "align_to_words": False},
                window | {"top_k": 40, "handle_impossible_answer": True}, {"max_seq_len": 24, "doc_stride": 8}]
-    calls = [{"arguments": [question, context], "options": one, "answer": answers_of(model, tokenizer, question, context, one)} for one in options]
-    made.add("answers", "question-answering", "bert/odd_question_answering", calls, tokenizer="wordpiece_97", config={})
+    for name, family, kind, words, some in [("answers", "bert", BertForQuestionAnswering, "wordpiece_97", options), ("answers_bart", "bart", BartForQuestionAnswering, "bart_pairs_97", options[:2])]:
+        model, tokenizer, checkpoint = made.load(f"{family}/odd_question_answering", kind), made.tokenizers[words], f"{family}/odd_question_answering"
+        calls = [{"arguments": [question, context], "options": one, "answer": answers_of(model, tokenizer, question, context, one)} for one in some]
+        made.add(name, "question-answering", checkpoint, calls, tokenizer=words, config={})
 
 
 def generation(made):

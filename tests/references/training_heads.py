@@ -24,6 +24,10 @@ RUNS = {
     "languages": ("mbart/odd", "AutoModelForSeq2SeqLM", None, "model.decoder.layers.0.encoder_attn.v_proj.weight"),
     "premises": ("bart/even_sequence_classification", "AutoModelForSequenceClassification", None, "classification_head.dense.weight"),
     "scores": ("mbart/odd_sequence_classification", "AutoModelForSequenceClassification", None, "model.encoder.layers.0.fc1.weight"),
+    "extracts": ("bart/odd_question_answering", "AutoModelForQuestionAnswering", None, "model.decoder.layers.0.encoder_attn.v_proj.weight"),
+    "spans": ("t5/odd_question_answering", "AutoModelForQuestionAnswering", None, "encoder.block.0.layer.0.SelfAttention.v.weight"),
+    "judgements": ("t5/even_sequence_classification", "AutoModelForSequenceClassification", None, "classification_head.dense.weight"),
+    "tags": ("t5/odd_token_classification", "AutoModelForTokenClassification", None, "classifier.weight"),
     "images": ("vit/odd_image_classification", "AutoModelForImageClassification", None, "classifier.weight"),
 }
 
@@ -31,14 +35,14 @@ RUNS = {
 def labels_of(name, config, ids):
     rows = ids.shape[0] if ids is not None else 3
     count = config.num_labels
-    if name in ("sequences", "premises", "images"):
+    if name in ("sequences", "premises", "judgements", "images"):
         return torch.arange(rows) * 2 % count
     if name in ("regression", "scores", "several labels"):
         values = normal(f"training_heads/{name}", (rows, count)).float()
         return (values > 0).float() if name == "several labels" else values
-    if name == "answers":
+    if name in ("answers", "extracts", "spans"):
         return torch.stack([torch.arange(rows) + 1, torch.arange(rows) + 3], dim=1)
-    labels = (ids * 5 + 3) % (count if name == "tokens" else config.vocab_size)
+    labels = (ids * 5 + 3) % (count if name in ("tokens", "tags") else config.vocab_size)
     if name in ("text to text", "languages"):
         labels = labels[:, :5].clamp(min=4)
     labels[0, -2:] = -100
@@ -80,7 +84,7 @@ def main():
             ids, inputs = None, {"pixel_values": normal(f"training_heads/{name}", (3, config.num_channels, config.image_size, config.image_size)).float()}
         else:
             ids = integers(f"training_heads/{name}", (3, 9), 4, config.vocab_size)
-            if name in ("premises", "scores"):  # classified where they end
+            if name in ("premises", "scores", "judgements"):  # classified where they end
                 ids[:, -1] = config.eos_token_id
             inputs = {"input_ids": ids}
         labels = labels_of(name, config, ids)

@@ -1,12 +1,19 @@
-// Classifiers with a decoder (BART, mBART): they read where a sequence ends. Their outputs, training and pipelines are
-// compared in architectures.test.ts, training_heads.test.ts and pipelines.test.ts.
+// Classifiers with a decoder (BART, mBART, T5), which read where a sequence ends, and answers to questions from one. Their
+// outputs, training and pipelines are compared in architectures.test.ts, training_heads.test.ts and pipelines.test.ts.
 
 import {
   AutoModel,
   AutoModelForSequenceClassification,
+  BartForQuestionAnswering,
   BartForSequenceClassification,
   inspect,
+  MBartForQuestionAnswering,
   MBartForSequenceClassification,
+  MT5ForQuestionAnswering,
+  MT5ForTokenClassification,
+  T5ForQuestionAnswering,
+  T5ForSequenceClassification,
+  T5ForTokenClassification,
 } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { folderOf, json } from './support/command.js';
@@ -141,5 +148,96 @@ describe('a classifier with a decoder', () => {
       code: 'unsupported',
       message: expect.stringContaining('which has no head for the task sequence-classification'),
     });
+  });
+});
+
+describe('answers to questions from a decoder', () => {
+  const folderOfAnswers = (name: string) => fixturePath(`models/${name}_question_answering`);
+  const ids = [[9, 5, 31, 7]];
+
+  it('come from its input, shifted behind the token it starts with, or from what it is given', async () => {
+    for (const [Model, folder, first] of [
+      [BartForQuestionAnswering, 'bart/odd', 2],
+      [MBartForQuestionAnswering, 'mbart/odd', 7], // the last word of the text
+      [T5ForQuestionAnswering, 't5/odd', 0],
+      [MT5ForQuestionAnswering, 'mt5/even', 0],
+    ] as const) {
+      await using model = await Model.from_pretrained(folderOfAnswers(folder));
+      const { start_logits, end_logits } = await model({ input_ids: ids });
+      const given = await model({ input_ids: ids, decoder_input_ids: [[first, 9, 5, 31]] });
+      expect([given.start_logits.data, given.end_logits.data]).toEqual([start_logits.data, end_logits.data]);
+      expect(start_logits.data).not.toEqual(end_logits.data);
+      const shorter = await model({ input_ids: ids, decoder_input_ids: [[first, 9]] });
+      expect(shorter.start_logits.dims).toEqual([1, 2]);
+      expect(shorter.end_logits.data).toEqual(end_logits.data.subarray(0, 2));
+    }
+  });
+
+  it('are told by inspect and have the hook points of both stacks', async () => {
+    const { task, pipelines, cfg } = await inspect(folderOfAnswers('t5/odd'));
+    expect([task, cfg?.kind]).toEqual(['question-answering', 'encoder-decoder']);
+    expect(pipelines).toContain('question-answering');
+    await using model = await T5ForQuestionAnswering.from_pretrained(folderOfAnswers('t5/odd'));
+    const names_filter = ['encoder.0.hook_resid_pre', 'decoder.0.cross_attn.hook_pattern'] as const;
+    const [, cache] = await model.run_with_cache({ input_ids: ids }, { names_filter });
+    expect(names_filter.map((name) => cache[name]?.dims)).toEqual([
+      [1, 4, 30],
+      [1, 3, 4, 4],
+    ]);
+    expect(
+      await failureOf(() => model({ inputs_embeds: { dims: [1, 2, 30], data: new Float32Array(60) } })),
+    ).toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining('needs input_ids'),
+    });
+  });
+});
+
+describe('T5 with a head', () => {
+  const folder = fixturePath('models/t5/even_sequence_classification');
+
+  it('reads its input again, which ends with eos_token_id, behind the token that config.json names', async () => {
+    await using model = await T5ForSequenceClassification.from_pretrained(folder);
+    const ended = [[9, 5, 31, 1]];
+    const { logits } = await model({ input_ids: ended });
+    expect((await model({ input_ids: ended, decoder_input_ids: [[0, 9, 5, 31]] })).logits.data).toEqual(logits.data);
+    expect((await failureOf(() => model({ input_ids: [[9, 5]] }))).message).toMatch(/has 0 eos_token_id/);
+    const { decoder_start_token_id: _, ...config } = JSON.parse(
+      new TextDecoder().decode(folderFiles('models/t5/even_sequence_classification')['config.json']),
+    );
+    expect(await failureOf(() => T5ForSequenceClassification.from_config(config))).toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining('decoder_start_token_id'),
+    });
+  });
+
+  it('is new from a config, and saved with the names of transformers', async () => {
+    const config = JSON.parse(
+      new TextDecoder().decode(folderFiles('models/t5/even_sequence_classification')['config.json']),
+    );
+    for (const [Model, names] of [
+      [T5ForSequenceClassification, ['transformer.shared.weight', 'classification_head.dense.bias']],
+      [T5ForQuestionAnswering, ['shared.weight', 'qa_outputs.bias']],
+      [T5ForTokenClassification, ['transformer.shared.weight', 'classifier.bias']],
+    ] as const) {
+      const { architectures: _, ...bare } = config;
+      await using model = await (Model as typeof T5ForSequenceClassification).from_config(bare);
+      const all = (await model.named_parameters()).map(({ name }) => name);
+      expect(all).toEqual(expect.arrayContaining([...names]));
+    }
+  });
+
+  it('labels tokens by its encoder alone', async () => {
+    for (const [Model, name] of [
+      [T5ForTokenClassification, 't5'],
+      [MT5ForTokenClassification, 'mt5'],
+    ] as const) {
+      const source = fixturePath(`models/${name}/odd_token_classification`);
+      await using model = await Model.from_pretrained(source);
+      expect((await model({ input_ids: [[9, 5, 31]] })).logits.dims).toEqual([1, 3, name === 't5' ? 5 : 2]);
+      expect((await inspect(source)).cfg?.kind).toBe('encoder-only');
+      await using trunk = await AutoModel.from_pretrained(source);
+      expect((await trunk({ input_ids: [[9, 5, 31]] })).last_hidden_state?.dims).toEqual([1, 3, 30]);
+    }
   });
 });

@@ -87,7 +87,10 @@ NameMap Architecture::saved_names(const ModelConfig& config, std::string_view sc
   for (const std::string_view other : split(prefixes)) {
     if (prefix.starts_with(other) || prefix.empty()) prefix = other;
   }
-  if (config.task == Task::base) prefix.remove_prefix(prefix.find('.') + 1);
+  const bool bare = prefixes_classifiers ? config.task != Task::sequence_classification &&
+                                               config.task != Task::token_classification
+                                         : config.task == Task::base;
+  if (bare) prefix.remove_prefix(prefix.find('.') + 1);
   NameMap names = joined(prefix, scheme, rules);
   names.set_key_value_heads(config.tower.stack.block.attention.num_key_value_heads);
   return names;

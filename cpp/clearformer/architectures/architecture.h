@@ -36,6 +36,7 @@ struct Architecture {
   std::span<const KeyScheme> schemes = {};
   std::string_view ignored = "";      // patterns of tensors that transformers ignores
   Task usual_task = Task::causal_lm;  // if config.json names none
+  bool prefixes_classifiers = false;  // whether transformers gives the prefix to these alone
 
   /// The name map for this checkpoint of a model with `config`.
   NameMap names(const Weights& weights, const ModelConfig& config) const;

@@ -26,8 +26,8 @@ TowerConfig read_tower(const ConfigReader& config, ModelConfig& model, const std
 }  // namespace bart_like
 
 ModelConfig read_bart_like(const ConfigReader& config, Task task, std::size_t labels) {
-  const bool classifies = task == Task::sequence_classification && labels != 0;
-  if (task != Task::seq2seq_lm && task != Task::base && !classifies) refuse_task(config, task);
+  const bool generates = task == Task::seq2seq_lm || task == Task::base;
+  if (!generates && labels == 0) refuse_task(config, task);
   ModelConfig model;
   model.model_type = config.text("model_type");
   model.task = task;
@@ -41,13 +41,7 @@ ModelConfig read_bart_like(const ConfigReader& config, Task task, std::size_t la
   model.output = {config.size("d_model"), config.size("vocab_size"), Bias::present};
   model.output_bias_may_be_missing = true;
   model.own_target_embedding = !model.tied;
-  if (classifies) {
-    HeadConfig& head = model.head.emplace();
-    head.d_model = model.output.d_model;
-    head.pick = HeadConfig::Pick::given;
-    head.dense = Activation::tanh;
-    head.outputs = read_labels(config, labels);
-  }
+  if (!generates) model.head = source_head(config, task, model, labels);
   return model;
 }
 

@@ -9,7 +9,7 @@ namespace clearformer {
 
 /// Reads special tokens, widths, both stacks (post-norm, LayerNorm, biases) and the output layer; the
 /// embeddings are left to the caller. Throws unsupported for a task other than seq2seq-lm or base, or also
-/// sequence-classification where there is a usual number of `labels`.
+/// sequence-classification and question-answering where there is a usual number of `labels`.
 ModelConfig read_bart_like(const ConfigReader& config, Task task, std::size_t labels = 0);
 
 /// Makes both stacks pre-norm with a final norm, as in all but BART and Marian.
@@ -64,6 +64,7 @@ mlp.down_proj fc2
 unembed.bias /final_logits_bias
 classifier.out /classification_head.out_proj
 classifier /classification_head
+qa.out /qa_outputs
 unembed /lm_head
 )";
 /// In addition, the names of the final norms.

@@ -18,7 +18,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   normalize_before(model);
   embed_text(config, model, TextEmbeddingConfig::Positions::learned);
   normalize_embeddings(model);
-  // A classifier's decoder starts with the last word of the text, whatever config.json says.
+  // The decoder of a model with a head starts with the last word of the text, whatever config.json says.
   if (model.head) model.decoder_start_token_id.reset();
   return model;
 }

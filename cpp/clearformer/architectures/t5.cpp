@@ -1,8 +1,9 @@
 // T5 (1.0 and 1.1) and mT5: pre-norm encoder-decoder with RMSNorm, learned biases for relative positions,
 // unscaled scores; 1.0 ties the output layer and scales it, 1.1 and mT5 gate the feed-forward network. The encoder alone
-// is a model as well (sentence-t5, gtr-t5, text encoders of diffusers).
+// is a model as well (sentence-t5, gtr-t5, text encoders of diffusers), also with classes of tokens.
 // Source: Raffel et al. 2019, arXiv 1910.10683; Xue et al. 2020, arXiv 2010.11934; transformers'
-// T5ForConditionalGeneration, T5EncoderModel and MT5's.
+// T5ForConditionalGeneration, T5EncoderModel, T5ForSequenceClassification, T5ForTokenClassification,
+// T5ForQuestionAnswering and MT5's.
 
 #include <cmath>
 
@@ -42,12 +43,17 @@ o_proj o
 gate_proj wi_0
 down_proj wo
 unembed lm_head
+classifier.out /classification_head.out_proj
+classifier /classification_head
+token_classifier.out /classifier
+qa.out /qa_outputs
 )";
 constexpr std::string_view kGated = "up_proj wi_1";
 constexpr std::string_view kPlain = "up_proj wi";
 constexpr KeyScheme kSchemes[] = {{".wi_1.", kGated, is_gated}, {"", kPlain}};
+constexpr std::string_view kPrefixes = "transformer.";
 constexpr std::string_view kIgnored =
-    "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight";
+    "*decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight";
 
 // Token embedding table, its copies and the output layer are always tied if the file has only one: in transformers 4
 // files "tie_word_embeddings" only says whether the output is scaled.
@@ -123,21 +129,33 @@ TowerConfig read_tower(const ConfigReader& config, ModelConfig& model) {
 
 bool is_encoder_alone(const ConfigReader& config) {
   const std::vector<std::string> classes = config.texts("architectures");
-  return !classes.empty() && classes.front().ends_with("EncoderModel");
+  return !classes.empty() && (classes.front().ends_with("EncoderModel") ||
+                              classes.front().ends_with("ForTokenClassification"));
 }
 
 ModelConfig read_config(const ConfigReader& config, Task task) {
-  if (task != Task::seq2seq_lm && task != Task::base) refuse_task(config, task);
+  const bool labels_tokens = task == Task::token_classification;
+  const bool generates = task == Task::seq2seq_lm || task == Task::base;
   ModelConfig model;
   model.model_type = config.text("model_type");
   model.task = task;
   model.tied = true;
   read_tokens(config, model);
   model.tower = read_tower(config, model);
-  if (is_encoder_alone(config)) {
-    if (task != Task::base) refuse_task(config, task);
+  if (labels_tokens || is_encoder_alone(config)) {
+    if (labels_tokens) {
+      model.head = encoder_head(config, task, model, {});
+    } else if (task != Task::base) {
+      refuse_task(config, task);
+    }
     model.kind = ModelKind::encoder_only;
     return model;
+  }
+  if (!generates) {
+    model.head = source_head(config, task, model);
+    if (!model.decoder_start_token_id) {  // what the decoder's text begins with
+      config.refuse(ErrorCode::unsupported, "decoder_start_token_id", "is missing");
+    }
   }
   model.kind = ModelKind::encoder_decoder;
   model.tower.stack.blocks = "";
@@ -158,9 +176,9 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace t5
 
-const Architecture kT5{"t5",       t5::kKeys,    t5::read_config, {},
-                       t5::kRules, t5::kSchemes, t5::kIgnored,    Task::seq2seq_lm};
-const Architecture kMt5{"mt5",      t5::kMt5Keys, t5::read_config, {},
-                        t5::kRules, t5::kSchemes, t5::kIgnored,    Task::seq2seq_lm};
+const Architecture kT5{"t5",         t5::kKeys,    t5::read_config,  t5::kPrefixes, t5::kRules,
+                       t5::kSchemes, t5::kIgnored, Task::seq2seq_lm, true};
+const Architecture kMt5{"mt5",        t5::kMt5Keys, t5::read_config,  t5::kPrefixes, t5::kRules,
+                        t5::kSchemes, t5::kIgnored, Task::seq2seq_lm, true};
 
 }  // namespace clearformer

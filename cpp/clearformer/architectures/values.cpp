@@ -164,4 +164,17 @@ HeadConfig encoder_head(const ConfigReader& config, Task task, const ModelConfig
   return head;
 }
 
+HeadConfig source_head(const ConfigReader& config, Task task, const ModelConfig& model,
+                       std::size_t labels) {
+  const bool classifies = task == Task::sequence_classification;
+  if (!classifies && task != Task::question_answering) refuse_task(config, task);
+  EncoderHeads heads;
+  heads.classifier = Activation::tanh;
+  HeadConfig head = encoder_head(config, task, model, heads);
+  if (!classifies) return head;
+  head.pick = HeadConfig::Pick::given;
+  head.outputs = read_labels(config, labels);
+  return head;
+}
+
 }  // namespace clearformer

@@ -68,5 +68,9 @@ struct EncoderHeads {
 };
 HeadConfig encoder_head(const ConfigReader& config, Task task, const ModelConfig& model,
                         const EncoderHeads& heads);
+/// The head of an encoder-decoder that generates nothing: classes of texts, `labels` if the config names none, or
+/// answers to questions. Throws unsupported for other tasks.
+HeadConfig source_head(const ConfigReader& config, Task task, const ModelConfig& model,
+                       std::size_t labels = 2);
 
 }  // namespace clearformer

@@ -29,8 +29,10 @@ std::vector<Tie> ties_of(const ModelConfig& config) {
   std::vector<Tie> ties;
   switch (config.kind) {
     case ModelKind::encoder_only:
-      if (config.tied && !words_out) ties.push_back(kEncoderWords);  // of T5's encoder alone
-      if (config.task != Task::masked_lm) break;
+      if (config.task != Task::masked_lm) {
+        if (config.tied) ties.push_back(kEncoderWords);  // of T5's encoder alone
+        break;
+      }
       if (config.tied) ties.push_back(kMaskedOutput);
       ties.push_back(kMaskedBias);
       break;

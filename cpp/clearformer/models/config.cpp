@@ -98,6 +98,19 @@ bool serves(const ModelConfig& config, std::string_view name) {
                       [&](const NamedPipeline& entry) { return entry.name == name; });
 }
 
+std::string_view head_scope(const ModelConfig& config) {
+  switch (config.task) {
+    case Task::masked_lm: return "mlm";
+    case Task::sequence_classification: return "classifier";
+    case Task::image_classification:
+      return config.second_head ? "teacher_classifier" : "classifier";
+    case Task::token_classification: return "token_classifier";
+    case Task::question_answering: return "qa";
+    case Task::replaced_token_detection: return "detector";
+    default: return "pooler";
+  }
+}
+
 std::string_view to_string(ModelKind kind) {
   switch (kind) {
     case ModelKind::encoder_only: return "encoder-only";

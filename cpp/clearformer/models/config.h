@@ -81,6 +81,9 @@ struct ModelConfig {
   std::size_t d_vocab() const { return main().text ? main().text->vocabulary : 0; }
 };
 
+/// Our name for the head of a model's task, and what its hook points begin with.
+std::string_view head_scope(const ModelConfig& config);
+
 /// The pipelines such a model serves, under Hugging Face's names; the first is its default.
 std::vector<std::string_view> pipelines_of(const ModelConfig& config);
 

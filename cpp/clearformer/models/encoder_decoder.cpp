@@ -1,6 +1,7 @@
 #include "clearformer/models/encoder_decoder.h"
 
 #include "clearformer/kernels/elementwise.h"
+#include "clearformer/models/answers.h"
 #include "clearformer/models/decoder_only.h"
 #include "clearformer/models/metric.h"
 #include "clearformer/models/predictions.h"
@@ -14,7 +15,7 @@ EncoderDecoderModel::EncoderDecoderModel(ModelConfig&& config, const WeightScope
       encoder_(scope / "encoder", config_.tower, "encoder",
                config_.own_target_embedding ? nullptr : tokens_),
       decoder_(scope / "decoder", *config_.second, "decoder", tokens_) {
-  if (config_.head) head_.emplace(scope / "classifier", *config_.head);
+  if (config_.head) head_.emplace(scope / head_scope(config_), *config_.head);
   if (config_.task == Task::base || head_) return;
   OutputConfig output = config_.output;
   const WeightScope unembed = scope / "unembed";
@@ -28,12 +29,11 @@ class EncoderDecoderModel::Pass : public ForwardPass {
   Pass(EncoderDecoderModel& model, const ModelInputs& inputs, Trace* trace)
       : model_(model),
         inputs_(inputs),
-        ends_(model.head_ ? inputs.input_ids->dim(0) : 0),
         guard_(inputs.cache),
         frame_(model.arena_),
         context_{model.arena_, TraceScope(trace)},
-        classifier_(context_ / "classifier") {
-    if (model.head_) read_source(*inputs.input_ids);
+        head_context_(context_ / head_scope(model.config())) {
+    if (model.head_ && inputs.input_ids) read_source(*inputs.input_ids);
     if (model.output_) predictions_.emplace(model.config(), *model.output_, inputs_.logits_to_keep);
     if (inputs.input_features) inputs_.attention_mask.reset();
     if (inputs.cache == nullptr || !inputs.cache->has_memory()) {
@@ -70,13 +70,15 @@ class EncoderDecoderModel::Pass : public ForwardPass {
   }
 
  private:
-  // Where a classifier reads each row, and what its decoder does: the row behind the token it starts with, or where there
-  // is none (mBART) the last one of the text, its language.
+  // Where a classifier reads each row, and what the decoder before a head does: the row behind the token it starts with, or
+  // where there is none (mBART) the last one of the text, its language.
   void read_source(const TensorView& ids) {
     const ModelConfig& config = model_.config();
     const std::size_t length = ids.dim(1);
     const std::int32_t eos = config.eos_token_ids.empty() ? -1 : config.eos_token_ids[0];
+    const bool classifies = config.head->pools();
     std::size_t expected = 1;
+    ends_.resize(ids.dim(0));
     shifted_ = Tensor(ids.shape(), DType::i32);
     const std::int32_t* from = ids.as<std::int32_t>();
     auto* to = static_cast<std::int32_t*>(shifted_.data());
@@ -91,7 +93,7 @@ class EncoderDecoderModel::Pass : public ForwardPass {
       }
       *to = config.decoder_start_token_id.value_or(from[words == 0 ? 0 : words - 1]);
       if (row == 0 && count != 0) expected = count;
-      if (count == expected) continue;
+      if (count == expected || !classifies) continue;
       fail(ErrorCode::invalid_argument, "forward: row ", row, " of input_ids has ", count,
            " eos_token_id: all need as many, and at least one");
     }
@@ -114,18 +116,22 @@ class EncoderDecoderModel::Pass : public ForwardPass {
   void seed() {
     const Arena::Frame frame(context_.arena);
     Gradient& gradient = expect_metric(model_.config(), context_.trace.gradient(), outputs_);
+    Tensor starts;  // the gradient of start_logits, which precede end_logits
     const TowerRun& last = decoder_ ? *decoder_ : *encoder_;
     for (const auto& [name, output] : outputs_.tensors) {
       const MutableTensorView d = name == "encoder_last_hidden_state" ? encoder_->d() : last.d();
-      const bool logits = name == "logits";
+      const bool ends = name == "end_logits", logits = name == "logits";
       if (logits && predictions_) {
         predictions_->backward(output, d, context_);
         continue;
       }
       Tensor more = metric_back(model_.config(), {name, output}, gradient);
-      if (logits) {
+      if (name == "start_logits") {
+        starts = std::move(more);
+      } else if (logits || ends) {
+        if (ends) more = answers_back(output.shape(), starts, more);
         if (more.empty()) more = Tensor::zeros(output.shape());
-        model_.head_->backward(last.x(), {nullptr, ends_.data()}, more, d, classifier_);
+        model_.head_->backward(last.x(), {nullptr, ends_.data()}, more, d, head_context_);
       } else if (!more.empty()) {
         kernels::add(d.f32(), more.f32(), d.f32(), d.elements());
       }
@@ -156,17 +162,19 @@ class EncoderDecoderModel::Pass : public ForwardPass {
     const auto& head = model_.head_;
     if (!predictions_ && !head) return outputs_.add("last_hidden_state", Tensor::copy_of(x));
     if (head) decoder_->keep_on();
-    outputs_.add("logits", head ? head->forward(x, {nullptr, ends_.data()}, classifier_)
-                                : predictions_->forward(x, context_));
+    Tensor logits = head ? head->forward(x, {nullptr, ends_.data()}, head_context_)
+                         : predictions_->forward(x, context_);
+    if (model_.config().task == Task::question_answering) return add_answers(logits, outputs_);
+    outputs_.add("logits", std::move(logits));
   }
 
   EncoderDecoderModel& model_;
   ModelInputs inputs_;
-  Tensor shifted_;                 // a classifier's decoder_input_ids, unless given
-  std::vector<std::size_t> ends_;  // where it reads each row
+  Tensor shifted_;                 // decoder_input_ids of a model with a head, unless given
+  std::vector<std::size_t> ends_;  // where a classifier reads each row
   CacheGuard guard_;
   Arena::Frame frame_;
-  Context context_, classifier_;
+  Context context_, head_context_;
   std::optional<TowerRun> encoder_, decoder_;
   std::optional<Predictions> predictions_;
   bool seeded_ = false;
@@ -228,9 +236,10 @@ void EncoderDecoderModel::check(const ModelInputs& inputs) const {
                   {"attention_mask", "position_ids", "decoder_input_ids", "decoder_attention_mask",
                    "decoder_position_ids"});
   }
-  if (head_ && !inputs.input_ids) {
+  const bool classifies = head_ && config_.head->pools();
+  if (head_ && !inputs.input_ids && (classifies || !inputs.has_target())) {
     fail(ErrorCode::unsupported,
-         "forward: a classifier needs input_ids, of which it reads the last eos_token_id");
+         "forward: this model needs input_ids, which its head reads as well");
   }
   const bool encodes = inputs.cache == nullptr || !inputs.cache->has_memory();
   if (!head_ && !inputs.has_target()) return;
@@ -238,7 +247,7 @@ void EncoderDecoderModel::check(const ModelInputs& inputs) const {
       encodes ? encoder_.output_shape(source(inputs)) : inputs.cache->memory_shape();
   const Shape targets = decoder_.output_shape(target(inputs));
   // A classifier reads the same position of both.
-  const std::size_t axis = head_ && sources[0] == targets[0] ? 1 : 0;
+  const std::size_t axis = classifies && sources[0] == targets[0] ? 1 : 0;
   if (sources[axis] != targets[axis]) {
     fail(ErrorCode::shape_mismatch, "forward: ", sources[axis],
          axis == 0 ? " sequences" : " positions", " in input_ids, ", targets[axis],
@@ -292,7 +301,7 @@ void EncoderDecoderModel::probe(Trace& trace) {
     while (run.step()) continue;
     const std::size_t first = 0;
     if (!head_ || tower != &decoder_) continue;
-    head_->forward(run.x(), {nullptr, &first}, context / "classifier");
+    head_->forward(run.x(), {nullptr, &first}, context / head_scope(config_));
   }
 }
 

@@ -3,10 +3,10 @@
 // Shapes: B batch, T source positions, T' target tokens, V vocabulary of the target.
 // Outputs: encoder_last_hidden_state (B, T, D), then logits (B, T', V), or with Task::base
 // last_hidden_state (B, T', D), or of a classifier logits (B, labels), from the decoder's output at the last
-// eos_token_id of each row of input_ids, of which all have as many. A classifier's decoder reads, where it is
-// given nothing, these tokens as well, shifted right behind the token it starts with. Hook points:
-// encoder.{i}.…, decoder.{i}.…, encoder.ln_final.…, decoder.ln_final.…, those of the embeddings under encoder
-// and decoder, and the head's under classifier.
+// eos_token_id of each row of input_ids, of which all have as many, or start_logits and end_logits (B, T') of answers to
+// questions. The decoder of both reads, where it is given nothing, input_ids as well, shifted right behind the
+// token it starts with. Hook points: encoder.{i}.…, decoder.{i}.…, encoder.ln_final.…, decoder.ln_final.…, those of
+// the embeddings under encoder and decoder, and a classifier's under classifier.
 #pragma once
 
 #include "clearformer/models/model.h"
@@ -40,7 +40,7 @@ class EncoderDecoderModel : public Model {
   std::shared_ptr<const Embedding> tokens_;  // of both towers, or of the decoder only
   Tower encoder_, decoder_;
   std::optional<OutputLayer> output_;
-  std::optional<Head> head_;  // a classifier
+  std::optional<Head> head_;  // a classifier, or of answers to questions
 };
 
 }  // namespace clearformer

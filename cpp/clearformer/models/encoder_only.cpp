@@ -1,24 +1,12 @@
 #include "clearformer/models/encoder_only.h"
 
 #include "clearformer/kernels/elementwise.h"
+#include "clearformer/models/answers.h"
 #include "clearformer/models/metric.h"
 
 namespace clearformer {
 
 namespace {
-
-std::string_view head_scope(const ModelConfig& config) {
-  switch (config.task) {
-    case Task::masked_lm: return "mlm";
-    case Task::sequence_classification: return "classifier";
-    case Task::image_classification:
-      return config.second_head ? "teacher_classifier" : "classifier";
-    case Task::token_classification: return "token_classifier";
-    case Task::question_answering: return "qa";
-    case Task::replaced_token_detection: return "detector";
-    default: return "pooler";
-  }
-}
 
 // The embedding table of a tied masked-LM head; null if it is the tower's.
 std::shared_ptr<const Embedding> tied_table(const ModelConfig& config, const WeightScope& scope) {
@@ -26,13 +14,6 @@ std::shared_ptr<const Embedding> tied_table(const ModelConfig& config, const Wei
   const TextEmbeddingConfig& text = *config.tower.text;
   return std::make_shared<Embedding>(scope / "embed", text.vocabulary, text.word_width(),
                                      Embedding::Table::words_and_output);
-}
-
-// Column `column` of x (B, T, 2).
-Tensor column_of(const Tensor& x, std::size_t column) {
-  Tensor part({x.dim(0), x.dim(1)});
-  for (std::size_t i = 0; i < part.elements(); ++i) part.f32()[i] = x.f32()[2 * i + column];
-  return part;
 }
 
 Tensor mean_of(const Tensor& a, const Tensor& b) {
@@ -141,8 +122,7 @@ void EncoderOnlyModel::answer(const TensorView& x, const ModelInputs& inputs,
   Tensor logits = head_->forward(x, positions, head_context);
   if (config_.task == Task::replaced_token_detection) logits.reshape({x.dim(0), x.dim(1)});
   if (config_.task == Task::question_answering) {
-    outputs.add("start_logits", column_of(logits, 0));
-    outputs.add("end_logits", column_of(logits, 1));
+    add_answers(logits, outputs);
   } else if (second_head_) {
     Tensor distilled = second_head_->forward(x, context / "distillation");
     outputs.add("logits", mean_of(logits, distilled));
@@ -154,16 +134,6 @@ void EncoderOnlyModel::answer(const TensorView& x, const ModelInputs& inputs,
 }
 
 namespace {
-
-// The gradient of (B, T, 2) from those of its columns, which answers to questions are.
-Tensor columns_joined(const Shape& column, const Tensor& first, const Tensor& second) {
-  Tensor joined = Tensor::zeros({column[0], column[1], 2});
-  for (std::size_t i = 0; i < column.elements(); ++i) {
-    if (!first.empty()) joined.f32()[2 * i] = first.f32()[i];
-    if (!second.empty()) joined.f32()[2 * i + 1] = second.f32()[i];
-  }
-  return joined;
-}
 
 // d += half of the mean's gradient, for one of its two terms.
 void add_half(const Tensor& of_mean, Tensor& d) {
@@ -199,8 +169,8 @@ void EncoderOnlyModel::answer_back(const TensorView& x, const ModelInputs& input
   if (config_.task == Task::base) return;
   Tensor d = of("logits");
   if (config_.task == Task::question_answering) {
-    const Tensor first = of("start_logits");
-    d = columns_joined(outputs.at("start_logits").shape(), first, of("end_logits"));
+    const Tensor starts = of("start_logits");
+    d = answers_back(outputs.at("start_logits").shape(), starts, of("end_logits"));
   } else if (second_head_) {
     Tensor cls = of("cls_logits"), distilled = of("distillation_logits");
     add_half(d, cls);

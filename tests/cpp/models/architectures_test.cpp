@@ -46,7 +46,7 @@ TEST_P(Architectures, InputsThatWouldNotBeReadAreRefused) {
     const ModelConfig& config = model->config();
     const CaseInputs given(*reference);
     if (config.kind == ModelKind::encoder_only || config.kind == ModelKind::dual_encoder ||
-        config.task == Task::sequence_classification) {
+        config.head) {
       KeyValueCache cache(1, 8);
       ModelInputs inputs = given.inputs;
       inputs.cache = &cache;

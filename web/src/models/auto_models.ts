@@ -121,8 +121,8 @@ export const AutoModelForMaskedLM = /* @__PURE__ */ autoModel(
   PreTrainedModel<ModelOutput & { logits: Tensor<'float32'> }>,
 );
 /**
- * Text classifiers: `logits` [batch, label]. BART and mBART read them at the last `eos_token_id` of each row, of which
- * all rows need as many: `invalid_argument` otherwise.
+ * Text classifiers: `logits` [batch, label]. BART, mBART, T5 and mT5 read them at the last `eos_token_id` of each row, of
+ * which all rows need as many: `invalid_argument` otherwise.
  */
 export const AutoModelForSequenceClassification = /* @__PURE__ */ autoModel(
   'AutoModelForSequenceClassification',

@@ -29,8 +29,8 @@ export interface PromptInputs {
   /** Log-mel spectrograms [batch, mel bin, frame], for Whisper. */
   input_features?: TensorInput | undefined;
   /**
-   * The prefix of the decoder's text. Default: `decoder_start_token_id`; `generate` adds a Whisper's language and task. A
-   * classifier's (BART) is as long as `input_ids`, which by default are its own, shifted right.
+   * The prefix of the decoder's text. Default: `decoder_start_token_id`; `generate` adds a Whisper's language and task.
+   * For classes or answers (BART, T5) by default `input_ids`, shifted right; a classifier's is as long as these.
    */
   decoder_input_ids?: IntegerInput | undefined;
   decoder_attention_mask?: IntegerInput | undefined;

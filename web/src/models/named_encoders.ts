@@ -1,4 +1,4 @@
-// Encoders of texts, and classifiers of them, by transformers’ class names. See named.ts.
+// Encoders of texts, and models that classify them or answer from them, by transformers’ class names. See named.ts.
 
 import {
   AutoModel,
@@ -169,6 +169,18 @@ export const MBartForSequenceClassification: ModelForSequenceClassification = /*
   AutoModelForSequenceClassification,
   'mbart',
 );
+/** T5 for text classification. */
+export const T5ForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
+  'T5ForSequenceClassification',
+  AutoModelForSequenceClassification,
+  't5',
+);
+/** mT5 for text classification. */
+export const MT5ForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
+  'MT5ForSequenceClassification',
+  AutoModelForSequenceClassification,
+  'mt5',
+);
 /** BERT for token classification. */
 export const BertForTokenClassification: ModelForTokenClassification = /* @__PURE__ */ named(
   'BertForTokenClassification',
@@ -229,6 +241,18 @@ export const DebertaV2ForTokenClassification: ModelForTokenClassification = /* @
   AutoModelForTokenClassification,
   'deberta-v2',
 );
+/** The encoder of T5 for token classification. */
+export const T5ForTokenClassification: ModelForTokenClassification = /* @__PURE__ */ named(
+  'T5ForTokenClassification',
+  AutoModelForTokenClassification,
+  't5',
+);
+/** The encoder of mT5 for token classification. */
+export const MT5ForTokenClassification: ModelForTokenClassification = /* @__PURE__ */ named(
+  'MT5ForTokenClassification',
+  AutoModelForTokenClassification,
+  'mt5',
+);
 /** BERT for question answering. */
 export const BertForQuestionAnswering: ModelForQuestionAnswering = /* @__PURE__ */ named(
   'BertForQuestionAnswering',
@@ -288,6 +312,30 @@ export const DebertaV2ForQuestionAnswering: ModelForQuestionAnswering = /* @__PU
   'DebertaV2ForQuestionAnswering',
   AutoModelForQuestionAnswering,
   'deberta-v2',
+);
+/** BART for question answering. */
+export const BartForQuestionAnswering: ModelForQuestionAnswering = /* @__PURE__ */ named(
+  'BartForQuestionAnswering',
+  AutoModelForQuestionAnswering,
+  'bart',
+);
+/** mBART for question answering. */
+export const MBartForQuestionAnswering: ModelForQuestionAnswering = /* @__PURE__ */ named(
+  'MBartForQuestionAnswering',
+  AutoModelForQuestionAnswering,
+  'mbart',
+);
+/** T5 for question answering. */
+export const T5ForQuestionAnswering: ModelForQuestionAnswering = /* @__PURE__ */ named(
+  'T5ForQuestionAnswering',
+  AutoModelForQuestionAnswering,
+  't5',
+);
+/** mT5 for question answering. */
+export const MT5ForQuestionAnswering: ModelForQuestionAnswering = /* @__PURE__ */ named(
+  'MT5ForQuestionAnswering',
+  AutoModelForQuestionAnswering,
+  'mt5',
 );
 /** ELECTRA, which tells replaced tokens from original ones. */
 export const ElectraForPreTraining: ModelForPreTraining = /* @__PURE__ */ named(

@@ -187,9 +187,9 @@ function stacksOf(cfg: ModelShape, inputs: ModelInputs): { first: Stack; last: S
   const both = (one: Stack) => ({ first: one, last: one });
   if (cfg.kind === 'encoder-decoder') {
     const source = inputs.input_ids ?? inputs.inputs_embeds ?? inputs.input_features ?? inputs.past_key_values;
-    const classifies = cfg.task === 'sequence-classification'; // what the source is, if nothing else is given
+    const generates = /^(base|seq2seq-lm)$/.test(String(cfg.task)); // else its decoder reads the source as well
     const target =
-      inputs.decoder_input_ids ?? inputs.decoder_inputs_embeds ?? (source && (classifies || inputs.residual));
+      inputs.decoder_input_ids ?? inputs.decoder_inputs_embeds ?? (source && (!generates || inputs.residual));
     const encoder = stack('encoder.', cfg.encoder as ModelShape);
     const last = target ? stack('decoder.', cfg) : encoder;
     const encoded = inputs.past_key_values?.isEmpty === false;
