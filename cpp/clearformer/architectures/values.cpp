@@ -168,9 +168,7 @@ HeadConfig source_head(const ConfigReader& config, Task task, const ModelConfig&
                        std::size_t labels) {
   const bool classifies = task == Task::sequence_classification;
   if (!classifies && task != Task::question_answering) refuse_task(config, task);
-  EncoderHeads heads;
-  heads.classifier = Activation::tanh;
-  HeadConfig head = encoder_head(config, task, model, heads);
+  HeadConfig head = encoder_head(config, task, model, {.classifier = Activation::tanh});
   if (!classifies) return head;
   head.pick = HeadConfig::Pick::given;
   head.outputs = read_labels(config, labels);

@@ -60,11 +60,11 @@ ModelConfig language_model(const ConfigReader& config, Task task);
 /// The heads of an encoder-only model. The classifier reads the first position's state through
 /// `dense` (none: unchanged) and `norm`. For Task::base there is a pooler if `pooler` is set.
 struct EncoderHeads {
-  std::optional<Activation> pooler;      // of the base model
-  std::optional<Activation> classifier;  // of sequence classification
-  std::optional<Activation> masked_lm;   // of the masked-LM head
-  std::optional<NormConfig> masked_lm_norm;
-  std::optional<Activation> detector;  // of ELECTRA's discriminator
+  std::optional<Activation> pooler{};      // of the base model
+  std::optional<Activation> classifier{};  // of sequence classification
+  std::optional<Activation> masked_lm{};   // of the masked-LM head
+  std::optional<NormConfig> masked_lm_norm{};
+  std::optional<Activation> detector{};  // of ELECTRA's discriminator
 };
 HeadConfig encoder_head(const ConfigReader& config, Task task, const ModelConfig& model,
                         const EncoderHeads& heads);
