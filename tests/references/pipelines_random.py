@@ -20,12 +20,14 @@ from pipelines import answers_of, plain
 from pipelines_tokenizers import LETTERS, WORDS
 
 CLASS = AutoModelForSequenceClassification
+TOKENS = (AutoModelForTokenClassification, [
+    ("bert/even_token_classification", "wordpiece_64"),
+    ("roberta/even_token_classification", "roberta_64"), ("albert/odd_token_classification", "wordpiece_97"),
+    ("albert/odd_token_classification", "pegasus_97"), ("camembert/odd_token_classification", "bart_97"),
+    ("deberta_v2/odd_token_classification", "pegasus_97"), ("modernbert/even_token_classification", "roberta_64")])
 TASKS = {
-    "token-classification": (AutoModelForTokenClassification, [
-        ("bert/even_token_classification", "wordpiece_64"),
-        ("roberta/even_token_classification", "roberta_64"), ("albert/odd_token_classification", "wordpiece_97"),
-        ("albert/odd_token_classification", "pegasus_97"), ("camembert/odd_token_classification", "bart_97"),
-        ("deberta_v2/odd_token_classification", "pegasus_97"), ("modernbert/even_token_classification", "roberta_64")]),
+    "token-classification": TOKENS,
+    "words": TOKENS,  # token-classification of texts that are split into words
     "text-classification": (CLASS, [
         ("bert/odd_sequence_classification", "wordpiece_97"), ("xlm_roberta/odd_sequence_classification", "bart_97"),
         ("modernbert/even_sequence_classification", "roberta_64"), ("electra/odd_sequence_classification", "wordpiece_97")]),
@@ -92,6 +94,14 @@ def token_classes(draw):
     return [draw.text_or_texts(lambda: draw_text(rng))], options
 
 
+def word_classes(draw):
+    rng, (_, options) = draw.rng, token_classes(draw)
+    if rng.random() < 0.5:
+        options["delimiter"] = rng.choice(["", "  ", "-", ", "])
+    words = [[draw_text(rng, 0, 2) for _ in range(rng.randint(1, 8))] for _ in range(rng.randint(1, 2))]
+    return [words[0] if len(words) == 1 and rng.random() < 0.5 else words], options | {"is_split_into_words": True}
+
+
 def text_classes(draw):
     rng = draw.rng
     draw.labels()
@@ -144,7 +154,7 @@ def answers(draw):
     return [question, draw_text(rng, 1, 16)], options
 
 
-DRAWS = {"token-classification": token_classes, "text-classification": text_classes, "fill-mask": masks,
+DRAWS = {"token-classification": token_classes, "words": word_classes, "text-classification": text_classes, "fill-mask": masks,
          "zero-shot-classification": zero_shot, "question-answering": answers}
 
 
@@ -158,7 +168,7 @@ def is_tied(answer):
 
 def add_random(group, task, name):
     """A case; nothing if transformers refuses it or its answer is not unique."""
-    rng = random.Random(name)
+    rng, op = random.Random(name), {"words": "token-classification"}.get(task, task)
     model_class, choices = TASKS[task]
     checkpoint, tokenizer_name = rng.choice(choices)
     model = load_checkpoint(os.path.join(FIXTURES, "models", checkpoint), model_class)
@@ -169,7 +179,7 @@ def add_random(group, task, name):
         if task == "question-answering":
             answer = answers_of(model, tokenizer, *given, options)
         else:
-            pipe = pipeline(task, model=model, tokenizer=tokenizer, device="cpu")
+            pipe = pipeline(op, model=model, tokenizer=tokenizer, device="cpu")
             answer = pipe(*given, **TRUNCATED.get(task, {}), **options)
     except (ValueError, RuntimeError, PipelineException):
         return
@@ -177,7 +187,7 @@ def add_random(group, task, name):
         return
     if task == "text-classification" and options["top_k"] == 1 and isinstance(given[0], list):
         answer = [best for best, in answer]  # as in transformers.js
-    group.add({"name": name, "op": task, "checkpoint": f"models/{checkpoint}", "tokenizer": tokenizer_name, "config": draw.config,
+    group.add({"name": name, "op": op, "checkpoint": f"models/{checkpoint}", "tokenizer": tokenizer_name, "config": draw.config,
                "calls": plain([{"arguments": given, "options": options, "answer": answer}])})
 
 

@@ -155,6 +155,19 @@ it.each([
   await pipe.dispose();
 });
 
+it('words of a text are found at their places, in windows as well, whatever code units they have', async () => {
+  const one = pipelineCase('entities');
+  await using pipe = await pipeline('token-classification', filesOf(one), here);
+  const words = ['the', '👩‍👩‍👧', 'man sings', '', 'in', 'rome', 'rome'];
+  const options = { is_split_into_words: true, ignore_labels: [] } as const;
+  const [whole = [], ...others] = await pipe(words, options);
+  const texts = whole.map(({ start, end }) => words.join(' ').slice(start, end));
+  expect([others, texts.join('')]).toEqual([[], words.join('').replace(' ', '')]);
+  const joined = { ...options, aggregation_strategy: 'first', delimiter: '--' } as const;
+  const [near = []] = await pipe([words], { ...joined, max_length: 6, stride: 0 });
+  expect(near.at(-1)?.end).toBe(words.join('--').length);
+});
+
 describe('pairs of texts', () => {
   it('with an empty second one are single texts, and other members of inputs are refused', async () => {
     await using classifier = await pipeline('text-classification', filesOf(pipelineCase('classes')), here);

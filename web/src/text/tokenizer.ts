@@ -49,6 +49,9 @@ export interface DecodeOptions {
   decode_with_timestamps?: boolean | undefined;
 }
 
+/** The tokens of a batch's text of this index, if it is not encoded as a whole. */
+export type EncodeText = (encoder: Encoder, sample: number) => Steps<Token[]>;
+
 export interface PreTrainedTokenizer extends TokenizerCall {}
 
 /** A tokenizer made from tokenizer.json and tokenizer_config.json. Instances are callable: `tokenizer('some text')`. */
@@ -303,27 +306,36 @@ export class PreTrainedTokenizer extends Callable<
 
   /**
    * The same in slices of time, so that the thread stays responsive over long texts and the signal is seen: rejects
-   * with its reason.
+   * with its reason. `encode` is internal.
    */
-  async paced(text: string | readonly string[], options: PacedCallOptions = {}): Promise<TokenizerOutput> {
+  async paced(
+    text: string | readonly string[],
+    options: PacedCallOptions = {},
+    encode?: EncodeText,
+  ): Promise<TokenizerOutput> {
     checkOptions('tokenizer', options, [...callOptions, 'signal']);
     const { signal, ...given } = options;
-    return (await inSlices(this.#encoded(text, given), signal)) as TokenizerOutput;
+    return (await inSlices(this.#encoded(text, given, encode), signal)) as TokenizerOutput;
   }
 
   *#encoded(
     text: string | readonly string[],
     options: TokenizerCallOptions,
+    encode?: EncodeText,
   ): Steps<TokenizerOutput | TokenizerLists<number[] | number[][]>> {
     checkOptions('tokenizer', options, callOptions);
-    const rows = yield* this.#encodeAll(text, options);
+    const rows = yield* this.#encodeAll(text, options, encode);
     const padding = paddingOf(rows, options, this, this.#padType);
     const spelling = (id: number) => this.#tokenAt(id);
     const how = { single: typeof text === 'string', spelling, inputs: this.model_input_names };
     return yield* layOut(rows, padding, options, how);
   }
 
-  *#encodeAll(text: string | readonly string[], options: TokenizerCallOptions): Steps<Row[]> {
+  *#encodeAll(
+    text: string | readonly string[],
+    options: TokenizerCallOptions,
+    encode: EncodeText | undefined,
+  ): Steps<Row[]> {
     const texts = typeof text === 'string' ? [text] : text;
     // As in transformers, an empty text is no pair of a single one.
     const pair = options.text_pair === '' ? undefined : options.text_pair;
@@ -341,7 +353,7 @@ export class PreTrainedTokenizer extends Callable<
     const all: Row[] = [];
     for (const [sample, one] of texts.entries()) {
       const pair = pairs?.[sample];
-      const parts = yield* this.#parts(one, pair, withOffsets);
+      const parts = encode ? [yield* encode(this.#encoder, sample)] : yield* this.#parts(one, pair, withOffsets);
       const cut = truncation === undefined ? parts.map((part) => [part]) : truncated(parts, truncation);
       const rows = yield* postProcessor.process(cut, special, withOffsets ? [one, pair ?? ''] : undefined);
       for (const tokens of options.return_overflowing_tokens ? rows : rows.slice(0, 1)) all.push({ tokens, sample });
