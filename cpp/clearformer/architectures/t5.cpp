@@ -143,7 +143,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   read_tokens(config, model);
   model.tower = read_tower(config, model);
   if (labels_tokens || is_encoder_alone(config)) {
-    if (labels_tokens) {
+    if (labels_tokens && task_of(config) != Task::base) {
       model.head = encoder_head(config, task, model, {});
     } else if (task != Task::base) {
       refuse_task(config, task);
