@@ -220,6 +220,27 @@ describe('added tokens that are found in normalized text', () => {
   });
 });
 
+describe('added tokens of any length and number', () => {
+  const word = (at: number) => String.fromCodePoint(0x4e00 + at);
+  const contents = [
+    ...Array.from({ length: 3000 }, (_, at) => word(at) + word(at + 1)),
+    '<',
+    '<<',
+    '<<<<',
+    'x'.repeat(2 ** 18),
+  ];
+  const tokenizer = new PreTrainedTokenizer({
+    added_tokens: contents.map((content, at) => ({ id: at + 1, content, normalized: false, special: false })),
+    model: { type: 'WordLevel', unk_token: '?', vocab: { '?': 0 } },
+  });
+
+  it('are found from left to right, the longest first', () => {
+    expect(tokenizer.tokenize('<<<<<<<')).toEqual(['<<<<', '<<', '<']);
+    expect(tokenizer.encode(contents.slice(-5).join(''))).toEqual([3000, 3003, 3002, 3001, 3004]);
+    expect(tokenizer.encode(word(7) + word(8) + word(9))).toEqual([8, 0]);
+  });
+});
+
 describe('an empty pair', () => {
   it('is none of a single text, and one in a batch, as in transformers', () => {
     const tokenizer = new PreTrainedTokenizer({

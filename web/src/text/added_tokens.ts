@@ -6,7 +6,6 @@ import { atOnce, type Steps } from '../support/steps.js';
 import { AlignedText } from './aligned_text.js';
 import { classOf } from './code_points.js';
 import type { Normalize } from './normalizers.js';
-import { escapedText } from './patterns.js';
 import { idReader, malformed } from './step.js';
 import { once, onDemand, whiteSpace } from './unicode.js';
 
@@ -80,18 +79,11 @@ export function addedTokenFinder(
   };
 }
 
-function finder(spellings: readonly SpelledToken[], splitsSpecial: boolean): FindAddedTokens {
-  const longestFirst = spellings.flatMap(([spelling]) => spelling || []).sort((a, b) => b.length - a.length);
-  const pattern = new RegExp(longestFirst.map(escapedText).join('|') || '(?!)', 'gu');
-  const tokens = new Map(spellings.filter(([, { special }]) => !(splitsSpecial && special)));
-  return (text) => cutAt(text, pattern, tokens);
-}
-
 const wordEdges = once(() => {
   const word = classOf(onDemand().wordCharacters());
   return { end: new RegExp(`${word}$`, 'u'), start: new RegExp(`^${word}`, 'u') };
 });
-const piecesInStep = 256;
+const searchedInStep = 4096; // code units
 const space = new RegExp(classOf(whiteSpace), 'u');
 
 function standsAlone(text: string, from: number, to: number): boolean {
@@ -99,26 +91,36 @@ function standsAlone(text: string, from: number, to: number): boolean {
   return !end.test(text.slice(Math.max(from - 2, 0), from)) && !start.test(text.slice(to, to + 2));
 }
 
-function* cutAt(aligned: AlignedText, pattern: RegExp, tokens: ReadonlyMap<string, AddedToken>): Steps<Piece[]> {
-  const { text } = aligned;
-  const pieces: Piece[] = [];
-  let last = 0;
-  for (const { 0: match, index } of text.matchAll(pattern)) {
-    if (pieces.length % piecesInStep === 0) yield;
-    const token = tokens.get(match);
-    let from = index;
-    let to = index + match.length;
-    if (token === undefined || (token.single_word && !standsAlone(text, from, to))) continue;
-    // Space taken by the previous token is not taken again.
-    if (token.lstrip) {
-      while (from > last && space.test(text.charAt(from - 1))) from--;
-      from = Math.max(from, last);
+/** Finds the longest spelling at a place by the lengths that there are, however many spellings have them. */
+function finder(spellings: readonly SpelledToken[], splitsSpecial: boolean): FindAddedTokens {
+  const tokens = new Map(spellings.filter(([spelling]) => spelling));
+  const all = [...tokens.keys()];
+  const firsts = new Set(all.map((spelling) => spelling[0]));
+  const lengths = [...new Set(all.map(({ length }) => length))].sort((a, b) => b - a);
+  return function* (aligned) {
+    const { text } = aligned;
+    const pieces: Piece[] = [];
+    let last = 0;
+    for (let at = 0; at < text.length; at++) {
+      if (at % searchedInStep === 0) yield;
+      const length = firsts.has(text[at]) && lengths.find((one) => tokens.has(text.slice(at, at + one)));
+      if (!length) continue;
+      let from = at;
+      let to = at + length;
+      at = to - 1;
+      const token = tokens.get(text.slice(from, to)) as AddedToken;
+      if ((splitsSpecial && token.special) || (token.single_word && !standsAlone(text, from, to))) continue;
+      // Space taken by the previous token is not taken again.
+      if (token.lstrip) {
+        while (from > last && space.test(text.charAt(from - 1))) from--;
+        from = Math.max(from, last);
+      }
+      while (token.rstrip && space.test(text.charAt(to))) to++;
+      if (last < from) pieces.push({ text: aligned.slice(last, from) });
+      pieces.push({ text: aligned.slice(from, to), token });
+      last = to;
     }
-    while (token.rstrip && space.test(text.charAt(to))) to++;
-    if (last < from) pieces.push({ text: aligned.slice(last, from) });
-    pieces.push({ text: aligned.slice(from, to), token });
-    last = to;
-  }
-  if (last < text.length) pieces.push({ text: aligned.slice(last, text.length) });
-  return pieces;
+    if (last < text.length) pieces.push({ text: aligned.slice(last, text.length) });
+    return pieces;
+  };
 }

@@ -13,11 +13,7 @@ export function patternOf(held: unknown): Pattern {
   throw malformed('a pattern must be { "String": text } or { "Regex": text }');
 }
 
+/** Finds a string, whose characters are escaped. */
 export function literalPattern(text: string): RegExp {
-  return new RegExp(escapedText(text), 'gu');
-}
-
-/** Escapes a string for a RegExp. */
-export function escapedText(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+  return new RegExp(text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&'), 'gu');
 }
