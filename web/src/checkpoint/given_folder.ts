@@ -1,7 +1,7 @@
 // Folders that the caller gives itself: picked or dropped files, a record of contents, a directory handle. Loaded when
 // one is opened.
 
-import { ClearformerError, unreadable } from '../support/error.js';
+import { ClearformerError, readable, unreadable } from '../support/error.js';
 import { isA, isBlob } from '../support/kinds.js';
 import type { Folder, SourceFile } from './folder.js';
 
@@ -25,7 +25,7 @@ export class MemoryFolder implements Folder {
     const contents = this.files.get(name);
     if (contents === undefined) return undefined;
     if (isBlob(contents)) return blobFile(name, this.where, contents);
-    const bytes: unknown = isA(contents, 'ArrayBuffer') ? new Uint8Array(contents) : contents;
+    const bytes: unknown = readable(name, () => (isA(contents, 'ArrayBuffer') ? new Uint8Array(contents) : contents));
     if (!isA(bytes, 'Uint8Array')) {
       throw new ClearformerError('invalid_argument', `${name}: a record holds Blobs, ArrayBuffers or Uint8Arrays`, {
         file: name,

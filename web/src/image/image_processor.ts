@@ -99,7 +99,7 @@ export class ImageProcessor extends Callable<
     const set = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
     const steps = imageSteps(this.image_processor_type, { ...this.#options(), ...set }, 'invalid_argument', call);
     if (num_channels !== undefined) steps.channels = num_channels;
-    const list = Array.isArray(images) ? (images as readonly ImageInput[]) : [images as ImageInput];
+    const list = Array.isArray(images) ? Array.from(images as readonly ImageInput[]) : [images as ImageInput]; // holes are no images
     const pixels = await abortable(Promise.all(list.map((image) => readImage(call, image))), signal);
     return { pixel_values: await inSlices(batched(call, pixels, steps), signal) };
   }

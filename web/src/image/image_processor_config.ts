@@ -1,7 +1,7 @@
 // Reads the preprocessing steps from a preprocessor_config.json. Options that would change the result and are not
 // supported are rejected by name.
 
-import { ClearformerError, type ErrorCode, textOf } from '../support/error.js';
+import { ClearformerError, type ErrorCode, readable, textOf } from '../support/error.js';
 import { isObject } from '../support/kinds.js';
 import type { ImageSize } from './geometry.js';
 import { resamplings } from './resampling.js';
@@ -228,7 +228,7 @@ class Reader {
 
   #refused(option: keyof ImageProcessorOptions, rule: string): ClearformerError {
     const value = this.options[option];
-    const shown = typeof value === 'object' ? JSON.stringify(value) : textOf(value);
+    const shown = typeof value === 'object' ? readable(option, () => JSON.stringify(value)) : textOf(value);
     return new ClearformerError(this.code, `${this.where}: ${option} must be ${rule}, it is ${shown}`, { option });
   }
 }

@@ -2,6 +2,7 @@
 
 import type { HookPoint, OptionValue, OutputRequest, StepRequest } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
+import { readable } from '../support/error.js';
 import { checkKinds, expectArgument, refusedOption } from '../support/options.js';
 import { loadPart } from '../support/platform.js';
 import { warn } from '../support/warning.js';
@@ -244,7 +245,8 @@ export function sortOptions(
   }
   const options: Record<string, OptionValue> = { stop_strings: null }; // handled in JavaScript
   for (const [option, value] of Object.entries(given)) {
-    if (value !== undefined && !ownOptions[call].includes(option)) options[option] = plainValue(value, option);
+    if (value !== undefined && !ownOptions[call].includes(option))
+      options[option] = readable(`${call}: ${option}`, () => plainValue(value, option));
   }
   const observe = async (): Promise<Observation> => {
     if (inside.every((name) => asked[name] === undefined)) return { request: lists, cause: (thrown) => thrown };

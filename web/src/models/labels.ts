@@ -1,7 +1,7 @@
 // Labels as transformers takes them for the task of a model, and what it makes of them: the inputs of a decoder.
 
 import type { ModelShape, RunInputs, TensorIn } from '../runtime/border.js';
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, readable } from '../support/error.js';
 import { isA } from '../support/kinds.js';
 import { type IntegerInput, integerMatrix } from '../tensor/integer_input.js';
 import { floats, integers, type NestedInput, type TensorInput } from '../tensor/tensor_input.js';
@@ -10,7 +10,8 @@ import type { LabelInput, ModelInputs } from './inputs.js';
 /** @internal Labels for the core. A flat list is one row, except for one class per sequence or image. */
 export function labelsIn(labels: LabelInput, task?: string): TensorIn {
   const { dims, data } = (labels ?? {}) as { dims?: readonly number[]; data?: unknown };
-  if (isA(data, 'Float32Array') || isFractional(labels)) return floats('labels', labels as TensorInput);
+  const isFloat = readable('labels', () => isA(data, 'Float32Array') || isFractional(labels));
+  if (isFloat) return floats('labels', labels as TensorInput);
   const flat = Array.isArray(labels) ? labels.every((one) => !Array.isArray(one)) : dims?.length === 1;
   const perRow = task === undefined || /^(sequence|image)-classification$/.test(task);
   return flat && perRow ? integers('labels', labels as TensorInput) : integerMatrix('labels', labels as IntegerInput);

@@ -4,9 +4,9 @@ import type { ImageInput } from '../image/image_input.js';
 import type { ImageProcessor, ImageProcessorOutput } from '../image/image_processor.js';
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 
-/** One image or several, as a list. */
+/** One image or several, as a list, of which holes are no images. */
 export function imageList(images: ImageInput | readonly ImageInput[]): readonly ImageInput[] {
-  return Array.isArray(images) ? (images as readonly ImageInput[]) : [images as ImageInput];
+  return Array.isArray(images) ? Array.from(images as readonly ImageInput[]) : [images as ImageInput];
 }
 
 /** Preprocesses images: as RGB, which upstream's pipelines read all images as, or grey for models of one channel. */

@@ -1,7 +1,7 @@
 // Validates arguments: the declared types must also hold for callers without TypeScript.
 
 import type { PlainOptions } from '../runtime/border.js';
-import { type ClearformerError, textOf } from '../support/error.js';
+import { type ClearformerError, readable, textOf } from '../support/error.js';
 import { refusedOption } from '../support/options.js';
 
 /** Returns `value` if float32 can represent it; throws `invalid_argument` otherwise. */
@@ -33,13 +33,11 @@ export function flagged(call: string, option: string, value: unknown): boolean {
  * bigint.
  */
 export function plain(call: string, options: object): PlainOptions {
-  return JSON.parse(
-    JSON.stringify(options, (option, value: unknown) => {
-      const kept = typeof value === 'number' ? Number.isFinite(value) : kinds.includes(typeof value);
-      if (kept) return value;
-      throw refused(call, option, 'a plain value', value);
-    }),
-  );
+  const kept = (option: string, value: unknown) => {
+    if (typeof value === 'number' ? Number.isFinite(value) : kinds.includes(typeof value)) return value;
+    throw refused(call, option, 'a plain value', value);
+  };
+  return JSON.parse(readable(`${call}: an option`, () => JSON.stringify(options, kept)));
 }
 
 const kinds = ['boolean', 'string', 'object', 'undefined'];

@@ -62,6 +62,18 @@ export function unreadable(
   return new ClearformerError(code, `${what} could not be read (${messageOf(cause)})`, details, cause);
 }
 
+/**
+ * What `read` makes of something that was given. Throws `invalid_argument` if it cannot be read: for lists that contain
+ * themselves, proxies that were revoked and typed arrays whose buffer was transferred the engine has errors of its own.
+ */
+export function readable<T>(what: string, read: () => T): T {
+  try {
+    return read();
+  } catch (thrown) {
+    throw thrown instanceof ClearformerError ? thrown : unreadable(what, {}, thrown, 'invalid_argument');
+  }
+}
+
 /** Whether an error says that a file does not exist; that of one that could not be read has a cause. */
 export function isMissing(thrown: unknown): thrown is ClearformerError {
   return thrown instanceof ClearformerError && thrown.code === 'file_not_found' && thrown.cause === undefined;

@@ -141,7 +141,7 @@ function checkValues({ continue_final_message: goesOn, tools, documents, chat_te
 /** A value without the keys that are undefined, at any depth: they are not given. */
 function given<T>(value: T): T;
 function given(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(given);
+  if (Array.isArray(value)) return Array.from(value, given); // holes are undefined
   if (!isObject(value)) return value;
   const entries = Object.entries(value).filter(([, each]) => each !== undefined);
   return Object.fromEntries(entries.map(([key, each]) => [key, given(each)]));
@@ -180,9 +180,13 @@ function compiled(source: string): BoundedTemplate {
     return template;
   } catch (cause) {
     if (cause instanceof ClearformerError) throw cause;
-    throw new ClearformerError('malformed_config', `chat_template: ${messageOf(cause)}`, {}, cause);
+    throw new ClearformerError('malformed_config', `chat_template: ${faultOf(cause)}`, {}, cause);
   }
 }
+
+/** What is wrong: engines have a RangeError for a call too deep in the stack. */
+const faultOf = (cause: unknown): string =>
+  cause instanceof RangeError ? 'it, or what it was given, is nested too deeply or without end' : messageOf(cause);
 
 const openEnd = 'CONTINUE_FINAL_MESSAGE_TAG ';
 
@@ -203,7 +207,7 @@ function render(
     text = template.render({ ...given(own), ...given(options.chat_template_kwargs) });
   } catch (cause) {
     if (cause instanceof ClearformerError) throw cause;
-    throw new ClearformerError('invalid_argument', `chat_template: ${messageOf(cause)}`, {}, cause);
+    throw new ClearformerError('invalid_argument', `chat_template: ${faultOf(cause)}`, {}, cause);
   }
   return open === undefined ? text : cutOpen(text, open.text);
 }

@@ -1,6 +1,6 @@
 // What a caller's texts and ids, and a file's vocabularies, are as lists.
 
-import { ClearformerError } from '../support/error.js';
+import { ClearformerError, readable } from '../support/error.js';
 import { expectArgument } from '../support/options.js';
 import { isTensor, type Tensor } from '../tensor/tensor.js';
 import { shown } from './invalid.js';
@@ -39,18 +39,20 @@ const isNumber = (value: unknown): value is number | bigint => /^(number|bigint)
 
 /** Ids, or one, as numbers; throws for what is none. */
 export function idList(given: TokenIds | number | bigint, call = 'tokenizer'): number[] {
-  const ids = isNumber(given) ? [given] : given;
-  const isList = isTensor(ids) || Array.isArray(ids) || ArrayBuffer.isView(ids);
-  expectArgument(call, isList, 'token ids', ids);
-  if (isTensor(ids) && ids.dims.length !== 1) {
-    throw new ClearformerError(
-      'shape_mismatch',
-      `token ids of one text have dims [position], got [${ids.dims.join(', ')}] (or batch_decode)`,
-    );
-  }
-  return Array.from((isTensor(ids) ? ids.data : ids) as ArrayLike<number | bigint>, (one) => {
-    const id = isNumber(one) ? Number(one) : Number.NaN;
-    if (Number.isSafeInteger(id) && id >= 0) return id;
-    throw new ClearformerError('invalid_argument', `${shown(one)} is no token id`);
+  return readable(`${call}: ids`, () => {
+    const ids = isNumber(given) ? [given] : given;
+    const isList = isTensor(ids) || Array.isArray(ids) || ArrayBuffer.isView(ids);
+    expectArgument(call, isList, 'token ids', ids);
+    if (isTensor(ids) && ids.dims.length !== 1) {
+      throw new ClearformerError(
+        'shape_mismatch',
+        `token ids of one text have dims [position], got [${ids.dims.join(', ')}] (or batch_decode)`,
+      );
+    }
+    return Array.from((isTensor(ids) ? ids.data : ids) as Iterable<number | bigint>, (one) => {
+      const id = isNumber(one) ? Number(one) : Number.NaN;
+      if (Number.isSafeInteger(id) && id >= 0) return id;
+      throw new ClearformerError('invalid_argument', `${shown(one)} is no token id`);
+    });
   });
 }

@@ -6,7 +6,7 @@ import type { Folder } from '../../checkpoint/folder.js';
 import type { CacheType, ModelShape, WeightType } from '../../runtime/border.js';
 import type { Engine } from '../../runtime/engine.js';
 import { type EngineOptions, startEngine } from '../../runtime/start_engine.js';
-import { ClearformerError, textOf } from '../../support/error.js';
+import { ClearformerError, readable, textOf } from '../../support/error.js';
 import { isObject } from '../../support/kinds.js';
 import { checkOptions } from '../../support/options.js';
 import { classFor } from '../class_names.js';
@@ -89,7 +89,7 @@ function textFor(config: PretrainedConfig, task: string): string {
   const [named] = Array.isArray(architectures) ? architectures : [];
   const own = named === undefined ? config : { ...config, architectures: [classFor(task, textOf(named))] };
   const plain = (_: string, one: unknown) => (typeof one === 'bigint' ? Number(one) : one);
-  return JSON.stringify(own, plain, 2).replace(floats, '$1.0');
+  return readable('the config', () => JSON.stringify(own, plain, 2)).replace(floats, '$1.0');
 }
 
 /** The special tokens of the class that the config does not set: a new model generates with them, a folder's without. */
