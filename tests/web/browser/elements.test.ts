@@ -4,22 +4,13 @@ import { contrast, cssColour, type Rgb, signed, weight } from 'clearformer/eleme
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { launchChromium } from './chromium.js';
-import { cellCentre, events, makeMatrix, swipeUp, withElements } from './elements_page.js';
+import { cellCentre, drawnCells, events, makeMatrix, swipeUp, withElements } from './elements_page.js';
 
 let browser: Browser;
 beforeAll(async () => {
   browser = await launchChromium();
 });
 afterAll(() => browser?.close());
-
-/** Fill, text colour and text of every drawn cell of a matrix. */
-const drawnCells = (): { fill: string; ink: string; text: string; name: string }[] =>
-  [...(document.getElementById('m')?.shadowRoot?.querySelectorAll('[role=gridcell]') ?? [])].map((cell) => ({
-    fill: cell.querySelector('rect')?.getAttribute('fill') ?? '',
-    ink: cell.querySelector('text')?.getAttribute('fill') ?? '',
-    text: cell.querySelector('text')?.textContent ?? '',
-    name: cell.getAttribute('aria-label') ?? '',
-  }));
 
 describe('a matrix', () => {
   it('writes every number with an ink that reads, light and dark', async () => {
@@ -342,6 +333,13 @@ describe('tokens and bars', () => {
         .locator('cf-bars rect')
         .evaluateAll((all) => all.map((each) => each.getBoundingClientRect().width));
       expect(long / less).toBeCloseTo(3, 1);
+      const negative = await page.evaluate(async () => {
+        const items = [-1, -4].map((value) => ({ label: 'a', value }));
+        const { shadowRoot } = await window.bench.make('cf-bars', { items, source: 'x', format: 'number' });
+        const shapes = [...(shadowRoot?.querySelectorAll('svg > *') ?? [])];
+        return shapes.map((node) => node.getAttribute('x1') ?? node.getAttribute('width'));
+      });
+      expect(negative).toEqual(['25%', '100%', '100%', '100%']); // bar and line
     });
   });
 

@@ -96,6 +96,15 @@ export async function makeMatrix(page: Page, properties: Record<string, unknown>
   }, properties);
 }
 
+/** Fill, text colour, text and name of every drawn cell of the matrix m. Serialised for the browser. */
+export const drawnCells = (): { fill: string; ink: string; text: string; name: string }[] =>
+  [...(document.getElementById('m')?.shadowRoot?.querySelectorAll('[role=gridcell]') ?? [])].map((cell) => ({
+    fill: cell.querySelector('rect')?.getAttribute('fill') ?? '',
+    ink: cell.querySelector('text')?.getAttribute('fill') ?? '',
+    text: cell.querySelector('text')?.textContent ?? '',
+    name: cell.getAttribute('aria-label') ?? '',
+  }));
+
 /** Swipes up the screen by that many pixels. */
 export async function swipeUp(page: Page, [x, y]: Point, by: number): Promise<void> {
   const protocol = await page.context().newCDPSession(page);

@@ -20,7 +20,8 @@ export interface Bar {
 }
 
 /**
- * Events: `bar-select` { index }, on click, tap, Enter or Space, unless `readonly`. Negative values extend to the left.
+ * Events: `bar-select` { index }, on click, tap, Enter or Space, unless `readonly`. Negative values extend to the left of
+ * a line, which is at the right edge if no value is positive.
  */
 export class CfBars extends ElementBase implements Drawn {
   /** @internal */
@@ -177,9 +178,10 @@ export class CfBars extends ElementBase implements Drawn {
     const status = this.#task.status();
     if (numbers === undefined) return status;
     const most = this.max > 0 ? this.max : largest(numbers.data);
-    const twoSided = this.items.some(({ value }) => value < 0);
+    const isNegative = this.items.some(({ value }) => value < 0);
+    const zero = !isNegative ? 0 : this.items.some(({ value }) => value > 0) ? 50 : 100;
     const at = Math.min(this.active, this.items.length - 1);
-    const rows = this.items.map((item, index) => this.#bar(item, index, { at, most, twoSided }));
+    const rows = this.items.map((item, index) => this.#bar(item, index, { at, most, zero }));
     const label = this.label || words().probability;
     if (this.readonly) return html`${status}<ul class="bars" aria-label=${label}>${rows}</ul>`;
     return html`${status}<div
@@ -197,15 +199,11 @@ export class CfBars extends ElementBase implements Drawn {
     this.renderRoot.querySelector<HTMLElement>('.bars')?.style.setProperty('--_room', `max(5.4em, ${room}px)`);
   }
 
-  #bar(
-    item: Bar,
-    index: number,
-    { at, most, twoSided }: { at: number; most: number; twoSided: boolean },
-  ): TemplateResult {
+  #bar(item: Bar, index: number, { at, most, zero }: { at: number; most: number; zero: number }): TemplateResult {
     const shown = this.#shown(item.value);
     const share = Math.max(-1, Math.min(1, Number.isNaN(item.value) ? 0 : item.value / most));
     const content = html`<span class="label">${visibleToken(item.label)}</span><span class="said">, </span><span
-        class="track ${twoSided ? '' : 'after'}">${twoSided ? this.#around(share) : this.#along(share)}<span
+        class="track ${zero > 0 ? '' : 'after'}">${zero > 0 ? this.#around(share, zero) : this.#along(share)}<span
         class="number">${shown}${item.note ? html`<span class="said">, </span><span class="note">${item.note}</span>` : nothing}</span></span>`;
     const classes = `bar ${item.selected ? 'selected' : ''} ${index === at ? 'at' : ''}`;
     if (this.readonly) return html`<li class=${classes}>${content}</li>`;
@@ -225,12 +223,13 @@ export class CfBars extends ElementBase implements Drawn {
     return html`<svg class=${share > 0 ? '' : 'nothing'} width="${share * 100}%" height="11" aria-hidden="true"><rect width="100%" height="11" rx="2"></rect></svg>`;
   }
 
-  /** A bar to the left or right of a centre line. */
-  #around(share: number): TemplateResult {
+  /** A bar to the left or right of a line, which is at `zero` per cent. */
+  #around(share: number, zero: number): TemplateResult {
     const colour = cssColour(signed(share < 0 ? -1 : 1, 1, this.theme));
-    const [x, width] = [share < 0 ? 50 + share * 50 : 50, Math.abs(share) * 50];
+    const width = Math.abs(share) * zero;
+    const x = share < 0 ? zero - width : zero;
     const bar = svg`<rect x="${x}%" width="${width}%" height="11" rx="1" class="signed"></rect>`;
-    return html`<svg width="100%" height="11" aria-hidden="true" color=${colour}>${bar}<line x1="50%" x2="50%" y1="-5" y2="16"></line></svg>`;
+    return html`<svg width="100%" height="11" aria-hidden="true" color=${colour}>${bar}<line x1="${zero}%" x2="${zero}%" y1="-5" y2="16"></line></svg>`;
   }
 
   #choose(index: number): void {
