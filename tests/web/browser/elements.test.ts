@@ -180,6 +180,9 @@ describe('a matrix', () => {
       await page.mouse.click(...(await cellCentre(page, 0, 2)));
       expect(await events(page)).toContainEqual(['cell-select', { row: 0, column: 2 }]);
       expect(await page.locator('#m svg').innerHTML()).toContain('⊤');
+      await makeMatrix(page, { id: 'named', label: 'K⊤' });
+      const caption = page.locator('#named').locator('.name, .power');
+      expect(await caption.allTextContents()).toEqual(['K', '⊤']);
     });
   });
 

@@ -101,6 +101,7 @@ export function viewOf(matrix: MatrixInput, numbers: Numbers, faces: Faces): Mat
   const above = silent('columns') ? [] : columnLabels;
   const [drawnRows, drawnColumns] = transposed ? [above, beside] : [beside, above];
   const tracks = tracksOf(matrix);
+  const raised = !transposed && matrix.label.endsWith('⊤');
   return {
     look,
     placeName,
@@ -112,8 +113,8 @@ export function viewOf(matrix: MatrixInput, numbers: Numbers, faces: Faces): Mat
     rowColour: tracks.rowColour,
     columnColour: tracks.columnColour,
     hue: hueColour(matrix.hue),
-    name: matrix.label,
-    transposed,
+    name: raised ? matrix.label.slice(0, -1) : matrix.label,
+    transposed: transposed || raised,
     about: matrix.about,
     shape: `${rows}×${columns}`,
     caption: matrix.caption,

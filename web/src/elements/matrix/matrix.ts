@@ -69,7 +69,7 @@ export class CfMatrix extends ElementBase implements Drawn {
   /** [rows, columns]; a single dimension is one row. As an attribute JSON: [[1, 2], [3, 4]]. */
   declare numbers: Numbers | undefined;
   declare source: string;
-  /** The name, 'Q'. */
+  /** The name, 'Q'; a final ⊤ is raised. */
   declare label: string;
   /** A description, 'looks for'. */
   declare about: string;

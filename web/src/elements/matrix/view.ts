@@ -28,6 +28,7 @@ export interface MatrixView {
   readonly columnColour: string;
   readonly hue: string;
   readonly name: string;
+  /** A raised ⊤ follows the name. */
   readonly transposed: boolean;
   readonly about: string;
   readonly shape: string;
