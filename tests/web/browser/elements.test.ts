@@ -180,9 +180,11 @@ describe('a matrix', () => {
       await page.mouse.click(...(await cellCentre(page, 0, 2)));
       expect(await events(page)).toContainEqual(['cell-select', { row: 0, column: 2 }]);
       expect(await page.locator('#m svg').innerHTML()).toContain('⊤');
-      await makeMatrix(page, { id: 'named', label: 'K⊤' });
+      await makeMatrix(page, { id: 'named', label: 'K⊤', cellWidth: 400 });
       const caption = page.locator('#named').locator('.name, .power');
       expect(await caption.allTextContents()).toEqual(['K', '⊤']);
+      const frame = page.locator('#named .frame'); // wider than the window, it fades at its edge
+      expect(await frame.evaluate((node) => getComputedStyle(node).maskImage)).toContain('linear-gradient');
     });
   });
 

@@ -68,6 +68,8 @@ export const figureStyles = css`
   .readout b { color: var(--cf-ink); font-weight: 600; }
   .verdict { margin: calc(8px * var(--wall)) 0 0; font-size: max(14px, var(--cf-min-font-size)); color: var(--cf-muted); }
   .verdict b { color: var(--cf-ink); font-weight: 600; }
+  .sideways { overflow-x: auto; animation: fade-while-more linear both; animation-timeline: scroll(self inline); }
+  @keyframes fade-while-more { from, 99% { mask-image: linear-gradient(to left, transparent, black 32px); } }
   svg { display: block; }
   svg text { font-family: var(--cf-sans); fill: var(--cf-ink); font-variant-numeric: tabular-nums; font-size: max(12.5px, var(--cf-min-font-size)); }
   svg .muted { fill: var(--cf-muted); }

@@ -76,6 +76,17 @@ export const sharedStyles: CSSResult = css`
     overflow: hidden;
     clip-path: inset(50%);
   }
+  .sideways {
+    overflow-x: auto;
+    animation: fade-while-more linear both;
+    animation-timeline: scroll(self inline);
+  }
+  @keyframes fade-while-more {
+    from,
+    99% {
+      mask-image: linear-gradient(to left, transparent, black 32px);
+    }
+  }
   .fault,
   .status {
     margin: 0;

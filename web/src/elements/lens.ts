@@ -32,9 +32,6 @@ export class CfLens extends ElementBase implements Drawn {
   static styles = [
     sharedStyles,
     css`
-      .scroll {
-        overflow-x: auto;
-      }
       [role='grid'] {
         display: grid;
         width: max-content;
@@ -157,7 +154,7 @@ export class CfLens extends ElementBase implements Drawn {
     const status = this.#task.status();
     if (this.cells.length === 0) return status;
     const rows = this.cells.map((_, row) => this.#row(row)).reverse();
-    return html`${status}<div class="scroll"><div
+    return html`${status}<div class="sideways"><div
         role="grid" tabindex="0" aria-label=${words().lens} aria-activedescendant=${this.#id(this.#at)}
         @keydown=${this.#key} @pointermove=${this.#move} @pointerleave=${() => this.#point(undefined)} @click=${this.#click}
       >${rows}${this.#headers()}</div></div>`;

@@ -63,6 +63,30 @@ it.each([
   await page.context().close();
 });
 
+it('what goes on beyond the right edge of a phone fades there until its end is in sight', async () => {
+  const { page } = await site.visit('next');
+  await page.setViewportSize(phone);
+  for (const [address, row] of [
+    ['masks', '.presets'],
+    ['saying?step=5', '.tree-scroll'],
+    ['saying?step=6', 'cf-lens .sideways'],
+    ['translate?step=3', '.cross'],
+  ] as const) {
+    await site.go(page, address);
+    await laidOut(page);
+    const mask = (): Promise<string> =>
+      page.locator(`main .figure ${row}`).evaluate((node) => getComputedStyle(node).maskImage);
+    expect(await mask(), address).toContain('linear-gradient');
+    await page.locator(`main .figure ${row}`).evaluate((node) => node.scrollTo(node.scrollWidth, 0));
+    await laidOut(page);
+    expect(await mask(), address).toBe('none');
+  }
+  await site.go(page, 'translate?step=4'); // which fits
+  await laidOut(page);
+  const fits = page.locator('figure-translate cf-matrix .frame');
+  expect(await fits.evaluate((node) => getComputedStyle(node).maskImage)).toBe('none');
+});
+
 it('the last words of a long text stand before the next token', async () => {
   const text = 'Tom saw the little dog and ran home to play. '.repeat(20);
   const { page } = await site.open({}, `next?t=${encodeURIComponent(text)}`);

@@ -74,7 +74,7 @@ describe('chapter 10', () => {
     const { page } = await site.open({ viewport: { width: 1280, height: 800 } }, `kinds?t=${text}`);
     await laidOut(page);
     expect(await page.evaluate(figureOverflow)).toBeLessThanOrEqual(0);
-    expect(await page.locator('cf-matrix .frame.wide').count()).toBe(0);
+    expect(await page.locator('cf-matrix .frame.sideways').count()).toBe(0);
     await page.context().close();
   });
 

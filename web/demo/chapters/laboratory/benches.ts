@@ -71,7 +71,7 @@ function hookBench(
   const isPattern = hook.endsWith('hook_pattern');
   return html`${hookField(figure, subject.model, hook)}
     ${heads > 1 ? html`<div class="seg" role="group" aria-label=${labels.head}><span>${labels.head}</span>${Array.from({ length: heads }, (_, i) => html`<button type="button" aria-pressed=${i === chosen} @click=${() => figure.choose({ h: String(i) })}>${i}</button>`)}</div>` : nothing}
-    <div class="scroll"><cf-matrix source=${source} .numbers=${numbers} label=${isPattern ? 'A' : ''} about=${source}
+    <div class="scroll sideways"><cf-matrix source=${source} .numbers=${numbers} label=${isPattern ? 'A' : ''} about=${source}
       scale=${isPattern ? 'weights' : 'signed'} .rowLabels=${labelsOf(rows)} .columnLabels=${square ? labelsOf(keys) : []}
       editable @cell-edit=${(event: CustomEvent<Cell & { value: number }>) => editCell(figure, hook, head < 0 ? undefined : chosen, event.detail)}></cf-matrix></div>
     <p class="verdict">${labels.editable}${edited ? html` <b>${labels.edited}</b>` : nothing}</p>`;
@@ -135,7 +135,7 @@ function lensBench(figure: FigureLaboratory, { subject, layers }: Extract<Result
     const guess = place && layers[place.layer]?.[place.position];
     if (guess) figure.say(`${guess.piece.label}: ${four(guess.probability)}`);
   };
-  return html`<div class="scroll"><cf-lens source="max(softmax(logitLens(model, inputs)))" .cells=${cells} .rowLabels=${rows} .labels=${labelsOf(columns)} @lens-point=${point}></cf-lens></div>`;
+  return html`<div class="scroll sideways"><cf-lens source="max(softmax(logitLens(model, inputs)))" .cells=${cells} .rowLabels=${rows} .labels=${labelsOf(columns)} @lens-point=${point}></cf-lens></div>`;
 }
 
 function attributionBench(
@@ -189,7 +189,7 @@ function patched(
   const [layers = 0, extent = 1] = numbers.dims;
   const places = subject.written.length > 0 ? subject.written : subject.tokens;
   const columns = by === 'position' ? labelsOf(places) : by === 'head' ? numbered('H', extent) : [];
-  return html`<div class="scroll"><cf-matrix source="patchActivations(model, { clean, corrupted, metric, by: '${by}' }).patched" .numbers=${numbers.dims.length === 1 ? { dims: [layers, 1], data: numbers.data } : numbers}
+  return html`<div class="scroll sideways"><cf-matrix source="patchActivations(model, { clean, corrupted, metric, by: '${by}' }).patched" .numbers=${numbers.dims.length === 1 ? { dims: [layers, 1], data: numbers.data } : numbers}
       label="P" about=${labels.patchingAbout} digits="1" .rowLabels=${numbered('L', layers)} .columnLabels=${columns}></cf-matrix></div>
     <p class="verdict">${filled(labels.patchingNote ?? '', { clean: four(clean), corrupted: four(corrupted), text: other.map(({ label }) => label).join(' ') })}</p>`;
 }
@@ -220,7 +220,7 @@ function compareBench(
     <div class="two"><div><h3>${here}</h3><cf-bars readonly label=${here} max="1" source="softmax(logits[0, -1])" .items=${bars('here')}></cf-bars></div>
       <div><h3>${dtype}</h3><cf-bars readonly label=${dtype} max="1" source="softmax(logits[0, -1]) with dtype: '${dtype}'" .items=${bars('there')}></cf-bars></div></div>
     <h3>${labels.differences}</h3>
-    <div class="scroll"><cf-matrix source="max |logits − logits with dtype: '${dtype}'|" .numbers=${numbers} digits="2" about=${labels.differences} .rowLabels=${[dtype]} .columnLabels=${labelsOf(columns)}></cf-matrix></div>
+    <div class="scroll sideways"><cf-matrix source="max |logits − logits with dtype: '${dtype}'|" .numbers=${numbers} digits="2" about=${labels.differences} .rowLabels=${[dtype]} .columnLabels=${labelsOf(columns)}></cf-matrix></div>
     <p class="verdict">${labels.compareNote}</p>`;
 }
 

@@ -39,7 +39,7 @@ class FigureMasks extends MeasuredFigure<Shown, typeof words> {
     figureStyles,
     css`
       :host { container-type: inline-size; }
-      .presets { display: flex; flex-wrap: wrap; gap: 6px; margin-bottom: 8px; }
+      .presets { display: flex; flex-wrap: wrap; gap: 6px; margin-bottom: 8px; overflow: visible; }
       .controls { min-height: 34px; margin-bottom: 8px; }
       .two-up { display: grid; grid-template-columns: repeat(2, max-content); gap: 10px 34px; align-items: end; }
       .pairs { display: grid; grid-template-columns: repeat(2, max-content); gap: 4px 30px; }
@@ -141,7 +141,7 @@ class FigureMasks extends MeasuredFigure<Shown, typeof words> {
     const { sentence } = mask;
     const window = this.#window(mask);
     return html`<div class=${this.inClass ? 'large' : ''}>
-      <div class="presets" role="group" aria-label=${labels.presets}>${presets
+      <div class="presets sideways" role="group" aria-label=${labels.presets}>${presets
         .filter((preset) => preset !== 'painted' || mask.request.preset === 'painted')
         .map(
           (preset) =>

@@ -17,7 +17,7 @@ export function beamsView(figure: FigureSaying, { beams, prompt }: Data): Templa
     value: Math.exp(score),
     note: two(score),
   }));
-  return html`<div class="tree-scroll">${tree(figure, beams, prompt.tokens.at(-1)?.label ?? '')}</div>
+  return html`<div class="tree-scroll sideways">${tree(figure, beams, prompt.tokens.at(-1)?.label ?? '')}</div>
     <div class="draws">
       <div class="wide-bars">
         <p class="caption">${labels.sentences}</p>

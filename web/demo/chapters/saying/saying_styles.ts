@@ -45,7 +45,7 @@ export const sayingStyles = css`
   .s2 { fill: color-mix(in srgb, var(--cf-accent) 28%, var(--cf-paper)); }
   .s3 { fill: color-mix(in srgb, var(--cf-accent) 16%, var(--cf-paper)); }
   .order { display: grid; grid-template-columns: repeat(10, auto); gap: 1px 10px; font: max(15px, var(--cf-min-font-size)) / 1.4 var(--cf-serif); width: max-content; max-width: 100%; }
-  .tree-scroll { overflow-x: auto; margin-bottom: 10px; }
+  .tree-scroll { margin-bottom: 10px; }
   .edge { fill: none; stroke: var(--cf-line-strong); stroke-width: 1.3; }
   .edge.alive { stroke: var(--cf-stream); stroke-width: 2; }
   .edge.best { stroke: var(--cf-accent); stroke-width: 3.2; }

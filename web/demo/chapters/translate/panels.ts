@@ -66,7 +66,7 @@ const read: Panel = (figure, told) => {
   const memory = activation(told.pass, `encoder.${layer}.hook_normalized_resid_post`).slice(0, range);
   const names = labelsOf(told.source, window);
   const cell = mapCell(figure, 28, 22);
-  return html`${heads(figure)}<div class="line">
+  return html`${heads(figure)}<div class="line sideways">
       <cf-matrix .numbers=${pattern} source="encoder.${layer}.attn.hook_pattern[0, ${head}${rangeText(window)}${rangeText(window)}]" label="A" about=${labels.everyoneReads} scale="weights" hue="k" .rowLabels=${names} .columnLabels=${names} .cellWidth=${cell.width} .cellHeight=${cell.height}></cf-matrix>
       <cf-matrix .numbers=${memory} source="encoder.${layer}.hook_normalized_resid_post[0${rangeText(window)}]" label="M" about=${labels.memory} hue="k" .cellWidth=${figure.inClass ? figure.wall(1.6) : 2.6} .cellHeight=${cell.height}></cf-matrix>
     </div>${windowNote(figure, window)}`;
@@ -108,7 +108,7 @@ const cross: Panel = (figure, told) => {
   const size = figure.inClass
     ? { width: figure.wall(13), height: figure.wall(27) }
     : { width: isAbove() ? 8 : 12, height: 17 };
-  return html`${heads(figure)}<div class="cross">
+  return html`${heads(figure)}<div class="cross sideways">
       <cf-matrix .numbers=${query} source="${hook('q')}[0, ${step}, ${head}]" label="Q" about=${filled(labels.fromDecoder, { token: before })} caption="above" hue="q" .cellWidth=${size.width} .cellHeight=${size.height}></cf-matrix>
       <span></span><span></span>
       <cf-matrix .numbers=${one('k').slice(range)} source="${hook('k')}[0, ${rows}, ${head}]" label="K" about=${labels.fromEncoder} hue="k" .rowLabels=${names} .cellWidth=${size.width} .cellHeight=${size.height}></cf-matrix>

@@ -8,8 +8,7 @@ export const matrixStyles: CSSResult = css`
     position: relative;
     max-width: 100%;
   }
-  .frame.wide {
-    overflow-x: auto;
+  .frame.sideways {
     overflow-y: hidden;
   }
   canvas {
