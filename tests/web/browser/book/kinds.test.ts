@@ -62,6 +62,14 @@ describe('chapter 10', () => {
     expect(await shownText(page)).toContain('There is nothing to read');
     await site.go(page, `kinds?t=${encodeURIComponent('She is happy. '.repeat(30))}`);
     expect(await shownText(page)).toMatch(/The first 64 of \d+ tokens are read/);
+    const long = encodeURIComponent('She is happy. '.repeat(900));
+    for (const step of [0, 6, 4]) {
+      await site.go(page, `kinds?step=${step}&w=800&t=${long}`);
+      expect(await page.locator('figure-kinds').evaluate((node) => node.offsetHeight)).toBeLessThan(2000);
+    }
+    const blanks = (await drawn(page)).map(({ source }) => /bert-tiny-fill.*, (\d+)\]/.exec(source)?.[1]);
+    expect(blanks).toEqual(['63', '63', undefined]); // the last token that it reads
+    expect(await page.getByRole('button', { pressed: true, name: /She|is|happy/ }).count()).toBe(1);
   });
 
   it.each([

@@ -16,6 +16,7 @@ import {
   change,
   decoderName,
   encoderName,
+  excerpt,
   type Filled,
   headOf,
   type Kinds,
@@ -147,13 +148,13 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
       fillShare: percent(own.candidates[0]?.probability ?? 0),
       refill: name(refilled),
       refillShare: percent(refilled.candidates[0]?.probability ?? 0),
-      ...(kinds.left === '' ? { isFirst: '' } : { left: kinds.left }),
+      ...(kinds.left === '' ? { isFirst: '' } : { left: excerpt(kinds.left) }),
       decoderChange: points(change(fromLeft, kinds.fromLeftOther)),
       guess: name(fromLeft),
       change: points(change(own, refilled)),
       continued: kinds.continued,
       translated: kinds.both.kind === 'told' ? kinds.both.sentence : '',
-      other: refilled.text,
+      other: excerpt(refilled.text, '[MASK]'),
       decoderTokens: String(decoder.sentence.tokens.length),
     };
   }
@@ -202,7 +203,7 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
     const full = weights(encoder.pass, 'blocks', layer, head);
     return html`<div class="three maps ${this.#alone ? 'one' : ''}">
         ${this.#kind('decoder', decoderName, labels.seesLeft, html`${this.#matrix(left, labelsOf(decoder.sentence.tokens), 'causal')}<p class="answer" lang="en">… ${kinds.continued}</p>`)}
-        ${this.#kind('encoder', encoderName, labels.seesAll, html`${this.#matrix(full, labelsOf(encoder.sentence.tokens), 'full')}<p class="answer" lang="en">${kinds.filled.text.replace('[MASK]', '▁▁')} → <b>${kinds.filled.candidates[0]?.piece.label}</b></p>`)}
+        ${this.#kind('encoder', encoderName, labels.seesAll, html`${this.#matrix(full, labelsOf(encoder.sentence.tokens), 'full')}<p class="answer" lang="en">${excerpt(kinds.filled.text, '[MASK]').replace('[MASK]', '▁▁')} → <b>${kinds.filled.candidates[0]?.piece.label}</b></p>`)}
         ${both.kind === 'told' ? this.#kind('both', 'marian-tiny-en-fr', labels.seesBoth, this.#pair(both, layer, head)) : nothing}
       </div>
       <div class="heads">${this.#seg(labels.block, 'l', blocks)}${this.#seg(labels.head, 'h', heads)}</div>`;
@@ -286,16 +287,18 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
 
   #fill(kinds: Kinds): TemplateResult {
     const { labels } = this.words;
-    return html`<div class="words" role="group" aria-label=${labels.chooseWord}>${kinds.words.map(
-      (word, i) =>
-        html`<button type="button" aria-pressed=${i === kinds.blank ? 'true' : 'false'} @click=${() => this.choose({ w: String(i) })}>${word}</button>`,
-    )}</div>
+    return html`<div class="words" role="group" aria-label=${labels.chooseWord}>${kinds.words
+      .slice(0, kinds.blanks)
+      .map(
+        (word, i) =>
+          html`<button type="button" aria-pressed=${i === kinds.blank ? 'true' : 'false'} @click=${() => this.choose({ w: String(i) })}>${word}</button>`,
+      )}${kinds.blanks < kinds.words.length ? '…' : nothing}</div>
       <form class="other" @submit=${this.#exchange}><label for="alt">${labels.otherRight}</label>
         <input id="alt" type="text" lang="en" autocomplete="off" .value=${this.value('alt')} /><button class="chip">${labels.exchange}</button></form>
       <div class="three">
         ${this.#bars(labels.ownSide, kinds.filled, 'encoder', labels.seesAll)}
         ${this.#bars(labels.otherSide, kinds.refilled, 'encoder', labels.seesAll)}
-        ${this.#bars(labels.decoderSide, kinds.fromLeft, 'decoder', labels.seesLeft, `${kinds.left} …`)}
+        ${this.#bars(labels.decoderSide, kinds.fromLeft, 'decoder', labels.seesLeft, `${excerpt(kinds.left)} …`)}
       </div>
       ${this.revealed ? html`<p class="verdict">${filled(labels.changes, { change: points(change(kinds.filled, kinds.refilled)), decoder: points(change(kinds.fromLeft, kinds.fromLeftOther)) })}</p>` : nothing}`;
   }
@@ -305,7 +308,13 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
     this.choose({ alt: this.renderRoot.querySelector<HTMLInputElement>('#alt')?.value ?? '' });
   };
 
-  #bars(title: string, one: Filled, kind: 'encoder' | 'decoder', sees: string, text = one.text): TemplateResult {
+  #bars(
+    title: string,
+    one: Filled,
+    kind: 'encoder' | 'decoder',
+    sees: string,
+    text = excerpt(one.text, '[MASK]'),
+  ): TemplateResult {
     const model = kind === 'encoder' ? encoderName : decoderName;
     const items = one.candidates.map(({ piece, probability }) => ({ label: piece.label, value: probability }));
     return html`<div class="bars"><h2>${title}</h2><p>${sees} <code>${model}</code></p><p class="in" lang="en">${text}</p>

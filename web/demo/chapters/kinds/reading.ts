@@ -39,6 +39,8 @@ export interface Kinds {
   readonly words: readonly string[];
   /** The index of the word that is masked. */
   readonly blank: number;
+  /** How many words can be: the encoder reads the blank itself, whatever of its text is cut. */
+  readonly blanks: number;
   readonly decoder: Read;
   readonly encoder: Read;
   readonly both: Told | Empty;
@@ -71,7 +73,8 @@ const wordEnd = /[.,;:!?…]+$/;
 export async function readKinds(book: Book, chosen: Chosen): Promise<Kinds | undefined> {
   const words = chosen.text.split(/\s+/).filter(Boolean);
   if (words.length === 0) return undefined;
-  const blank = Math.max(0, Math.min(words.length - 1, Number.isInteger(chosen.blank) ? chosen.blank : 0));
+  const blanks = await blanksOf(book, words);
+  const blank = within(chosen.blank, blanks);
   const left = words.slice(0, blank).join(' ');
   const end = wordEnd.exec(words[blank] ?? '')?.[0] ?? '';
   const right = words.slice(blank + 1).join(' ');
@@ -81,6 +84,7 @@ export async function readKinds(book: Book, chosen: Chosen): Promise<Kinds | und
   return {
     words,
     blank,
+    blanks,
     decoder: await read(book, decoderName, chosen.text, 'blocks.*.attn.hook_pattern'),
     encoder,
     both: await tell(book, { text: chosen.text, forced: 'none', beams: 4, step: 0 }),
@@ -99,6 +103,24 @@ export async function read(book: Book, model: string, text: string, names: strin
   return { sentence, pass: await book.shelf.pass(sentence.inputs, { names: [names] }) };
 }
 
+/** The encoder's position after these words. */
+async function placeAfter(book: Book, words: string): Promise<number> {
+  const { tokenizer } = await book.shelf.model(encoderName);
+  return (tokenizer?.(words).input_ids.data.length ?? 0) - 1; // without the token that ends a text
+}
+
+/** How many of the first words have the blank that replaces them among the tokens that the encoder reads. */
+async function blanksOf(book: Book, words: readonly string[]): Promise<number> {
+  const { model } = await book.shelf.model(encoderName);
+  let [some, tooMany] = [0, words.length]; // `some` words stand before a blank that is read, `tooMany` do not, or are all
+  while (tooMany - some > 1) {
+    const middle = Math.floor((some + tooMany) / 2);
+    if ((await placeAfter(book, words.slice(0, middle).join(' '))) < model.cfg.n_ctx) some = middle;
+    else tooMany = middle;
+  }
+  return some + 1;
+}
+
 interface Blank {
   readonly left: string;
   /** Punctuation that is kept after the blank. */
@@ -111,9 +133,8 @@ export async function fill(book: Book, { left, end, after }: Blank): Promise<Fil
   const shelved = await book.shelf.model(encoderName);
   const mask = shelved.tokenizer?.mask_token ?? '';
   const text = [left, `${mask}${end}`, after].filter(Boolean).join(' ');
-  const { sentence, pass } = await read(book, encoderName, text, 'hook_embed');
-  const position = Math.max(0, sentence.ids.indexOf(shelved.tokenizer?.mask_token_id ?? -1));
-  return candidates(shelved, text, position, pass.logits);
+  const { pass } = await read(book, encoderName, text, 'hook_embed');
+  return candidates(shelved, text, await placeAfter(book, left), pass.logits);
 }
 
 /** The decoder's candidates after `left`, while `after` follows in its input. */
@@ -172,4 +193,15 @@ export function change(one: Filled, other: Filled): number {
   return Math.max(
     ...Array.from(one.probabilities.data, (value, id) => Math.abs(value - (other.probabilities.data[id] ?? 0))),
   );
+}
+
+/** So many words are shown before and after the one that a text is about. */
+const around = 20;
+
+/** Of a long text the words around a mark, by default those at its end. */
+export function excerpt(text: string, mark?: string): string {
+  const words = text.split(' ');
+  const at = mark === undefined ? words.length - 1 : words.findIndex((word) => word.includes(mark));
+  const [from, to] = [Math.max(0, at - around), at + around + 1];
+  return `${from > 0 ? '… ' : ''}${words.slice(from, to).join(' ')}${to < words.length ? ' …' : ''}`;
 }

@@ -4,7 +4,7 @@ import { percent } from 'clearformer/elements';
 import { html, type TemplateResult } from 'lit';
 import { markup } from '../../book/markup.js';
 import type { FigureKinds, Kind } from './figure.js';
-import type { Filled, Kinds } from './reading.js';
+import { excerpt, type Filled, type Kinds } from './reading.js';
 
 const kinds: readonly Kind[] = ['decoder', 'encoder', 'both'];
 
@@ -41,7 +41,7 @@ function usesOf(figure: FigureKinds, { continued, filled, fromLeft, both, words 
     {
       name: labels.continueRow,
       cells: {
-        decoder: html`<span lang="en">${words.join(' ')} <b>${continued}</b></span>`,
+        decoder: html`<span lang="en">${excerpt(words.join(' '))} <b>${continued}</b></span>`,
         encoder: labels.noContinue,
         both: labels.noContinueBoth,
       },
