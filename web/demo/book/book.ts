@@ -8,6 +8,7 @@ import { type EditSpec, formatEdits, parseEdits, resolveEdits, withEdit } from '
 import { keepLanguage, languageFor } from './language.js';
 import { activation, type Pass, type PassInputs, Shelf } from './shelf.js';
 import type { Piece } from './token_texts.js';
+import { within } from './within.js';
 
 /** The sentence as a model's input. */
 export interface Sentence {
@@ -72,7 +73,7 @@ export class Book extends EventTarget {
     const room = loaded.cfg.n_ctx > 0 ? loaded.cfg.n_ctx : Number.POSITIVE_INFINITY;
     const ids = all.slice(0, Math.min(most, room));
     const chosen = Number(this.address.get('q') ?? this.defaults.q ?? Number.NaN);
-    const focus = Number.isInteger(chosen) && chosen >= 0 && chosen < ids.length ? chosen : ids.length - 1;
+    const focus = Number.isNaN(chosen) ? ids.length - 1 : within(chosen, ids.length);
     const inputs = { model, key: ids.join(), inputs: { input_ids: [ids] } };
     return { text, ids, tokens: texts.pieces(ids), of: all.length, focus, inputs };
   }

@@ -2,6 +2,7 @@
 
 import type { Address } from './address.js';
 import type { Book } from './book.js';
+import { within } from './within.js';
 
 export const chapterIds = [
   'next',
@@ -76,8 +77,7 @@ export interface Chapter {
 
 /** The index of the step in the address, clamped to the chapter's steps. */
 export function stepIndexAt({ steps }: Chapter, address: Address): number {
-  const asked = Number(address.get('step') ?? 0);
-  return Number.isInteger(asked) ? Math.max(0, Math.min(steps.length - 1, asked)) : 0;
+  return within(Number(address.get('step') ?? 0), steps.length);
 }
 
 /** A parameter of the address, else its default at the step, else that of the chapter. */

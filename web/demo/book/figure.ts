@@ -6,12 +6,13 @@ import { html, LitElement, type PropertyDeclarations, type PropertyValues, type 
 import type { ShellWords } from '../words/en/shell.js';
 import type { Changes } from './address.js';
 import { type Book, firstModel } from './book.js';
-import { type Chapter, type ChapterWords, isAt, type Step, valueAt } from './chapter.js';
+import { type Chapter, type ChapterWords, isAt, type Step, stepIndexAt, valueAt } from './chapter.js';
 import { minFontSizeOf, onWall, stageHeight } from './class_mode.js';
 import { KeptFocus, ThemeColours } from './controllers.js';
 import { type EditSpec, specsOf } from './edits.js';
 import { errorText } from './error_text.js';
 import { figureStyles } from './figure_styles.js';
+import { filled } from './markup.js';
 import type { PassInputs } from './shelf.js';
 
 /** The code that computes what a figure shows. */
@@ -74,6 +75,11 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
   abstract code(): FigureCode;
   /** Values for the prose. */
   protected valuesOf(_data: Data): Record<string, string> {
+    return {};
+  }
+
+  /** The numbers and token ids of the address as they are shown: the nearest that there are. */
+  protected nearest(_data: Data): Readonly<Record<string, number | string | undefined>> {
     return {};
   }
 
@@ -256,10 +262,27 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
 
   #drawn(data: Data): TemplateResult {
     try {
-      return this.draw(data);
+      return html`${this.#notHere(data)}${this.draw(data)}`;
     } catch (error) {
       return this.around(this.#failed(error)); // of an address, whose numbers are still computed
     }
+  }
+
+  /** What the address asks for and is not there, with what is shown in its place. */
+  #notHere(data: Data): TemplateResult | string {
+    const { address } = this.book;
+    const step = stepIndexAt(this.chapter, address);
+    const wrong = Object.entries<number | string | undefined>({ step, ...this.nearest(data) }).flatMap(
+      ([key, value]) => {
+        const asked = address.get(key);
+        if (!asked || value === undefined || asked === String(value) || Number(asked) === value) return [];
+        return [{ key, asked: `${key}=${asked.slice(0, 40)}`, instead: `${key}=${value === '' ? '∅' : value}` }];
+      },
+    );
+    if (wrong.length === 0) return '';
+    const asked = wrong.map((one) => one.asked).join(', ');
+    const instead = wrong.map((one) => one.instead).join(', ');
+    return html`<div class="not-here" role="status"><p>${filled(this.shell.notHere, { asked, instead })}</p>${this.#asInTheBook(wrong.map(({ key }) => key))}</div>`;
   }
 
   /** The share of a file is no part of the status, which would be told again and again. */
@@ -291,10 +314,10 @@ export abstract class Figure<Data = unknown, Words extends ChapterWords = Chapte
     return html`<p>${again ? html`<a class="chip" href=${address.href('own')}>${openAgain}</a> ` : ''}<a class="chip" href=${address.href(this.chapter.id, cleared)}>${bookModel}</a></p>`;
   }
 
-  /** Without the choices of the address, one of which may be wrong. */
-  #asInTheBook(): TemplateResult | string {
+  /** Without the choices of the address, one of which may be wrong, and these. */
+  #asInTheBook(wrong: readonly string[] = []): TemplateResult | string {
     const { address } = this.book;
-    const { chosen } = address;
+    const chosen = [...address.chosen, ...wrong];
     if (chosen.length === 0) return '';
     const cleared = Object.fromEntries(chosen.map((key) => [key, undefined]));
     return html`<p><a class="chip" href=${address.href(this.chapter.id, cleared)}>${this.shell.asInTheBook}</a></p>`;

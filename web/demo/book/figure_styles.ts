@@ -39,6 +39,7 @@ export const figureStyles = css`
   @media (max-width: 900px) { .waiting { min-height: calc(var(--upper) - 19px); } } /* of most figures there: the text stays where it is */
   .failed { border-left: 3px solid var(--cf-wrong); padding: 8px 16px; margin: 32px 0; display: grid; gap: 6px; max-width: 70ch; overflow-wrap: anywhere; }
   .failed b { color: var(--cf-wrong); }
+  .not-here { padding-top: 6px; display: flex; gap: 4px 14px; flex-wrap: wrap; align-items: center; margin-bottom: 10px; font-size: max(14px, var(--cf-min-font-size)); color: var(--cf-muted); overflow-wrap: anywhere; }
   .controls { display: flex; gap: calc(10px * var(--wall)) 26px; flex-wrap: wrap; align-items: center; margin-bottom: calc(14px * var(--wall)); }
   .seg { display: inline-flex; flex-wrap: wrap; gap: 2px; align-items: center; color: var(--cf-muted); border: 0; padding: 0; margin: 0; }
   .seg > span, .seg legend { margin-right: 8px; padding: 0; float: left; }

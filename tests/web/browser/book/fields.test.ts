@@ -269,24 +269,13 @@ it('a mistyped hook leaves the bench as it is', async () => {
   expect(page.url()).toContain('hook=blocks.0.attn.hook_q');
 });
 
-describe('names of Object.prototype and numbers beyond all sense', () => {
+describe('names of Object.prototype', () => {
   it.each([
     ...['v', 'b'].map((key) => `translate?${key}=constructor`),
     ...['v', 'pos', 'who'].map((key) => `seeing?${key}=toString`),
     ...['view', 's', 'at', 'd', 'gen'].map((key) => `head?${key}=constructor`),
     ...['mask', 'view', 'where', 'rows'].map((key) => `masks?${key}=constructor`),
     'kinds?v=constructor',
-    'head?view=root&d=1e9',
-    'masks?step=2&len=1e9',
-    'cost?n=1e9&d=1e9&k=1e9',
-    'head?l=99&h=-3',
-    'heads?l=1e9&h=NaN',
-    'kinds?l=-1&h=1.5',
-    'laboratory?h=1.5',
-    'heads?step=2&c=1.5',
-    'block?c=1.5',
-    'block?step=6&q=1.5',
-    'saying?step=4&seed=1e400',
   ])('%s', async (address) => {
     const { page, complaints } = await site.visit(address);
     expect(await page.getByRole('alert').count()).toBe(0);
@@ -312,13 +301,8 @@ describe('an address that is wrong in the middle of a visit', () => {
   });
 });
 
-it.each([
-  ['next', 'w=99999'],
-  ['next', 'w=-1'],
-  ['saying', 'w=99999'],
-  ['head', 'qkv=zz'],
-])('%s?%s has a way out, and the first screen its title meanwhile', async (chapter, wrong) => {
-  const { page } = await site.open({}, `${chapter}?${wrong}`);
+it('matrices of an address that are none are told, with a way out', async () => {
+  const { page } = await site.open({}, 'head?qkv=zz');
   await page.getByRole('alert').waitFor();
   expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1);
   await page.getByRole('link', { name: 'As in the book' }).click();

@@ -92,6 +92,15 @@ export class FigureBlock extends MeasuredFigure<Data, typeof words> {
     };
   }
 
+  protected override nearest({ reading, view, neurons: found }: Data): Record<string, number> {
+    return {
+      l: reading.layer,
+      ...(this.who !== sorter && { q: reading.focus }),
+      ...(view === 'tensor' && { c: within(this.number('c'), reading.shape.model) }),
+      ...(found && { n: within(this.number('n'), found.pre.size) }),
+    };
+  }
+
   protected override valuesOf(data: Data): Record<string, string> {
     return summary(data);
   }

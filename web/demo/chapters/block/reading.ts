@@ -7,6 +7,7 @@ import { type Odds, oddsOf } from '../../book/odds.js';
 import { activation, type Pass, type PassInputs } from '../../book/shelf.js';
 import { sorter } from '../../book/sorter.js';
 import type { Piece } from '../../book/token_texts.js';
+import { within } from '../../book/within.js';
 import { isPlanned, type Part, type Plan, planOf } from './plan.js';
 
 export const translator = 'marian-tiny-en-fr';
@@ -74,7 +75,7 @@ export async function subjectOf(book: Book, who: string, letters: string): Promi
   if (stack === 'encoder') return { ...about, given, tokens: sentence.tokens, of: sentence.of, focus: sentence.focus };
   const tokens = shelved.texts?.pieces(written) ?? [];
   const asked = Number(book.address.get('q') ?? Number.NaN);
-  const focus = tokens[asked] ? asked : tokens.length - 1;
+  const focus = Number.isNaN(asked) ? tokens.length - 1 : within(asked, tokens.length);
   return { ...about, given, tokens, of: tokens.length, focus };
 }
 

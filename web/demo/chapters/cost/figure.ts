@@ -77,6 +77,10 @@ class FigureCost extends MeasuredFigure<Data, typeof words> {
     this.classList.toggle('narrow', this.narrow);
   }
 
+  protected override nearest(): Sizes {
+    return this.#sizes;
+  }
+
   protected override async compute(signal: AbortSignal): Promise<Data> {
     const { n, d, k } = this.#sizes;
     const view = this.#view();

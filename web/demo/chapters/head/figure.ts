@@ -7,7 +7,7 @@ import type { FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { filled } from '../../book/markup.js';
 import { MeasuredFigure } from '../../book/measured_figure.js';
-import { within } from '../../book/within.js';
+import { nearestOf, within } from '../../book/within.js';
 import type { words } from '../../words/en/head.js';
 import { type BatchData, batchData, batchStyles, batchView } from './batch.js';
 import './canvas.js';
@@ -106,7 +106,7 @@ class FigureHead extends MeasuredFigure<Shown, typeof words> {
   }
 
   get #size(): number {
-    return sizes.find((size) => size === this.number('d')) ?? 64;
+    return nearestOf(this.number('d'), sizes, 64);
   }
 
   protected override key(): string {
@@ -157,6 +157,21 @@ class FigureHead extends MeasuredFigure<Shown, typeof words> {
     await super.settled();
     await this.#reading;
     await this.updateComplete;
+  }
+
+  /** Which matrix of the stack is shown. */
+  #stacked({ hooks }: HeadData): number {
+    return within(Number(this.value('b') || (hooks?.head ?? 0)), hooks?.heads ?? 1);
+  }
+
+  protected override nearest({ head, root, batch }: Shown): Record<string, number> {
+    const { hooks } = head;
+    return {
+      ...(hooks && { l: hooks.layer, h: hooks.head }),
+      q: head.focus,
+      ...(root && { d: root.d }),
+      ...(batch && { b: this.#stacked(head) }),
+    };
   }
 
   protected override valuesOf({ head, root }: Shown): Record<string, string> {
@@ -243,7 +258,7 @@ class FigureHead extends MeasuredFigure<Shown, typeof words> {
           data: batch,
           labels,
           width,
-          head: within(Number(this.value('b') || (head.hooks?.head ?? 0)), head.hooks?.heads ?? 1),
+          head: this.#stacked(head),
           choose: (b) => this.choose({ b: String(b) }),
         })
       : html``;

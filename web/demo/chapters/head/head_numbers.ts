@@ -7,6 +7,7 @@ import { leadingOdds, type Odds } from '../../book/odds.js';
 import { activation, type Pass, type Shelved } from '../../book/shelf.js';
 import { transposed } from '../../book/tensors.js';
 import { type Part, partText } from '../../book/window.js';
+import { within } from '../../book/within.js';
 import { type HeadHooks, headHooks } from './hooks.js';
 import { type OwnMatrices, parseOwn } from './own_matrices.js';
 
@@ -162,7 +163,7 @@ async function ownHead({ own, ownBefore, causal, focus }: Wanted): Promise<HeadD
     divisor: Math.sqrt(now.Q.dims[1] ?? 1),
     queries: names(rows, 'q'),
     keys: names(keys, 'k'),
-    focus: Number.isInteger(chosen) && chosen >= 0 && chosen < rows ? chosen : rows - 1,
+    focus: Number.isNaN(chosen) ? rows - 1 : within(chosen, rows),
     source: (matrix, stage, part) => ownSource(matrix, stage, part, causal),
     odds: [],
     of: rows,

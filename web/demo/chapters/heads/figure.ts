@@ -136,6 +136,19 @@ export class FigureHeads extends MeasuredFigure<Data | TrainingData, typeof word
     this.#live = undefined;
   }
 
+  protected override nearest(data: Data | TrainingData): Record<string, number> {
+    if (!('reading' in data)) {
+      const { settings, steps } = data.training.aim;
+      return { ...settings, ...(this.revealed && { n: steps }) };
+    }
+    const { reading, view } = data;
+    return {
+      ...{ l: reading.layer, h: this.headOf(reading) },
+      ...(this.who !== sorter && { q: reading.focus }),
+      ...(view === 'join' && { c: within(this.number('c'), reading.model) }),
+    };
+  }
+
   protected override valuesOf(data: Data | TrainingData): Record<string, string> {
     return 'reading' in data ? summary(data) : {};
   }

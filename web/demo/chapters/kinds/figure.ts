@@ -138,6 +138,11 @@ export class FigureKinds extends MeasuredFigure<Shown, typeof words> {
     return this.oneOf('v', views);
   }
 
+  protected override nearest({ kinds }: Shown): Record<string, number> {
+    const [l, h] = this.chosenHead;
+    return { l, h, ...(kinds && { w: kinds.blank }) };
+  }
+
   protected override valuesOf({ kinds }: Shown): Record<string, string> {
     if (!kinds) return {};
     const { filled: own, refilled, fromLeft, words: all, blank, decoder } = kinds;

@@ -50,13 +50,26 @@ function answers(figure: FigureLaboratory, { answers: all, right, wrong }: Subje
   return html`<div class="row">${choice('r', right, labels.right)}${choice('w', wrong, labels.wrong)}</div>`;
 }
 
+type Hooked = Pick<Extract<Result, { view: 'hook' }>, 'tensor' | 'axes'>;
+
+/** The axis of the heads and how many there are; −1 and 0 for none. */
+function headsOf({ tensor, axes }: Hooked): readonly [axis: number, count: number] {
+  const axis = axes.findIndex((name) => name === 'head' || name === 'key_value_head');
+  return [axis, axis < 0 ? 0 : (tensor.dims[axis] ?? 0)];
+}
+
+/** The head of a hook that has heads. */
+export function shownHead(figure: FigureLaboratory, hooked: Hooked): number | undefined {
+  const [, heads] = headsOf(hooked);
+  return heads > 0 ? within(figure.number('h'), heads) : undefined;
+}
+
 function hookBench(
   figure: FigureLaboratory,
   { subject, hook, tensor, axes, edited }: Extract<Result, { view: 'hook' }>,
 ): TemplateResult {
   const { labels } = figure.words;
-  const head = axes.findIndex((axis) => axis === 'head' || axis === 'key_value_head');
-  const heads = head < 0 ? 0 : (tensor.dims[head] ?? 0);
+  const [head, heads] = headsOf({ tensor, axes });
   const chosen = within(figure.number('h'), heads);
   const index = tensor.dims.map((_, axis) => (axis === 0 ? 0 : axis === head ? chosen : null));
   const matrix = tensor.slice(...index);

@@ -6,7 +6,7 @@ import { Figure, type FigureCode } from '../../book/figure.js';
 import { figureStyles } from '../../book/figure_styles.js';
 import { filled } from '../../book/markup.js';
 import type { words } from '../../words/en/laboratory.js';
-import { benches } from './benches.js';
+import { benches, shownHead } from './benches.js';
 import { codeOf } from './code.js';
 import { look, type Request, type Result, type View, views } from './views.js';
 
@@ -67,6 +67,11 @@ export class FigureLaboratory extends Figure<Result, typeof words> {
 
   protected override updated(): void {
     this.classList.toggle('large', this.inClass);
+  }
+
+  protected override nearest(result: Result): Record<string, number | undefined> {
+    const { right, wrong } = result.subject;
+    return { r: right.id, w: wrong.id, h: result.view === 'hook' ? shownHead(this, result) : undefined };
   }
 
   protected override valuesOf(result: Result): Record<string, string> {

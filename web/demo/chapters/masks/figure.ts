@@ -81,6 +81,11 @@ class FigureMasks extends MeasuredFigure<Shown, typeof words> {
     return view === 'libraries' ? { mask, view, libraries: await spellings(mask) } : { mask, view };
   }
 
+  protected override nearest({ mask: { hooks, request, sentence } }: Shown): Record<string, number> {
+    const { length: len, prefix: pre, without: key } = request;
+    return { l: hooks.layer, h: hooks.head, q: sentence.focus, len, pre, key };
+  }
+
   protected override valuesOf({ mask, mistake: wrong }: Shown): Record<string, string> {
     const { labels, sentence, request, allowed, odds, hooks } = mask;
     const { before, now } = leaders(odds);

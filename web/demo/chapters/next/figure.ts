@@ -56,7 +56,7 @@ class FigureNext extends Figure<Reading, typeof words> {
   }
 
   protected override compute(): Promise<Reading> {
-    return read(this.book, this.#written());
+    return read(this.book, this.value('w'));
   }
 
   protected override valuesOf({ guesses: [best] }: Reading): Record<string, string> {
@@ -71,9 +71,8 @@ class FigureNext extends Figure<Reading, typeof words> {
     this.#shown = shown;
   }
 
-  /** Ids of the tokens appended to the sentence. */
-  #written(): number[] {
-    return this.value('w').split('.').filter(Boolean).map(Number).filter(Number.isInteger);
+  protected override nearest({ appended }: Reading): Record<string, string> {
+    return { w: appended.join('.') };
   }
 
   protected override draw(reading: Reading): TemplateResult {
@@ -113,9 +112,8 @@ class FigureNext extends Figure<Reading, typeof words> {
       <ol class="toc" start="0">${chapters.map(({ id }) => html`<li><i>${chapterIds.indexOf(id)}</i><div><a href=${address.href(id)}>${this.shell.chapters[id].title}</a><span>${this.shell.chapters[id].about}</span></div></li>`)}</ol>`;
   }
 
-  #text({ sentence, written }: Reading): TemplateResult {
+  #text({ sentence, written, appended }: Reading): TemplateResult {
     const { labels } = this.words;
-    const kept = this.#written();
     return html`<p class="text"><button type="button" class="given" title=${this.shell.changeSentence} @click=${this.#edit}><span lang=${this.book.textLanguage}>${
       sentence.tokens
         .filter(({ special }) => !special)
@@ -124,7 +122,7 @@ class FigureNext extends Figure<Reading, typeof words> {
         .trimStart() || '∅'
     }</span><span class="sr-only">${this.shell.changeSentence}</span></button>${written.map(
       ({ text }, i) =>
-        html`<button type="button" class="new" title=${labels.backTo} @click=${() => this.choose({ w: kept.slice(0, i).join('.') || undefined })}><span lang=${this.book.textLanguage}>${text}</span><span class="sr-only">${labels.backTo}</span></button>`,
+        html`<button type="button" class="new" title=${labels.backTo} @click=${() => this.choose({ w: appended.slice(0, i).join('.') || undefined })}><span lang=${this.book.textLanguage}>${text}</span><span class="sr-only">${labels.backTo}</span></button>`,
     )}<span class="gap" aria-hidden="true">&nbsp;</span></p>`;
   }
 
@@ -163,9 +161,9 @@ class FigureNext extends Figure<Reading, typeof words> {
     this.choose({ t: text, w: undefined, q: undefined });
   };
 
-  #append({ guesses }: Reading, index: number): void {
+  #append({ guesses, appended }: Reading, index: number): void {
     const id = guesses[index]?.piece.id;
-    if (id !== undefined) this.choose({ w: [...this.#written(), id].join('.') });
+    if (id !== undefined) this.choose({ w: [...appended, id].join('.') });
   }
 
   /** Appends the most probable token repeatedly, until stopped or for twenty tokens. */
@@ -191,7 +189,7 @@ class FigureNext extends Figure<Reading, typeof words> {
   /** Ends, too, when the sentence, the model or what is written becomes another one; one step back takes all back. */
   async #writeOn(signal: AbortSignal): Promise<void> {
     let shown = this.key();
-    const written = this.#written();
+    const written = [...(this.data?.appended ?? [])];
     const { writer, model } = await this.book.shelf.model(this.book.modelName);
     const sentence = await this.book.sentence();
     if (!writer) return;

@@ -6,6 +6,7 @@ import type { Book, Sentence } from '../../book/book.js';
 import { largest } from '../../book/largest.js';
 import { activation } from '../../book/shelf.js';
 import type { Piece } from '../../book/token_texts.js';
+import { idsWithin } from '../../book/within.js';
 
 export interface Guess {
   readonly piece: Piece;
@@ -16,6 +17,8 @@ export interface Reading {
   readonly sentence: Sentence;
   /** Tokens appended by the reader or the model, and all tokens of the input. */
   readonly written: readonly Piece[];
+  /** Those of the address, also where the model has no more room. */
+  readonly appended: readonly number[];
   readonly ids: readonly number[];
   readonly tokens: readonly Piece[];
   /** The residual stream before the first block and after each, [pos, d_model], with its hook's name. */
@@ -32,7 +35,8 @@ export interface Reading {
 
 const shownGuesses = 8;
 
-export async function read(book: Book, written: readonly number[]): Promise<Reading> {
+/** With the tokens of the address (`385.29`) after the sentence. */
+export async function read(book: Book, asked: string): Promise<Reading> {
   const sentence = await book.sentence();
   const { model, texts } = await book.shelf.model(book.modelName);
   if (!texts) throw new TypeError('a model that reads text has tokens');
@@ -40,6 +44,7 @@ export async function read(book: Book, written: readonly number[]): Promise<Read
     const why = `this chapter follows one stack of blocks, and ${model.cfg.model_type} has two`;
     throw new ClearformerError('unsupported', `${why}: open it in its own chapter`);
   }
+  const written = idsWithin(asked, model.cfg.d_vocab);
   const room = model.cfg.n_ctx - sentence.ids.length;
   const ids = [...sentence.ids, ...written.slice(0, Math.max(0, room))];
   const inputs = { model: book.modelName, key: ids.join(), inputs: { input_ids: [ids] } };
@@ -55,6 +60,7 @@ export async function read(book: Book, written: readonly number[]): Promise<Read
   return {
     sentence,
     written: tokens.slice(sentence.ids.length),
+    appended: written,
     ids,
     tokens,
     stream: names.map((name) => ({ name, tensor: activation(pass, name).slice(0) })),

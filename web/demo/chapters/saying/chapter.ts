@@ -4,11 +4,11 @@ import { percent, two } from 'clearformer/elements';
 import type { Book } from '../../book/book.js';
 import { type Chapter, type Question, valueAt } from '../../book/chapter.js';
 import { attribution } from './inside.js';
-import { type Prompt, promptOf, scoresOf, settingsOf, writtenOf } from './odds.js';
+import { type Prompt, promptOf, scoresOf, settingsOf } from './odds.js';
 import './figure.js';
 import { softmax } from 'clearformer';
 
-const prompt = (book: Book): Promise<Prompt> => promptOf(book, []);
+const prompt = (book: Book): Promise<Prompt> => promptOf(book, '');
 
 /** The most probable token's probability at half the temperature. */
 const colder: Question = {
@@ -29,7 +29,7 @@ const three: Question = {
   async check(book) {
     const value = (key: string): string => valueAt(chapter, book.address, key);
     const settings = settingsOf(value);
-    const scores = await scoresOf(await promptOf(book, writtenOf(value('w'))), settings);
+    const scores = await scoresOf(await promptOf(book, value('w')), settings);
     const left = scores.data.filter((score) => score > Number.NEGATIVE_INFINITY).length;
     return { right: left === 3 && settings.top_k === 0, values: { left: String(left), p: String(settings.top_p) } };
   },

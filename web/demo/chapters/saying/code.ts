@@ -27,7 +27,7 @@ export function codeOf(figure: FigureSaying): FigureCode {
   const { answer, other } = figure.data?.attribution ?? {};
   const [best, second] = [answer?.id ?? 0, other?.id ?? 1];
   const given = inputsOf(
-    figure.written.length > 0 ? (prompt?.ids ?? []) : [],
+    (prompt?.appended.length ?? 0) > 0 ? (prompt?.ids ?? []) : [],
     figure.book.text,
     prompt?.given,
     prompt?.of,

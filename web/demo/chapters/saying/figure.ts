@@ -24,7 +24,6 @@ import {
   promptOf,
   type Settings,
   settingsOf,
-  writtenOf,
 } from './odds.js';
 import { columnsOf, oddsView } from './odds_view.js';
 import { sayingStyles } from './saying_styles.js';
@@ -63,10 +62,6 @@ export class FigureSaying extends MeasuredFigure<Data, typeof words> {
     return settingsOf((key) => this.value(key));
   }
 
-  get written(): number[] {
-    return writtenOf(this.value('w'));
-  }
-
   get seed(): number {
     return within(this.number('seed'), Number.MAX_SAFE_INTEGER);
   }
@@ -80,7 +75,7 @@ export class FigureSaying extends MeasuredFigure<Data, typeof words> {
     return [
       this.book.modelName,
       this.book.text,
-      this.written,
+      this.value('w'),
       this.view,
       temperature,
       top_k,
@@ -92,7 +87,7 @@ export class FigureSaying extends MeasuredFigure<Data, typeof words> {
 
   protected override async compute(signal: AbortSignal): Promise<Data> {
     const { book, view, settings } = this;
-    const prompt = await promptOf(book, this.written);
+    const prompt = await promptOf(book, this.value('w'));
     const odds = await oddsOf(book, prompt, settings);
     return {
       ...{ view, prompt, settings, odds },
@@ -101,6 +96,11 @@ export class FigureSaying extends MeasuredFigure<Data, typeof words> {
       ...(view === 'lens' && { lens: await lens(prompt, signal) }),
       ...(view === 'who' && { attribution: await attribution(prompt, odds.logits.data, signal) }),
     };
+  }
+
+  protected override nearest({ prompt, settings }: Data): Record<string, number | string> {
+    const { temperature: temp, top_k: k, top_p: p } = settings;
+    return { w: prompt.appended.join('.'), temp, k, p, seed: this.seed, beams: this.beamWidth };
   }
 
   protected override valuesOf(data: Data): Record<string, string> {
@@ -124,7 +124,7 @@ export class FigureSaying extends MeasuredFigure<Data, typeof words> {
     const { tokens, sentence, of } = prompt;
     const from = Math.max(0, sentence - 24);
     const given = tokens.slice(from, sentence).filter(({ special }) => !special);
-    const kept = this.written;
+    const kept = prompt.appended;
     if (this.inClass && kept.length === 0) return html``; // the bar shows it
     return html`<p class="text">${from > 0 ? '… ' : ''}<span lang=${this.book.textLanguage}>${given
       .map(({ text }) => text)
@@ -165,7 +165,7 @@ export class FigureSaying extends MeasuredFigure<Data, typeof words> {
 
   /** Appends a token and computes the next distribution. */
   writeOn(id: number): void {
-    this.choose({ w: [...this.written, id].join('.') });
+    this.choose({ w: [...(this.data?.prompt.appended ?? []), id].join('.') });
   }
 
   override code(): FigureCode {

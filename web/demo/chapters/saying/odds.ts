@@ -10,6 +10,7 @@ import { activation, type PassInputs, type Shelved } from '../../book/shelf.js';
 import { transposed } from '../../book/tensors.js';
 import type { Piece } from '../../book/token_texts.js';
 import { type Weights, weightsOf } from '../../book/weights.js';
+import { idsWithin } from '../../book/within.js';
 
 type Row = Tensor<'float32'>;
 
@@ -22,6 +23,8 @@ export interface Prompt {
   /** How many of them belong to the sentence. */
   readonly sentence: number;
   readonly of: number;
+  /** The tokens appended to it. */
+  readonly appended: readonly number[];
 }
 
 /** Samples per press. */
@@ -29,10 +32,12 @@ export const hundred = 100;
 /** Positions of the context reserved for appended tokens. */
 const room = 12;
 
-export async function promptOf(book: Book, written: readonly number[]): Promise<Prompt> {
+/** The sentence with the tokens of the address (`385.29`) after it. */
+export async function promptOf(book: Book, asked: string): Promise<Prompt> {
   const name = book.modelName;
   const shelved = await book.shelf.model(name);
-  const context = shelved.model.cfg.n_ctx;
+  const { n_ctx: context, d_vocab: vocabulary } = shelved.model.cfg;
+  const written = idsWithin(asked, vocabulary);
   const most = context > 0 ? Math.max(1, context - room - written.length) : Number.POSITIVE_INFINITY;
   const sentence = await book.sentence(name, most);
   const ids = [...sentence.ids, ...written];
@@ -44,6 +49,7 @@ export async function promptOf(book: Book, written: readonly number[]): Promise<
     tokens: shelved.texts?.pieces(ids) ?? [],
     sentence: sentence.ids.length,
     of: sentence.of,
+    appended: written,
   };
 }
 
@@ -63,10 +69,6 @@ export function settingsOf(value: (key: string) => string): Settings {
   };
   return { temperature: number('temp', 0.1, 3), top_k: Math.round(number('k', 0, 512)), top_p: number('p', 0.01, 1) };
 }
-
-/** Ids of the tokens appended to the sentence. */
-export const writtenOf = (value: string): number[] =>
-  value.split('.').filter(Boolean).map(Number).filter(Number.isInteger);
 
 /** The settings that change nothing. */
 const plain = { temperature: 1, top_k: 0, top_p: 1 } as const;

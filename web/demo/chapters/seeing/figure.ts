@@ -7,6 +7,7 @@ import { figureStyles } from '../../book/figure_styles.js';
 import { largest } from '../../book/largest.js';
 import { filled } from '../../book/markup.js';
 import { MeasuredFigure } from '../../book/measured_figure.js';
+import { within } from '../../book/within.js';
 import type { words } from '../../words/en/seeing.js';
 import { codeOf } from './code.js';
 import './digit_pad.js';
@@ -17,7 +18,7 @@ import './patch_picture.js';
 import { keptFile, textOf } from './pixels.js';
 import { isOwn, modelName, mostHidden, overPlaces, type Seen, see } from './reading.js';
 import { seeingStyles } from './seeing_styles.js';
-import { attended, stageOf } from './stages.js';
+import { attended, chosenHead, stageOf } from './stages.js';
 
 type SeeingWords = typeof words;
 const views = ['picture', 'patches', 'kernels', 'positions', 'similar', 'heads', 'rollout', 'hide', 'order'] as const;
@@ -81,8 +82,7 @@ export class FigureSeeing extends MeasuredFigure<Seen, SeeingWords> {
 
   /** The chosen patch position. */
   get place(): number {
-    const place = this.number('p');
-    return Number.isInteger(place) && place >= 0 && place < this.shape.places ? place : 0;
+    return within(this.number('p'), this.shape.places);
   }
 
   placeName = (place: number): string =>
@@ -91,6 +91,11 @@ export class FigureSeeing extends MeasuredFigure<Seen, SeeingWords> {
       row: Math.floor(place / this.shape.grid) + 1,
       column: (place % this.shape.grid) + 1,
     });
+
+  protected override nearest(seen: Seen): Record<string, number> {
+    const { layer: l, head: h } = chosenHead(this, seen);
+    return { l, h, p: this.place, k: within(this.number('k'), seen.kernels.bias.data.length) };
+  }
 
   protected override valuesOf(seen: Seen): Record<string, string> {
     const { classes, best, probabilities, before, likeness, hidden, kernels, embed, shape } = seen;

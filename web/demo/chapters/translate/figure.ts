@@ -62,6 +62,13 @@ export class FigureTranslate extends Figure<Shown, typeof words> {
     return { layer, head: within(this.number('h'), heads) };
   }
 
+  protected override nearest({ told }: Shown): Record<string, number | string> {
+    if (told.kind === 'empty') return {};
+    const { layer: l, head: h } = this.chosenHead(told);
+    const f = this.value('f') === 'none' ? 'none' : told.forced.join('.');
+    return { s: told.step, l, h, f };
+  }
+
   protected override valuesOf({ told, free }: Shown): Record<string, string> {
     if (told.kind === 'empty') return {};
     const { layer, head } = this.chosenHead(told);

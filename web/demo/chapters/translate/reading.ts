@@ -1,11 +1,12 @@
 // What chapter 9 shows: the encoder's input, the decoder's output after a forced prefix, and the cross-attention.
 
-import { ClearformerError, type GenerativeModel, log_softmax, softmax, type Tensor } from 'clearformer';
+import { type GenerativeModel, log_softmax, softmax, type Tensor } from 'clearformer';
 import type { Book } from '../../book/book.js';
 import { largest } from '../../book/largest.js';
 import { remembered } from '../../book/remembered.js';
 import { activation, type Pass, type PassInputs } from '../../book/shelf.js';
 import type { Piece, TokenTexts } from '../../book/token_texts.js';
+import { idsWithin, within } from '../../book/within.js';
 
 type Floats = Tensor<'float32'>;
 export const modelName = 'marian-tiny-en-fr';
@@ -74,11 +75,11 @@ export async function tell(book: Book, chosen: Chosen): Promise<Told | Empty> {
   if (!writer || !tokenizer || !texts) throw new TypeError(`${modelName} translates`);
   const all = Array.from(tokenizer(text).input_ids.data, Number);
   const read = cutTo(all, writer.cfg.n_ctx);
-  const forced = forcedFrom(chosen.forced, writer.cfg.d_vocab);
+  const forced = chosen.forced === 'none' ? [] : idsWithin(chosen.forced, writer.cfg.d_vocab);
   const written = await writtenFrom(book, writer, { read, forced, beams: chosen.beams });
   const inputs = inputsOf(read, written);
   const { now } = await book.passes(inputs, hooks);
-  const step = Math.max(0, Math.min(written.length - 2, Number.isInteger(chosen.step) ? chosen.step : 0));
+  const step = within(chosen.step, written.length - 1);
   return {
     kind: 'told',
     source: texts.pieces(read),
@@ -109,14 +110,6 @@ function inputsOf(read: readonly number[], written: readonly number[]): PassInpu
 /** Truncates to the model's context; the end-of-sequence token stays last. */
 const cutTo = (ids: readonly number[], room: number): number[] =>
   ids.length <= room ? [...ids] : [...ids.slice(0, room - 1), ...ids.slice(-1)];
-
-/** Throws `invalid_argument` for ids that are not in the vocabulary. */
-function forcedFrom(text: string, vocabulary: number): number[] {
-  if (text === '' || text === 'none') return [];
-  const ids = text.split('.').map(Number);
-  if (ids.every((id) => Number.isInteger(id) && id >= 0 && id < vocabulary)) return ids;
-  throw new ClearformerError('invalid_argument', `the tokens of the address (f) can't be read: ${text.slice(0, 40)}`);
-}
 
 interface Wanted {
   readonly read: readonly number[];

@@ -107,13 +107,19 @@ class FigureVectors extends MeasuredFigure<VectorsData, typeof words> {
     const count = Math.min(split.ids.length, split.room);
     const asked = this.value('q') === '' ? Number.NaN : this.number('q');
     const id = this.value('id') === '' ? Number.NaN : this.number('id');
-    const known = Number.isInteger(id) && id >= 0 && id < split.vocabulary;
     // Until a token is chosen: the last one that is no special token.
     const last = split.pieces.slice(0, count).findLastIndex(({ special }) => !special);
     return {
       split,
-      pos: Number.isInteger(asked) && asked >= 0 && asked < count ? asked : Math.max(0, last),
-      id: known && this.view !== 'sum' ? id : undefined,
+      pos: asked < count ? within(asked, count) : Math.max(0, last),
+      id: Number.isNaN(id) || this.view === 'sum' ? undefined : within(id, split.vocabulary),
+    };
+  }
+
+  protected override nearest({ chosen, sum }: VectorsData): Record<string, number> {
+    return {
+      ...(chosen?.id === undefined ? chosen && { q: chosen.pos } : { id: chosen.id }),
+      ...(sum && this.value('c') !== '' && { c: within(this.number('c'), sum.token.numbers.size) }),
     };
   }
 

@@ -2,6 +2,7 @@
 
 import { alibi_bias, alibi_slopes, relative_position_bucket } from 'clearformer';
 import { stacked } from '../../book/tensors.js';
+import { within } from '../../book/within.js';
 import type { Made } from './places.js';
 
 export interface Biases {
@@ -19,7 +20,7 @@ const heads = 8;
 export const biasTokens = 12;
 
 export async function biasesOf(asked: number, count: number): Promise<Biases> {
-  const head = Number.isInteger(asked) ? Math.max(0, Math.min(heads - 1, asked)) : 0;
+  const head = within(asked, heads);
   const bias = await alibi_bias(heads, { queries: count, keys: count });
   const distances = Array.from({ length: count }, (_, query) => Array.from({ length: count }, (_, key) => key - query));
   const buckets = await relative_position_bucket(distances, { num_buckets: 8, max_distance: 16, bidirectional: false });

@@ -123,6 +123,17 @@ export class WhereFigure extends Figure<WhereData, typeof words> {
     );
   }
 
+  protected override nearest(data: WhereData): Record<string, number> {
+    if (data.view === 'rotary') {
+      const { layer: l, head: h, key: ko, queryPlace: qa, keyPlace: ka, sentence } = data.turned;
+      return { l, h, q: sentence.focus, ko, qa, ka };
+    }
+    if (data.view === 'bias') return { bh: data.biases.head };
+    if (data.view === 'tables') return {};
+    const { i, delta, d, pair } = data.places;
+    return { i, delta, d, pair };
+  }
+
   protected override valuesOf(data: WhereData): Record<string, string> {
     if (data.view === 'rotary') {
       const { turned } = data;

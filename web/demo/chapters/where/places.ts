@@ -4,6 +4,7 @@
 import { distinct_encodings, matmul, shift_matrix, sinusoidal_encoding, type Tensor } from 'clearformer';
 import { remembered } from '../../book/remembered.js';
 import { columnsOf, largestDifference, reshaped, stacked } from '../../book/tensors.js';
+import { nearestOf, within } from '../../book/within.js';
 
 type Float = Tensor<'float32'>;
 type Layout = 'interleaved' | 'halves';
@@ -27,18 +28,15 @@ export interface Asked {
 
 export const columnChoices = [1, 2, 4, 8, 16] as const;
 
-const clamped = (value: string, low: number, high: number): number =>
-  Math.max(low, Math.min(high, Number.isInteger(Number(value)) ? Number(value) : low));
-
 /** What is chosen, clamped to the places and columns that there are. */
 export function askedOf(value: (key: string) => string): Asked {
-  const d = columnChoices.find((count) => count === Number(value('d'))) ?? 16;
-  const i = clamped(value('i'), 0, places - 1);
+  const d = nearestOf(Number(value('d')), columnChoices, 16);
+  const i = within(Number(value('i')), places);
   return {
     i,
-    delta: clamped(value('delta'), 0, places - 1 - i),
+    delta: within(Number(value('delta')), places - i),
     d,
-    pair: clamped(value('pair'), 0, Math.ceil(d / 2) - 1),
+    pair: within(Number(value('pair')), Math.ceil(d / 2)),
     sines: value('sines') === '1' && d > 1,
     misprint: value('misprint') === '1',
     layout: value('layout') === 'halves' ? 'halves' : 'interleaved',

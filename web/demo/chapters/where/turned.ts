@@ -83,10 +83,10 @@ function whereRefused(thrown: unknown): undefined {
 async function turnedIn(book: Book, name: string, asked: TurnedAsked): Promise<Turned> {
   const { model } = await book.shelf.model(name);
   const { n_layers: layers, n_heads: heads, n_key_value_heads, d_head: d } = model.cfg;
-  const layer = counted(asked.layer, layers);
-  const head = counted(asked.head, heads);
+  const layer = within(asked.layer, layers);
+  const head = within(asked.head, heads);
   const sentence = await book.sentence(name, reach);
-  const key = counted(asked.key, sentence.ids.length);
+  const key = within(asked.key, sentence.ids.length);
   const hooks = ['hook_q', 'hook_k', 'hook_rot_q', 'hook_rot_k'].map((hook) => `blocks.${layer}.attn.${hook}`);
   const pass = await book.shelf.pass(sentence.inputs, { names: hooks });
   const groups = Number(n_key_value_heads ?? heads);
@@ -105,8 +105,8 @@ async function turnedIn(book: Book, name: string, asked: TurnedAsked): Promise<T
     source: `rotary(${source}, [${place}])`,
     numbers: reshaped(await rotary(reshaped(numbers, [1, 1, 1, d]), [place], options), [1, d]),
   });
-  const queryPlace = counted(asked.queryPlace ?? sentence.focus, reach);
-  const keyPlace = counted(asked.keyPlace ?? key, reach);
+  const queryPlace = within(asked.queryPlace ?? sentence.focus, reach);
+  const keyPlace = within(asked.keyPlace ?? key, reach);
   const [query, keyRow] = [await turn(plainQuery, queryPlace), await turn(plainKey, keyPlace)];
   const offBy = async (hook: number, of: number): Promise<number> => {
     const rows = reshaped(allOf(hook, of), [1, 1, sentence.ids.length, d]);
@@ -159,6 +159,3 @@ async function partsOf(query: Float, key: Float): Promise<Float> {
   const products = await bmm(reshaped(pairsOf(query), [half, 1, 2]), reshaped(pairsOf(key), [half, 2, 1]));
   return reshaped(products, [half]);
 }
-
-/** The nearest index below `count`; negative ones count from the end. */
-const counted = (asked: number, count: number): number => within(asked < 0 ? count + asked : asked, count);

@@ -34,6 +34,7 @@ export const words: ShellWords = {
   back: 'Schritt zurück',
   show: 'Zeigen',
   asInTheBook: 'Wie im Buch',
+  notHere: 'Die Adresse verlangt, was es hier nicht gibt: {asked}. Gezeigt wird das Nächste: {instead}.',
   loading: 'Lädt',
   computing: 'Rechnet …',
   retry: 'Noch einmal',
