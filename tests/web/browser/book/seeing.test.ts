@@ -231,4 +231,16 @@ describe('chapter 11', () => {
     }
     await page.context().close();
   });
+
+  it('patches and kernels are not too close to each other for fingers', async () => {
+    const phone = { hasTouch: true, isMobile: true, viewport: { width: 360, height: 740 } };
+    const { page } = await site.open(phone, 'seeing?step=2');
+    for (const parts of ['patch-picture', 'tile-grid']) {
+      const lefts = await page
+        .locator(`figure-seeing ${parts} button`)
+        .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().left));
+      expect((lefts[1] ?? 0) - (lefts[0] ?? 0), parts).toBeGreaterThanOrEqual(24);
+    }
+    await page.context().close();
+  });
 });

@@ -73,4 +73,8 @@ export const seeingStyles = css`
     .rollouts { grid-template-columns: repeat(4, minmax(0, 1fr)); gap: 8px; }
     .samples button { width: 28px; height: 28px; }
   }
+  @media (max-width: 900px) and (pointer: coarse) {
+    .top { grid-template-columns: minmax(174px, 38%) minmax(0, 1fr); } /* seven patches of the width of a finger's target */
+    .view-picture .top, .view-hide .top, .view-order .top { grid-template-columns: minmax(174px, 48%) minmax(0, 1fr); }
+  }
 `;

@@ -164,7 +164,7 @@ const kernels: Stage = (figure, seen) => {
     html`<button type="button" class="chip" aria-label=${label} ?disabled=${to < 0 || to >= of} @click=${() => figure.choose({ k: String(to) })}>${mark}</button>`;
   return html`<div class="beside">
       <div>
-        <tile-grid .numbers=${to - from < of ? weight.slice([from, to]) : weight} source=${`hook_embed of single pixels${to - from < of ? `[${from}:${to}]` : ''}`} label=${labels.kernels} across=${shape.channels === 1 ? 16 : 8} .chosen=${kernel - from} .bound=${largestOf(weight.data)}
+        <tile-grid .numbers=${to - from < of ? weight.slice([from, to]) : weight} source=${`hook_embed of single pixels${to - from < of ? `[${from}:${to}]` : ''}`} label=${labels.kernels} across=${shape.channels > 1 ? 8 : figure.width < 480 ? 12 : 16} .chosen=${kernel - from} .bound=${largestOf(weight.data)}
           .tileName=${(tile: number) => `${labels.kernel} ${from + tile + 1}`} @tile-select=${(event: CustomEvent<{ tile: number }>) => figure.choose({ k: String(from + event.detail.tile) })}></tile-grid>
         ${of > mostKernels ? html`<p class="line turning">${turn(labels.before, from - mostKernels, '←')}${filled(labels.kernelsOf, { from: from + 1, to, of })}${turn(labels.after, from + mostKernels, '→')}</p>` : nothing}
       </div>
