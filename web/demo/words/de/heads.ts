@@ -25,7 +25,7 @@ export const words: typeof english = {
     },
     silence: {
       title: 'Schalte einen aus',
-      text: 'Stumme Köpfe in Block {layer}: {off}. Ein stummer Kopf gibt Nullen weiter. Alles nach ihm wird sofort neu gerechnet. {isMoved}„{answer}“ hatte {before} und hat {now}. Schalte auch andere aus, mit dem Schalter über jeder Karte.',
+      text: 'Stumme Köpfe von Block {layer}, nach ihren Nummern: {off}. Ein stummer Kopf gibt Nullen weiter. Alles nach ihm wird sofort neu gerechnet. {isMoved}„{answer}“ hatte {before} und hat {now}. Schalte auch andere aus, mit dem Schalter über jeder Karte.',
       ask: 'Ein Kopf ist ausgeschaltet. Sagt das Modell noch dasselbe, und wie sicher ist es sich?',
     },
     find: {

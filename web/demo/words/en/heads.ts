@@ -23,7 +23,7 @@ export const words = {
     },
     silence: {
       title: 'Switch one off',
-      text: 'Heads silent in block {layer}: {off}. A silent head hands over zeros. Everything after it is computed again at once. {isMoved}“{answer}” had {before} and has {now}. Switch others off, too, with the switch over each map.',
+      text: 'Silent heads of block {layer}, by their numbers: {off}. A silent head hands over zeros. Everything after it is computed again at once. {isMoved}“{answer}” had {before} and has {now}. Switch others off, too, with the switch over each map.',
       ask: 'One head is switched off. Will the model still say the same, and how sure will it be?',
     },
     find: {
