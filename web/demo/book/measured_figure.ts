@@ -14,6 +14,8 @@ interface Choice {
   readonly name: string;
   readonly options: readonly (readonly [value: string, text: string])[];
   readonly chosen: string;
+  /** Parameters that are of the option chosen before. */
+  readonly clears?: readonly string[];
 }
 
 export abstract class MeasuredFigure<Data, Words extends ChapterWords> extends Figure<Data, Words> {
@@ -29,8 +31,9 @@ export abstract class MeasuredFigure<Data, Words extends ChapterWords> extends F
   }
 
   /** A choice of one option. */
-  choice({ key, name, options, chosen }: Choice): TemplateResult {
-    const choose = (value: string): void => this.choose({ [key]: value });
+  choice({ key, name, options, chosen, clears = [] }: Choice): TemplateResult {
+    const cleared = Object.fromEntries(clears.map((one) => [one, undefined]));
+    const choose = (value: string): void => this.choose({ ...cleared, [key]: value });
     if (this.narrow) {
       const pick = ({ target }: Event): void => choose((target as HTMLSelectElement).value);
       return html`<select aria-label=${name} @change=${pick}>${options.map(([value, text]) => html`<option value=${value} .selected=${value === chosen}>${/^\d+$/.test(text) ? `${name} ${text}` : text}</option>`)}</select>`;

@@ -77,6 +77,11 @@ describe('chapter 6', () => {
     const before = await drawn(page);
     await site.go(page, 'heads?step=9&letters=');
     expect(await drawn(page)).toEqual(before);
+    await site.go(page, 'heads?l=4&q=9'); // of the story model, which has more blocks and here more tokens
+    await page.getByRole('button', { name: 'sorter, 3 heads' }).click();
+    await settled(page);
+    expect(await page.locator('.not-here').count()).toBe(0);
+    expect(page.url()).not.toContain('l=4');
   });
 
   it('checks its questions by computing', async () => {

@@ -55,7 +55,7 @@ it.each([
   ['laboratory?h=1.5', 'h=1'],
   ['heads?step=2&c=1.5', 'c=1'],
   ['block?c=1.5', 'c=1'],
-  ['block?step=6&q=1.5', 'q=1'],
+  ['block?q=1.5', 'q=1'],
   ['saying?step=4&seed=1e400&w=385.99999', `w=385, seed=${Number.MAX_SAFE_INTEGER - 1}`],
   ['where?step=1.5&d=3&i=-2', 'step=1, i=0, d=4'],
   ['vectors?step=3&id=99999', 'id=511'],
@@ -63,6 +63,7 @@ it.each([
   ['translate?s=99&f=99999', 's=8, f=∅'],
   ['next?w=-1', 'w=∅'],
   ['head?l=4&h=7', ''],
+  ['block?step=6&q=9', ''], // a position of the sentence, and another model
 ])('%s: the nearest, %s, is shown, and the reader told', async (address, told) => {
   const { page, complaints } = await site.visit(address);
   const notice = page.locator('.not-here').filter({ has: page.getByRole('link', { name: 'As in the book' }) });

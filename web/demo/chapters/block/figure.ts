@@ -95,7 +95,7 @@ export class FigureBlock extends MeasuredFigure<Data, typeof words> {
   protected override nearest({ reading, view, neurons: found }: Data): Record<string, number> {
     return {
       l: reading.layer,
-      ...(this.who !== sorter && { q: reading.focus }),
+      ...(this.who === this.book.modelName && { q: reading.focus }),
       ...(view === 'tensor' && { c: within(this.number('c'), reading.shape.model) }),
       ...(found && { n: within(this.number('n'), found.pre.size) }),
     };
@@ -141,7 +141,7 @@ export class FigureBlock extends MeasuredFigure<Data, typeof words> {
     const options = models.filter(([name], i) => models.findIndex(([other]) => other === name) === i);
     const layers = Array.from({ length: reading.shape.layers }, (_, l) => [String(l), String(l + 1)] as const);
     return html`<div class="controls">
-      ${this.choice({ key: 'who', name: labels.model, options, chosen: this.who })}
+      ${this.choice({ key: 'who', name: labels.model, options, chosen: this.who, clears: ['l'] })}
       ${this.choice({ key: 'l', name: labels.layer, options: layers, chosen: String(reading.layer) })}
       ${this.choice({ key: 'view', name: labels.show, options: views.map((view) => [view, labels[view]] as const), chosen: this.view })}
       ${reading.of > reading.tokens.length ? html`<span class="muted">${filled(this.shell.cut, { read: reading.tokens.length, of: reading.of })}</span>` : ''}

@@ -144,7 +144,7 @@ export class FigureHeads extends MeasuredFigure<Data | TrainingData, typeof word
     const { reading, view } = data;
     return {
       ...{ l: reading.layer, h: this.headOf(reading) },
-      ...(this.who !== sorter && { q: reading.focus }),
+      ...(this.who === this.book.modelName && { q: reading.focus }),
       ...(view === 'join' && { c: within(this.number('c'), reading.model) }),
     };
   }
@@ -195,7 +195,7 @@ export class FigureHeads extends MeasuredFigure<Data | TrainingData, typeof word
     const layers = Array.from({ length: reading.layers }, (_, l) => [String(l), String(l + 1)] as const);
     const overAll = this.view === 'find' || this.view === 'need';
     return [
-      html`${this.choice({ key: 'who', name: labels.model, options: offered, chosen: this.who })}
+      html`${this.choice({ key: 'who', name: labels.model, options: offered, chosen: this.who, clears: ['l', 'h'] })}
       ${overAll ? '' : this.choice({ key: 'l', name: labels.layer, options: layers, chosen: String(reading.layer) })}`,
       html`${this.who === sorter ? html`<label class="slider">${labels.letters} <input type="text" maxlength="6" size="8" .value=${this.#word} @change=${this.#letters} /></label>` : ''}
       ${reading.of > reading.tokens.length ? html`<span class="muted">${filled(this.shell.cut, { read: reading.tokens.length, of: reading.of })}</span>` : ''}`,

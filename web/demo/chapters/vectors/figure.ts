@@ -118,7 +118,7 @@ class FigureVectors extends MeasuredFigure<VectorsData, typeof words> {
 
   protected override nearest({ chosen, sum }: VectorsData): Record<string, number> {
     return {
-      ...(chosen?.id === undefined ? chosen && { q: chosen.pos } : { id: chosen.id }),
+      ...(chosen?.id !== undefined ? { id: chosen.id } : chosen && this.reader === firstModel && { q: chosen.pos }),
       ...(sum && this.value('c') !== '' && { c: within(this.number('c'), sum.token.numbers.size) }),
     };
   }
