@@ -39,7 +39,8 @@ export class Picture {
   draw(view: MatrixView, layout: Layout, hostWidth: number): void {
     const { fullWidth, fullHeight, painted } = layout;
     setAttributes(this.svg, { width: fullWidth, height: fullHeight, viewBox: `0 0 ${fullWidth} ${fullHeight}` });
-    this.frame.classList.toggle('sideways', fullWidth > hostWidth + 1);
+    this.frame.classList.toggle('wide', fullWidth > hostWidth);
+    this.frame.classList.toggle('sideways', fullWidth > hostWidth + 1); // for less than a pixel nothing fades
     const surround = surroundKey(view, layout);
     if (surround !== this.#surround) drawSurround(this.#around, view, layout);
     this.#surround = surround;

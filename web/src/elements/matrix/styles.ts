@@ -8,8 +8,8 @@ export const matrixStyles: CSSResult = css`
     position: relative;
     max-width: 100%;
   }
-  .frame.sideways {
-    overflow-y: hidden;
+  .frame.wide {
+    overflow: auto hidden;
   }
   canvas {
     position: absolute;
