@@ -25,7 +25,7 @@ import {
   type Settings,
   settingsOf,
 } from './odds.js';
-import { columnsOf, oddsView } from './odds_view.js';
+import { columnOf, columnsOf, oddsView } from './odds_view.js';
 import { sayingStyles } from './saying_styles.js';
 import { summary } from './summary.js';
 import { drawsView } from './wheel_view.js';
@@ -98,9 +98,10 @@ export class FigureSaying extends MeasuredFigure<Data, typeof words> {
     };
   }
 
-  protected override nearest({ prompt, settings }: Data): Record<string, number | string> {
+  protected override nearest({ view, prompt, settings, odds }: Data): Record<string, number | string> {
     const { temperature: temp, top_k: k, top_p: p } = settings;
-    return { w: prompt.appended.join('.'), temp, k, p, seed: this.seed, beams: this.beamWidth };
+    const column = view === 'odds' ? { id: columnOf(this, odds) } : {};
+    return { w: prompt.appended.join('.'), temp, k, p, seed: this.seed, beams: this.beamWidth, ...column };
   }
 
   protected override valuesOf(data: Data): Record<string, string> {

@@ -7,6 +7,7 @@ import { filled } from '../../book/markup.js';
 import { pieceOf } from '../../book/odds.js';
 import { textWidths } from '../../book/text_widths.js';
 import { vars } from '../../book/vars.js';
+import { nearestOf } from '../../book/within.js';
 import type { Data, FigureSaying } from './figure.js';
 import type { Odds, Stage } from './odds.js';
 
@@ -27,12 +28,18 @@ export function columnsOf(figure: FigureSaying, { ranked }: Odds): readonly numb
   return figure.value('sort') === 'id' ? [...ranked].sort((a, b) => a - b) : ranked;
 }
 
+/** The token of the chosen column: the nearest of the columns' to that of the address; by default the likeliest. */
+export function columnOf(figure: FigureSaying, { ranked }: Odds): number {
+  const [likeliest = 0] = ranked;
+  const asked = figure.value('id') === '' ? Number.NaN : figure.number('id');
+  return nearestOf(asked, ranked.includes(asked) ? [asked] : [...ranked].sort((a, b) => a - b), likeliest);
+}
+
 export function oddsView(figure: FigureSaying, data: Data): TemplateResult {
   const { odds, prompt } = data;
   const { labels } = figure.words;
   const ids = columnsOf(figure, odds);
-  const chosen =
-    ids.includes(figure.number('id')) && figure.value('id') !== '' ? figure.number('id') : (odds.ranked[0] ?? 0);
+  const chosen = columnOf(figure, odds);
   const column = ids.indexOf(chosen);
   const [beside, names] = figure.inClass ? [figure.wall(400), figure.wall(180)] : [320, 110];
   const side = figure.inClass || figure.width >= besideFrom ? beside : 0;

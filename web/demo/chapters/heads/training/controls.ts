@@ -9,7 +9,9 @@ import type { Training } from './view.js';
 /** The steps of a training, after which it goes on by further steps. */
 export const whole = 250;
 const more = 100;
-const seeds = { least: 1, most: 999 };
+/** More than a link may ask for: they would take minutes. */
+export const mostSteps = 10_000;
+export const seeds = { least: 1, most: 999 };
 
 export function controls(figure: FigureHeads, training: Training): TemplateResult {
   const { trainer, words, aim } = training;

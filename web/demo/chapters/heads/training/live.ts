@@ -5,9 +5,12 @@ import { two } from 'clearformer/elements';
 import type { TemplateResult } from 'lit';
 import type { FigureCode } from '../../../book/figure.js';
 import { filled } from '../../../book/markup.js';
+import { nearestOf, within } from '../../../book/within.js';
 import type { TrainingWords } from '../../../words/en/training.js';
 import type { FigureHeads } from '../figure.js';
 import { trainingCode } from './code.js';
+import { mostSteps, seeds } from './controls.js';
+import { learningRates } from './recipe.js';
 import { placesIn } from './run.js';
 import { trainingStyles } from './styles.js';
 import { type Aim, Trainer } from './trainer.js';
@@ -41,10 +44,10 @@ export class LiveTraining {
     const aim: Aim = {
       settings: {
         layers,
-        lr: figure.number('lr') > 0 ? figure.number('lr') : 0.004,
-        seed: Math.max(1, Math.round(figure.number('seed')) || 1),
+        lr: nearestOf(figure.number('lr'), learningRates, 0.004),
+        seed: Math.max(seeds.least, within(figure.number('seed'), seeds.most + 1)),
       },
-      steps: figure.revealed ? Math.max(0, Math.round(figure.number('n')) || 0) : 0,
+      steps: figure.revealed ? within(figure.number('n'), mostSteps + 1) : 0,
       off: placesIn(figure.value('off')).filter(({ layer }) => layer < layers),
     };
     this.#trainer.aim(aim);
