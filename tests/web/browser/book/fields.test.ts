@@ -352,8 +352,8 @@ it('choices, switches and pictures are seen in the colours of the system', async
   const chosen = () => page.evaluate(() => document.documentElement.dataset.theme);
   expect(await chosen()).toBe('light');
   await page.emulateMedia({ contrast: 'more', forcedColors: 'active' });
-  const muted = other.evaluate((node) => getComputedStyle(node).getPropertyValue('--cf-muted'));
-  expect(await muted).toContain('#c8ced8'); // lighter
+  const muted = () => other.evaluate((node) => getComputedStyle(node).getPropertyValue('--cf-muted'));
+  await expect.poll(muted).toContain('#c8ced8'); // lighter
   await expect.poll(chosen).toBe(undefined);
   expect(await page.getByRole('button', { name: 'Light colours' }).count()).toBe(0);
   await site.go(page, 'seeing');
