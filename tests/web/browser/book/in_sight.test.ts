@@ -81,6 +81,14 @@ it('what goes on beyond the right edge of a phone fades there until its end is i
     await laidOut(page);
     expect(await mask(), address).toBe('none');
   }
+  await site.go(page, 'heads?step=4'); // downwards
+  await laidOut(page);
+  const below = (): Promise<string> =>
+    page.locator('main .figure').evaluate((node) => getComputedStyle(node, '::after').opacity);
+  expect(await below()).toBe('1');
+  await page.locator('main .figure').evaluate((node) => node.scrollTo(0, node.scrollHeight));
+  await laidOut(page);
+  expect(await below()).toBe('0');
   await site.go(page, 'translate?step=4'); // which fits
   await laidOut(page);
   const fits = page.locator('figure-translate cf-matrix .frame');
