@@ -40,17 +40,19 @@ const coreParts: Plugin = {
   },
 };
 
-/** What Rolldown's helper for namespaces does, which walks inherited keys, too, that pages may have added to Object.prototype. */
-const namespaceOf = `(all, noSymbols) => {
+/** Of Rolldown's helper for namespaces what `import()` of a file with several modules needs. */
+const namespaceOf = `(all) => {
   const namespace = {};
   for (const name of Object.keys(all)) Object.defineProperty(namespace, name, { get: all[name], enumerable: true });
-  if (!noSymbols) Object.defineProperty(namespace, Symbol.toStringTag, { value: 'Module' });
   return namespace;
 }`;
 
 const isHelperFile = /^(whole-)?rolldown-runtime\b/;
 
-/** Puts the helper into every file that needs it: a file of its own is one more request, after the one that names it. */
+/**
+ * Puts the helper into every file that needs it: a file of its own is one more request, after the one that names it. Where
+ * it stands among modules it walks inherited keys, too, which pages may have added to Object.prototype.
+ */
 const ownNamespaces: Plugin = {
   name: 'own namespaces',
   renderChunk: (code) =>

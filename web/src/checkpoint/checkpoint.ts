@@ -4,7 +4,7 @@ import type { ArgumentsOf, Handle, WeightType } from '../runtime/border.js';
 import type { BuildInfo } from '../runtime/build_info.js';
 import type { Engine } from '../runtime/engine.js';
 import { releaseSpareMemory } from '../support/chunk_memory.js';
-import { ClearformerError, isMissing } from '../support/error.js';
+import { isMissing } from '../support/error.js';
 import { loadPart } from '../support/platform.js';
 import {
   checkIntegrity,
@@ -140,14 +140,8 @@ async function findWeights(
   if (whole !== undefined && !whole.html) return { files: [await sized(whole, options)], index: undefined };
   const index = await readOptional(folder, indexName, options);
   if (index === undefined) {
-    if (whole !== undefined)
-      throw new ClearformerError(
-        'malformed_file',
-        `${weightsName} is an HTML page (${whole.where}): the server answers with a page where it has no such file`,
-        { file: weightsName, where: whole.where },
-      );
     const { missingWeights, unsupportedWeights } = await otherFormats();
-    throw (await unsupportedWeights(folder, options.signal)) ?? (await missingWeights(folder));
+    throw (!whole && (await unsupportedWeights(folder, options.signal))) || (await missingWeights(folder, whole));
   }
   const engine = await starting;
   const { files } = await engine.call('checkpoint_index', { text: index.text, name: index.name });

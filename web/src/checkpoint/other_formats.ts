@@ -2,7 +2,7 @@
 
 import { ClearformerError } from '../support/error.js';
 import { indexName, readOptional, weightsName } from './files.js';
-import type { Folder } from './folder.js';
+import type { Folder, SourceFile } from './folder.js';
 
 /** Owners on the Hub whose repositories contain ONNX conversions of other checkpoints. */
 const conversions = /(^|\/)(Xenova|onnx-community)\//;
@@ -74,9 +74,13 @@ export async function unsupportedWeights(folder: Folder, signal?: AbortSignal): 
   return new ClearformerError('unsupported', found.message, { file: found.file, where: folder.where });
 }
 
-/** The error for a folder without weights, with the names of safetensors files that are not read. */
-export async function missingWeights(folder: Folder): Promise<ClearformerError> {
-  const { where } = folder;
+/** The error for a folder without weights, with the names of safetensors files that are not read, or for a page in their place. */
+export async function missingWeights(folder: Folder, page?: SourceFile): Promise<ClearformerError> {
+  const { where } = page ?? folder;
+  if (page) {
+    const message = `${weightsName} is an HTML page (${where}): the server answers with a page where it has no such file`;
+    return new ClearformerError('malformed_file', message, { file: weightsName, where });
+  }
   const named = ((await folder.list?.()) ?? []).filter((name) => /^[^/]*(?<!-\d{5}-of-\d{5})\.safetensors$/.test(name));
   const hint = named.length === 0 ? '' : `; the weights may be in ${named.slice(0, 3).join(', ')}: rename it`;
   const message = `neither ${weightsName} nor ${indexName} is in ${where}${hint}`;

@@ -11,6 +11,7 @@ import { type InspectedFile, inspectFolder, isValid, problemOf } from '../inspec
 import type { Inspection, InspectOptions, Problem } from '../inspection/inspection.js';
 import { notFinite } from '../inspection/not_finite.js';
 import { ClearformerError } from '../support/error.js';
+import { readTokenizer } from '../text/auto_tokenizer.js';
 import { specialNames } from '../text/special_tokens.js';
 import { fileProblems, joinedProblems } from './file_problems.js';
 import { channelsOf } from './images.js';
@@ -79,7 +80,6 @@ type Check = (folder: Folder, inspection: Inspection, signal: AbortSignal | unde
 
 const checkTokenizer: Check = async (folder, { tokenizer, cfg }, signal) => {
   if (tokenizer === null || tokenizer.kind === 'sentencepiece') return [];
-  const { readTokenizer } = await import('../text/auto_tokenizer.js');
   const read = await readTokenizer(folder, { signal });
   if (cfg === null || cfg.d_vocab === 0 || read.largest_id < cfg.d_vocab) return [];
   // Special tokens that neither texts without them nor padding contain, as the image token of Gemma 3's text models
