@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { cachedLink } from '../../scripts/toolchain/link_cache.js';
 
+const before = process.cwd();
 let folder: string;
 let linker: string;
 let said: string[];
@@ -39,7 +40,7 @@ echo "cache:INFO: a library was built"
 afterEach(() => {
   vi.restoreAllMocks();
   vi.unstubAllEnvs();
-  process.chdir(tmpdir());
+  process.chdir(before);
   rmSync(folder, { recursive: true });
 });
 
