@@ -97,8 +97,22 @@ it('a transferred file', async () => {
 
 it.each([
   ['messages in themselves', [{ role: 'user', content: cyclic }], '{{ messages }}', 'without end'],
-  ['a macro that calls itself', [], '{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}', 'without end'],
-  ['parentheses', [], `{{ ${'('.repeat(20_000)}1${')'.repeat(20_000)} }}`, 'nested too deeply'],
+  [
+    'a macro that calls itself',
+    [],
+    '{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}',
+    'calls itself, more than 400 times',
+  ],
+  ['parentheses', [], `{{ ${'('.repeat(20_000)}1${')'.repeat(20_000)} }}`, 'nested more than 200 times'],
+  [
+    'lists in one another',
+    [],
+    '{% set n = namespace(x=[]) %}{% for i in range(300) %}{% set n.x = [n.x] %}{% endfor %}{{ n.x }}',
+    'lists in one another',
+  ],
+  ['minus signs', [], `{{ ${'- '.repeat(20_000)}1 }}`, 'nested more than 200 times'],
+  ['blocks', [], '{% if true %}'.repeat(5000) + '{% endif %}'.repeat(5000), 'nested more than 200 times'],
+  ['sums', [], `{{ ${'1 + '.repeat(20_000)}1 }}`, 'more than 400 times'],
 ])('chat templates: %s', async (_, messages, chat_template, why) => {
   const failure = await failureOf(() => apply_chat_template(tokenizer, messages, { chat_template, tokenize: false }));
   expect(failure.message).toContain(why);

@@ -28,10 +28,19 @@ const steps = { always: 2 ** 19, eachCharacter: 8, eachPair: 8 };
 /** Characters and elements of one value, including nested ones. */
 const size = { always: 2 ** 22, eachCharacter: 8 };
 const longestRange = 2 ** 20;
+/** Levels of lists and dictionaries in a value, and of expressions and statements in one another: of a kilobyte of stack each. */
+const deepest = { value: 200, evaluation: 400 };
 // Operations that cost more than a step.
 const charactersInStep = 16;
 const addedInStep = 1024; // characters of a sum, whose parts have been paid for
 const dateInSteps = 256;
+
+/** Characters and elements of a value at any depth, and how deep it is. */
+interface Measure {
+  readonly weight: number;
+  readonly depth: number;
+}
+const single: Measure = { weight: 1, depth: 0 };
 
 /** A parsed template. */
 export interface BoundedTemplate {
@@ -58,7 +67,8 @@ function tooMuch(what: string): ClearformerError {
 
 /** Every expression and statement passes through `evaluate`, which counts steps. */
 class BoundedInterpreter extends PythonInterpreter {
-  readonly #weights = new WeakMap<Value, number>();
+  readonly #measures = new WeakMap<Value, Measure>();
+  #depth = 0;
   #stepsLeft = steps.always;
   #largest = size.always;
 
@@ -92,7 +102,7 @@ class BoundedInterpreter extends PythonInterpreter {
     for (const [name, given] of Object.entries(variables)) {
       const value = made(given);
       this.global.set(name, value); // a variable goes before a function of its name
-      const characters = this.#weigh(value);
+      const { weight: characters } = this.#measure(value);
       this.#stepsLeft += steps.eachCharacter * characters;
       this.#largest += size.eachCharacter * characters;
       if (Array.isArray(value.value)) this.#stepsLeft += steps.eachPair * value.value.length ** 2;
@@ -100,15 +110,22 @@ class BoundedInterpreter extends PythonInterpreter {
   }
 
   override evaluate(node: Node | undefined, scope: Scope): Value {
-    const value = super.evaluate(node, scope);
-    this.#pay(1 + this.#cost(value, node?.type));
-    return value;
+    if (++this.#depth > deepest.evaluation)
+      throw tooMuch(`is nested, or calls itself, more than ${deepest.evaluation} times`);
+    try {
+      const value = super.evaluate(node, scope);
+      this.#pay(1 + this.#cost(value, node?.type));
+      return value;
+    } finally {
+      this.#depth--;
+    }
   }
 
   /** The cost of inspecting a value; a filter, such as `sort`, or a comparison may have inspected everything in it. */
   #cost(value: Value, node: string | undefined): number {
-    const weight = this.#weigh(value);
+    const { weight, depth } = this.#measure(value);
     if (weight > this.#largest) throw tooMuch(`makes a value of ${weight} characters and elements`);
+    if (depth > deepest.value) throw tooMuch(`makes a value of more than ${deepest.value} lists in one another`);
     const { value: held } = value;
     const isWhole = node === 'FilterExpression' || node === 'Held';
     if (Array.isArray(held)) return held.length + (isWhole ? weight / charactersInStep : 0);
@@ -116,17 +133,22 @@ class BoundedInterpreter extends PythonInterpreter {
     return 0;
   }
 
-  /** Characters and elements at any depth; without the contents of a namespace, which may contain itself. */
-  #weigh(value: Value): number {
+  /** Without the contents of a namespace, which may contain itself. */
+  #measure(value: Value): Measure {
     const { value: held, type } = value;
-    if (typeof held === 'string') return held.length;
-    if (!(Array.isArray(held) || held instanceof Map) || type === 'namespace') return 1;
-    const known = this.#weights.get(value);
+    if (typeof held === 'string') return { weight: held.length, depth: 0 };
+    if (!(Array.isArray(held) || held instanceof Map) || type === 'namespace') return single;
+    const known = this.#measures.get(value);
     if (known !== undefined) return known;
-    let weight = 1;
-    for (const [key, each] of held.entries()) weight += String(key).length + this.#weigh(each);
-    this.#weights.set(value, weight);
-    return weight;
+    let [weight, depth] = [1, 0];
+    for (const [key, each] of held.entries()) {
+      const inner = this.#measure(each);
+      weight += String(key).length + inner.weight;
+      depth = Math.max(depth, inner.depth + 1);
+    }
+    const measured = { weight, depth };
+    this.#measures.set(value, measured);
+    return measured;
   }
 
   #pay(cost: number): void {

@@ -1,5 +1,6 @@
 // Chat templates: renders a conversation with the tokenizer's Jinja template, as transformers does.
 
+import { deepest, isDeeper } from '../checkpoint/file_rules.js';
 import { notFound, type ReadOptions, readPlain } from '../checkpoint/files.js';
 import { openSource, type Source, type SourceOptions, sourceOptions } from '../checkpoint/source.js';
 import { ClearformerError, messageOf } from '../support/error.js';
@@ -180,13 +181,9 @@ function compiled(source: string): BoundedTemplate {
     return template;
   } catch (cause) {
     if (cause instanceof ClearformerError) throw cause;
-    throw new ClearformerError('malformed_config', `chat_template: ${faultOf(cause)}`, {}, cause);
+    throw new ClearformerError('malformed_config', `chat_template: ${messageOf(cause)}`, {}, cause);
   }
 }
-
-/** What is wrong: engines have a RangeError for a call too deep in the stack. */
-const faultOf = (cause: unknown): string =>
-  cause instanceof RangeError ? 'it, or what it was given, is nested too deeply or without end' : messageOf(cause);
 
 const openEnd = 'CONTINUE_FINAL_MESSAGE_TAG ';
 
@@ -204,10 +201,13 @@ function render(
   try {
     const messages = open?.messages ?? conversation;
     const own = { messages, tools, documents, add_generation_prompt, ...tokenizer.special_tokens_map };
-    text = template.render({ ...given(own), ...given(options.chat_template_kwargs) });
+    const { chat_template_kwargs } = options;
+    for (const [name, value] of Object.entries({ ...own, chat_template_kwargs }))
+      if (isDeeper(value)) throw refusal(name, `${name} is nested more than ${deepest} levels deep, or without end`);
+    text = template.render({ ...given(own), ...given(chat_template_kwargs) });
   } catch (cause) {
     if (cause instanceof ClearformerError) throw cause;
-    throw new ClearformerError('invalid_argument', `chat_template: ${faultOf(cause)}`, {}, cause);
+    throw new ClearformerError('invalid_argument', `chat_template: ${messageOf(cause)}`, {}, cause);
   }
   return open === undefined ? text : cutOpen(text, open.text);
 }

@@ -33,3 +33,18 @@ export interface Node {
   stop?: Node | undefined;
   step?: Node | undefined;
 }
+
+export const name = (value: string): Node => ({ type: 'Identifier', value });
+export const binary = (operator: string, left: Node, right: Node): Node => ({
+  type: 'BinaryExpression',
+  operator,
+  left,
+  right,
+});
+export const unary = (operator: string, operand: Node): Node => ({ type: 'UnaryExpression', operator, operand });
+export const printed = (expression: Node): Node => ({ type: 'Print', expression });
+
+/** Whether it can be assigned to. */
+export function isTarget({ type, value }: Node): boolean {
+  return /^(Identifier|Member)/.test(type) || (type === 'TupleLiteral' && (value as Node[]).every(isTarget));
+}

@@ -1,95 +1,32 @@
-// Parses Jinja templates: the grammar is Python's Jinja 2, with the statements that transformers' templates have. Blocks of
-// what the model says, which transformers may mark, are texts with variables of their own.
+// Parses Jinja templates with the statements that transformers' templates have. Blocks of what the model says, which transformers
+// may mark, are texts with variables of their own.
 
-import { made } from './python_values.js';
-import { faultAt, type Token, tokensOf } from './template_lexer.js';
-import type { Node } from './template_nodes.js';
-
-/** What parses itself: a statement behind its name. */
-type Parse = () => Node;
-
-const literals: Readonly<Record<string, unknown>> = {
-  ...{ true: true, True: true, false: false, False: false, none: null, None: null },
-};
-const comparing = ['==', '!=', '<', '<=', '>', '>='];
-const name = (value: string): Node => ({ type: 'Identifier', value });
-const binary = (operator: string, left: Node, right: Node): Node => ({
-  type: 'BinaryExpression',
-  operator,
-  left,
-  right,
-});
-const unary = (operator: string, operand: Node): Node => ({ type: 'UnaryExpression', operator, operand });
-const printed = (expression: Node): Node => ({ type: 'Print', expression });
+import { ExpressionParser, type Parse } from './template_expressions.js';
+import { isTarget, type Node, name, printed } from './template_nodes.js';
 
 /** The program of a template whose lines end in line feeds; throws for what is none. */
 export function parsed(source: string): Node {
   return new Parser(source).program();
 }
 
-class Parser {
-  readonly #tokens: readonly Token[];
-  #at = 0;
-
-  constructor(private readonly source: string) {
-    this.#tokens = tokensOf(source);
-  }
-
+class Parser extends ExpressionParser {
   program(): Node {
     return { type: 'Program', body: this.#until([]) };
-  }
-
-  get #token(): Token {
-    return this.#tokens[this.#at] as Token;
-  }
-
-  #next(): Token {
-    const token = this.#token;
-    if (token.kind !== 'end') this.#at++;
-    return token;
-  }
-
-  /** Whether this token, or one after it, is this mark or this name. */
-  #is(value: string, ahead = 0): boolean {
-    const token = this.#tokens[this.#at + ahead];
-    return token?.value === value && /^(name|mark)$/.test(token.kind);
-  }
-
-  /** Whether the next token is one of these, which is passed over. */
-  #skips(...values: string[]): string | undefined {
-    const found = values.find((value) => this.#is(value));
-    if (found !== undefined) this.#at++;
-    return found;
-  }
-
-  #fail(why: string): never {
-    const { kind, at } = this.#token;
-    throw faultAt(this.source, at, kind === 'end' ? 'it ends within a tag or a block' : why);
-  }
-
-  #expect(value: string): void {
-    if (!this.#skips(value)) this.#fail(`${JSON.stringify(this.#token.value)} in place of ${value}`);
-  }
-
-  #name(): string {
-    return this.#token.kind === 'name'
-      ? this.#next().value
-      : this.#fail(`${JSON.stringify(this.#token.value)} is no name`);
   }
 
   /** What stands before a statement of one of these names. */
   #until(ends: readonly string[]): Node[] {
     const body: Node[] = [];
-    while (this.#token.kind !== 'end' || ends.length > 0) {
-      if (this.#token.kind === 'text') body.push({ type: 'StringLiteral', value: this.#next().value });
-      else if (this.#skips('{{')) {
-        body.push(printed(this.#tuple()));
-        this.#expect('}}');
+    while (this.token.kind !== 'end' || ends.length > 0) {
+      if (this.token.kind === 'text') body.push({ type: 'StringLiteral', value: this.next().value });
+      else if (this.skips('{{')) {
+        body.push(printed(this.tuple()));
+        this.expect('}}');
       } else {
-        this.#expect('{%');
-        if (ends.some((end) => this.#is(end))) return body;
+        this.expect('{%');
+        if (ends.some((end) => this.is(end))) return body;
         body.push(this.#statement());
-        this.#expect('%}');
+        this.expect('%}');
       }
     }
     return body;
@@ -97,79 +34,88 @@ class Parser {
 
   /** The body of a statement, up to one of these names: which is passed over. */
   #body(...ends: string[]): Node[] {
-    this.#skips(':');
-    this.#expect('%}');
+    this.skips(':');
+    this.expect('%}');
     return this.#until(ends);
   }
 
   /** A body, to its end. */
   #whole(end: string): Node[] {
     const body = this.#body(end);
-    this.#expect(end);
+    this.expect(end);
     return body;
   }
 
   #statement(): Node {
-    const { value: kind } = this.#token;
-    if (!Object.hasOwn(this.#statements, kind)) this.#fail(`Unknown statement type: ${kind}`);
-    this.#next();
-    return (this.#statements[kind] as Parse)();
+    const { value: kind } = this.token;
+    if (!Object.hasOwn(this.#statements, kind)) this.fail(`Unknown statement type: ${kind}`);
+    this.next();
+    return this.inner(this.#statements[kind] as Parse);
   }
 
   readonly #statements: Readonly<Record<string, Parse>> = {
     break: () => ({ type: 'Break' }),
     continue: () => ({ type: 'Continue' }),
     call: () => {
-      const args = this.#is('(') ? this.#parameters() : [];
-      const operand = this.#expression();
-      if (operand.type !== 'CallExpression') this.#fail('call: it calls nothing');
+      const args = this.is('(') ? this.#parameters() : [];
+      const operand = this.expression();
+      if (operand.type !== 'CallExpression') this.fail('call: it calls nothing');
       return { type: 'CallStatement', operand, args, body: this.#whole('endcall') };
     },
     filter: () => {
       const scope: Node = { type: 'Scope' };
-      const filtered = this.#filters(this.#filter(scope));
+      const filtered = this.filters(this.filter(scope));
       scope.body = this.#whole('endfilter');
       return printed(filtered);
     },
     for: () => {
       const target = this.#target();
-      this.#expect('in');
-      const iterable: Node = { type: 'Items', expression: this.#tuple(() => this.#or()) };
-      const test = this.#skips('if') ? this.#expression() : undefined;
-      const isRecursive = this.#skips('recursive') !== undefined;
+      this.expect('in');
+      const iterable: Node = { type: 'Items', expression: this.tuple(() => this.or()) };
+      const test = this.skips('if') ? this.expression() : undefined;
+      const isRecursive = this.skips('recursive') !== undefined;
       const body = this.#body('endfor', 'else');
-      const alternate = this.#skips('else') ? this.#body('endfor') : [];
-      this.#expect('endfor');
+      const alternate = this.skips('else') ? this.#body('endfor') : [];
+      this.expect('endfor');
       return { type: 'For', target, iterable, test, isRecursive, body, alternate };
     },
     generation: () => printed({ type: 'Scope', body: this.#whole('endgeneration') }),
     if: () => {
-      const test = this.#tuple(() => this.#or());
-      const body = this.#body('elif', 'else', 'endif');
-      if (this.#skips('elif')) return { type: 'If', test, body, alternate: [(this.#statements.if as Parse)()] };
-      const alternate = this.#skips('else') ? this.#body('endif') : [];
-      this.#expect('endif');
-      return { type: 'If', test, body, alternate };
+      const branch = (): Node => ({
+        type: 'If',
+        test: this.tuple(() => this.or()),
+        body: this.#body('elif', 'else', 'endif'),
+      });
+      const first = branch();
+      let last = first;
+      while (this.skips('elif')) {
+        const next = branch();
+        last.alternate = [next];
+        last = next;
+      }
+      if (this.skips('else')) last.alternate = this.#body('endif');
+      this.expect('endif');
+      return first;
     },
     macro: () => {
-      const own = this.#name();
+      const own = this.name();
       return { type: 'Macro', name: own, args: this.#parameters(), body: this.#whole('endmacro') };
     },
     set: () => {
       const target = this.#target();
-      if (this.#skips('=')) return { type: 'Set', target, value: this.#tuple() };
+      if (this.skips('=')) return { type: 'Set', target, value: this.tuple() };
       const scope: Node = { type: 'Scope' };
-      const value = this.#filters(scope);
+      const value = this.filters(scope);
       scope.body = this.#whole('endset');
       return { type: 'Set', target, value };
     },
     with: () => {
       const sets: Node[] = [];
-      while (!this.#is('%}')) {
-        if (sets.length > 0) this.#expect(',');
-        const target = name(this.#name());
-        this.#expect('=');
-        sets.push({ type: 'Set', target, value: this.#expression() });
+      while (!this.is('%}')) {
+        if (sets.length > 0) this.expect(',');
+        const target = name(this.name());
+        this.expect('=');
+        sets.push({ type: 'Set', target, value: this.expression() });
       }
       return { type: 'With', args: sets, body: this.#whole('endwith') };
     },
@@ -177,216 +123,21 @@ class Parser {
 
   /** The parameters of a macro. */
   #parameters(): Node[] {
-    this.#expect('(');
-    return this.#list(')', () => {
-      const key = this.#name();
-      return { type: 'Parameter', key, ...(this.#skips('=') && { argument: this.#expression() }) };
+    this.expect('(');
+    return this.list(')', () => {
+      const key = this.name();
+      return { type: 'Parameter', key, ...(this.skips('=') && { argument: this.expression() }) };
     });
-  }
-
-  /** What stands between commas, up to the end, which is passed over; there may be a comma more. */
-  #list<T>(end: string, one: () => T): T[] {
-    const all: T[] = [];
-    while (!this.#skips(end)) {
-      if (all.length > 0) {
-        this.#expect(',');
-        if (this.#skips(end)) break;
-      }
-      all.push(one());
-    }
-    return all;
   }
 
   /** What is assigned to: names, attributes of namespaces and tuples of them. */
   #target(): Node {
-    const target = this.#tuple(() => {
-      const one = this.#primary();
-      if (one.type !== 'Identifier' || !this.#skips('.')) return one;
-      return { type: 'MemberExpression', object: one, property: name(this.#name()) };
+    const target = this.tuple(() => {
+      const one = this.primary();
+      if (one.type !== 'Identifier' || !this.skips('.')) return one;
+      return { type: 'MemberExpression', object: one, property: name(this.name()) };
     });
-    if (!isTarget(target)) this.#fail('only names can be set');
+    if (!isTarget(target)) this.fail('only names can be set');
     return target;
   }
-
-  /** An expression, or several with commas. */
-  #tuple(one: Parse = () => this.#expression(), mayBeEmpty = false): Node {
-    const ends = ['%}', '}}', ')'];
-    const items: Node[] = [];
-    let isTuple = mayBeEmpty && this.#is(')');
-    while (!ends.some((each) => this.#is(each))) {
-      items.push(one());
-      if (!this.#skips(',')) break;
-      isTuple = true;
-    }
-    if (isTuple) return { type: 'TupleLiteral', value: items };
-    return items[0] ?? this.#fail('an expression is missing');
-  }
-
-  #expression(): Node {
-    let found = this.#or();
-    while (this.#skips('if')) {
-      const test = this.#or();
-      found = { type: 'Ternary', test, left: found, right: this.#skips('else') ? this.#expression() : undefined };
-    }
-    return found;
-  }
-
-  /** Operands with operators of one level between them. */
-  #level(operators: readonly string[], operand: Parse): Node {
-    let left = operand();
-    for (let found = this.#skips(...operators); found; found = this.#skips(...operators))
-      left = binary(found, left, operand());
-    return left;
-  }
-
-  #or(): Node {
-    return this.#level(['or'], () => this.#level(['and'], () => this.#not()));
-  }
-
-  #not(): Node {
-    return this.#skips('not') ? unary('not', this.#not()) : this.#comparison();
-  }
-
-  #comparison(): Node {
-    const operand = this.#sum();
-    const comparisons: [string, Node][] = [];
-    for (;;) {
-      const isNot = this.#is('not') && this.#is('in', 1);
-      if (isNot) this.#next();
-      const operator = this.#skips('in', ...comparing);
-      if (operator === undefined) break;
-      comparisons.push([isNot ? 'not in' : operator, this.#sum()]);
-    }
-    const [first] = comparisons;
-    if (first === undefined) return operand;
-    return comparisons.length === 1
-      ? binary(first[0], operand, first[1])
-      : { type: 'Comparison', operand, comparisons };
-  }
-
-  #sum(): Node {
-    const product = () => this.#level(['*', '/', '//', '%'], () => this.#level(['**'], () => this.#unary()));
-    return this.#level(['+', '-'], () => this.#level(['~'], product));
-  }
-
-  #unary(isFiltered = true): Node {
-    const sign = this.#skips('-', '+');
-    const operand = this.#members(sign ? unary(sign, this.#unary(false)) : this.#primary());
-    return isFiltered ? this.#tested(operand) : operand;
-  }
-
-  #primary(): Node {
-    const { kind, value } = this.#token;
-    if (this.#skips('(')) {
-      const inner = this.#tuple(undefined, true);
-      this.#expect(')');
-      return inner;
-    }
-    if (this.#skips('[')) {
-      return { type: 'ArrayLiteral', value: this.#list(']', () => this.#expression()) };
-    }
-    if (this.#skips('{')) {
-      const entry = (): [Node, Node] => {
-        const key = this.#expression();
-        this.#expect(':');
-        return [key, this.#expression()];
-      };
-      return { type: 'ObjectLiteral', value: new Map(this.#list('}', entry)) };
-    }
-    if (kind === 'mark' || kind === 'end') this.#fail(`an expression is missing before ${value}`);
-    this.#next();
-    if (kind === 'string') {
-      const more = this.#token.kind === 'string' ? (this.#primary().value as string) : '';
-      return { type: 'StringLiteral', value: value + more };
-    }
-    if (kind === 'name')
-      return Object.hasOwn(literals, value) ? { type: 'Held', value: made(literals[value]) } : name(value);
-    const number = Number(value.replaceAll('_', ''));
-    return { type: kind === 'float' ? 'FloatLiteral' : 'IntegerLiteral', value: number };
-  }
-
-  /** Attributes, items and calls behind an expression. */
-  #members(operand: Node): Node {
-    let object = operand;
-    for (;;) {
-      if (this.#skips('.')) {
-        const { kind, value } = this.#token;
-        if (kind !== 'name' && kind !== 'integer') this.#fail(`${JSON.stringify(value)} is no name`);
-        const property = kind === 'name' ? name(this.#name()) : this.#primary();
-        object = { type: 'MemberExpression', object, property, computed: false };
-      } else if (this.#skips('[')) {
-        const parts = this.#list(']', () => this.#item());
-        const property = parts.length === 1 ? (parts[0] as Node) : { type: 'TupleLiteral', value: parts };
-        object = { type: 'MemberExpression', object, property, computed: true };
-      } else if (this.#is('(')) {
-        object = { type: 'CallExpression', callee: object, args: this.#arguments() };
-      } else return object;
-    }
-  }
-
-  /** What stands in brackets: a place, or a slice. */
-  #item(): Node {
-    const place = () => ([']', ':', ','].some((each) => this.#is(each)) ? undefined : this.#expression());
-    const start = place();
-    if (!this.#skips(':')) return start ?? this.#fail('an expression is missing');
-    const stop = place();
-    const step = this.#skips(':') ? place() : undefined;
-    return { type: 'SliceExpression', start, stop, step };
-  }
-
-  #arguments(): Node[] {
-    this.#expect('(');
-    return this.#list(')', () => {
-      const spread = this.#skips('**', '*');
-      if (spread) {
-        const type = spread === '*' ? 'SpreadExpression' : 'KeywordSpreadExpression';
-        return { type, argument: this.#expression() };
-      }
-      if (this.#token.kind !== 'name' || !this.#is('=', 1)) return this.#expression();
-      const key = this.#name();
-      this.#expect('=');
-      return { type: 'KeywordArgumentExpression', key, argument: this.#expression() };
-    });
-  }
-
-  /** Filters, tests and calls behind an operand. */
-  #tested(operand: Node): Node {
-    let found = operand;
-    for (;;) {
-      if (this.#is('|')) found = this.#filters(found);
-      else if (this.#skips('is')) found = this.#test(found);
-      else if (this.#is('(')) found = { type: 'CallExpression', callee: found, args: this.#arguments() };
-      else return found;
-    }
-  }
-
-  #filters(operand: Node): Node {
-    let found = operand;
-    while (this.#skips('|')) found = this.#filter(found);
-    return found;
-  }
-
-  #filter(operand: Node): Node {
-    const filter = name(this.#name());
-    filter.args = this.#is('(') ? this.#arguments() : [];
-    return { type: 'FilterExpression', operand, filter };
-  }
-
-  #test(operand: Node): Node {
-    const negate = this.#skips('not') !== undefined;
-    const test = name(this.#name());
-    if (this.#is('(')) test.args = this.#arguments();
-    else {
-      const { kind, value } = this.#token;
-      const isOperand = !/^(mark|text|end)$/.test(kind) || /^[[{]$/.test(value);
-      if (this.#is('is')) this.#fail('tests do not follow each other');
-      const hasOperand = isOperand && !['else', 'or', 'and'].some((word) => this.#is(word));
-      test.args = hasOperand ? [this.#members(this.#primary())] : [];
-    }
-    return { type: 'TestExpression', operand, negate, test };
-  }
-}
-
-function isTarget({ type, value }: Node): boolean {
-  return /^(Identifier|Member)/.test(type) || (type === 'TupleLiteral' && (value as Node[]).every(isTarget));
 }
