@@ -69,7 +69,7 @@ it.each([
 ])('%s: the nearest, %s, is shown, and the reader told', async (address, told) => {
   const { page, complaints } = await site.visit(address);
   const notice = page.locator('.not-here').filter({ has: page.getByRole('link', { name: 'As in the book' }) });
-  const said = told === '' ? [] : [expect.stringContaining(`Shown is the nearest: ${told}.`)];
+  const said = told === '' ? [] : [expect.stringContaining(`The nearest is shown: ${told}.`)];
   expect(await notice.locator('p').first().allInnerTexts()).toEqual(said);
   expect(await page.getByRole('alert').count()).toBe(0);
   expect((await drawn(page)).length).toBeGreaterThan(0);

@@ -49,7 +49,7 @@ describe('chapter 9', () => {
     await site.go(page, `translate?t=${encodeURIComponent('The 猫 is sleeping.')}`);
     expect(await shownText(page)).toContain('does not know all characters of: 猫');
     await site.go(page, 'translate?f=99999');
-    expect(await shownText(page)).toContain('not here: f=99999');
+    expect(await shownText(page)).toContain('asks for f=99999');
     await page.getByRole('link', { name: 'As in the book' }).click();
     await settled(page);
     expect(await shownText(page)).not.toContain('f=99999');

@@ -34,7 +34,7 @@ export const words: ShellWords = {
   back: 'Schritt zurück',
   show: 'Zeigen',
   asInTheBook: 'Wie im Buch',
-  notHere: 'Die Adresse verlangt, was es hier nicht gibt: {asked}. Gezeigt wird das Nächste: {instead}.',
+  notHere: 'Der Link verlangt {asked}, das gibt es hier nicht. Gezeigt wird das Nächste: {instead}.',
   loading: 'Lädt',
   computing: 'Rechnet …',
   retry: 'Noch einmal',

@@ -32,7 +32,7 @@ export const words = {
   back: 'Step back',
   show: 'Show',
   asInTheBook: 'As in the book',
-  notHere: 'The address asks for what there is not here: {asked}. Shown is the nearest: {instead}.',
+  notHere: 'The link asks for {asked}, which does not exist here. The nearest is shown: {instead}.',
   loading: 'Loading',
   computing: 'Computing …',
   retry: 'Try again',
