@@ -24,16 +24,16 @@ export type Run = (given: readonly Value[], named: ReadonlyMap<string, Value>, c
 
 /** The variables of a block, and of those around it. */
 export class Scope {
-  readonly variables = new Map<string, Value>();
+  readonly #variables = new Map<string, Value>();
 
   constructor(private readonly parent?: Scope) {}
 
   get(name: string): Value | undefined {
-    return this.variables.get(name) ?? this.parent?.get(name);
+    return this.#variables.get(name) ?? this.parent?.get(name);
   }
 
   set(name: string, value: Value): void {
-    this.variables.set(name, value);
+    this.#variables.set(name, value);
   }
 }
 
