@@ -373,6 +373,11 @@ describe('templates are Python’s', () => {
     ['{% macro m(a) %}{% endmacro %}{{ m(1, 2) }}', 'm: 2 arguments are too many'],
     ["{{ range(**{'a': 1}) }}", 'range: it has no parameter a'],
     ['{{ cycler() }}', 'cycler: it takes items'],
+    ['{% macro m(a, b) %}{% endmacro %}{{ m(1, a=2) }}', 'm: a is given twice'],
+    ["{{ raise_exception('a', 'b') }}", 'raise_exception: 2 arguments are too many'],
+    ["{{ raise_exception(message='a') }}", 'a'],
+    ['{{ joiner()(1) }}', 'joiner: 1 arguments are too many'],
+    ['{{ range(*range(200000)) }}', '200000 arguments are too many'],
   ])('%s is refused', (template, why) => {
     expect(() => rendered(template, messages)).toThrow(why);
   });

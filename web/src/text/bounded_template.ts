@@ -75,25 +75,17 @@ class BoundedInterpreter extends PythonInterpreter {
   constructor() {
     super();
     const globals: Readonly<Record<string, Value>> = {
-      cycler: functionOf('cycler', cycler),
-      joiner: functionOf('joiner', joiner, 'sep'),
+      cycler: functionOf('cycler', 'any', cycler),
+      joiner: functionOf('joiner', ['sep'], joiner),
       namespace: callable(namespace),
-      raise_exception: functionOf(
-        'raise_exception',
-        (message) => {
-          throw new Error(message && textOf(message));
-        },
-        'message',
-      ),
-      range: functionOf('range', range),
-      strftime_now: functionOf(
-        'strftime_now',
-        (format) => {
-          this.#pay(dateInSteps);
-          return made(dated(expectText(format), new Date()));
-        },
-        'format',
-      ),
+      raise_exception: functionOf('raise_exception', ['message'], (message) => {
+        throw new Error(message && textOf(message));
+      }),
+      range: functionOf('range', 'any', range),
+      strftime_now: functionOf('strftime_now', ['format'], (format) => {
+        this.#pay(dateInSteps);
+        return made(dated(expectText(format), new Date()));
+      }),
     };
     for (const [name, value] of Object.entries(globals)) this.global.set(name, value);
   }
@@ -183,7 +175,7 @@ function cycler(...items: Value[]): Value {
     turn(0);
     return made(null);
   };
-  entries.set('next', functionOf('next', next)).set('reset', functionOf('reset', reset));
+  entries.set('next', functionOf('next', [], next)).set('reset', functionOf('reset', [], reset));
   turn(0);
   return { type: 'namespace', value: entries };
 }
@@ -191,7 +183,7 @@ function cycler(...items: Value[]): Value {
 /** A function whose first result is empty, and each later one the separator. */
 function joiner(separator?: Value): Value {
   let isFirst = true;
-  return functionOf('joiner', () => {
+  return functionOf('joiner', [], () => {
     const found = isFirst ? made('') : (separator ?? made(', '));
     isFirst = false;
     return found;

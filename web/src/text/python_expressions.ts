@@ -57,6 +57,8 @@ function spelt(node: Node | undefined): string {
 /** The arguments of a function, by place and by name. */
 type Arguments = readonly [given: Value[], named: Map<string, Value>];
 
+const mostArguments = 1000; // they are on the engine's stack
+
 /** Evaluates the expressions of a program. */
 export class PythonExpressions {
   readonly global = new Scope();
@@ -144,7 +146,8 @@ export class PythonExpressions {
     const from = this.#object(node, scope);
     let key = (computed ? this.evaluate(property, scope) : property)?.value;
     if (typeof key === 'boolean' && !isDictionary(from)) key = Number(key);
-    if (!computed && Object.hasOwn(methodsOf(from), String(key))) return functionOf(String(key), () => made(null));
+    if (!computed && Object.hasOwn(methodsOf(from), String(key)))
+      return functionOf(String(key), 'any', () => made(null));
     let found: Value | undefined;
     if (from.value instanceof Map) found = entriesOf(from).get(keyIn(entriesOf(from), key));
     else if (typeof key === 'string' && isList(from)) found = itemsOf(from)[namesIn(from).indexOf(key)];
@@ -192,12 +195,13 @@ export class PythonExpressions {
     };
     for (const node of given) {
       const value = this.evaluate(node.argument ?? node, scope);
-      if (node.type === 'SpreadExpression') placed.push(...listOf(value));
+      if (node.type === 'SpreadExpression') for (const each of listOf(value)) placed.push(each);
       else if (node.type === 'KeywordArgumentExpression') name(String(node.key), value);
       else if (node.type !== 'KeywordSpreadExpression') placed.push(value);
       else if (isDictionary(value)) for (const [key, each] of entriesOf(value)) name(String(key), each);
       else throw new Error(`**: ${nameOf(value)} is no dictionary`);
     }
+    if (placed.length > mostArguments) throw new Error(`${placed.length} arguments are too many`);
     return [placed, named];
   }
 

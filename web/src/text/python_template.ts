@@ -8,6 +8,7 @@ import {
   entriesOf,
   equal,
   functionOf,
+  inOrder,
   integer,
   isText,
   isTrue,
@@ -87,10 +88,8 @@ export class PythonInterpreter extends PythonExpressions {
     return callable((given, named, caller) => {
       const scope = new Scope(outer);
       if (caller) scope.set('caller', caller);
-      const other = [...named.keys()].find((each) => !parameters.some(({ key }) => key === each));
-      if (other !== undefined) throw new Error(`${name}: it has no parameter ${other}`);
-      if (given.length > parameters.length) throw new Error(`${name}: ${given.length} arguments are too many`);
-      const values = parameters.map(({ key = '' }, i) => given[i] ?? named.get(key));
+      const keys = parameters.map(({ key = '' }) => key);
+      const values = inOrder(name, keys, given, named);
       for (const [i, { key = '' }] of parameters.entries()) scope.set(key, values[i] ?? nothing);
       for (const [i, { key = '', argument }] of parameters.entries())
         if (argument && !values[i]) scope.set(key, this.evaluate(argument, scope));
@@ -147,8 +146,8 @@ export class PythonInterpreter extends PythonExpressions {
       ['length', integer(length)],
       ['depth', integer(depth)],
       ['depth0', integer(depth - 1)],
-      ['cycle', functionOf('cycle', (...given) => given[at % given.length] ?? nothing)],
-      ['changed', functionOf('changed', changed)],
+      ['cycle', functionOf('cycle', 'any', (...given) => given[at % given.length] ?? nothing)],
+      ['changed', functionOf('changed', 'any', changed)],
     ]);
     if (node.isRecursive) this.#again.set(loop, (given) => this.#loop(node, outer, itemsOf(given), depth + 1));
     const entries = entriesOf(loop);

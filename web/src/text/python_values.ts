@@ -73,13 +73,31 @@ export function dictionaryOf(entries: Iterable<readonly [unknown, Value]>): Valu
   return { type: 'object', value };
 }
 export const callable = (value: Run): Value => ({ type: 'function', value });
-/** A function with these parameters; one that is not given is missing or undefined. */
-export const functionOf = (name: string, run: (...given: Value[]) => Value, ...parameters: string[]): Value =>
+/** Arguments in the order of the parameters; what is not given is undefined. Throws for what has no place. */
+export function inOrder(
+  name: string,
+  parameters: readonly string[],
+  given: readonly Value[],
+  named: ReadonlyMap<string, Value>,
+): (Value | undefined)[] {
+  for (const key of named.keys()) {
+    const place = parameters.indexOf(key);
+    if (place < 0) throw new Error(`${name}: it has no parameter ${key}`);
+    if (place < given.length) throw new Error(`${name}: ${key} is given twice`);
+  }
+  if (given.length > parameters.length) throw new Error(`${name}: ${given.length} arguments are too many`);
+  return parameters.map((key, i) => given[i] ?? named.get(key));
+}
+/** A function with these parameters, or of any number of arguments without names. */
+export const functionOf = (
+  name: string,
+  parameters: readonly string[] | 'any',
+  run: (...given: Value[]) => Value,
+): Value =>
   callable((given, named, caller) => {
-    const all = parameters.length > 0 ? parameters.map((key, i) => given[i] ?? named.get(key)) : given;
-    const other = caller ? 'caller' : [...named.keys()].find((key) => !parameters.includes(key));
-    if (other !== undefined) throw new Error(`${name}: it has no parameter ${other}`);
-    return run(...(all as Value[]));
+    if (caller) throw new Error(`${name}: it has no parameter caller`);
+    const own = parameters === 'any' ? given.map(() => '') : parameters;
+    return run(...(inOrder(name, own, given, named) as Value[]));
   });
 
 // The contents of values of one kind.
