@@ -9,10 +9,9 @@ import { basename, join } from 'node:path';
 import { type PartName, partNames, partsFor, typesOfFirst } from '../../web/src/runtime/needed_parts.js';
 import { query, run, SetupError, step } from '../toolchain/progress.js';
 import type { WasmTools } from '../toolchain.js';
+import { type FileName, moveConstants } from './constants_of_parts.js';
 import { digestOf, inProject, unlessFresh } from './fresh.js';
 import { namedByOrder } from './function_order.js';
-
-type FileName = 'first' | PartName;
 
 /** A file of a build; `program` is its path without extension. */
 export const fileOf = (program: string, name: FileName): string => `${program}.${name}.wasm`;
@@ -156,6 +155,7 @@ async function split(program: string, build: string, binaryen: string): Promise<
   for (const part of partNames) await optimise(fileOf(program, part), '-Oz', '--converge');
   // The last step of -Oz, which takes effect in the program that writes the file.
   await optimise(first, '--optimize-level=2', '--shrink-level=2', '--optimize-stack-ir');
+  await moveConstants(`${program}.map`, (name) => fileOf(program, name), binaryen);
 }
 
 function requireSameParts(programs: readonly string[]): void {
@@ -173,10 +173,12 @@ function requireSameParts(programs: readonly string[]): void {
 export async function splitModules(programs: readonly string[], { root, env }: WasmTools): Promise<void> {
   const home = await query(join(root, 'em-config'), ['BINARYEN_ROOT'], { env });
   const whole = programs.map((program) => `${program}.wasm`);
-  const sources = ['scripts/build/split.ts', 'scripts/build/function_order.ts', 'web/src/runtime/needed_parts.ts'];
+  const sources = ['split', 'constants_of_parts', 'function_order', 'wasm_binary'].map(
+    (name) => `scripts/build/${name}.ts`,
+  );
   const recipe = {
     stamp: inProject('build/split.stamp'),
-    digest: digestOf([...whole, ...sources.map((name) => inProject(name))]),
+    digest: digestOf([...whole, ...[...sources, 'web/src/runtime/needed_parts.ts'].map((name) => inProject(name))]),
     outputs: programs.flatMap(filesOf),
   };
   await unlessFresh(recipe, async () => {

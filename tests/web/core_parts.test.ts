@@ -20,6 +20,7 @@ import {
 } from 'clearformer';
 import * as inline from 'clearformer/inline';
 import { afterEach, describe, expect, it } from 'vitest';
+import { bytesIn } from '../../web/src/runtime/embedded.js';
 import { bundledModel } from './support/command.js';
 import { failureOf } from './support/failures.js';
 import { storiesPath } from './support/references.js';
@@ -127,6 +128,26 @@ describe('the parts of the WASM', () => {
       expect((await infoOf(bundledModel(name))).wasmBytes).toBe(wasmBytes + added);
     }
     expect((await infoOf(bundledModel('bert-tiny-fill'))).wasmBytes).toBe(wasmBytes);
+  });
+
+  it('have the constants that only their functions read', async () => {
+    const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
+    const partOf = async (name: string) => textOf(bytesIn(await import(new URL(`${name}.js`, dist).href)));
+    // Keys of GPT-2's and of Falcon's config.json, of both; what an edit, a gradient says.
+    const holders = {
+      '"scale_attn_weights":true': 'first',
+      '"new_decoder_architecture":false': 'families',
+      'supported: ': 'first',
+      'edit: there is no op "': 'hooks',
+      'there are no gradients: backward comes first': 'second',
+    };
+    const files = new Map<string, string>([['first', textOf(await file('simd128'))]]);
+    for (const name of ['second', 'hooks', 'families']) files.set(name, await partOf(name));
+    for (const [text, holder] of Object.entries(holders))
+      expect(
+        [...files].filter(([, contents]) => contents.includes(text)).map(([name]) => name),
+        text,
+      ).toEqual([holder]);
   });
 
   it('have the singular values', async () => {
