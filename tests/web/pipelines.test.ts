@@ -3,6 +3,7 @@
 import { configure, pipeline } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { withoutOverlaps } from '../../web/src/pipelines/entities.js';
+import { sentencesOf } from '../../web/src/pipelines/scores.js';
 import { failureOf } from './support/failures.js';
 import {
   argumentsOf,
@@ -197,6 +198,17 @@ describe('pairs of texts', () => {
     const signal = AbortSignal.abort(reason);
     await expect(classifier('she sings', labels, { ...options, signal })).rejects.toBe(reason);
     await expect(ranker('she sings', labels, { signal })).rejects.toBe(reason);
+  });
+
+  it('labels are inserted as by str.format', () => {
+    const sentence = (template: unknown) => sentencesOf('zero-shot-classification', ['$& {x}'], template)[0];
+    expect(sentence('a {}.')).toBe('a $& {x}.');
+    expect(sentence('{0} and {}')).toBe('$& {x} and $& {x}');
+    expect(sentence('{{}} {{{}}}')).toBe('{} {$& {x}}');
+    for (const template of ['{{}}', '', '}}{{', undefined, ['{}']])
+      expect(() => sentence(template)).toThrow('must be a text that holds {}');
+    for (const template of ['{} {', '} {}', '{}}', '{1} {}', '{label} {}', '{:>9} {}'])
+      expect(() => sentence(template)).toThrow('hypothesis_template has a brace');
   });
 
   it('a label that leaves a text no room is judged with all of it', async () => {

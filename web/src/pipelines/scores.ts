@@ -79,12 +79,24 @@ export function labelOf(config: Readonly<Record<string, unknown>>, id: number): 
   throw new ClearformerError('malformed_config', message, { file: 'config.json' });
 }
 
-/** Inserts labels into a template. Throws `invalid_argument` for a template without a placeholder. */
+/**
+ * Inserts labels into a template as Python's str.format does: `{}` or `{0}` is the label, `{{` and `}}` are braces. Every
+ * `{}` is the same label. Throws `invalid_argument` for a template without a placeholder, or with other braces.
+ */
 export function sentencesOf(call: string, labels: readonly string[], template: unknown): string[] {
-  if (typeof template === 'string' && template.includes('{}')) {
-    return labels.map((label) => template.split('{}').join(label));
-  }
-  throw refusedOption(call, 'hypothesis_template', 'must be a text that holds {}');
+  const [known, braces] = [
+    /\{\{|\}\}|\{0?\}/g,
+    new Map([
+      ['{{', '{'],
+      ['}}', '}'],
+    ]),
+  ];
+  const filled = (text: string, label: string) => text.replace(known, (found) => braces.get(found) ?? label);
+  if (typeof template !== 'string' || filled(template, '') === filled(template, '-'))
+    throw refusedOption(call, 'hypothesis_template', 'must be a text that holds {}');
+  if (/[{}]/.test(template.replace(known, '')))
+    throw refusedOption(call, 'hypothesis_template', 'has a brace that is not of {}, {0}, {{ or }}');
+  return labels.map((label) => filled(template, label));
 }
 
 /** Options of classification tasks. */

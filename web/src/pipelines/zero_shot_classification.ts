@@ -15,7 +15,7 @@ import { type TextCallOptions, textCallOptions, textList } from './texts.js';
 
 /** Options of a call. A text that is too long is truncated, its hypothesis is not. */
 export interface ZeroShotClassificationOptions extends TextCallOptions {
-  /** The hypothesis template; {} is replaced by the label. Default: `This example is {}.` */
+  /** The hypothesis template; {} is replaced by the label, {{ by a brace. Default: `This example is {}.` */
   hypothesis_template?: string | undefined;
   /** Score each label independently: entailment against contradiction. Default false: scores sum to 1. */
   multi_label?: boolean | undefined;

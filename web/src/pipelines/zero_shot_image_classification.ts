@@ -18,7 +18,7 @@ import { type CallOptions, callOptions, inBatches, modelInputs, tokenizing } fro
 
 /** Options of a call. */
 export interface ZeroShotImageClassificationOptions extends CallOptions {
-  /** The text template; {} is replaced by the label. Default, as in Python: `This is a photo of {}.` */
+  /** The text template; {} is replaced by the label, {{ by a brace. Default, as in Python: `This is a photo of {}.` */
   hypothesis_template?: string | undefined;
 }
 
