@@ -9,13 +9,23 @@ import { textOfUtf8, utf8Of } from './utf8.js';
 
 const longestCluster = 5; // maximum bytes of a grapheme that is looked up as a whole
 const replacedInStep = 1024;
+const mostMet = 8192; // graphemes
 const window = 256; // code units that are taken apart at a time
 
 /** The normalizer of a `precompiled_charsmap` (base64). Throws `malformed_config` for an invalid one. */
 export function precompiled(charsmap: string): (text: AlignedText) => Steps<AlignedText> {
   const find = readTable(charsmap);
   const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
-  const ascii = Array.from({ length: 0x80 }, (_, code) => replacements(String.fromCharCode(code), find));
+  const met = new Map<string, readonly Replacement[]>(); // looked up once: most graphemes of a text are of a few hundred
+  const replacementsOf = (grapheme: string): readonly Replacement[] => {
+    const known = met.get(grapheme);
+    if (known !== undefined) return known;
+    const found = replacements(grapheme, find);
+    if (grapheme.length > window) return found;
+    if (met.size === mostMet) met.clear();
+    met.set(grapheme, found);
+    return found;
+  };
   return function* (aligned) {
     const parts: AlignedText[] = [];
     let replaced: Replacement[] = [];
@@ -25,8 +35,7 @@ export function precompiled(charsmap: string): (text: AlignedText) => Steps<Alig
       [replaced, text, from] = [[], '', to];
     };
     for (const grapheme of graphemesOf(aligned.text, segmenter)) {
-      const known = grapheme.length === 1 ? ascii[grapheme.charCodeAt(0)] : undefined;
-      for (const one of known ?? replacements(grapheme, find)) {
+      for (const one of replacementsOf(grapheme)) {
         replaced.push(one);
         text += one.to;
         made += one.to.length;
@@ -76,8 +85,9 @@ interface Replacement {
 function replacements(grapheme: string, find: Find): Replacement[] {
   const bytes = utf8Of(grapheme);
   const whole = bytes.length <= longestCluster ? find(bytes) : undefined;
-  if (whole !== undefined) return [{ from: grapheme, to: whole }];
-  return Array.from(grapheme, (from) => ({ from, to: find(utf8Of(from)) ?? from }));
+  const characters = Array.from(grapheme);
+  if (whole !== undefined || characters.length === 1) return [{ from: grapheme, to: whole ?? grapheme }];
+  return characters.map((from) => ({ from, to: find(utf8Of(from)) ?? from }));
 }
 
 function rewritten(replaced: readonly Replacement[]): Rewritten {
