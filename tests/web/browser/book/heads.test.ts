@@ -38,12 +38,43 @@ describe('chapter 6', () => {
   });
 
   it('finds the previous-token head and opens its map', async () => {
-    const { page, complaints } = await site.visit('heads?step=5');
+    const { page, complaints } = await site.visit('heads?step=6');
     await page.getByRole('option', { name: /^4·7/ }).click();
     await settled(page);
     const map = await numbersOf(page, 'blocks.3.attn.hook_pattern[0, 6, 0:10, 0:10]');
     const onPrevious = Array.from({ length: 9 }, (_, i) => map.data[(i + 1) * 10 + i] ?? 0);
     expect(onPrevious.reduce((sum, weight) => sum + weight, 0) / 9).toBeGreaterThan(0.4); // uniform weights would give 0.21
+    expect(complaints).toEqual([]);
+  });
+
+  it('shows all heads of all blocks, counts what they read, and opens one by keyboard', async () => {
+    const { page, complaints } = await site.visit('heads?step=5');
+    const { dims, data } = await numbersOf(page, 'blocks.*.attn.hook_pattern[0, :, 0:10, 0:10]');
+    expect(dims).toEqual([5, 8, 10, 10]);
+    const readers = [2, 3, 4, 5, 6, 7, 8, 9];
+    const heads = Array.from({ length: 40 }, (_, head) => head);
+    const above = (key: (query: number) => number): number =>
+      heads.filter(
+        (head) => readers.reduce((sum, query) => sum + (data[head * 100 + query * 10 + key(query)] ?? 0), 0) > 4,
+      ).length;
+    const counted = [above(() => 0), above((query) => query - 1), above((query) => query)];
+    expect(await shownText(page)).toContain(
+      `first token: ${counted[0]}; to the token before: ${counted[1]}; to the token itself: ${counted[2]}.`,
+    );
+    await page.getByRole('button', { name: 'Weights of head 7, block 4' }).focus();
+    for (const key of ['ArrowUp', 'ArrowUp', 'ArrowLeft', 'Enter']) await page.keyboard.press(key);
+    await settled(page);
+    const chosen = await numbersOf(page, 'blocks.1.attn.hook_pattern[0, 5, 0:10, 0:10]');
+    expect(chosen.data).toEqual(data.slice(1300, 1400));
+    const long = Array.from({ length: 60 }, () => 'Lily went to the park.').join('+');
+    await site.go(page, `heads?view=all&l=4&h=1&q=9&t=${long}`); // more than is captured at once
+    const all = await numbersOf(page, 'blocks.*.attn.hook_pattern[0, :, 4:14, 4:14]');
+    expect((await numbersOf(page, 'blocks.4.attn.hook_pattern[0, 1, 4:14, 4:14]')).data).toEqual(
+      all.data.slice(3300, 3400),
+    );
+    await page.getByRole('link', { name: 'number by number' }).click();
+    await settled(page);
+    expect(new URL(page.url()).hash).toMatch(/^#\/head\?.*l=4&h=1$/);
     expect(complaints).toEqual([]);
   });
 
@@ -73,9 +104,9 @@ describe('chapter 6', () => {
   });
 
   it('sorts the letters of the chapter where an address has none', async () => {
-    const { page } = await site.visit('heads?step=9');
+    const { page } = await site.visit('heads?step=10');
     const before = await drawn(page);
-    await site.go(page, 'heads?step=9&letters=');
+    await site.go(page, 'heads?step=10&letters=');
     expect(await drawn(page)).toEqual(before);
     await site.go(page, 'heads?l=4&q=9'); // of the story model, which has more blocks and here more tokens
     await page.getByRole('button', { name: 'sorter, 3 heads' }).click();

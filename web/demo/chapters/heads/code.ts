@@ -25,6 +25,18 @@ export function codeOf({ reading, view, need }: Data, text: string): FigureCode 
       cpp: ablationCpp(answers, { stack, layers, heads }),
     };
   }
+  if (view === 'all') {
+    const hook = `${stack}.*.attn.hook_pattern`;
+    return {
+      js: `${inputs}${editsJs(specs)}const [, cache] = await model.run_with_cache(inputs, {
+  names_filter: '${hook}',
+${specs.length > 0 ? '  edits,\n' : ''}});                                           // ${layers} tensors [1, ${heads}, query, key]`,
+      cpp: `Trace trace;
+trace.capture("${hook}");
+${editsCpp(specs)}auto outputs = model->forward(inputs, &trace);`,
+      tl: `${passTl(text, specs)}cache.stack_activation("pattern")`,
+    };
+  }
   const block = `${stack}.${layer}`;
   return {
     js: `${inputs}${editsJs(specs)}const [logits, cache] = await model.run_with_cache(inputs, {

@@ -12,6 +12,8 @@ import { lettersOf, sorter } from '../../book/sorter.js';
 import { within } from '../../book/within.js';
 import type { words } from '../../words/en/heads.js';
 import { codeOf } from './code.js';
+import { type Every, every } from './every.js';
+import { everyView } from './every_view.js';
 import { findView, needView } from './find_view.js';
 import { habits, type Need, need } from './habits.js';
 import { headStyles } from './head_styles.js';
@@ -24,7 +26,7 @@ import { summary } from './summary.js';
 import type { LiveTraining } from './training/live.js';
 import type { Training } from './training/view.js';
 
-const views = ['read', 'split', 'join', 'find', 'train', 'need'] as const;
+const views = ['read', 'split', 'join', 'all', 'find', 'train', 'need'] as const;
 export type View = (typeof views)[number];
 
 export interface Data {
@@ -32,6 +34,7 @@ export interface Data {
   readonly view: Exclude<View, 'train'>;
   readonly split?: Split;
   readonly mixing?: Mixing;
+  readonly every?: Every;
   readonly habits?: DetectedHeads;
   readonly need?: Need;
 }
@@ -110,6 +113,7 @@ export class FigureHeads extends MeasuredFigure<Data | TrainingData, typeof word
       view,
       ...(view === 'split' && { split: await split(book, reading, this.projection) }),
       ...(view === 'join' && { mixing: await mixing(book, reading) }),
+      ...(view === 'all' && { every: await every(book, reading, signal) }),
       ...((view === 'find' || view === 'read') && { habits: await habits(book, subject) }),
       ...(view === 'need' && { need: await need(book, subject, signal) }),
     };
@@ -171,6 +175,7 @@ export class FigureHeads extends MeasuredFigure<Data | TrainingData, typeof word
       read: () => mapsView(this, data),
       split: () => splitView(this, data),
       join: () => joinView(this, data),
+      all: () => everyView(this, data),
       find: () => findView(this, data),
       need: () => needView(this, data),
     };
@@ -193,7 +198,7 @@ export class FigureHeads extends MeasuredFigure<Data | TrainingData, typeof word
     ] as const;
     const offered = models.filter(([name], i) => models.findIndex(([other]) => other === name) === i);
     const layers = Array.from({ length: reading.layers }, (_, l) => [String(l), String(l + 1)] as const);
-    const overAll = this.view === 'find' || this.view === 'need';
+    const overAll = ['all', 'find', 'need'].includes(this.view);
     return [
       html`${this.choice({ key: 'who', name: labels.model, options: offered, chosen: this.who, clears: ['l', 'h'] })}
       ${overAll ? '' : this.choice({ key: 'l', name: labels.layer, options: layers, chosen: String(reading.layer) })}`,

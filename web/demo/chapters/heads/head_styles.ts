@@ -54,6 +54,13 @@ export const headStyles = css`
   .large .names span:not(.here) { visibility: hidden; }
   .large .odds .readout, .large .odds .verdict { display: none; }
   .large .habit { line-height: 1.1; min-height: 2.2em; }
+  .every { display: grid; grid-template-columns: minmax(0, calc(var(--wide) + 34px)) minmax(0, 340px); gap: 20px 40px; align-items: start; }
+  .every-maps { display: grid; grid-template-columns: 30px minmax(0, var(--wide)); gap: 2px 4px; color: var(--cf-muted); font-variant-numeric: tabular-nums; }
+  .across { grid-column: 2; display: grid; grid-template-columns: repeat(var(--heads), 1fr); justify-items: center; }
+  .down { display: grid; grid-auto-rows: 1fr; align-items: center; justify-items: end; padding-right: 4px; }
+  .ways { display: flex; flex-wrap: wrap; gap: 4px 14px; }
+  .ways .plain { padding-left: 0; text-decoration: none; }
+  .large .every { grid-template-columns: minmax(0, calc(var(--wide) + 34px)) minmax(0, calc(440px * var(--wall))); }
   select { min-height: 34px; max-width: 100%; }
   @media (max-width: 900px) {
     .odds { order: -1; }
@@ -65,6 +72,7 @@ export const headStyles = css`
   }
   @container (max-width: 699px) {
     .lower > * { width: 100%; }
+    .every, .large .every { grid-template-columns: minmax(0, 1fr); }
     .product { display: flex; flex-direction: column; align-items: flex-start; }
   }
 `;

@@ -51,15 +51,28 @@ function oneHead(figure: FigureHeads, data: Data, head: number, cell: number): T
       </label>
     </div>
     <span class="habit">${habitOf(figure, data, head)}</span>
-    <cf-matrix caption="none" scale="weights" label=${filled(labels.mapName, place)} source="${block}.hook_pattern[0, ${head}, ${range}, ${range}]"
-      .numbers=${reading.patterns[head]} .cellWidth=${cell} .cellHeight=${height} .masked=${stack === 'blocks' ? ahead : undefined}
-      .rails=${{ rows: [focus - from], rowHue: 'q' }}
-      @cell-point=${(event: CellEvent) => tell(figure, reading, head, event.detail)}
-      @cell-select=${(event: CellEvent) => event.detail && figure.choose({ h: String(head), q: String(from + event.detail.row) })}></cf-matrix>
+    ${attentionMap(figure, reading, head, { cell, height })}
     <cf-matrix caption="none" label=${filled(labels.takenName, place)} source="${block}.hook_z[0, ${range}, ${head}]"
       .numbers=${reading.taken[head]} .cellWidth=${(cell * shown) / width} .cellHeight=${height} .bound=${boundOf(reading)}
       .rails=${{ rows: [focus - from], rowHue: 'q' }}></cf-matrix>
   </div>`;
+}
+
+/** A head's map, with the tokens' names on request; the pointer tells the weights. */
+export function attentionMap(
+  figure: FigureHeads,
+  reading: Reading,
+  head: number,
+  { cell, height, named = false }: { cell: number; height: number; named?: boolean },
+): TemplateResult {
+  const { stack, layer, from, shown, focus, tokens } = reading;
+  const range = `${from}:${from + shown}`;
+  const names = named ? tokens.slice(from, from + shown).map(({ label }) => label) : undefined;
+  return html`<cf-matrix caption="none" scale="weights" label=${filled(figure.words.labels.mapName, { head: head + 1, layer: layer + 1 })} source="${stack}.${layer}.attn.hook_pattern[0, ${head}, ${range}, ${range}]"
+    .numbers=${reading.patterns[head]} .cellWidth=${cell} .cellHeight=${height} .masked=${stack === 'blocks' ? ahead : undefined} .rowLabels=${names} .columnLabels=${names}
+    .rails=${{ rows: [focus - from], rowHue: 'q' }}
+    @cell-point=${(event: CellEvent) => tell(figure, reading, head, event.detail)}
+    @cell-select=${(event: CellEvent) => event.detail && figure.choose({ h: String(head), q: String(from + event.detail.row) })}></cf-matrix>`;
 }
 
 const ahead = (row: number, column: number): boolean => column > row;
@@ -93,6 +106,12 @@ function habitOf(figure: FigureHeads, { habits, reading }: Data, head: number): 
   return best ? `${figure.words.labels[best.kind]} ${two(best.score)}` : '\u00A0';
 }
 
+/** Which tokens are shown, unless all are. */
+export const windowNote = (figure: FigureHeads, { from, shown, tokens }: Reading): string =>
+  shown < tokens.length
+    ? filled(figure.words.labels.window, { from: from + 1, to: from + shown, of: tokens.length })
+    : '';
+
 /** The chosen token's weights, one row per head. */
 function rows(figure: FigureHeads, reading: Reading): TemplateResult {
   const { labels } = figure.words;
@@ -102,10 +121,8 @@ function rows(figure: FigureHeads, reading: Reading): TemplateResult {
     data.set(map.slice(focus - from).data, head * shown);
   });
   const names = tokens.slice(from, from + shown).map(({ label }) => label);
-  const part =
-    shown < tokens.length ? filled(labels.window, { from: from + 1, to: from + shown, of: tokens.length }) : '';
   return html`<div>
-    <p class="caption">${filled(labels.whom, { token: tokens[focus]?.label ?? '' })} <span class="muted">${part}</span></p>
+    <p class="caption">${filled(labels.whom, { token: tokens[focus]?.label ?? '' })} <span class="muted">${windowNote(figure, reading)}</span></p>
     <cf-matrix scale="weights" label="A" about=${labels.weightsOf} source="${stack}.${layer}.attn.hook_pattern[0, :, ${focus}, ${from}:${from + shown}]"
       .numbers=${{ dims: [heads, shown], data }} .rowLabels=${reading.patterns.map((_, head) => filled(labels.head, { head: head + 1 }))} .columnLabels=${names}
       .cellWidth=${figure.narrow ? 0 : figure.inClass ? figure.wall(60) : 38} .cellHeight=${figure.narrow ? 17 : figure.inClass ? figure.wall(26) : 20}

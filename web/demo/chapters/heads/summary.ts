@@ -7,8 +7,8 @@ import { leaders } from '../../book/odds.js';
 import type { Data } from './figure.js';
 import { habitFrom } from './habits.js';
 
-export function summary({ reading, split, mixing, habits, need }: Data): Record<string, string> {
-  const { layer, heads, width, model, odds, tokens, focus, off } = reading;
+export function summary({ reading, split, mixing, every, habits, need }: Data): Record<string, string> {
+  const { layer, layers, heads, width, model, odds, tokens, focus, off } = reading;
   const { before, now } = leaders(odds);
   const values: Record<string, string> = {
     ...{ layer: String(layer + 1), heads: String(heads), width: String(width), model: String(model) },
@@ -31,6 +31,11 @@ export function summary({ reading, split, mixing, habits, need }: Data): Record<
       loudest: String(most + 1),
       loud: two(mixing.norms[most] ?? 0),
     });
+  }
+  if (every) values.everyHeads = String(layers * heads);
+  if (every?.counts) {
+    const { first, previous, self } = every.counts;
+    Object.assign(values, { everyFirst: String(first), everyPrevious: String(previous), everySelf: String(self) });
   }
   if (habits) {
     const { layer: previousLayer, head: previousHead, score } = bestHead(habits.scores.previous_token);

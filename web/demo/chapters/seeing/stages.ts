@@ -12,7 +12,7 @@ import type { FigureSeeing, View } from './figure.js';
 import { cornerOf, type Geometry, pixelAt } from './geometry.js';
 import { sampleCount, samplesUrl } from './pixels.js';
 import { overPlaces, type Positions, type Seen } from './reading.js';
-import './tile_grid.js';
+import '../../book/tile_grid.js';
 
 type Stage = (figure: FigureSeeing, seen: Seen) => TemplateResult;
 

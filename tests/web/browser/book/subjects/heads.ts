@@ -118,6 +118,21 @@ export const subjects: readonly Subject[] = [
     tolerance: 1e-6, // the page's model runs with another SIMD build
   },
   {
+    subject: 'The maps of all heads of all blocks',
+    address: 'heads?t=Once+upon+a+time&view=all',
+    source: `blocks.*.attn.hook_pattern[0, :, 0:${positions()}, 0:${positions()}]`,
+    at: [
+      [0, 0, 1, 0],
+      [2, 3, last(), 2],
+      [4, 7, last(), last()],
+    ],
+    async expected() {
+      return [pattern(0, 0, 1, 0), pattern(2, 3, last(), 2), pattern(4, 7, last(), last())];
+    },
+    reference: true,
+    tolerance: 1e-5,
+  },
+  {
     subject: 'Head detectors',
     address: 'heads?view=find',
     source: 'detectHeads(model).scores.previous_token',

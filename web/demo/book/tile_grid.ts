@@ -1,12 +1,12 @@
-// <tile-grid>: many small matrices of signed values side by side, one of them chosen.
+// <tile-grid>: many small matrices of signed values or of weights side by side, one of them chosen.
 
-import { type Drawn, type Numbers, signed } from 'clearformer/elements';
+import { type Drawn, type Numbers, type Scale, signed, weight } from 'clearformer/elements';
 import { css, html, LitElement, type PropertyDeclarations, type TemplateResult } from 'lit';
-import { ThemeColours } from '../../book/controllers.js';
-import { forcedColours } from '../../book/figure_styles.js';
-import { rove } from '../../book/roving.js';
-import { theme } from '../../book/theme.js';
-import { vars } from '../../book/vars.js';
+import { ThemeColours } from './controllers.js';
+import { forcedColours } from './figure_styles.js';
+import { rove } from './roving.js';
+import { theme } from './theme.js';
+import { vars } from './vars.js';
 
 /** The canvas's pixels per row, at most. */
 const mostPixels = 3000;
@@ -18,6 +18,8 @@ class TileGrid extends LitElement implements Drawn {
     source: {},
     label: {},
     tileName: { attribute: false },
+    scale: {},
+    faint: { attribute: false },
     across: { type: Number },
     bound: { type: Number },
     chosen: { type: Number },
@@ -27,6 +29,10 @@ class TileGrid extends LitElement implements Drawn {
   declare source: string;
   declare label: string;
   declare tileName: (tile: number) => string;
+  /** 'weights' from 0 to 1, or 'signed'. */
+  declare scale: Scale;
+  /** Whether a tile counts less than the others. */
+  declare faint: (tile: number) => boolean;
   /** Tiles per row. */
   declare across: number;
   /** The magnitude of a value with the full colour. */
@@ -39,6 +45,7 @@ class TileGrid extends LitElement implements Drawn {
     canvas { position: absolute; width: 100%; height: 100%; image-rendering: pixelated; }
     .over { position: absolute; inset: 0; display: grid; grid-template: repeat(var(--down), 1fr) / repeat(var(--across), 1fr); }
     button { margin: 1px; padding: 0; border: 0; background: none; cursor: pointer; border-radius: 2px; min-width: 0; min-height: 0; }
+    button.faint { background: color-mix(in srgb, var(--cf-paper) 75%, transparent); }
     button:hover { box-shadow: 0 0 0 1.5px var(--cf-line-strong); }
     button[aria-pressed='true'] { box-shadow: 0 0 0 2.4px var(--cf-ink); }
     ${forcedColours}
@@ -51,6 +58,8 @@ class TileGrid extends LitElement implements Drawn {
     this.source = '';
     this.label = '';
     this.tileName = String;
+    this.scale = 'signed';
+    this.faint = () => false;
     this.across = 8;
     this.bound = 1;
   }
@@ -69,7 +78,7 @@ class TileGrid extends LitElement implements Drawn {
       <canvas width=${this.across * (columns + 1)} height=${down * (rows + 1)} aria-hidden="true"></canvas>
       <div class="over" role="group" aria-label=${this.label} @keydown=${this.#key}>${all.map(
         (tile) =>
-          html`<button type="button" aria-label=${this.tileName(tile)} tabindex=${tile === (this.chosen ?? 0) ? 0 : -1}
+          html`<button type="button" class=${this.faint(tile) ? 'faint' : ''} aria-label=${this.tileName(tile)} tabindex=${tile === (this.chosen ?? 0) ? 0 : -1}
             aria-pressed=${tile === this.chosen ? 'true' : 'false'} @click=${() => this.#choose(tile)}></button>`,
       )}</div>
     </div>`;
@@ -83,6 +92,8 @@ class TileGrid extends LitElement implements Drawn {
     const scale = Math.max(1, Math.min(8, Math.floor(mostPixels / (this.across * (columns + 1)))));
     const { canvas } = context;
     const { current } = theme;
+    const colour = (value: number) =>
+      this.scale === 'weights' ? weight(value, current) : signed(value, this.bound, current);
     canvas.width = this.across * (columns + 1) * scale;
     canvas.height = Math.ceil(tiles / this.across) * (rows + 1) * scale;
     for (let tile = 0; tile < tiles; tile++) {
@@ -90,7 +101,7 @@ class TileGrid extends LitElement implements Drawn {
       const top = (Math.floor(tile / this.across) * (rows + 1) + 0.5) * scale;
       for (let i = 0; i < rows * columns; i++) {
         const value = this.numbers.data[tile * rows * columns + i] ?? 0;
-        context.fillStyle = `rgb(${signed(value, this.bound, current).join(' ')})`;
+        context.fillStyle = `rgb(${colour(value).join(' ')})`;
         context.fillRect(left + (i % columns) * scale, top + Math.floor(i / columns) * scale, scale, scale);
       }
     }
