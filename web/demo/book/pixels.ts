@@ -18,7 +18,10 @@ export function paint(canvas: HTMLCanvasElement, values: ArrayLike<number>, colu
   for (let i = 0; i < values.length; i++) {
     const value = values[i] ?? 0;
     const [red, green, blue] = signed(value, bound, current);
-    image.data.set([red, green, blue, Number.isNaN(value) ? 0 : 255], 4 * i);
+    image.data[4 * i] = red;
+    image.data[4 * i + 1] = green;
+    image.data[4 * i + 2] = blue;
+    image.data[4 * i + 3] = Number.isNaN(value) ? 0 : 255;
   }
   context.putImageData(image, 0, 0);
 }

@@ -90,6 +90,24 @@ describe('chapter 7', () => {
     },
   );
 
+  it.each([
+    ['gpt-nano-sort', 85_728, 3],
+    ['marian-tiny-en-fr.decoder', 1_775_544, 3],
+  ])('counts the weights of %s', async (who, total, blocks) => {
+    const { page } = await site.visit(`block?view=weights&who=${who}&l=1`);
+    const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
+    expect(sum((await numbersOf(page, 'sums of the sizes of named_parameters()')).data)).toBe(total);
+    const counted = await page.locator('.counted').allInnerTexts();
+    const [outside = 0, block = 0, other = 0] =
+      (counted.at(-1) ?? '')
+        .replaceAll('\u202f', '')
+        .match(/\d{2,}/g)
+        ?.map(Number) ?? [];
+    expect(outside + blocks * block + (who.startsWith('marian') ? other : 0)).toBe(total);
+    const boxes = counted.slice(0, -1).map((text) => Number(text.replace(/\D/g, '')));
+    expect(sum(boxes)).toBe(block);
+  });
+
   it('keeps the step of a link while its figure is drawn', async () => {
     const { page } = await site.open({}, 'block?step=4');
     await page.waitForTimeout(800);
@@ -105,7 +123,7 @@ describe('chapter 7', () => {
 
   it.each(['en', 'de'])('shows every step whole at 1280 × 900, %s', async (lang) => {
     const { page } = await site.open({ viewport: { width: 1280, height: 900 } }, 'block');
-    for (let step = 0; step < 8; step++) {
+    for (let step = 0; step < 9; step++) {
       await site.go(page, `block?step=${step}&lang=${lang}`);
       await laidOut(page);
       const below = await page.locator('main .figure').evaluate((place) => place.scrollHeight - place.clientHeight);

@@ -28,12 +28,16 @@ function tokenizerOf(count: number): string {
 
 /** Loads the folder in chapter 14, with these settings. */
 async function begin(folder: string, settings = {}): Promise<string> {
+  const read = (name: string): Buffer => readFileSync(`./tests/fixtures/${folder}/${name}`);
+  return give(read('config.json'), read('model.safetensors'), settings);
+}
+
+async function give(config: Buffer, weights: Buffer, settings = {}): Promise<string> {
   const { page } = open;
   await site.go(page, 'own');
-  const config = readFileSync(`./tests/fixtures/${folder}/config.json`);
   const files = {
     'config.json': config,
-    'model.safetensors': readFileSync(`./tests/fixtures/${folder}/model.safetensors`),
+    'model.safetensors': weights,
     'tokenizer.json': Buffer.from(tokenizerOf(JSON.parse(config.toString()).vocab_size)),
     'tokenizer_config.json': Buffer.from('{"tokenizer_class": "PreTrainedTokenizerFast"}'),
     'generation_config.json': Buffer.from(JSON.stringify(settings)),
@@ -201,6 +205,54 @@ describe('a model with an induction head, of fewer blocks and heads than the boo
     expect(await alerts(page)).toEqual([]);
   });
 });
+
+it('counts the weights of a large block without a picture of them', async () => {
+  const [width, hidden, vocab_size] = [384, 128, 8];
+  const sizes = {
+    hidden_size: width,
+    intermediate_size: hidden,
+    num_attention_heads: 8,
+    num_hidden_layers: 1,
+    vocab_size,
+  };
+  const config = { model_type: 'llama', architectures: ['LlamaForCausalLM'], tie_word_embeddings: true, ...sizes };
+  const block = 'model.layers.0.';
+  const matrices = ['q', 'k', 'v', 'o'].map(
+    (name) => [`${block}self_attn.${name}_proj.weight`, [width, width]] as const,
+  );
+  const shapes: Readonly<Record<string, readonly number[]>> = {
+    'model.embed_tokens.weight': [vocab_size, width],
+    ...Object.fromEntries(matrices),
+    [`${block}mlp.gate_proj.weight`]: [hidden, width],
+    [`${block}mlp.up_proj.weight`]: [hidden, width],
+    [`${block}mlp.down_proj.weight`]: [width, hidden],
+    [`${block}input_layernorm.weight`]: [width],
+    [`${block}post_attention_layernorm.weight`]: [width],
+    'model.norm.weight': [width],
+  };
+  await give(Buffer.from(JSON.stringify(config)), zeros(shapes));
+  const { page } = open;
+  await expect.poll(() => page.evaluate(ownType), { timeout: 10_000 }).toBe('llama');
+  await site.go(page, 'block?view=weights&m=own');
+  const { data } = await numbersOf(page, 'sums of the sizes of named_parameters()');
+  expect(data).toEqual([vocab_size * width, 4 * width * width, 3 * width * hidden, 3 * width]);
+  expect(await page.locator('.frame').count()).toBe(9);
+  expect(await page.locator('pixel-matrix').count()).toBe(0);
+});
+
+/** A safetensors file of zeros. */
+function zeros(shapes: Readonly<Record<string, readonly number[]>>): Buffer {
+  let end = 0;
+  const entries = Object.entries(shapes).map(([name, shape]) => {
+    const start = end;
+    end += 2 * shape.reduce((product, dim) => product * dim, 1);
+    return [name, { dtype: 'F16', shape, data_offsets: [start, end] }] as const;
+  });
+  const header = Buffer.from(JSON.stringify(Object.fromEntries(entries)));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(header.length));
+  return Buffer.concat([length, header, Buffer.alloc(end)]);
+}
 
 it.each([
   ['falcon', /: rounding\)/],

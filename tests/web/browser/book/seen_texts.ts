@@ -130,7 +130,7 @@ function seenTextsNow(): SeenText[] {
     else if (element instanceof HTMLInputElement && !['range', 'checkbox', 'radio', 'file'].includes(element.type))
       add(element, element.value || element.placeholder, rects, fontSize);
   };
-  const pictures = ['digit-pad', 'tile-grid', 'patch-picture', 'book-spine']; // canvases without text
+  const pictures = ['digit-pad', 'tile-grid', 'pixel-matrix', 'patch-picture', 'book-spine']; // canvases without text
   const canvas = (element: Element): void => {
     const root = element.getRootNode();
     const host = root instanceof ShadowRoot ? root.host : (element.closest('book-spine') ?? element);

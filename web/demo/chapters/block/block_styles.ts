@@ -3,7 +3,7 @@
 import { css } from 'lit';
 
 export const blockStyles = css`
-  .all { min-height: calc(600px * var(--wall)); }
+  .all { min-height: calc(600px * var(--wall)); container-type: inline-size; }
   .controls { gap: 6px 22px; margin-bottom: 8px; }
   .controls.small { margin-bottom: 6px; }
   select { min-height: 34px; max-width: 100%; }
@@ -42,9 +42,20 @@ export const blockStyles = css`
   .curve.pre { stroke: var(--cf-accent); }
   .dot { fill: var(--cf-accent); fill-opacity: 0.45; stroke: var(--cf-accent); stroke-width: 0.8; cursor: pointer; }
   .dot.here { fill: var(--cf-ink); fill-opacity: 1; stroke: var(--cf-ink); }
+  .with-odds.weights { grid-template-columns: minmax(0, 1fr) 330px; }
+  .inventory { display: grid; grid-template-columns: max-content minmax(0, 1fr); grid-auto-rows: min-content; gap: 10px calc(34px * var(--wall)); }
+  .inventory .mlp { grid-column: 2; grid-row: 1 / span 3; }
+  .inventory :is(.attention, .cross, .norm) { grid-column: 1; }
+  .layers { display: flex; flex-wrap: wrap; gap: 8px 14px; align-items: flex-start; }
+  .inventory figure { margin: 0; min-width: 0; max-width: 100%; }
+  .counted { font-variant-numeric: tabular-nums; margin-bottom: 4px; }
+  .inventory figcaption { display: grid; font-size: max(12.5px, var(--cf-min-font-size)); line-height: 1.3; font-variant-numeric: tabular-nums; padding-left: 8px; }
+  .frame { border: 1.6px solid var(--cf-stream); max-width: 100%; }
   .large-number { font: 600 44px/1.2 var(--cf-serif); }
   .large .caption { font-size: calc(25px * var(--wall)); }
-  .large .with-odds { grid-template-columns: minmax(0, 1fr) calc(440px * var(--wall)); }
+  .large .with-odds, .large .with-odds.weights { grid-template-columns: minmax(0, 1fr) calc(440px * var(--wall)); }
+  .large .inventory :is(.norm, figcaption .muted) { display: none; }
+  .large .layers { gap: 8px; }
   .large .box { line-height: 1.05; }
   @media (max-width: 900px) { .box { font-size: 13px; padding: 0 1px; } .orders > :last-child { order: -1; } }
   .large .rule { display: none; }
@@ -52,7 +63,11 @@ export const blockStyles = css`
   .large .odds .readout { display: none; }
   @media (max-width: 1000px) {
     .all { min-height: 0; }
-    .with-odds { grid-template-columns: minmax(0, 1fr); gap: 12px; }
+    .with-odds, .with-odds.weights { grid-template-columns: minmax(0, 1fr); gap: 12px; }
+    .weights .odds { order: -1; }
+  }
+  @container (max-width: 1099px) {
+    .inventory { display: flex; flex-wrap: wrap; }
   }
   @media (max-width: 700px) {
     .odds .readout { display: none; }

@@ -103,6 +103,7 @@ export const chapter: Chapter = {
       defaults: { view: 'without', l: '4', box: 'hook_attn_out', edit: 'blocks.4.hook_attn_out:zero' },
       predict: true,
     },
+    { id: 'weights', defaults: { view: 'weights' } },
   ],
   questions: [needed, other, weights],
 };

@@ -1,5 +1,5 @@
 // The figure of chapter 7: the diagram of a block, and below it the opened view: a tensor, the stream through all
-// blocks, a norm, the feed-forward network's neurons, pre-norm and post-norm, or the model without a box.
+// blocks, a norm, the feed-forward network's neurons, pre-norm and post-norm, the model without a box, or its weights.
 
 import { html, type TemplateResult } from 'lit';
 import { editsCpp, editsJs, inputsJs, passTl } from '../../book/code_parts.js';
@@ -15,6 +15,7 @@ import { within } from '../../book/within.js';
 import type { words } from '../../words/en/block.js';
 import { blockStyles } from './block_styles.js';
 import { diagram, nameOf } from './diagram.js';
+import { type Inventory, inventory } from './inventory.js';
 import { type Missing, missing } from './missing.js';
 import { missingView } from './missing_view.js';
 import { mlpView } from './mlp_view.js';
@@ -27,8 +28,9 @@ import { partOf, type Reading, read, subjectOf, takesOut, translator } from './r
 import { streamView } from './stream_view.js';
 import { summary } from './summary.js';
 import { tensorView } from './tensor_view.js';
+import { modelSum, weightsView } from './weights_view.js';
 
-const views = ['tensor', 'stream', 'norm', 'mlp', 'order', 'without'] as const;
+const views = ['tensor', 'stream', 'norm', 'mlp', 'order', 'without', 'weights'] as const;
 export type View = (typeof views)[number];
 
 export interface Data {
@@ -37,6 +39,7 @@ export interface Data {
   readonly neurons?: Neurons;
   readonly order?: Order;
   readonly missing?: Missing;
+  readonly weights?: Inventory;
 }
 
 export class FigureBlock extends MeasuredFigure<Data, typeof words> {
@@ -89,6 +92,7 @@ export class FigureBlock extends MeasuredFigure<Data, typeof words> {
       ...(view === 'mlp' && { neurons: await neurons(book, reading, this.value('act')) }),
       ...(view === 'order' && { order: await order(book, layer) }),
       ...(view === 'without' && { missing: await missing(book, subject, signal) }),
+      ...(view === 'weights' && { weights: await inventory(book, reading) }),
     };
   }
 
@@ -122,9 +126,11 @@ export class FigureBlock extends MeasuredFigure<Data, typeof words> {
       mlp: () => mlpView(this, data),
       order: () => orderView(this, data),
       without: () => missingView(this, data),
+      weights: () => weightsView(this, data),
     };
     const whole = diagram(this, reading);
-    const part = html`<div class=${this.withOdds(reading) ? 'with-odds' : ''}><div class="opened">${parts[view]()}</div>${this.withOdds(reading) ? this.#odds(reading) : ''}</div>`;
+    const beside = data.weights ? modelSum(this, data) : this.withOdds(reading) ? this.#odds(reading) : undefined;
+    const part = html`<div class=${beside ? `with-odds ${view}` : ''}><div class="opened">${parts[view]()}</div>${beside}</div>`;
     // A phone shows the upper part: what the view is about.
     const inOrder = this.narrow && view !== 'tensor' ? [part, whole] : [whole, part];
     return html`<div class="all ${this.inClass ? 'large' : ''}">${this.#controls(reading)}${inOrder}</div>`;
@@ -179,6 +185,7 @@ export class FigureBlock extends MeasuredFigure<Data, typeof words> {
     const hook = `${block}.${reading ? this.chosenPart(reading).id : 'hook_resid_post'}`;
     const text = this.who === sorter ? this.value('letters') : this.book.text;
     const specs = reading?.specs ?? [];
+    if (this.data?.weights) return weightsCode;
     const given = inputsJs(text, reading?.given, reading?.stack === 'decoder' ? 0 : reading?.of);
     return {
       js: `${given}${editsJs(specs)}const [logits, cache] = await model.run_with_cache(inputs, {\n  names_filter: ['${hook}', '*.hook_resid_*'],${specs.length > 0 ? '\n  edits,' : ''}\n});\ncache['${hook}'];                              // [1, ${reading?.tokens.length ?? 'pos'}, ${reading?.shape.model ?? 'd_model'}]\nconst odds = await softmax(logits.slice(0, -1));\n// the same weights with the norm before or after\nconst block = new nn.TransformerEncoderLayer(128, 4, { dim_feedforward: 512, norm_first: true });`,
@@ -187,5 +194,11 @@ export class FigureBlock extends MeasuredFigure<Data, typeof words> {
     };
   }
 }
+
+const weightsCode: FigureCode = {
+  js: 'const parameters = await model.named_parameters(); // name and dims of each\nconst counts = parameters.map(({ dims }) => dims.reduce((product, dim) => product * dim, 1));\nconst total = counts.reduce((sum, count) => sum + count, 0);',
+  cpp: 'std::size_t total = 0;\nfor (const auto& parameter : model->parameters().list()) total += parameter.shape.elements();',
+  tl: 'sum(p.numel() for p in model.parameters())',
+};
 
 customElements.define('figure-block', FigureBlock);

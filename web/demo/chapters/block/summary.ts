@@ -1,13 +1,15 @@
 // Values for the prose of chapter 7.
 
 import { decimals, percent, spoken, two } from 'clearformer/elements';
+import { firstModel } from '../../book/book.js';
+import { grouped } from '../../book/grouped.js';
 import { leaders } from '../../book/odds.js';
 import { activation } from '../../book/shelf.js';
 import type { Data } from './figure.js';
 import { curveNames, gateNames } from './neurons.js';
 import { lengthOf, takesOut } from './reading.js';
 
-export function summary({ reading, neurons, order }: Data): Record<string, string> {
+export function summary({ reading, neurons, order, weights }: Data): Record<string, string> {
   const { shape, layer, tokens, focus, depths, now, odds, stack } = reading;
   const lengthAt = (hook: string | undefined): string =>
     hook === undefined ? '' : two(lengthOf(activation(now, hook).slice(0, focus).data));
@@ -36,6 +38,18 @@ export function summary({ reading, neurons, order }: Data): Record<string, strin
       postLast: decimals(post.at(-1) ?? 0, 1),
     });
     Object.assign(values, { preFirst: decimals(pre[1] ?? 0, 1), preLast: decimals(pre.at(-1) ?? 0, 1) });
+  }
+  if (weights) {
+    const { block, total, parts, tied } = weights;
+    const largest = parts.reduce((most, part) => (part.count > most.count ? part : most), { name: '', count: 0 });
+    Object.assign(values, {
+      blockCount: grouped(block),
+      total: grouped(total),
+      mostShare: percent(largest.count / total),
+    });
+    Object.assign(values, { [`mostIn_${'kind' in largest ? largest.kind : 'other'}`]: '' });
+    if (tied) values.isTied = '';
+    if (reading.name === firstModel) values.isNamed = '';
   }
   return values;
 }

@@ -41,6 +41,10 @@ export const words: typeof english = {
       text: 'Hier addiert die Attention in Block {out} nichts; alles dahinter wird neu gerechnet. „{answer}“ hatte {before} und hat {now}. Die Tabelle lässt jeden Kasten einmal weg: Was würde das Modell ohne ihn sagen?',
       ask: 'Auf welchen Kasten welches Blocks könnte das Modell am leichtesten verzichten, auf welchen gar nicht?',
     },
+    weights: {
+      title: 'Zähle, was es gelernt hat',
+      text: 'Alles, was ein Modell weiß, sind die Zahlen in seinen Matrizen (*Parameter* oder *Gewichte*). Block {layer} hat {blockCount}, das ganze Modell {total}. {isNamed}Daher sein Name, stories260K. {mostIn_mlp}Der größte Teil von ihnen, {mostShare}, steckt in den Feed-forward-Netzen. {mostIn_attention}Der größte Teil von ihnen, {mostShare}, steckt in der Attention. {mostIn_other}Der größte Teil von ihnen, {mostShare}, steckt in keinem Block, sondern in einer Tabelle mit einer Zeile für jedes Token. {isTied}Die Ausgabeschicht hat keine eigenen: Sie ist noch einmal die Tabelle der Einbettung. Alle bleiben, wie sie sind, was es auch liest; nur der Strom ist für jeden Satz neu.',
+    },
   },
   questions: {
     needed: {
@@ -74,6 +78,7 @@ export const words: typeof english = {
     mlp: 'Feed-forward',
     order: 'davor oder danach',
     without: 'ohne',
+    weights: 'Gewichte',
     attention: 'Attention',
     cross: 'Cross-Attention',
     rmsNorm: 'RMSNorm',
@@ -133,6 +138,10 @@ export const words: typeof english = {
     guess: 'Das nächste Token mit allen Kästen. Und jetzt?',
     was: 'war {share}',
     allBack: 'Alle wieder einsetzen',
+    blockHolds: 'Block {n} enthält {count} Zahlen, hier in einem Maßstab',
+    modelHolds: 'Zahlen des ganzen Modells',
+    equalBlocks: '{n} × {count}',
+    norms: 'Normen',
     tryOut: 'Nimm einen Kasten mit seinem Schalter heraus: Das hier ändert sich sofort.',
   },
 };

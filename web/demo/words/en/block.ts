@@ -39,6 +39,10 @@ export const words = {
       text: 'Here the attention adds nothing in block {out}; everything behind it is computed again. “{answer}” had {before} and has {now}. The table leaves out each box in turn: what would the model say without it?',
       ask: 'Which box of which block could the model do without most easily, and which not at all?',
     },
+    weights: {
+      title: 'Count what it has learned',
+      text: 'All that a model knows are the numbers in its matrices (*parameters* or *weights*). Block {layer} has {blockCount}, the whole model {total}. {isNamed}Hence its name, stories260K. {mostIn_mlp}The largest part of them, {mostShare}, is in the feed-forward networks. {mostIn_attention}The largest part of them, {mostShare}, is in the attention. {mostIn_other}The largest part of them, {mostShare}, is in no block, but in a table with a row for every token. {isTied}The output layer has none of its own: it is the table of the embedding once more. All stay as they are whatever it reads; only the stream is new for each sentence.',
+    },
   },
   questions: {
     needed: {
@@ -72,6 +76,7 @@ export const words = {
     mlp: 'feed-forward',
     order: 'before or after',
     without: 'without',
+    weights: 'weights',
     attention: 'attention',
     cross: 'cross-attention',
     rmsNorm: 'RMSNorm',
@@ -131,6 +136,10 @@ export const words = {
     guess: 'The next token with all boxes. And now?',
     was: 'was {share}',
     allBack: 'All back in',
+    blockHolds: 'Block {n} holds {count} numbers, here at one scale',
+    modelHolds: 'Numbers of the whole model',
+    equalBlocks: '{n} × {count}',
+    norms: 'norms',
     tryOut: 'Take a box out with its switch: this changes at once.',
   },
 };

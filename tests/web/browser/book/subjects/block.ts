@@ -160,6 +160,29 @@ export const subjects: readonly Subject[] = [
     tolerance: 1e-4,
   },
   {
+    subject: 'The weights of a block',
+    address: 'block?step=8',
+    source: "parameter('model.layers.2.self_attn.k_proj.weight')",
+    at: [
+      [0, 0],
+      [17, 3],
+      [31, 63],
+    ],
+    async expected(library) {
+      const { data } = await (await library.stories()).parameter('model.layers.2.self_attn.k_proj.weight');
+      return [data[0] ?? 0, data[17 * width + 3] ?? 0, data[31 * width + 63] ?? 0];
+    },
+  },
+  {
+    subject: 'The number of parameters',
+    address: 'block?step=8',
+    source: 'sums of the sizes of named_parameters()',
+    at: [[0], [1], [2], [3]],
+    async expected() {
+      return [512 * width, 5 * (2 * width * width + 2 * width * 32), 5 * 3 * width * 172, 11 * width];
+    },
+  },
+  {
     subject: 'Edits: a box is taken out',
     address: 'block?step=7',
     source: 'softmax(logits[0, -1])',
