@@ -73,6 +73,8 @@ export interface Chapter {
    * model.
    */
   readonly spine?: 'figure';
+  /** Nothing in it reads the reader's sentence, which is not shown then. */
+  readonly textless?: true;
 }
 
 /** The index of the step in the address, clamped to the chapter's steps. */

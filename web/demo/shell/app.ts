@@ -201,6 +201,7 @@ export class BookApp extends LitElement {
     applyClassMode(address);
     document.body.classList.toggle('embedded', address.get('embed') !== undefined);
     document.body.classList.toggle('at-home', chapter.layout === 'home');
+    document.body.classList.toggle('textless', chapter.textless === true);
   }
 
   protected override render(): TemplateResult | typeof nothing {

@@ -22,7 +22,7 @@ export function bar(app: BookApp, open: Open): TemplateResult {
   return html`<header class="bar">
     <a class="mark" href=${address.href('next', isOpen ? {} : { m: undefined })} aria-label=${shell.home}>clearformer</a>
     ${contents(app, open)}
-    <book-sentence .book=${app.book} .words=${shell} .whole=${whole}></book-sentence>
+    ${chapter.textless ? nothing : html`<book-sentence .book=${app.book} .words=${shell} .whole=${whole}></book-sentence>`}
     <div class="tools">
       ${icon(shell.undo, back, () => address.undo(), address.canUndo)}
       ${icon(shell.redo, forth, () => address.redo(), address.canRedo)}

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Site, settled } from '../site.js';
+import { laidOut, Site, settled } from '../site.js';
 import { numbersOf, shownText } from './reader.js';
 
 let site: Site;
@@ -50,6 +50,19 @@ describe('chapter 11', () => {
     await page.getByRole('button', { name: 'Sample 3' }).click();
     await settled(page);
     expect(await page.getByRole('alert').count()).toBe(0);
+  });
+
+  it('shows no sentence, which nothing in it reads, and begins right below the bar on a phone', async () => {
+    const { page } = await site.visit('seeing?step=1');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await laidOut(page);
+    expect(await page.locator('book-sentence').count()).toBe(0);
+    const edgeOf = async (part: string): Promise<number> => {
+      const box = await page.locator(part).boundingBox();
+      return (box?.y ?? Number.NaN) + (part === 'header.bar' ? (box?.height ?? 0) : 0);
+    };
+    expect(await edgeOf('main .figure')).toBeCloseTo(await edgeOf('header.bar'), 0);
+    await page.setViewportSize({ width: 1440, height: 900 });
   });
 
   it('reads what is drawn, and a link gives the same numbers in a fresh browser', async () => {

@@ -8,6 +8,7 @@ export const chapter: Chapter = {
   layout: 'beside',
   tag: 'figure-own',
   spine: 'figure',
+  textless: true,
   defaults: {},
   steps: [{ id: 'choose' }, { id: 'look' }, { id: 'load' }, { id: 'read' }],
   questions: [],

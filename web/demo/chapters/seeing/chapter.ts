@@ -108,4 +108,5 @@ export const chapter: Chapter = {
   questions: [blind, sharpest, nearest],
   variant: (address) => (isOwn(address) ? 'own' : undefined),
   spine: 'figure',
+  textless: true,
 };
