@@ -73,3 +73,18 @@ it.each(['head?step=3', 'saying?step=4'])('beside its text in a low window: %s',
   expect(cut).toEqual([]);
   await page.setViewportSize({ width: 1440, height: 900 });
 });
+
+it('a phone has symbols of the formula that a finger hits', async () => {
+  const { page } = await site.visit('head?step=1');
+  await page.setViewportSize({ width: 360, height: 740 });
+  await laidOut(page);
+  const sizes = await page
+    .locator('.formula button')
+    .evaluateAll((symbols) =>
+      symbols.map((one) => one.getBoundingClientRect()).map(({ width, height }) => Math.min(width, height)),
+    );
+  expect(sizes).toHaveLength(6);
+  expect(Math.min(...sizes)).toBeGreaterThanOrEqual(24);
+  expect(await page.evaluate(figureOverflow)).toBeLessThanOrEqual(0);
+  await page.setViewportSize({ width: 1440, height: 900 });
+});

@@ -104,7 +104,7 @@ export const words: typeof english = {
     stageMasked: 'Maske',
     sum: 'Summe',
     sumAll: 'mit den nicht gezeichneten Tokens, Summe',
-    spends: 'vergibt 1 an',
+    spends: 'vergibt sein Gewicht an',
     reads: 'liest',
     takes: 'nimmt aus Spalte',
     mixes: 'nimmt',

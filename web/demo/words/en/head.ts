@@ -102,7 +102,7 @@ export const words = {
     stageMasked: 'mask',
     sum: 'sum',
     sumAll: 'with the tokens not drawn, sum',
-    spends: 'spends 1 on',
+    spends: 'spends its weight on',
     reads: 'reads',
     takes: 'takes from column',
     mixes: 'takes',
