@@ -68,7 +68,23 @@ const ownNamespaces: Plugin = {
   },
 };
 
-export const plugins: readonly Plugin[] = [glueInPart, coreParts, litWithoutDocument, ownNamespaces, noteBundled];
+/** Names of files stand in quotes, in which every bundler reads them; the minifier writes them as templates. */
+const quotedFiles: Plugin = {
+  name: 'quoted files',
+  generateBundle(_options, bundle) {
+    for (const file of Object.values(bundle))
+      if (file.type === 'chunk') file.code = file.code.replace(/\b(import\(|new URL\()`([^`$\\]*)`/g, '$1"$2"');
+  },
+};
+
+export const plugins: readonly Plugin[] = [
+  glueInPart,
+  coreParts,
+  litWithoutDocument,
+  ownNamespaces,
+  quotedFiles,
+  noteBundled,
+];
 
 export const common = {
   platform: 'neutral',

@@ -49,14 +49,17 @@ export const packedFiles = async (): Promise<readonly PackedFile[]> => (await pa
 /** What would be packed, checked. */
 export const checkPackage = async (): Promise<string> => checkPacked(await pack());
 
-/** Refuses unexpected or missing files, paths of this machine, and a package that is too large. */
+/** Refuses unexpected or missing files, paths of this machine, files that bundlers miss, and a package that is too large. */
 export function checkPacked({ files, size }: Packed): string {
   const paths = files.map(({ path }) => path);
   const faults = paths.filter((path) => !expected.test(path)).map((path) => `${path} does not belong into the package`);
   for (const path of required) if (!paths.includes(path)) faults.push(`${path} is not in the package`);
-  for (const path of paths.filter((each) => /\.(js|d\.ts|json)$/.test(each)))
-    if (readFileSync(inProject(path), 'utf8').includes(inProject().replace(/\/$/, '')))
-      faults.push(`${path} holds the path of this folder`);
+  for (const path of paths.filter((each) => /\.(js|d\.ts|json)$/.test(each))) {
+    const text = readFileSync(inProject(path), 'utf8');
+    if (text.includes(inProject().replace(/\/$/, ''))) faults.push(`${path} holds the path of this folder`);
+    if (/\b(import\(|new URL\()`\./.test(text))
+      faults.push(`${path} names a file in a template, which Farm does not read`);
+  }
   if (size > tarballLimit) faults.push(`the tarball has ${size} bytes; the limit is ${tarballLimit}`);
   if (faults.length > 0) throw new SetupError(faults.join('\n'));
   return `${files.length} files, ${(size / 1e6).toFixed(2)} MB packed`;

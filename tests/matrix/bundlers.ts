@@ -28,6 +28,29 @@ export const bundlers: readonly Project[] = [
     run: { kind: 'page', folder: 'out' },
   },
   {
+    name: 'Rspack',
+    packages: { '@rspack/core': '*', '@rspack/cli': '*' },
+    files: {
+      ...page,
+      'public/index.html': html('./main.js'),
+      'rspack.config.mjs':
+        "export default { mode: 'production', entry: './main.js', output: { path: import.meta.dirname + '/out' } };\n",
+    },
+    build: ['rspack build', 'cp -r public/. out'],
+    run: { kind: 'page', folder: 'out' },
+  },
+  {
+    name: 'Farm',
+    packages: { '@farmfe/core': '1', '@farmfe/cli': '1' },
+    files: {
+      ...page,
+      'farm.config.mjs':
+        "export default { compilation: { input: { index: './index.html' }, output: { path: 'out' }, persistentCache: false } };\n",
+    },
+    build: ['farm build', 'cp -r public/. out'],
+    run: { kind: 'page', folder: 'out' },
+  },
+  {
     name: 'Parcel 2',
     packages: { parcel: '2' },
     files: page,
