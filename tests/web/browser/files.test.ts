@@ -135,15 +135,19 @@ describe('a page', () => {
 
 it('a script of no module has the files beside its page', async () => {
   const site = await mkdtemp(join(folder, 'site-'));
-  await bundled(
-    `${told('clearformer')}\ntell('./model/').then((text) => { window.told = text; });`,
-    join(site, 'main.js'),
-  );
+  const contents = `${told('clearformer')}
+    async function zeroed() {
+      const model = await AutoModelForCausalLM.from_pretrained('./model/');
+      const fwd_hooks = [['ln_final.hook_normalized', ({ data }) => void data.fill(0)]];
+      return (await model.run_with_hooks({ input_ids: [[1]] }, { fwd_hooks })).data.every((each) => each === 0);
+    }
+    tell('./model/').then(async (text) => { window.told = [text, await zeroed().catch(String)]; });`;
+  await bundled(contents, join(site, 'main.js'));
   await writeFiles(site, { 'index.html': html.replace('type="module" ', '') });
   const missing = await toldBy(browser, (await served([site, join(folder, 'public')])).url);
-  expect(missing.told).toContain('copy them beside this script, or import from clearformer/inline');
+  expect(String(missing.told)).toContain('copy them beside this script, or import from clearformer/inline');
   const beside = [site, join(folder, 'node_modules/clearformer/dist'), join(folder, 'public')];
-  expect(await toldBy(browser, (await served(beside)).url)).toEqual({ told: greedyText, complaints: [] });
+  expect(await toldBy(browser, (await served(beside)).url)).toEqual({ told: [greedyText, true], complaints: [] });
 });
 
 describe('a page of an opaque origin', () => {
