@@ -23,7 +23,8 @@ import {
   Tensor,
   ViTForImageClassification,
 } from 'clearformer';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { warn } from '../../web/src/support/warning.js';
 import { failureOf } from './support/failures.js';
 import { storiesPath } from './support/references.js';
 
@@ -95,6 +96,45 @@ describe('options of loading', () => {
     const model = await AutoModelForCausalLM.from_pretrained(storiesPath, options);
     expect(model.dtype).toBe(dtype);
     await model.dispose();
+  });
+});
+
+describe('null, the default of most options there, is as not given', () => {
+  const nulls = (...names: string[]) => Object.fromEntries(names.map((name) => [name, null])) as object;
+  const files = nulls('progress_callback', 'config', 'cache', 'cache_dir', 'revision', 'local_files_only', 'token');
+
+  it('in loading', async () => {
+    const more = nulls('signal', 'integrity', 'device', 'dtype', 'cache_dtype', 'remote_host', 'worker', 'numThreads');
+    const write = await pipeline('text-generation', storiesPath, { ...files, ...more });
+    const { dtype, cache_dtype } = write.model.info();
+    expect([dtype, cache_dtype]).toEqual(['fp32', 'fp32']);
+    await write.dispose();
+    for (const each of [AutoTokenizer, AutoProcessor, AutoConfig])
+      expect(await each.from_pretrained(storiesPath, { ...files, ...nulls('signal') })).toBeDefined();
+  });
+
+  it('in calls', async () => {
+    const tokenizer = await AutoTokenizer.from_pretrained(storiesPath);
+    const inputs = tokenizer('Once upon');
+    const sides = nulls('padding_side', 'truncation_side', 'pad_to_multiple_of', 'stride');
+    const given = { ...sides, ...nulls('text_pair', 'padding', 'truncation', 'max_length', 'return_tensor') };
+    expect(tokenizer('Once upon', given)).toEqual(inputs);
+    expect(await tokenizer.paced('Once upon', { ...given, ...nulls('signal') })).toEqual(inputs);
+    expect(tokenizer.encode('Once upon', nulls('text_pair'))).toEqual(tokenizer.encode('Once upon'));
+    const model = await AutoModelForCausalLM.from_pretrained(storiesPath);
+    expect(await model(inputs, nulls('signal'))).toEqual(await model(inputs));
+    const ids = await model.generate(inputs, { max_new_tokens: 2, ...nulls('signal', 'streamer') });
+    expect(ids).toEqual(await model.generate(inputs, { max_new_tokens: 2 }));
+    await model.dispose();
+  });
+
+  it('in configure', () => {
+    configure(nulls('onWarning', 'fetch'));
+    const logged = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    warn({ code: 'not_kept', message: 'no room' });
+    expect(logged).toHaveBeenCalledWith('no room');
+    logged.mockRestore();
+    configure({ onWarning: undefined, fetch: undefined });
   });
 });
 

@@ -123,7 +123,7 @@ function lockOf(href: string, signal: AbortSignal | undefined): Promise<() => vo
   if (locks === undefined) return Promise.resolve(() => {});
   return new Promise((resolve, reject) => {
     const hold = () => new Promise<void>((release) => resolve(release));
-    const options = signal === undefined ? {} : { signal };
+    const options = signal ? { signal } : {};
     locks.request(`clearformer ${href}`, options, hold).catch((thrown: unknown) => {
       if (signal?.aborted) reject(signal.reason);
       else if (thrown) resolve(() => {}); // a page with an opaque origin has no locks

@@ -53,7 +53,7 @@ export function translated(call: string, given: unknown, known?: readonly string
     if (!isForeign) continue;
     found = true;
     delete own[option];
-    if (value === null || value === undefined || usual[option]?.includes(value)) continue;
+    if (value === undefined || usual[option]?.includes(value)) continue;
     if (option === 'quantized' && typeof value === 'boolean') {
       if (known?.includes('dtype') !== false) own.dtype ??= value ? 'q8' : 'fp32'; // else nothing is rounded
     } else throw refused(call, option, value);
@@ -62,7 +62,7 @@ export function translated(call: string, given: unknown, known?: readonly string
 }
 
 function isOtherDtype(value: unknown): boolean {
-  return value === null || value === 'auto' || typeof value === 'object' || Object.hasOwn(roundings, String(value));
+  return value === 'auto' || typeof value === 'object' || Object.hasOwn(roundings, String(value));
 }
 
 function refused(call: string, option: string, value: unknown): ClearformerError {

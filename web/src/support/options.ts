@@ -23,24 +23,23 @@ const isSignal = (value: unknown): boolean => {
   return typeof aborted === 'boolean' && [addEventListener, throwIfAborted].every(isFunction);
 };
 
-const isFlag = (value: unknown) => value === null || typeof value === 'boolean';
-const isList = (value: unknown) => value === null || Array.isArray(value);
+const isFlag = (value: unknown) => typeof value === 'boolean';
 const isFunction = (value: unknown) => typeof value === 'function';
 const isAnyObject = (value: unknown) => typeof value === 'object';
-const callbacks = 'callback_function token_callback_function on_chunk_start on_chunk_end on_finalize';
+const functions =
+  'progress progress_callback onResult fetch onWarning callback_function token_callback_function on_chunk_start on_chunk_end on_finalize';
 const flags =
   'add_generation_prompt add_special_tokens align_to_words apply_ln center_writing_weights clean_up_tokenization_spaces decode_with_timestamps dequantize deterministic enable_thinking fold_ln handle_impossible_answer incl_embeds incl_mid incl_remainder interpolate_pos_encoding local_files_only mlp_input multi_label nesterov normalize on_request output_attentions output_hidden_states output_logits output_scores pool prepend_bos quantize return_attention_mask return_dict return_dict_in_generate return_documents return_full_text return_length return_logits return_offsets_mapping return_overflowing_tokens return_special_tokens_mask return_tensor return_token_type_ids skip_prompt skip_special_tokens tokenize use_cache with_adapters worker';
 
-/** What options of these names are wherever they exist; null, where it is one, is as if not given. */
+/** What options of these names are wherever they exist, if they are given, which null is not. */
 const kinds = new Map(
   (
     [
       ['signal', isSignal, 'an AbortSignal'],
-      ['progress progress_callback onResult fetch onWarning', isFunction, 'a function'],
-      [callbacks, (value: unknown) => value === null || isFunction(value), 'a function'],
-      ['edits fwd_hooks bwd_hooks receivers', isList, 'an array'],
+      [functions, isFunction, 'a function'],
+      ['edits fwd_hooks bwd_hooks receivers', Array.isArray, 'an array'],
       ['integrity select', isAnyObject, 'an object'],
-      ['revision', (value: unknown) => value === null || typeof value === 'string', 'a text'],
+      ['revision', (value: unknown) => typeof value === 'string', 'a text'],
       ['dropout', (value: unknown) => typeof value === 'number' && value >= 0 && value <= 1, 'a probability'],
       [flags, isFlag, 'true or false'],
     ] as const
@@ -50,6 +49,12 @@ const kinds = new Map(
 /** An object's members with those that it inherits, but not from Object.prototype, to which pages may have added some. */
 export const withInherited = (given: object | null | undefined): Record<string, unknown> =>
   !given || Object.hasOwn(given, 'isPrototypeOf') ? {} : { ...withInherited(Object.getPrototypeOf(given)), ...given };
+
+/** Without null, which is as if not given, as in transformers and transformers.js, where it is the default of most. */
+export const withoutNulls = <O>(given: O): O =>
+  isObject(given)
+    ? (Object.fromEntries(Object.entries(withInherited(given)).filter(([, value]) => value !== null)) as O)
+    : given;
 
 /**
  * Throws `unsupported` for the first key of `given` that is not in `known`, `invalid_argument` for a value that is not
@@ -75,7 +80,7 @@ export function checkKinds(call: string, given: unknown): asserts given is objec
   expectArgument(call, isObject(given), 'an object of inputs or options', given);
   for (const [option, value] of Object.entries(given)) {
     const kind = kinds.get(option);
-    if (value === undefined || kind === undefined || kind.is(value)) continue;
+    if (value == null || kind === undefined || kind.is(value)) continue;
     throw refusedOption(call, option, `is ${quoted(value)}, not ${kind.what}`);
   }
 }
@@ -84,7 +89,8 @@ export function checkKinds(call: string, given: unknown): asserts given is objec
  * Validates the options of a loading call: those spelled as in transformers.js are translated if `check` rejects them,
  * or rejected with an alternative.
  */
-export async function ownOptions<O>(call: string, given: O, check: (options: O) => void): Promise<O> {
+export async function ownOptions<O>(call: string, options: O, check: (options: O) => void): Promise<O> {
+  const given = withoutNulls(options);
   try {
     check(given);
     return given;
@@ -116,7 +122,7 @@ const stopsOf = new WeakMap<AbortSignal, Stops>();
  * of more than ten Node warns, and models have more files, and callers more calls at once.
  */
 export function onAbort(signal: AbortSignal | undefined, stop: () => void): () => void {
-  if (signal === undefined) return () => {};
+  if (!signal) return () => {};
   const stops = stopsOf.get(signal) ?? new Stops();
   if (stops.size === 0) signal.addEventListener('abort', stops, { once: true });
   stopsOf.set(signal, stops.add(stop));
@@ -127,7 +133,7 @@ export function onAbort(signal: AbortSignal | undefined, stop: () => void): () =
 
 /** Settles like `promise`, or rejects with the signal's reason as soon as it aborts. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return promise;
+  if (!signal) return promise;
   return new Promise<T>((resolve, reject) => {
     const stop = () => reject(signal.reason);
     if (signal.aborted) {

@@ -4,6 +4,6 @@ import { type ClearformerWarning, configuration } from './config.js';
 
 /** Passes a warning to `onWarning`, or to the console. */
 export function warn(warning: ClearformerWarning): void {
-  const { onWarning = ({ message }) => console.warn(message) } = configuration;
-  onWarning(warning);
+  if (configuration.onWarning) configuration.onWarning(warning);
+  else console.warn(warning.message);
 }

@@ -4,7 +4,7 @@ import { brokenTokenizerRules, expectNone } from '../checkpoint/file_rules.js';
 import { Callable } from '../support/callable.js';
 import { ClearformerError, messageOf } from '../support/error.js';
 import { isObject } from '../support/kinds.js';
-import { checkOptions, expectArgument } from '../support/options.js';
+import { checkOptions, expectArgument, withoutNulls } from '../support/options.js';
 import { atOnce, inSlices, type Steps } from '../support/steps.js';
 import { isTensor, type Tensor } from '../tensor/tensor.js';
 import { readAddedTokens } from './added_tokens.js';
@@ -320,10 +320,11 @@ export class PreTrainedTokenizer extends Callable<
 
   *#encoded(
     text: string | readonly string[],
-    options: TokenizerCallOptions,
+    given: TokenizerCallOptions,
     encode?: EncodeText,
   ): Steps<TokenizerOutput | TokenizerLists<number[] | number[][]>> {
-    checkOptions('tokenizer', options, callOptions);
+    checkOptions('tokenizer', given, callOptions);
+    const options = withoutNulls(given);
     const rows = yield* this.#encodeAll(text, options, encode);
     const padding = paddingOf(rows, options, this, this.#padType);
     const spelling = (id: number) => this.#tokenAt(id);
@@ -369,7 +370,7 @@ export class PreTrainedTokenizer extends Callable<
 
   *#encodeWhole(text: string, pair: string | undefined, special: boolean): Steps<readonly Token[]> {
     expectArgument('tokenizer', typeof text === 'string', 'a text', text);
-    expectArgument('tokenizer: text_pair', pair === undefined || typeof pair === 'string', 'a text', pair);
+    expectArgument('tokenizer: text_pair', typeof (pair ?? '') === 'string', 'a text', pair);
     const parts: Rows[] = (yield* this.#parts(text, pair || undefined, false)).map((part) => [part]);
     return (yield* this.#postProcessor.process(parts, special, undefined))[0] ?? [];
   }
