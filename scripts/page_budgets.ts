@@ -111,7 +111,7 @@ const writing = (browser: Browser): Promise<Row> =>
 
 const training = (browser: Browser): Promise<Row> =>
   withPage(browser, async (page, { url }) => {
-    await drawn(page, `${url}#/heads?step=7`);
+    await drawn(page, `${url}#/heads?step=6`);
     const { tasks } = await traced(browser, page, async () => {
       await page.getByRole('button', { name: 'Train', exact: true }).click();
       await settled(page);

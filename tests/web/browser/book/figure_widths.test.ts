@@ -31,7 +31,7 @@ it.each([
   await page.setViewportSize({ width: 1440, height: 900 });
 });
 
-it.each(['heads?lang=de', 'heads?step=10'])('a phone that is turned: %s', async (address) => {
+it.each(['heads?lang=de', 'heads?step=9'])('a phone that is turned: %s', async (address) => {
   const { page } = await site.visit(address);
   for (const [width, height] of [
     [740, 360],

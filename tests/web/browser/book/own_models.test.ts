@@ -172,11 +172,11 @@ describe('a model with an induction head, of fewer blocks and heads than the boo
 
   it('is said to have one, and by its own name', async () => {
     const { page } = open;
-    await site.go(page, 'heads?step=6&m=own');
+    await site.go(page, 'heads?step=5&m=own');
     expect(await step(page)).toMatch(/Block 2, head \d scores 0\.9\d for induction: it is such a head\./);
     expect(await step(page)).not.toContain('has learned no such head');
     await page.getByRole('button', { name: 'your model', pressed: true }).waitFor();
-    await site.go(page, 'heads?step=6&m=stories260K');
+    await site.go(page, 'heads?step=5&m=stories260K');
     expect(await step(page)).toContain('it has learned no such head.');
   });
 

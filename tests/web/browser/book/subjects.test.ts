@@ -63,7 +63,7 @@ it.each([
   ['translate?s=99&f=99999', 's=8, f=∅'],
   ['next?w=-1', 'w=∅'],
   ['saying?id=99999', 'id=511'],
-  ['heads?step=7&lr=1&seed=1e400&n=-1', 'lr=0.008, seed=999, n=0'],
+  ['heads?step=6&lr=1&seed=1e400&n=-1', 'lr=0.008, seed=999, n=0'],
   ['head?l=4&h=7', ''],
   ['block?step=6&q=9', ''], // a position of the sentence, and another model
 ])('%s: the nearest, %s, is shown, and the reader told', async (address, told) => {

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => site.stop());
 
-const address = 'heads?step=7';
+const address = 'heads?step=6';
 const losses = '−log_softmax(logits)[labels], mean of each half: step, first, second';
 const induction = 'headScores(cache, input_ids).induction: step, head by head';
 const settings = { layers: 2, lr: 0.004, seed: 1 };
@@ -141,7 +141,7 @@ it('stops while the page is hidden, keeps the model at other steps, and frees it
     const text = document.querySelector('main .figure > *')?.shadowRoot?.textContent ?? '';
     return Number(/(\d+) of 250/.exec(text)?.[1]) > stopped;
   }, stopped);
-  await site.go(page, 'heads?step=9');
+  await site.go(page, 'heads?step=8');
   await site.go(page, `${address}&n=5&seed=2`);
   const workers = page.workers().length;
   await site.go(page, 'set');

@@ -131,12 +131,12 @@ export const chapter: Chapter = {
     { id: 'join', defaults: { view: 'join', l: '2', c: '3' } },
     { id: 'mix', defaults: { view: 'join', l: '4', h: '2', c: '12' } },
     { id: 'silence', defaults: { view: 'read', l: '4', h: '2', edit: 'L4H2:0' }, predict: true },
-    { id: 'every', defaults: { view: 'all', l: '3', h: '6' } },
     { id: 'find', defaults: { view: 'find' } },
     { id: 'train', defaults: training('2') },
     { id: 'alone', defaults: training('1'), predict: true },
     { id: 'need', defaults: { view: 'need' }, predict: true },
     { id: 'sorter', defaults: { view: 'read', who: 'gpt-nano-sort', l: '1', h: '0' } },
+    { id: 'every', defaults: { view: 'all', l: '3', h: '6' } },
   ],
   questions: [needed, half, previous, weights],
 };

@@ -28,10 +28,6 @@ export const words: typeof english = {
       text: 'Stumme Köpfe von Block {layer}, nach ihren Nummern: {off}. Ein stummer Kopf gibt Nullen weiter. Alles nach ihm wird sofort neu gerechnet. {isMoved}„{answer}“ hatte {before} und hat {now}. Schalte auch andere aus, mit dem Schalter über jeder Karte.',
       ask: 'Ein Kopf ist ausgeschaltet. Sagt das Modell noch dasselbe, und wie sicher ist es sich?',
     },
-    every: {
-      title: 'Das ganze Modell auf einen Blick',
-      text: 'Jedes kleine Quadrat ist die Karte eines Kopfes: nach unten Block für Block, quer Kopf für Kopf, {everyHeads} Karten eines einzigen Satzes. Köpfe, die mehr als die Hälfte ihres Gewichts dem ersten Token geben: {everyFirst}; dem Token davor: {everyPrevious}; dem Token selbst: {everySelf}. Ein Streifen neben der Diagonale schaut auf das Token davor, eine volle erste Spalte auf das erste. Ein Kopf, der nichts findet, muss trotzdem sein ganzes Gewicht ausgeben und lässt es oft beim ersten Token (*attention sink*). Klicke auf ein Quadrat, um seine Karte zu sehen.',
-    },
     find: {
       title: 'Finde den Kopf',
       text: 'Manche Köpfe haben eine Gewohnheit. Lies zufällige Tokens zweimal hintereinander und miss: Wer schaut auf das Token davor (*previous-token head*), auf das erste, auf eine frühere Kopie seiner selbst (*duplicate*) oder auf das, was jener Kopie folgte (*induction*)? In diesem Modell gibt Block {previousLayer}, Kopf {previousHead} dem Token davor {previousScore} seines Gewichts. Sein bester Wert für Induktion ist {inductionMissed}: So einen Kopf hat es nicht gelernt. Block {inductionLayer}, Kopf {inductionHead} hat für Induktion {inductionFound}: Das ist so ein Kopf. Klicke auf eine Zelle, um ihren Kopf zu öffnen.',
@@ -53,6 +49,10 @@ export const words: typeof english = {
     sorter: {
       title: 'Drei Köpfe, die sortieren',
       text: 'Dasselbe in einem Modell mit drei Köpfen, das Buchstaben sortiert: Es liest Buchstaben wie *CBABBC* und schreibt gleich danach den, der sortiert der erste ist. Tippe andere Buchstaben, oder lass den [Übersetzer](?who=marian-tiny-en-fr&l=0) deinen Satz mit seinen vieren lesen.',
+    },
+    every: {
+      title: 'Das ganze Modell auf einen Blick',
+      text: 'Jedes kleine Quadrat ist die Karte eines Kopfes: nach unten Block für Block, quer Kopf für Kopf, {everyHeads} Karten eines einzigen Satzes. Köpfe, die mehr als die Hälfte ihres Gewichts dem ersten Token geben: {everyFirst}; dem Token davor: {everyPrevious}; dem Token selbst: {everySelf}. Ein Streifen neben der Diagonale schaut auf das Token davor, eine volle erste Spalte auf das erste. Ein Kopf, der nichts findet, muss trotzdem sein ganzes Gewicht ausgeben und lässt es oft beim ersten Token (*attention sink*). Klicke auf ein Quadrat, um seine Karte zu sehen.',
     },
   },
   questions: {

@@ -26,10 +26,6 @@ export const words = {
       text: 'Silent heads of block {layer}, by their numbers: {off}. A silent head hands over zeros. Everything after it is computed again at once. {isMoved}“{answer}” had {before} and has {now}. Switch others off, too, with the switch over each map.',
       ask: 'One head is switched off. Will the model still say the same, and how sure will it be?',
     },
-    every: {
-      title: 'The whole model at a glance',
-      text: 'Each small square is the map of one head: block by block downwards, head by head across, {everyHeads} maps of one sentence. Heads that give more than half of their weight to the first token: {everyFirst}; to the token before: {everyPrevious}; to the token itself: {everySelf}. A stripe beside the diagonal reads the token before, a full first column the first token. A head that finds nothing must still spend its whole weight, and often leaves it with the first token (*attention sink*). Click a square to see its map.',
-    },
     find: {
       title: 'Find the head',
       text: 'Some heads have a habit. Read random tokens twice in a row and measure: who reads the token before (*previous-token head*), the first token, an earlier copy of itself (*duplicate*), or what followed that copy (*induction*)? In this model block {previousLayer}, head {previousHead} reads the token before with {previousScore} of its weight. Its best score for induction is {inductionMissed}: it has learned no such head. Block {inductionLayer}, head {inductionHead} scores {inductionFound} for induction: it is such a head. Click a cell to open its head.',
@@ -51,6 +47,10 @@ export const words = {
     sorter: {
       title: 'Three heads that sort',
       text: 'The same in a model of three heads that sorts letters: it reads letters such as *CBABBC* and is then about to write the first of them in order. Type other letters, or let the [translator](?who=marian-tiny-en-fr&l=0) read your sentence with its four.',
+    },
+    every: {
+      title: 'The whole model at a glance',
+      text: 'Each small square is the map of one head: block by block downwards, head by head across, {everyHeads} maps of one sentence. Heads that give more than half of their weight to the first token: {everyFirst}; to the token before: {everyPrevious}; to the token itself: {everySelf}. A stripe beside the diagonal reads the token before, a full first column the first token. A head that finds nothing must still spend its whole weight, and often leaves it with the first token (*attention sink*). Click a square to see its map.',
     },
   },
   questions: {
