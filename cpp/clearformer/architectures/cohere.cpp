@@ -45,15 +45,15 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   return model;
 }
 
-Span usual_span(const ConfigReader& config, std::size_t layer) {
-  return (layer + 1) % config.size("sliding_window_pattern") == 0 ? Span::full : Span::local;
+Mixer usual_mixer(const ConfigReader& config, std::size_t layer) {
+  return (layer + 1) % config.size("sliding_window_pattern") == 0 ? Mixer::full : Mixer::local;
 }
 
 ModelConfig read_config2(const ConfigReader& config, Task task) {
   ModelConfig model = read_config(config, task);
   StackConfig& stack = model.tower.stack;
-  read_windowed_layers(config, model.tower, usual_span);
-  for (const Span span : stack.spans) stack.rotated.push_back(span == Span::local);
+  read_windowed_layers(config, model.tower, usual_mixer);
+  for (const Mixer mixer : stack.mixers) stack.rotated.push_back(mixer == Mixer::local);
   return model;
 }
 

@@ -24,14 +24,14 @@ constexpr KeyTable kKeys{
     .since_5_2 = R"("is_causal":true)",
     .neutral = R"("use_bidirectional_attention":false)"};
 
-Span usual_span(const ConfigReader&, std::size_t layer) {
-  return layer % 2 == 0 ? Span::local : Span::full;
+Mixer usual_mixer(const ConfigReader&, std::size_t layer) {
+  return layer % 2 == 0 ? Mixer::local : Mixer::full;
 }
 
 ModelConfig read_config(const ConfigReader& config, Task task) {
   ModelConfig model = read_gemma_like(config, task, {.partial = RotaryKeys::Partial::ignored});
   TowerConfig& tower = model.tower;
-  tower.stack.spans = read_spans(config, tower.stack.layers, usual_span);
+  tower.stack.mixers = read_mixers(config, tower.stack.layers, usual_mixer);
   set_window(tower, config.size("sliding_window"));
   tower.stack.block.attention.softcap = read_softcap(config, "attn_logit_softcapping");
   return model;

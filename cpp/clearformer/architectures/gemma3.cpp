@@ -34,8 +34,8 @@ constexpr KeyTable kWholeKeys{
 // The image-and-text class builds its masks itself and ignores that key; it does not softcap logits either.
 constexpr KeyTable kInnerKeys{.fields = "", .neutral = R"("use_bidirectional_attention":false)"};
 
-Span usual_span(const ConfigReader& config, std::size_t layer) {
-  return (layer + 1) % config.size("sliding_window_pattern") == 0 ? Span::full : Span::local;
+Mixer usual_mixer(const ConfigReader& config, std::size_t layer) {
+  return (layer + 1) % config.size("sliding_window_pattern") == 0 ? Mixer::full : Mixer::local;
 }
 
 // In a bidirectional text model a window of n reaches n / 2 positions to each side.
@@ -56,7 +56,7 @@ ModelConfig read_text(const ConfigReader& config, Task task) {
   AttentionConfig& attention = tower.stack.block.attention;
   attention.head_norm = rms_norm(attention.d_head, tower.stack.block.norm.eps);
   attention.head_norm->weight_offset = 1.0f;
-  tower.stack.spans = read_spans(config, tower.stack.layers, usual_span);
+  tower.stack.mixers = read_mixers(config, tower.stack.layers, usual_mixer);
   read_attention(config, tower);
   tower.local_rotary = read_rotary(config, attention.d_head, tower.max_positions,
                                    {.layer_type = "sliding_attention",

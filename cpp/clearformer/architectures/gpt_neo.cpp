@@ -53,21 +53,22 @@ std::vector<std::string> attention_layers(const ConfigReader& config) {
   return layers;
 }
 
-std::vector<Span> spans(const ConfigReader& config, std::size_t layers) {
-  std::vector<Span> spans;
+std::vector<Mixer> mixers(const ConfigReader& config, std::size_t layers) {
+  std::vector<Mixer> mixers;
   for (const std::string& name : attention_layers(config)) {
     if (name != "global" && name != "local") {
       config.refuse(ErrorCode::unsupported, "attention_layers", "names \"", name, "\"");
     }
-    spans.push_back(name == "local" ? Span::local : Span::full);
+    mixers.push_back(name == "local" ? Mixer::local : Mixer::full);
   }
-  if (spans.empty()) {
-    for (std::size_t i = 0; i < layers; ++i) spans.push_back(i % 2 == 0 ? Span::full : Span::local);
+  if (mixers.empty()) {
+    for (std::size_t i = 0; i < layers; ++i)
+      mixers.push_back(i % 2 == 0 ? Mixer::full : Mixer::local);
   }
-  if (spans.size() != layers) {
-    config.refuse_value("attention_types", "names ", spans.size(), " layers of ", layers);
+  if (mixers.size() != layers) {
+    config.refuse_value("attention_types", "names ", mixers.size(), " layers of ", layers);
   }
-  return spans;
+  return mixers;
 }
 
 ModelConfig read_config(const ConfigReader& config, Task task) {
@@ -78,7 +79,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
                                      .hidden = "intermediate_size",
                                      .positions = "max_position_embeddings"});
   TowerConfig& tower = model.tower;
-  tower.stack.spans = spans(config, tower.stack.layers);
+  tower.stack.mixers = mixers(config, tower.stack.layers);
   tower.window_before = config.size("window_size") - 1;
   AttentionConfig& attention = tower.stack.block.attention;
   attention.bias.output = Bias::present;

@@ -86,10 +86,10 @@ bool read_sliding_window(const ConfigReader& config, TowerConfig& tower) {
 }
 
 void read_windowed_layers(const ConfigReader& config, TowerConfig& tower,
-                          Span (*usual)(const ConfigReader&, std::size_t layer)) {
-  const std::vector<Span>& spans = tower.stack.spans =
-      read_spans(config, tower.stack.layers, usual);
-  const bool local = std::find(spans.begin(), spans.end(), Span::local) != spans.end();
+                          Mixer (*usual)(const ConfigReader&, std::size_t layer)) {
+  const std::vector<Mixer>& mixers = tower.stack.mixers =
+      read_mixers(config, tower.stack.layers, usual);
+  const bool local = std::find(mixers.begin(), mixers.end(), Mixer::local) != mixers.end();
   if (local && !read_sliding_window(config, tower)) {
     config.refuse_value("sliding_window", "is null, local layers need one: see layer_types");
   }

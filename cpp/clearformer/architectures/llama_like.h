@@ -17,7 +17,7 @@ bool read_sliding_window(const ConfigReader& config, TowerConfig& tower);
 
 /// Reads "layer_types", by default usual(layer), and the "sliding_window" of local layers; throws if they have none.
 void read_windowed_layers(const ConfigReader& config, TowerConfig& tower,
-                          Span (*usual)(const ConfigReader&, std::size_t layer));
+                          Mixer (*usual)(const ConfigReader&, std::size_t layer));
 
 /// Llama's tensor names.
 inline constexpr std::string_view kLlamaRules = R"(

@@ -24,7 +24,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   ModelConfig model = read_llama_like(config, task);
   TowerConfig& tower = model.tower;
   const bool windowed = read_sliding_window(config, tower);
-  if (windowed) tower.stack.spans.assign(tower.stack.layers, Span::local);
+  if (windowed) tower.stack.mixers.assign(tower.stack.layers, Mixer::local);
   for (const std::string& type : config.texts("layer_types")) {
     if (type == (windowed ? "sliding_attention" : "full_attention")) continue;
     config.refuse(ErrorCode::unsupported, "layer_types", "names ", type, " beside ",

@@ -42,8 +42,8 @@ constexpr KeyTable kKeys{
 "partial_rotary_factor":null,"global_attn_every_n_layers":3,"sliding_window":null)",
     .neutral = R"("is_causal":false)"};
 
-Span usual_span(const ConfigReader& config, std::size_t layer) {
-  return layer % config.size("global_attn_every_n_layers") == 0 ? Span::full : Span::local;
+Mixer usual_mixer(const ConfigReader& config, std::size_t layer) {
+  return layer % config.size("global_attn_every_n_layers") == 0 ? Mixer::full : Mixer::local;
 }
 
 TowerConfig read_tower(const ConfigReader& config, ModelConfig& model) {
@@ -53,7 +53,7 @@ TowerConfig read_tower(const ConfigReader& config, ModelConfig& model) {
   norm.bias = config.flag("norm_bias");
   tower.max_positions = config.size("max_position_embeddings");
   tower.stack.layers = read_layers(config, "num_hidden_layers");
-  tower.stack.spans = read_spans(config, tower.stack.layers, usual_span);
+  tower.stack.mixers = read_mixers(config, tower.stack.layers, usual_mixer);
   tower.stack.normalized_input = true;
   // "sliding_window" is an alternative name for half of "local_attention".
   tower.window_before = tower.window_after =

@@ -45,13 +45,13 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   return model;
 }
 
-Span usual_span(const ConfigReader&, std::size_t layer) {
-  return (layer + 1) % 4 == 0 ? Span::full : Span::local;
+Mixer usual_mixer(const ConfigReader&, std::size_t layer) {
+  return (layer + 1) % 4 == 0 ? Mixer::full : Mixer::local;
 }
 
 ModelConfig read_local(const ConfigReader& config, Task task) {
   ModelConfig model = read_config(config, task);
-  read_windowed_layers(config, model.tower, usual_span);
+  read_windowed_layers(config, model.tower, usual_mixer);
   return model;
 }
 

@@ -40,7 +40,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   const RotaryScaling& scaling = tower.rotary->scaling;
   if (depends_on_length(scaling)) tower.renews_keys_beyond = scaling.original_max_positions;
   if (read_sliding_window(config, tower)) {
-    tower.stack.spans.assign(tower.stack.layers, Span::local);
+    tower.stack.mixers.assign(tower.stack.layers, Mixer::local);
   }
   return model;
 }

@@ -19,11 +19,11 @@ constexpr KeyTable kKeys{
 "original_max_position_embeddings":null,"head_dim":null)",
     .since_5_2 = R"("is_causal":true)"};
 
-Span windowed_span(const ConfigReader& config, std::size_t layer) {
-  return layer >= config.count("max_window_layers", 0) ? Span::local : Span::full;
+Mixer windowed_mixer(const ConfigReader& config, std::size_t layer) {
+  return layer >= config.count("max_window_layers", 0) ? Mixer::local : Mixer::full;
 }
 
-Span full_span(const ConfigReader&, std::size_t) { return Span::full; }
+Mixer full_mixer(const ConfigReader&, std::size_t) { return Mixer::full; }
 
 ModelConfig read_config(const ConfigReader& config, Task task) {
   ModelConfig model = read_qwen_like(config, task);
@@ -38,10 +38,10 @@ ModelConfig read_qwen_like(const ConfigReader& config, Task task) {
   ModelConfig model = read_llama_like(config, task);
   TowerConfig& tower = model.tower;
   const bool windowed = config.flag("use_sliding_window") && read_sliding_window(config, tower);
-  tower.stack.spans =
-      read_spans(config, tower.stack.layers, windowed ? qwen2::windowed_span : qwen2::full_span);
-  for (const Span span : tower.stack.spans) {
-    if (span == Span::full || windowed) continue;
+  tower.stack.mixers =
+      read_mixers(config, tower.stack.layers, windowed ? qwen2::windowed_mixer : qwen2::full_mixer);
+  for (const Mixer mixer : tower.stack.mixers) {
+    if (mixer == Mixer::full || windowed) continue;
     config.refuse_value("layer_types",
                         "names sliding_attention, but there is no window: see "
                         "use_sliding_window and sliding_window");

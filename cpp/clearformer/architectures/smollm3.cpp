@@ -32,9 +32,9 @@ bool is_rotated(const ConfigReader& config, std::size_t layer) {
   return flags[layer] != 0.0;
 }
 
-Span usual_span(const ConfigReader& config, std::size_t layer) {
+Mixer usual_mixer(const ConfigReader& config, std::size_t layer) {
   const bool windowed = config.flag("use_sliding_window") && config.is_set("sliding_window");
-  return windowed && !is_rotated(config, layer) ? Span::local : Span::full;
+  return windowed && !is_rotated(config, layer) ? Mixer::local : Mixer::full;
 }
 
 ModelConfig read_config(const ConfigReader& config, Task task) {
@@ -43,7 +43,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   for (std::size_t layer = 0; layer < stack.layers; ++layer) {
     stack.rotated.push_back(is_rotated(config, layer));
   }
-  read_windowed_layers(config, model.tower, usual_span);
+  read_windowed_layers(config, model.tower, usual_mixer);
   return model;
 }
 

@@ -33,7 +33,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   block.feed_forward.gate = Gate::none;
   block.feed_forward.bias = read_bias(config, "use_bias");
   if (read_sliding_window(config, tower)) {
-    tower.stack.spans.assign(tower.stack.layers, Span::local);
+    tower.stack.mixers.assign(tower.stack.layers, Mixer::local);
   }
   return model;
 }

@@ -86,23 +86,23 @@ void set_window(TowerConfig& tower, std::size_t size) {
   tower.window_after = ahead ? size : 0;
 }
 
-std::vector<Span> read_spans(const ConfigReader& config, std::size_t layers,
-                             Span (*usual)(const ConfigReader&, std::size_t layer)) {
-  std::vector<Span> spans;
+std::vector<Mixer> read_mixers(const ConfigReader& config, std::size_t layers,
+                               Mixer (*usual)(const ConfigReader&, std::size_t layer)) {
+  std::vector<Mixer> mixers;
   const std::vector<std::string> types = config.texts("layer_types");
   if (config.is_set("layer_types") && types.size() != layers) {
     config.refuse_value("layer_types", "names ", types.size(), " layers of ", layers);
   }
   for (std::size_t layer = 0; layer < layers; ++layer) {
     if (!config.is_set("layer_types")) {
-      spans.push_back(usual(config, layer));
+      mixers.push_back(usual(config, layer));
     } else if (types[layer] == "full_attention" || types[layer] == "sliding_attention") {
-      spans.push_back(types[layer] == "full_attention" ? Span::full : Span::local);
+      mixers.push_back(types[layer] == "full_attention" ? Mixer::full : Mixer::local);
     } else {
       config.refuse(ErrorCode::unsupported, "layer_types", "holds \"", types[layer], "\"");
     }
   }
-  return spans;
+  return mixers;
 }
 
 std::size_t read_labels(const ConfigReader& config, std::size_t usual) {

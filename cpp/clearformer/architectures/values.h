@@ -45,8 +45,8 @@ Bias read_bias(const ConfigReader& config, std::string_view key);
 void set_window(TowerConfig& tower, std::size_t size);
 
 /// Reads "layer_types", or uses `usual(layer)` for each layer if the key is absent.
-std::vector<Span> read_spans(const ConfigReader& config, std::size_t layers,
-                             Span (*usual)(const ConfigReader&, std::size_t layer));
+std::vector<Mixer> read_mixers(const ConfigReader& config, std::size_t layers,
+                               Mixer (*usual)(const ConfigReader&, std::size_t layer));
 
 /// The number of classes: num_labels, that of id2label, or what is usual, transformers' default.
 std::size_t read_labels(const ConfigReader& config, std::size_t usual = 2);

@@ -23,7 +23,7 @@ void Decoder::forward(const MutableTensorView& x, const TensorView& memory, cons
 void Decoder::forward_layer(std::size_t layer, const MutableTensorView& x, const TensorView& memory,
                             const StackState& state, const Context& context) const {
   const AttentionState cross{state.cross_mask, nullptr, state.cache, layer, KeyRole::memory};
-  const AttentionState attention = state.attention(config_.span(layer), layer);
+  const AttentionState attention = state.attention(config_.mixer(layer), layer);
   blocks_[layer].forward(x, memory, attention, cross, context / config_.block_scope(layer));
 }
 
@@ -39,7 +39,7 @@ void Decoder::backward_layer(std::size_t layer, const MutableTensorView& d,
                              const TensorView& memory, const MutableTensorView& d_memory,
                              const StackState& state, const Context& context) const {
   const AttentionState cross{state.cross_mask, nullptr, nullptr, layer, KeyRole::memory};
-  const AttentionState attention = state.attention(config_.span(layer), layer);
+  const AttentionState attention = state.attention(config_.mixer(layer), layer);
   blocks_[layer].backward(d, memory, d_memory, attention, cross,
                           context / config_.block_scope(layer));
 }

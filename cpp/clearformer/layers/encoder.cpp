@@ -58,7 +58,7 @@ void Encoder::forward(const MutableTensorView& x, const StackState& state,
 }
 
 AttentionState Encoder::attention_state(std::size_t layer, const StackState& state) const {
-  AttentionState attention = state.attention(config_.span(layer), layer);
+  AttentionState attention = state.attention(config_.mixer(layer), layer);
   if (!config_.rotated.empty() && !config_.rotated[layer]) attention.rotary = nullptr;
   return attention;
 }

@@ -15,10 +15,10 @@ namespace clearformer {
 /// Whether the stack ends with a norm.
 enum class FinalNorm { none, present };
 
-/// Which positions a layer attends to.
-enum class Span {
-  full,   // all that the model's mask allows
-  local,  // of these, those within its window
+/// What the first sub-layer of a block is, which reads other positions.
+enum class Mixer {
+  full,   // attention to all positions that the model's mask allows
+  local,  // attention to those of them within its window
 };
 
 /// Blocks whose weights several layers use (Lan et al. 2019, arXiv 1909.11942, section 3.1): groups of blocks, of
@@ -34,7 +34,7 @@ struct StackConfig {
   std::size_t layers = 0;
   FinalNorm final_norm = FinalNorm::present;
   std::optional<NormConfig> own_final_norm = {};  // none: as those of the blocks
-  std::vector<Span> spans = {};                   // one per layer; empty: all full
+  std::vector<Mixer> mixers = {};                 // one per layer; empty: all full
   std::vector<std::uint8_t> rotated =
       {};                              // which layers have rotary positions; empty: all (SmolLM3)
   std::string_view blocks = "blocks";  // the blocks' scope: {blocks}.{i}; may be empty
@@ -42,7 +42,7 @@ struct StackConfig {
   bool scale_by_depth = false;         // layer i divides its scores by i + 1 (GPT-2's option)
   std::optional<SharedBlocks> shared = {};  // none: each layer has a block of its own
 
-  Span span(std::size_t layer) const { return spans.empty() ? Span::full : spans[layer]; }
+  Mixer mixer(std::size_t layer) const { return mixers.empty() ? Mixer::full : mixers[layer]; }
   /// The scope of a layer: "blocks.0".
   std::string block_scope(std::size_t layer) const;
   /// The number of blocks with weights, the one that a layer uses, and the scope of its weights: "blocks.0", or
@@ -56,8 +56,8 @@ struct StackConfig {
 
 /// The arguments of a stack's layers besides the activations.
 struct StackState {
-  Mask mask = {};                       // of the layers with Span::full
-  Mask local_mask = {};                 // of those with Span::local
+  Mask mask = {};                       // of the layers with Mixer::full
+  Mask local_mask = {};                 // of those with Mixer::local
   const RotaryTable* rotary = nullptr;  // none: positions are added to the embeddings
   const RotaryTable* local_rotary = nullptr;
   KeyValueCache* cache = nullptr;  // none: keys of this call only
@@ -66,8 +66,8 @@ struct StackState {
   const MutableTensorView* d_bias = nullptr;    // backward: see AttentionState
   const MutableTensorView* d_relative = nullptr;
 
-  AttentionState attention(Span span, std::size_t layer) const {
-    const bool local = span == Span::local;
+  AttentionState attention(Mixer mixer, std::size_t layer) const {
+    const bool local = mixer == Mixer::local;
     return {local ? local_mask : mask,
             local ? local_rotary : rotary,
             cache,

@@ -30,13 +30,9 @@ void EncoderBlock::forward(const MutableTensorView& x, const AttentionState& sta
   if (order_ == NormOrder::parallel || order_ == NormOrder::parallel_two) {
     return parallel(x, state, context);
   }
-  const Normalization* const norm = attention_add_norm_.input_norm();
   attention_add_norm_.forward(x, kAttentionHooks, context,
                               [&](const TensorView& in, const MutableTensorView& out, Write write) {
-                                Arena::Frame frame(context.arena);
-                                attention_.forward(
-                                    {in, in, in, attention_.offer_inputs(x, norm, context)}, state,
-                                    out, context / "attn", write);
+                                mix(in, x, state, out, write, context);
                               });
   feed_forward_add_norm_->forward(
       x, kFeedForwardHooks, context,
@@ -44,6 +40,21 @@ void EncoderBlock::forward(const MutableTensorView& x, const AttentionState& sta
         feed_forward_.forward(in, out, context / "mlp", write);
       });
   if (order_ == NormOrder::post) context.trace("hook_normalized_resid_post", x, kLegend);
+}
+
+// The first sub-layer of `in`, the norm of the stream x.
+void EncoderBlock::mix(const TensorView& in, const TensorView& x, const AttentionState& state,
+                       const MutableTensorView& out, Write write, const Context& context) const {
+  const Arena::Frame frame(context.arena);
+  const Normalization* const norm = attention_add_norm_.input_norm();
+  attention_.forward({in, in, in, attention_.offer_inputs(x, norm, context)}, state, out,
+                     context / "attn", write);
+}
+
+void EncoderBlock::mix_back(const TensorView& in, const AttentionState& state,
+                            const TensorView& d_out, const MutableTensorView& d_in, Write write,
+                            const InputReaders& readers) const {
+  attention_.backward(in, state, d_out, d_in, write, readers.context / "attn", &readers);
 }
 
 // What the feed-forward network reads beside the attention: x, or a copy that the trace may edit.
@@ -63,8 +74,7 @@ void EncoderBlock::parallel(const MutableTensorView& x, const AttentionState& st
   const MutableTensorView transformed = context.arena.take(x.shape());
   const Normalization& norm = attention_add_norm_.norm();
   norm.forward(x, normalized, context / "ln1");
-  const HeadInputs own = attention_.offer_inputs(x, &norm, context);
-  attention_.forward({normalized, normalized, normalized, own}, state, attended, context / "attn");
+  mix(normalized, x, state, attended, Write::over, context);
   context.trace("hook_attn_out", attended, kLegend);
   const TensorView own_in = feed_forward_input(x, context);
   if (feed_forward_add_norm_) {
@@ -91,13 +101,12 @@ void EncoderBlock::backward(const MutableTensorView& d, const AttentionState& st
         d, kFeedForwardHooks, context,
         [&](const TensorView& in, const TensorView& d_out, const MutableTensorView& d_in,
             Write write) { feed_forward_.backward(in, d_out, d_in, write, context / "mlp"); });
-    attention_add_norm_.backward(
-        d, kAttentionHooks, context,
-        [&](const TensorView& in, const TensorView& d_out, const MutableTensorView& d_in,
-            Write write) {
-          const InputReaders readers{attention_add_norm_.input_norm(), context, d};
-          attention_.backward(in, state, d_out, d_in, write, context / "attn", &readers);
-        });
+    attention_add_norm_.backward(d, kAttentionHooks, context,
+                                 [&](const TensorView& in, const TensorView& d_out,
+                                     const MutableTensorView& d_in, Write write) {
+                                   mix_back(in, state, d_out, d_in, write,
+                                            {attention_add_norm_.input_norm(), context, d});
+                                 });
   }
   context.trace.back("hook_resid_pre", d, kLegend);
 }
@@ -154,8 +163,7 @@ void EncoderBlock::parallel_back(const MutableTensorView& d, const AttentionStat
     apart = shared_norm_back(in, transformed, d_in, readers);
   }
   context.trace.back("hook_attn_out", attended, kLegend);
-  attention_.backward(in, state, attended, d_in, apart ? Write::over : Write::onto,
-                      context / "attn", &readers);
+  mix_back(in, state, attended, d_in, apart ? Write::over : Write::onto, readers);
   attention_add_norm_.norm().backward(d_in, d, Write::onto, norm);
 }
 

@@ -1,5 +1,5 @@
-// Encoder block: self-attention, then a feed-forward network, each with residual and norm
-// (see add_norm.h for the orders). With a causal mask it is the block of decoder-only models.
+// Encoder block: a sub-layer that mixes positions (self-attention), then a feed-forward network, each with residual and
+// norm (see add_norm.h for the orders). With a causal mask it is the block of decoder-only models.
 // Source: Vaswani et al. 2017, section 3.1. Shapes: x (B, T, D), the residual stream.
 // Hook points: hook_resid_pre, hook_attn_out, hook_resid_mid, hook_mlp_out, hook_resid_post
 //              (B, T, D), post-norm also hook_normalized_resid_post, parallel without hook_resid_mid;
@@ -42,6 +42,10 @@ class EncoderBlock {
   const MultiHeadAttention& attention() const { return attention_; }
 
  private:
+  void mix(const TensorView& in, const TensorView& x, const AttentionState& state,
+           const MutableTensorView& out, Write write, const Context& context) const;
+  void mix_back(const TensorView& in, const AttentionState& state, const TensorView& d_out,
+                const MutableTensorView& d_in, Write write, const InputReaders& readers) const;
   void parallel(const MutableTensorView& x, const AttentionState& state,
                 const Context& context) const;
   static TensorView feed_forward_input(const TensorView& x, const Context& context);

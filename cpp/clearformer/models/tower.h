@@ -29,10 +29,10 @@ struct TowerConfig {
   StackConfig stack;
   enum class Attends { to_all, to_the_past } attends = Attends::to_all;
   bool cross_attention = false;   // decoder blocks, with attention to a memory
-  std::size_t window_before = 0;  // window of layers with Span::local, towards the past
+  std::size_t window_before = 0;  // window of layers with Mixer::local, towards the past
   std::size_t window_after = 0;   // … and towards the future
   std::optional<RotaryConfig> rotary;
-  std::optional<RotaryConfig> local_rotary;  // of layers with Span::local, if different
+  std::optional<RotaryConfig> local_rotary;  // of layers with Mixer::local, if different
   std::optional<RelativeBuckets> relative;   // T5: a bias on the scores, shared by all layers
   std::optional<AlibiConfig> alibi;          // BLOOM: the same without weights
   std::optional<RelativeTableConfig>

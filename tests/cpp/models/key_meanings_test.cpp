@@ -36,12 +36,12 @@ TEST(KeyMeanings, IsCausalFalseLetsDecodersSeeAhead) {
 TEST(KeyMeanings, WindowsOfModelsThatSeeAheadReachBothWays) {
   const TowerConfig causal = meant("mistral", R"("sliding_window": 5)").tower;
   EXPECT_EQ(causal.window_before, 4u);
-  EXPECT_EQ(causal.stack.spans.front(), Span::local);
+  EXPECT_EQ(causal.stack.mixers.front(), Mixer::local);
   const TowerConfig both = meant("mistral", R"("sliding_window": 5, "is_causal": false)").tower;
   EXPECT_EQ(both.window_before, 5u);
   EXPECT_EQ(both.window_after, 5u);
   EXPECT_EQ(meant("mistral").tower.window_before, 4095u);
-  EXPECT_TRUE(meant("mistral", R"("sliding_window": null)").tower.stack.spans.empty());
+  EXPECT_TRUE(meant("mistral", R"("sliding_window": null)").tower.stack.mixers.empty());
 }
 
 TEST(KeyMeanings, Gemma3SeesBothWaysWithHalfItsWindow) {
