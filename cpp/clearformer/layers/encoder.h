@@ -19,6 +19,7 @@ enum class FinalNorm { none, present };
 enum class Mixer {
   full,   // attention to all positions that the model's mask allows
   local,  // attention to those of them within its window
+  convolution,
 };
 
 /// Blocks whose weights several layers use (Lan et al. 2019, arXiv 1909.11942, section 3.1): groups of blocks, of
@@ -33,8 +34,9 @@ struct StackConfig {
   BlockConfig block = {};
   std::size_t layers = 0;
   FinalNorm final_norm = FinalNorm::present;
-  std::optional<NormConfig> own_final_norm = {};  // none: as those of the blocks
-  std::vector<Mixer> mixers = {};                 // one per layer; empty: all full
+  std::optional<NormConfig> own_final_norm = {};           // none: as those of the blocks
+  std::vector<Mixer> mixers = {};                          // one per layer; empty: all full
+  std::optional<ShortConvolutionConfig> convolution = {};  // of layers with Mixer::convolution
   std::vector<std::uint8_t> rotated =
       {};                              // which layers have rotary positions; empty: all (SmolLM3)
   std::string_view blocks = "blocks";  // the blocks' scope: {blocks}.{i}; may be empty
@@ -43,6 +45,7 @@ struct StackConfig {
   std::optional<SharedBlocks> shared = {};  // none: each layer has a block of its own
 
   Mixer mixer(std::size_t layer) const { return mixers.empty() ? Mixer::full : mixers[layer]; }
+  bool attends(std::size_t layer) const { return mixer(layer) != Mixer::convolution; }
   /// The scope of a layer: "blocks.0".
   std::string block_scope(std::size_t layer) const;
   /// The number of blocks with weights, the one that a layer uses, and the scope of its weights: "blocks.0", or
@@ -65,6 +68,7 @@ struct StackState {
   const RelativePositions* relative = nullptr;  // of disentangled attention
   const MutableTensorView* d_bias = nullptr;    // backward: see AttentionState
   const MutableTensorView* d_relative = nullptr;
+  const TensorView* padding = nullptr;  // (B, S) uint8, 0 = padding; none: no padding
 
   AttentionState attention(Mixer mixer, std::size_t layer) const {
     const bool local = mixer == Mixer::local;
@@ -75,7 +79,8 @@ struct StackState {
             KeyRole::sequence,
             relative,
             d_bias,
-            d_relative};
+            d_relative,
+            padding};
   }
 };
 

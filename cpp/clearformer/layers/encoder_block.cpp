@@ -16,7 +16,12 @@ EncoderBlock::EncoderBlock(const WeightScope& scope, const BlockConfig& config)
     : order_(config.order),
       attention_add_norm_(scope, "ln1", config.attention_norm.value_or(config.norm), config.order,
                           config.residual_scale, config.layer_scale),
-      attention_(scope / "attn", config.attention),
+      attention_(config.convolution
+                     ? nullptr
+                     : std::make_unique<MultiHeadAttention>(scope / "attn", config.attention)),
+      convolution_(config.convolution
+                       ? std::make_unique<ShortConvolution>(scope / "conv", *config.convolution)
+                       : nullptr),
       feed_forward_(scope / "mlp", config.feed_forward) {
   if (order_ != NormOrder::parallel) {
     feed_forward_add_norm_.emplace(scope, "ln2", config.norm, config.order, config.residual_scale,
@@ -45,16 +50,24 @@ void EncoderBlock::forward(const MutableTensorView& x, const AttentionState& sta
 // The first sub-layer of `in`, the norm of the stream x.
 void EncoderBlock::mix(const TensorView& in, const TensorView& x, const AttentionState& state,
                        const MutableTensorView& out, Write write, const Context& context) const {
+  if (convolution_) {
+    PastRows* const past = state.cache == nullptr ? nullptr : &state.cache->past_rows(state.layer);
+    return convolution_->forward(in, state.padding, past, out, write, context / "conv");
+  }
   const Arena::Frame frame(context.arena);
   const Normalization* const norm = attention_add_norm_.input_norm();
-  attention_.forward({in, in, in, attention_.offer_inputs(x, norm, context)}, state, out,
-                     context / "attn", write);
+  attention_->forward({in, in, in, attention_->offer_inputs(x, norm, context)}, state, out,
+                      context / "attn", write);
 }
 
 void EncoderBlock::mix_back(const TensorView& in, const AttentionState& state,
                             const TensorView& d_out, const MutableTensorView& d_in, Write write,
                             const InputReaders& readers) const {
-  attention_.backward(in, state, d_out, d_in, write, readers.context / "attn", &readers);
+  const Context& context = readers.context;
+  if (convolution_) {
+    return convolution_->backward(in, state.padding, d_out, d_in, write, context / "conv");
+  }
+  attention_->backward(in, state, d_out, d_in, write, context / "attn", &readers);
 }
 
 // What the feed-forward network reads beside the attention: x, or a copy that the trace may edit.

@@ -26,23 +26,21 @@ Tensor selected(const Tensor& from, std::span<const std::size_t> rows) {
 }
 }  // namespace
 
-std::size_t KeyValueCache::length() const {
-  return layers_.empty() ? 0 : layers_.back().store.length();
-}
+std::size_t KeyValueCache::length() const { return layers_.empty() ? 0 : layers_.back().length(); }
 
-std::size_t KeyValueCache::batch() const {
-  return layers_.empty() ? 0 : layers_.back().store.sizes().batch;
-}
+std::size_t KeyValueCache::batch() const { return layers_.empty() ? 0 : layers_.back().batch(); }
 
 std::size_t KeyValueCache::capacity() const {
-  return layers_.empty() ? 0 : layers_.back().store.capacity();
+  std::size_t most = length();  // without attention
+  for (const Layer& layer : layers_) most = std::max(most, layer.store.capacity());
+  return most;
 }
 
 std::size_t KeyValueCache::bytes() const {
   std::size_t total = 0;
   for (const std::vector<Layer>* layers : {&layers_, &memory_}) {
     for (const Layer& layer : *layers) {
-      total += layer.keys.capacity() + layer.values.capacity();
+      total += layer.keys.capacity() + layer.values.capacity() + layer.inputs.bytes();
     }
   }
   return total;
@@ -109,7 +107,7 @@ Shape KeyValueCache::memory_shape() const {
 }
 
 bool KeyValueCache::fits(std::size_t layers, std::size_t heads, std::size_t width,
-                         std::size_t first_layer) const {
+                         std::size_t first_layer, std::span<const std::size_t> channels) const {
   if (layers_.size() != layers) return false;
   if (!memory_states.empty() && memory_states.shape().rank() != 3) return false;
   const Shape memory = memory_shape();
@@ -120,6 +118,14 @@ bool KeyValueCache::fits(std::size_t layers, std::size_t heads, std::size_t widt
             layer.store.sizes() == PackedKeyValues::Sizes{batch, heads, width, width});
   };
   for (std::size_t layer = first_layer; layer < layers; ++layer) {
+    if (!channels.empty() && channels[layer] != 0) {
+      const Layer& own = layers_[layer];
+      const bool fits = own.inputs.length() == length() && own.store.length() == 0 &&
+                        own.inputs.batch() == batch() &&
+                        (length() == 0 || own.inputs.width() == channels[layer]);
+      if (!fits) return false;
+      continue;
+    }
     const bool fits = holds(layers_[layer], length(), batch()) &&
                       holds(memory_[layer], memory_.back().store.length(), memory[0]);
     if (!fits) return false;
@@ -131,6 +137,12 @@ void KeyValueCache::expect(std::span<const std::size_t> rows, std::size_t length
   if (length > this->length()) {
     fail(ErrorCode::invalid_argument, "key/value cache: there are no ", length,
          " positions, it holds ", this->length());
+  }
+  for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
+    if (layers_[layer].inputs.reaches(length)) continue;
+    fail(ErrorCode::unsupported, "key/value cache: layer ", layer,
+         " is a convolution and holds its inputs from position ", layers_[layer].inputs.first(),
+         " on, too few to go back to ", length);
   }
   const Shape memory = memory_shape();
   const std::size_t sequences = memory[1] == 0 ? batch() : memory[0];
@@ -144,11 +156,18 @@ void KeyValueCache::expect(std::span<const std::size_t> rows, std::size_t length
 
 void KeyValueCache::crop(std::size_t length) {
   expect({}, length);
-  for (Layer& layer : layers_) layer.store.crop(std::min(length, layer.store.length()));
+  for (Layer& layer : layers_) {
+    layer.store.crop(std::min(length, layer.store.length()));
+    layer.inputs.crop(length);
+  }
 }
 
 void KeyValueCache::select(Layer& layer, std::span<const std::size_t> rows) const {
   PackedKeyValues::Sizes sizes = layer.store.sizes();
+  if (layer.inputs.length() != 0) {
+    layer.inputs = layer.inputs.part(rows, layer.inputs.length(), kMostSpare);
+    return;
+  }
   if (layer.store.length() == 0) {  // its memory is allocated with the first position
     if (sizes.batch == 0) return;
     layer = Layer();
@@ -196,6 +215,7 @@ KeyValueCache KeyValueCache::copy(const Part& part, std::size_t more) const {
   KeyValueCache result(layers_.size(), max_positions_, format_);
   more = std::min(more, max_positions_ - part.length);
   const auto take = [&](const Layer& from, Layer& to, std::size_t length, std::size_t room) {
+    if (from.inputs.length() != 0) to.inputs = from.inputs.part(part.rows, length, room);
     if (from.store.length() == 0) return;
     PackedKeyValues::Sizes sizes = from.store.sizes();
     sizes.batch = part.rows.size();

@@ -1,12 +1,14 @@
-// KeyValueCache: the keys and values of past positions in all layers. Capacity grows by doubling, but by no more than
-// 256 positions.
+// KeyValueCache: the keys and values of past positions in all layers, and of those that are convolutions the last inputs.
+// Capacity grows by doubling, but by no more than 256 positions.
 // Shapes: B batch, S positions.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
 #include "clearformer/layers/packed_key_values.h"
+#include "clearformer/layers/past_rows.h"
 #include "clearformer/tensor/tensor.h"
 
 namespace clearformer {
@@ -31,13 +33,15 @@ class KeyValueCache {
   /// (B, S) of the memory.
   Shape memory_shape() const;
   /// Whether it is that of a model with these sizes, and of a pass that begins at `first_layer`: from there on all layers
-  /// hold the same positions.
-  bool fits(std::size_t layers, std::size_t heads, std::size_t width,
-            std::size_t first_layer) const;
+  /// hold the same positions. channels: of the layers that are convolutions, 0 for others; empty: there are none.
+  bool fits(std::size_t layers, std::size_t heads, std::size_t width, std::size_t first_layer,
+            std::span<const std::size_t> channels = {}) const;
 
   /// The store of a layer with room for `more` positions, reallocated if necessary.
   PackedKeyValues& reserve(std::size_t layer, const PackedKeyValues::Sizes& sizes,
                            std::size_t more);
+  /// The inputs of a layer that is a convolution.
+  PastRows& past_rows(std::size_t layer) { return layers_[layer].inputs; }
   /// An empty store for a layer's memory.
   PackedKeyValues& reserve_memory(std::size_t layer, const PackedKeyValues::Sizes& sizes,
                                   std::size_t length);
@@ -52,7 +56,8 @@ class KeyValueCache {
   /// Mask of the memory's positions: uint8 (B, S), 0 = padding; empty: no padding.
   Tensor memory_mask;
 
-  /// Drops the positions from `length` on; the memory is kept.
+  /// Drops the positions from `length` on; the memory is kept. Throws invalid_argument if there are not so many, and
+  /// unsupported if a convolution does not reach back to there (see PastRows).
   void crop(std::size_t length);
   /// Replaces sequence i by sequence rows[i] in all stores, to reorder beams or change the batch size. Throws
   /// invalid_argument for a row that does not exist.
@@ -66,7 +71,7 @@ class KeyValueCache {
     std::size_t first_layer = 0;
   };
   /// A part of it with room for `more` positions, at most those of the model. Throws invalid_argument for what it does
-  /// not hold.
+  /// not hold, unsupported as crop().
   KeyValueCache copy(const Part& part, std::size_t more) const;
 
  private:
@@ -74,6 +79,10 @@ class KeyValueCache {
     PackedKeyValues store;
     Tensor keys;
     Tensor values;
+    PastRows inputs;  // of a convolution
+
+    std::size_t length() const { return store.length() + inputs.length(); }
+    std::size_t batch() const { return std::max(store.sizes().batch, inputs.batch()); }
   };
   void allocate(Layer& layer, const PackedKeyValues::Sizes& sizes, std::size_t capacity) const;
   void select(Layer& layer, std::span<const std::size_t> rows) const;

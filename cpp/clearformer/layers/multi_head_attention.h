@@ -55,7 +55,7 @@ enum class KeyRole {
   memory,    // an encoder's output: projected by the first call, read by all later ones
 };
 
-/// The arguments of attention besides the activations.
+/// The arguments of attention, or of what takes its place, besides the activations.
 struct AttentionState {
   const Mask& mask;
   const RotaryTable* rotary = nullptr;  // none: positions are added to the embeddings
@@ -67,6 +67,8 @@ struct AttentionState {
   // added to these; null: not wanted.
   const MutableTensorView* d_bias = nullptr;
   const MutableTensorView* d_relative = nullptr;
+  const TensorView* padding =
+      nullptr;  // what a convolution in place of attention needs of the mask
 };
 
 /// Multi-head attention with its projections, rotary positions, cache and biases.

@@ -156,7 +156,7 @@ class Inspector {
     for (std::size_t i = 0; i < cache.size(); ++i) {
       cache[i] = cache_bytes(*found_.config, Inspection::kCacheFormats[i]);
     }
-    if (cache.front().per_position != 0) found_.cache = cache;
+    if (cache.front().any()) found_.cache = cache;
   }
 
   // Layers built over headers allocate nothing for weights.

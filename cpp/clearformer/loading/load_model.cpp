@@ -50,7 +50,7 @@ std::unique_ptr<Model> loaded_model(Weights weights, std::string_view config_tex
   const Architecture& architecture = architecture_of(reader);
   ModelConfig config = read_model_config(reader, task);
   config.cache_format = cache;
-  if (cache != CacheFormat::f32 && cache_bytes(config).per_position == 0) {
+  if (cache != CacheFormat::f32 && !cache_bytes(config).any()) {
     fail(ErrorCode::unsupported, "cache_dtype \"", to_string(cache), "\": ", config.model_type,
          " for the task ", to_string(config.task),
          " generates no tokens: it keeps no keys and values");

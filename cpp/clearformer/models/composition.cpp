@@ -110,12 +110,16 @@ Tensor composition_scores(const ModelConfig& config, const Parameters& parameter
   const std::size_t layers = config.n_layers();
   if (layer >= layers)
     fail(ErrorCode::invalid_argument, "layer ", layer, " of ", layers, " layers");
+  const StackConfig& stack = config.main().stack;
+  const std::size_t all = stack.block.attention.num_heads;
+  if (!stack.attends(layer)) return Tensor::zeros({all, layers, all});
   const HeadRows weights(config, parameters, processing);
   const Folded first = folded(weights.read(layer, "W_V"), weights.read(layer, "W_O"));
   const std::size_t heads = first.norms.size(), d = first.rows.dim(0) / heads;
   const std::size_t width = heads * d;
   Tensor scores = Tensor::zeros({heads, layers, heads}), products({width, width});
   for (std::size_t later = layer + 1; later < layers; ++later) {
+    if (!stack.attends(later)) continue;
     Folded second = second_head(weights, later, mode);
     const kernels::PackedMatrix packed(std::move(second.rows));
     packed.multiply(first.rows.f32(), products.f32(), width, {});

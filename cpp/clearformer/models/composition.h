@@ -14,7 +14,8 @@ namespace clearformer {
 /// What the second head computes from the first one's output.
 enum class Composition { queries, keys, values };
 
-/// The scores (H, L, H) of the heads of `layer` with all heads; 0 for those that are not in a later layer. Throws
+/// The scores (H, L, H) of the heads of `layer` with all heads; 0 for those that are not in a later layer, and of
+/// layers without attention. Throws
 /// invalid_argument for a layer that does not exist.
 Tensor composition_scores(const ModelConfig& config, const Parameters& parameters,
                           std::size_t layer, Composition mode, const WeightProcessing& processing);

@@ -10,11 +10,15 @@ namespace clearformer {
 CacheBytes cache_bytes(const ModelConfig& config, CacheFormat format) {
   const bool reads_source = config.kind == ModelKind::encoder_decoder && !config.head;
   if (config.kind != ModelKind::decoder_only && !reads_source) return {};
-  const AttentionConfig& attention = config.main().stack.block.attention;
+  const StackConfig& stack = config.main().stack;
+  const AttentionConfig& attention = stack.block.attention;
   const std::uint64_t heads = attention.num_heads, groups = attention.num_key_value_heads;
+  const auto convolutions = static_cast<std::uint64_t>(
+      std::count(stack.mixers.begin(), stack.mixers.end(), Mixer::convolution));
   const std::uint64_t bytes =
-      std::uint64_t{2} * config.n_layers() * bytes_of(format, attention.d_head);
-  return {bytes * (groups == 0 ? heads : groups), reads_source ? bytes * heads : 0};
+      2 * (config.n_layers() - convolutions) * bytes_of(format, attention.d_head);
+  return {bytes * (groups == 0 ? heads : groups), reads_source ? bytes * heads : 0,
+          convolutions * config.d_model() * sizeof(float)};
 }
 
 namespace {
@@ -37,8 +41,18 @@ std::uint64_t attention_floats(const AttentionConfig& attention, const PassSize&
                      bounded_product(capacity, groups * (width + PackedKeyValues::rounded(width))));
 }
 
+// Floats while a convolution runs: two gates, the products behind k − 1 rows, the weights and the results.
+std::uint64_t convolution_floats(const std::optional<ShortConvolutionConfig>& convolution,
+                                 const PassSize& pass) {
+  if (!convolution) return 0;
+  const std::uint64_t rows = bounded_sum(bounded_product(pass.batch, pass.positions) * 4,
+                                         (pass.batch + 1) * std::uint64_t{convolution->taps});
+  return bounded_product(rows, convolution->d_model);
+}
+
 // Floats while a block runs, beside the residual stream.
-std::uint64_t block_floats(const BlockConfig& block, const PassSize& pass) {
+std::uint64_t block_floats(const StackConfig& stack, const PassSize& pass) {
+  const BlockConfig& block = stack.block;
   const std::uint64_t rows = bounded_product(pass.batch, pass.positions);
   const FeedForwardConfig& transform = block.feed_forward;
   const std::uint64_t hidden = transform.d_hidden * (transform.gate == Gate::present ? 2 : 1);
@@ -50,7 +64,8 @@ std::uint64_t block_floats(const BlockConfig& block, const PassSize& pass) {
   const std::uint64_t copies = parallel ? 3 : (before ? 1 : 0) + (after || changed ? 1 : 0);
   return bounded_sum(
       bounded_product(rows, copies * block.attention.d_model),
-      std::max(attention_floats(block.attention, pass), bounded_product(rows, hidden)));
+      std::max({attention_floats(block.attention, pass),
+                convolution_floats(stack.convolution, pass), bounded_product(rows, hidden)}));
 }
 
 // Floats of a batch while images or audio are embedded.
@@ -79,7 +94,7 @@ std::uint64_t arena_bytes(const TowerConfig& tower, const PassSize& pass) {
   const std::uint64_t memory =
       bounded_product(bounded_product(pass.batch, pass.memory),
                       2 * groups_of(block.attention) * block.attention.d_head);
-  const std::uint64_t blocks = bounded_sum(block_floats(block, pass), memory);
+  const std::uint64_t blocks = bounded_sum(block_floats(tower.stack, pass), memory);
   const std::uint64_t floats = bounded_sum(bounded_product(rows, tower.d_model() + tables),
                                            std::max(blocks, embedding_floats(tower, pass)));
   return bounded_product(floats, sizeof(float));
@@ -122,7 +137,7 @@ std::uint64_t scratch_bytes(const TowerConfig& tower, std::size_t positions, Mat
 std::uint64_t call_bytes(const ModelConfig& config, std::size_t positions, MatrixFormat format) {
   constexpr std::size_t kAhead = 256, kWritten = 128;  // see KeyValueCache
   const CacheBytes cache = cache_bytes(config);
-  const bool generates = cache.per_position != 0, reads_source = cache.per_source_position != 0;
+  const bool generates = cache.any(), reads_source = cache.per_source_position != 0;
   const std::size_t read = positions_of(config.tower, positions);
   const auto of = [&](const TowerConfig& tower, const PassSize& pass) {
     return bounded_sum(activation_bytes(tower, pass), scratch_bytes(tower, pass.positions, format));
@@ -139,8 +154,9 @@ std::uint64_t call_bytes(const ModelConfig& config, std::size_t positions, Matri
       generates ? 2 * vocabulary
                 : bounded_product(read, config.task == Task::masked_lm ? vocabulary : d_model);
   const std::size_t held = std::min(reads_source ? kWritten : read + kAhead, config.longest());
-  const std::uint64_t kept = bounded_sum(bounded_product(held, cache.per_position),
-                                         bounded_product(read, cache.per_source_position));
+  const std::uint64_t kept = bounded_sum(
+      bounded_product(held, cache.per_position),
+      bounded_product(read, bounded_sum(cache.per_source_position, cache.per_last_position)));
   return bounded_sum(bounded_sum(pass, kept), bounded_product(outputs, sizeof(float)));
 }
 

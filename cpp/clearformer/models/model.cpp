@@ -133,7 +133,8 @@ std::uint64_t Model::pass_bytes(const std::vector<PassSize>& passes, const Model
   const std::size_t few = inputs.logits_to_keep.size();
   const std::uint64_t outputs =
       bounded_product(few == 0 ? positions : bounded_product(last.batch, few), logits);
-  const std::uint64_t kept = inputs.cache != nullptr ? cache_bytes(config_).per_position : 0;
+  const CacheBytes cache = inputs.cache != nullptr ? cache_bytes(config_) : CacheBytes();
+  const std::uint64_t kept = bounded_sum(cache.per_position, cache.per_last_position);
   // The arena's memory from earlier passes is reused.
   const std::uint64_t fresh = activations - std::min<std::uint64_t>(activations, arena_.bytes());
   return bounded_sum(fresh, bounded_sum(outputs, bounded_product(positions, kept)));
@@ -267,11 +268,16 @@ void Model::expect_cache(const ModelInputs& inputs) const {
     fail(ErrorCode::unsupported, "forward: ", config_.model_type, " keeps no keys and values");
   }
   const KeyValueCache& cache = *inputs.cache;
-  const AttentionConfig& attention = config_.main().stack.block.attention;
+  const StackConfig& stack = config_.main().stack;
+  const AttentionConfig& attention = stack.block.attention;
   const std::size_t groups = attention.num_key_value_heads;
+  std::vector<std::size_t> channels;
+  for (std::size_t layer = 0; layer < stack.layers && stack.convolution; ++layer) {
+    channels.push_back(stack.attends(layer) ? 0 : stack.convolution->d_model);
+  }
   const bool is_like = cache.has_memory() ? encodes : !encodes || cache.length() == 0;
   if (is_like && cache.fits(config_.n_layers(), groups == 0 ? attention.num_heads : groups,
-                            attention.d_head, inputs.start_at_layer.value_or(0))) {
+                            attention.d_head, inputs.start_at_layer.value_or(0), channels)) {
     return;
   }
   fail(ErrorCode::invalid_argument,

@@ -88,7 +88,12 @@ const Normalization* Tower::final_norm() const {
 }
 
 const MultiHeadAttention& Tower::attention(std::size_t layer, KeyRole role) const {
-  return decoder_ ? decoder_->block(layer).attention(role) : encoder_->block(layer).attention();
+  if (decoder_) return decoder_->block(layer).attention(role);
+  const MultiHeadAttention* const attention = encoder_->block(layer).attention();
+  if (attention == nullptr) {
+    fail(ErrorCode::unsupported, "layer ", layer, " has no attention: it is a convolution");
+  }
+  return *attention;
 }
 
 void Tower::prepare_rotary() {
@@ -139,6 +144,7 @@ StackState Tower::state(const TowerInputs& inputs) const {
   }
   state.local_mask = state.mask & Mask::window(past, config_.window_before, config_.window_after);
   if (inputs.memory_mask) state.cross_mask = padding_mask(*inputs.memory_mask);
+  if (inputs.attention_mask) state.padding = &*inputs.attention_mask;
   state.cache = inputs.cache;
   return state;
 }
@@ -167,6 +173,7 @@ std::vector<std::string> Tower::attention_hooks(std::string_view prefix,
                                                 std::string_view attention) const {
   std::vector<std::string> hooks;
   for (std::size_t layer = 0; layer < config_.stack.layers; ++layer) {
+    if (!config_.stack.attends(layer)) continue;
     hooks.push_back(
         under(prefix, concat(config_.stack.block_scope(layer), ".", attention, ".hook_pattern")));
   }

@@ -117,7 +117,7 @@ class Tower {
   const Linear* projection() const { return project_out_ ? &*project_out_ : nullptr; }
   /// The final norm, or null.
   const Normalization* final_norm() const;
-  /// The attention of a layer of the stack: self-attention, or over the memory.
+  /// The attention of a layer of the stack: self-attention, or over the memory. Throws unsupported for a layer without.
   const MultiHeadAttention& attention(std::size_t layer, KeyRole role) const;
   /// Checks the shapes without computing; throws shape_mismatch or invalid_argument.
   Shape output_shape(const TowerInputs& inputs) const;
@@ -125,7 +125,8 @@ class Tower {
   /// then.
   void prepare_rotary();
 
-  /// The hook points of hidden_states and attentions under the scope `prefix` ("encoder" or "").
+  /// The hook points of hidden_states and attentions under the scope `prefix` ("encoder" or ""), the latter of layers that
+  /// have one.
   std::vector<std::string> hidden_state_hooks(std::string_view prefix) const;
   std::vector<std::string> attention_hooks(std::string_view prefix,
                                            std::string_view attention = "attn") const;

@@ -1,0 +1,197 @@
+#include "clearformer/layers/short_convolution.h"
+
+#include <cstring>
+
+#include "clearformer/kernels/elementwise.h"
+#include "clearformer/kernels/short_convolution.h"
+#include "clearformer/layers/weight_gradients.h"
+#include "clearformer/tensor/thread_pool.h"
+
+namespace clearformer {
+
+namespace {
+
+constexpr std::string_view kConvolutionLegend = "batch pos d_model";
+
+// The rows of padded positions become `value` (D), or zero if that is empty.
+void fill_padded(const MutableTensorView& x, const TensorView* padding, const Tensor& value) {
+  if (padding == nullptr) return;
+  const std::size_t length = x.dim(1), all = padding->dim(1), width = x.dim(2);
+  for (std::size_t row = 0; row < x.dim(0) * length; ++row) {
+    const std::size_t at = row / length * all + all - length + row % length;
+    if (padding->as<std::uint8_t>()[at] != 0) continue;
+    float* const to = x.f32() + row * width;
+    if (value.empty()) {
+      std::memset(to, 0, width * sizeof(float));
+    } else {
+      std::memcpy(to, value.f32(), width * sizeof(float));
+    }
+  }
+}
+
+// The projection of x, which counts as zero at padded positions.
+void project(const Linear& layer, const TensorView& x, const TensorView* padding,
+             const MutableTensorView& out) {
+  layer.forward(x, out);
+  fill_padded(out, padding, layer.bias());
+}
+
+// From d, which is overwritten.
+void project_back(const Linear& layer, const TensorView& x, const TensorView* padding,
+                  const MutableTensorView& d, const MutableTensorView& dx, Write write,
+                  const Context& context) {
+  const WeightGradients* const weights = context.trace.weights();
+  layer.bias_backward(d, weights);
+  fill_padded(d, padding, {});
+  layer.multiply_backward(x, d, dx, write, weights, context.arena);
+}
+
+void multiply_all(const TensorView& a, const TensorView& b, const MutableTensorView& out) {
+  constexpr std::size_t kWork = 4, kLanes = 64;  // cost of a product; ranges of whole registers
+  parallel_ranges(out.elements(), kWork, kLanes, [&](std::size_t first, std::size_t end) {
+    kernels::multiply(a.f32() + first, b.f32() + first, out.f32() + first, end - first);
+  });
+}
+
+}  // namespace
+
+ShortConvolution::ShortConvolution(const WeightScope& scope, const ShortConvolutionConfig& config)
+    : config_(config) {
+  const std::size_t width = config.d_model;
+  b_ = Linear(scope / "b_proj", width, width, config.bias);
+  c_ = Linear(scope / "c_proj", width, width, config.bias);
+  x_ = Linear(scope / "x_proj", width, width, config.bias);
+  output_ = Linear(scope / "out_proj", width, width, config.bias);
+  const WeightScope filters = scope / "conv";
+  weight_ = filters.take("weight", {width, 1, config.taps});
+  if (config.bias == Bias::present) bias_ = filters.take("bias", {width});
+}
+
+// The weights (k, D), the last first if turned.
+MutableTensorView ShortConvolution::taps(bool turned, Arena& arena) const {
+  const std::size_t width = config_.d_model, count = config_.taps;
+  const MutableTensorView rows = arena.take({count, width});
+  for (std::size_t i = 0; i < width * count; ++i) {
+    const std::size_t tap = turned ? count - 1 - i % count : i % count;
+    rows.f32()[tap * width + i / count] = weight_.f32()[i];
+  }
+  return rows;
+}
+
+// B ⊙ X behind k − 1 rows of zeros: (batch, k − 1 + T, D).
+MutableTensorView ShortConvolution::window(const TensorView& b, const TensorView& x,
+                                           Arena& arena) const {
+  const std::size_t before = config_.taps - 1, length = x.dim(1), width = x.dim(2);
+  const MutableTensorView rows = arena.take({x.dim(0), before + length, width});
+  for (std::size_t sequence = 0; sequence < x.dim(0); ++sequence) {
+    float* const to = rows.f32() + sequence * (before + length) * width;
+    std::memset(to, 0, before * width * sizeof(float));
+    const std::size_t from = sequence * length * width;
+    kernels::multiply(b.f32() + from, x.f32() + from, to + before * width, length * width);
+  }
+  return rows;
+}
+
+// x (batch, T, D) before k − 1 rows of zeros.
+MutableTensorView ShortConvolution::before_zeros(const TensorView& x, Arena& arena) const {
+  const std::size_t after = config_.taps - 1, length = x.dim(1), width = x.dim(2);
+  const MutableTensorView rows = arena.take({x.dim(0), length + after, width});
+  for (std::size_t sequence = 0; sequence < x.dim(0); ++sequence) {
+    float* const to = rows.f32() + sequence * (length + after) * width;
+    std::memcpy(to, x.f32() + sequence * length * width, length * width * sizeof(float));
+    std::memset(to + length * width, 0, after * width * sizeof(float));
+  }
+  return rows;
+}
+
+// window (batch, k − 1 + T, D) -> out (batch, T, D)
+void ShortConvolution::convolve(const TensorView& window, const MutableTensorView& weights,
+                                const float* bias, const MutableTensorView& out) const {
+  const std::size_t length = out.dim(1), width = out.dim(2), before = config_.taps - 1;
+  const kernels::ShortFilters filters{weights.f32(), bias, config_.taps, width};
+  parallel_ranges(out.dim(0) * length, 4 * config_.taps * width, 1,
+                  [&](std::size_t first, std::size_t end) {
+                    for (std::size_t row = first; row < end; ++row) {
+                      const std::size_t at = row + row / length * before;
+                      kernels::short_convolution(window.f32() + at * width, filters, 1,
+                                                 out.f32() + row * width);
+                    }
+                  });
+}
+
+void ShortConvolution::forward(const TensorView& x, const TensorView* padding, PastRows* past,
+                               const MutableTensorView& output, Write write,
+                               const Context& context) const {
+  Arena& arena = context.arena;
+  const Arena::Frame frame(arena);
+  const TraceScope& trace = context.trace;
+  const MutableTensorView b = arena.take(x.shape()), c = arena.take(x.shape());
+  const MutableTensorView y = arena.take(x.shape());
+  project(b_, x, padding, b);
+  project(c_, x, padding, c);
+  project(x_, x, padding, y);
+  trace("hook_b", b, kConvolutionLegend);
+  trace("hook_c", c, kConvolutionLegend);
+  trace("hook_x", y, kConvolutionLegend);
+  trace.keep("b", b);
+  trace.keep("c", c);
+  trace.keep("x", y);
+  const MutableTensorView rows = window(b, y, arena);
+  if (past != nullptr) past->extend(rows, config_.taps - 1);
+  convolve(rows, taps(false, arena), bias_.empty() ? nullptr : bias_.f32(), y);
+  trace("hook_conv", y, kConvolutionLegend);
+  trace.keep("y", y);
+  multiply_all(c, y, y);
+  output_.forward(y, output, write);
+}
+
+// dw and db of the convolution.
+void ShortConvolution::weights_back(const TensorView& window, const TensorView& dy,
+                                    const Context& context) const {
+  const WeightGradients* const weights = context.trace.weights();
+  if (weights == nullptr) return;
+  const std::size_t count = config_.taps, length = dy.dim(1), width = dy.dim(2);
+  float* const sums = weights->of(weight_);
+  float* const bias = weights->of(bias_);
+  const MutableTensorView sum = context.arena.take({width});
+  for (std::size_t sequence = 0; sequence < dy.dim(0); ++sequence) {
+    const float* const d = dy.f32() + sequence * length * width;
+    const float* const in = window.f32() + sequence * (count - 1 + length) * width;
+    for (std::size_t tap = 0; sums != nullptr && tap < count; ++tap) {
+      std::memset(sum.data(), 0, sum.bytes());
+      add_sum_of_rows(d, in + tap * width, length, width, sum.f32());
+      for (std::size_t i = 0; i < width; ++i) sums[i * count + tap] += sum.f32()[i];
+    }
+    if (bias != nullptr) add_sum_of_rows(d, nullptr, length, width, bias);
+  }
+}
+
+void ShortConvolution::backward(const TensorView& x, const TensorView* padding,
+                                const TensorView& d_output, const MutableTensorView& dx,
+                                Write write, const Context& context) const {
+  Arena& arena = context.arena;
+  const Arena::Frame frame(arena);
+  const TraceScope& trace = context.trace;
+  const TensorView b = trace.kept("b"), c = trace.kept("c"), kept_x = trace.kept("x"),
+                   y = trace.kept("y");
+  const auto like = [&] { return arena.take(d_output.shape()); };
+  const MutableTensorView product = like(), dy = like(), db = like(), dc = like();
+  multiply_all(c, y, product);
+  output_.backward(product, d_output, dy, Write::over, trace.weights(), arena);
+  multiply_all(dy, y, dc);
+  multiply_all(dy, c, dy);
+  trace.back("hook_conv", dy, kConvolutionLegend);
+  weights_back(window(b, kept_x, arena), dy, context);
+  convolve(before_zeros(dy, arena), taps(true, arena), nullptr, product);
+  const MutableTensorView& d_x = dy;
+  multiply_all(product, b, d_x);
+  multiply_all(product, kept_x, db);
+  trace.back("hook_x", d_x, kConvolutionLegend);
+  trace.back("hook_c", dc, kConvolutionLegend);
+  trace.back("hook_b", db, kConvolutionLegend);
+  project_back(b_, x, padding, db, dx, write, context);
+  project_back(c_, x, padding, dc, dx, Write::onto, context);
+  project_back(x_, x, padding, d_x, dx, Write::onto, context);
+}
+
+}  // namespace clearformer

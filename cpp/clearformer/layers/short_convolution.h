@@ -1,0 +1,49 @@
+// Short convolution: a causal depthwise convolution of the positions, with a gate before and one after it:
+//   B = u·W_B,  C = u·W_C,  X = u·W_X;   y_t = b + Σ_{j<k} w_j ⊙ (B ⊙ X)_{t−k+1+j};   out = (C ⊙ y)·W_O
+// where u is zero at padded positions, as are the inputs of the convolution before the first position.
+// backward: d(B ⊙ X)_t = Σ_{j<k} w_j ⊙ dy_{t+k−1−j}, dw_j = Σ_t dy_t ⊙ (B ⊙ X)_{t−k+1+j}
+// Source: transformers' Lfm2ShortConv. Shapes: T positions, D channels, u (batch, T, D), w (D, 1, k).
+// Hook points: hook_b, hook_c, hook_x, hook_conv (B, C, X, y) (batch, T, D).
+#pragma once
+
+#include "clearformer/layers/context.h"
+#include "clearformer/layers/linear.h"
+#include "clearformer/layers/past_rows.h"
+
+namespace clearformer {
+
+/// The sizes of a short convolution.
+struct ShortConvolutionConfig {
+  std::size_t d_model = 0;
+  std::size_t taps = 0;    // k
+  Bias bias = Bias::none;  // of the projections and of the convolution
+};
+
+/// A gated short convolution with its projections.
+class ShortConvolution {
+ public:
+  /// Loads "b_proj", "c_proj", "x_proj", "conv", "out_proj".
+  ShortConvolution(const WeightScope& scope, const ShortConvolutionConfig& config);
+
+  /// x (batch, T, D) -> output (batch, T, D). padding: uint8 (batch, S) whose last T columns are these positions', 0 for
+  /// padded ones, or null. past: the inputs of the convolution at the positions before, to which these are added, or null.
+  void forward(const TensorView& x, const TensorView* padding, PastRows* past,
+               const MutableTensorView& output, Write write, const Context& context) const;
+  /// From d_output (batch, T, D), which is read first, that of x. x is read for gradients of weights only. Without a past.
+  void backward(const TensorView& x, const TensorView* padding, const TensorView& d_output,
+                const MutableTensorView& dx, Write write, const Context& context) const;
+
+ private:
+  MutableTensorView window(const TensorView& b, const TensorView& x, Arena& arena) const;
+  MutableTensorView before_zeros(const TensorView& x, Arena& arena) const;
+  void convolve(const TensorView& window, const MutableTensorView& weights, const float* bias,
+                const MutableTensorView& out) const;
+  MutableTensorView taps(bool turned, Arena& arena) const;
+  void weights_back(const TensorView& window, const TensorView& dy, const Context& context) const;
+
+  ShortConvolutionConfig config_;
+  Linear b_, c_, x_, output_;
+  Tensor weight_, bias_;  // (D, 1, k), (D)
+};
+
+}  // namespace clearformer
