@@ -40,6 +40,7 @@ CLASSES = {
     "stablelm": transformers.StableLmConfig,
     "cohere": transformers.CohereConfig,
     "cohere2": transformers.Cohere2Config,
+    "lfm2": transformers.Lfm2Config,
     "gemma2": transformers.Gemma2Config,
     "gemma3_text": transformers.Gemma3TextConfig,
     "gemma3": transformers.Gemma3Config,

@@ -192,6 +192,12 @@ FAMILIES = {
     "cohere": Family(hf.CohereConfig, LLAMA_BASE, COHERE | dict(use_qk_norm=[False, True]), CAUSAL_LM, "decoder", rope="one"),
     "cohere2": Family(hf.Cohere2Config, LLAMA_BASE | dict(sliding_window=4), COHERE | dict(sliding_window=[3, 5]),
                       CAUSAL_LM, "decoder", rope="one"),
+    "lfm2": Family(
+        hf.Lfm2Config, LLAMA_BASE | dict(layer_types=["conv", "full_attention"], block_multiple_of=8),
+        dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], norm_eps=EPS, tie_word_embeddings=[True, True, False],
+             conv_bias=[False, True], conv_L_cache=[3, 4, 2, 1], block_multiple_of=[8, 5], block_ffn_dim_multiplier=[1.0, 1.3, 2],
+             block_auto_adjust_ff_dim=[True, True, False], max_position_embeddings=[32, 20], is_causal=CAUSAL),
+        CAUSAL_LM, "decoder", rope="one"),
     "gemma2": Family(hf.Gemma2Config, LLAMA_BASE | dict(head_dim=4, query_pre_attn_scalar=4, sliding_window=4),
                      LLAMA | GEMMA | dict(hidden_act=[ABSENT]), CAUSAL_LM, "decoder", rope="one", gains=GEMMA_GAINS),
     "gemma3_text": Family(hf.Gemma3TextConfig, LLAMA_BASE | dict(head_dim=4, query_pre_attn_scalar=4, sliding_window=4),
@@ -361,6 +367,11 @@ def draw_settings(rng, family, base, choices, nested=""):
     local = "use_sliding_window" in choices or family.config in (hf.Gemma2Config, hf.Olmo3Config, hf.Cohere2Config)
     if (two or local) and rng.random() < 0.6:
         settings["layer_types"] = [rng.choice(LAYER_KINDS) for _ in range(layers)]
+    if family.config is hf.Lfm2Config:
+        kinds = [rng.choice(["conv", "full_attention"]) for _ in range(layers)]
+        attending = [layer for layer, kind in enumerate(kinds) if kind == "full_attention"]
+        settings |= rng.choice([dict(layer_types=kinds), dict(layer_types=kinds, full_attn_idxs=[0]),
+                                dict(layer_types=None, full_attn_idxs=attending), dict(layer_types=None)])
     if (family.rope or two) and rng.random() < 0.7:
         d_head = settings.get("head_dim") or settings["hidden_size"] // settings["num_attention_heads"]
         whole = family.config is not hf.Phi3Config

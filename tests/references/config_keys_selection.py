@@ -202,6 +202,12 @@ SELECTION = {
     ],
     "cohere": [Selected("norms of heads", {"logit_scale": 0.5}, base=dict(use_qk_norm=True), text=True)],
     "cohere2": [Selected("4.x", {"sliding_window_pattern": 2, "layer_types": ABSENT, "sliding_window": 3}, old=True, text=True)],
+    "lfm2": [
+        Selected("as LiquidAI saves it", {"layer_types": ABSENT, "full_attn_idxs": [1], "block_ff_dim": 15, "tie_embedding": True},
+                 old=True, text=True),
+        Selected("own width", {"intermediate_size": 14}, base=dict(
+            block_auto_adjust_ff_dim=False, intermediate_size=14, conv_bias=True, conv_L_cache=2), text=True),
+    ],
     "marian": [Selected("three tables, is_causal false", {"tie_word_embeddings": False, "is_causal": False, "scale_embedding": True})],
     "bart": [
         Selected("three tables", {"tie_word_embeddings": False, "activation_function": "relu6"}),

@@ -90,6 +90,18 @@ def _watch_attention(watch, block_module, scope, path, update, block, config):
         watch.output(output, update)
 
 
+def _watch_convolution(watch, module, scope, update):
+    """B, C and x are one projection; the convolution has the channels first, and some positions more at the end."""
+    watch.stacked(module.in_proj, [f"{scope}.hook_{part}" for part in "bcx"], [module.in_proj.in_features] * 3)
+
+    def convolved(conv, args, result):
+        length = args[0].shape[-1]
+        value = watch.visit(f"{scope}.hook_conv", result[..., :length].transpose(1, 2))
+        return torch.cat([value.transpose(1, 2), result[..., length:]], dim=-1)
+    watch.handles.append(module.conv.register_forward_hook(convolved))
+    watch.output(module.out_proj, update)
+
+
 def _watch_feed_forward(watch, module, name, block):
     """mlp.hook_pre is the activation's input, mlp.hook_pre_linear the factor of a gated one."""
     hidden = [f"{name}.mlp.hook_pre", f"{name}.mlp.hook_pre_linear"]
@@ -126,7 +138,10 @@ def _watch_sums(watch, module, name, block):
 
 def _watch_block(watch, module, name, block, config):
     _watch_sums(watch, module, name, block)
-    _watch_attention(watch, module, f"{name}.attn", block.attn, f"{name}.hook_attn_out", block, config)
+    if block.conv and hasattr(module, block.conv):
+        _watch_convolution(watch, module.get_submodule(block.conv), f"{name}.conv", f"{name}.hook_attn_out")
+    else:
+        _watch_attention(watch, module, f"{name}.attn", block.attn, f"{name}.hook_attn_out", block, config)
     if block.cross:
         _watch_attention(watch, module, f"{name}.cross_attn", block.cross, f"{name}.hook_cross_attn_out", block, config)
     _watch_feed_forward(watch, module, name, block)

@@ -30,6 +30,7 @@ class Block:
     cross: str = ""  # the cross-attention; its norm is ln2 and the feed-forward's ln3
     ln3: str = ""
     rotary: bool = False
+    conv: str = ""  # a gated convolution, which some blocks have in place of attention
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,10 @@ LAYOUTS = {
                        down="mlp.c_proj"), embed="wte", positions="wpe", final_norm="ln_f")],
     "llama": lambda config: decoder_only(**LLAMA),
     "qwen3": lambda config: decoder_only(**LLAMA, head_norms=("q_norm", "k_norm")),
+    "lfm2": lambda config: [Tower("", "layers", Block(
+        "pre", ln1="operator_norm", attn="self_attn", o="out_proj", head_norms=("q_layernorm", "k_layernorm"), conv="conv", ln2="ffn_norm",
+        gate="feed_forward.w1", up="feed_forward.w3", down="feed_forward.w2", rotary=True), embed="embed_tokens",
+        final_norm="embedding_norm")],
     "gemma2": lambda config: decoder_only(**LLAMA | dict(
         order="both", ln1_post="post_attention_layernorm", ln2="pre_feedforward_layernorm",
         ln2_post="post_feedforward_layernorm")),

@@ -38,7 +38,7 @@ def _scale_of(module, shape):
 
 def last_norms(config):
     """The norm before a tied output layer: with weights of both signs no token predicts itself for ever."""
-    names = ("ln_f.weight", "norm_f.weight", "model.norm.weight", "decoder.final_layer_norm.weight", "decoder.layer_norm.weight")
+    names = ("ln_f.weight", "norm_f.weight", "model.norm.weight", "embedding_norm.weight", "decoder.final_layer_norm.weight", "decoder.layer_norm.weight")
     if config.model_type in ("bart", "marian"):
         names += (f"decoder.layers.{config.decoder_layers - 1}.final_layer_norm.weight",)
     return names

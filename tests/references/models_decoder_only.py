@@ -5,7 +5,7 @@ import os
 import torch
 from transformers import (
     AutoModelForCausalLM, BloomConfig, CodeGenConfig, Cohere2Config, CohereConfig, FalconConfig, Gemma2Config, Gemma3TextConfig,
-    GemmaConfig, GPT2Config, GPTJConfig, GPTNeoConfig, GPTNeoXConfig, GraniteConfig, MistralConfig, MptConfig, Olmo2Config, Olmo3Config, OlmoConfig, OpenAIGPTConfig, OPTConfig, Phi3Config, PhiConfig, Qwen2Config, Qwen3Config,
+    GemmaConfig, GPT2Config, GPTJConfig, GPTNeoConfig, GPTNeoXConfig, GraniteConfig, Lfm2Config, MistralConfig, MptConfig, Olmo2Config, Olmo3Config, OlmoConfig, OpenAIGPTConfig, OPTConfig, Phi3Config, PhiConfig, Qwen2Config, Qwen3Config,
     SmolLM3Config, StableLmConfig, Starcoder2Config,
 )
 
@@ -201,6 +201,12 @@ CONFIGURATIONS = {
         "even": lambda: Cohere2Config(**EVEN | dict(num_hidden_layers=4), sliding_window=5, logit_scale=0.5),
         "odd": lambda: Cohere2Config(**ODD, sliding_window=4, layer_types=["full_attention", "sliding_attention"], logit_scale=1.5),
     },
+    "lfm2": {
+        "even": lambda: Lfm2Config(**EVEN | dict(num_hidden_layers=4), layer_types=["conv", "full_attention", "conv", "conv"],
+                                   block_multiple_of=8, rope_parameters=rope(1e6)),
+        "odd": lambda: Lfm2Config(**ODD | dict(num_hidden_layers=3), layer_types=["conv", "full_attention", "conv"],
+                                  conv_bias=True, conv_L_cache=4, block_auto_adjust_ff_dim=False, tie_word_embeddings=False),
+    },
 }
 # Files that differ from a single one in fp32.
 STORED = {
@@ -240,7 +246,15 @@ def pythia(config):
     return without(config, "rope_parameters", "dtype") | old
 
 
+def liquid(config):
+    """LiquidAI's own names beside transformers', as in LiquidAI/LFM2-350M."""
+    own = dict(block_dim=config["hidden_size"], block_ff_dim=config["intermediate_size"], block_use_swiglu=True, block_norm_eps=1e-5,
+               conv_dim=config["hidden_size"], full_attn_idxs=[1], use_pos_enc=True)
+    return without(version_4("layer_types")(config), "intermediate_size", "tie_word_embeddings") | own | dict(tie_embedding=True)
+
+
 SPELLED = {
+    ("lfm2", "even"): liquid,
     ("mistral", "odd"): version_4(),
     ("qwen2", "odd"): version_4("layer_types"),
     ("qwen3", "odd"): version_4("layer_types"),
@@ -259,7 +273,7 @@ SPELLED = {
     ("gemma3_text", "odd"): version_4("layer_types", sliding_window_pattern=2),
 }
 BEAM_SEARCHED = ("gemma", "olmo", "olmo2", "olmo3", "smollm3", "granite", "starcoder2", "opt", "openai_gpt", "gpt_neox", "gptj",
-                 "codegen", "bloom", "falcon", "mpt", "stablelm", "cohere", "cohere2")
+                 "codegen", "bloom", "falcon", "mpt", "stablelm", "cohere", "cohere2", "lfm2")
 COUNTING = ("opt",)  # without position_ids positions are counted in the attention mask
 GAINS = {"gemma": {"embed_tokens": 0.35}, "gemma2": {"embed_tokens": 0.35}, "gemma3_text": {"embed_tokens": 0.35}}  # these models multiply it by sqrt(d_model)
 

@@ -59,8 +59,8 @@ it('a type that nobody knows has no relatives', async () => {
 });
 
 it('loading says the same, with its code', async () => {
-  const failure = await failureOf(() => AutoModel.from_pretrained(folderOf('lfm2')));
-  expect([failure.code, failure.message]).toEqual(['unsupported', await messageFor('lfm2')]);
+  const failure = await failureOf(() => AutoModel.from_pretrained(folderOf('mamba')));
+  expect([failure.code, failure.message]).toEqual(['unsupported', await messageFor('mamba')]);
 });
 
 it.each([

@@ -11,7 +11,7 @@ extern const Architecture kGpt2, kGptNeo, kLlama, kMistral, kQwen2, kQwen3, kPhi
     kGemma2, kGemma3, kGemma3Text, kOlmo, kOlmo2, kOlmo3, kSmolLm3, kGranite, kStarcoder2, kOpt,
     kOpenAiGpt;
 extern const Architecture kGptNeoX, kGptJ, kCodeGen, kBloom, kFalcon, kMpt, kStableLm, kCohere,
-    kCohere2;
+    kCohere2, kLfm2;
 extern const Architecture kTransformer, kMarian, kBart, kMBart, kM2m100, kPegasus, kT5, kMt5,
     kWhisper;
 extern const Architecture kVit, kDeit, kDinov2, kDinov2WithRegisters, kClip, kSiglip;
@@ -33,6 +33,6 @@ inline constexpr const Architecture* kKnown[] = {
     &kCodeGen,    &kBloom,      &kFalcon,      &kMpt,
     &kStableLm,   &kCohere,     &kCohere2,     &kMBart,
     &kM2m100,     &kPegasus,    &kDinov2,      &kDinov2WithRegisters,
-    &kSiglip,     &kMt5};
+    &kSiglip,     &kMt5,        &kLfm2};
 
 }  // namespace clearformer

@@ -66,9 +66,10 @@ ModelConfig read_llama_like(const ConfigReader& config, Task task, const RotaryK
     block.norm = layer_norm(d_model, read_epsilon(config, "layer_norm_eps"));
   }
   const char* activation = config.knows("hidden_act") ? "hidden_act" : "hidden_activation";
-  block.feed_forward = {d_model, config.size("intermediate_size"),
-                        read_activation(config, activation, model), Gate::present,
-                        llama::optional_bias(config, "mlp_bias")};
+  block.feed_forward = {
+      d_model, config.size("intermediate_size"),
+      config.knows(activation) ? read_activation(config, activation, model) : Activation::silu,
+      Gate::present, llama::optional_bias(config, "mlp_bias")};
   tower.rotary = read_rotary(config, block.attention.d_head, tower.max_positions, rotary);
   TextEmbeddingConfig text;
   text.vocabulary = config.size("vocab_size");

@@ -111,7 +111,7 @@ INSTANTIATE_TEST_SUITE_P(Architectures, GreedyReference,
                          ::testing::Values("bart", "gemma", "gemma2", "gemma3_text", "gpt2",
                                            "gpt_neo", "granite", "marian", "mistral", "olmo",
                                            "olmo2", "olmo3", "gpt_neox", "gptj", "codegen", "bloom",
-                                           "falcon", "mpt", "stablelm", "cohere", "cohere2",
+                                           "falcon", "mpt", "stablelm", "cohere", "cohere2", "lfm2",
                                            "openai_gpt", "opt", "phi", "phi3", "qwen2", "qwen3",
                                            "smollm3", "starcoder2", "t5", "whisper"),
                          [](const auto& architecture) { return architecture.param; });

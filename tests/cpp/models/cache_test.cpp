@@ -1,6 +1,7 @@
 // Decoding with the key/value cache: the same bits as the full forward pass, for any split of the text.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "clearformer/loading/load_model.h"
@@ -34,7 +35,7 @@ class Cache : public ::testing::TestWithParam<const char*> {
     }
     return all;
   }
-  std::unique_ptr<Model> loaded = load_tiny(GetParam());
+  std::unique_ptr<Model> loaded = load_folder(fixture_path(GetParam()));
   Model& model = *loaded;
   Tensor ids = random_ids(1, 1, kTokens, model.config().d_vocab());
   Tensor full = forward(model, ids);
@@ -277,8 +278,53 @@ TEST(Caches, OfAnEncoderDecoderHoldTheTargetsSequences) {
   expect_error(ErrorCode::invalid_argument, {"past_key_values"}, [&] { model->forward(inputs); });
 }
 
-INSTANTIATE_TEST_SUITE_P(Checkpoints, Cache, ::testing::Values("odd", "tied", "rope_llama3"),
-                         [](const auto& checkpoint) { return std::string(checkpoint.param); });
+// Without attention nothing but what convolutions keep tells how far back a cache can go.
+TEST(Caches, OfConvolutionsGoBackAsFarAsTheyKeep) {
+  const auto model = from_pretrained(fixture_path("models/lfm2/even"));
+  const std::size_t vocabulary = model->config().d_vocab(), read = 2 * PastRows::kReach + 40;
+  const std::size_t all = read + 5, kept = read - PastRows::kReach - 2;  // k - 1 before the reach
+  const Tensor ids = random_ids(1, 1, all, vocabulary);
+  const auto part = [&](std::size_t first, std::size_t count) {
+    return columns(ids, 0, first, count);
+  };
+  const Tensor whole = forward(*model, ids);
+  const auto expect_rest = [&](const char* what, KeyValueCache& cache, std::size_t from) {
+    expect_same_bits(
+        what, forward(*model, part(from, all - from), cache),
+        TensorView(whole.f32() + from * vocabulary, DType::f32, Shape{1, all - from, vocabulary}));
+  };
+  const auto expect_refused = [&](const auto& call) {
+    expect_error(ErrorCode::unsupported,
+                 {"layer 0 is a convolution", concat("from position ", kept, " on"),
+                  concat("to ", kept + 1)},
+                 call);
+  };
+  KeyValueCache cache = model->make_cache();
+  forward(*model, part(0, 30), cache);
+  forward(*model, part(30, read - 30), cache);
+  for (std::size_t t = read; t < all; ++t) forward(*model, part(t, 1), cache);
+  expect_refused([&] { cache.crop(kept + 1); });
+  expect_refused([&] { cache.copy({{0}, kept + 1}, 1); });
+  EXPECT_EQ(cache.length(), all);
+  KeyValueCache copy = cache.copy({{0}, kept + 2}, 1);
+  expect_rest("a copy", copy, kept + 2);
+  cache.crop(kept + 2);
+  expect_rest("within reach", cache, kept + 2);
+  cache.crop(0);
+  forward(*model, ids, cache);  // of one call all is kept
+  cache.crop(7);
+  expect_rest("of the latest call", cache, 7);
+}
+
+INSTANTIATE_TEST_SUITE_P(Checkpoints, Cache,
+                         ::testing::Values("llama_tiny/odd", "llama_tiny/tied",
+                                           "llama_tiny/rope_llama3", "models/lfm2/even",
+                                           "models/lfm2/odd"),
+                         [](const auto& checkpoint) {
+                           std::string name = checkpoint.param;
+                           std::replace(name.begin(), name.end(), '/', '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace clearformer::test

@@ -66,7 +66,8 @@ inline constexpr const char* kArchitectures[] = {"bert",
                                                  "dinov2",
                                                  "dinov2_with_registers",
                                                  "siglip",
-                                                 "mt5"};
+                                                 "mt5",
+                                                 "lfm2"};
 
 /// The model inputs of a case, converted to the models' types; their names begin with `prefix`.
 struct CaseInputs {

@@ -9,7 +9,8 @@ import { type AttentionPatterns, selfAttention } from './attention_patterns.js';
 /**
  * The rollout up to each layer, [n_layers, batch, query, key]; rows sum to 1, and the last layer's is the model's.
  * Takes the `attentions` of a model call, or a cache with every `hook_pattern` of one stack of layers (for an
- * encoder-decoder, the encoder's or the decoder's). Accumulated in double precision.
+ * encoder-decoder, the encoder's or the decoder's). Accumulated in double precision. What layers without attention mix
+ * (LFM2's convolutions) is not in it; a cache that lacks one of these below others is rejected.
  * Throws `invalid_argument` if a layer's map is missing, `shape_mismatch` for maps that are not of self-attention.
  */
 export function attentionRollout(patterns: AttentionPatterns): Tensor<'float32'> {

@@ -34,7 +34,7 @@ export interface DetectedHead {
 
 /** The result of detectHeads. */
 export interface DetectedHeads {
-  /** [n_layers, n_heads] for each kind; of one layer, if `hook` is of one. */
+  /** [n_layers, n_heads] for each kind; of one layer, if `hook` is of one; of those with attention (LFM2). */
   scores: HeadScores;
   /** Heads with a score of at least the threshold, in descending order. */
   heads: DetectedHead[];

@@ -3,6 +3,7 @@
 
 import type { PreTrainedModel } from '../models/pre_trained_model.js';
 import type { HookName } from '../runtime/hook_names.js';
+import { requireAttention } from './layer_hooks.js';
 import { refusal, requireSum } from './residual_parts.js';
 
 /** A node that writes to the residual stream: its name, the hook of what it adds, and when it does. */
@@ -28,6 +29,7 @@ function stagesOf(model: PreTrainedModel, layer: number): { attention: number; m
 
 /** The nodes that write, in order. Throws `unsupported` for models that are not a sum of what their nodes add. */
 export function writersOf(call: string, model: PreTrainedModel): Writer[] {
+  requireAttention(call, model);
   const names = new Set<string>(model.hooks({ on_request: true }).map(({ name }) => name));
   const one = names.has('blocks.0.hook_resid_pre') && names.has('blocks.0.hook_q_input');
   const { kind, n_layers, n_heads } = model.cfg;

@@ -27,6 +27,16 @@ export function stackPrefix(model: PreTrainedModel): '' | 'decoder.' | 'text_mod
   return stacks[model.cfg.kind].split(/blocks|\*/)[0] as '';
 }
 
+/** Throws `unsupported`, naming the layers, for a model of whose layers some are convolutions in place of attention. */
+export function requireAttention(call: string, model: PreTrainedModel): void {
+  const names = new Set<string>(model.hooks().map(({ name }) => name));
+  const layers = Array.from({ length: model.cfg.n_layers }, (_, layer) => layer);
+  const without = layers.filter((layer) => names.has(inLayer(model, layer, 'conv.hook_conv')));
+  if (without.length === 0) return;
+  const reason = `these of its layers are convolutions, without attention: ${without.join(', ')}`;
+  throw new ClearformerError('unsupported', `${call}: not for ${model.cfg.model_type}: ${reason}`);
+}
+
 /** The name of a weight or a hook in a layer of that stack: `blocks.0.attn.W_Q`. */
 export function inLayer(model: PreTrainedModel, layer: number, leaf: string): string {
   return defaultHook(model, leaf).replace('*', String(layer));

@@ -73,6 +73,9 @@ export function residualParts(call: string, model: PreTrainedModel): ResidualPar
   if (!names.has(scale)) throw refuse('it has no final norm');
   const parts = embeddingParts(names, top);
   for (let layer = 0; layer < n_layers; layer++) {
+    if (names.has(`${block(layer)}.conv.hook_conv`)) {
+      parts.push({ hook: `${block(layer)}.hook_attn_out`, label: `${layer}_attn_out`, heads: undefined });
+    }
     parts.push({ hook: `${block(layer)}.attn.hook_z`, label: `L${layer}H`, heads: { layer, cross: false } });
     parts.push({ hook: `${block(layer)}.cross_attn.hook_z`, label: `L${layer}C`, heads: { layer, cross: true } });
     parts.push({ hook: `${block(layer)}.hook_mlp_out`, label: `${layer}_mlp_out`, heads: undefined });

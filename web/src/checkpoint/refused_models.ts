@@ -21,10 +21,11 @@ const refused: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     qwen3: 'qwen2_moe qwen3_moe',
     olmo2: 'olmoe flex_olmo',
     granite: 'granitemoe',
+    lfm2: 'lfm2_moe',
     t5: 'switch_transformers',
   },
   [recurrent]: {
-    llama: 'lfm2 lfm2_moe mamba mamba2 falcon_mamba falcon_h1 nemotron_h jamba zamba2 rwkv bamba recurrent_gemma',
+    llama: 'mamba mamba2 falcon_mamba falcon_h1 nemotron_h jamba zamba2 rwkv bamba recurrent_gemma',
     qwen3: 'qwen3_next qwen3_5 qwen3_5_text qwen3_5_moe',
     olmo3: 'olmo_hybrid',
     granite: 'granitemoehybrid',
@@ -32,7 +33,8 @@ const refused: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   [images]: {
     qwen2: 'qwen2_vl qwen2_5_vl llava_qwen2 llava_onevision moondream1',
     qwen3: 'qwen3_vl qwen3_vl_moe',
-    llama: 'llava llava_next idefics2 idefics3 smolvlm mllama lfm2_vl',
+    llama: 'llava llava_next idefics2 idefics3 smolvlm mllama',
+    lfm2: 'lfm2_vl',
     gemma3_text: 'gemma3n gemma3n_text gemma4 gemma4_text paligemma',
     mistral: 'mistral3 pixtral',
     phi3: 'phi3_v phi4_multimodal',

@@ -109,8 +109,14 @@ export async function attentionOf(asked: Asked, layer: number, head: number): Pr
   const [first] = patterns;
   if (first === undefined) throw new ClearformerError('unsupported', 'cf-attention: the model has no attention maps');
   const stack = first.name.replace(/\d+\.attn\.hook_pattern$/, '');
-  const layers = patterns.filter(({ name }) => name.startsWith(stack)).length;
-  const name = `${stack}${choice('cf-attention', 'layer', layer, layers)}.attn.hook_pattern` as HookName;
+  const own = patterns.filter(({ name }) => name.startsWith(stack));
+  const layers = own.map(({ name }) => Number(/\d+/.exec(name.slice(stack.length))));
+  const wanted = choice('cf-attention', 'layer', layer, Math.max(...layers) + 1);
+  if (!layers.includes(wanted)) {
+    const message = `cf-attention: layer ${wanted} has no attention, only ${layers.join(', ')}`;
+    throw new ClearformerError('unsupported', message);
+  }
+  const name = `${stack}${wanted}.attn.hook_pattern` as HookName;
   const [, cache] = await model.run_with_cache(inputs, { names_filter: name, signal: asked.signal });
   const pattern = cache[name] as Tensor<'float32'>; // (1, H, T, S)
   const numbers = pattern.slice(0, choice('cf-attention', 'head', head, pattern.dims[1] ?? 0));

@@ -43,7 +43,7 @@ export interface TokenizerFiles {
 
 /** Keys and values of a generation, in bytes per sequence, without padding to vector width. */
 export interface CacheBytes {
-  /** Per position of the generated text, including the prompt. */
+  /** Per position of the generated text, including the prompt; LFM2's convolutions keep their last inputs beside. */
   per_position: number;
   /** Per position of the encoder's input; 0 without an encoder. */
   per_source_position: number;

@@ -14,7 +14,7 @@ export interface KeyValueCachePart {
 
 /**
  * A copy of `past_key_values`, or of a part of it, for calls that go on from the same text in different ways. Rejects
- * with `invalid_argument` for what it does not hold, `disposed`, `out_of_memory`.
+ * with `invalid_argument` for what it does not hold, `unsupported` as `crop` does, `disposed`, `out_of_memory`.
  */
 export async function copyCache(cache: KeyValueCache, part: KeyValueCachePart = {}): Promise<KeyValueCache> {
   checkOptions('copyCache', part, ['rows', 'length']);

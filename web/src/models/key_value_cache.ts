@@ -90,7 +90,10 @@ export class KeyValueCache {
     return (await this.info()).length;
   }
 
-  /** Drops all positions from `length` on. */
+  /**
+   * Drops all positions from `length` on. Rejects with `unsupported`, naming the layer, if one is a convolution (LFM2)
+   * that does not keep its inputs from so far back: more than 256 positions before the latest call. 0 is always possible.
+   */
   async crop(length: number): Promise<void> {
     while (this.filling) await this.filling;
     const { held } = this;

@@ -144,6 +144,8 @@ export const Starcoder2ForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
   AutoModelForCausalLM,
   'starcoder2',
 );
+/** LFM2 with an output layer. */
+export const Lfm2ForCausalLM: ModelForCausalLM = /* @__PURE__ */ named('Lfm2ForCausalLM', AutoModelForCausalLM, 'lfm2');
 /** OPT with an output layer. */
 export const OPTForCausalLM: ModelForCausalLM = /* @__PURE__ */ named('OPTForCausalLM', AutoModelForCausalLM, 'opt');
 /** The first GPT with an output layer. */

@@ -210,9 +210,9 @@ const tokensIn = new WeakMap<KeyValueCache, readonly bigint[]>();
 async function keepBeginning(cache: KeyValueCache, ids: readonly bigint[]): Promise<void> {
   const known = tokensIn.get(cache);
   if (known) {
-    const other = ids.findIndex((id, at) => id !== known[at]);
-    const same = other < 0 ? ids.length : other;
-    await cache.crop(Math.min(same, ids.length - 1, await cache.get_seq_length()));
+    const same = ids.findIndex((id, at) => id !== known[at]) >>> 0; // all of them: -1, now the largest number
+    const length = Math.min(same, ids.length - 1, await cache.get_seq_length());
+    await cache.crop(length).catch(() => cache.crop(0)); // convolutions do not reach back as far as attention
   }
   tokensIn.set(cache, ids);
 }

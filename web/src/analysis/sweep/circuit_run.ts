@@ -9,7 +9,7 @@ import type { HookName } from '../../runtime/hook_names.js';
 import { ClearformerError } from '../../support/error.js';
 import { Tensor } from '../../tensor/tensor.js';
 import { expectInputs } from '../check_call.js';
-import { attentionScale } from '../layer_hooks.js';
+import { attentionScale, requireAttention } from '../layer_hooks.js';
 import { requireSum } from '../residual_parts.js';
 import { requireSameDims } from '../same_dims.js';
 import type { GraphShape, Receiver } from './circuit_graph.js';
@@ -183,6 +183,7 @@ const refused = (reason: string) => new ClearformerError('unsupported', `acdc: $
 function requireGraph(model: PreTrainedModel): void {
   if (model.cfg.kind !== 'decoder-only') throw refused(`${model.cfg.model_type} is not decoder-only`);
   requireSum('acdc', model);
+  requireAttention('acdc', model);
   const names = new Set<string>(model.hooks({ on_request: true }).map(({ name }) => name));
   for (const leaf of ['hook_q_input', 'hook_mlp_in', 'attn.hook_result']) {
     if (!names.has(`blocks.0.${leaf}`)) throw refused(`${model.cfg.model_type} has no ${leaf}`);

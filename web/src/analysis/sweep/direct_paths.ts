@@ -15,7 +15,7 @@ import { exportedTensor } from '../../tensor/exported_tensor.js';
 import { Tensor } from '../../tensor/tensor.js';
 import { toTensor } from '../../tensor/tensor_output.js';
 import { checkCall, invalid } from '../check_call.js';
-import { attentionScale, inLayer } from '../layer_hooks.js';
+import { attentionScale, inLayer, requireAttention } from '../layer_hooks.js';
 import { LensWeights } from '../lens_weights.js';
 import type { Metric, TensorMetric } from '../metric.js';
 import { refusal, requireSum } from '../residual_parts.js';
@@ -90,6 +90,7 @@ async function pathsFrom(
     throw invalid(call, `${option}: ${textOf(index)}, not 0 to ${extent - 1}`, option);
   }
   requireSum(call, model);
+  requireAttention(call, model);
   if (model.cfg.kind === 'encoder-decoder' || model.cfg.kind === 'dual-encoder') {
     throw refusal(call, model, 'only the weights of models with one stack are folded');
   }

@@ -12,7 +12,7 @@ import { checkOptions, expectKnown } from '../../support/options.js';
 import type { ActivationCache } from '../../tensor/activation_cache.js';
 import { Tensor } from '../../tensor/tensor.js';
 import { checkCall, expectInputs, invalid } from '../check_call.js';
-import { inLayer } from '../layer_hooks.js';
+import { inLayer, requireAttention } from '../layer_hooks.js';
 import { requireSameDims } from '../same_dims.js';
 import type { Interventions } from './intervention.js';
 import { scheduled } from './schedule.js';
@@ -82,6 +82,7 @@ export async function pathPatching(model: PreTrainedModel, options: PathPatching
   const { base, source, receivers, mlps = 'recomputed', metric, signal, progress } = options;
   expectKnown(call, 'mlps', mlps, ['recomputed', 'frozen']);
   expectInputs(call, { base, source });
+  requireAttention(call, model);
   const { n_layers, n_heads } = model.cfg;
   const heard = (receivers ?? []).map((one) => checked(model, one));
   const last = heard.length === 0 ? n_layers : Math.max(...heard.map(({ layer }) => layer));
