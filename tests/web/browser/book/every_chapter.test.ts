@@ -212,3 +212,19 @@ it.each([
     expect(seen, chapter).toBe(true);
   }
 });
+
+it.each([
+  [740, 360],
+  [932, 430],
+])('the figure stays beside the last step on the side of a phone, %i × %i', async (width, height) => {
+  const { page } = open;
+  await page.setViewportSize({ width, height });
+  for (const chapter of ['vectors', 'head', 'kinds']) {
+    await site.go(page, `${chapter}?step=99`);
+    await laidOut(page);
+    const top = async (part: string): Promise<number> => (await page.locator(part).boundingBox())?.y ?? Number.NaN;
+    expect(await top('.step.on'), chapter).toBeLessThan(height / 2);
+    expect(await top('main .figure'), chapter).toBeGreaterThanOrEqual(0);
+    expect(await top('main .figure'), chapter).toBeLessThan(height / 2);
+  }
+});

@@ -16,7 +16,7 @@ export const controlsStyles = css`
   .odds .serif { font-size: max(17px, var(--cf-min-font-size)); } .large .which small { display: none; } .large .odds .serif { font-size: calc(26px * var(--wall)); } .large .which { flex-wrap: nowrap; white-space: nowrap; } .large .which select { min-height: calc(38px * var(--wall)); }
   .large .odds { gap: 0; line-height: 1.1; margin: -3px 0 -6px; } .large .odds .plain { min-height: 0; padding: 0 0 0 9px; } .large .odds .then { flex-wrap: nowrap; }
   @media (max-width: 1600px) { .large .odds .then > span:nth-child(3) { display: none; } } @media (max-width: 1400px) { .large .odds .muted:first-child { display: none; } }
-  @media (max-width: 900px) { .which small { display: none; } .odds { justify-self: start; justify-items: start; } .odds .then { justify-content: flex-start; } }
+  @container (max-width: 860px) { .which small { display: none; } .odds { justify-self: start; justify-items: start; } .odds .then { justify-content: flex-start; } }
 `;
 
 type Labels = Readonly<Record<string, string>>;

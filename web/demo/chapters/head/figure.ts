@@ -85,7 +85,7 @@ class FigureHead extends MeasuredFigure<Shown, typeof words> {
       .top { display: grid; grid-template-columns: minmax(0, 1fr) auto minmax(0, 1fr); align-items: center; gap: 8px 20px; margin-bottom: 4px; }
       .large .top { grid-template-columns: max-content minmax(0, 1fr) max-content; margin: 0 0 6px; }
       .note { color: var(--cf-muted); font-size: max(13px, var(--cf-min-font-size)); }
-      @media (max-width: 900px) { .top { grid-template-columns: minmax(0, 1fr); gap: 2px; } }
+      @container (max-width: 860px) { .top { grid-template-columns: minmax(0, 1fr); gap: 2px; } }
     `,
   ];
 
