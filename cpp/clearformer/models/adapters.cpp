@@ -20,7 +20,7 @@ std::vector<const Parameter*> layers_of(const Parameters& model, const std::stri
     fail(ErrorCode::invalid_argument, "adapter: the model has no weight \"", weight, "\"");
   }
   for (const Parameter* layer : layers) {
-    if (layer->updates != nullptr) continue;
+    if (layer->is_adapted()) continue;
     fail(ErrorCode::unsupported, "adapter: \"", weight,
          "\" is not the weight of a linear layer, and only those are adapted");
   }

@@ -172,12 +172,18 @@ void expect_representable(const ParameterView& view, const Tensor& values) {
 ParameterView::Piece stored_piece(const Parameter& parameter, std::size_t run) {
   const Shape& shape = parameter.stored_shape;
   const RowRuns& places = parameter.places;
-  const std::size_t first = places.first + run * places.stride;
+  std::size_t first = places.first + run * places.stride, outputs = parameter.turned() ? 1 : 0;
   ParameterView::Piece piece{&parameter};
   piece.first_row = run * places.count;
   std::size_t step = parameter.rows->inputs();
-  for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
-    if (axis == (parameter.turned() ? 1u : 0u)) {
+  if (parameter.stored.experts != 0) {
+    const std::size_t expert = parameter.stored.expert;
+    piece.axes.push_back({Of::rows, 1, expert, expert + 1});
+    first -= expert * shape[1];
+    outputs = 1;
+  }
+  for (std::size_t axis = piece.axes.size(); axis < shape.rank(); ++axis) {
+    if (axis == outputs) {
       piece.axes.push_back({Of::rows, 1, first, first + places.count});
     } else {
       step /= std::max<std::size_t>(1, shape[axis]);
@@ -204,7 +210,7 @@ std::vector<Parameters::Listed> Parameters::list() const {
     } else {
       listed.push_back({name, parameter.path, parameter.stored_shape, parameter.rows->format(),
                         parameter.rows->bytes(),
-                        parameter.updates == nullptr ? 0 : parameter.rows->inputs()});
+                        parameter.is_adapted() ? parameter.rows->inputs() : 0});
     }
   }
   return listed;

@@ -62,19 +62,21 @@ IncomingTensor::IncomingTensor(const StoredTensor& stored, DType dtype,
   if (stored.dtype == "F8_E5M2") encoding_ = Encoding::e5m2;
   if (encoding_ == Encoding::e4m3 || encoding_ == Encoding::e5m2) width_ = 1;
   const std::size_t elements = shape_.elements();
-  if (planned != nullptr && shape_.rank() == 2 && elements != 0 && dtype == DType::f32) {
+  const bool stacked = shape_.rank() == 3 && planned != nullptr && planned->stacked;
+  rows_ = stacked ? Shape{shape_.outer(1), shape_[2]} : shape_;
+  if (planned != nullptr && rows_.rank() == 2 && elements != 0 && dtype == DType::f32) {
     planned_ = *planned;
   }
   const bool turned = planned_.layout == Layout::in_out,
              floats = planned_.format == MatrixFormat::f32;
   if (turned && floats) {
-    matrix_ = Matrix(planned_.format, shape_[1], shape_[0]);
-    strip_ = Tensor({std::min(kTurnedRows, shape_[0]), shape_[1]});
+    matrix_ = Matrix(planned_.format, rows_[1], rows_[0]);
+    strip_ = Tensor({std::min(kTurnedRows, rows_[0]), rows_[1]});
   } else if (!turned && !floats) {
-    const std::size_t row = shape_[1];
+    const std::size_t row = rows_[1];
     const std::size_t rows = std::max<std::size_t>(1, kStagingBytes / sizeof(float) / row);
-    matrix_ = Matrix(planned_.format, shape_[0], row);
-    strip_ = Tensor({std::min(rows, shape_[0]), row});
+    matrix_ = Matrix(planned_.format, rows_[0], row);
+    strip_ = Tensor({std::min(rows, rows_[0]), row});
   } else {
     strip_ = Weights::allocate(shape_, dtype);
   }
@@ -120,10 +122,10 @@ float IncomingTensor::widened(const unsigned char* element) const {
 
 void IncomingTensor::strip_complete() {
   if (matrix_.empty()) return;
-  const std::size_t row = shape_[1], rows = strip_elements_ / row;
-  const std::size_t first = shape_[0] - left_ / row - rows;
+  const std::size_t row = rows_[1], rows = strip_elements_ / row;
+  const std::size_t first = rows_[0] - left_ / row - rows;
   if (planned_.layout == Layout::in_out) {
-    const std::size_t inputs = shape_[0];
+    const std::size_t inputs = rows_[0];
     kernels::transpose(strip_.f32(), row, rows, row, matrix_.values().f32() + first, inputs);
   } else {
     for (std::size_t i = 0; i < rows; ++i) round_row(first + i, strip_.f32() + i * row);
@@ -145,7 +147,7 @@ void IncomingTensor::round_row(std::size_t output, const float* row) {
 
 // Transposes (in, out) to rows of outputs, which are rounded some columns at a time.
 void IncomingTensor::round_turned() {
-  const std::size_t inputs = shape_[0], outputs = shape_[1];
+  const std::size_t inputs = rows_[0], outputs = rows_[1];
   matrix_ = Matrix(planned_.format, outputs, inputs);
   std::vector<float> rows(kColumnsAtOnce * inputs);
   for (std::size_t first = 0; first < outputs; first += kColumnsAtOnce) {

@@ -1,6 +1,6 @@
 // IncomingTensor: one tensor on its way from the byte stream to its final place. Floats of 16 and 8 bits are widened as
 // they arrive, weights of linear layers rounded as MatrixPlan says:
-//   stored (out, in)  in strips of whole rows, 64 KiB or one row
+//   stored (out, in)  in strips of whole rows, 64 KiB or one row; also of a stack (experts, out, in)
 //   stored (in, out)  once all of it has arrived in fp32, which is then released; fp32 is transposed in strips of 64 rows
 #pragma once
 
@@ -49,7 +49,8 @@ class IncomingTensor {
   void round_row(std::size_t output, const float* row);
   void round_turned();
 
-  Shape shape_{0};  // as stored
+  Shape shape_{0};        // as stored
+  Shape rows_{0};         // the same of rows alone
   Encoding encoding_ = Encoding::as_it_is;
   std::size_t width_ = 2;  // bytes of an element that is widened
   MatrixPlan::Entry planned_;

@@ -14,8 +14,8 @@
 namespace clearformer {
 
 /// The role of a matrix: a layer's projection, the token embedding table, or an output layer (also when it is tied to
-/// the embedding table) or a head's.
-enum class MatrixRole { projection, words, output };
+/// the embedding table) or a head's, or the one whose products choose experts.
+enum class MatrixRole { projection, words, output, router };
 
 /// A matrix that a model requests, under our name for it.
 struct MatrixRequest {
@@ -32,6 +32,7 @@ class MatrixPlan {
   struct Entry {
     MatrixFormat format = MatrixFormat::f32;
     Layout layout = Layout::out_in;
+    bool stacked = false;  // behind an axis of experts
   };
 
   /// If several matrices are stacked in one tensor, the most precise of their formats applies to all.

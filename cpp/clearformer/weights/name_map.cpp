@@ -1,6 +1,7 @@
 #include "clearformer/weights/name_map.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "clearformer/tensor/pattern.h"
 
@@ -69,7 +70,13 @@ StoredName NameMap::stored(std::string_view path) const {
         } else if (word.size() > 1 && word[1] == '/') {
           stored.part = digit(0);
           stored.parts = digit(2);
-          if (word.size() > 3) stored.groups = word[4] == 'n' ? key_value_heads_ : digit(4);
+          if (word.size() <= 3) continue;
+          if (word[4] == 'e') {
+            std::from_chars(any.data(), any.data() + any.size(), stored.expert);
+            stored.experts = experts_;
+          } else {
+            stored.groups = word[4] == 'n' ? key_value_heads_ : digit(4);
+          }
         } else {
           replacement = word;
         }

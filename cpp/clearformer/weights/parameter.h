@@ -23,6 +23,8 @@ struct Parameter {
 
   /// Whether the checkpoint holds the transpose.
   bool turned() const { return stored.layout == Layout::in_out && stored_shape.rank() == 2; }
+  /// Whether it is (in) the weight of a linear layer, as torch has them: not of a stack of experts.
+  bool is_adapted() const { return updates != nullptr && stored.experts == 0; }
 };
 
 }  // namespace clearformer

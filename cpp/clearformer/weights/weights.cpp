@@ -25,7 +25,10 @@ Shape stored_shape(const StoredName& stored, const Shape& expected, const Shape*
     shape[0] -= shape[0] % stored.groups;
   }
   if (is_turned(stored, shape)) std::swap(shape[0], shape[1]);
-  return shape;
+  if (stored.experts == 0) return shape;
+  Shape whole{stored.experts};
+  for (const std::size_t extent : shape) whole.append(extent);
+  return whole;
 }
 
 // The rows of a part with `size` outputs among all `outputs` of the stored tensor.
@@ -33,11 +36,13 @@ RowRuns rows_of(const StoredName& stored, std::size_t outputs, std::size_t size)
   const std::size_t count = size / stored.groups, stride = outputs / stored.groups;
   const bool from_end = stored.parts == 0 && stored.part != 0;
   const std::size_t before = stored.part * count;
+  if (stored.experts != 0) return {outputs / stored.experts * stored.expert + before, count, 0, 1};
   return {from_end ? stride - before : before, count, stride, stored.groups};
 }
 
 // The number of outputs of a tensor of the stored shape.
 std::size_t outputs_of(const StoredName& stored, const Shape& shape) {
+  if (stored.experts != 0) return shape.outer(1);
   return shape.rank() == 0 ? 1 : shape[is_turned(stored, shape) ? 1 : 0];
 }
 
@@ -45,7 +50,7 @@ std::size_t outputs_of(const StoredName& stored, const Shape& shape) {
 Tensor copied_part(const Tensor& from, const StoredName& stored, const Shape& expected) {
   Tensor part = Weights::allocate(expected, DType::f32);
   const bool turned = is_turned(stored, expected);
-  const std::size_t all = from.dim(turned ? 1 : 0), width = part.elements() / expected[0];
+  const std::size_t all = outputs_of(stored, from.shape()), width = part.elements() / expected[0];
   const RowRuns rows = rows_of(stored, all, expected[0]);
   for (std::size_t run = 0; run < rows.runs; ++run) {
     const std::size_t first = rows.first + run * rows.stride;
@@ -61,12 +66,12 @@ Tensor copied_part(const Tensor& from, const StoredName& stored, const Shape& ex
 
 // Moves all of `from`, or copies its part.
 Tensor taken_part(Tensor& from, const StoredName& stored, const Shape& expected) {
-  if (stored.parts == 1 && stored.layout == Layout::out_in) return std::move(from);
+  if (stored.is_whole() && stored.layout == Layout::out_in) return std::move(from);
   return copied_part(from, stored, expected);
 }
 
 Matrix taken_part(Matrix& from, const StoredName& stored, const Shape& expected) {
-  if (stored.parts == 1) return std::move(from);
+  if (stored.is_whole()) return std::move(from);
   return from.slice(rows_of(stored, from.outputs(), expected[0]));
 }
 
