@@ -63,6 +63,13 @@ NameMap joined(std::string_view prefix, std::string_view scheme, std::string_vie
   names.add(rules);
   return names;
 }
+
+NameMap sized(NameMap&& names, const ModelConfig& config) {
+  const BlockConfig& block = config.tower.stack.block;
+  names.set_key_value_heads(block.attention.num_key_value_heads);
+  names.set_experts(block.feed_forward.router.experts);
+  return std::move(names);
+}
 }  // namespace
 
 NameMap Architecture::names(const Weights& weights, const ModelConfig& config) const {
@@ -78,8 +85,7 @@ NameMap Architecture::names(const Weights& weights, const ModelConfig& config) c
     break;
   }
   names.add(rules);
-  names.set_key_value_heads(config.tower.stack.block.attention.num_key_value_heads);
-  return names;
+  return sized(std::move(names), config);
 }
 
 NameMap Architecture::saved_names(const ModelConfig& config, std::string_view scheme) const {
@@ -91,9 +97,7 @@ NameMap Architecture::saved_names(const ModelConfig& config, std::string_view sc
                                                config.task != Task::token_classification
                                          : config.task == Task::base;
   if (bare) prefix.remove_prefix(prefix.find('.') + 1);
-  NameMap names = joined(prefix, scheme, rules);
-  names.set_key_value_heads(config.tower.stack.block.attention.num_key_value_heads);
-  return names;
+  return sized(joined(prefix, scheme, rules), config);
 }
 
 void Architecture::expect_one_prefix(const Weights& weights) const {

@@ -1,6 +1,9 @@
-// Granite (3 and 4, dense): Llama with constants that multiply embeddings, scores, updates and logits.
-// Source: Granite Team, IBM 2024, "Granite 3.0 Language Models"; transformers' GraniteForCausalLM.
+// Granite (3 and 4, dense): Llama with constants that multiply embeddings, scores, updates and logits; Granite MoE with
+// experts, the softmax of whose largest logits weighs them.
+// Source: Granite Team, IBM 2024, "Granite 3.0 Language Models"; transformers' GraniteForCausalLM,
+// GraniteMoeForCausalLM.
 
+#include "clearformer/architectures/experts_config.h"
 #include "clearformer/architectures/known.h"
 #include "clearformer/architectures/llama_like.h"
 
@@ -18,6 +21,31 @@ constexpr KeyTable kKeys{
     .others = R"("rope_theta":10000,"rope_scaling":null,"partial_rotary_factor":null,
 "original_max_position_embeddings":null,"head_dim":null)",
     .since_5_2 = R"("is_causal":true)"};
+constexpr KeyTable kMoeKeys{
+    .fields = R"("vocab_size":32000,"hidden_size":4096,"intermediate_size":11008,
+"num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":null,"hidden_act":"silu",
+"max_position_embeddings":2048,"rms_norm_eps":1e-6,"pad_token_id":null,"bos_token_id":1,
+"eos_token_id":2,"tie_word_embeddings":false,"rope_parameters":null,"attention_bias":false,
+"embedding_multiplier":1,"logits_scaling":1,"residual_multiplier":1,"attention_multiplier":1,
+"num_local_experts":8,"num_experts_per_tok":2)",
+    .others = kKeys.others,
+    .since_5_2 = kKeys.since_5_2,
+    .neutral = R"("output_router_logits":false)"};
+
+constexpr std::string_view kMoeRules = R"(
+mlp block_sparse_moe
+gate router.layer
+experts.*.gate_proj.weight input_linear.weight 0/2/e
+experts.*.up_proj.weight input_linear.weight 1/2/e
+experts.*.down_proj.weight output_linear.weight 0/1/e
+embed embed_tokens
+blocks layers
+ln1 input_layernorm
+attn self_attn
+ln2 post_attention_layernorm
+ln_final norm
+unembed /lm_head
+)";
 
 ModelConfig read_config(const ConfigReader& config, Task task) {
   ModelConfig model = read_llama_like(config, task);
@@ -32,10 +60,20 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   return model;
 }
 
+ModelConfig read_moe(const ConfigReader& config, Task task) {
+  ModelConfig model = read_config(config, task);
+  read_experts(config, "num_local_experts", model);
+  model.tower.stack.block.feed_forward.router.by = RouterConfig::ChosenBy::logit;
+  return model;
+}
+
 }  // namespace granite
 
 const Architecture kGranite{"granite",      granite::kKeys, granite::read_config,
                             kLlamaPrefixes, kLlamaRules,    {},
                             kLlamaIgnored};
+const Architecture kGraniteMoe{"granitemoe",   granite::kMoeKeys,  granite::read_moe,
+                               kLlamaPrefixes, granite::kMoeRules, {},
+                               kLlamaIgnored};
 
 }  // namespace clearformer

@@ -12,6 +12,7 @@ extern const Architecture kGpt2, kGptNeo, kLlama, kMistral, kQwen2, kQwen3, kPhi
     kOpenAiGpt;
 extern const Architecture kGptNeoX, kGptJ, kCodeGen, kBloom, kFalcon, kMpt, kStableLm, kCohere,
     kCohere2, kLfm2;
+extern const Architecture kGraniteMoe, kOlmoe, kQwen3Moe, kMixtral;
 extern const Architecture kTransformer, kMarian, kBart, kMBart, kM2m100, kPegasus, kT5, kMt5,
     kWhisper;
 extern const Architecture kVit, kDeit, kDinov2, kDinov2WithRegisters, kClip, kSiglip;
@@ -33,6 +34,7 @@ inline constexpr const Architecture* kKnown[] = {
     &kCodeGen,    &kBloom,      &kFalcon,      &kMpt,
     &kStableLm,   &kCohere,     &kCohere2,     &kMBart,
     &kM2m100,     &kPegasus,    &kDinov2,      &kDinov2WithRegisters,
-    &kSiglip,     &kMt5,        &kLfm2};
+    &kSiglip,     &kMt5,        &kLfm2,        &kGraniteMoe,
+    &kOlmoe,      &kQwen3Moe,   &kMixtral};
 
 }  // namespace clearformer

@@ -33,6 +33,10 @@ BlockConfig StackConfig::block_of(std::size_t layer) const {
     config.attention_norm = config.norm;
     config.attention_norm->kind = NormKind::none;
   }
+  if (!dense.empty() && dense[layer]) {
+    config.feed_forward.router = {};
+    config.feed_forward.d_hidden = dense_hidden;
+  }
   if (scale_by_depth) {
     const double whole = 1.0 / std::sqrt(static_cast<double>(block.attention.d_head));
     config.attention.scale = block.attention.scale.value_or(whole) / static_cast<double>(layer + 1);

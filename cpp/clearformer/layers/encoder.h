@@ -43,6 +43,8 @@ struct StackConfig {
   bool normalized_input = false;       // block 0 has no ln1 (ModernBERT)
   bool scale_by_depth = false;         // layer i divides its scores by i + 1 (GPT-2's option)
   std::optional<SharedBlocks> shared = {};  // none: each layer has a block of its own
+  std::vector<std::uint8_t> dense = {};  // which layers have one network where others have experts
+  std::size_t dense_hidden = 0;          // and its d_hidden
 
   Mixer mixer(std::size_t layer) const { return mixers.empty() ? Mixer::full : mixers[layer]; }
   bool attends(std::size_t layer) const { return mixer(layer) != Mixer::convolution; }

@@ -5,6 +5,7 @@
 
 #include "clearformer/kernels/activations.h"
 #include "clearformer/kernels/elementwise.h"
+#include "clearformer/layers/mixture_of_experts.h"
 #include "clearformer/tensor/thread_pool.h"
 
 namespace clearformer {
@@ -107,9 +108,13 @@ void apply(Activation activation, float* x, std::size_t count) {
 }
 
 FeedForward::FeedForward(const WeightScope& scope, const FeedForwardConfig& config)
-    : config_(config),
-      up_(scope / "up_proj", config.d_model, config.d_hidden, config.bias),
-      down_(scope / "down_proj", config.d_hidden, config.d_model, config.bias) {
+    : config_(config) {
+  if (config.router.experts != 0) {
+    mixture_ = MixtureOfExperts::loaded(scope, config);
+    return;
+  }
+  up_ = Linear(scope / "up_proj", config.d_model, config.d_hidden, config.bias);
+  down_ = Linear(scope / "down_proj", config.d_hidden, config.d_model, config.bias);
   if (config.gate == Gate::present) {
     gate_ = Linear(scope / "gate_proj", config.d_model, config.d_hidden, config.bias);
   }
@@ -117,13 +122,17 @@ FeedForward::FeedForward(const WeightScope& scope, const FeedForwardConfig& conf
 
 void FeedForward::forward(const TensorView& x, const MutableTensorView& output,
                           const Context& context, Write write) const {
+  if (mixture_ != nullptr) return mixture_->forward(x, output, context, write);
   Arena::Frame frame(context.arena);
   const Shape shape{x.dim(0), x.dim(1), config_.d_hidden};
   const MutableTensorView hidden = context.arena.take(shape);
   const bool gated = config_.gate == Gate::present;
-  if (context.trace.wants("hook_pre") || context.trace.keeps()) {
+  const auto offer = [&](std::string_view hook, const MutableTensorView& value) {
+    if (!config_.is_expert) context.trace(hook, value, kHiddenLegend);
+  };
+  if (context.trace.keeps() || context.trace.wants("hook_pre")) {
     (gated ? gate_ : up_).forward(x, hidden);
-    context.trace("hook_pre", hidden, kHiddenLegend);
+    offer("hook_pre", hidden);
     context.trace.keep("pre", hidden);
     apply(config_.activation, hidden.f32(), hidden.elements());
   } else {
@@ -132,11 +141,11 @@ void FeedForward::forward(const TensorView& x, const MutableTensorView& output,
   if (gated) {
     const MutableTensorView linear = context.arena.take(shape);
     up_.forward(x, linear);
-    context.trace("hook_pre_linear", linear, kHiddenLegend);
+    offer("hook_pre_linear", linear);
     context.trace.keep("linear", linear);
     multiply_by(hidden, linear);
   }
-  context.trace("hook_post", hidden, kHiddenLegend);
+  offer("hook_post", hidden);
   if (context.trace.keeps_inputs() && context.trace.edits("hook_post")) {
     context.trace.keep("post", hidden);
   }
@@ -145,10 +154,14 @@ void FeedForward::forward(const TensorView& x, const MutableTensorView& output,
 
 void FeedForward::backward(const TensorView& x, const TensorView& d_out,
                            const MutableTensorView& dx, Write write, const Context& context) const {
+  if (mixture_ != nullptr) return mixture_->backward(x, d_out, dx, write, context);
   const TraceScope& trace = context.trace;
   WeightGradients* const weights = trace.weights();
   Arena::Frame frame(context.arena);
   const bool gated = config_.gate == Gate::present;
+  const auto offer_back = [&](std::string_view hook, const MutableTensorView& gradient) {
+    if (!config_.is_expert) trace.back(hook, gradient, kHiddenLegend);
+  };
   const TensorView pre = trace.kept("pre");
   const TensorView linear = gated ? trace.kept("linear") : TensorView();
   const MutableTensorView dh = context.arena.take(pre.shape());
@@ -165,15 +178,15 @@ void FeedForward::backward(const TensorView& x, const TensorView& d_out,
   const TensorView in =
       weights != nullptr && trace.has_kept("post") ? trace.kept("post") : TensorView(hidden);
   down_.backward(in, d_out, dh, Write::over, weights, context.arena);
-  trace.back("hook_post", dh, kHiddenLegend);
+  offer_back("hook_post", dh);
   if (gated) {
     multiply_by(activated, dh);
-    trace.back("hook_pre_linear", activated, kHiddenLegend);
+    offer_back("hook_pre_linear", activated);
     up_.backward(x, activated, dx, write, weights, context.arena);
     multiply_by(dh, linear);
   }
   apply_derivative(config_.activation, pre.f32(), dh.f32(), dh.elements());
-  trace.back("hook_pre", dh, kHiddenLegend);
+  offer_back("hook_pre", dh);
   (gated ? gate_ : up_).backward(x, dh, dx, gated ? Write::onto : write, weights, context.arena);
 }
 

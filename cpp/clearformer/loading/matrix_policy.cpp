@@ -8,7 +8,8 @@ MatrixFormat format_of(const MatrixRequest& matrix, MatrixFormat asked) {
   constexpr std::size_t kFewOutputs = 32, kFewElements = 65536, kFewInputs = 512, kFewest = 256;
   if (matrix.role == MatrixRole::output && matrix.outputs < kFewOutputs) return MatrixFormat::f32;
   // Not multiplied: sizes from a hostile config could overflow.
-  if (matrix.inputs == 0 || matrix.outputs < kFewElements / matrix.inputs) {
+  if (matrix.role == MatrixRole::router || matrix.inputs == 0 ||
+      matrix.outputs < kFewElements / matrix.inputs) {
     return std::min(asked, MatrixFormat::f16);
   }
   const bool to_values = matrix.path.ends_with("attn.v_proj.weight");

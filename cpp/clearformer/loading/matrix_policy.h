@@ -9,6 +9,7 @@
 //         average over more); and in all matrices of at most 256 inputs
 //   q4    as q8, but output layers and the value projections of attention are those of q8
 //
+// Routers of mixtures of experts stay in fp16: they are small, and rounding would choose other experts.
 // Never quantised: norms, biases, positions, token types, convolutions and patches, and output layers and heads of
 // fewer than 32 outputs.
 #pragma once

@@ -55,7 +55,9 @@ std::uint64_t block_floats(const StackConfig& stack, const PassSize& pass) {
   const BlockConfig& block = stack.block;
   const std::uint64_t rows = bounded_product(pass.batch, pass.positions);
   const FeedForwardConfig& transform = block.feed_forward;
-  const std::uint64_t hidden = transform.d_hidden * (transform.gate == Gate::present ? 2 : 1);
+  const std::uint64_t experts = transform.router.experts;
+  const std::uint64_t hidden = transform.d_hidden * (transform.gate == Gate::present ? 2 : 1) +
+                               (experts == 0 ? 0 : 2 * experts + 3 * transform.d_model);
   const bool after = block.order == NormOrder::both || block.order == NormOrder::behind;
   const bool before = block.order == NormOrder::pre || block.order == NormOrder::both;
   const bool changed = block.residual_scale != 1.0f || block.layer_scale == LayerScale::present;

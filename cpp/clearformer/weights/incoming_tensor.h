@@ -49,8 +49,8 @@ class IncomingTensor {
   void round_row(std::size_t output, const float* row);
   void round_turned();
 
-  Shape shape_{0};        // as stored
-  Shape rows_{0};         // the same of rows alone
+  Shape shape_{0};  // as stored
+  Shape rows_{0};   // the same of rows alone
   Encoding encoding_ = Encoding::as_it_is;
   std::size_t width_ = 2;  // bytes of an element that is widened
   MatrixPlan::Entry planned_;

@@ -5,7 +5,8 @@
 namespace clearformer {
 
 void MatrixPlan::add(const StoredName& stored, MatrixFormat format) {
-  const auto [found, is_new] = entries_.try_emplace(stored.name, Entry{format, stored.layout, stored.experts != 0});
+  const auto [found, is_new] =
+      entries_.try_emplace(stored.name, Entry{format, stored.layout, stored.experts != 0});
   if (!is_new) found->second.format = std::min(found->second.format, format);
 }
 

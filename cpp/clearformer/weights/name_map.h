@@ -19,7 +19,8 @@ struct StoredName {
   Layout layout = Layout::out_in;
   std::size_t groups = 1;
   std::size_t expert = 0;
-  std::size_t experts = 0;  // extent of a leading axis, of which it is in one place; 0: there is none
+  std::size_t experts =
+      0;  // extent of a leading axis, of which it is in one place; 0: there is none
 
   bool is_whole() const { return parts == 1 && experts == 0; }
 };

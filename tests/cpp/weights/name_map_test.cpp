@@ -99,5 +99,20 @@ TEST(NameMap, GroupsAreANumberOrThatOfTheKeyValueHeads) {
   EXPECT_EQ(map.stored("k_proj.bias").groups, 6u);
 }
 
+TEST(NameMap, ExpertsAreOneByOneOrInAStack) {
+  NameMap one_by_one("experts.*.up_proj experts.*.w3"),
+      stacked("experts.*.up_proj.weight gate_up 1/2/e");
+  EXPECT_EQ(one_by_one.stored("mlp.experts.12.up_proj.weight").name, "mlp.experts.12.w3.weight");
+  EXPECT_EQ(one_by_one.stored("mlp.experts.12.up_proj.weight").experts, 0u);
+  stacked.set_experts(64);
+  const StoredName up = stacked.stored("mlp.experts.12.up_proj.weight");
+  EXPECT_EQ(up.name, "mlp.gate_up");
+  EXPECT_EQ(up.part, 1u);
+  EXPECT_EQ(up.parts, 2u);
+  EXPECT_EQ(up.expert, 12u);
+  EXPECT_EQ(up.experts, 64u);
+  EXPECT_EQ(up.groups, 1u);
+}
+
 }  // namespace
 }  // namespace clearformer::test

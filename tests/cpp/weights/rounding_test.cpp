@@ -139,6 +139,31 @@ TEST_P(Rounding, TurnsFloatsFromStripToStrip) {
 INSTANTIATE_TEST_SUITE_P(Dtypes, Rounding, ::testing::Values("F32", "F16", "BF16"),
                          [](const auto& dtype) { return std::string(dtype.param); });
 
+// The stack is rounded row by row as one matrix of all experts' rows.
+TEST(RoundedParts, AreThoseOfExpertsInAStack) {
+  constexpr std::size_t kExperts = 3, kOut = 150, kIn = 70;
+  const Stored stored("BF16", kExperts * 2 * kOut, kIn);
+  const std::string file =
+      safetensors(concat(R"({"w": {"dtype": "BF16", "shape": [)", kExperts, ", ", 2 * kOut, ", ",
+                         kIn, R"(], "data_offsets": [0, )", stored.bytes.size(), "]}}"),
+                  stored.bytes);
+  StoredName name{"w", 0, 2};
+  name.experts = kExperts;
+  for (const MatrixFormat format : kRounding) {
+    Weights weights = read(plan_of(name, format), file, 4001);
+    for (name.expert = 0; name.expert < kExperts; ++name.expert) {
+      for (name.part = 0; name.part < 2; ++name.part) {
+        Tensor rows({kOut, kIn});
+        std::memcpy(rows.data(),
+                    stored.values.f32() + (2 * name.expert + name.part) * rows.elements(),
+                    rows.view().bytes());
+        expect_same(take_matrix(weights, name, {kOut, kIn}), Matrix::of(rows, format));
+      }
+    }
+    weights.check(Weights::Unexpected::refuse);
+  }
+}
+
 TEST(RoundedParts, AreRowsOfOneTensorInEitherLayout) {
   constexpr std::size_t kParts = 3, kOut = 4, kIn = 33;
   for (const Layout layout : {Layout::out_in, Layout::in_out}) {

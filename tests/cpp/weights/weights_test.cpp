@@ -175,6 +175,39 @@ TEST(Weights, AStackedTensorOfTheWrongSizeIsOneProblem) {
                [&] { weights.check(Weights::Unexpected::refuse); });
 }
 
+StoredName of_expert(std::size_t expert, std::size_t part) {
+  StoredName stored{"gate_up", part, 2};
+  stored.expert = expert;
+  stored.experts = 3;
+  return stored;
+}
+
+TEST(Weights, ExpertsOfAStackAreHandedOutOneByOne) {
+  const Tensor stacked = Random(3).tensor({3, 4, 5});
+  Weights weights = with("gate_up", stacked.clone());
+  for (const std::size_t expert : {2u, 0u, 1u}) {
+    for (const std::size_t part : {0u, 1u}) {
+      const Tensor own = weights.take(of_expert(expert, part), {2, 5});
+      const float* expected = stacked.f32() + (expert * 4 + part * 2) * 5;
+      expect_same_bits("expert", own, TensorView(expected, DType::f32, Shape{2, 5}));
+    }
+  }
+  weights.check(kRefuse);
+  // As many numbers as there should be, in other extents.
+  for (const Shape& wrong : {Shape{4, 3, 5}, Shape{12, 5}, Shape{2, 4, 5}, Shape{3, 5, 4}}) {
+    Weights other = with("gate_up", Tensor::zeros(wrong));
+    EXPECT_TRUE(other.take(of_expert(0, 0), {2, 5}).empty());
+    expect_error(ErrorCode::shape_mismatch, {"\"gate_up\"", wrong.text(), "[3, 4, 5]"},
+                 [&] { other.check(kRefuse); });
+  }
+  Weights none;
+  none.take(of_expert(1, 1), {2, 5});
+  expect_error(ErrorCode::missing_tensor, {"\"gate_up\"", "[3, 4, 5]"}, [&] { none.check(kKeep); });
+  Weights few = with("gate_up", stacked.clone());
+  few.take(of_expert(1, 1), {2, 5});
+  expect_error(ErrorCode::shape_mismatch, {"12", "2"}, [&] { few.check(kKeep); });
+}
+
 TEST(Weights, OldNamesOfNormsAreModernized) {
   Weights weights;
   weights.add("a.LayerNorm.gamma", "f", Tensor({2}));
