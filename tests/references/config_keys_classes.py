@@ -70,6 +70,10 @@ CLASSES = {
     "siglip": transformers.SiglipConfig,
     "siglip_text_model": transformers.SiglipTextConfig,
     "siglip_vision_model": transformers.SiglipVisionConfig,
+    "granitemoe": transformers.GraniteMoeConfig,
+    "olmoe": transformers.OlmoeConfig,
+    "qwen3_moe": transformers.Qwen3MoeConfig,
+    "mixtral": transformers.MixtralConfig,
 }
 
 

@@ -28,6 +28,8 @@ LLAMA = dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], hidden_act=AC
              tie_word_embeddings=[False, True], attention_bias=[False, True], is_causal=CAUSAL,
              max_position_embeddings=[32, 20])
 WINDOW = dict(use_sliding_window=[False, True], sliding_window=[3, 5, None], max_window_layers=[0, 1, 2])
+EXPERTS = dict(num_local_experts=4, num_experts_per_tok=2)
+COUNTS = dict(num_local_experts=[4, 5, 3, 1, 0], num_experts_per_tok=[2, 1, 3, 4])
 GEMMA = dict(hidden_activation=ACTS, query_pre_attn_scalar=[4, 9, 16], sliding_window=[2, 3, 5],
              attn_logit_softcapping=[None, 1.0, 5.0], final_logit_softcapping=[None, 2.0, 30.0],
              use_bidirectional_attention=[ABSENT, False, True], tie_word_embeddings=[True, True, False])
@@ -226,6 +228,20 @@ FAMILIES = {
         LLAMA | dict(mlp_bias=[False, True], embedding_multiplier=[1.0, 12, 0.5], residual_multiplier=[1.0, 0.22, 2],
                      attention_multiplier=[1.0, 0.3, 0.015625], logits_scaling=[1.0, 8, 0.5]),
         CAUSAL_LM, "decoder", rope="one"),
+    "granitemoe": Family(
+        hf.GraniteMoeConfig, LLAMA_BASE | EXPERTS,
+        LLAMA | COUNTS | dict(embedding_multiplier=[1.0, 12, 0.5], residual_multiplier=[1.0, 0.22, 2],
+                              attention_multiplier=[1.0, 0.3, 0.015625], logits_scaling=[1.0, 8, 0.5]),
+        CAUSAL_LM, "decoder", rope="one"),
+    "olmoe": Family(hf.OlmoeConfig, LLAMA_BASE | EXPERTS, LLAMA | COUNTS | dict(norm_topk_prob=[False, True], clip_qkv=[None, None, None, 0.5]),
+                    CAUSAL_LM, "decoder", "no head_dim", rope="one"),
+    "qwen3_moe": Family(
+        hf.Qwen3MoeConfig, LLAMA_BASE | EXPERTS | dict(moe_intermediate_size=20),
+        LLAMA | COUNTS | WINDOW | dict(moe_intermediate_size=[20, 11], norm_topk_prob=[False, True], decoder_sparse_step=[1, 1, 2],
+                                       mlp_only_layers=[None, [], [0], [1, 2], [7]], max_window_layers=[ABSENT]),
+        CAUSAL_LM, "decoder", rope="one"),
+    "mixtral": Family(hf.MixtralConfig, LLAMA_BASE | EXPERTS, LLAMA | COUNTS | dict(attention_bias=[ABSENT], sliding_window=[None, 3, 5]),
+                      CAUSAL_LM, "decoder", rope="one"),
     "starcoder2": Family(
         hf.Starcoder2Config, LLAMA_BASE,
         LLAMA | dict(rms_norm_eps=[ABSENT], attention_bias=[ABSENT], norm_epsilon=EPS, use_bias=[True, True, False],

@@ -42,7 +42,8 @@ def write_json(folder, config):
 
 
 def load(folder, auto, attention):
-    model, report = auto.from_pretrained(folder, dtype=torch.float32, attn_implementation=attention, output_loading_info=True)
+    model, report = auto.from_pretrained(folder, dtype=torch.float32, attn_implementation=attention, experts_implementation="eager",
+                                         output_loading_info=True)
     missing = sorted(report["missing_keys"]) + sorted(map(str, report["mismatched_keys"]))
     if missing:
         raise Undefined(f"not in the file: {', '.join(missing[:3])}")

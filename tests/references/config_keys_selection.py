@@ -49,6 +49,7 @@ def with_changes(config, change):
     return config
 
 
+EXPERTS = dict(num_local_experts=3, num_experts_per_tok=2)
 LINEAR = {"rope_type": "linear", "factor": 2.0}
 ONE_HEAD = dict(num_hidden_layers=1, num_attention_heads=1, num_key_value_heads=1)
 SELECTION = {
@@ -208,6 +209,19 @@ SELECTION = {
         Selected("own width", {"intermediate_size": 14}, base=dict(
             block_auto_adjust_ff_dim=False, intermediate_size=14, conv_bias=True, conv_L_cache=2), text=True),
     ],
+    "granitemoe": [
+        Selected("experts by logits", {"logits_scaling": 0.5, "embedding_multiplier": 3.0}, base=EXPERTS, text=True),
+    ],
+    "olmoe": [
+        Selected("divided by their sum", {"norm_topk_prob": True, "tie_word_embeddings": ABSENT}, base=EXPERTS),
+        Selected("clipped", {"clip_qkv": 0.5}, base=EXPERTS, refused_here="clip_qkv"),
+    ],
+    "qwen3_moe": [
+        Selected("experts in the last layer alone", {"norm_topk_prob": ABSENT},
+                 base=EXPERTS | dict(moe_intermediate_size=7, num_hidden_layers=3, decoder_sparse_step=1, mlp_only_layers=[0, 1]), text=True),
+        Selected("both names of their number", {"num_experts": 2}, base=EXPERTS | dict(moe_intermediate_size=7)),
+    ],
+    "mixtral": [Selected("4.x, a window", {"sliding_window": 3, "num_experts_per_tok": 1}, base=EXPERTS, old=True, text=True)],
     "marian": [Selected("three tables, is_causal false", {"tie_word_embeddings": False, "is_causal": False, "scale_embedding": True})],
     "bart": [
         Selected("three tables", {"tie_word_embeddings": False, "activation_function": "relu6"}),

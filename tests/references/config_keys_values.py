@@ -93,7 +93,9 @@ VALUES = {
     "word_embed_proj_dim": [8, None], "enable_bias": [False], "layer_norm_elementwise_affine": [False],
     "no_rope_layer_interval": [2, 1], "multi_query": [True],
     "parallel_attn": [True], "new_decoder_architecture": [True], "clip_qkv": [0.1], "residual_in_fp32": [True],
-    "num_experts": [2], "num_local_experts": [2], "conv_kernel": [3], "attention_scale": [0.3], "use_mrope": [True],
+    "num_experts": [2, 6, 0], "num_local_experts": [2, 6, 0], "num_experts_per_tok": [1, 3, 9], "norm_topk_prob": [True, False],
+    "decoder_sparse_step": [2, 3, 0], "mlp_only_layers": [[0], [1, 5]], "moe_intermediate_size": [16],
+    "output_router_logits": [True], "router_jitter_noise": [0.2], "conv_kernel": [3], "attention_scale": [0.3], "use_mrope": [True],
 }
 # Keys that identify the folder; they are not changed.
 KEPT = {"model_type", "architectures", "transformers_version", "dtype_of_saved"}

@@ -33,6 +33,8 @@ def _scale_of(module, shape):
     if isinstance(module, (Conv1D, torch.nn.Linear, torch.nn.Conv1d, torch.nn.Conv2d)):
         fan_in = shape[0] if isinstance(module, Conv1D) else math.prod(shape[1:])
         return 1.3 / math.sqrt(fan_in)
+    if "Experts" in type(module).__name__ or "Router" in type(module).__name__:
+        return 1.3 / math.sqrt(shape[-1])
     return 0.6  # other parameters: class tokens, learned positions, projections
 
 
@@ -102,7 +104,7 @@ def write_checkpoint(folder, model_class, config, name, *, dtype=torch.float32, 
 
 def load_checkpoint(folder, model_class):
     model, report = model_class.from_pretrained(
-        folder, dtype=torch.float32, attn_implementation="eager", output_loading_info=True)
+        folder, dtype=torch.float32, attn_implementation="eager", experts_implementation="eager", output_loading_info=True)
     if report["missing_keys"] or report["mismatched_keys"]:
         raise ValueError(f"{folder}: transformers does not find {report}")
     return model.eval()
@@ -128,7 +130,7 @@ def model_of(folder, case):
 def double_of(model):
     """The same model in float64, including what transformers computes in float32 otherwise."""
     config = copy.deepcopy(model.config)
-    config._attn_implementation = "eager"
+    config._attn_implementation = config._experts_implementation = "eager"
     head = model.get_output_embeddings()
     if head is not None and head.weight is not model.get_input_embeddings().weight:
         config.tie_word_embeddings = False

@@ -5,8 +5,8 @@ import os
 import torch
 from transformers import (
     AutoModelForCausalLM, BloomConfig, CodeGenConfig, Cohere2Config, CohereConfig, FalconConfig, Gemma2Config, Gemma3TextConfig,
-    GemmaConfig, GPT2Config, GPTJConfig, GPTNeoConfig, GPTNeoXConfig, GraniteConfig, Lfm2Config, MistralConfig, MptConfig, Olmo2Config, Olmo3Config, OlmoConfig, OpenAIGPTConfig, OPTConfig, Phi3Config, PhiConfig, Qwen2Config, Qwen3Config,
-    SmolLM3Config, StableLmConfig, Starcoder2Config,
+    GemmaConfig, GPT2Config, GPTJConfig, GPTNeoConfig, GPTNeoXConfig, GraniteConfig, GraniteMoeConfig, Lfm2Config, MistralConfig, MixtralConfig, MptConfig, Olmo2Config, Olmo3Config, OlmoConfig, OlmoeConfig,
+    OpenAIGPTConfig, OPTConfig, Phi3Config, PhiConfig, Qwen2Config, Qwen3Config, Qwen3MoeConfig, SmolLM3Config, StableLmConfig, Starcoder2Config,
 )
 
 import generation
@@ -22,6 +22,8 @@ EVEN = dict(vocab_size=64, hidden_size=32, num_hidden_layers=2, num_attention_he
 ODD = dict(vocab_size=97, hidden_size=30, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1,
            intermediate_size=37, max_position_embeddings=64) | TOKENS
 WIDE = EVEN | dict(num_attention_heads=2)  # a quarter of each head is rotated
+FOUR_EXPERTS = dict(num_local_experts=4, num_experts_per_tok=2)
+FIVE_EXPERTS = dict(num_local_experts=5, num_experts_per_tok=3)
 HEADS_OF_8, HEADS_OF_10 = dict(head_dim=8), dict(head_dim=10)
 
 
@@ -207,6 +209,26 @@ CONFIGURATIONS = {
         "odd": lambda: Lfm2Config(**ODD | dict(num_hidden_layers=3), layer_types=["conv", "full_attention", "conv"],
                                   conv_bias=True, conv_L_cache=4, block_auto_adjust_ff_dim=False, tie_word_embeddings=False),
     },
+    "granitemoe": {
+        "even": lambda: GraniteMoeConfig(**EVEN, **FOUR_EXPERTS, tie_word_embeddings=True, embedding_multiplier=3.0,
+                                         residual_multiplier=0.6, attention_multiplier=0.25, logits_scaling=0.5),
+        "odd": lambda: GraniteMoeConfig(**ODD, **FIVE_EXPERTS, residual_multiplier=1.4, attention_multiplier=0.4, logits_scaling=2,
+                                        attention_bias=True),
+    },
+    "olmoe": {
+        "even": lambda: OlmoeConfig(**EVEN, **FOUR_EXPERTS, rope_parameters=rope(5e5)),
+        "odd": lambda: OlmoeConfig(**ODD, **FIVE_EXPERTS, tie_word_embeddings=True, attention_bias=True, norm_topk_prob=True),
+    },
+    "qwen3_moe": {
+        "even": lambda: Qwen3MoeConfig(**EVEN | dict(num_hidden_layers=4), **FOUR_EXPERTS, head_dim=16, moe_intermediate_size=24,
+                                       norm_topk_prob=True, decoder_sparse_step=2, mlp_only_layers=[3], tie_word_embeddings=True),
+        "odd": lambda: Qwen3MoeConfig(**ODD, **FIVE_EXPERTS, **HEADS_OF_10, moe_intermediate_size=19, attention_bias=True,
+                                      use_sliding_window=True, sliding_window=5),
+    },
+    "mixtral": {
+        "even": lambda: MixtralConfig(**EVEN, **FOUR_EXPERTS, **HEADS_OF_8, sliding_window=5),
+        "odd": lambda: MixtralConfig(**ODD, **FIVE_EXPERTS, rope_parameters=rope(1e6), tie_word_embeddings=True),
+    },
 }
 # Files that differ from a single one in fp32.
 STORED = {
@@ -219,6 +241,10 @@ STORED = {
     ("gpt_neox", "even"): {"dtype": torch.float16},
     ("bloom", "even"): {"dtype": torch.bfloat16},
     ("phi", "odd"): {"dtype": torch.float16},
+    # Experts stacked, as transformers 5 holds them; it saves them one by one.
+    ("olmoe", "odd"): {"save_original_format": False},
+    ("qwen3_moe", "odd"): {"save_original_format": False},
+    ("mixtral", "odd"): {"save_original_format": False},
 }
 
 
@@ -265,6 +291,10 @@ SPELLED = {
     ("olmo", "even"): version_4(),
     ("smollm3", "even"): version_4("layer_types"),
     ("granite", "odd"): version_4(),
+    ("granitemoe", "odd"): version_4(),
+    ("olmoe", "even"): version_4(),
+    ("qwen3_moe", "even"): version_4(max_window_layers=2, router_jitter_noise=0.1),
+    ("mixtral", "even"): version_4(),
     ("starcoder2", "even"): version_4(),
     ("gpt_neox", "odd"): pythia,
     ("stablelm", "odd"): version_4(),
@@ -273,7 +303,7 @@ SPELLED = {
     ("gemma3_text", "odd"): version_4("layer_types", sliding_window_pattern=2),
 }
 BEAM_SEARCHED = ("gemma", "olmo", "olmo2", "olmo3", "smollm3", "granite", "starcoder2", "opt", "openai_gpt", "gpt_neox", "gptj",
-                 "codegen", "bloom", "falcon", "mpt", "stablelm", "cohere", "cohere2", "lfm2")
+                 "codegen", "bloom", "falcon", "mpt", "stablelm", "cohere", "cohere2", "lfm2", "granitemoe", "olmoe", "qwen3_moe", "mixtral")
 COUNTING = ("opt",)  # without position_ids positions are counted in the attention mask
 GAINS = {"gemma": {"embed_tokens": 0.35}, "gemma2": {"embed_tokens": 0.35}, "gemma3_text": {"embed_tokens": 0.35}}  # these models multiply it by sqrt(d_model)
 

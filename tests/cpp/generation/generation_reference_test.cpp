@@ -113,7 +113,8 @@ INSTANTIATE_TEST_SUITE_P(Architectures, GreedyReference,
                                            "olmo2", "olmo3", "gpt_neox", "gptj", "codegen", "bloom",
                                            "falcon", "mpt", "stablelm", "cohere", "cohere2", "lfm2",
                                            "openai_gpt", "opt", "phi", "phi3", "qwen2", "qwen3",
-                                           "smollm3", "starcoder2", "t5", "whisper"),
+                                           "smollm3", "starcoder2", "t5", "whisper", "granitemoe",
+                                           "olmoe", "qwen3_moe", "mixtral"),
                          [](const auto& architecture) { return architecture.param; });
 
 }  // namespace

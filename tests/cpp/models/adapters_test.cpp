@@ -44,7 +44,7 @@ std::vector<Layer> linear_layers(const Model& model) {
   std::vector<Layer> layers;
   for (const Parameter& parameter : model.parameters().all()) {
     const std::string& name = parameter.stored.name;
-    if (parameter.updates == nullptr || (!layers.empty() && layers.back().weight == name)) continue;
+    if (!parameter.is_adapted() || (!layers.empty() && layers.back().weight == name)) continue;
     const bool turned = parameter.turned();
     const bool known = std::any_of(layers.begin(), layers.end(),
                                    [&](const Layer& layer) { return layer.weight == name; });

@@ -38,7 +38,9 @@ constexpr const char* kModelTypes[] = {"bert",       "roberta",     "distilbert"
                                        "mpt",        "stablelm",    "cohere",
                                        "cohere2",    "mbart",       "m2m_100",
                                        "pegasus",    "dinov2",      "dinov2_with_registers",
-                                       "siglip",     "mt5",         "lfm2"};
+                                       "siglip",     "mt5",         "lfm2",
+                                       "granitemoe", "olmoe",       "qwen3_moe",
+                                       "mixtral"};
 
 // The location of a model type's sampled cases: in the folder of the full set, or the selection.
 std::string group_of(const std::string& model_type) {

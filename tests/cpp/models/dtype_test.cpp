@@ -61,7 +61,8 @@ Weights rounded_by_hand(const Checkpoint& checkpoint, MatrixFormat format) {
     Tensor tensor = stored.take({name}, shape);
     if (tensor.empty()) continue;  // integers, which no layer uses
     const MatrixPlan::Entry* entry = plan.find(name);
-    if (entry != nullptr && shape.rank() == 2) {
+    if (entry != nullptr && (shape.rank() == 2 || entry->stacked)) {
+      tensor.reshape({shape.outer(1), shape.back(0)});
       const bool turns = entry->layout == Layout::in_out;
       Matrix matrix = Matrix::of(turns ? turned(tensor) : tensor.clone(), entry->format);
       const Tensor wide = std::move(matrix.widened().values());

@@ -67,7 +67,11 @@ inline constexpr const char* kArchitectures[] = {"bert",
                                                  "dinov2_with_registers",
                                                  "siglip",
                                                  "mt5",
-                                                 "lfm2"};
+                                                 "lfm2",
+                                                 "granitemoe",
+                                                 "olmoe",
+                                                 "qwen3_moe",
+                                                 "mixtral"};
 
 /// The model inputs of a case, converted to the models' types; their names begin with `prefix`.
 struct CaseInputs {
