@@ -28,7 +28,7 @@ const ofArchitectures = {
   AutoModelForCausalLM: [
     ...['gpt2', 'gpt_neo', 'mistral', 'qwen2', 'qwen3', 'phi', 'phi3', 'gemma', 'gemma2', 'gemma3_text', 'olmo'],
     ...['olmo2', 'olmo3', 'smollm3', 'granite', 'starcoder2', 'opt', 'openai_gpt', 'gpt_neox', 'gptj', 'codegen'],
-    ...['bloom', 'falcon', 'mpt', 'stablelm', 'cohere', 'cohere2', 'lfm2'],
+    ...['bloom', 'falcon', 'mpt', 'stablelm', 'cohere', 'cohere2', 'lfm2', 'granitemoe', 'olmoe', 'qwen3_moe', 'mixtral'],
   ],
   AutoModelForSeq2SeqLM: ['nn_transformer', 'marian', 'bart', 't5', 'mt5', 'whisper', 'mbart', 'm2m_100', 'pegasus'],
   AutoModelForZeroShotImageClassification: ['clip', 'siglip'],

@@ -49,7 +49,7 @@ export function inLayer(model: PreTrainedModel, layer: number, leaf: string): st
 export async function attentionScale(model: PreTrainedModel, layer: number): Promise<number | Tensor<'float32'>> {
   const { model_type } = model.cfg;
   if (model_type.startsWith('dinov2')) return model.parameter(inLayer(model, layer, 'ln1_scale.w'));
-  return model_type === 'granite' ? Number(model.config.residual_multiplier ?? 1) : 1;
+  return /^granite(moe)?$/.test(model_type) ? Number(model.config.residual_multiplier ?? 1) : 1;
 }
 
 /**

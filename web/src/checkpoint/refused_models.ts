@@ -5,7 +5,7 @@ import { throwIfAborted } from '../support/options.js';
 import { readOptional } from './files.js';
 import type { Folder } from './folder.js';
 
-const experts = 'mixtures of experts';
+const experts = 'mixtures of experts of another kind';
 const recurrent = 'recurrent or convolutional states';
 const images = 'images as input of a language model';
 const sound = 'convolutions over samples of sound';
@@ -17,10 +17,11 @@ const half = 'an architecture of one tower alone';
 const refused: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   [experts]: {
     llama:
-      'mixtral llama4 llama4_text afmoe deepseek deepseek_v2 deepseek_v3 dbrx glm_moe_dsa gpt_oss jetmoe phimoe solar_open minimax',
-    qwen3: 'qwen2_moe qwen3_moe',
-    olmo2: 'olmoe flex_olmo',
-    granite: 'granitemoe',
+      'llama4 llama4_text afmoe deepseek deepseek_v2 deepseek_v3 dbrx glm_moe_dsa gpt_oss jetmoe solar_open minimax',
+    mixtral: 'phimoe',
+    qwen3_moe: 'qwen2_moe',
+    olmoe: 'flex_olmo',
+    granitemoe: 'granitemoeshared',
     lfm2: 'lfm2_moe',
     t5: 'switch_transformers',
   },

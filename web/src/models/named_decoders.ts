@@ -138,6 +138,30 @@ export const GraniteForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
   AutoModelForCausalLM,
   'granite',
 );
+/** Granite MoE with an output layer. */
+export const GraniteMoeForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
+  'GraniteMoeForCausalLM',
+  AutoModelForCausalLM,
+  'granitemoe',
+);
+/** OLMoE with an output layer. */
+export const OlmoeForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
+  'OlmoeForCausalLM',
+  AutoModelForCausalLM,
+  'olmoe',
+);
+/** Qwen3 MoE with an output layer. */
+export const Qwen3MoeForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
+  'Qwen3MoeForCausalLM',
+  AutoModelForCausalLM,
+  'qwen3_moe',
+);
+/** Mixtral with an output layer. */
+export const MixtralForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
+  'MixtralForCausalLM',
+  AutoModelForCausalLM,
+  'mixtral',
+);
 /** StarCoder2 with an output layer. */
 export const Starcoder2ForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
   'Starcoder2ForCausalLM',
