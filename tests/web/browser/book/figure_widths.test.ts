@@ -22,6 +22,7 @@ it.each([
   [901, 'seeing?step=5&lang=de'],
   [1101, 'saying?step=2&lang=en'],
   [1024, 'saying?step=2&lang=de'],
+  [1440, 'heads?step=3&t=%E5%85%AC%E5%9B%AD%E3%80%82'], // tokens with long names
 ])('%i px: %s', async (width, address) => {
   const { page } = await site.visit(address);
   await page.setViewportSize({ width, height: 800 });

@@ -58,6 +58,8 @@ describe.each([
   ['masks?step=2&len=0', ['every token reads nothing'], ['Nothing else']],
   ['masks?step=4', ['The first 5 tokens'], ['fewer than two']],
   ['masks?step=4&pre=1', ['With fewer than two tokens'], ['The first']],
+  ['masks?step=6', ['happens here: 6 of 10'], ['no row goes wrong']],
+  ['masks?step=6&t=Tom', ['no row goes wrong'], ['happens here']],
   ['masks?step=2&t=Lily.', ['here 3'], []],
   ['saying?step=1', ['all others together 18.9 %', 'No token has exactly zero'], ['nearly nothing']],
   ['saying?step=1&k=3', ['all others together 18.9 %'], ['exactly zero']],

@@ -3,6 +3,7 @@
 import { four, spoken, two } from 'clearformer/elements';
 import { html, type TemplateResult } from 'lit';
 import { filled } from '../../book/markup.js';
+import { textWidths } from '../../book/text_widths.js';
 import { vars } from '../../book/vars.js';
 import { within } from '../../book/within.js';
 import type { Data, FigureHeads } from './figure.js';
@@ -11,6 +12,10 @@ import type { Mixing } from './projection.js';
 import type { Reading } from './reading.js';
 
 interface CellEvent extends CustomEvent<{ row: number; column: number } | null> {}
+
+/** A token's name beside a row: its font size, and the width for which there is room anyway. */
+const nameSize = 13.5;
+const usualName = 36;
 
 /** The heads' labels above their columns. */
 export function bands(heads: number, width: number): TemplateResult {
@@ -29,9 +34,10 @@ export function joinView(figure: FigureHeads, { reading, mixing }: Data): Templa
   const range = `${from}:${from + shown}`;
   const row = focus - from;
   const column = within(figure.number('c'), model);
-  const cell = pairCell(figure.width, Math.max(model, heads * width));
   const [low, high] = figure.inClass ? [3, figure.wall(12)] : [Math.max(2, Math.min(4, 256 / (heads * width))), 15];
   const names = reading.tokens.slice(from, from + shown).map(({ label }) => label);
+  const longest = Math.max(...textWidths(names, figure.textSize(nameSize), 'serif'));
+  const cell = pairCell(figure.width - Math.max(0, longest - usualName), Math.max(model, heads * width));
   const chosen = { row, column };
   return html`<div class="product">
       <div>

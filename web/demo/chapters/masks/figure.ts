@@ -108,7 +108,7 @@ class FigureMasks extends MeasuredFigure<Shown, typeof words> {
       beforeOdds: percent(before?.before ?? 0),
       now: now?.piece.label ?? '',
       nowOdds: percent(now?.now ?? 0),
-      ...(wrong && { broken: String(wrong.broken) }),
+      ...(wrong && (wrong.broken === 0 ? { isLucky: '' } : { broken: String(wrong.broken) })),
     };
   }
 

@@ -33,7 +33,7 @@ export const words: typeof english = {
     },
     mistake: {
       title: 'Addiert, nicht multipliziert',
-      text: 'Manche Skripte multiplizieren die Scores mit einer Matrix aus 1 und −∞. Dann ist −∞ mal ein negativer Score +∞, die Zelle, die verschwinden sollte, nimmt alles, und Softmax hat keine Zahl dafür, in {broken} von {n} Zeilen. Addiert bleibt −∞ bei −∞, wie groß der Score auch ist.',
+      text: 'Manche Skripte multiplizieren die Scores mit einer Matrix aus 1 und −∞. Dann ist −∞ mal ein negativer Score +∞, die Zelle, die verschwinden sollte, nimmt alles, und Softmax hat keine Zahl dafür. Zeilen, in denen das hier geschieht: {broken} von {n}. {isLucky}Hier geht keine Zeile schief: Keiner der verbotenen Scores ist negativ oder null. Addiert bleibt −∞ bei −∞, wie groß der Score auch ist.',
       ask: 'Rate zuerst. M ⊙ S multipliziert jeden Score mit 1 oder mit −∞. In wie vielen der {n} Zeilen geht Softmax schief?',
     },
     polarity: {

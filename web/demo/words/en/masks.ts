@@ -31,7 +31,7 @@ export const words = {
     },
     mistake: {
       title: 'Added, not multiplied',
-      text: 'Some notes multiply the scores by a matrix of 1 and −∞. Then −∞ times a negative score is +∞, the cell that was to vanish takes all, and softmax has no number for it, in {broken} of {n} rows. Added, −∞ stays −∞ whatever the score.',
+      text: 'Some notes multiply the scores by a matrix of 1 and −∞. Then −∞ times a negative score is +∞, the cell that was to vanish takes all, and softmax has no number for it. Rows in which this happens here: {broken} of {n}. {isLucky}Here no row goes wrong: none of the scores that it forbids is negative or zero. Added, −∞ stays −∞ whatever the score.',
       ask: 'Guess first. M ⊙ S multiplies each score by 1 or by −∞. In how many of the {n} rows does softmax go wrong?',
     },
     polarity: {
