@@ -39,7 +39,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   ModelConfig model = read_llama_like(config, task);
   TowerConfig& tower = model.tower;
   if (read_sliding_window(config, tower)) {
-    tower.stack.spans.assign(tower.stack.layers, Span::local);
+    tower.stack.mixers.assign(tower.stack.layers, Mixer::local);
   }
   read_experts(config, "num_local_experts", model);
   return model;

@@ -43,7 +43,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   BlockConfig& block = stack.block;
   block.attention.head_norm = rms_norm(block.attention.d_head, block.norm.eps);
   if (config.flag("use_sliding_window") && read_sliding_window(config, model.tower)) {
-    stack.spans.assign(stack.layers, Span::local);
+    stack.mixers.assign(stack.layers, Mixer::local);
   }
   if (config.count("num_experts", 0) == 0) return model;
   read_experts(config, "num_experts", model);
