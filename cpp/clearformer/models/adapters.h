@@ -35,7 +35,7 @@ class Adapters {
  public:
   /// Adds an adapter, which has no effect before use(). Throws invalid_argument for a name that exists and for weights
   /// that the model does not have, unsupported for weights that are not those of a linear layer, shape_mismatch for
-  /// matrices of other sizes; then nothing is added.
+  /// matrices of other sizes, dtype_mismatch for those that are not float32; then nothing is added.
   void add(const Parameters& model, std::string name, std::vector<AdapterUpdate> updates);
   /// Passes that begin afterwards add exactly these, in this order; none: the model's own weights. Throws
   /// invalid_argument for an unknown name or the same twice, or out_of_memory; then those of before remain in force.

@@ -26,8 +26,8 @@ std::size_t block_extra(MatrixFormat format) {
   return !is_quantized(format) ? 0 : format == MatrixFormat::q4 ? 2 : 4;
 }
 
-void expect_rows(const TensorView& rows) {
-  if (rows.shape().rank() == 2) return;
+const float* expect_rows(const TensorView& rows) {
+  if (rows.shape().rank() == 2) return rows.f32();
   fail(ErrorCode::shape_mismatch, "matrix: rows of shape ", rows.shape().text(),
        ", expected two axes");
 }
@@ -99,10 +99,9 @@ const std::uint16_t* Matrix::scale_row(std::size_t output) const {
 }
 
 Matrix Matrix::of(const TensorView& rows, MatrixFormat format) {
-  expect_rows(rows);
+  const float* from = expect_rows(rows);
   Matrix matrix(format, rows.dim(0), rows.dim(1));
-  for (std::size_t row = 0; row < matrix.outputs_; ++row) {
-    const float* from = rows.f32() + row * matrix.inputs_;
+  for (std::size_t row = 0; row < matrix.outputs_; ++row, from += matrix.inputs_) {
     if (!matrix.holds(from)) return Matrix(Tensor::copy_of(rows));
     matrix.set_row(row, from);
   }

@@ -42,7 +42,8 @@ struct RowRuns {
 class Matrix : public WeightRows {
  public:
   Matrix() = default;
-  /// Takes fp32 rows (N, K) as they are. Throws shape_mismatch for another number of axes, as of().
+  /// Takes fp32 rows (N, K) as they are. Throws shape_mismatch for another number of axes and dtype_mismatch for another
+  /// dtype, as of().
   explicit Matrix(Tensor rows);
   /// Allocates N rows in `format`, with room for the packed form in their place: the rows that complete the last panel,
   /// and the scales, which panels hold as well. set_row() fills the rows.

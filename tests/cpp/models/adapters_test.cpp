@@ -233,6 +233,14 @@ TEST(Adapters, AreRefusedWhereTheyDoNotFit) {
     expect_error(ErrorCode::shape_mismatch, {"layer", "expected (r, 30) and (30, r)"},
                  [&, &down = down, &up = up] { add("h.0.attn.c_proj.weight", down, up); });
   }
+  for (const auto& [down, up] : {std::pair(DType::u8, DType::f32), {DType::f32, DType::i32}}) {
+    expect_error(ErrorCode::dtype_mismatch, {"expected float32"}, [&, &down = down, &up = up] {
+      std::vector<AdapterUpdate> updates;
+      updates.push_back({"h.0.attn.c_proj.weight", "layer", Tensor::zeros({2, 30}, down),
+                         Tensor::zeros({30, 2}, up)});
+      model->add_adapter("lora", std::move(updates));
+    });
+  }
   expect_error(ErrorCode::invalid_argument, {"none named \"lora\""},
                [&] { model->use_adapters({{"lora"}}); });
   model->add_adapter("lora", {});

@@ -333,5 +333,14 @@ TEST(Matrix, RowsHaveTwoAxes) {
   }
 }
 
+TEST(Matrix, RowsAreFloats) {
+  for (const DType dtype : {DType::u8, DType::f16, DType::i32}) {
+    expect_error(ErrorCode::dtype_mismatch, {"[2, 3]", "expected float32"},
+                 [&] { Matrix::of(Tensor::zeros({2, 3}, dtype), MatrixFormat::q8); });
+    expect_error(ErrorCode::dtype_mismatch, {"[2, 3]", "expected float32"},
+                 [&] { Matrix(Tensor::zeros({2, 3}, dtype)); });
+  }
+}
+
 }  // namespace
 }  // namespace clearformer::test
