@@ -47,8 +47,8 @@ Vec at_least_zero(Vec x) { return select(x < Vec(0.0f), Vec(0.0f), x); }
 // erf, within ±1, and exactly that where float32 rounds to it: the approximation is one ulp off there.
 [[gnu::noinline]] Vec erf_of(Vec x) {
   constexpr float kEnd = 3.92f;
-  const Vec y = at_most(select(x > Vec(kEnd), Vec(1.0f), Erf()(x)), 1.0f);
-  return -at_most(-select(x < Vec(-kEnd), Vec(-1.0f), y), 1.0f);
+  const Vec y = select(x > Vec(kEnd), Vec(1.0f), Erf()(x));
+  return clamp(select(x < Vec(-kEnd), Vec(-1.0f), y), 1.0f);
 }
 
 [[gnu::noinline]] Vec power_of(Vec x) { return ExpOfDifference()(x); }

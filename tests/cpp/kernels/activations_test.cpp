@@ -155,6 +155,12 @@ TEST_P(Activations, EqualsTheNaiveTwinOverTheWholeRange) {
   expect_right(x);
 }
 
+TEST(Erf, KeepsTheSignOfZero) {
+  std::vector<float> x(17, -0.0f);
+  kernels::error_function(x.data(), x.data(), x.size());
+  for (const float value : x) EXPECT_TRUE(value == 0.0f && std::signbit(value));
+}
+
 TEST_P(Activations, ReachesItsLimitsAtInfinity) {
   for (std::size_t count = 1; count <= 17; ++count) {
     for (const float value : applied(std::vector<float>(count, -kInfinity))) {
