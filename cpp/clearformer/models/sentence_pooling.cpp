@@ -98,7 +98,7 @@ Tensor sentence_pooling(const TensorView& x, const std::optional<TensorView>& ma
         sum += weights[t] * x_t[t * width];
         any = true;
       }
-      if (!any && mode == PoolingMode::max) sum = kPadding;
+      if (!any && mode == PoolingMode::max) sum = static_cast<double>(kPadding);
       embedding.f32()[row * size + i] = static_cast<float>(sum / divisor);
     }
   }

@@ -16,11 +16,11 @@ class Shape {
   static constexpr std::size_t kMaxRank = 8;
 
   Shape() = default;
-  Shape(std::initializer_list<std::size_t> dims) {
+  constexpr Shape(std::initializer_list<std::size_t> dims) {
     for (const std::size_t dim : dims) append(dim);
   }
 
-  void append(std::size_t dim) {
+  constexpr void append(std::size_t dim) {
     if (rank_ == kMaxRank) fail(ErrorCode::unsupported, "shape: more than 8 dimensions");
     dims_[rank_++] = dim;
   }

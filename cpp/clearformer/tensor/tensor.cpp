@@ -12,6 +12,8 @@
 namespace clearformer {
 
 namespace {
+constexpr Shape kNoElements{0};
+
 // Asks for large pages where they fit: with small ones, reading weights waits for page tables.
 void use_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
 #ifdef MADV_HUGEPAGE
@@ -103,7 +105,7 @@ Tensor::Tensor(Shape shape, DType dtype, std::size_t spare) : dtype_(dtype), sha
 Tensor& Tensor::operator=(Tensor&& other) noexcept {
   memory_ = std::move(other.memory_);
   dtype_ = std::exchange(other.dtype_, DType::f32);
-  shape_ = std::exchange(other.shape_, Shape{0});
+  shape_ = std::exchange(other.shape_, kNoElements);
   capacity_ = std::exchange(other.capacity_, 0);
   return *this;
 }
