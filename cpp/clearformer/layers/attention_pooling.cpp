@@ -1,6 +1,7 @@
 #include "clearformer/layers/attention_pooling.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "clearformer/layers/attention_backward.h"
@@ -101,8 +102,9 @@ AttentionOptions compared(Operands& all, PreparedScoring& prepared, const Poolin
     fail(ErrorCode::shape_mismatch, kName, ": queries have ", all.queries.dim(3),
          " features, keys have ", all.keys.dim(3));
   }
-  if (!(options.softcap >= 0.0f)) {
-    fail(ErrorCode::invalid_argument, kName, ": softcap must be >= 0, it is ", options.softcap);
+  if (!(options.softcap >= 0.0f && std::isfinite(options.softcap))) {
+    fail(ErrorCode::invalid_argument, kName, ": softcap must be >= 0 and finite, it is ",
+         options.softcap);
   }
   AttentionOptions core;
   core.score = prepared.spec;

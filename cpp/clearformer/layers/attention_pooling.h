@@ -29,7 +29,8 @@ struct Pooled {
   Tensor kept;    // (…, H, T, S), or empty
 };
 
-/// Throws shape_mismatch, with the operation's name, the rule and the shapes, invalid_argument for a softcap below 0.
+/// Throws shape_mismatch, with the operation's name, the rule and the shapes, invalid_argument for a softcap that is
+/// negative or not finite.
 Pooled attention_pooling(const TensorView& queries, const TensorView& keys,
                          const TensorView& values, const PoolingOptions& options);
 

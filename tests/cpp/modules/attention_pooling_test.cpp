@@ -150,6 +150,10 @@ TEST(AttentionPooling, AScoreThatDoesNotFitIsRefusedByName) {
   additive.set("W_q", Tensor::zeros({6, 4})).set("W_k", Tensor::zeros({7, 5}));
   additive.set("w_v", Tensor::zeros({6}));
   refuse(ErrorCode::shape_mismatch, {"W_q", "6", "W_k 7"}, std::move(additive), narrow);
+  Scoring of_bytes{"additive"};
+  of_bytes.set("W_q", Tensor::zeros({6, 4}, DType::u8)).set("W_k", Tensor::zeros({6, 4}));
+  of_bytes.set("w_v", Tensor::zeros({6}));
+  refuse(ErrorCode::dtype_mismatch, {"[6, 4]", "uint8"}, std::move(of_bytes), x);
 }
 
 TEST(AttentionPooling, NormalisedKeysMakeDistanceAndDotTheSame) {
@@ -313,9 +317,10 @@ TEST(AttentionPooling, RefusesAGradientOfAnotherShape) {
                [&] { attention_pooling_backward(x, x, x, {}, Tensor::zeros({3, 4})); });
 }
 
-TEST(AttentionPooling, ASoftcapIsNoNegativeNumber) {
+TEST(AttentionPooling, ASoftcapIsFiniteAndNotNegative) {
   const Tensor x = Tensor::zeros({1, 2, 3});
-  for (const float softcap : {-1.0f, std::numeric_limits<float>::quiet_NaN()}) {
+  using Limits = std::numeric_limits<float>;
+  for (const float softcap : {-1.0f, Limits::quiet_NaN(), Limits::infinity()}) {
     PoolingOptions options;
     options.softcap = softcap;
     expect_error(ErrorCode::invalid_argument, {"softcap must be >= 0"},
