@@ -22,7 +22,7 @@ struct RelativeSpan {
   std::size_t query_offset = 0;
 };
 
-/// m (H), for any number of heads.
+/// m (H), for any number of heads; throws invalid_argument for 0.
 Tensor alibi_slopes(std::size_t num_heads);
 
 /// (1, H, T, S)

@@ -185,9 +185,9 @@ class Model {
   }
   void remove_adapter(std::string_view name) { adapters_.remove(parameters_, name); }
 
-  /// Begins a forward pass; the inputs' tensors must outlive it. Throws shape_mismatch,
-  /// invalid_argument or unsupported for inputs that do not fit the model. A pass that is not
-  /// completed leaves the cache unchanged.
+  /// Begins a forward pass; the model, the inputs' tensors, their cache and the trace must outlive it. Throws
+  /// shape_mismatch, dtype_mismatch, invalid_argument or unsupported for inputs that do not fit the model. A pass that is
+  /// not completed leaves the cache unchanged.
   virtual std::unique_ptr<ForwardPass> start(const ModelInputs& inputs, Trace* trace) = 0;
   /// Runs a whole forward pass.
   ModelOutputs forward(const ModelInputs& inputs, Trace* trace = nullptr);

@@ -1,5 +1,6 @@
 // Module: the building blocks as objects with weights, under the names, options and state_dict keys of torch.nn and
 // d2l.ai. Each wraps one of the layers with a name map.
+// Shapes: batch first, as torch with batch_first=True: (B, T, D), where torch takes it also (T, D). There is no dropout.
 #pragma once
 
 #include <map>
