@@ -199,4 +199,23 @@ describe('chapter 4', () => {
     await page.getByRole('button', { name: 'Show' }).click();
     expect(await shownText(page)).not.toContain('Which one? How much?');
   });
+
+  it('compares the sizes of vectors once, and then draws those that are chosen', async () => {
+    const { page } = await site.visit('head?step=3');
+    const drawn = await page.evaluate(async () => {
+      let count = 0;
+      const { cos } = Math;
+      Math.cos = (x) => {
+        count++;
+        return cos(x);
+      };
+      location.hash = '#/head?step=3&d=32';
+      await new Promise((resolve) => addEventListener('hashchange', resolve, { once: true }));
+      const figure = document.querySelector('figure-head') as HTMLElement & { finished(): Promise<void> };
+      await figure.finished();
+      Math.cos = cos;
+      return count;
+    });
+    expect(drawn).toBe(2 * 64 * 32);
+  });
 });

@@ -7,6 +7,7 @@ import { css, html, type TemplateResult } from 'lit';
 import { onWall } from '../../book/class_mode.js';
 import { grouped } from '../../book/grouped.js';
 import { normal } from '../../book/random.js';
+import { remembered } from '../../book/remembered.js';
 import type { Float } from './head_numbers.js';
 
 /** The sizes of queries and keys that are compared. */
@@ -52,8 +53,11 @@ const first = ([q, k]: readonly [Float, Float]): readonly [Float, Float] => [
   k.slice([0, shownKeys]),
 ];
 
-/** Computed by the package: the products, and the weights over the keys shown. */
-export async function spreadOf(d: number): Promise<Spread> {
+const measured = new Map<number, Promise<Spread>>();
+/** Computed once by the package: the products, and the weights over the keys shown. */
+export const spreadOf = (d: number): Promise<Spread> => remembered(measured, d, () => measure(d));
+
+async function measure(d: number): Promise<Spread> {
   const [q, k] = drawn(d);
   const [, products] = await attention_pooling(q, k, k, { score: 'dot', need_scores: 'raw' });
   const [, scaled] = await scaled_dot_product_attention(q, k, k, { need_scores: 'raw' });
@@ -74,8 +78,9 @@ export async function rootData(d: number): Promise<RootData> {
   const [, scaledWeights] = await scaled_dot_product_attention(q, k, k, { need_weights: true });
   const spreads: Spread[] = [];
   for (const size of sizes) {
+    const isKnown = measured.has(size);
     spreads.push(await spreadOf(size));
-    await new Promise((resolve) => setTimeout(resolve)); // yields to the event loop between sizes
+    if (!isKnown) await new Promise((resolve) => setTimeout(resolve)); // yields to the event loop between sizes
   }
   return { spreads, weights, scaledWeights, d };
 }
