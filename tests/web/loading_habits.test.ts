@@ -17,6 +17,7 @@ import {
   LlamaForCausalLM,
   log_softmax,
   PreTrainedTokenizer,
+  type ProgressInfo,
   pipeline,
   RawImage,
   softmax,
@@ -24,7 +25,6 @@ import {
   ViTForImageClassification,
 } from 'clearformer';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { warn } from '../../web/src/support/warning.js';
 import { failureOf } from './support/failures.js';
 import { storiesPath } from './support/references.js';
 
@@ -128,13 +128,32 @@ describe('null, the default of most options there, is as not given', () => {
     await model.dispose();
   });
 
-  it('in configure', () => {
+  it('in configure', async () => {
     configure(nulls('onWarning', 'fetch'));
     const logged = vi.spyOn(console, 'warn').mockImplementation(() => {});
-    warn({ code: 'not_kept', message: 'no room' });
-    expect(logged).toHaveBeenCalledWith('no room');
+    const model = await AutoModelForCausalLM.from_pretrained(storiesPath);
+    await model.generate({ input_ids: [[1]], max_length: 9, max_new_tokens: 1 });
+    expect(logged).toHaveBeenCalledWith(expect.stringContaining('max_length has no effect'));
     logged.mockRestore();
     configure({ onWarning: undefined, fetch: undefined });
+    await model.dispose();
+  });
+});
+
+describe('progress_callback', () => {
+  it.each([
+    ['AutoProcessor', AutoProcessor, storiesPath, ['tokenizer.json', 'tokenizer_config.json']],
+    ['AutoConfig', AutoConfig, storiesPath, ['config.json']],
+    ['AutoImageProcessor', AutoImageProcessor, vit, ['preprocessor_config.json']],
+    ['AutoProcessor of images', AutoProcessor, vit, ['preprocessor_config.json']],
+  ] as const)('of %s is told of the files that are read', async (_, loader, source, files) => {
+    const events: ProgressInfo[] = [];
+    await loader.from_pretrained(source, { progress_callback: (event) => void events.push(event) });
+    const of = (status: string) => events.filter((event) => event.status === status).map(({ file }) => file);
+    for (const status of ['initiate', 'progress', 'done'])
+      expect(of(status).sort()).toEqual(expect.arrayContaining([...files]));
+    const { status, loaded, total, progress } = events.at(-1) as ProgressInfo;
+    expect([status, loaded > 0, loaded, progress]).toEqual(['ready', true, total, 100]);
   });
 });
 

@@ -3,20 +3,21 @@
 import { type ReadOptions, readOptional } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import { readProcessorConfig } from '../checkpoint/processor_config.js';
-import { openSource, type Source, type SourceOptions, sourceOptions } from '../checkpoint/source.js';
+import { readSmallFiles, type SmallFileOptions } from '../checkpoint/small_files.js';
+import type { Source } from '../checkpoint/source.js';
 import { run } from '../primitives/shared_core.js';
 import type { ArgumentsOf, TensorOut } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
 import { Callable } from '../support/callable.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { isObject } from '../support/kinds.js';
-import { checkOptions, expectArgument, ownOptions } from '../support/options.js';
+import { checkOptions, expectArgument } from '../support/options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { type AudioInput, read_audio } from './audio_input.js';
 import { isNamed, type WhisperFeatures, whisperFeatures } from './feature_extractor_config.js';
 
 /** How a feature extractor is loaded: the options of a model that concern files. */
-export interface FeatureExtractorLoadOptions extends SourceOptions, ReadOptions {}
+export interface FeatureExtractorLoadOptions extends SmallFileOptions {}
 
 /** Options of one call. */
 export interface FeatureExtractorCallOptions {
@@ -87,7 +88,7 @@ export class WhisperFeatureExtractor extends Callable<
 
   /** Loads it from the source of a model; see AutoFeatureExtractor. */
   static from_pretrained(source: Source, options: FeatureExtractorLoadOptions = {}): Promise<WhisperFeatureExtractor> {
-    return load('WhisperFeatureExtractor.from_pretrained', source, options, readWhisper);
+    return readSmallFiles('WhisperFeatureExtractor.from_pretrained', source, options, readWhisper);
   }
 
   /** @internal A copy that computes on a model's engine, to keep long work out of this thread. */
@@ -182,21 +183,9 @@ export const AutoFeatureExtractor = {
    * `malformed_config`, `unsupported`, `integrity_mismatch`, or the abort signal's reason.
    */
   from_pretrained(source: Source, options: FeatureExtractorLoadOptions = {}): Promise<WhisperFeatureExtractor> {
-    return load('AutoFeatureExtractor.from_pretrained', source, options);
+    return readSmallFiles('AutoFeatureExtractor.from_pretrained', source, options, readFeatureExtractor);
   },
 };
-
-async function load(
-  call: string,
-  source: Source,
-  given: FeatureExtractorLoadOptions,
-  read = readFeatureExtractor,
-): Promise<WhisperFeatureExtractor> {
-  const known = [...sourceOptions, 'signal', 'integrity'];
-  const options = await ownOptions(call, given, (own) => checkOptions(call, own, known));
-  options.signal?.throwIfAborted();
-  return read(openSource(source, options), options);
-}
 
 /** Reads a file of Whisper's, whatever model is beside it. */
 async function readWhisper(folder: Folder, options: ReadOptions): Promise<WhisperFeatureExtractor> {

@@ -1,8 +1,8 @@
 // AutoConfig: the contents of config.json, without a model.
 
-import { checkOptions, ownOptions } from '../support/options.js';
-import { type ReadOptions, readRequired } from './files.js';
-import { openSource, type Source, type SourceOptions, sourceOptions } from './source.js';
+import { readRequired } from './files.js';
+import { readSmallFiles, type SmallFileOptions } from './small_files.js';
+import type { Source } from './source.js';
 
 /** The parsed config.json. */
 export interface PretrainedConfig {
@@ -16,11 +16,9 @@ export const AutoConfig = {
    * The config.json of a source. Rejects with `file_not_found`, `network_error`, `malformed_config`,
    * `integrity_mismatch` or the abort signal's reason.
    */
-  async from_pretrained(source: Source, given: SourceOptions & ReadOptions = {}): Promise<PretrainedConfig> {
-    const call = 'AutoConfig.from_pretrained';
-    const known = [...sourceOptions, 'signal', 'integrity'];
-    const options = await ownOptions(call, given, (own) => checkOptions(call, own, known));
-    options.signal?.throwIfAborted();
-    return JSON.parse((await readRequired(openSource(source, options), 'config.json', options)).text);
+  from_pretrained(source: Source, options: SmallFileOptions = {}): Promise<PretrainedConfig> {
+    return readSmallFiles('AutoConfig.from_pretrained', source, options, async (folder, how) =>
+      JSON.parse((await readRequired(folder, 'config.json', how)).text),
+    );
   },
 };

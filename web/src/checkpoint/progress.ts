@@ -54,6 +54,15 @@ export class Progress {
     this.#send('ready');
   }
 
+  /** All files are read, and what they are for is ready. */
+  whole(): void {
+    for (const [file, bytes] of this.#sizes) {
+      this.add(file, bytes);
+      this.done(file);
+    }
+    this.ready();
+  }
+
   #send(status: ProgressInfo['status'], file?: string): void {
     if (this.#tell === undefined) return;
     const loaded = [...this.#loaded.values()].reduce((sum, bytes) => sum + bytes, 0);

@@ -4,11 +4,12 @@
 import { type ReadOptions, readOptional } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import { readProcessorConfig } from '../checkpoint/processor_config.js';
-import { openSource, type Source, type SourceOptions, sourceOptions } from '../checkpoint/source.js';
+import { readSmallFiles, type SmallFileOptions } from '../checkpoint/small_files.js';
+import type { Source } from '../checkpoint/source.js';
 import { Callable } from '../support/callable.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { isA, isObject } from '../support/kinds.js';
-import { abortable, checkOptions, expectArgument, ownOptions } from '../support/options.js';
+import { abortable, checkOptions, expectArgument } from '../support/options.js';
 import { inSlices, runs, type Steps } from '../support/steps.js';
 import { Tensor } from '../tensor/tensor.js';
 import { centerCrop, resizedTo } from './geometry.js';
@@ -25,7 +26,7 @@ import { checkSize, type Pixels, withChannels } from './pixels.js';
 import { resize } from './resampling.js';
 
 /** How an image processor is loaded: the options of a model that concern files. */
-export interface ImageProcessorLoadOptions extends SourceOptions, ReadOptions {}
+export interface ImageProcessorLoadOptions extends SmallFileOptions {}
 
 /** Options of one call: those of preprocessor_config.json, overridden for this call. */
 export interface ImageProcessorCallOptions extends ImageProcessorOptions {
@@ -76,7 +77,7 @@ export class ImageProcessor extends Callable<
 
   /** Loads it from the source of a model; see AutoImageProcessor. */
   static from_pretrained(source: Source, options: ImageProcessorLoadOptions = {}): Promise<ImageProcessor> {
-    return load('ImageProcessor.from_pretrained', source, options);
+    return readSmallFiles('ImageProcessor.from_pretrained', source, options, readImageProcessor);
   }
 
   /** @internal */
@@ -129,16 +130,9 @@ export const AutoImageProcessor = {
    * the abort signal's reason.
    */
   from_pretrained(source: Source, options: ImageProcessorLoadOptions = {}): Promise<ImageProcessor> {
-    return load('AutoImageProcessor.from_pretrained', source, options);
+    return readSmallFiles('AutoImageProcessor.from_pretrained', source, options, readImageProcessor);
   },
 };
-
-async function load(call: string, source: Source, given: ImageProcessorLoadOptions): Promise<ImageProcessor> {
-  const known = [...sourceOptions, 'signal', 'integrity'];
-  const options = await ownOptions(call, given, (own) => checkOptions(call, own, known));
-  options.signal?.throwIfAborted();
-  return readImageProcessor(openSource(source, options), options);
-}
 
 const ofModelType: Readonly<Record<string, string>> = {
   vit: 'ViTImageProcessor',

@@ -8,8 +8,10 @@ import {
   type WhisperFeatureExtractor,
 } from '../audio/feature_extractor.js';
 import { notFound, type ReadOptions } from '../checkpoint/files.js';
+import type { Folder } from '../checkpoint/folder.js';
 import { SharedFolder } from '../checkpoint/shared_folder.js';
-import { openSource, type Source, type SourceOptions, sourceOptions } from '../checkpoint/source.js';
+import { readSmallFiles, type SmallFileOptions } from '../checkpoint/small_files.js';
+import type { Source } from '../checkpoint/source.js';
 import type { ImageInput } from '../image/image_input.js';
 import {
   type ImageProcessor,
@@ -19,7 +21,7 @@ import {
 } from '../image/image_processor.js';
 import { Callable } from '../support/callable.js';
 import { ClearformerError, isMissing } from '../support/error.js';
-import { checkOptions, ownOptions } from '../support/options.js';
+import { checkOptions } from '../support/options.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { readTokenizer } from '../text/auto_tokenizer.js';
 import type { TokenIds } from '../text/token_lists.js';
@@ -32,7 +34,7 @@ interface Parts {
 }
 
 /** How a processor is loaded: the options of a model that concern files. */
-export interface ProcessorLoadOptions extends SourceOptions, ReadOptions {}
+export interface ProcessorLoadOptions extends SmallFileOptions {}
 
 export interface Processor {
   /** Images to `pixel_values`, audio to `input_features`; for texts use `processor.tokenizer`. */
@@ -92,24 +94,25 @@ export const AutoProcessor = {
    * The model's image processor or feature extractor, and its tokenizer. Rejects with `file_not_found`
    * if there is none of them, and otherwise like AutoImageProcessor, AutoFeatureExtractor and AutoTokenizer.
    */
-  async from_pretrained(source: Source, given: ProcessorLoadOptions = {}): Promise<Processor> {
-    const call = 'AutoProcessor.from_pretrained';
-    const known = [...sourceOptions, 'signal', 'integrity'];
-    const options = await ownOptions(call, given, (own) => checkOptions(call, own, known));
-    options.signal?.throwIfAborted();
-    const folder = new SharedFolder(openSource(source, options));
-    const [feature_extractor, tokenizer] = await Promise.all([
-      present(readFeatureExtractor(folder, options)),
-      present(readTokenizer(folder, options)),
-    ]);
-    // A file is either for audio or for images.
-    const image_processor = feature_extractor ? undefined : await present(readImageProcessor(folder, options));
-    if (feature_extractor ?? tokenizer ?? image_processor) {
-      return new Processor({ image_processor, feature_extractor, tokenizer });
-    }
-    throw notFound(folder, 'preprocessor_config.json');
+  from_pretrained(source: Source, options: ProcessorLoadOptions = {}): Promise<Processor> {
+    return readSmallFiles('AutoProcessor.from_pretrained', source, options, readProcessor);
   },
 };
+
+async function readProcessor(given: Folder, { signal, integrity }: ReadOptions): Promise<Processor> {
+  const folder = new SharedFolder(given);
+  const options = { signal, integrity }; // progress is told of all parts together
+  const [feature_extractor, tokenizer] = await Promise.all([
+    present(readFeatureExtractor(folder, options)),
+    present(readTokenizer(folder, options)),
+  ]);
+  // A file is either for audio or for images.
+  const image_processor = feature_extractor ? undefined : await present(readImageProcessor(folder, options));
+  if (feature_extractor ?? tokenizer ?? image_processor) {
+    return new Processor({ image_processor, feature_extractor, tokenizer });
+  }
+  throw notFound(folder, 'preprocessor_config.json');
+}
 
 /** A part, or undefined if its files do not exist (or may belong to another kind of part, whose types are others). */
 async function present<Part>(reading: Promise<Part>): Promise<Part | undefined> {

@@ -41,11 +41,12 @@ const roundings: Readonly<Record<string, string>> = {
 };
 
 /**
- * The options with those of transformers.js translated; undefined if there are none. `known`: those of the call, if they
- * are known here. Throws `unsupported` with the alternative.
+ * The options, which `thrown` refuses, with those of transformers.js translated. Throws `unsupported` with the
+ * alternative, and what is thrown if there are none of transformers.js.
  */
-export function translated(call: string, given: unknown, known?: readonly string[]): Options | undefined {
-  if (typeof given !== 'object' || given === null) return undefined;
+export function translated(call: string, given: unknown, thrown: unknown): Options {
+  if (typeof given !== 'object' || given === null) throw thrown;
+  const known = thrown instanceof ClearformerError ? thrown.details.expected : undefined;
   const own: Record<string, unknown> = { ...given };
   let found = false;
   for (const [option, value] of Object.entries(own)) {
@@ -58,7 +59,8 @@ export function translated(call: string, given: unknown, known?: readonly string
       if (known?.includes('dtype') !== false) own.dtype ??= value ? 'q8' : 'fp32'; // else nothing is rounded
     } else throw refused(call, option, value);
   }
-  return found ? own : undefined;
+  if (!found) throw thrown;
+  return own;
 }
 
 function isOtherDtype(value: unknown): boolean {

@@ -18,14 +18,12 @@ export function expectArgument(call: string, isOne: unknown, needed: string, giv
   if (!isOne) throw new ClearformerError('invalid_argument', `${call}: needs ${needed}, got ${textOf(given)}`);
 }
 
+const isFunction = (value: unknown) => typeof value === 'function';
 const isSignal = (value: unknown): boolean => {
   const { aborted, addEventListener, throwIfAborted } = (value ?? {}) as AbortSignal;
   return typeof aborted === 'boolean' && [addEventListener, throwIfAborted].every(isFunction);
 };
 
-const isFlag = (value: unknown) => typeof value === 'boolean';
-const isFunction = (value: unknown) => typeof value === 'function';
-const isAnyObject = (value: unknown) => typeof value === 'object';
 const functions =
   'progress progress_callback onResult fetch onWarning callback_function token_callback_function on_chunk_start on_chunk_end on_finalize';
 const flags =
@@ -38,10 +36,10 @@ const kinds = new Map(
       ['signal', isSignal, 'an AbortSignal'],
       [functions, isFunction, 'a function'],
       ['edits fwd_hooks bwd_hooks receivers', Array.isArray, 'an array'],
-      ['integrity select', isAnyObject, 'an object'],
+      ['integrity select', (value: unknown) => typeof value === 'object', 'an object'],
       ['revision', (value: unknown) => typeof value === 'string', 'a text'],
       ['dropout', (value: unknown) => typeof value === 'number' && value >= 0 && value <= 1, 'a probability'],
-      [flags, isFlag, 'true or false'],
+      [flags, (value: unknown) => typeof value === 'boolean', 'true or false'],
     ] as const
   ).flatMap(([names, is, what]) => names.split(' ').map((name) => [name, { is, what }] as const)),
 );
@@ -51,10 +49,12 @@ export const withInherited = (given: object | null | undefined): Record<string, 
   !given || Object.hasOwn(given, 'isPrototypeOf') ? {} : { ...withInherited(Object.getPrototypeOf(given)), ...given };
 
 /** Without null, which is as if not given, as in transformers and transformers.js, where it is the default of most. */
-export const withoutNulls = <O>(given: O): O =>
-  isObject(given)
-    ? (Object.fromEntries(Object.entries(withInherited(given)).filter(([, value]) => value !== null)) as O)
-    : given;
+export function withoutNulls<O>(given: O): O {
+  if (!isObject(given)) return given;
+  const own = withInherited(given);
+  for (const name of Object.keys(own)) if (own[name] === null) delete own[name];
+  return own as O;
+}
 
 /**
  * Throws `unsupported` for the first key of `given` that is not in `known`, `invalid_argument` for a value that is not
@@ -96,9 +96,7 @@ export async function ownOptions<O>(call: string, options: O, check: (options: O
     return given;
   } catch (thrown) {
     const { translated } = await import('./foreign_options.js'); // rarely needed
-    const known = thrown instanceof ClearformerError ? thrown.details.expected : undefined;
-    const own = translated(call, given, known) as O | undefined;
-    if (own === undefined) throw thrown;
+    const own = translated(call, given, thrown) as O;
     check(own);
     return own;
   }

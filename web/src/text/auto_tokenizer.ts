@@ -82,10 +82,6 @@ export async function readTokenizer(
   const tokenizerJson = held ?? (await (await otherFiles()).fromOtherFiles(folder, options, config, texts));
   if (tokenizerJson === undefined) throw json;
   change?.(tokenizerJson, config);
-  const sizes = new Map(texts.map((text) => [text.name, text.bytes]));
-  const progress = new Progress(folder.where, sizes, options.progress_callback);
-  for (const text of texts) progress.add(text.name, text.bytes);
-  for (const text of texts) progress.done(text.name);
   for (let part = missingPart(tokenizerJson, config); part !== undefined; part = missingPart(tokenizerJson, config)) {
     if (part === 'tables') useParts({ tables: await loadPart(() => import('./on_demand.js')) });
     else useParts({ pieces: await loadPart(() => import('./sentence_pieces.js')) });
@@ -96,7 +92,8 @@ export async function readTokenizer(
   }
   if (classNameOf(config) === 'whisper')
     (await loadPart(() => import('./whisper_decoding.js'))).decodeSpeech(tokenizer, config);
-  progress.ready();
+  const sizes = new Map(texts.map((text) => [text.name, text.bytes]));
+  new Progress(folder.where, sizes, options.progress_callback).whole();
   return tokenizer;
 }
 

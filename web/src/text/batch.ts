@@ -193,7 +193,7 @@ function truncationStrategy(options: TokenizerCallOptions): TruncationStrategy |
   }
   checkedSide('truncation_side', truncation_side);
   if (stride !== undefined && strategy === undefined) throw invalid('stride', 'stride needs truncation');
-  if (stride !== undefined && !isWhole(stride)) throw invalid('stride', 'stride must be a whole number from 0 up');
+  if (!isWhole(stride ?? 0)) throw invalid('stride', 'stride must be a whole number from 0 up');
   if (!isWhole(max_length ?? 0)) {
     throw invalid('max_length', `max_length must be a whole number from 0 up, not ${shown(max_length)}`);
   }
