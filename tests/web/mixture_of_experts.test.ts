@@ -3,7 +3,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AutoModelForCausalLM, inspect, pipeline, type PreTrainedModel, Tensor, toSafetensors } from 'clearformer';
+import { AutoModelForCausalLM, inspect, type PreTrainedModel, pipeline, Tensor, toSafetensors } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
 import { fixturePath, readReferences } from './support/references.js';
@@ -117,12 +117,15 @@ describe.each(checkpoints)('%s', (name) => {
     }
   });
 
-  it.each(['fp32', 'fp16', 'q8', 'q4'] as const)('computes a position by itself with the same bits in %s', async (dtype) => {
-    await using model = await load(name, { dtype });
-    const whole = await logitsOf(model);
-    const alone = (await model({ input_ids: [input_ids[1] as number[]] })).logits as Tensor<'float32'>;
-    expect(alone.data).toEqual(whole.data.slice(alone.data.length));
-  });
+  it.each(['fp32', 'fp16', 'q8', 'q4'] as const)(
+    'computes a position by itself with the same bits in %s',
+    async (dtype) => {
+      await using model = await load(name, { dtype });
+      const whole = await logitsOf(model);
+      const alone = (await model({ input_ids: [input_ids[1] as number[]] })).logits as Tensor<'float32'>;
+      expect(alone.data).toEqual(whole.data.slice(alone.data.length));
+    },
+  );
 
   it('is saved as it was loaded', async () => {
     await using model = await load(name);
@@ -140,7 +143,10 @@ describe('checkpoints', () => {
   it.each(['olmoe/odd', 'qwen3_moe/odd'])('%s has the same numbers with experts one by one', async (name) => {
     for (const dtype of ['fp32', 'q8', 'q4'] as const) {
       await using stacked = await load(name, { dtype });
-      await using apart = await AutoModelForCausalLM.from_pretrained(altered(name, {}, oneByOne), { dtype, deterministic });
+      await using apart = await AutoModelForCausalLM.from_pretrained(altered(name, {}, oneByOne), {
+        dtype,
+        deterministic,
+      });
       expect((await logitsOf(apart)).data).toEqual((await logitsOf(stacked)).data);
       const told = await Promise.all([inspect(fixturePath(`models/${name}`)), inspect(altered(name, {}, oneByOne))]);
       expect(told[1].memory).toEqual(told[0].memory);

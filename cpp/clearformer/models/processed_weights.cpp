@@ -55,8 +55,8 @@ std::string norm_before(const ModelConfig& config, const Parameters& parameters,
   }
   const std::size_t expert = scope.find("mlp.experts."), dot = scope.rfind('.');
   const std::string block(scope.substr(0, std::min(expert, dot + 1)));
-  const bool second =
-      (expert != std::string_view::npos || scope.ends_with(".mlp")) && parameters.find(concat(block, "ln2.weight")) != nullptr;
+  const bool second = (expert != std::string_view::npos || scope.ends_with(".mlp")) &&
+                      parameters.find(concat(block, "ln2.weight")) != nullptr;
   return concat(block, second ? "ln2" : "ln1");
 }
 

@@ -15,7 +15,7 @@ type Block =
   | `hook_${'resid_pre' | 'resid_mid' | 'resid_mid_cross' | 'resid_post' | 'normalized_resid_post'}`
   | `${'attn' | 'cross_attn'}.${Attention}`
   | `conv.hook_${'b' | 'c' | 'x' | 'conv'}`
-  | `mlp.hook_${'pre' | 'pre_linear' | 'post'}`
+  | `mlp.hook_${'pre' | 'pre_linear' | 'post' | 'router_logits' | 'expert_weights'}`
   | `${'ln1' | 'ln2' | 'ln3' | 'ln1_post' | 'ln2_post'}.${Norm}`;
 type Embedding = `hook_${'' | 'pos_' | 'token_type_' | 'full_'}embed` | `hook_conv${1 | 2}` | `embed.ln.${Norm}`;
 type Output =
