@@ -70,7 +70,7 @@ class Tensor {
   explicit Tensor(Shape shape, DType dtype = DType::f32, std::size_t spare = 0);
 
   /// What has been moved from is empty, as Tensor().
-  Tensor(Tensor&& other) noexcept { *this = std::move(other); }
+  Tensor(Tensor&& other) noexcept : shape_() { *this = std::move(other); }
   Tensor& operator=(Tensor&& other) noexcept;
 
   static Tensor zeros(Shape shape, DType dtype = DType::f32);
