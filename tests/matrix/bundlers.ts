@@ -18,8 +18,24 @@ const vite = (version: string): Project[] => [
   },
 ];
 
+/** An app whose packages are installed in the folder above it. */
+const workspace = (version: string, settings: Project['settings'] = {}): Project => ({
+  name: `Vite ${version}, dev server, in a workspace`,
+  packages: { vite: version },
+  files: {
+    ...Object.fromEntries(Object.entries(page).map(([name, text]) => [`app/${name}`, text])),
+    'app/package.json': '{ "private": true, "type": "module" }\n',
+    'pnpm-workspace.yaml': 'packages: [app]\n',
+  },
+  settings,
+  build: ['cp -r public app'],
+  run: { kind: 'server', command: 'vite app --host 127.0.0.1 --strictPort --port $PORT', page: '/' },
+});
+
 export const bundlers: readonly Project[] = [
   ...['5', '6', '7', '8'].flatMap(vite),
+  workspace('7', { 'app/vite.config.js': 'vite-workspace' }),
+  workspace('8'),
   {
     name: 'webpack 5',
     packages: { webpack: '5', 'webpack-cli': '6' },

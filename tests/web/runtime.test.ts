@@ -92,6 +92,10 @@ describe('the build', () => {
     await server.stop();
     const forbidden = 'does not compile here (WebAssembly.compile(): Wasm code generation disallowed by embedder)';
     expect(wasmCure('wasmBinary', forbidden, true)).toMatch(/^this engine compiles no WebAssembly at run time/);
+    const deps = 'http://localhost/node_modules/.vite/deps/cures.js'; // Vite's dev server in a workspace
+    const settledThere = settled(new URL('clearformer-relaxed.wasm', deps)).href;
+    expect(wasmCure(settledThere, 'is no WebAssembly file', false, deps)).toMatch(/^add optimizeDeps: \{ exclude: /);
+    expect(wasmCure(settledThere, 'is no WebAssembly file', false)).toMatch(/^set wasmUrl/);
   });
 
   it('is part of the inline entry, with the worker', async () => {

@@ -12,8 +12,8 @@ interface Ways {
 /** Engines mention content security policies in their messages. */
 const policy = /content.security|\bCSP\b/i;
 
-/** The remedy for a .wasm file at `where` that cannot be loaded because of `what`. */
-export function wasmCure(where: string, what: string, inOneFile: boolean): string {
+/** The remedy for a .wasm file at `where` that cannot be loaded because of `what`; `script` is that of the package. */
+export function wasmCure(where: string, what: string, inOneFile: boolean, script = import.meta.url): string {
   if (policy.test(what) && what.includes('compile')) {
     return "allow 'wasm-unsafe-eval' in script-src of the content security policy (in an extension: content_security_policy.extension_pages in manifest.json)";
   }
@@ -23,7 +23,9 @@ export function wasmCure(where: string, what: string, inOneFile: boolean): strin
   if (where === 'the inline copy' && what.startsWith('is no')) {
     return 'the page reads the script in another encoding than UTF-8: add <meta charset="utf-8"> to it';
   }
-  const vite = where.includes('/deps/') ? "add optimizeDeps: { exclude: ['clearformer'] } to Vite's settings, " : '';
+  const vite = `${where} ${script}`.includes('/deps/')
+    ? "add optimizeDeps: { exclude: ['clearformer'] } to Vite's settings, "
+    : '';
   const served = `${vite}set wasmUrl to where the .wasm files of clearformer/dist are served, pass wasmBinary`;
   if (!inOneFile) return `${served}, copy them beside this script, or import from clearformer/inline`;
   return `${served}, or leave both out: this build has a copy`;
