@@ -66,6 +66,8 @@ describe('chapter 6', () => {
     await settled(page);
     const chosen = await numbersOf(page, 'blocks.1.attn.hook_pattern[0, 5, 0:10, 0:10]');
     expect(chosen.data).toEqual(data.slice(1300, 1400));
+    await site.go(page, 'heads?view=all&l=1&h=5&edit=L1H5:0');
+    await page.getByRole('button', { name: 'Weights of head 6, block 2. Head 6 of block 2 is silent.' }).waitFor();
     const long = Array.from({ length: 60 }, () => 'Lily went to the park.').join('+');
     await site.go(page, `heads?view=all&l=4&h=1&q=9&t=${long}`); // more than is captured at once
     const all = await numbersOf(page, 'blocks.*.attn.hook_pattern[0, :, 4:14, 4:14]');
