@@ -102,8 +102,21 @@ def _watch_convolution(watch, module, scope, update):
     watch.output(module.out_proj, update)
 
 
+def _watch_experts(watch, module, name, block):
+    """The router returns the logits, the weights of the chosen experts and which they are."""
+    def hook(router, args, result):
+        logits, chosen, indices = result
+        rows = watch.values[f"{name}.hook_resid_pre"].shape[:2]
+        for what, value in (("router_logits", logits), ("expert_weights", torch.zeros_like(logits).scatter(-1, indices, chosen))):
+            watch.only_read(f"{name}.mlp.hook_{what}", value.unflatten(0, rows))
+    watch.handles.append(module.get_submodule(block.router).register_forward_hook(hook))
+    watch.output(module.get_submodule(block.down), f"{name}.hook_mlp_out")
+
+
 def _watch_feed_forward(watch, module, name, block):
     """mlp.hook_pre is the activation's input, mlp.hook_pre_linear the factor of a gated one."""
+    if block.router:
+        return _watch_experts(watch, module, name, block)
     hidden = [f"{name}.mlp.hook_pre", f"{name}.mlp.hook_pre_linear"]
     if block.gated:
         both = module.get_submodule(block.gated)

@@ -21,6 +21,7 @@ class Block:
     head_norms: tuple = ()
     norms_heads_first: bool = False  # whether their inputs are (B, H, T, d)
     gate: str = ""
+    router: str = ""  # of a mixture of experts, whose module is `down`
     gated: str = ""  # one projection for the activated input and the other factor
     ln1_post: str = ""
     ln2_post: str = ""
@@ -51,6 +52,7 @@ class Tower:
 
 LLAMA = dict(order="pre", ln1="input_layernorm", attn="self_attn", ln2="post_attention_layernorm", gate="mlp.gate_proj",
              up="mlp.up_proj", down="mlp.down_proj", rotary=True)
+EXPERTS = LLAMA | dict(router="mlp.gate", gate="", up="", down="mlp")
 BART = dict(order="post", ln1="self_attn_layer_norm", attn="self_attn", o="out_proj", up="fc1", down="fc2")
 T5 = dict(order="pre", attn="layer.0.SelfAttention", ln1="layer.0.layer_norm", q="q", k="k", v="v", o="o")
 T5_DENSE = ".DenseReluDense."
@@ -122,6 +124,8 @@ LAYOUTS = {
     "olmo2": lambda config: decoder_only(**LLAMA | dict(
         order="behind", ln1="", ln1_post="post_attention_layernorm", ln2="", ln2_post="post_feedforward_layernorm",
         middle="mlp", head_norms=("q_norm", "k_norm"))),
+    "olmoe": lambda config: decoder_only(**EXPERTS, head_norms=("q_norm", "k_norm")),
+    "mixtral": lambda config: decoder_only(**EXPERTS),
     "opt": lambda config: [Tower(
         "", "decoder.layers", Block(**BART | dict(order="pre" if config.do_layer_norm_before else "post"), ln2="final_layer_norm"),
         embed="decoder.project_in" if config.word_embed_proj_dim != config.hidden_size else "decoder.embed_tokens",
