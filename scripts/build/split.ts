@@ -49,13 +49,13 @@ const named: Record<PartName, readonly RegExp[]> = {
   families: [
     /^(?:.*\W)?clearformer::(?:DualEncoderModel|EncoderDecoderModel)\b/,
     /^clearformer::(?:ImageEmbedding|AudioEmbedding|PatchEmbedding|DisentangledScores|RelativeTable)::/,
-    /^clearformer::(?:ShortConvolution|PastRows|MixtureOfExperts)::/,
-    /^std::\w+::__shared_ptr_emplace<clearformer::MixtureOfExperts\b/,
+    /^clearformer::(?:ShortConvolution::|PastRows::(?:drop|holds|expect_\w+|part|extend)\()/, // caches construct the latter
+    /^clearformer::MixtureOfExperts::|^std::\w+::__shared_ptr_emplace<clearformer::MixtureOfExperts\b/,
     /^clearformer::(?:Decoder::(?:Decoder|forward\w*)|DecoderBlock::(?:DecoderBlock|forward))\(/,
     /^clearformer::(?:read_(?:gptj|vit|clip)_like|read_image_encoder)\(/,
     /^clearformer::(?:interpolate_positions|prepend_tokens|relative_position_bias|sinusoidal_encoding|alibi_\w+)\(/,
     RegExp(`^clearformer::${hidden}(?:taps_of|cubic|Buckets|BucketRows|bias_for|slopes|Sinusoid)\\b`),
-    RegExp(`^clearformer::${hidden}(?:fill_padded|multiply_all)\\(`),
+    RegExp(`^clearformer::${hidden}(?:fill_padded|multiply_all|set_row|convolution_floats)\\(`),
     RegExp(`^clearformer::${hidden}(?:rows_that_chose|(?:gather|scatter|weigh|zero)_rows)\\(`),
     RegExp(`^clearformer::(?:${architectures.filter((name) => !typesOfFirst.includes(name)).join('|')})::read_`),
   ],

@@ -81,7 +81,7 @@ std::size_t hidden_size(const ConfigReader& config) {
     const std::uint64_t times = (static_cast<std::uint64_t>(scaled) + multiple - 1) / multiple;
     size = config.product("block_multiple_of", times, multiple);
   }
-  if (size == 0) config.refuse_value("intermediate_size", "leaves no features of its layers");
+  if (size == 0) config.refuse_value("intermediate_size", "is 0 here");
   return size;
 }
 

@@ -6,17 +6,15 @@ namespace clearformer::kernels::CLEARFORMER_TARGET {
 
 using namespace simd::CLEARFORMER_TARGET;
 
-void short_convolution(const float* x, const ShortFilters& filters, std::size_t rows, float* out) {
-  const std::size_t width = filters.width;
-  for (const float* const end = x + rows * width; x < end; x += width, out += width) {
-    for_each(width, [&](std::size_t channel, auto lanes) {
-      Vec sum = filters.bias == nullptr ? Vec(0.0f) : load(filters.bias + channel, lanes);
-      for (std::size_t at = channel; at < filters.taps * width; at += width) {
-        sum = multiply_add(load(filters.weights + at, lanes), load(x + at, lanes), sum);
-      }
-      store(out + channel, lanes, sum);
-    });
-  }
+void short_convolution(const float* x, const float* weights, std::size_t taps, std::size_t width,
+                       float* out) {
+  for_each(width, [=](std::size_t channel, auto lanes) {
+    Vec sum = load(out + channel, lanes);
+    for (std::size_t at = channel; at < taps * width; at += width) {
+      sum = multiply_add(load(weights + at, lanes), load(x + at, lanes), sum);
+    }
+    store(out + channel, lanes, sum);
+  });
 }
 
 }  // namespace clearformer::kernels::CLEARFORMER_TARGET

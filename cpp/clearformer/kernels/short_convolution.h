@@ -7,16 +7,9 @@
 
 namespace clearformer::kernels {
 
-/// The filters of `width` channels: weights (taps, width), bias (width) or null.
-struct ShortFilters {
-  const float* weights;
-  const float* bias;
-  std::size_t taps, width;
-};
-
-/// out[r] = bias + Σ_{j<taps} weights[j] ⊙ x[r + j] for rows r of `width` channels, summed in this order; x has
-/// rows + taps − 1 of them.
-CLEARFORMER_KERNEL(void, short_convolution, const float* x, const ShortFilters& filters,
-                   std::size_t rows, float* out)
+/// out += Σ_{j<taps} weights[j] ⊙ x[j], summed in this order, for rows of `width` channels: out (width), weights and x
+/// (taps, width).
+CLEARFORMER_KERNEL(void, short_convolution, const float* x, const float* weights, std::size_t taps,
+                   std::size_t width, float* out)
 
 }  // namespace clearformer::kernels

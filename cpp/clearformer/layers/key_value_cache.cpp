@@ -4,6 +4,8 @@
 #include <cstring>
 #include <numeric>
 
+#include "clearformer/layers/encoder.h"
+
 namespace clearformer {
 
 namespace {
@@ -107,7 +109,8 @@ Shape KeyValueCache::memory_shape() const {
 }
 
 bool KeyValueCache::fits(std::size_t layers, std::size_t heads, std::size_t width,
-                         std::size_t first_layer, std::span<const std::size_t> channels) const {
+                         std::size_t first_layer, std::span<const Mixer> mixers,
+                         std::size_t channels) const {
   if (layers_.size() != layers) return false;
   if (!memory_states.empty() && memory_states.shape().rank() != 3) return false;
   const Shape memory = memory_shape();
@@ -118,12 +121,8 @@ bool KeyValueCache::fits(std::size_t layers, std::size_t heads, std::size_t widt
             layer.store.sizes() == PackedKeyValues::Sizes{batch, heads, width, width});
   };
   for (std::size_t layer = first_layer; layer < layers; ++layer) {
-    if (!channels.empty() && channels[layer] != 0) {
-      const Layer& own = layers_[layer];
-      const bool fits = own.inputs.length() == length() && own.store.length() == 0 &&
-                        own.inputs.batch() == batch() &&
-                        (length() == 0 || own.inputs.width() == channels[layer]);
-      if (!fits) return false;
+    if (!mixers.empty() && mixers[layer] == Mixer::convolution) {
+      if (!layers_[layer].inputs.holds(length(), batch(), channels)) return false;
       continue;
     }
     const bool fits = holds(layers_[layer], length(), batch()) &&
@@ -139,10 +138,8 @@ void KeyValueCache::expect(std::span<const std::size_t> rows, std::size_t length
          " positions, it holds ", this->length());
   }
   for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
-    if (layers_[layer].inputs.reaches(length)) continue;
-    fail(ErrorCode::unsupported, "key/value cache: layer ", layer,
-         " is a convolution and holds its inputs from position ", layers_[layer].inputs.first(),
-         " on, too few to go back to ", length);
+    const PastRows& inputs = layers_[layer].inputs;
+    if (inputs.length() != 0) inputs.expect_reach(length, layer);
   }
   const Shape memory = memory_shape();
   const std::size_t sequences = memory[1] == 0 ? batch() : memory[0];

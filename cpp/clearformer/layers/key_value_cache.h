@@ -13,6 +13,8 @@
 
 namespace clearformer {
 
+enum class Mixer;  // of encoder.h
+
 /// Owns the stores of all layers; initially empty, sized by the first append. For decoders with
 /// cross-attention it also holds the memory: keys and values of the encoder's output.
 class KeyValueCache {
@@ -33,9 +35,9 @@ class KeyValueCache {
   /// (B, S) of the memory.
   Shape memory_shape() const;
   /// Whether it is that of a model with these sizes, and of a pass that begins at `first_layer`: from there on all layers
-  /// hold the same positions. channels: of the layers that are convolutions, 0 for others; empty: there are none.
+  /// hold the same positions. mixers: of the layers (none: all attend); channels: of those that are convolutions.
   bool fits(std::size_t layers, std::size_t heads, std::size_t width, std::size_t first_layer,
-            std::span<const std::size_t> channels = {}) const;
+            std::span<const Mixer> mixers = {}, std::size_t channels = 0) const;
 
   /// The store of a layer with room for `more` positions, reallocated if necessary.
   PackedKeyValues& reserve(std::size_t layer, const PackedKeyValues::Sizes& sizes,

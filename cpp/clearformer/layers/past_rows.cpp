@@ -7,6 +7,19 @@
 
 namespace clearformer {
 
+bool PastRows::holds(std::size_t length, std::size_t batch, std::size_t channels) const {
+  return length_ == length && (length == 0 || (this->batch() == batch && width() == channels));
+}
+
+void PastRows::expect_reach(std::size_t length, std::size_t layer) const {
+  const bool reached =
+      length == 0 || length >= length_ || first() == 0 || length >= first() + overlap_;
+  if (reached) return;
+  fail(ErrorCode::unsupported, "key/value cache: layer ", layer,
+       " is a convolution and holds its inputs from position ", first(),
+       " on, too few to go back to ", length);
+}
+
 PastRows PastRows::part(std::span<const std::size_t> rows, std::size_t length,
                         std::size_t more) const {
   PastRows result;

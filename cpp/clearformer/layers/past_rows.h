@@ -20,10 +20,10 @@ class PastRows {
   std::size_t batch() const { return rows_.empty() ? 0 : rows_.dim(0); }
   std::size_t width() const { return rows_.empty() ? 0 : rows_.dim(2); }
   std::size_t bytes() const { return rows_.capacity(); }
-  /// Whether what follows the first `length` positions can be computed.
-  bool reaches(std::size_t length) const {
-    return length == 0 || length >= length_ || first() == 0 || length >= first() + overlap_;
-  }
+  /// Whether it is that of `channels` of so many sequences at so many positions.
+  [[gnu::noinline]] bool holds(std::size_t length, std::size_t batch, std::size_t channels) const;
+  /// Throws unsupported, naming the layer, unless what follows the first `length` positions can be computed.
+  [[gnu::noinline]] void expect_reach(std::size_t length, std::size_t layer) const;
 
   /// window (B, overlap + T, D) holds the inputs at T more positions, which are appended, and before them zeros, in whose
   /// place the past is stored.
@@ -36,7 +36,7 @@ class PastRows {
   PastRows part(std::span<const std::size_t> rows, std::size_t length, std::size_t more) const;
 
  private:
-  void drop(std::size_t length);
+  [[gnu::noinline]] void drop(std::size_t length);
   void expect_room(std::size_t batch, std::size_t more, std::size_t width);
 
   Tensor rows_;  // (B, capacity, D)

@@ -13,6 +13,14 @@ namespace {
 
 constexpr std::string_view kConvolutionLegend = "batch pos d_model";
 
+void set_row(float* to, const Tensor& value, std::size_t width) {
+  if (value.empty()) {
+    std::memset(to, 0, width * sizeof(float));
+  } else {
+    std::memcpy(to, value.f32(), width * sizeof(float));
+  }
+}
+
 // The rows of padded positions become `value` (D), or zero if that is empty.
 void fill_padded(const MutableTensorView& x, const TensorView* padding, const Tensor& value) {
   if (padding == nullptr) return;
@@ -20,12 +28,7 @@ void fill_padded(const MutableTensorView& x, const TensorView* padding, const Te
   for (std::size_t row = 0; row < x.dim(0) * length; ++row) {
     const std::size_t at = row / length * all + all - length + row % length;
     if (padding->as<std::uint8_t>()[at] != 0) continue;
-    float* const to = x.f32() + row * width;
-    if (value.empty()) {
-      std::memset(to, 0, width * sizeof(float));
-    } else {
-      std::memcpy(to, value.f32(), width * sizeof(float));
-    }
+    set_row(x.f32() + row * width, value, width);
   }
 }
 
@@ -104,19 +107,19 @@ MutableTensorView ShortConvolution::before_zeros(const TensorView& x, Arena& are
   return rows;
 }
 
-// window (batch, k − 1 + T, D) -> out (batch, T, D)
+// window (batch, k − 1 + T, D) -> out (batch, T, D); bias (D) may be empty.
 void ShortConvolution::convolve(const TensorView& window, const MutableTensorView& weights,
-                                const float* bias, const MutableTensorView& out) const {
-  const std::size_t length = out.dim(1), width = out.dim(2), before = config_.taps - 1;
-  const kernels::ShortFilters filters{weights.f32(), bias, config_.taps, width};
-  parallel_ranges(out.dim(0) * length, 4 * config_.taps * width, 1,
-                  [&](std::size_t first, std::size_t end) {
-                    for (std::size_t row = first; row < end; ++row) {
-                      const std::size_t at = row + row / length * before;
-                      kernels::short_convolution(window.f32() + at * width, filters, 1,
-                                                 out.f32() + row * width);
-                    }
-                  });
+                                const Tensor& bias, const MutableTensorView& out) const {
+  const std::size_t length = out.dim(1), width = out.dim(2), count = config_.taps;
+  parallel_ranges(
+      out.dim(0) * length, 4 * count * width, 1, [&](std::size_t first, std::size_t end) {
+        for (std::size_t row = first; row < end; ++row) {
+          float* const to = out.f32() + row * width;
+          set_row(to, bias, width);
+          kernels::short_convolution(window.f32() + (row + row / length * (count - 1)) * width,
+                                     weights.f32(), count, width, to);
+        }
+      });
 }
 
 void ShortConvolution::forward(const TensorView& x, const TensorView* padding, PastRows* past,
@@ -138,7 +141,7 @@ void ShortConvolution::forward(const TensorView& x, const TensorView* padding, P
   trace.keep("x", y);
   const MutableTensorView rows = window(b, y, arena);
   if (past != nullptr) past->extend(rows, config_.taps - 1);
-  convolve(rows, taps(false, arena), bias_.empty() ? nullptr : bias_.f32(), y);
+  convolve(rows, taps(false, arena), bias_, y);
   trace("hook_conv", y, kConvolutionLegend);
   trace.keep("y", y);
   multiply_all(c, y, y);
@@ -182,7 +185,7 @@ void ShortConvolution::backward(const TensorView& x, const TensorView* padding,
   multiply_all(dy, c, dy);
   trace.back("hook_conv", dy, kConvolutionLegend);
   weights_back(window(b, kept_x, arena), dy, context);
-  convolve(before_zeros(dy, arena), taps(true, arena), nullptr, product);
+  convolve(before_zeros(dy, arena), taps(true, arena), {}, product);
   const MutableTensorView& d_x = dy;
   multiply_all(product, b, d_x);
   multiply_all(product, kept_x, db);

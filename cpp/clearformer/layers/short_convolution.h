@@ -22,13 +22,17 @@ struct ShortConvolutionConfig {
 /// A gated short convolution with its projections.
 class ShortConvolution {
  public:
+  // Not inlined where other models pass: they do without it.
+
   /// Loads "b_proj", "c_proj", "x_proj", "conv", "out_proj".
-  ShortConvolution(const WeightScope& scope, const ShortConvolutionConfig& config);
+  [[gnu::noinline]] ShortConvolution(const WeightScope& scope,
+                                     const ShortConvolutionConfig& config);
 
   /// x (batch, T, D) -> output (batch, T, D). padding: uint8 (batch, S) whose last T columns are these positions', 0 for
   /// padded ones, or null. past: the inputs of the convolution at the positions before, to which these are added, or null.
-  void forward(const TensorView& x, const TensorView* padding, PastRows* past,
-               const MutableTensorView& output, Write write, const Context& context) const;
+  [[gnu::noinline]] void forward(const TensorView& x, const TensorView* padding, PastRows* past,
+                                 const MutableTensorView& output, Write write,
+                                 const Context& context) const;
   /// From d_output (batch, T, D), which is read first, that of x. x is read for gradients of weights only. Without a past.
   void backward(const TensorView& x, const TensorView* padding, const TensorView& d_output,
                 const MutableTensorView& dx, Write write, const Context& context) const;
@@ -36,7 +40,7 @@ class ShortConvolution {
  private:
   MutableTensorView window(const TensorView& b, const TensorView& x, Arena& arena) const;
   MutableTensorView before_zeros(const TensorView& x, Arena& arena) const;
-  void convolve(const TensorView& window, const MutableTensorView& weights, const float* bias,
+  void convolve(const TensorView& window, const MutableTensorView& weights, const Tensor& bias,
                 const MutableTensorView& out) const;
   MutableTensorView taps(bool turned, Arena& arena) const;
   void weights_back(const TensorView& window, const TensorView& dy, const Context& context) const;

@@ -42,12 +42,11 @@ std::uint64_t attention_floats(const AttentionConfig& attention, const PassSize&
 }
 
 // Floats while a convolution runs: two gates, the products behind k − 1 rows, the weights and the results.
-std::uint64_t convolution_floats(const std::optional<ShortConvolutionConfig>& convolution,
-                                 const PassSize& pass) {
-  if (!convolution) return 0;
+[[gnu::noinline]] std::uint64_t convolution_floats(const ShortConvolutionConfig& convolution,
+                                                   const PassSize& pass) {
   const std::uint64_t rows = bounded_sum(bounded_product(pass.batch, pass.positions) * 4,
-                                         (pass.batch + 1) * std::uint64_t{convolution->taps});
-  return bounded_product(rows, convolution->d_model);
+                                         (pass.batch + 1) * std::uint64_t{convolution.taps});
+  return bounded_product(rows, convolution.d_model);
 }
 
 // Floats while a block runs, beside the residual stream.
@@ -64,10 +63,10 @@ std::uint64_t block_floats(const StackConfig& stack, const PassSize& pass) {
   const bool parallel =
       block.order == NormOrder::parallel || block.order == NormOrder::parallel_two;
   const std::uint64_t copies = parallel ? 3 : (before ? 1 : 0) + (after || changed ? 1 : 0);
-  return bounded_sum(
-      bounded_product(rows, copies * block.attention.d_model),
-      std::max({attention_floats(block.attention, pass),
-                convolution_floats(stack.convolution, pass), bounded_product(rows, hidden)}));
+  return bounded_sum(bounded_product(rows, copies * block.attention.d_model),
+                     std::max({attention_floats(block.attention, pass),
+                               stack.convolution ? convolution_floats(*stack.convolution, pass) : 0,
+                               bounded_product(rows, hidden)}));
 }
 
 // Floats of a batch while images or audio are embedded.

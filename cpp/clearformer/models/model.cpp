@@ -271,13 +271,10 @@ void Model::expect_cache(const ModelInputs& inputs) const {
   const StackConfig& stack = config_.main().stack;
   const AttentionConfig& attention = stack.block.attention;
   const std::size_t groups = attention.num_key_value_heads;
-  std::vector<std::size_t> channels;
-  for (std::size_t layer = 0; layer < stack.layers && stack.convolution; ++layer) {
-    channels.push_back(stack.attends(layer) ? 0 : stack.convolution->d_model);
-  }
   const bool is_like = cache.has_memory() ? encodes : !encodes || cache.length() == 0;
-  if (is_like && cache.fits(config_.n_layers(), groups == 0 ? attention.num_heads : groups,
-                            attention.d_head, inputs.start_at_layer.value_or(0), channels)) {
+  if (is_like &&
+      cache.fits(config_.n_layers(), groups == 0 ? attention.num_heads : groups, attention.d_head,
+                 inputs.start_at_layer.value_or(0), stack.mixers, attention.d_model)) {
     return;
   }
   fail(ErrorCode::invalid_argument,
