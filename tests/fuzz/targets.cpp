@@ -70,6 +70,8 @@ const std::vector<std::string>& tiny_folders() {
                                                "phi3/even",
                                                "gemma2/odd",
                                                "olmo2/even",
+                                               "granitemoe/odd",
+                                               "olmoe/even",
                                                "opt/odd",
                                                "gemma3_text/even",
                                                "nn_transformer/odd",

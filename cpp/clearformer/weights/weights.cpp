@@ -222,6 +222,7 @@ void Weights::record(const StoredName& stored, const Shape& expected) {
     return;
   }
   for (Needed& known : needed_) {  // another part of a stack
+    if (stored.is_whole()) break;
     if (known.name != stored.name) continue;
     if (stored.parts == 0) known.shape[is_turned(stored, expected) ? 1 : 0] += expected[0];
     return;
