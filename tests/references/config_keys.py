@@ -16,7 +16,8 @@ import tempfile
 import time
 
 from common import versions
-from config_keys_families import FAMILIES, base_config, draw_config
+from config_keys_draws import draw_config
+from config_keys_families import FAMILIES, base_config
 from config_keys_runs import Bench, Store, TooLarge, quiet
 from config_keys_spellings import draw_spelling, version_4
 from config_keys_values import KEPT, VALUES, known_keys, may_be_null, own_keys, values_of
