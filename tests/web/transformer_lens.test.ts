@@ -66,7 +66,8 @@ const exported = clearformer as unknown as Record<string, unknown>;
 /** Whether a span of code names something that there is. */
 async function exists(span: string): Promise<boolean> {
   if (/(^|\.)hook_\w+$/.test(span)) {
-    const hooks = (await modelOf('AutoModelForCausalLM', 'llama_tiny/tied')).hooks({ on_request: true });
+    const checkpoint = span.includes('expert') ? 'models/mixtral/even' : 'llama_tiny/tied';
+    const hooks = (await modelOf('AutoModelForCausalLM', checkpoint)).hooks({ on_request: true });
     return hooks.some(({ name }) => name.endsWith(`.${span}`));
   }
   const [first = '', member] = (/^[\w.]+/.exec(span)?.[0] ?? '').split('.');
