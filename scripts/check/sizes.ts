@@ -57,7 +57,8 @@ interface Page {
 // caches that are being filled, 0.2; a Whisper's prompt, 0.3; adapters in the order of calls, 0.3. Of everything:
 // sweeps and what is built on them, 7.3; probes and control vectors, 6; analyses of more architectures, their refusals
 // and adapters in weights, 1.3; metrics of embeddings and of batches, 1.2; edits and gradients of modules, 1;
-// white space of templates and members of lists of criteria, 0.2. Of what reads from servers: versions of a file side by
+// white space of templates and members of lists of criteria, 0.2; the progress of small files, 0.2; layers without attention
+// in analyses and five more model types, 0.2. Of what reads from servers: versions of a file side by
 // side in a browser's cache and branches that move, 0.6; settings and cached records that may not be read, 0.1.
 const pages: readonly Page[] = [
   { name: 'a language model and its tokenizer', imports: ['AutoModelForCausalLM', 'AutoTokenizer'], limit: 45_000 },
