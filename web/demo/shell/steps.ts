@@ -123,7 +123,8 @@ export class Steps {
     const figure = this.root.querySelector<HTMLElement>('.figure');
     const stays = figure === null || getComputedStyle(figure).position === 'sticky';
     const height = stays ? (figure?.offsetHeight ?? 400) : 0;
-    this.root.style.setProperty('--fig', `${height}px`);
+    // Not of the root: every element, the figure's too, would inherit it, and have its style computed again.
+    this.root.querySelector<HTMLElement>('.steps')?.style.setProperty('--fig', `${height}px`);
     return height;
   }
 

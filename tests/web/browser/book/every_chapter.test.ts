@@ -62,9 +62,6 @@ async function unnamedControls(session: CDPSession): Promise<string[]> {
     .map(({ role, properties }) => `${role?.value} ${JSON.stringify(properties?.slice(0, 2))}`);
 }
 
-/** The index of the open step. */
-const stepOn = (): number => [...document.querySelectorAll('.step')].findIndex((step) => step.matches('.on'));
-
 /** Whether figure and step start below the bar, the step also below a figure above it and above the end of the window. */
 function stepInSight(): boolean {
   const step = document.querySelector('.step.on')?.getBoundingClientRect();
@@ -75,16 +72,34 @@ function stepInSight(): boolean {
   return step.top >= ceiling.bottom - 1 && step.top < innerHeight - 40;
 }
 
-/** The controls of the open step that are not among the `known`. */
-async function otherControls(page: Page, known: ReadonlySet<string>): Promise<string[]> {
-  await page.evaluate(`if (!window.hand) { ${handScript} }`);
-  const listed = await page.evaluate(({ listing }) => window.hand.controlsNow(listing), { listing: inStep });
-  return listed.map(({ key }) => key).filter((key) => !known.has(key));
-}
+/** What is seen of the open step, in one message to the browser, each of which takes processor time. */
+const seenNow = (page: Page) =>
+  page.evaluate(
+    ({ listing }) => {
+      const figure = document.querySelector('main .figure > *') as Element & {
+        values: Readonly<Record<string, string>>;
+        drawn(): { source: string }[];
+      };
+      return {
+        on: [...document.querySelectorAll('.step')].findIndex((step) => step.matches('.on')),
+        faults: window.hand.brokenLooks(),
+        sources: figure.drawn().map(({ source }) => source.trim()),
+        /** The names of the values that the figure computes for the prose. */
+        valueNames: Object.keys(figure.values),
+        controls: window.hand.controlsNow(listing).map(({ key }) => key),
+      };
+    },
+    { listing: inStep },
+  );
 
 /** Uses the controls of a step that are not among the `known`. */
-async function useOthers({ page, complaints }: OpenPage, address: string, known: Set<string>): Promise<void> {
-  const others = await otherControls(page, known);
+async function useOthers(
+  { page, complaints }: OpenPage,
+  address: string,
+  controls: readonly string[],
+  known: Set<string>,
+): Promise<void> {
+  const others = controls.filter((key) => !known.has(key));
   if (others.length === 0) return;
 
   expect(complaints.splice(0)).toEqual([]);
@@ -96,12 +111,6 @@ async function useOthers({ page, complaints }: OpenPage, address: string, known:
   await site.go(page, address);
 }
 
-/** The names of the values that the figure computes for the prose. */
-const valueNames = (): string[] => {
-  const figure = document.querySelector('main .figure > *') as Element & { values: Readonly<Record<string, string>> };
-  return Object.keys(figure.values);
-};
-
 describe.each(chapters)('$id', ({ id: chapter, words }) => {
   /** The controls of the wide window, which controls.test.ts uses, and those used in the others. */
   const known = new Set<string>();
@@ -111,23 +120,27 @@ describe.each(chapters)('$id', ({ id: chapter, words }) => {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width, height });
     await site.go(page, chapter);
+    await page.evaluate(handScript);
     await laidOut(page);
     const said = JSON.stringify((await words.en()).words);
     const steps = Math.max(1, await page.locator('.step').count());
     for (let step = 0; step < steps; step++) {
       const address = `${chapter}?step=${step}`;
       if (by === 'link') await site.go(page, address);
-      else if (step > 0) await page.keyboard.press('ArrowRight');
-      await settled(page);
-      if (chapter !== 'next') expect(await page.evaluate(stepOn)).toBe(step);
-      expect(await brokenLooks(page), `step ${step}`).toEqual([]);
+      else if (step > 0) {
+        await page.keyboard.press('ArrowRight');
+        await settled(page);
+      }
+      const { on, faults, sources, valueNames, controls } = await seenNow(page);
+      if (chapter !== 'next') expect(on).toBe(step);
+      expect(faults, `step ${step}`).toEqual([]);
       if (step > 0)
         await expect.poll(() => page.evaluate(stepInSight), { message: `step ${step}`, timeout: 10_000 }).toBe(true);
-      for (const { source } of await drawn(page)) expect(source.trim(), `step ${step}`).not.toBe('');
-      const unsaid = (await page.evaluate(valueNames)).filter((name) => !said.includes(`{${name}}`));
+      expect(sources, `step ${step}`).not.toContain('');
+      const unsaid = valueNames.filter((name) => !said.includes(`{${name}}`));
       expect(unsaid, `step ${step}: values that no sentence has`).toEqual([]);
-      if (width === 1440) for (const key of await otherControls(page, known)) known.add(key);
-      else await useOthers(open, address, known);
+      if (width === 1440) for (const key of controls) known.add(key);
+      else await useOthers(open, address, controls, known);
       if (width === 768) {
         await page.setViewportSize(tablet);
         await laidOut(page);
