@@ -287,6 +287,15 @@ describe.each(variants)('Whisper, %s', (variant) => {
     expect(calls).toEqual(['log_mel_spectrogram']);
   });
 
+  it('takes doubles, as wavefile gives them, and is its own part, as in transformers.js', async () => {
+    const extractor = new WhisperFeatureExtractor(whisper);
+    const sound = tone(440, 16000, 3000);
+    const expected = await extractor(sound);
+    expect(await extractor(Float64Array.from(sound))).toEqual(expected);
+    expect(await extractor({ data: Float64Array.from(sound), sampling_rate: 16000 })).toEqual(expected);
+    expect(extractor.feature_extractor).toBe(extractor);
+  });
+
   it('refuses what does not fit', async () => {
     const extractor = new WhisperFeatureExtractor(whisper);
     const sound = new Float32Array(1000);

@@ -125,6 +125,7 @@ describe('image processors', () => {
 
   it('makes one grey channel of what a canvas gives', async () => {
     const processor = new ImageProcessor(digits);
+    expect(processor.image_processor).toBe(processor); // as a pipeline's in transformers.js
     const [width, height] = [60, 56];
     const grey = Uint8Array.from({ length: width * height }, (_, i) => (i * 7919) % 256);
     const rgba = Uint8ClampedArray.from({ length: grey.length * 4 }, (_, i) =>

@@ -9,14 +9,17 @@ import { inSlices, runs, type Steps } from '../support/steps.js';
 import { checkRate, resampled } from './sample_rate.js';
 import type { Sound } from './wav.js';
 
+/** Mono samples; wavefile's are doubles. */
+type Samples = Float32Array | Float64Array;
+
 /**
- * Audio: mono samples in [-1, 1] at the requested rate, or with a rate of their own in hertz; an AudioBuffer; or
- * an audio file by its URL, its path (Node) or its contents. WAV files (PCM of 8, 16, 24 and 32 bits, float32, float64,
+ * Audio: mono samples in [-1, 1] at the requested rate (rounded to float32), or with a rate of their own in hertz; an
+ * AudioBuffer; or an audio file by its URL, its path (Node) or its contents. WAV files (PCM of 8, 16, 24 and 32 bits, float32, float64,
  * A-law and µ-law) are read everywhere, other formats where there is an OfflineAudioContext (browsers).
  */
 export type AudioInput =
-  | Float32Array
-  | { readonly data: Float32Array; readonly sampling_rate: number }
+  | Samples
+  | { readonly data: Samples; readonly sampling_rate: number }
   | Browser<'AudioBuffer'>
   | string
   | URL
@@ -55,15 +58,18 @@ function* atRate({ channels, sampling_rate: from }: Sound, to: number): Steps<Fl
 }
 
 async function soundOf(source: Exclude<AudioInput, MediaFile>, rate: number): Promise<Sound> {
-  if (isA(source, 'Float32Array')) return { channels: [source], sampling_rate: rate };
+  if (isSamples(source)) return { channels: [rounded(source)], sampling_rate: rate };
   if (isA(source, 'AudioBuffer')) return bufferOf(source);
   const { data, sampling_rate } = (source ?? {}) as { data?: unknown; sampling_rate?: unknown };
-  if (isA(data, 'Float32Array') && typeof sampling_rate === 'number') return { channels: [data], sampling_rate };
+  if (isSamples(data) && typeof sampling_rate === 'number') return { channels: [rounded(data)], sampling_rate };
   throw new ClearformerError(
     'invalid_argument',
-    `sound is a Float32Array, { data, sampling_rate }, an AudioBuffer or a sound file (URL, path or contents), not ${textOf(source)}`,
+    `sound is a Float32Array or Float64Array, { data, sampling_rate }, an AudioBuffer or a sound file (URL, path or contents), not ${textOf(source)}`,
   );
 }
+
+const isSamples = (value: unknown): value is Samples => isA(value, 'Float32Array', 'Float64Array');
+const rounded = (samples: Samples) => (isA(samples, 'Float32Array') ? samples : Float32Array.from(samples));
 
 function bufferOf(buffer: AudioBuffer): Sound {
   const channels = Array.from({ length: buffer.numberOfChannels }, (_, i) => buffer.getChannelData(i));

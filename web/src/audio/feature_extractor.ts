@@ -67,6 +67,10 @@ export class WhisperFeatureExtractor extends Callable<
   readonly config: Readonly<Record<string, unknown>>;
   /** The effective values. */
   readonly features: Readonly<WhisperFeatures>;
+  /** This, as in transformers.js, where a pipeline's `processor` has it as a part. */
+  get feature_extractor(): this {
+    return this;
+  }
   #compute: Compute = inThisThread;
 
   /**

@@ -60,6 +60,10 @@ export class ImageProcessor extends Callable<
   readonly image_processor_type: string;
   /** The file's contents. */
   readonly config: Readonly<Record<string, unknown>>;
+  /** This, as in transformers.js, where a pipeline's `processor` has it as a part. */
+  get image_processor(): this {
+    return this;
+  }
 
   /**
    * From the contents of a preprocessor_config.json; errors name it `file`. Throws `unsupported` for unknown types and

@@ -5,6 +5,7 @@ interface Kinds {
   AudioBuffer: AudioBuffer;
   BigInt64Array: BigInt64Array;
   Float32Array: Float32Array;
+  Float64Array: Float64Array;
   Int32Array: Int32Array;
   Module: object;
   Object: object;
