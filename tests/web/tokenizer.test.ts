@@ -260,6 +260,7 @@ describe('a call', () => {
     expect([bos_token_id, eos_token_id, unk_token_id, pad_token_id]).toEqual([1, 2, 0, null]);
     expect([vocab_size, model_max_length]).toEqual([512, 512]);
     expect(tokenizer.all_special_ids.sort()).toEqual([0, 1, 2]);
+    expect(tokenizer.all_special_tokens.sort()).toEqual(['</s>', '<s>', '<unk>']);
     expect(tokenizer.tokenize('Once upon')).toEqual(['▁Once', '▁upon']);
     expect(tokenizer.convert_tokens_to_ids(['▁Once', 'nothing'])).toEqual([403, 0]);
     expect(tokenizer.batch_decode(tokenizer(['Once', 'upon']).input_ids, { skip_special_tokens: true })).toEqual([

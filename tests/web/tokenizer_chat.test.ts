@@ -234,6 +234,13 @@ describe('templates', () => {
     );
   });
 
+  it('are awaited, unlike those of transformers.js: what is spread without is no input', async () => {
+    const prompt = tokenizer.apply_chat_template(hello, { chat_template: named[0]?.template as string });
+    for (const read of [() => ({ ...prompt }), () => (prompt as unknown as { input_ids: unknown }).input_ids])
+      expect(await failureOf(read)).toMatchObject({ code: 'invalid_argument', message: /await/ });
+    expect(Object.keys(await prompt)).toContain('input_ids');
+  });
+
   it('refuse what cannot be', async () => {
     const call = (options: object) => failureOf(() => apply_chat_template(tokenizer, hello, options as never));
     expect((await call({ chat_template: 'chatml', template: 'x' })).code).toBe('unsupported');

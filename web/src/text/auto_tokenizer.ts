@@ -45,7 +45,7 @@ export const tokenizerFiles: readonly string[] = [
 export const AutoTokenizer = {
   /**
    * Loads tokenizer.json, or without it vocab.txt (BERT) or vocab.json and merges.txt (GPT-2, RoBERTa, CLIP,
-   * Whisper); also tokenizer_config.json and its complements (special_tokens_map.json, added_tokens.json,
+   * Whisper) with added_tokens.json; also tokenizer_config.json and its complements (special_tokens_map.json,
    * `model_type` of config.json, and, unless they come from a server, chat_template.jinja and the named ones
    * of additional_chat_templates, which come before tokenizer_config.json's). Rejects with `file_not_found`,
    * `network_error`, `malformed_config`, `integrity_mismatch`, `unsupported` for folders with files of

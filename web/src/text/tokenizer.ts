@@ -52,6 +52,10 @@ export interface DecodeOptions {
 /** The tokens of a batch's text of this index, if it is not encoded as a whole. */
 export type EncodeText = (encoder: Encoder, sample: number) => Steps<Token[]>;
 
+function needsAwait(): never {
+  throw new ClearformerError('invalid_argument', 'apply_chat_template: needs await');
+}
+
 export interface PreTrainedTokenizer extends TokenizerCall {}
 
 /** A tokenizer made from tokenizer.json and tokenizer_config.json. Instances are callable: `tokenizer('some text')`. */
@@ -72,6 +76,14 @@ export class PreTrainedTokenizer extends Callable<
   declare pad_token: string | null;
   declare cls_token: string | null;
   declare mask_token: string | null;
+  // Their ids; null if the tokenizer has none.
+  declare readonly bos_token_id: number | null;
+  declare readonly eos_token_id: number | null;
+  declare readonly unk_token_id: number | null;
+  declare readonly sep_token_id: number | null;
+  declare readonly pad_token_id: number | null;
+  declare readonly cls_token_id: number | null;
+  declare readonly mask_token_id: number | null;
   /** The model's maximum input length; Infinity if the files do not give it. */
   declare readonly model_max_length: number;
   /**
@@ -130,34 +142,17 @@ export class PreTrainedTokenizer extends Callable<
       settings,
       specialTokensOf(this.#config, (token) => this.#idOf(token) !== null),
     );
-  }
-
-  /** Ids of the special tokens; null if the tokenizer has none. */
-  get bos_token_id(): number | null {
-    return this.#idOf(this.bos_token);
-  }
-  get eos_token_id(): number | null {
-    return this.#idOf(this.eos_token);
-  }
-  get unk_token_id(): number | null {
-    return this.#idOf(this.unk_token);
-  }
-  get sep_token_id(): number | null {
-    return this.#idOf(this.sep_token);
-  }
-  get pad_token_id(): number | null {
-    return this.#idOf(this.pad_token);
-  }
-  get cls_token_id(): number | null {
-    return this.#idOf(this.cls_token);
-  }
-  get mask_token_id(): number | null {
-    return this.#idOf(this.mask_token);
+    for (const name of specialNames) Object.defineProperty(this, `${name}_id`, { get: () => this.#idOf(this[name]) });
   }
 
   /** Ids that `skip_special_tokens` omits. */
   get all_special_ids(): number[] {
-    return [...new Set([...this.#decoder.special, ...this.#namedSpecial()])];
+    return [...this.#special()];
+  }
+
+  /** Their texts. */
+  get all_special_tokens(): string[] {
+    return this.convert_ids_to_tokens(this.all_special_ids);
   }
 
   /** @internal Replaces the special tokens around texts; `step` is as in tokenizer.json. */
@@ -224,10 +219,9 @@ export class PreTrainedTokenizer extends Callable<
    */
   decode(ids: TokenIds | number | bigint, options: DecodeOptions = {}): string {
     checkOptions('decode', options, ['skip_special_tokens', 'clean_up_tokenization_spaces']);
-    const { skip_special_tokens = false, clean_up_tokenization_spaces } = options;
-    const named = this.#namedSpecial();
-    const isKept = (id: number) => !(skip_special_tokens && (this.#decoder.special.has(id) || named.includes(id)));
-    const text = this.#decoder.decode(idList(ids).filter(isKept));
+    const { skip_special_tokens, clean_up_tokenization_spaces } = options;
+    const omitted = skip_special_tokens ? this.#special() : undefined;
+    const text = this.#decoder.decode(idList(ids).filter((id) => !omitted?.has(id)));
     // As in transformers, the file's setting does not apply to BPE, whose spaces are the text's own.
     const usual = this.#config.clean_up_tokenization_spaces === true && this.#model.kind !== 'BPE';
     return (clean_up_tokenization_spaces ?? usual) ? cleanedUp(text) : text;
@@ -235,15 +229,14 @@ export class PreTrainedTokenizer extends Callable<
 
   /** Decodes every row of a tensor [batch, position] or every sequence of an array. */
   batch_decode(batch: Tensor | readonly TokenIds[], options: DecodeOptions = {}): string[] {
-    if (Array.isArray(batch)) return batch.map((ids) => this.decode(ids, options));
-    expectArgument('batch_decode', isTensor(batch), 'a Tensor or an array of token ids', batch);
-    if (batch.dims.length !== 2) {
-      throw new ClearformerError(
-        'shape_mismatch',
-        `batch_decode: needs dims [batch, position], got [${batch.dims.join(', ')}]`,
-      );
+    if (!Array.isArray(batch)) {
+      expectArgument('batch_decode', isTensor(batch), 'a Tensor or an array of token ids', batch);
+      if (batch.dims.length !== 2) {
+        const message = `batch_decode: needs dims [batch, position], got [${batch.dims.join(', ')}]`;
+        throw new ClearformerError('shape_mismatch', message);
+      }
     }
-    return Array.from({ length: batch.dims[0] ?? 0 }, (_, row) => this.decode(batch.slice(row), options));
+    return Array.from(batch as Iterable<TokenIds>, (ids) => this.decode(ids, options));
   }
 
   /**
@@ -267,11 +260,13 @@ export class PreTrainedTokenizer extends Callable<
     conversation: Chats,
     options?: ChatPromptOptions,
   ): Promise<string | string[] | TokenizerOutput | Tensor<'int64'>>;
-  async apply_chat_template(
+  apply_chat_template(
     conversation: Chats,
     options: ChatPromptOptions = {},
   ): Promise<string | string[] | TokenizerOutput | Tensor<'int64'>> {
-    return (await import('./chat_prompt.js')).chatPrompt(this, conversation, options);
+    const prompt = import('./chat_prompt.js').then((part) => part.chatPrompt(this, conversation, options));
+    // `{ ...prompt }` would be no inputs, with which models generate as well.
+    return Object.defineProperty(prompt, 'input_ids', { enumerable: true, get: needsAwait });
   }
 
   /** The vocabulary's entry for an id, or for each of several. */
@@ -375,8 +370,9 @@ export class PreTrainedTokenizer extends Callable<
     return (yield* this.#postProcessor.process(parts, special, undefined))[0] ?? [];
   }
 
-  #namedSpecial(): number[] {
-    return specialNames.map((name) => this.#idOf(this[name])).filter((id) => id !== null);
+  #special(): ReadonlySet<number> {
+    const named = specialNames.map((name) => this.#idOf(this[name])).filter((id) => id !== null);
+    return new Set([...this.#decoder.special, ...named]);
   }
 
   #idOf(token: string | null): number | null {
