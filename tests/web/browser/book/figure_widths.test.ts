@@ -23,6 +23,9 @@ it.each([
   [1101, 'saying?step=2&lang=en'],
   [1024, 'saying?step=2&lang=de'],
   [1440, 'heads?step=3&t=%E5%85%AC%E5%9B%AD%E3%80%82'], // tokens with long names
+  [1101, 'next?t=Once+upon+a+%F0%9F%99%82'],
+  [1440, 'next?class=1&t=Once+upon+%E5%85%AC%E5%9B%AD'],
+  [360, 'next?t=Once+upon+a+%F0%9F%99%82'],
 ])('%i px: %s', async (width, address) => {
   const { page } = await site.visit(address);
   await page.setViewportSize({ width, height: 800 });

@@ -11,6 +11,7 @@ import { figureStyles } from '../../book/figure_styles.js';
 import { pixels, usualBound } from '../../book/pixels.js';
 import { textWidths } from '../../book/text_widths.js';
 import { theme } from '../../book/theme.js';
+import { shortened } from '../../book/token_texts.js';
 import type { Guess, Reading } from './reading.js';
 
 const mostColumns = 10;
@@ -77,24 +78,22 @@ class ModelTiles extends LitElement {
     const large = this.minFont > 0;
     const [left, right] = small ? [12, 92] : large ? [onWall(104), onWall(222)] : [66, 150];
     const room = this.#box.width - left - right;
-    const widest = large
-      ? Math.max(
-          ...textWidths(
-            tokens.slice(-mostColumns).map(({ label }) => label),
-            this.minFont,
-          ),
-        )
-      : 0;
-    const columns = Math.min(tokens.length, mostColumns, Math.max(1, Math.floor(room / (widest + 6))));
+    const size = Math.max(small ? 14 : 18, this.minFont);
+    const last = tokens.slice(-mostColumns).map(({ label }) => label);
+    const widths = textWidths(last, size);
+    const widest = Math.max(...widths) + 6;
+    const least = large ? widest : small ? Math.min(widest, 40) : 1;
+    const columns = Math.min(tokens.length, mostColumns, Math.max(1, Math.floor(room / least)));
     const from = tokens.length - columns;
-    const column = Math.min(64, room / columns);
+    const column = Math.min(Math.max(64, least), room / columns);
+    const labels = last.map((label) => within(label, column, size));
     const tile = Math.max(8, Math.floor(Math.min(column - (small ? 3 : 10), large ? onWall(44) : 44) / 8) * 8);
     const rate = large ? onWall(96) : small ? 50 : 84;
     const row = tile + (large ? onWall(24) : small ? 16 : 24);
     const layout = { width: this.#box.width, left, column, tile, row, small, rate };
     const height = 34 + stream.length * layout.row;
     return html`<svg class=${small ? 'small' : ''} width=${this.#box.width} height=${height} role="img" aria-label=${this.labels.model}>
-      ${tokens.slice(from).map(({ label, special }, i) => svg`<text class="token ${special ? 'special' : ''}" x=${left + (i + 0.5) * column} y=${large ? 20 : 18} text-anchor="middle">${label}</text>`)}
+      ${tokens.slice(from).map(({ special }, i) => svg`<text class="token ${special ? 'special' : ''}" x=${left + (i + 0.5) * column} y=${large ? 20 : 18} text-anchor="middle">${labels[last.length - columns + i]}</text>`)}
       ${small ? nothing : svg`<text class="muted" x=${left + columns * column + 16} y=${large ? 20 : 18}>${this.labels.wouldSay}</text>`}
       ${stream.map((_, l) => this.#block(l, from, columns, layout))}
     </svg>${from > 0 ? html`<p class="verdict">${this.labels.window?.replace('{n}', String(columns)).replace('{of}', String(tokens.length))}</p>` : nothing}`;
@@ -144,15 +143,20 @@ function line(x0: number, y0: number, x1: number, y1: number, share: number): Te
   return svg`<path d="M${x0} ${y0}C${x0} ${y0 + 16} ${x1} ${y1 - 18} ${x1} ${y1}" fill="none" stroke="rgb(${red} ${green} ${blue})" stroke-width=${0.6 + 7 * share} stroke-linecap="round" opacity=${share < 0.02 ? 0.35 : 1}/>`;
 }
 
+/** A label, or what has room of it. */
+const within = (label: string, width: number, size: number): string =>
+  (textWidths([label], size)[0] ?? 0) < width ? label : shortened(label, (13 * width) / size);
+
 function guess(
   one: Guess | undefined,
   x: number,
   y: number,
   last: boolean,
-  { width, rate }: Layout,
+  { width, rate, small }: Layout,
 ): TemplateResult | typeof nothing {
   if (!one) return nothing;
-  return svg`<text class="guess" x=${x} y=${y - 1}>${one.piece.label}</text>
+  const { label } = one.piece;
+  return svg`<text class="guess" x=${x} y=${y - 1}>${small ? within(label, width - x - 48, 15) : label}</text>
     <rect x=${x} y=${y + 6} width=${rate * one.probability} height="4" rx="1" fill=${last ? 'var(--cf-accent)' : 'var(--cf-line-strong)'}/>
     <text class="muted" x=${width} y=${y - 1} text-anchor="end">${percent(one.probability)}</text>`;
 }
