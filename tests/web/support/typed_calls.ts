@@ -5,6 +5,9 @@
 import {
   type Answer,
   type AudioInput,
+  AutoModelForCausalLM,
+  AutoProcessor,
+  AutoTokenizer,
   type Chat,
   type ChatPromptOptions,
   type Chats,
@@ -19,11 +22,13 @@ import {
   type GenerativeModel,
   type ImageInput,
   type LabelScore,
+  type LoadOptions,
   LogitsProcessor,
   logitDifference,
   type ModelInputs,
   type PreTrainedModel,
   type PreTrainedTokenizer,
+  type ProgressCallback,
   pipeline,
   type QuestionAnsweringOptions,
   type RankedText,
@@ -163,6 +168,27 @@ export async function analyses(model: PreTrainedModel, base: ModelInputs, all: b
   await sweep(model, { base, metric, interventions: { length: 2, at: (head) => heads[head] } });
   const [, cache] = await model.run_with_cache(base);
   await decompose_resid(model, cache, { mode: undefined, mlp_input: all, incl_embeds: all });
+}
+
+/** Null is as if not given, which examples of transformers.js begin with. */
+export async function withNulls(progress_callback: ProgressCallback | null = null): Promise<void> {
+  const dtype = null as LoadOptions['dtype'] | null;
+  const model = await AutoModelForCausalLM.from_pretrained('x', { progress_callback, dtype, revision: null });
+  const tokenizer = await AutoTokenizer.from_pretrained('x', { progress_callback });
+  await AutoProcessor.from_pretrained('x', { progress_callback, cache_dir: null });
+  await pipeline('text-generation', 'x', { progress_callback, dtype });
+  const { input_ids } = tokenizer('a', { text_pair: null, max_length: null, return_tensor: false });
+  const ids: number[] = input_ids;
+  const given = { ...tokenizer(['a'], { text_pair: null, padding: true }), past_key_values: null };
+  await model.generate({
+    ...given,
+    streamer: null,
+    stopping_criteria: null,
+    logits_processor: null,
+    max_length: ids[0],
+  });
+  // @ts-expect-error
+  await AutoModelForCausalLM.from_pretrained('x', { progress_callback: 3 });
 }
 
 /** Pipelines give texts. */

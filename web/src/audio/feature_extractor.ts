@@ -12,6 +12,7 @@ import { Callable } from '../support/callable.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { isObject } from '../support/kinds.js';
 import { checkOptions, expectArgument } from '../support/options.js';
+import type { OrNull } from '../support/or_null.js';
 import { Tensor } from '../tensor/tensor.js';
 import { type AudioInput, read_audio } from './audio_input.js';
 import { isNamed, type WhisperFeatures, whisperFeatures } from './feature_extractor_config.js';
@@ -91,7 +92,10 @@ export class WhisperFeatureExtractor extends Callable<
   }
 
   /** Loads it from the source of a model; see AutoFeatureExtractor. */
-  static from_pretrained(source: Source, options: FeatureExtractorLoadOptions = {}): Promise<WhisperFeatureExtractor> {
+  static from_pretrained(
+    source: Source,
+    options: OrNull<FeatureExtractorLoadOptions> = {},
+  ): Promise<WhisperFeatureExtractor> {
     return readSmallFiles('WhisperFeatureExtractor.from_pretrained', source, options, readWhisper);
   }
 
@@ -186,7 +190,7 @@ export const AutoFeatureExtractor = {
    * config.json tells it. Rejects with `file_not_found`, `network_error`,
    * `malformed_config`, `unsupported`, `integrity_mismatch`, or the abort signal's reason.
    */
-  from_pretrained(source: Source, options: FeatureExtractorLoadOptions = {}): Promise<WhisperFeatureExtractor> {
+  from_pretrained(source: Source, options: OrNull<FeatureExtractorLoadOptions> = {}): Promise<WhisperFeatureExtractor> {
     return readSmallFiles('AutoFeatureExtractor.from_pretrained', source, options, readFeatureExtractor);
   },
 };

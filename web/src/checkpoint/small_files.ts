@@ -1,6 +1,7 @@
 // Loading what is made of small files, such as a config or a processor: its options, and its progress.
 
 import { checkOptions, ownOptions } from '../support/options.js';
+import type { OrNull } from '../support/or_null.js';
 import type { ReadOptions } from './files.js';
 import type { Folder, SourceFile } from './folder.js';
 import { Progress, type ProgressCallback } from './progress.js';
@@ -16,11 +17,11 @@ export interface SmallFileOptions extends SourceOptions, ReadOptions {
 export async function readSmallFiles<Made>(
   call: string,
   source: Source,
-  given: SmallFileOptions,
+  given: OrNull<SmallFileOptions>,
   read: (folder: Folder, options: ReadOptions) => Promise<Made>,
 ): Promise<Made> {
   const known = [...sourceOptions, 'signal', 'integrity', 'progress_callback'];
-  const options = await ownOptions(call, given, (own) => checkOptions(call, own, known));
+  const options = await ownOptions<SmallFileOptions>(call, given, (own) => checkOptions(call, own, known));
   options.signal?.throwIfAborted();
   const folder = openSource(source, options);
   const sizes = new Map<string, number>();

@@ -10,6 +10,7 @@ import { Callable } from '../support/callable.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { isA, isObject } from '../support/kinds.js';
 import { abortable, checkOptions, expectArgument } from '../support/options.js';
+import type { OrNull } from '../support/or_null.js';
 import { inSlices, runs, type Steps } from '../support/steps.js';
 import { Tensor } from '../tensor/tensor.js';
 import { centerCrop, resizedTo } from './geometry.js';
@@ -80,7 +81,7 @@ export class ImageProcessor extends Callable<
   }
 
   /** Loads it from the source of a model; see AutoImageProcessor. */
-  static from_pretrained(source: Source, options: ImageProcessorLoadOptions = {}): Promise<ImageProcessor> {
+  static from_pretrained(source: Source, options: OrNull<ImageProcessorLoadOptions> = {}): Promise<ImageProcessor> {
     return readSmallFiles('ImageProcessor.from_pretrained', source, options, readImageProcessor);
   }
 
@@ -133,7 +134,7 @@ export const AutoImageProcessor = {
    * used. Rejects with `file_not_found`, `network_error`, `malformed_config`, `unsupported`, `integrity_mismatch`, or
    * the abort signal's reason.
    */
-  from_pretrained(source: Source, options: ImageProcessorLoadOptions = {}): Promise<ImageProcessor> {
+  from_pretrained(source: Source, options: OrNull<ImageProcessorLoadOptions> = {}): Promise<ImageProcessor> {
     return readSmallFiles('AutoImageProcessor.from_pretrained', source, options, readImageProcessor);
   },
 };

@@ -12,6 +12,7 @@ import { type EngineOptions, startEngine } from '../runtime/start_engine.js';
 import { isDeterministic } from '../runtime/wasm.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { abortable, checkOptions, ownOptions } from '../support/options.js';
+import type { OrNull } from '../support/or_null.js';
 import { loadPart } from '../support/platform.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { tokenizerFiles } from '../text/auto_tokenizer.js';
@@ -75,7 +76,7 @@ export interface AutoModelClass<Model> {
    * implemented, an engine that computes wrong results), `integrity_mismatch`, `out_of_memory`, `wasm_unavailable`,
    * `worker_failed`, or the abort signal's reason.
    */
-  from_pretrained(source: Source, options?: LoadOptions): Promise<Model>;
+  from_pretrained(source: Source, options?: OrNull<LoadOptions>): Promise<Model>;
   /**
    * A new model with transformers' initialisation of that architecture, as its class of this name makes it: the
    * distributions are the same, the numbers are those of `seed`. `config` is what config.json holds. Rejects like
@@ -161,8 +162,8 @@ export const AutoModelForZeroShotImageClassification = /* @__PURE__ */ autoModel
 );
 
 /** Checks the loading options and translates them to this library's names. */
-export function ownLoadOptions(call: string, given: LoadOptions): Promise<LoadOptions> {
-  return ownOptions(call, given, (options) => checkLoadOptions(call, options));
+export function ownLoadOptions(call: string, given: OrNull<LoadOptions>): Promise<LoadOptions> {
+  return ownOptions<LoadOptions>(call, given, (options) => checkLoadOptions(call, options));
 }
 
 function checkLoadOptions(call: string, options: LoadOptions): void {

@@ -22,6 +22,7 @@ import {
 import { Callable } from '../support/callable.js';
 import { ClearformerError, isMissing } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
+import type { OrNull } from '../support/or_null.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { readTokenizer } from '../text/auto_tokenizer.js';
 import type { TokenIds } from '../text/token_lists.js';
@@ -94,7 +95,7 @@ export const AutoProcessor = {
    * The model's image processor or feature extractor, and its tokenizer. Rejects with `file_not_found`
    * if there is none of them, and otherwise like AutoImageProcessor, AutoFeatureExtractor and AutoTokenizer.
    */
-  from_pretrained(source: Source, options: ProcessorLoadOptions = {}): Promise<Processor> {
+  from_pretrained(source: Source, options: OrNull<ProcessorLoadOptions> = {}): Promise<Processor> {
     return readSmallFiles('AutoProcessor.from_pretrained', source, options, readProcessor);
   },
 };

@@ -8,6 +8,7 @@ import type { Inspection } from '../inspection/inspection.js';
 import { type LoadOptions, ownLoadOptions } from '../models/auto_models.js';
 import type { PipelineName } from '../runtime/border.js';
 import { ClearformerError, isMissing } from '../support/error.js';
+import type { OrNull } from '../support/or_null.js';
 import { loadPart } from '../support/platform.js';
 import type { AutomaticSpeechRecognitionPipeline } from './automatic_speech_recognition.js';
 import type { FeatureExtractionPipeline } from './feature_extraction.js';
@@ -101,17 +102,17 @@ const aliases: Readonly<Record<string, keyof Pipelines>> = {
 export async function pipeline<Task extends PipelineTask>(
   task: Task,
   source: Source,
-  options?: LoadOptions,
+  options?: OrNull<LoadOptions>,
 ): Promise<PipelineOf<Task>>;
 export async function pipeline(
   task: undefined,
   source: Source,
-  options?: LoadOptions,
+  options?: OrNull<LoadOptions>,
 ): Promise<Pipelines[PipelineName]>;
 export async function pipeline(
   task: PipelineTask | undefined,
   source: Source,
-  given_options: LoadOptions = {},
+  given_options: OrNull<LoadOptions> = {},
 ): Promise<Pipelines[PipelineName]> {
   const given = task === undefined ? undefined : nameOf(task);
   if (task !== undefined && given === undefined) throw (await advice()).unknownTask(task, knownTasks());

@@ -2,6 +2,7 @@
 
 import { ClearformerError, type ErrorCode, quoted, textOf } from './error.js';
 import { isObject } from './kinds.js';
+import type { OrNull } from './or_null.js';
 
 /** The error for an option or input; `why` follows its name in the message. */
 export function refusedOption(
@@ -49,8 +50,8 @@ export const withInherited = (given: object | null | undefined): Record<string, 
   !given || Object.hasOwn(given, 'isPrototypeOf') ? {} : { ...withInherited(Object.getPrototypeOf(given)), ...given };
 
 /** Without null, which is as if not given, as in transformers and transformers.js, where it is the default of most. */
-export function withoutNulls<O>(given: O): O {
-  if (!isObject(given)) return given;
+export function withoutNulls<O>(given: OrNull<O>): O {
+  if (!isObject(given)) return given as O;
   const own = withInherited(given);
   for (const name of Object.keys(own)) if (own[name] === null) delete own[name];
   return own as O;
@@ -89,8 +90,8 @@ export function checkKinds(call: string, given: unknown): asserts given is objec
  * Validates the options of a loading call: those spelled as in transformers.js are translated if `check` rejects them,
  * or rejected with an alternative.
  */
-export async function ownOptions<O>(call: string, options: O, check: (options: O) => void): Promise<O> {
-  const given = withoutNulls(options);
+export async function ownOptions<O>(call: string, options: OrNull<O>, check: (options: O) => void): Promise<O> {
+  const given = withoutNulls<O>(options);
   try {
     check(given);
     return given;

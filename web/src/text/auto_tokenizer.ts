@@ -7,6 +7,7 @@ import { Progress, type ProgressCallback } from '../checkpoint/progress.js';
 import { openSource, type Source, type SourceOptions, sourceOptions } from '../checkpoint/source.js';
 import { ClearformerError, isMissing } from '../support/error.js';
 import { checkOptions, ownOptions } from '../support/options.js';
+import type { OrNull } from '../support/or_null.js';
 import { loadPart } from '../support/platform.js';
 import { missingPart, type TokenizerJson } from './encoder.js';
 import { padsLeft } from './settings.js';
@@ -51,9 +52,9 @@ export const AutoTokenizer = {
    * `network_error`, `malformed_config`, `integrity_mismatch`, `unsupported` for folders with files of
    * SentencePiece, tiktoken or tekken only, or the abort signal's reason.
    */
-  async from_pretrained(source: Source, given: TokenizerLoadOptions = {}): Promise<PreTrainedTokenizer> {
+  async from_pretrained(source: Source, given: OrNull<TokenizerLoadOptions> = {}): Promise<PreTrainedTokenizer> {
     const call = 'AutoTokenizer.from_pretrained';
-    const options = await ownOptions(call, given, (own) => checkOptions(call, own, knownOptions));
+    const options = await ownOptions<TokenizerLoadOptions>(call, given, (own) => checkOptions(call, own, knownOptions));
     options.signal?.throwIfAborted();
     return readTokenizer(openSource(source, options), options);
   },

@@ -2,6 +2,7 @@
 
 import { isWhole } from '../checkpoint/file_rules.js';
 import { ClearformerError, textOf } from '../support/error.js';
+import type { OrNull } from '../support/or_null.js';
 import { mapped, type Steps } from '../support/steps.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { Token } from './encoder.js';
@@ -99,17 +100,20 @@ export interface TokenizerCall {
    */
   (
     text: string | readonly string[],
-    options?: TokenizerCallOptions & { return_tensor?: true | undefined },
+    options?: OrNull<TokenizerCallOptions> & { return_tensor?: true | undefined },
   ): TokenizerOutput;
   (
     text: string | readonly string[],
-    options: TokenizerCallOptions & { return_tensor: false; return_overflowing_tokens: true },
+    options: OrNull<TokenizerCallOptions> & { return_tensor: false; return_overflowing_tokens: true },
   ): TokenizerLists<number[][]>;
-  (text: string, options: TokenizerCallOptions & { return_tensor: false }): TokenizerLists<number[]>;
-  (text: readonly string[], options: TokenizerCallOptions & { return_tensor: false }): TokenizerLists<number[][]>;
+  (text: string, options: OrNull<TokenizerCallOptions> & { return_tensor: false }): TokenizerLists<number[]>;
+  (
+    text: readonly string[],
+    options: OrNull<TokenizerCallOptions> & { return_tensor: false },
+  ): TokenizerLists<number[][]>;
   (
     text: string | readonly string[],
-    options?: TokenizerCallOptions,
+    options?: OrNull<TokenizerCallOptions>,
   ): TokenizerOutput | TokenizerLists<number[]> | TokenizerLists<number[][]>;
 }
 

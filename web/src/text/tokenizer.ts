@@ -5,6 +5,7 @@ import { Callable } from '../support/callable.js';
 import { ClearformerError, messageOf } from '../support/error.js';
 import { isObject } from '../support/kinds.js';
 import { checkOptions, expectArgument, withoutNulls } from '../support/options.js';
+import type { OrNull } from '../support/or_null.js';
 import { atOnce, inSlices, type Steps } from '../support/steps.js';
 import { isTensor, type Tensor } from '../tensor/tensor.js';
 import { readAddedTokens } from './added_tokens.js';
@@ -61,7 +62,7 @@ export interface PreTrainedTokenizer extends TokenizerCall {}
 /** A tokenizer made from tokenizer.json and tokenizer_config.json. Instances are callable: `tokenizer('some text')`. */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
 export class PreTrainedTokenizer extends Callable<
-  [string | readonly string[], TokenizerCallOptions?],
+  [string | readonly string[], OrNull<TokenizerCallOptions>?],
   TokenizerOutput | TokenizerLists<number[] | number[][]>
 > {
   /** The side that is padded; generation needs `left`. */
@@ -294,7 +295,7 @@ export class PreTrainedTokenizer extends Callable<
   /** @internal */
   override _call(
     text: string | readonly string[],
-    options: TokenizerCallOptions = {},
+    options: OrNull<TokenizerCallOptions> = {},
   ): TokenizerOutput | TokenizerLists<number[] | number[][]> {
     return atOnce(this.#encoded(text, options));
   }
@@ -315,11 +316,11 @@ export class PreTrainedTokenizer extends Callable<
 
   *#encoded(
     text: string | readonly string[],
-    given: TokenizerCallOptions,
+    given: OrNull<TokenizerCallOptions>,
     encode?: EncodeText,
   ): Steps<TokenizerOutput | TokenizerLists<number[] | number[][]>> {
     checkOptions('tokenizer', given, callOptions);
-    const options = withoutNulls(given);
+    const options = withoutNulls<TokenizerCallOptions>(given);
     const rows = yield* this.#encodeAll(text, options, encode);
     const padding = paddingOf(rows, options, this, this.#padType);
     const spelling = (id: number) => this.#tokenAt(id);
