@@ -32,6 +32,12 @@ const changes: readonly [
     },
     ['vocab', JSON.stringify(id)],
   ]),
+  ...['2.0', '1', 1].map((version): (typeof changes)[number] => [
+    `the version ${JSON.stringify(version)}`,
+    'stories260K',
+    (json) => Object.assign(json, { version }),
+    ['version', JSON.stringify(version)],
+  ]),
   [
     'an id twice',
     'stories260K',

@@ -89,6 +89,7 @@ const object: Own = { must: 'an object', fits: isObject };
 
 const tables: Tables = {
   'tokenizer.json': {
+    version: ['1.0'], // of the format, as in tokenizers
     added_tokens: { must: 'a list', fits: Array.isArray, each: addedToken },
     padding: object,
     truncation: object,

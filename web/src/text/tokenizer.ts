@@ -53,10 +53,6 @@ export interface DecodeOptions {
 /** The tokens of a batch's text of this index, if it is not encoded as a whole. */
 export type EncodeText = (encoder: Encoder, sample: number) => Steps<Token[]>;
 
-function needsAwait(): never {
-  throw new ClearformerError('invalid_argument', 'apply_chat_template: needs await');
-}
-
 export interface PreTrainedTokenizer extends TokenizerCall {}
 
 /** A tokenizer made from tokenizer.json and tokenizer_config.json. Instances are callable: `tokenizer('some text')`. */
@@ -267,7 +263,8 @@ export class PreTrainedTokenizer extends Callable<
   ): Promise<string | string[] | TokenizerOutput | Tensor<'int64'>> {
     const prompt = import('./chat_prompt.js').then((part) => part.chatPrompt(this, conversation, options));
     // `{ ...prompt }` would be no inputs, with which models generate as well.
-    return Object.defineProperty(prompt, 'input_ids', { enumerable: true, get: needsAwait });
+    const get = () => expectArgument('apply_chat_template', false, 'await', prompt);
+    return Object.defineProperty(prompt, 'input_ids', { enumerable: true, get });
   }
 
   /** The vocabulary's entry for an id, or for each of several. */
