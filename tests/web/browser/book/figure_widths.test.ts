@@ -26,6 +26,7 @@ it.each([
   [1101, 'next?t=Once+upon+a+%F0%9F%99%82'],
   [1440, 'next?class=1&t=Once+upon+%E5%85%AC%E5%9B%AD'],
   [360, 'next?t=Once+upon+a+%F0%9F%99%82'],
+  [901, 'head?step=8&class=1&q=8&edit=L4H6:0&t=%3Cs%3E+%D7%A9%D7%9C%D7%95%D7%9D'],
 ])('%i px: %s', async (width, address) => {
   const { page } = await site.visit(address);
   await page.setViewportSize({ width, height: 800 });
@@ -61,6 +62,19 @@ it.each([
     return shown && shown.scrollWidth - shown.clientWidth;
   });
   expect(cut).toBe(0);
+  await page.setViewportSize({ width: 1440, height: 900 });
+});
+
+it.each([901, 1101])('%i px: in class mode the title in the bar ends where the sentence begins', async (width) => {
+  const { page } = await site.visit('head?class=1&q=8&t=%D7%A9%D7%9C%D7%95%D7%9D+%D7%A9%D7%9C%D7%95%D7%9D');
+  await page.setViewportSize({ width, height: 900 });
+  await laidOut(page);
+  const [end = 0, begin = 0] = await page.evaluate(() => {
+    const box = (name: string) => document.querySelector(name)?.getBoundingClientRect();
+    return [box('.where .plain')?.right, box('book-sentence .tokens')?.left];
+  });
+  expect(begin).toBeGreaterThan(0);
+  expect(end).toBeLessThanOrEqual(begin);
   await page.setViewportSize({ width: 1440, height: 900 });
 });
 

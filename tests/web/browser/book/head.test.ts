@@ -200,6 +200,22 @@ describe('chapter 4', () => {
     expect(await shownText(page)).not.toContain('Which one? How much?');
   });
 
+  it.each([1440, 901])('says which token now leads, also to a class: %i px', async (width) => {
+    const { page } = await site.visit('head?class=1&edit=L4H6:0&t=%3Cs%3E+%D7%A9%D7%9C%D7%95%D7%9D');
+    await page.setViewportSize({ width, height: 900 });
+    const odds = await page.evaluate(() => {
+      const figure = document.querySelector('figure-head')?.shadowRoot;
+      return Array.from(figure?.querySelectorAll('.odds .then > span') ?? [], (one) => ({
+        now: Number.parseFloat(one.querySelector('b')?.textContent ?? '0'),
+        seen: one.getClientRects().length > 0,
+      }));
+    });
+    expect(odds).toHaveLength(4); // a caption, the leader before, and the two best now, which are others
+    const best = Math.max(...odds.map(({ now }) => now));
+    expect(odds.find(({ now }) => now === best)?.seen).toBe(true);
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+
   it('compares the sizes of vectors once, and then draws those that are chosen', async () => {
     const { page } = await site.visit('head?step=3');
     const drawn = await page.evaluate(async () => {

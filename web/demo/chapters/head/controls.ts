@@ -4,6 +4,7 @@
 import { percent } from 'clearformer/elements';
 import { css, html, nothing, type TemplateResult } from 'lit';
 import { filled } from '../../book/markup.js';
+import { leaders } from '../../book/odds.js';
 import type { HeadData } from './head_numbers.js';
 
 export const controlsStyles = css`
@@ -15,7 +16,7 @@ export const controlsStyles = css`
   .odds p { white-space: nowrap; } .odds .then { display: flex; gap: 4px 14px; flex-wrap: wrap; justify-content: flex-end; }
   .odds .serif { font-size: max(17px, var(--cf-min-font-size)); } .large .which small { display: none; } .large .odds .serif { font-size: calc(26px * var(--wall)); } .large .which { flex-wrap: nowrap; white-space: nowrap; } .large .which select { min-height: calc(38px * var(--wall)); }
   .large .odds { gap: 0; line-height: 1.1; margin: -3px 0 -6px; } .large .odds .plain { min-height: 0; padding: 0 0 0 9px; } .large .odds .then { flex-wrap: nowrap; }
-  @media (max-width: 1600px) { .large .odds .then > span:nth-child(3) { display: none; } } @media (max-width: 1400px) { .large .odds .muted:first-child { display: none; } }
+  @media (max-width: 1600px) { .large .odds .then > span:nth-child(n + 3):not(.best) { display: none; } } @media (max-width: 1400px) { .large .odds .muted:first-child { display: none; } } @media (max-width: 1000px) { .large .odds .then > span:not(.best) { display: none; } }
   @container (max-width: 860px) { .which small { display: none; } .odds { justify-self: start; justify-items: start; } .odds .then { justify-content: flex-start; } }
 `;
 
@@ -56,8 +57,9 @@ interface OddsRequest {
 
 export function odds({ head, labels, edited, undo, restore }: OddsRequest): TemplateResult {
   if (!edited) return html`<span></span>`;
+  const best = leaders(head.odds).now; // always shown
   return html`<div class="odds">
-    ${head.odds.length > 0 ? html`<p class="then"><span class="muted">${labels.next}</span>${head.odds.map(({ piece, before, now }) => html`<span><span class="serif">${piece.label}</span> <span class="muted">${percent(before)} →</span> <b>${percent(now)}</b></span>`)}</p>` : nothing}
+    ${head.odds.length > 0 ? html`<p class="then"><span class="muted">${labels.next}</span>${head.odds.map((one) => html`<span class=${one === best ? 'best' : ''}><span class="serif">${one.piece.label}</span> <span class="muted">${percent(one.before)} →</span> <b>${percent(one.now)}</b></span>`)}</p>` : nothing}
     <p><button type="button" class="plain" @click=${undo}>${labels.undo}</button><button type="button" class="plain" @click=${restore}>${labels.restore}</button></p>
   </div>`;
 }

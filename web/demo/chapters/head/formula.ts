@@ -14,7 +14,7 @@ export const formulaStyles = css`
   .formula .paren { font-size: 2.05em; line-height: 0.8; transform: scaleX(0.72); color: var(--cf-muted); }
   .frac { margin: 0 4px; display: inline-grid; justify-items: center; vertical-align: middle; }
   .frac > span:first-child { border-bottom: 1.5px solid var(--cf-ink); padding: 0 4px 1px; }
-  .large .formula { font-size: calc(30px * var(--wall)); flex-wrap: nowrap; white-space: nowrap; } .large .frac { display: inline-flex; align-items: center; } .large .frac > span:first-child { border: 0; } .large .frac > span:first-child::after { content: ' / '; white-space: pre; color: var(--cf-muted); }
+  .large .formula { font-size: calc(30px * var(--wall)); flex-wrap: nowrap; white-space: nowrap; } @media (max-width: 1000px) { .large .formula { font-size: calc(26px * var(--wall)); } } .large .frac { display: inline-flex; align-items: center; } .large .frac > span:first-child { border: 0; } .large .frac > span:first-child::after { content: ' / '; white-space: pre; color: var(--cf-muted); }
   @container (max-width: 860px) { .formula { font-size: 20px; } .formula button { min-width: 24px; min-height: 24px; } }
   @media (max-width: 520px) { .formula { font-size: 16px; } .formula button { padding: 0 4px; } }
 `;
