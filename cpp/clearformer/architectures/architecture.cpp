@@ -126,15 +126,14 @@ std::vector<NameMap> Architecture::spellings() const {
 
 std::vector<NameMap> Architecture::synonyms() const {
   std::vector<NameMap> all;
-  if (schemes.size() < 2) {
-    for (const std::string_view prefix : split(prefixes)) {
-      all.push_back(joined(prefix, "", rules));
-    }
+  if (schemes.size() > 1 && schemes.front().saved == nullptr) {
+    for (const KeyScheme& scheme : schemes) all.push_back(joined("", scheme.rules, rules));
     return all;
   }
-  for (const KeyScheme& scheme : schemes) {
-    if (scheme.saved != nullptr) return {};
-    all.push_back(joined("", scheme.rules, rules));
+  std::string_view usual;
+  if (!schemes.empty() && schemes.back().marker.empty()) usual = schemes.back().rules;
+  for (const std::string_view prefix : split(prefixes)) {
+    all.push_back(joined(prefix, usual, rules));
   }
   return all;
 }

@@ -46,7 +46,8 @@ struct Architecture {
   void expect_one_prefix(const Weights& weights) const;
   /// The name maps of all schemes, for use before the weights are read.
   std::vector<NameMap> spellings() const;
-  /// Other names of the same weights, which do not depend on the config: those of several schemes, else of the prefixes.
+  /// Other names of the same weights: those of several schemes that do not depend on the config, else of the prefixes,
+  /// without what only some files or configs have.
   std::vector<NameMap> synonyms() const;
 };
 

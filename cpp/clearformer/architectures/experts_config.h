@@ -14,7 +14,6 @@ bool is_only_loaded(const ConfigReader& config, const ModelConfig& model);
 
 /// Experts as transformers 5 holds them: [E, 2F, D] and [E, D, F].
 inline constexpr std::string_view kStackedExperts = R"(
-mlp mlp
 experts.*.gate_proj.weight experts.gate_up_proj 0/2/e
 experts.*.up_proj.weight experts.gate_up_proj 1/2/e
 experts.*.down_proj.weight experts.down_proj 0/1/e

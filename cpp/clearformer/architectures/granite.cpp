@@ -32,20 +32,14 @@ constexpr KeyTable kMoeKeys{
     .since_5_2 = kKeys.since_5_2,
     .neutral = R"("output_router_logits":false)"};
 
-constexpr std::string_view kMoeRules = R"(
+constexpr std::string_view kExperts = R"(
 mlp block_sparse_moe
 gate router.layer
 experts.*.gate_proj.weight input_linear.weight 0/2/e
 experts.*.up_proj.weight input_linear.weight 1/2/e
 experts.*.down_proj.weight output_linear.weight 0/1/e
-embed embed_tokens
-blocks layers
-ln1 input_layernorm
-attn self_attn
-ln2 post_attention_layernorm
-ln_final norm
-unembed /lm_head
 )";
+constexpr KeyScheme kMoeSchemes[] = {{"", kExperts}};
 
 ModelConfig read_config(const ConfigReader& config, Task task) {
   ModelConfig model = read_llama_like(config, task);
@@ -72,8 +66,8 @@ ModelConfig read_moe(const ConfigReader& config, Task task) {
 const Architecture kGranite{"granite",      granite::kKeys, granite::read_config,
                             kLlamaPrefixes, kLlamaRules,    {},
                             kLlamaIgnored};
-const Architecture kGraniteMoe{"granitemoe",   granite::kMoeKeys,  granite::read_moe,
-                               kLlamaPrefixes, granite::kMoeRules, {},
+const Architecture kGraniteMoe{"granitemoe",   granite::kMoeKeys, granite::read_moe,
+                               kLlamaPrefixes, kLlamaRules,       granite::kMoeSchemes,
                                kLlamaIgnored};
 
 }  // namespace clearformer

@@ -21,19 +21,13 @@ constexpr KeyTable kKeys{
     .neutral = R"("output_router_logits":false)",
     .other_names = R"("num_experts":"num_local_experts")"};
 
-constexpr std::string_view kRules = R"(
+constexpr std::string_view kExperts = R"(
 mlp block_sparse_moe
 experts.*.gate_proj experts.*.w1
 experts.*.up_proj experts.*.w3
 experts.*.down_proj experts.*.w2
-embed embed_tokens
-blocks layers
-ln1 input_layernorm
-attn self_attn
-ln2 post_attention_layernorm
-ln_final norm
-unembed /lm_head
 )";
+constexpr KeyScheme kSchemes[] = {kExpertSchemes[0], {"", kExperts}};
 
 ModelConfig read_config(const ConfigReader& config, Task task) {
   ModelConfig model = read_llama_like(config, task);
@@ -47,7 +41,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace mixtral
 
-const Architecture kMixtral{"mixtral",       mixtral::kKeys, mixtral::read_config, kLlamaPrefixes,
-                            mixtral::kRules, kExpertSchemes, kLlamaIgnored};
+const Architecture kMixtral{"mixtral",   mixtral::kKeys,    mixtral::read_config, kLlamaPrefixes,
+                            kLlamaRules, mixtral::kSchemes, kLlamaIgnored};
 
 }  // namespace clearformer

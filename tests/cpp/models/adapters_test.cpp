@@ -257,6 +257,36 @@ TEST(Adapters, AreRefusedWhereTheyDoNotFit) {
   }
 }
 
+// The synonyms by which an adapter's modules are found are names of the architecture's files, in each of its schemes.
+TEST(Adapters, WeightsHaveTheSynonymsOfTheirSchemes) {
+  const struct {
+    const char *folder, *path;
+    std::vector<std::string> synonyms;
+  } all[] = {
+      {"starcoder2/odd", "blocks.0.mlp.up_proj.weight", {"model.layers.0.mlp.c_fc.weight"}},
+      {"whisper/odd",
+       "encoder.0.attn.q_proj.weight",
+       {"model.encoder.layers.0.self_attn.q_proj.weight"}},
+      {"granitemoe/odd",
+       "blocks.1.mlp.experts.2.down_proj.weight",
+       {"model.layers.1.block_sparse_moe.output_linear.weight"}},
+      {"mixtral/odd",
+       "blocks.1.mlp.experts.2.up_proj.weight",
+       {"model.layers.1.block_sparse_moe.experts.2.w3.weight"}},
+      {"mixtral/odd", "blocks.0.attn.q_proj.weight", {"model.layers.0.self_attn.q_proj.weight"}},
+      {"olmoe/odd",
+       "blocks.1.mlp.experts.2.up_proj.weight",
+       {"model.layers.1.mlp.experts.2.up_proj.weight"}},
+      {"vit/odd_base",
+       "blocks.0.ln1.weight",
+       {"encoder.layer.0.layernorm_before.weight", "layers.0.layernorm_before.weight"}},
+  };
+  for (const auto& [folder, path, synonyms] : all) {
+    const auto model = model_of(fixture_path(std::string("models/") + folder), std::nullopt);
+    EXPECT_EQ(model->synonyms(path), synonyms) << folder;
+  }
+}
+
 TEST(Adapters, BelongToProcessedWeightsWhereAsked) {
   const auto model = gpt2();
   const char* const name = "blocks.0.attn.W_O";  // the file's [in, out], in heads
