@@ -139,6 +139,8 @@ Edit::Op op_named(std::string_view name) {
 
 void check(const Edit& edit) {
   using Op = Edit::Op;
+  const auto op = static_cast<std::size_t>(edit.op);
+  if (op >= std::size(kOps)) fail(kInvalid, "edit: there is no op ", op, " at ", edit.hook);
   const bool wants_none = edit.op == Op::zero || edit.op == Op::clamp;
   const bool needs_one = !wants_none && edit.op != Op::mean;
   if (needs_one && edit.value.empty()) fail(kInvalid, described(edit, edit.hook), " needs a value");

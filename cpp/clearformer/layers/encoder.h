@@ -17,9 +17,9 @@ enum class FinalNorm { none, present };
 
 /// What the first sub-layer of a block is, which reads other positions.
 enum class Mixer {
-  full,   // attention to all positions that the model's mask allows
-  local,  // attention to those of them within its window
-  convolution,
+  full,         // attention to all positions that the model's mask allows
+  local,        // attention to those of them within its window
+  convolution,  // a gated convolution over the latest positions: see short_convolution.h
 };
 
 /// Blocks whose weights several layers use (Lan et al. 2019, arXiv 1909.11942, section 3.1): groups of blocks, of

@@ -27,14 +27,18 @@ double hertz_of(double mel) {
          portable_exp(portable_log(kFactor) / kMelsOfFactor * (mel - kLinearEnd));
 }
 
-// The configuration, after its sizes were checked.
-LogMelConfig checked(const TensorView& samples, const LogMelConfig& config) {
+void expect_sizes(const LogMelConfig& config) {
   if (config.feature_size == 0 || config.sampling_rate == 0 || config.hop_length == 0 ||
       config.n_fft == 0) {
     fail(ErrorCode::invalid_argument, "log-mel spectrogram: feature_size ", config.feature_size,
          ", sampling_rate ", config.sampling_rate, ", hop_length ", config.hop_length,
          " and n_fft ", config.n_fft, " must all be > 0");
   }
+}
+
+// The configuration, after its sizes were checked.
+LogMelConfig checked(const TensorView& samples, const LogMelConfig& config) {
+  expect_sizes(config);
   if (samples.shape().rank() != 1) {
     fail(ErrorCode::shape_mismatch, "log-mel spectrogram: samples of shape ",
          samples.shape().text(), ", expected [samples]");
@@ -59,6 +63,7 @@ void write_hann_window(double* window, std::size_t length) {
 }  // namespace
 
 std::vector<MelWeights> mel_filter_bank(const LogMelConfig& config) {
+  expect_sizes(config);
   const double highest =
       kLinearEnd + portable_log(kHighestFrequency / (kLinearEnd * kHertzPerMel)) * kMelsOfFactor /
                        portable_log(kFactor);  // mel

@@ -40,7 +40,7 @@ struct MelWeights {
   double rising = 0.0;
 };
 
-/// F for K = n_fft/2 + 1 frequencies, in sparse form.
+/// F for K = n_fft/2 + 1 frequencies, in sparse form. Throws invalid_argument for sizes of 0.
 std::vector<MelWeights> mel_filter_bank(const LogMelConfig& config);
 
 /// The computation in steps. The samples must outlive it.

@@ -175,6 +175,9 @@ TEST(EditOps, RefuseValuesWithoutMeaning) {
                           ErrorCode code = ErrorCode::invalid_argument) {
     expect_error(code, parts, [&] { edited(std::move(edit), {1, 2, 3}, kResidual); });
   };
+  for (const int op : {-1, 8}) {
+    refused({.hook = {}, .op = static_cast<Op>(op)}, {"there is no op", "at hook"});
+  }
   refused({.hook = {}, .op = Op::clamp}, {"clamp at hook", "needs a min or a max"});
   refused({.hook = {}, .op = Op::clamp, .value = numbers({}, {1})}, {"takes no value"});
   Edit limited{.hook = {}, .op = Op::zero};

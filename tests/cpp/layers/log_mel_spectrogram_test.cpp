@@ -117,6 +117,7 @@ TEST(LogMelSpectrogram, WhatCannotBeIsRefused) {
     LogMelConfig wrong;
     wrong.*size = 0;
     expect_error(kInvalid, {"must all be > 0"}, [&] { log_mel_spectrogram(sound, wrong); });
+    expect_error(kInvalid, {"must all be > 0"}, [&] { mel_filter_bank(wrong); });
   }
   expect_error(ErrorCode::shape_mismatch, {"[1, 400]"},
                [&] { log_mel_spectrogram(sound.view().reshaped({1, 400}), config); });
