@@ -44,12 +44,18 @@ void scatter_rows(const TensorView& some, const std::vector<std::size_t>& rows,
   }
 }
 
-// Multiplies each of some (1, n, D) by its row's weight for an expert.
+// Multiplies each of some (1, n, D) by its row's weight for an expert, which was not chosen where that is 0.
 void weigh_rows(const MutableTensorView& some, const std::vector<std::size_t>& rows,
                 const TensorView& weights, std::size_t expert) {
   const std::size_t width = some.shape().back(0), experts = weights.shape().back(0);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    kernels::scale(some.f32() + i * width, weights.f32()[rows[i] * experts + expert], width);
+    const float weight = weights.f32()[rows[i] * experts + expert];
+    float* const row = some.f32() + i * width;
+    if (weight == 0.0f) {
+      std::fill_n(row, width, 0.0f);
+    } else {
+      kernels::scale(row, weight, width);
+    }
   }
 }
 
@@ -89,6 +95,11 @@ MixtureOfExperts::MixtureOfExperts(const WeightScope& scope, const FeedForwardCo
     : config_(config),
       router_(scope / "gate", config.d_model, config.router.experts, Bias::none,
               MatrixRole::router) {
+  const auto& [experts, chosen, by, normalized] = config.router;
+  if (chosen == 0 || chosen > experts) {
+    fail(ErrorCode::invalid_argument, "mixture of experts: ", chosen, " of ", experts,
+         " experts cannot be chosen");
+  }
   FeedForwardConfig expert = config;
   expert.router = {};
   expert.is_expert = true;

@@ -60,6 +60,7 @@ void multiply_all(const TensorView& a, const TensorView& b, const MutableTensorV
 
 ShortConvolution::ShortConvolution(const WeightScope& scope, const ShortConvolutionConfig& config)
     : config_(config) {
+  if (config.taps == 0) fail(ErrorCode::invalid_argument, "short convolution: it has 0 taps");
   const std::size_t width = config.d_model;
   b_ = Linear(scope / "b_proj", width, width, config.bias);
   c_ = Linear(scope / "c_proj", width, width, config.bias);

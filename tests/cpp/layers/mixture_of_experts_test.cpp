@@ -6,7 +6,9 @@
 #include <cmath>
 #include <cstring>
 
+#include "clearformer/layers/gradient.h"
 #include "support/closeness.h"
+#include "support/expect_error.h"
 #include "support/layer_weights.h"
 #include "support/naive_kernels.h"
 #include "support/naive_layers.h"
@@ -178,6 +180,55 @@ TEST_P(MixtureOf, EditsChooseOtherExperts) {
   for (std::size_t row = 0; row < kLength; ++row) {
     EXPECT_NEAR(row_of(most, row)[3], 1.0, 1e-6) << "the logits decide";
     EXPECT_EQ(row_of(more, row), std::vector<double>(kExperts, 0.5)) << "all, or none, may be";
+  }
+}
+
+// Also where they are computed, since the gradient of all weights is sought.
+TEST_P(MixtureOf, ExpertsThatWereNotChosenAddNothing) {
+  LayerWeights weights;
+  weights.add("gate.weight", {kExperts, kWidth});
+  for (std::size_t i = 0; i < kExperts; ++i) {
+    const auto add = [&](const char* name, std::size_t out, std::size_t in, float most) {
+      weights.add(concat("experts.", i, ".", name, "_proj.weight"), {out, in}, -most, most);
+    };
+    add("gate", kInner, kWidth, 1.0f);
+    add("up", kInner, kWidth, 1.0f);
+    add("down", kWidth, kInner, i == 4 ? 3e38f : 1.0f);  // whose sums are infinite
+  }
+  FeedForwardConfig config{kWidth, kInner, Activation::silu, Gate::present, Bias::none};
+  config.router = GetParam();
+  const FeedForward layer(weights.scope(), config);
+  const Tensor x = Random(8).tensor({kBatch, kLength, kWidth}, 1.0f, 9.0f);
+  const auto output = [&](Gradient* gradient) {
+    Trace trace;
+    Edit never;
+    never.hook = "hook_router_logits";
+    never.op = Edit::Op::replace;
+    never.features = {4};
+    never.value = Tensor::zeros({1});
+    never.value.f32()[0] = -1e6f;
+    trace.edit(std::move(never));
+    if (gradient != nullptr) trace.differentiate(gradient);
+    Tensor out(x.shape());
+    layer.forward(x, out, {arena_, TraceScope(&trace)});
+    return out;
+  };
+  Gradient gradient;
+  gradient.want("hook_expert_weights");
+  gradient.begin_layers();
+  const Tensor plain = output(nullptr);
+  EXPECT_TRUE(std::isfinite(plain.f32()[0]));
+  expect_same_bits("with a gradient", output(&gradient), plain);
+}
+
+TEST(MixtureOfExperts, ChoosesOneAtLeastAndNoMoreThanThereAre) {
+  for (const std::size_t chosen : {0u, 3u}) {
+    LayerWeights weights;
+    FeedForwardConfig config{4, 4, Activation::silu, Gate::present, Bias::none};
+    config.router.experts = 2;
+    config.router.chosen = chosen;
+    expect_error(ErrorCode::invalid_argument, {concat(chosen, " of 2 experts")},
+                 [&] { FeedForward(weights.scope(), config); });
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "support/closeness.h"
 #include "support/differences.h"
+#include "support/expect_error.h"
 #include "support/layer_weights.h"
 #include "support/numeric_gradient.h"
 
@@ -111,6 +112,12 @@ TEST(ShortConvolutionLayer, HasTheSameBitsForAnyCut) {
       EXPECT_EQ(past.length(), seen);
     }
   }
+}
+
+TEST(ShortConvolutionLayer, NeedsATap) {
+  LayerWeights weights;
+  expect_error(ErrorCode::invalid_argument, {"short convolution", "0 taps"},
+               [&] { ShortConvolution(weights.scope(), {kChannels, 0, Bias::none}); });
 }
 
 TEST(ShortConvolutionLayer, HasGradientsOfItsInputAndAllWeights) {
