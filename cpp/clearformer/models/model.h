@@ -162,8 +162,8 @@ class Model {
 
   /// The weights under the checkpoint's names.
   const Parameters& parameters() const { return parameters_; }
-  /// What a weight with this path of ours is called in each of the ways that transformers has for this architecture,
-  /// without prefix; empty if there is one way only.
+  /// What a weight with this path of ours is called in each of the ways that transformers has for this architecture: see
+  /// Architecture::synonyms.
   std::vector<std::string> synonyms(std::string_view path) const;
   /// A weight by its name in the checkpoint, in the file's shape and orientation, or by TransformerLens' name for it
   /// (see lens_weights.h). Throws invalid_argument for a name that the model does not have.
@@ -204,7 +204,8 @@ class Model {
   /// Runs a pass forward and backward: the gradient's results replace those of an earlier pass.
   ModelOutputs gradient(const ModelInputs& inputs, Trace& trace, Gradient& gradient);
   /// What a differentiated pass keeps for its backward pass, at least, in bytes, once it has begun.
-  std::uint64_t kept_bytes(const ModelInputs& inputs, const Gradient& gradient, bool recomputed);
+  std::uint64_t kept_bytes(const ModelInputs& inputs, const Trace& trace, const Gradient& gradient,
+                           bool recomputed);
   /// The gradient of a weight that was wanted, by any of its names, in the shape and orientation of parameter(name).
   /// That of a quantised weight is the one of the numbers it stands for. Throws invalid_argument if it was not wanted.
   Tensor weight_gradient(const Gradient& gradient, std::string_view name) const;

@@ -85,21 +85,28 @@ std::unique_ptr<ForwardPass> Model::start_gradient(const ModelInputs& inputs, Tr
   return pass;
 }
 
-std::uint64_t Model::kept_bytes(const ModelInputs& inputs, const Gradient& gradient,
-                                bool recomputed) {
+std::uint64_t Model::kept_bytes(const ModelInputs& inputs, const Trace& trace,
+                                const Gradient& gradient, bool recomputed) {
   const bool of_weights = !gradient.wanted_weights().empty() || !gradient.wanted_adapters().empty();
   std::optional<Gradient>& one = kept_of_one_[of_weights ? 1 : 0];
-  if (!one) {
-    Gradient sample;
+  Gradient sample;
+  bool of_all_experts = false;  // in the layers where a pass keeps the values of all
+  for (const HookPoint& hook : hooks()) {
+    if (!hook.name.ends_with("hook_expert_weights")) continue;
+    if (!trace.edits(hook.name) && !gradient.concerns(hook.name)) continue;
+    sample.want(hook.name);
+    of_all_experts = true;
+  }
+  if (!one || of_all_experts) {
     sample.begin_layers();
     const std::vector<Parameter>& all = parameters_.all();
     const auto smallest = std::min_element(
         all.begin(), all.end(),
         [](const Parameter& a, const Parameter& b) { return numbers_of(a) < numbers_of(b); });
     if (of_weights && smallest != all.end()) sample.weights().want(*smallest);
-    Trace trace;
-    trace.differentiate(&sample);
-    probe(trace);
+    Trace sampled;
+    sampled.differentiate(&sample);
+    probe(sampled);
     one = std::move(sample);
   }
   std::uint64_t bytes = 0;
@@ -122,6 +129,7 @@ std::uint64_t Model::kept_bytes(const ModelInputs& inputs, const Gradient& gradi
     }
     bytes = bounded_sum(bytes, bounded_product(rows, all + most));
   }
+  if (of_all_experts) one.reset();
   return bytes;
 }
 
@@ -135,7 +143,7 @@ void Model::choose_memory(const ModelInputs& inputs, const Trace& trace, Gradien
   const std::uint64_t pass = bounded_sum(capture_bytes(inputs, trace),
                                          pass_bytes(passes, inputs, gradient.returns_logits()));
   const auto needed = [&](bool recomputed) {
-    return bounded_sum(bounded_sum(pass, sums), kept_bytes(inputs, gradient, recomputed));
+    return bounded_sum(bounded_sum(pass, sums), kept_bytes(inputs, trace, gradient, recomputed));
   };
   const std::uint64_t left = memory_budget().left(), again = needed(true);
   std::uint64_t bytes = gradient.recomputes() ? again : needed(false);
