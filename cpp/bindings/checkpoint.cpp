@@ -68,7 +68,8 @@ val checkpoint_index(const Arguments& arguments) {
 }
 
 val checkpoint_begin_file(const Arguments& arguments) {
-  checkpoint_of(arguments)->begin_file(arguments.text("name"), arguments.count("bytes"));
+  checkpoint_of(arguments)->begin_file(arguments.text("name"),
+                                       static_cast<std::uint64_t>(arguments.whole("bytes")));
   return val::object();
 }
 
@@ -85,7 +86,7 @@ val checkpoint_window(const Arguments& arguments) {
 }
 
 val checkpoint_commit(const Arguments& arguments) {
-  checkpoint_of(arguments)->commit(static_cast<std::size_t>(arguments.count("length")));
+  checkpoint_of(arguments)->commit(arguments.count("length"));
   return val::object();
 }
 

@@ -29,9 +29,7 @@ PoolingOptions::Keep keep_of(const Arguments& arguments) {
   fail(ErrorCode::invalid_argument, "keep: \"", name, "\" is not known");
 }
 
-std::size_t last_axes(const Arguments& arguments) {
-  return static_cast<std::size_t>(arguments.count("axes"));
-}
+std::size_t last_axes(const Arguments& arguments) { return arguments.count("axes"); }
 
 float eps_of(const Arguments& arguments) {
   const double eps = arguments.number("eps");
@@ -71,9 +69,7 @@ val gated(const Arguments& arguments) {
 }
 
 val conv1d(const Arguments& arguments) {
-  const auto size = [&](const char* name) {
-    return static_cast<std::size_t>(arguments.count(name));
-  };
+  const auto size = [&](const char* name) { return arguments.count(name); };
   const auto bias = arguments.optional_floats("bias");
   const TensorView bias_view = bias ? bias->view() : TensorView();
   return to_value(clearformer::conv1d(

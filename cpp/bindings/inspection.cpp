@@ -47,7 +47,8 @@ val inspect(const Arguments& arguments) {
   if (arguments.has("task")) folder.task = arguments.text("task");
   if (arguments.has("dtype")) folder.dtype = arguments.text("dtype");
   for (const Arguments& file : arguments.objects("files")) {
-    folder.files.push_back({file.text("name"), file.count("bytes"), file.bytes("start")});
+    folder.files.push_back(
+        {file.text("name"), static_cast<std::uint64_t>(file.whole("bytes")), file.bytes("start")});
   }
   Inspection found = clearformer::inspect(folder);
   val result = val::object();

@@ -177,18 +177,23 @@ bool Arguments::flag(const char* key) const {
   return value.isTrue();
 }
 
-std::uint64_t Arguments::count(const char* key) const {
+double Arguments::whole(const char* key) const {
   const val value = required(key);
   const double number = value.isNumber() ? value.as<double>() : -1.0;
   if (!(number >= 0 && is_whole(number))) {
     fail(kInvalid, "\"", key, "\" must be a whole number >= 0");
   }
-  return static_cast<std::uint64_t>(number);
+  return number;
+}
+
+std::size_t Arguments::count(const char* key) const {
+  constexpr double kMost = std::numeric_limits<std::size_t>::max();
+  return static_cast<std::size_t>(std::min(whole(key), kMost));
 }
 
 int Arguments::handle(const char* key) const {
-  const std::uint64_t number = count(key);
-  if (number > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) {
+  const std::size_t number = count(key);
+  if (number > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
     fail(ErrorCode::disposed, "\"", key, "\" is no handle");
   }
   return static_cast<int>(number);

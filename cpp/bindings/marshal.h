@@ -34,7 +34,9 @@ class Arguments {
   bool has_any(const char* key) const;
   bool flag(const char* key) const;
   int handle(const char* key) const;
-  std::uint64_t count(const char* key) const;
+  double whole(const char* key) const;  // >= 0
+  /// A size: of larger numbers the largest there is, which nothing has.
+  std::size_t count(const char* key) const;
   std::string text(const char* key) const;
   /// The bytes of a Uint8Array.
   std::string bytes(const char* key) const;

@@ -21,7 +21,7 @@ struct OpenSpectrogram {
 };
 
 LogMelConfig config_in(const Arguments& arguments) {
-  const auto size = [&](const char* key) { return static_cast<std::size_t>(arguments.count(key)); };
+  const auto size = [&](const char* key) { return arguments.count(key); };
   LogMelConfig config;
   config.feature_size = size("feature_size");
   config.sampling_rate = size("sampling_rate");

@@ -1,5 +1,8 @@
 // Bindings: models, their forward pass, hook points, pooling, key/value caches.
 
+#include <algorithm>
+#include <limits>
+
 #include "bindings/functions.h"
 #include "bindings/open_pass.h"
 #include "bindings/pace.h"
@@ -238,7 +241,7 @@ val model_logit_directions(const Arguments& arguments) {
 }
 
 val model_head_directions(const Arguments& arguments) {
-  const auto layer = static_cast<std::size_t>(arguments.count("layer"));
+  const std::size_t layer = arguments.count("layer");
   const KeyRole keys = arguments.flag("cross") ? KeyRole::memory : KeyRole::sequence;
   return directions_value(
       model_of(arguments)->model->head_directions(layer, keys, arguments.floats("directions")));
@@ -293,18 +296,17 @@ val cache_info(const Arguments& arguments) {
 val cache_crop(const Arguments& arguments) {
   handles()
       .get<KeyValueCache>(arguments.handle("cache"), "past_key_values")
-      ->crop(static_cast<std::size_t>(arguments.count("length")));
+      ->crop(arguments.count("length"));
   return val::object();
 }
 
 val cache_copy(const Arguments& arguments) {
-  const auto count = [&](const char* key) {
-    return static_cast<std::size_t>(arguments.count(key));
-  };
+  const auto count = [&](const char* key) { return arguments.count(key); };
   const auto cache = handles().get<KeyValueCache>(arguments.handle("cache"), "past_key_values");
   KeyValueCache::Part part{{}, count("length"), count("first_layer")};
+  constexpr std::uint64_t kMost = std::numeric_limits<std::size_t>::max();
   for (const std::int64_t row : arguments.integer_list("rows")) {
-    part.rows.push_back(static_cast<std::size_t>(row));
+    part.rows.push_back(static_cast<std::size_t>(std::min(static_cast<std::uint64_t>(row), kMost)));
   }
   val result = val::object();
   put(result, "cache",

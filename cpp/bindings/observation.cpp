@@ -88,7 +88,7 @@ void Observation::read_edits(const Arguments& arguments) {
     if (given.has("value")) edit.value = given.floats("value");
     if (given.has("min")) edit.min = given.floats("min");
     if (given.has("max")) edit.max = given.floats("max");
-    if (given.has("seed")) edit.seed = given.count("seed");
+    if (given.has("seed")) edit.seed = static_cast<std::uint64_t>(given.whole("seed"));
     trace_.edit(std::move(edit));
   }
 }

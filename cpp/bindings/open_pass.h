@@ -22,11 +22,11 @@ struct OpenPass {
         observation(arguments, lists_in(arguments, *open.model)),
         counted(open.passes) {
     if (arguments.has("stop_at_layer")) {
-      given.inputs.stop_at_layer = static_cast<std::size_t>(arguments.count("stop_at_layer"));
+      given.inputs.stop_at_layer = arguments.count("stop_at_layer");
     }
     given.inputs.logits_to_keep = arguments.integer_list("logits_to_keep");
     if (arguments.has("start_at_layer")) {
-      given.inputs.start_at_layer = static_cast<std::size_t>(arguments.count("start_at_layer"));
+      given.inputs.start_at_layer = arguments.count("start_at_layer");
     }
   }
   OpenPass(const OpenPass&) = delete;

@@ -151,15 +151,14 @@ val parameter_undo(const Arguments& arguments) {
   const auto open = model_of(arguments);
   Model& model = editable(*open);
   const bool all = !arguments.has("count");
-  model.undo_edits(all ? model.parameters().edits()
-                       : static_cast<std::size_t>(arguments.count("count")));
+  model.undo_edits(all ? model.parameters().edits() : arguments.count("count"));
   return edits_value(model);
 }
 
 val composition_scores(const Arguments& arguments) {
   const Model& model = *model_of(arguments)->model;
   return to_value(clearformer::composition_scores(
-      model.config(), model.parameters(), static_cast<std::size_t>(arguments.count("layer")),
+      model.config(), model.parameters(), arguments.count("layer"),
       composition_named(arguments.text("mode")), processing_in(arguments)));
 }
 

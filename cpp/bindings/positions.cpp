@@ -13,9 +13,7 @@ using emscripten::val;
 
 namespace {
 
-std::size_t size_of(const Arguments& arguments, const char* key) {
-  return static_cast<std::size_t>(arguments.count(key));
-}
+std::size_t size_of(const Arguments& arguments, const char* key) { return arguments.count(key); }
 
 std::size_t size_of(const Arguments& arguments, const char* key, std::size_t fallback) {
   return arguments.has(key) ? size_of(arguments, key) : fallback;

@@ -66,11 +66,11 @@ double address_of(T* memory) {
 }
 
 std::size_t threads_in(const Arguments& arguments) {
-  const std::uint64_t threads = arguments.count("threads");
+  const std::size_t threads = arguments.count("threads");
   if (threads == 0 || threads > kMaxThreads) {
     fail(ErrorCode::invalid_argument, "\"threads\" must be 1 … ", kMaxThreads, ", not ", threads);
   }
-  return static_cast<std::size_t>(threads);
+  return threads;
 }
 
 /// { threads } -> { entry, failed, slots, end }: allocates a stack for each thread except the caller's. Each thread is

@@ -71,8 +71,8 @@ Schedule schedule_in(const Arguments& arguments) {
   Schedule schedule;
   if (name == "linear") schedule.kind = Schedule::Kind::linear;
   if (name == "cosine") schedule.kind = Schedule::Kind::cosine;
-  schedule.warmup_steps = static_cast<std::size_t>(arguments.count("warmup_steps"));
-  schedule.steps = static_cast<std::size_t>(arguments.count("steps"));
+  schedule.warmup_steps = arguments.count("warmup_steps");
+  schedule.steps = arguments.count("steps");
   return schedule;
 }
 

@@ -69,6 +69,14 @@ describe('a model with convolutions', () => {
     await expect(past_key_values.crop(17)).rejects.toMatchObject(error);
     await expect(copyCache(past_key_values, { length: 17 })).rejects.toMatchObject(error);
     expect(await past_key_values.get_seq_length()).toBe(600);
+    const none = {
+      code: 'invalid_argument',
+      message: expect.stringMatching(/^key\/value cache: there (are no|is no)/),
+    };
+    await expect(past_key_values.crop(2 ** 32)).rejects.toMatchObject(none);
+    await expect(copyCache(past_key_values, { length: 2 ** 32 + 2 })).rejects.toMatchObject(none);
+    await expect(copyCache(past_key_values, { rows: [2 ** 32] })).rejects.toMatchObject(none);
+    expect(await past_key_values.get_seq_length()).toBe(600);
     await past_key_values.crop(0);
     expect(await past_key_values.get_seq_length()).toBe(0);
   });
