@@ -83,13 +83,9 @@ Operands bring(TensorView q, TensorView k, TensorView v, const PoolingOptions& o
   std::size_t heads = heads_of(q), groups = key_heads[0];
   if (!grouped) {
     heads = groups = broadcast_shape({heads}, key_heads)[0];
-  } else if (groups != 0 && heads % groups != 0) {
-    fail(ErrorCode::shape_mismatch, kName, ": ", heads, " query heads are no multiple of ", groups,
-         " key heads");
-  }
-  if (heads == 0 || groups == 0) {
-    fail(ErrorCode::shape_mismatch, kName, ": queries of shape ", q.shape().text(),
-         " and keys of shape ", k.shape().text(), " have 0 heads: there must be at least one");
+  } else if (groups == 0 || heads % groups != 0) {
+    fail(ErrorCode::shape_mismatch, kName, ": ", heads, " query heads cannot be divided among ",
+         groups, " key heads");
   }
   all.queries = brought_to(q, all.outer, heads, all.copies[0]);
   all.keys = brought_to(k, all.outer, groups, all.copies[1]);
