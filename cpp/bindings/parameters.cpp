@@ -3,6 +3,7 @@
 #include "bindings/functions.h"
 #include "clearformer/layers/svd.h"
 #include "clearformer/loading/load_model.h"
+#include "clearformer/loading/stored_frequencies.h"
 #include "clearformer/models/composition.h"
 
 namespace clearformer::bindings {
@@ -116,6 +117,8 @@ val parameter_list(const Arguments& arguments) {
     push(list, entry);
   }
   put(result, "parameters", list);
+  const Tensor frequencies = stored_frequencies(open->model->config().tower);
+  if (!frequencies.empty()) put(result, "frequencies", to_value(frequencies));
   return result;
 }
 

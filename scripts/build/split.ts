@@ -50,6 +50,7 @@ const named: Record<PartName, readonly RegExp[]> = {
     /^(?:.*\W)?clearformer::(?:DualEncoderModel|EncoderDecoderModel)\b/,
     /^clearformer::(?:ImageEmbedding|AudioEmbedding|PatchEmbedding|DisentangledScores|RelativeTable)::/,
     /^clearformer::(?:ShortConvolution::|PastRows::(?:drop|holds|expect_\w+|part|extend)\()/, // caches construct the latter
+    RegExp(`^clearformer::(?:TextEmbedding::drop_tokens|adopt_frequencies|${hidden}take_sinusoids)\\(`),
     /^clearformer::MixtureOfExperts::|^std::\w+::__shared_ptr_emplace<clearformer::MixtureOfExperts\b/,
     /^clearformer::(?:Decoder::(?:Decoder|forward\w*)|DecoderBlock::(?:DecoderBlock|forward))\(/,
     /^clearformer::(?:read_(?:gptj|vit|clip)_like|read_image_encoder)\(/,

@@ -17,7 +17,7 @@ from common import arguments
 # Checkpoints in tests/fixtures/models, by the class that loads them.
 CHECKPOINTS = {
     "AutoModel": ["bert/even_base", "vit/even_base", "clip/even", "siglip/even", "dinov2/even_base", "deberta_v2/even_base"],
-    "AutoModelForMaskedLM": [f"{kind}/even_masked_lm" for kind in ("albert", "bert", "distilbert", "electra", "modernbert",
+    "AutoModelForMaskedLM": [f"{kind}/even_masked_lm" for kind in ("albert", "bert", "distilbert", "electra", "esm", "modernbert",
                                                                    "mpnet", "roberta")],
     "AutoModelForSequenceClassification": ["bert/odd_sequence_classification"],
     "AutoModelForImageClassification": [f"{one}_image_classification" for one in ("deit/even", "dinov2/even", "vit/even", "vit/odd")],
@@ -37,7 +37,7 @@ def modules_of(folder, class_name):
     model = getattr(transformers, class_name).from_config(AutoConfig.from_pretrained(folder))
     output = model.get_output_embeddings()
     return {name: sizes(layer) for name, layer in model.named_modules()
-            if isinstance(layer, (torch.nn.Linear, Conv1D)) and layer is not output}
+            if isinstance(layer, (torch.nn.Linear, Conv1D)) and layer is not output and "contact_head" not in name}
 
 
 def main():

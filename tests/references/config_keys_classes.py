@@ -21,6 +21,7 @@ CLASSES = {
     "albert": transformers.AlbertConfig,
     "mpnet": transformers.MPNetConfig,
     "deberta-v2": transformers.DebertaV2Config,
+    "esm": transformers.EsmConfig,
     "gpt2": transformers.GPT2Config,
     "gpt_neo": transformers.GPTNeoConfig,
     "llama": transformers.LlamaConfig,

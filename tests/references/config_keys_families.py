@@ -38,6 +38,11 @@ BERT = dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], hidden_act=ACT
             chunk_size_feed_forward=[0, 0, 3], is_decoder=[False, False, False, True])
 # Encoders whose class has no is_decoder.
 PLAIN_BERT = {key: values for key, values in BERT.items() if key != "is_decoder"}
+ESM_BASE = ENCODER_BASE | dict(pad_token_id=1, mask_token_id=20, position_embedding_type="rotary", token_dropout=True)
+ESM = dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], layer_norm_eps=EPS, tie_word_embeddings=[True, True, False],
+           pad_token_id=[1, 1, 0, 5], mask_token_id=[20, 33, 20, None], position_embedding_type=["rotary", "rotary", "absolute", "absolute", "relative_key"],
+           emb_layer_norm_before=[None, True, False], token_dropout=[True, False], rope_theta=[10000.0, 50.0], hidden_act=[ABSENT],
+           max_position_embeddings=[32, 20], is_decoder=[False, False, False, False, True], head_dim=[ABSENT, ABSENT, ABSENT, 4, 8])
 DEBERTA = dict(relative_attention=[True, True, True, False], position_buckets=[-1, 4, 5, 8], max_relative_positions=[-1, 4, 7, 64],
                pos_att_type=["p2c|c2p", ["c2p", "p2c"], ["c2p"], "p2c", None], position_biased_input=[True, False],
                share_att_key=[ABSENT, True, False], norm_rel_ebd=[ABSENT, "layer_norm", "none"], legacy=[True, False],
@@ -121,6 +126,8 @@ FAMILIES = {
         hf.DebertaV2Config,
         ENCODER_BASE | dict(relative_attention=True, position_buckets=4, pos_att_type=["p2c", "c2p"], type_vocab_size=0),
         PLAIN_BERT | DEBERTA, ENCODER, "encoder", "plain"),
+    "esm": Family(hf.EsmConfig, ESM_BASE, ESM, {task: auto for task, auto in ENCODER.items() if task != "question-answering"},
+                  "encoder", "plain"),
     "modernbert": Family(
         hf.ModernBertConfig, ENCODER_BASE | TOKENS | dict(cls_token_id=1, sep_token_id=2, local_attention=6),
         dict(num_hidden_layers=[1, 2, 3], intermediate_size=[24, 17], hidden_activation=ACTS, norm_eps=EPS,

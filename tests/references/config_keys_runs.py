@@ -56,9 +56,14 @@ def patches_of(config):
     return image[0] // patch[0] * (image[1] // patch[1])
 
 
+def nested_in(config):
+    """The nested configs; ESM has one for ESMFold alone."""
+    return [part for part in (getattr(config, key) for key in config.sub_configs) if part is not None]
+
+
 def refuse_large(auto, config):
     """Raises TooLarge for more than MOST_PARAMETERS, counted without allocating them, or MOST_PATCHES."""
-    parts = [config, *(getattr(config, key) for key in config.sub_configs)]
+    parts = [config, *nested_in(config)]
     images = [part for part in parts if getattr(part, "image_size", None) and getattr(part, "patch_size", None)]
     if any(patches_of(part) > MOST_PATCHES for part in images):
         raise TooLarge
@@ -76,8 +81,8 @@ def save_fresh(folder, auto, name, family, untied=False, dtype=torch.float32):
     config = AutoConfig.from_pretrained(folder)
     if untied:
         config.tie_word_embeddings = False
-        for key in config.sub_configs:
-            getattr(config, key).tie_word_embeddings = False
+        for part in nested_in(config):
+            part.tie_word_embeddings = False
     with open(os.path.join(folder, "config.json"), encoding="utf-8") as file:
         text = file.read()
     model = auto.from_config(config)

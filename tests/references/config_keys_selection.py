@@ -91,6 +91,14 @@ SELECTION = {
         Selected("distances without buckets", {"position_buckets": -1, "max_relative_positions": 3}, task="masked-lm"),
         Selected("a convolution", {"conv_kernel_size": 3}, task="base", refused_here="conv_kernel_size"),
     ],
+    "esm": [
+        Selected("rotary, frequencies of the file", {"rope_theta": 50.0, "token_dropout": False}, task="base"),
+        Selected("tokens dropped, normalized", {"mask_token_id": 33}, base=dict(emb_layer_norm_before=True, position_embedding_type="absolute"),
+                 task="sequence-classification"),
+        Selected("tied, with tensors of its own", untied=True, task="masked-lm"),
+        Selected("no pad_token_id", {"pad_token_id": ABSENT, "hidden_act": "relu"}, task="base"),
+        Selected("relative positions", {"position_embedding_type": "relative_key"}, task="base", refused_here="position_embedding_type"),
+    ],
     "gpt2": [
         Selected("is_causal false", {"is_causal": False}),
         Selected("tied, with tensors of its own", untied=True, task="causal-lm"),

@@ -20,7 +20,7 @@ from models_common import double_of, load_checkpoint, padded, token_ids
 LENGTH, SOURCE = 6, 7  # SOURCE is longer than Gemma's and Qwen's window
 VISIBLE = 0.02  # an edit changes the output by more than a thousand times the difference between two correct runs
 # One sequence or image suffices.
-ALONE = ("clip", "qwen3", "lfm2", "olmo2", "olmoe", "mixtral", "opt", "modernbert", "electra", "deberta_v2", "whisper", "vit_base", "siglip", "dinov2",
+ALONE = ("clip", "qwen3", "lfm2", "olmo2", "olmoe", "mixtral", "opt", "modernbert", "electra", "deberta_v2", "esm", "whisper", "vit_base", "siglip", "dinov2",
          "dinov2_with_registers")
 # name: checkpoint, task
 MODELS = {
@@ -42,6 +42,7 @@ MODELS = {
     "modernbert": ("models/modernbert/odd_masked_lm", "masked-lm"),
     "electra": ("models/electra/even_masked_lm", "masked-lm"),
     "deberta_v2": ("models/deberta_v2/odd_masked_lm", "masked-lm"),
+    "esm": ("models/esm/odd_masked_lm", "masked-lm"),
     "bart": ("models/bart/odd", "seq2seq-lm"),
     "t5": ("models/t5/odd", "seq2seq-lm"),
     "whisper": ("models/whisper/odd", "seq2seq-lm"),
@@ -80,6 +81,8 @@ def inputs_of(name, config):
         inputs["pixel_values"] = images(name, config.vision_config, batch)
     if config.model_type in ("bert", "electra", "deberta-v2"):
         inputs["token_type_ids"] = integers(f"hooks/{name}/types", (batch, SOURCE), 0, config.type_vocab_size)
+    if config.model_type == "esm":
+        inputs["input_ids"][:, 2] = config.mask_token_id
     if config.is_encoder_decoder:
         inputs["decoder_input_ids"] = token_ids(f"hooks/{name}/targets", (batch, LENGTH), config)
     return inputs

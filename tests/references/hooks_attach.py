@@ -240,11 +240,20 @@ def _watch_positions(watch, module, scope):
     watch.handles.append(module.register_forward_hook(hook))
 
 
+def _watch_scaled_words(watch, embeddings, scope):
+    """ESM scales the words' rows in forward(): what its norm is given without the positions."""
+    def hook(module, args):
+        watch.only_read(f"{scope}hook_embed", args[0] - watch.values[f"{scope}hook_pos_embed"])
+    watch.handles.append(embeddings.layer_norm.register_forward_pre_hook(hook))
+
+
 def _watch_embedding(watch, base, tower, first_block):
     if tower.patches:
         _watch_patches(watch, base.get_submodule(tower.patches), tower.scope)
     elif tower.audio:
         _watch_audio(watch, base.get_submodule(tower.audio), tower.scope)
+    elif tower.embed == "embeddings":
+        _watch_scaled_words(watch, base.embeddings, tower.scope)
     elif tower.embed:
         watch.output(base.get_submodule(tower.embed), f"{tower.scope}hook_embed")
     else:

@@ -63,6 +63,8 @@ BERT = Block("post", ln1="attention.output.LayerNorm", attn="attention.self", q=
              o="/attention.output.dense", ln2="output.LayerNorm", up="intermediate.dense", down="output.dense")
 DEBERTA = Block("post", ln1="attention.output.LayerNorm", attn="attention.self", q="query_proj", k="key_proj", v="value_proj",
                 o="/attention.output.dense", ln2="output.LayerNorm", up="intermediate.dense", down="output.dense")
+ESM = Block("pre", ln1="attention.LayerNorm", attn="attention.self", q="query", k="key", v="value", o="/attention.output.dense",
+            ln2="LayerNorm", up="intermediate.dense", down="output.dense")
 CLIP = Block("pre", ln1="layer_norm1", attn="self_attn", o="out_proj", ln2="layer_norm2", up="mlp.fc1", down="mlp.fc2")
 DINO = dict(order="pre", ln1="norm1", attn="attention.attention", q="query", k="key", v="value", o="/attention.output.dense",
             ln2="norm2", scale1="layer_scale1", scale2="layer_scale2")
@@ -146,6 +148,8 @@ LAYOUTS = {
     "bert": lambda config: [bert_tower(BERT)],
     "electra": lambda config: [bert_tower(BERT)],
     "deberta-v2": lambda config: [bert_tower(DEBERTA)],
+    "esm": lambda config: [Tower("", "encoder.layer", ESM, embed="embeddings", positions="embeddings.position_embeddings",
+                                 embed_norm="embeddings.layer_norm", final_norm="encoder.emb_layer_norm_after")],
     "modernbert": lambda config: [Tower("", "layers", MODERN_BERT, embed="embeddings.tok_embeddings",
                                         embed_norm="embeddings.norm", final_norm="final_norm")],
     "vit": lambda config: [Tower("", "layers", VIT, patches="embeddings", final_norm="layernorm")],
@@ -176,7 +180,7 @@ LAYOUTS = {
 }
 # Norms and poolers outside the towers: our name, the module's path in the model.
 HEADS = {"bert": {"mlm.norm": "cls.predictions.transform.LayerNorm"}, "electra": {"mlm.norm": "generator_predictions.LayerNorm"},
-         "deberta-v2": {"mlm.norm": "cls.predictions.transform.LayerNorm"}, "modernbert": {"mlm.norm": "head.norm"},
+         "deberta-v2": {"mlm.norm": "cls.predictions.transform.LayerNorm"}, "esm": {"mlm.norm": "lm_head.layer_norm"}, "modernbert": {"mlm.norm": "head.norm"},
          "clip": {"vision_model.pooler.norm": "vision_model.post_layernorm"}}
 # The layers that read one vector of each sequence or image, in the models that have them.
 POOLED = {"clip": {"text_model.pooler": "text_projection", "vision_model.pooler": "visual_projection"},

@@ -91,6 +91,8 @@ def stored_tensors(model):
         stored = load_file(os.path.join(saved, "model.safetensors"))
     state = model.state_dict()
     for name, value in stored.items():
+        if "inv_freq" in name or "contact_head" in name:  # of ESM: no weights, and not read here
+            continue
         if name in state:
             yield name, state[name]
         else:  # renamed in the file

@@ -55,7 +55,7 @@ def fill(model, name, gains=None):
     centre = -1.0 if model.config.model_type.startswith("gemma") else 0.0  # its norms multiply by 1 + weight
     seen = set()
     for path, module in model.named_modules():
-        if "Sinusoidal" in type(module).__name__:
+        if "Sinusoidal" in type(module).__name__ or "RotaryEmbedding" in type(module).__name__:
             continue
         for key, value in [*module.named_parameters(recurse=False), *module.named_buffers(recurse=False)]:
             full = f"{path}.{key}" if path else key

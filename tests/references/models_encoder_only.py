@@ -6,7 +6,7 @@ import torch
 from transformers import (
     AlbertConfig, AutoModel, AutoModelForMaskedLM, AutoModelForPreTraining, AutoModelForQuestionAnswering,
     AutoModelForSequenceClassification, AutoModelForTokenClassification, BertConfig, CamembertConfig, DebertaV2Config,
-    DistilBertConfig, ElectraConfig, ModernBertConfig, MPNetConfig, RobertaConfig, XLMRobertaConfig,
+    DistilBertConfig, ElectraConfig, EsmConfig, ModernBertConfig, MPNetConfig, RobertaConfig, XLMRobertaConfig,
 )
 
 from common import arguments, integers, normal
@@ -31,6 +31,7 @@ FEWER_HEADS = {
     "albert": (("base", "masked_lm"), ("sequence_classification", "token_classification")),
     "mpnet": (("base", "masked_lm"), ("sequence_classification", "question_answering")),
     "deberta_v2": (("base", "masked_lm", "sequence_classification"), ("masked_lm", "token_classification", "question_answering")),
+    "esm": (("base", "masked_lm", "token_classification"), ("base", "masked_lm", "sequence_classification")),
 }
 
 EVEN = dict(vocab_size=64, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=40,
@@ -47,6 +48,10 @@ DEBERTA_V3 = dict(relative_attention=True, position_buckets=6, norm_rel_ebd="lay
                   legacy=False, tie_word_embeddings=False)  # transformers 5.12 cannot load it as tied, but uses the table
 DEBERTA = dict(relative_attention=True, max_relative_positions=5, pos_att_type=["c2p", "p2c"], type_vocab_size=3,
                pooler_hidden_act="tanh")
+# ESM-2's settings; and ESM-1b's.
+ESM = dict(pad_token_id=1, mask_token_id=4, token_dropout=True, layer_norm_eps=1e-5)
+ESM_2 = ESM | dict(vocab_size=33, mask_token_id=32, position_embedding_type="rotary", emb_layer_norm_before=False)
+ESM_1B = ESM | dict(position_embedding_type="absolute", emb_layer_norm_before=True)
 MODERN = dict(pad_token_id=0, bos_token_id=1, eos_token_id=2, cls_token_id=1, sep_token_id=2, num_hidden_layers=3,
               local_attention=8, intermediate_size=24, layer_types=["full_attention", "sliding_attention", "sliding_attention"])
 
@@ -80,6 +85,7 @@ TRUNKS = {
     "mpnet": {"even": lambda: MPNetConfig(**EVEN, **MPNET), "odd": lambda: MPNetConfig(**ODD, **MPNET, hidden_act="gelu_new")},
     "deberta_v2": {"even": lambda: DebertaV2Config(**EVEN, **DEBERTA_V3),
                    "odd": lambda: DebertaV2Config(**ODD, **DEBERTA, embedding_size=20)},
+    "esm": {"even": lambda: EsmConfig(**EVEN | ESM_2), "odd": lambda: EsmConfig(**ODD, **ESM_1B)},
     "modernbert": {
         "even": lambda: modern(EVEN, classifier_pooling="cls"),
         "odd": lambda: modern(ODD, classifier_pooling="mean", norm_bias=True, attention_bias=True, mlp_bias=True,
@@ -107,6 +113,8 @@ def cases_of(group, folder, head, model, length=11):
     config = model.config
     name = f"models/{config.model_type}/{folder}"
     ids = token_ids(name, (2, length), config)
+    if getattr(config, "token_dropout", False):
+        ids[0, 3] = ids[1, 5] = ids[1, 6] = config.mask_token_id
     task = head.replace("_", "-")
     add_forward(group, f"{folder}_plain", folder, task, model, {"input_ids": ids})
     for side in ("right", "left"):
@@ -153,6 +161,23 @@ def old_roberta(tensors):
     }
 
 
+FREQUENCIES = "rotary_embeddings.inv_freq"
+
+
+def published_esm_name(key):
+    """transformers 5.12 writes gamma and beta, which the published files do not have."""
+    return key.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias").replace("layer.*", "layer.0")
+
+
+def published_esm(tensors):
+    """As in facebook/esm2_t6_8M_UR50D: frequencies of each layer that were once in fp16, and unused positions."""
+    frequencies = tensors["esm.encoder.layer.0.attention.self." + FREQUENCIES].half().float()
+    return {f"esm.encoder.layer.{layer}.attention.self.{FREQUENCIES}": frequencies.clone() for layer in range(2)} | {
+        "esm.embeddings.position_ids": torch.arange(EVEN["max_position_embeddings"])[None],
+        "esm.embeddings.position_embeddings.weight": normal("models/esm/positions", (24, 32), 0.5).float(),
+    }
+
+
 # Files that differ from a single one in fp32.
 STORED = {
     "token_classification": {"dtype": torch.float16},
@@ -176,6 +201,8 @@ def add_special_files(group, architecture):
         add_old_bert(group)
     if architecture == "roberta":
         add_checkpoint(group, "roberta", "odd", "masked_lm", "old_masked_lm", extra=old_roberta)
+    if architecture == "esm":
+        add_checkpoint(group, "esm", "even", "masked_lm", "old_masked_lm", rename=published_esm_name, extra=published_esm)
     if architecture == "modernbert":
         add_checkpoint(group, "modernbert", "even", "sequence_classification", dtype=torch.float16)
 

@@ -132,6 +132,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   model.soft_labels = true;
   tower.stack.block.attention.empty_row = EmptyRow::uniform;
   TextEmbeddingConfig& text = *tower.text;
+  text.clears_padding = true;
   text.token_types = config.count("type_vocab_size", 0);
   if (!config.flag("position_biased_input")) text.positions = TextEmbeddingConfig::Positions::none;
   text.d_words = config.size("embedding_size", text.d_model);

@@ -6,7 +6,7 @@
 namespace clearformer {
 
 extern const Architecture kBert, kRoberta, kXlmRoberta, kCamembert, kDistilBert, kModernBert,
-    kElectra, kAlbert, kMpnet, kDebertaV2;
+    kElectra, kAlbert, kMpnet, kDebertaV2, kEsm;
 extern const Architecture kGpt2, kGptNeo, kLlama, kMistral, kQwen2, kQwen3, kPhi, kPhi3, kGemma,
     kGemma2, kGemma3, kGemma3Text, kOlmo, kOlmo2, kOlmo3, kSmolLm3, kGranite, kStarcoder2, kOpt,
     kOpenAiGpt;
@@ -35,6 +35,6 @@ inline constexpr const Architecture* kKnown[] = {
     &kStableLm,   &kCohere,     &kCohere2,     &kMBart,
     &kM2m100,     &kPegasus,    &kDinov2,      &kDinov2WithRegisters,
     &kSiglip,     &kMt5,        &kLfm2,        &kGraniteMoe,
-    &kOlmoe,      &kQwen3Moe,   &kMixtral};
+    &kOlmoe,      &kQwen3Moe,   &kMixtral,    &kEsm};
 
 }  // namespace clearformer

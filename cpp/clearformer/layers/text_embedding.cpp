@@ -19,6 +19,19 @@ void add_rows(const MutableTensorView& x, const TensorView& rows) {
   }
 }
 
+// The sinusoids of the positions `rows` (B, T), zeros at those of an uncounted token. Only some architectures have them:
+// a function of its own, which the WASM's part of these holds.
+[[gnu::noinline]] void take_sinusoids(const TextEmbeddingConfig& config, const TensorView& rows,
+                                      const MutableTensorView& encoding) {
+  const std::size_t width = config.width();
+  const Tensor sinusoids = sinusoidal_encoding(rows, {width, 10000.0, config.layout});
+  std::memcpy(encoding.data(), sinusoids.data(), encoding.bytes());
+  for (std::size_t i = 0; config.uncounted_id && i < rows.elements(); ++i) {
+    if (rows.as<std::int32_t>()[i] != *config.uncounted_id) continue;
+    std::memset(encoding.f32() + i * width, 0, width * sizeof(float));
+  }
+}
+
 }  // namespace
 
 TextEmbedding::TextEmbedding(const WeightScope& scope, const TextEmbeddingConfig& config,
@@ -52,6 +65,28 @@ void TextEmbedding::clear_rows(const MutableTensorView& x, const TensorView& mas
   }
 }
 
+// Of dropped_id, see the config. The gradient of the rows is made in the same way.
+void TextEmbedding::drop_tokens(const Inputs& inputs, const MutableTensorView& rows) const {
+  constexpr float kKeptInTraining = 1.0f - 0.15f * 0.8f;
+  const std::size_t length = rows.dim(1), width = rows.dim(2);
+  for (std::size_t text = 0; text < rows.dim(0); ++text) {
+    const std::int32_t* ids = inputs.ids.as<std::int32_t>() + text * length;
+    const std::uint8_t* mask =
+        inputs.mask == nullptr ? nullptr : inputs.mask->as<std::uint8_t>() + text * length;
+    std::size_t dropped = 0, read = 0;
+    for (std::size_t t = 0; t < length; ++t) {
+      dropped += ids[t] == *config_.dropped_id ? 1 : 0;
+      read += mask == nullptr || mask[t] != 0 ? 1 : 0;
+    }
+    const float share = static_cast<float>(dropped) / static_cast<float>(read);
+    const float scale = dropped == read || read == 0 ? 0.0f : kKeptInTraining / (1.0f - share);
+    for (std::size_t t = 0; t < length; ++t) {
+      float* row = rows.f32() + (text * length + t) * width;
+      kernels::scale(row, ids[t] == *config_.dropped_id ? 0.0f : scale, width);
+    }
+  }
+}
+
 void TextEmbedding::forward(const Inputs& inputs, const MutableTensorView& x,
                             const Context& context) const {
   Arena::Frame frame(context.arena);
@@ -72,14 +107,17 @@ void TextEmbedding::forward(const Inputs& inputs, const MutableTensorView& x,
   project_at(TextEmbeddingConfig::Projected::words);
   if (config_.scale != 1.0f && (!given || config_.scales_given))
     kernels::scale(sum.f32(), config_.scale, sum.elements());
+  if (config_.dropped_id && !given) drop_tokens(inputs, sum);
   context.trace("hook_embed", sum, kTextLegend);
-  const bool placed = config_.positions != TextEmbeddingConfig::Positions::none;
-  if (placed) add_positions(inputs.positions, sum, context);
-  if (token_types_) add_token_types(inputs, sum, context);
-  project_at(TextEmbeddingConfig::Projected::before_norm);
-  if (norm_) norm_->forward(sum, sum, context / "embed.ln");
-  project_at(TextEmbeddingConfig::Projected::after_norm);
-  if (inputs.mask != nullptr) clear_rows(x, *inputs.mask);
+  if (!given || !config_.given_whole) {
+    const bool placed = config_.positions != TextEmbeddingConfig::Positions::none;
+    if (placed) add_positions(inputs.positions, sum, context);
+    if (token_types_) add_token_types(inputs, sum, context);
+    project_at(TextEmbeddingConfig::Projected::before_norm);
+    if (norm_) norm_->forward(sum, sum, context / "embed.ln");
+    project_at(TextEmbeddingConfig::Projected::after_norm);
+    if (inputs.mask != nullptr) clear_rows(x, *inputs.mask);
+  }
   if (has_more()) context.trace("hook_full_embed", x, kTextLegend);
 }
 
@@ -109,12 +147,7 @@ void TextEmbedding::add_positions(const TensorView& positions, const MutableTens
   if (positions_) {
     positions_->forward(rows, encoding);
   } else {
-    const Tensor sinusoids = sinusoidal_encoding(rows, {config_.width(), 10000.0, config_.layout});
-    std::memcpy(encoding.data(), sinusoids.data(), encoding.bytes());
-    for (std::size_t i = 0; config_.uncounted_id && i < rows.elements(); ++i) {
-      if (rows.as<std::int32_t>()[i] != *config_.uncounted_id) continue;
-      std::memset(encoding.f32() + i * config_.d_model, 0, config_.d_model * sizeof(float));
-    }
+    take_sinusoids(config_, rows, encoding);
   }
   context.trace("hook_pos_embed", encoding, kTextLegend);
   add_rows(x, encoding);

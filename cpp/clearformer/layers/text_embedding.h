@@ -3,7 +3,7 @@
 // where each part is optional. Factorised: tables have E features, projected to D by W (E, D), in one of three places:
 //   E_token·W + …,  x = Norm((…)·W),  x = Norm(…)·W + b
 // Source: Devlin et al. 2018, arXiv 1810.04805, section 3; Vaswani et al. 2017, sections 3.4, 3.5;
-//         factorised: Lan et al. 2019, arXiv 1909.11942, section 3.1.
+//         factorised: Lan et al. 2019, arXiv 1909.11942, section 3.1; dropped tokens: transformers' EsmEmbeddings.
 // Shapes: ids, token types, positions (B, T) or positions (1, T), x (B, T, D).
 // Hook points: hook_embed (scaled), hook_pos_embed, hook_token_type_embed (B, T, E), embed.ln.…, and, if x is not
 //              the token embedding alone, hook_full_embed (B, T, D).
@@ -45,6 +45,11 @@ struct TextEmbeddingConfig {
   std::optional<std::int32_t> padding_id = {};
   bool unbounded = false;        // sinusoids continue past the model's max_positions
   bool counts_unmasked = false;  // OPT: the attention mask's ones are counted
+  bool clears_padding = false;   // DeBERTa, ESM: x is 0 at padded positions
+  bool given_whole = false;      // ESM: embeddings that the caller gives are x
+  /// ESM's token_dropout: E_token of this token is 0, and of the others in a text whose share s is this token times
+  /// (1 - 0.15·0.8) / (1 - s), since so many were masked in training; 0 in a text of this token alone.
+  std::optional<std::int32_t> dropped_id = {};
 
   /// The width of the token embedding table.
   std::size_t word_width() const { return d_words == 0 ? d_model : d_words; }
@@ -69,7 +74,7 @@ class TextEmbedding {
     const TensorView* embeds = nullptr;  // (B, T, E): in place of the ids' rows, see scales_given
     const TensorView* token_types = nullptr;  // none: zeros
     TensorView positions;                     // before the offset
-    const TensorView* mask = nullptr;         // (B, T) uint8: where it is 0, x becomes 0
+    const TensorView* mask = nullptr;         // (B, T) uint8, for clears_padding
   };
   /// x (B, T, D). Throws invalid_argument, naming the id and its index, for an id outside a table.
   void forward(const Inputs& inputs, const MutableTensorView& x, const Context& context) const;
@@ -85,7 +90,7 @@ class TextEmbedding {
   // Whether x is not the token embedding alone.
   bool has_more() const {
     return config_.positions != TextEmbeddingConfig::Positions::none || token_types_ || norm_ ||
-           projection_;
+           projection_ || config_.clears_padding;
   }
   MutableTensorView position_rows(const TensorView& positions, Arena& arena) const;
   TensorView type_rows(const Inputs& inputs, const TensorView& x, Arena& arena) const;
@@ -94,6 +99,7 @@ class TextEmbedding {
   void token_types_back(const Inputs& inputs, const MutableTensorView& d,
                         const Context& context) const;
   static void clear_rows(const MutableTensorView& x, const TensorView& mask);
+  void drop_tokens(const Inputs& inputs, const MutableTensorView& rows) const;
   MutableTensorView project_back(TextEmbeddingConfig::Projected place, const MutableTensorView& d,
                                  const Context& context) const;
   void add_positions(const TensorView& positions, const MutableTensorView& x,

@@ -62,18 +62,21 @@ void TextEmbedding::backward(const Inputs& inputs, const MutableTensorView& d,
   using Projected = TextEmbeddingConfig::Projected;
   Arena::Frame frame(context.arena);
   if (has_more()) context.trace.back("hook_full_embed", d, kTextGradient);
-  if (inputs.mask != nullptr) clear_rows(d, *inputs.mask);
-  MutableTensorView sum = project_back(Projected::after_norm, d, context);
-  if (norm_) norm_->backward(sum, sum, Write::over, context / "embed.ln");
-  sum = project_back(Projected::before_norm, sum, context);
-  if (token_types_) token_types_back(inputs, sum, context);
-  if (config_.positions != TextEmbeddingConfig::Positions::none) {
-    positions_back(inputs.positions, sum, context);
+  const bool given = inputs.embeds != nullptr;
+  MutableTensorView sum = d;
+  if (!given || !config_.given_whole) {
+    if (inputs.mask != nullptr) clear_rows(d, *inputs.mask);
+    sum = project_back(Projected::after_norm, d, context);
+    if (norm_) norm_->backward(sum, sum, Write::over, context / "embed.ln");
+    sum = project_back(Projected::before_norm, sum, context);
+    if (token_types_) token_types_back(inputs, sum, context);
+    if (config_.positions != TextEmbeddingConfig::Positions::none) {
+      positions_back(inputs.positions, sum, context);
+    }
   }
   context.trace.back("hook_embed", sum, kTextGradient);
   // The gradient of what can be given in place of the tokens' rows, which is mostly not scaled.
   const bool late = !config_.scales_given && config_.projected != Projected::words;
-  const bool given = inputs.embeds != nullptr;
   const auto scale_back = [&] {
     if (config_.scale == 1.0f || (given && !config_.scales_given)) return;
     kernels::scale(sum.f32(), config_.scale, sum.elements());
@@ -83,6 +86,7 @@ void TextEmbedding::backward(const Inputs& inputs, const MutableTensorView& d,
   context.trace.back("inputs_embeds", sum, kTextGradient);
   if (late) scale_back();
   if (given) return;
+  if (config_.dropped_id) drop_tokens(inputs, sum);
   tokens_->backward(inputs.ids, sum, context.trace.weights(), config_.padding_id);
 }
 

@@ -3,6 +3,7 @@
 #include "clearformer/architectures/architecture.h"
 #include "clearformer/loading/matrix_policy.h"
 #include "clearformer/loading/pretrained_folder.h"
+#include "clearformer/loading/stored_frequencies.h"
 #include "clearformer/loading/ties.h"
 #include "clearformer/models/cost.h"
 #include "clearformer/models/decoder_only.h"
@@ -58,6 +59,7 @@ std::unique_ptr<Model> loaded_model(Weights weights, std::string_view config_tex
   weights.modernize();
   const NameMap names = architecture.names(weights, config);
   settle_ties(config, weights, names);
+  if (config.tower.stores_frequencies) adopt_frequencies(config.tower, weights);
   auto model = make_model(std::move(config), weights, WeightScope(weights, names));
   for (const std::string_view pattern : split(architecture.ignored)) weights.ignore(pattern);
   architecture.expect_one_prefix(weights);

@@ -115,7 +115,7 @@ TextEmbedding::Inputs Tower::text_inputs(const TowerInputs& inputs, Arena& arena
   if (inputs.embeds) text.embeds = &*inputs.embeds;
   if (inputs.token_types) text.token_types = &*inputs.token_types;
   text.positions = positions(inputs, past_of(inputs), arena);
-  if (config_.isolates_padding && inputs.attention_mask) text.mask = &*inputs.attention_mask;
+  if (config_.text->clears_padding && inputs.attention_mask) text.mask = &*inputs.attention_mask;
   return text;
 }
 

@@ -38,7 +38,8 @@ struct TowerConfig {
   std::optional<RelativeTableConfig>
       relative_table;  // DeBERTa: positions that queries and keys are compared with
   bool isolates_padding =
-      false;  // DeBERTa: padded positions begin at 0 and attend to none (see EmptyRow)
+      false;  // DeBERTa: padded positions attend to none (see EmptyRow)
+  bool stores_frequencies = false;  // ESM: those of rotary positions may be in the file
   std::size_t max_positions = 0;
   /// Whether the final norm is applied to the last of Hugging Face's hidden_states.
   enum class LastHidden { normalized, raw } last_hidden = LastHidden::normalized;

@@ -52,6 +52,8 @@ constexpr std::string_view kWithoutMeaning[] = {
     // DINOv2's pre-training, its feature maps for other models.
     "layerscale_value", "drop_path_rate", "apply_layernorm", "reshape_hidden_states",
     "use_mask_token",
+    // Of ESMFold, which is refused.
+    "esmfold_config", "vocab_list",
     // Of mixtures of experts: noise and loss while they are trained.
     "router_jitter_noise", "router_aux_loss_coef"};
 
@@ -182,8 +184,11 @@ TEST(KeyTables, EveryArchitectureReadsItsOwnKeysOnly) {
          {Task::base, Task::masked_lm, Task::sequence_classification, Task::token_classification,
           Task::question_answering, Task::replaced_token_detection, Task::causal_lm,
           Task::seq2seq_lm, Task::image_classification}) {
+      // Of which the class has no default.
+      const bool esm = architecture->model_type == "esm";
       const std::string text = concat("{\"model_type\": \"", architecture->model_type,
-                                      "\", \"src_vocab_size\": 9, \"tgt_vocab_size\": 9}");
+                                      "\", \"src_vocab_size\": 9, \"tgt_vocab_size\": 9",
+                                      esm ? ", \"vocab_size\": 33, \"pad_token_id\": 1}" : "}");
       SCOPED_TRACE(concat(text, " ", to_string(task)));
       try {
         const ModelConfig config = read_model_config(ConfigReader(text, "config.json"), task);
