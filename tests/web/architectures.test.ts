@@ -22,7 +22,7 @@ import { optionsFor, variants } from './support/variants.js';
 
 const architectures = [
   ...['bert', 'roberta', 'distilbert', 'modernbert'],
-  ...['xlm_roberta', 'camembert', 'electra', 'albert', 'mpnet', 'deberta_v2'],
+  ...['xlm_roberta', 'camembert', 'electra', 'albert', 'mpnet', 'deberta_v2', 'esm'],
   ...['gpt2', 'gpt_neo', 'mistral', 'qwen2', 'qwen3', 'phi', 'phi3', 'gemma', 'gemma2', 'gemma3_text'],
   ...['olmo', 'olmo2', 'olmo3', 'smollm3', 'granite', 'starcoder2', 'opt', 'openai_gpt'],
   ...['gpt_neox', 'gptj', 'codegen', 'bloom', 'falcon', 'mpt', 'stablelm', 'cohere', 'cohere2', 'lfm2'],

@@ -60,7 +60,7 @@ const refused: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     siglip: 'siglip2 siglip2_vision_model',
     bert: 'nomic_bert mobilebert squeezebert convbert roformer ernie megatron-bert nezha splade layoutlm',
     'xlm-roberta': 'xlm xlm-roberta-xl new gte',
-    roberta: 'roberta-prelayernorm longformer big_bird luke data2vec-text esm',
+    roberta: 'roberta-prelayernorm longformer big_bird luke data2vec-text',
     'deberta-v2': 'deberta',
     modernbert: 'eurobert neobert modernbert-decoder modern_bert',
     t5: 'umt5 longt5 pix2struct',

@@ -37,6 +37,8 @@ export const AlbertModel: Model = /* @__PURE__ */ named('AlbertModel', AutoModel
 export const MPNetModel: Model = /* @__PURE__ */ named('MPNetModel', AutoModel, 'mpnet');
 /** The trunk of DeBERTa-v2 or -v3 without a head. */
 export const DebertaV2Model: Model = /* @__PURE__ */ named('DebertaV2Model', AutoModel, 'deberta-v2');
+/** The trunk of ESM-1b or -2 without a head. */
+export const EsmModel: Model = /* @__PURE__ */ named('EsmModel', AutoModel, 'esm');
 /** The encoder of T5 alone, of a checkpoint that has no decoder. */
 export const T5EncoderModel: Model = /* @__PURE__ */ named('T5EncoderModel', AutoModel, 't5');
 /** The encoder of mT5 alone, of a checkpoint that has no decoder. */
@@ -85,6 +87,8 @@ export const AlbertForMaskedLM: ModelForMaskedLM = /* @__PURE__ */ named(
   AutoModelForMaskedLM,
   'albert',
 );
+/** ESM-1b or -2 with a masked-LM head. */
+export const EsmForMaskedLM: ModelForMaskedLM = /* @__PURE__ */ named('EsmForMaskedLM', AutoModelForMaskedLM, 'esm');
 /** MPNet with a masked-LM head. */
 export const MPNetForMaskedLM: ModelForMaskedLM = /* @__PURE__ */ named(
   'MPNetForMaskedLM',
@@ -144,6 +148,12 @@ export const AlbertForSequenceClassification: ModelForSequenceClassification = /
   'AlbertForSequenceClassification',
   AutoModelForSequenceClassification,
   'albert',
+);
+/** ESM-1b or -2 for the classification of proteins. */
+export const EsmForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
+  'EsmForSequenceClassification',
+  AutoModelForSequenceClassification,
+  'esm',
 );
 /** MPNet for text classification. */
 export const MPNetForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
@@ -228,6 +238,12 @@ export const AlbertForTokenClassification: ModelForTokenClassification = /* @__P
   'AlbertForTokenClassification',
   AutoModelForTokenClassification,
   'albert',
+);
+/** ESM-1b or -2 for the classification of residues. */
+export const EsmForTokenClassification: ModelForTokenClassification = /* @__PURE__ */ named(
+  'EsmForTokenClassification',
+  AutoModelForTokenClassification,
+  'esm',
 );
 /** MPNet for token classification. */
 export const MPNetForTokenClassification: ModelForTokenClassification = /* @__PURE__ */ named(

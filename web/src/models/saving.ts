@@ -51,7 +51,7 @@ export async function savePretrained(
   const generation = generationOf(model);
   const { engine, model: handle } = model.open();
   const own = { model: handle };
-  const { parameters } = await engine.call('parameter_list', own);
+  const { parameters, frequencies } = await engine.call('parameter_list', own);
   const quantized = parameters.find((one) => one.quantized);
   if (quantized !== undefined && !options.dequantize) {
     const remedy = "load the model with dtype 'fp32', or pass dequantize: true for the rounded numbers";
@@ -61,7 +61,7 @@ export async function savePretrained(
   }
   const files: SavedFiles = {
     'config.json': encoded(describing(model.cfg.task, model.files.texts.config)),
-    'model.safetensors': await safetensors(engine, own, parameters, issued),
+    'model.safetensors': await safetensors(engine, own, parameters, issued, esmBuffer(parameters, frequencies)),
   };
   if (generation !== undefined) files['generation_config.json'] = encoded(generation);
   return written(call, destination, files);
@@ -101,6 +101,17 @@ function generationOf({ changes, generation_config, files }: SavedModel): string
   return json(generation_config, 2)?.replace(/("(temperature|\w+_(penalty|p|cutoff))": -?\d+)(?=[,\n])/g, '$1.0');
 }
 
+/** ESM's frequencies, under the name of transformers 5 with the prefix that the weights have. */
+function esmBuffer(
+  parameters: readonly { name: string }[],
+  frequencies: { data: Float32Array; dims: number[] } | undefined,
+): Record<string, Tensor> {
+  if (frequencies === undefined) return {};
+  const words = parameters.find(({ name }) => name.endsWith('embeddings.word_embeddings.weight'))?.name ?? '';
+  const { data, dims } = frequencies;
+  return { [`${words.replace(/embeddings\..*/, '')}rotary_embeddings.inv_freq`]: new Tensor('float32', data, dims) };
+}
+
 /**
  * The tensors of one moment: the core is asked for all of them before later calls follow. As Python's safetensors with
  * transformers' note of the framework, which its reader requires.
@@ -110,13 +121,14 @@ async function safetensors(
   own: { model: Handle; adapter?: string },
   listed: readonly { name: string }[],
   issued: () => void,
+  others: Record<string, Tensor> = {},
 ): Promise<Bytes> {
   const reading = listed.map(async ({ name }): Promise<[string, Tensor]> => {
     const { data, dims } = await engine.call('parameter_read', { ...own, name });
     return [name, new Tensor('float32', data, dims)];
   });
   issued();
-  return toSafetensors(Object.fromEntries(await Promise.all(reading)), { format: 'pt' }) as Bytes;
+  return toSafetensors({ ...Object.fromEntries(await Promise.all(reading)), ...others }, { format: 'pt' }) as Bytes;
 }
 
 function encoded(text: string): Uint8Array<ArrayBuffer> {

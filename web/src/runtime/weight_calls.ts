@@ -40,11 +40,12 @@ export interface WeightCalls {
   >;
   /**
    * `with_synonyms`: with what a weight is called in each of the ways that transformers has for the architecture, and the
-   * inputs of the linear layer whose weight it is (0: of none).
+   * inputs of the linear layer whose weight it is (0: of none). `frequencies`: of rotary positions, which are no weights, if
+   * the file holds them.
    */
   parameter_list: Call<
     { model: Handle } & Texts<'adapter'> & Loose<{ with_synonyms?: boolean }>,
-    { parameters: (ParameterInfo & { synonyms?: string[]; inputs?: number })[] }
+    { parameters: (ParameterInfo & { synonyms?: string[]; inputs?: number })[]; frequencies?: TensorOut<'float32'> }
   >;
   parameter_read: Call<
     { model: Handle; name: string } & Bounds & WeightProcessing & Texts<'adapter'>,

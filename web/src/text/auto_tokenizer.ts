@@ -45,7 +45,7 @@ export const tokenizerFiles: readonly string[] = [
 /** Loads the tokenizer of a model. */
 export const AutoTokenizer = {
   /**
-   * Loads tokenizer.json, or without it vocab.txt (BERT) or vocab.json and merges.txt (GPT-2, RoBERTa, CLIP,
+   * Loads tokenizer.json, or without it vocab.txt (BERT, ESM) or vocab.json and merges.txt (GPT-2, RoBERTa, CLIP,
    * Whisper) with added_tokens.json; also tokenizer_config.json and its complements (special_tokens_map.json,
    * `model_type` of config.json, and, unless they come from a server, chat_template.jinja and the named ones
    * of additional_chat_templates, which come before tokenizer_config.json's). Rejects with `file_not_found`,

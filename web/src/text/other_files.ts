@@ -12,7 +12,7 @@ import {
   type TokenizerConfig,
   tokenText,
 } from './special_tokens.js';
-import { fromVocabAndMerges, fromVocabTxt } from './vocabulary_files.js';
+import { fromAminoAcids, fromVocabAndMerges, fromVocabTxt } from './vocabulary_files.js';
 
 /** Converts the other files of a folder to the form of tokenizer.json; undefined if they are no tokenizer either. */
 export async function fromOtherFiles(
@@ -23,12 +23,13 @@ export async function fromOtherFiles(
 ): Promise<object | undefined> {
   const family = familyOf(config);
   if (family === undefined) return refuse(folder, options, config);
+  const alone = family === 'bert' || family === 'esm';
   const [vocabulary, merges, added] = await Promise.all([
-    family === 'bert' ? readPlain(folder, 'vocab.txt', options) : readOptional(folder, 'vocab.json', options),
-    family === 'bert' ? undefined : readPlain(folder, 'merges.txt', options),
+    alone ? readPlain(folder, 'vocab.txt', options) : readOptional(folder, 'vocab.json', options),
+    alone ? undefined : readPlain(folder, 'merges.txt', options),
     'added_tokens_decoder' in config ? undefined : readOptional(folder, 'added_tokens.json', options),
   ]);
-  if (vocabulary === undefined || (merges === undefined && family !== 'bert')) {
+  if (vocabulary === undefined || (merges === undefined && !alone)) {
     await refuse(folder, options, merges || vocabulary ? undefined : config);
     if (vocabulary || merges) throw notFound(folder, vocabulary ? 'merges.txt' : 'vocab.json');
     return undefined;
@@ -36,6 +37,7 @@ export async function fromOtherFiles(
   texts.push(...[vocabulary, merges, added].filter((text) => text !== undefined));
   const whole = added === undefined ? config : { ...config, added_tokens_decoder: legacyTokens(ruled(added), config) };
   if (family === 'bert') return fromVocabTxt(vocabulary.text, whole);
+  if (family === 'esm') return fromAminoAcids(vocabulary.text, whole);
   return fromVocabAndMerges(ruled(vocabulary), merges?.text ?? '', whole, family);
 }
 
@@ -69,7 +71,7 @@ async function refuse(
   if (config && vocabularies.includes(name)) {
     const { code, message, details } = notFound(folder, 'tokenizer.json');
     const own = config.tokenizer_class ? textOf(config.tokenizer_class) : 'files that name no class';
-    const why = `${name} is read for BERT, GPT-2, RoBERTa, CLIP and Whisper, not for ${own}: ${remedy}`;
+    const why = `${name} is read for BERT, ESM, GPT-2, RoBERTa, CLIP and Whisper, not for ${own}: ${remedy}`;
     throw new ClearformerError(code, `${message}, and ${why}`, details);
   }
   const why = `${name}, a file of SentencePiece or tiktoken, is not read: ${remedy} (${where})`;

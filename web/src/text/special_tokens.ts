@@ -26,7 +26,7 @@ export type SpecialName = (typeof specialNames)[number];
 export const sentencePieces = ['source.spm', 'spiece.model', 'spm.model', 'sentencepiece.bpe.model', 'tokenizer.model'];
 
 /** Groups of similar tokenizer classes. */
-export type Family = 'albert' | 'bert' | 'roberta' | 'gpt2' | 'clip' | 'whisper' | 't5';
+export type Family = 'albert' | 'bert' | 'esm' | 'roberta' | 'gpt2' | 'clip' | 'whisper' | 't5';
 
 /** Groups of classes: their family, the classes, and their tokens in the order of `specialNames`, with nothing for none. */
 const groups: readonly (readonly [family: Family | undefined, classes: string, tokens: string])[] = [
@@ -34,6 +34,7 @@ const groups: readonly (readonly [family: Family | undefined, classes: string, t
   ['bert', 'debertav2', '[CLS] [SEP] [UNK] [SEP] [PAD] [CLS] [MASK]'],
   ['albert', 'albert', '[CLS] [SEP] <unk> [SEP] <pad> [CLS] [MASK]'],
   ['roberta', 'roberta xlmroberta camembert bart longformer', '<s> </s> <unk> </s> <pad> <s> <mask>'],
+  ['esm', 'esm', ' <eos> <unk>  <pad> <cls> <mask>'],
   ['roberta', 'mpnet', '<s> </s> [UNK] </s> <pad> <s> <mask>'],
   ['gpt2', 'gpt2 gptneo opt', '<|endoftext|> <|endoftext|> <|endoftext|>'],
   ['whisper', 'whisper', '<|endoftext|> <|endoftext|> <|endoftext|>'],

@@ -1,8 +1,9 @@
-// Folders without tokenizer.json: vocab.txt (BERT) or vocab.json with merges.txt (GPT-2, RoBERTa, CLIP, Whisper),
+// Folders without tokenizer.json: vocab.txt (BERT, ESM) or vocab.json with merges.txt (GPT-2, RoBERTa, CLIP, Whisper),
 // interpreted like transformers' classes for these models, and converted to the form of tokenizer.json.
 
 import { ClearformerError } from '../support/error.js';
 import { classOf } from './code_points.js';
+import { isSpace, keptRange } from './python_space.js';
 import { addedTokensOf, bertNormalizer, type Family, specialTokensOf, type TokenizerConfig } from './special_tokens.js';
 import type { Step } from './step.js';
 import { whiteSpace } from './unicode.js';
@@ -36,6 +37,32 @@ export function fromVocabTxt(text: string, config: TokenizerConfig): object {
   };
 }
 
+/**
+ * Converts ESM's vocab.txt, whose lines are cut as by Python. Every token is found wherever it stands, the longest at each
+ * place; what is left between them are words in white space, each of which is one unknown token.
+ */
+export function fromAminoAcids(text: string, config: TokenizerConfig): object {
+  const lines = text.split(/\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/).map((line) => line.slice(...keptRange(line)));
+  if (lines.at(-1) === '') lines.pop();
+  const vocab: Vocab = Object.fromEntries(lines.map((line, id) => [line, id]));
+  const tokens = [...new Set(lines)].filter((line) => line !== '').sort((a, b) => b.length - a.length);
+  if (tokens.length === 0)
+    throw new ClearformerError('malformed_config', 'vocab.txt: it has no token', { file: 'vocab.txt' });
+  const { special, added_tokens } = specialOf(vocab, config);
+  const split = (pattern: string, behavior: string) =>
+    step('Split', { pattern: { Regex: pattern }, behavior, invert: false });
+  const literal = (token: string) => token.replace(/[\\^$.*+?()[\]{}|#&~\-]/g, '\\$&');
+  const spaces = `[\\s${[...'\x1c\x1d\x1e\x1f\x85'].filter(isSpace).join('')}]+`;
+  return {
+    added_tokens,
+    pre_tokenizer: step('Sequence', {
+      pretokenizers: [split(tokens.map(literal).join('|'), 'Isolated'), split(spaces, 'Removed')],
+    }),
+    post_processor: around('esm', special, config),
+    model: { type: 'WordLevel', unk_token: special.unk_token?.content, vocab },
+  };
+}
+
 /** CLIP's pattern of words. */
 export const clipWords =
   "<\\|startoftext\\|>|<\\|endoftext\\|>|'s|'t|'re|'ve|'m|'ll|'d|[\\p{L}]+|[\\p{N}]|[^\\s\\p{L}\\p{N}]+";
@@ -45,7 +72,6 @@ export function fromVocabAndMerges(vocab: Vocab, merges: string, config: Tokeniz
   const isClip = family === 'clip';
   const { special, added_tokens } = specialOf(vocab, config);
   const bytes = { type: 'ByteLevel', add_prefix_space: config.add_prefix_space ?? false, trim_offsets: true };
-  const step = (type: string, more: object = {}): Step => ({ type, ...more });
   const clipNormalizer = step('Sequence', {
     normalizers: [step('NFC'), step('Replace', { pattern: { Regex: '\\s+' }, content: ' ' }), step('Lowercase')],
   });
@@ -67,6 +93,8 @@ export function fromVocabAndMerges(vocab: Vocab, merges: string, config: Tokeniz
     },
   };
 }
+
+const step = (type: string, more: object = {}): Step => ({ type, ...more });
 
 type Special = Record<string, { content: string; id: number } | undefined>;
 
@@ -94,6 +122,7 @@ function around(family: Family, special: Special, config: TokenizerConfig): Step
     return { type: 'RobertaProcessing', ...ends, trim_offsets: false, add_prefix_space: false };
   }
   if (family === 'gpt2') return ends(special, config);
+  if (family === 'esm') return between(special);
   return null; // Whisper's are placed by whisper_prefix.ts
 }
 
@@ -114,6 +143,14 @@ function ends(special: Special, { add_bos_token, add_eos_token }: TokenizerConfi
     pair: [...single, ...side('B', 1)],
     special_tokens: idsOf([...first, ...last]),
   };
+}
+
+/** ESM's class adds a first token, and a last one to both texts of a pair; what belongs to the second is not marked. */
+function between({ cls_token, eos_token }: Special): Step {
+  const last = eos_token ? [slot(eos_token)] : [];
+  const single = [...(cls_token ? [slot(cls_token)] : []), text('A', 0), ...last];
+  const special_tokens = idsOf([cls_token, eos_token].filter((token) => token !== undefined));
+  return { type: 'TemplateProcessing', single, pair: [...single, text('B', 0), ...last], special_tokens };
 }
 
 type Named = { content: string; id: number };
