@@ -93,6 +93,8 @@ def stored_tensors(model):
     for name, value in stored.items():
         if "inv_freq" in name or "contact_head" in name:  # of ESM: no weights, and not read here
             continue
+        # transformers 5.12 writes ESM's norms under names that no other file has had for years, and reads both.
+        name = name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
         if name in state:
             yield name, state[name]
         else:  # renamed in the file
