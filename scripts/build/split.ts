@@ -36,7 +36,7 @@ const named: Record<PartName, readonly RegExp[]> = {
     /^clearformer::\w+::unembed\(/,
     /^clearformer::(?:kernels::PackedMatrix|\(anonymous namespace\)::OffsetRows)::set_row\(/,
     RegExp(`^clearformer::${hidden}(?:dot|scaled_dot|general|additive|distance)\\(clearformer::${hidden}ScoringCall`),
-    /^clearformer::AdditiveScore::/,
+    /^clearformer::(?:AdditiveScore::|MultiHeadAttention::with_extra\()/,
   ],
   // A trace without captures and edits only lists the hook points.
   hooks: [
@@ -50,7 +50,9 @@ const named: Record<PartName, readonly RegExp[]> = {
     /^(?:.*\W)?clearformer::(?:DualEncoderModel|EncoderDecoderModel)\b/,
     /^clearformer::(?:ImageEmbedding|AudioEmbedding|PatchEmbedding|DisentangledScores|RelativeTable)::/,
     /^clearformer::(?:ShortConvolution::|PastRows::(?:drop|holds|expect_\w+|part|extend)\()/, // caches construct the latter
-    RegExp(`^clearformer::(?:TextEmbedding::drop_tokens|adopt_frequencies|${hidden}take_sinusoids)\\(`),
+    /^clearformer::(?:TextEmbedding::(?:drop_tokens|clear_rows)|adopt_frequencies)\(/,
+    /^clearformer::(?:ProbeAttention::(?!~)|AddNorm::multiply_rows\()/,
+    RegExp(`^clearformer::${hidden}(?:take_sinusoids|count_unmasked|mean_of)\\(`),
     /^clearformer::MixtureOfExperts::|^std::\w+::__shared_ptr_emplace<clearformer::MixtureOfExperts\b/,
     /^clearformer::(?:Decoder::(?:Decoder|forward\w*)|DecoderBlock::(?:DecoderBlock|forward))\(/,
     /^clearformer::(?:read_(?:gptj|vit|clip)_like|read_image_encoder)\(/,

@@ -21,9 +21,10 @@ import { SetupError } from '../toolchain/progress.js';
 // tensor names are texts and flags of rows and layers are bytes, and 7 kB since the parts have the constants that only they
 // read (constants_of_parts.ts): `families` 7.2, `second` 5.3, `hooks` 0.7. Of the parts, a classifier behind an encoder and a
 // decoder (bart-large-mnli) takes 0.7 kB of `families`, which had 22.4, answers to questions and T5's heads 0.2 kB. LFM2's
-// convolutions, which a cache holds as well, and mixtures of experts take 4.3 kB of `families`, 2.2 of the first file, 1.5 of `second`.
+// convolutions, which a cache holds as well, and mixtures of experts take 4.3 kB of `families`, 2.2 of the first file, 1.5 of `second`;
+// ESM takes 1 kB of `families`, 0.2 of `second`.
 const wasmBrotliLimit = 144_900;
-const partLimits: Readonly<Record<PartName, number>> = { second: 82_500, hooks: 11_900, families: 35_200 };
+const partLimits: Readonly<Record<PartName, number>> = { second: 83_000, hooks: 11_900, families: 36_800 };
 const partOf = (file: string): PartName | undefined => partNames.find((part) => file === `${part}.js`);
 // Without the parts, which have limits of their own. 150 kB are the WASM, the rest is all of the package's
 // JavaScript, of which, in kB as measured when they came: labels, new models and their distributions, 6; metrics, parts

@@ -9,8 +9,8 @@ import {
   AutoTokenizer,
   EsmForMaskedLM,
   inspect,
-  pipeline,
   type PreTrainedTokenizer,
+  pipeline,
 } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
@@ -173,7 +173,10 @@ describe('what files of ESM hold', () => {
     const stored = files('old_masked_lm');
     const bytes = Buffer.from(stored['model.safetensors']);
     const size = Number(bytes.readBigUInt64LE(0));
-    const header = JSON.parse(bytes.toString('utf8', 8, 8 + size)) as Record<string, { data_offsets: [number, number] }>;
+    const header = JSON.parse(bytes.toString('utf8', 8, 8 + size)) as Record<
+      string,
+      { data_offsets: [number, number] }
+    >;
     const name = 'esm.encoder.layer.0.attention.self.rotary_embeddings.inv_freq';
     bytes.writeFloatLE(-1, 8 + size + (header[name]?.data_offsets[0] ?? 0));
     const failure = await failureOf(() => AutoModel.from_pretrained({ ...stored, 'model.safetensors': bytes }));

@@ -35,6 +35,6 @@ inline constexpr const Architecture* kKnown[] = {
     &kStableLm,   &kCohere,     &kCohere2,     &kMBart,
     &kM2m100,     &kPegasus,    &kDinov2,      &kDinov2WithRegisters,
     &kSiglip,     &kMt5,        &kLfm2,        &kGraniteMoe,
-    &kOlmoe,      &kQwen3Moe,   &kMixtral,    &kEsm};
+    &kOlmoe,      &kQwen3Moe,   &kMixtral,     &kEsm};
 
 }  // namespace clearformer

@@ -79,7 +79,6 @@ void MultiHeadAttention::check(const Inputs& inputs) const {
 // x (B, S, G, d) with the extra keys (or values) appended to each sequence.
 MutableTensorView MultiHeadAttention::with_extra(const MutableTensorView& x, const Tensor& learned,
                                                  Arena& arena) const {
-  if (extra_keys() == 0) return x;
   const std::size_t row = x.dim(2) * x.dim(3), length = x.dim(1), longer = length + extra_keys();
   const MutableTensorView out = arena.take({x.dim(0), longer, x.dim(2), x.dim(3)});
   std::memset(out.data(), 0, out.bytes());
@@ -161,8 +160,10 @@ MultiHeadAttention::Projected MultiHeadAttention::project(const Inputs& inputs,
     RotaryEmbedding::rotate(projected.keys, *state.rotary);
     context.trace("hook_rot_k", projected.keys, kKeyLegend);
   }
-  projected.keys = with_extra(projected.keys, extra_key_, context.arena);
-  projected.values = with_extra(projected.values, extra_value_, context.arena);
+  if (extra_keys() != 0) {  // of torch's module alone
+    projected.keys = with_extra(projected.keys, extra_key_, context.arena);
+    projected.values = with_extra(projected.values, extra_value_, context.arena);
+  }
   context.trace.keep("keys", projected.keys);
   context.trace.keep("values", projected.values);
   if (additive_) {

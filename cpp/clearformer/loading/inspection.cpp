@@ -5,6 +5,7 @@
 #include "clearformer/architectures/architecture.h"
 #include "clearformer/loading/load_model.h"
 #include "clearformer/loading/matrix_policy.h"
+#include "clearformer/loading/stored_frequencies.h"
 #include "clearformer/loading/ties.h"
 #include "clearformer/tensor/memory_budget.h"
 #include "clearformer/tensor/pattern.h"
@@ -190,6 +191,7 @@ class Inspector {
       ModelConfig config = *found_.config;
       const NameMap names = architecture.names(weights, config);
       if (!weights.names().empty()) ties = settle_ties(config, weights, names);
+      if (config.tower.stores_frequencies) adopt_frequencies(config.tower, weights);
       record_weights(std::move(config), WeightScope(weights, names));
     } catch (const Error&) {
       if (weights.problems().empty()) throw;

@@ -5,7 +5,7 @@
 
 namespace clearformer {
 
-void adopt_frequencies(TowerConfig& tower, Weights& weights) {
+[[gnu::noinline]] void adopt_frequencies(TowerConfig& tower, Weights& weights) {
   RotaryConfig& rotary = *tower.rotary;
   for (const std::string& name : weights.names()) {
     if (!name.ends_with("rotary_embeddings.inv_freq")) continue;

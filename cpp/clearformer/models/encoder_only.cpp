@@ -16,7 +16,7 @@ std::shared_ptr<const Embedding> tied_table(const ModelConfig& config, const Wei
                                      Embedding::Table::words_and_output);
 }
 
-Tensor mean_of(const Tensor& a, const Tensor& b) {
+[[gnu::noinline]] Tensor mean_of(const Tensor& a, const Tensor& b) {
   Tensor mean = a.clone();
   kernels::add(a.f32(), b.f32(), mean.f32(), mean.elements());
   kernels::scale(mean.f32(), 0.5f, mean.elements());

@@ -10,8 +10,8 @@ namespace clearformer {
 namespace {
 
 // The mean of the rows (T, D) that the mask allows; zeros if it allows none.
-void mean_of(const float* rows, const std::uint8_t* mask, std::size_t length, std::size_t width,
-             float* out) {
+[[gnu::noinline]] void mean_of(const float* rows, const std::uint8_t* mask, std::size_t length,
+                               std::size_t width, float* out) {
   std::memset(out, 0, width * sizeof(float));
   std::size_t count = 0;
   for (std::size_t t = 0; t < length; ++t) {

@@ -36,9 +36,8 @@ struct TowerConfig {
   std::optional<RelativeBuckets> relative;   // T5: a bias on the scores, shared by all layers
   std::optional<AlibiConfig> alibi;          // BLOOM: the same without weights
   std::optional<RelativeTableConfig>
-      relative_table;  // DeBERTa: positions that queries and keys are compared with
-  bool isolates_padding =
-      false;  // DeBERTa: padded positions attend to none (see EmptyRow)
+      relative_table;               // DeBERTa: positions that queries and keys are compared with
+  bool isolates_padding = false;    // DeBERTa: padded positions attend to none (see EmptyRow)
   bool stores_frequencies = false;  // ESM: those of rotary positions may be in the file
   std::size_t max_positions = 0;
   /// Whether the final norm is applied to the last of Hugging Face's hidden_states.

@@ -10,7 +10,7 @@ namespace clearformer {
 namespace {
 
 // The number of unmasked positions (of B, S) up to each of the last ones (B, T), minus one; -1 for masked ones.
-void count_unmasked(const TensorView& mask, const MutableTensorView& positions) {
+[[gnu::noinline]] void count_unmasked(const TensorView& mask, const MutableTensorView& positions) {
   const std::size_t keys = mask.dim(1), length = positions.dim(1), past = keys - length;
   auto* to = positions.as<std::int32_t>();
   for (std::size_t row = 0; row < mask.dim(0); ++row) {

@@ -22,7 +22,7 @@ const bundled = {
 };
 const ofArchitectures = {
   AutoModel: [
-    ...['bert', 'roberta', 'distilbert', 'modernbert', 'vit', 'deit', 'electra', 'albert', 'mpnet', 'deberta_v2', 'esm'],
+    ...['bert', 'roberta', 'distilbert', 'modernbert', 'vit', 'deit', 'electra', 'albert', 'mpnet', 'deberta_v2'],
     ...['dinov2', 'dinov2_with_registers'],
   ],
   AutoModelForCausalLM: [

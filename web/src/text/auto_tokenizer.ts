@@ -147,6 +147,6 @@ async function completed(
   const { tokenizer_class: own, model_type } = parsed(model, texts);
   const named = tokenizer_class || own;
   const usual = { ...whole, tokenizer_class: named ?? model_type };
-  if (familyOf(usual)) return usual;
-  return { ...usual, tokenizer_class: (await classesPart()).classFor(named, model_type) };
+  if (!familyOf(usual)) usual.tokenizer_class = (await classesPart()).classFor(named, model_type);
+  return usual;
 }

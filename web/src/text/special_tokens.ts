@@ -34,7 +34,6 @@ const groups: readonly (readonly [family: Family | undefined, classes: string, t
   ['bert', 'debertav2', '[CLS] [SEP] [UNK] [SEP] [PAD] [CLS] [MASK]'],
   ['albert', 'albert', '[CLS] [SEP] <unk> [SEP] <pad> [CLS] [MASK]'],
   ['roberta', 'roberta xlmroberta camembert bart longformer', '<s> </s> <unk> </s> <pad> <s> <mask>'],
-  ['esm', 'esm', ' <eos> <unk>  <pad> <cls> <mask>'],
   ['roberta', 'mpnet', '<s> </s> [UNK] </s> <pad> <s> <mask>'],
   ['gpt2', 'gpt2 gptneo opt', '<|endoftext|> <|endoftext|> <|endoftext|>'],
   ['whisper', 'whisper', '<|endoftext|> <|endoftext|> <|endoftext|>'],
@@ -42,6 +41,7 @@ const groups: readonly (readonly [family: Family | undefined, classes: string, t
   ['t5', 't5 mt5', ' </s> <unk>  <pad>'],
   [undefined, 'gptneox', '<|endoftext|> <|endoftext|> <|endoftext|>  <|padding|>'],
   [undefined, 'gemma', '<bos> <eos> <unk>  <pad>  <mask>'],
+  ['esm', 'esm', ' <eos> <unk>  <pad> <cls> <mask>'],
   [undefined, 'cohere', '<BOS_TOKEN> <|END_OF_TURN_TOKEN|> <UNK> <SEP> <PAD> <CLS> <MASK_TOKEN>'],
 ];
 

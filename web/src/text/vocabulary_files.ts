@@ -51,7 +51,7 @@ export function fromAminoAcids(text: string, config: TokenizerConfig): object {
   const { special, added_tokens } = specialOf(vocab, config);
   const split = (pattern: string, behavior: string) =>
     step('Split', { pattern: { Regex: pattern }, behavior, invert: false });
-  const literal = (token: string) => token.replace(/[\\^$.*+?()[\]{}|#&~\-]/g, '\\$&');
+  const literal = (token: string) => token.replace(/[\\^$.*+?()[\]{}|#&~-]/g, '\\$&');
   const spaces = `[\\s${[...'\x1c\x1d\x1e\x1f\x85'].filter(isSpace).join('')}]+`;
   return {
     added_tokens,
