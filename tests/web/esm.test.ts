@@ -105,11 +105,12 @@ describe('pipelines of ESM', () => {
     const fill = await pipeline('fill-mask', files('even_masked_lm'));
     for (const [at, text] of (one?.texts ?? []).entries()) {
       const found = (await fill(text)) as Answer[];
-      const expected = (one?.found as Answer[][])[at] ?? [];
+      const expected = (one?.found as Answer[][] | undefined)?.[at] ?? [];
       expect(found.map(({ token, token_str, sequence }) => ({ token, token_str, sequence }))).toEqual(
         expected.map(({ token, token_str, sequence }) => ({ token, token_str, sequence })),
       );
-      found.forEach(({ score }, place) => expect(score).toBeCloseTo(expected[place]?.score ?? Number.NaN, 5));
+      for (const [place, { score }] of found.entries())
+        expect(score).toBeCloseTo(expected[place]?.score ?? Number.NaN, 5);
     }
     await fill.dispose();
   });
@@ -120,7 +121,7 @@ describe('pipelines of ESM', () => {
     const found = await extract(one?.texts[0] ?? '');
     const expected = one?.found as number[][];
     expect(found.dims).toEqual([1, expected.length, expected[0]?.length]);
-    expected.flat().forEach((value, at) => expect(found.data[at]).toBeCloseTo(value, 4));
+    for (const [at, value] of expected.flat().entries()) expect(found.data[at]).toBeCloseTo(value, 4);
     await extract.dispose();
   });
 });
@@ -143,7 +144,7 @@ describe('masked tokens', () => {
     const { last_hidden_state } = await model({ input_ids: [[32, 32, 32]] });
     expect(last_hidden_state?.data.every(Number.isFinite)).toBe(true);
     const [, cache] = await model.run_with_cache({ input_ids: [[32, 32, 32]] }, { names_filter: 'hook_embed' });
-    expect(cache['hook_embed']?.data.every((value) => value === 0)).toBe(true);
+    expect(cache.hook_embed?.data.every((value) => value === 0)).toBe(true);
   });
 });
 

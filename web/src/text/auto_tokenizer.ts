@@ -81,13 +81,13 @@ export async function readTokenizer(
   const held = json instanceof ClearformerError ? undefined : parsed(json, texts);
   const config = await completed(parsed(given, texts), folder, options, texts, wantsTemplate);
   const tokenizerJson = held ?? (await (await otherFiles()).fromOtherFiles(folder, options, config, texts));
-  if (tokenizerJson === undefined) throw json;
+  if (!tokenizerJson) throw json;
   change?.(tokenizerJson, config);
-  for (let part = missingPart(tokenizerJson, config); part !== undefined; part = missingPart(tokenizerJson, config)) {
+  for (let part = missingPart(tokenizerJson, config); part; part = missingPart(tokenizerJson, config)) {
     if (part === 'tables') useParts({ tables: await loadPart(() => import('./on_demand.js')) });
     else useParts({ pieces: await loadPart(() => import('./sentence_pieces.js')) });
   }
-  const tokenizer = made(tokenizerJson, config, held === undefined ? texts : undefined);
+  const tokenizer = made(tokenizerJson, config, held ? undefined : texts);
   if (/^(nllb|mbart|m2m)/.test(classNameOf(config))) {
     (await loadPart(() => import('./languages.js'))).placeLanguages(tokenizer, config);
   }
@@ -100,7 +100,7 @@ export async function readTokenizer(
 
 /** The object of a file, which is added to the `texts` read. */
 function parsed(text: TextFile | undefined, texts: TextFile[]): TokenizerConfig {
-  if (text === undefined) return {};
+  if (!text) return {};
   texts.push(text);
   return ruled(text);
 }
@@ -110,7 +110,7 @@ function made(json: object, config: TokenizerConfig, texts: readonly TextFile[] 
   try {
     return new PreTrainedTokenizer(json, config);
   } catch (thrown) {
-    if (texts === undefined || !(thrown instanceof ClearformerError) || thrown.details.file !== main) throw thrown;
+    if (!texts || !(thrown instanceof ClearformerError) || thrown.details.file !== main) throw thrown;
     const own = /merges/.test(thrown.message) ? /^merges/ : /^vocab/;
     const file = texts.find(({ name }) => own.test(name))?.name ?? main;
     throw new ClearformerError(thrown.code, thrown.message.replace(main, file), { file }, thrown);

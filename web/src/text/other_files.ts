@@ -5,6 +5,7 @@ import { notFound, type ReadOptions, readOptional, readPlain, type TextFile } fr
 import type { Folder } from '../checkpoint/folder.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import {
+  classNameOf,
   extraTokens,
   familyOf,
   sentencePieces,
@@ -12,7 +13,7 @@ import {
   type TokenizerConfig,
   tokenText,
 } from './special_tokens.js';
-import { fromAminoAcids, fromVocabAndMerges, fromVocabTxt } from './vocabulary_files.js';
+import { aminoAcidRoles, fromAminoAcids, fromVocabAndMerges, fromVocabTxt } from './vocabulary_files.js';
 
 /** Converts the other files of a folder to the form of tokenizer.json; undefined if they are no tokenizer either. */
 export async function fromOtherFiles(
@@ -21,9 +22,10 @@ export async function fromOtherFiles(
   config: TokenizerConfig,
   texts: TextFile[],
 ): Promise<object | undefined> {
-  const family = familyOf(config);
+  const esm = classNameOf(config) === 'esm';
+  const family = esm ? 'esm' : familyOf(config);
   if (family === undefined) return refuse(folder, options, config);
-  const alone = family === 'bert' || family === 'esm';
+  const alone = esm || family === 'bert';
   const [vocabulary, merges, added] = await Promise.all([
     alone ? readPlain(folder, 'vocab.txt', options) : readOptional(folder, 'vocab.json', options),
     alone ? undefined : readPlain(folder, 'merges.txt', options),
@@ -37,7 +39,11 @@ export async function fromOtherFiles(
   texts.push(...[vocabulary, merges, added].filter((text) => text !== undefined));
   const whole = added === undefined ? config : { ...config, added_tokens_decoder: legacyTokens(ruled(added), config) };
   if (family === 'bert') return fromVocabTxt(vocabulary.text, whole);
-  if (family === 'esm') return fromAminoAcids(vocabulary.text, whole);
+  if (family === 'esm') {
+    // The tokenizer, which is made with the same object, has the class's tokens, too.
+    Object.assign(config, { ...aminoAcidRoles, ...config });
+    return fromAminoAcids(vocabulary.text, { ...aminoAcidRoles, ...whole });
+  }
   return fromVocabAndMerges(ruled(vocabulary), merges?.text ?? '', whole, family);
 }
 

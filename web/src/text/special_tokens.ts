@@ -26,7 +26,7 @@ export type SpecialName = (typeof specialNames)[number];
 export const sentencePieces = ['source.spm', 'spiece.model', 'spm.model', 'sentencepiece.bpe.model', 'tokenizer.model'];
 
 /** Groups of similar tokenizer classes. */
-export type Family = 'albert' | 'bert' | 'esm' | 'roberta' | 'gpt2' | 'clip' | 'whisper' | 't5';
+export type Family = 'albert' | 'bert' | 'roberta' | 'gpt2' | 'clip' | 'whisper' | 't5';
 
 /** Groups of classes: their family, the classes, and their tokens in the order of `specialNames`, with nothing for none. */
 const groups: readonly (readonly [family: Family | undefined, classes: string, tokens: string])[] = [
@@ -41,7 +41,6 @@ const groups: readonly (readonly [family: Family | undefined, classes: string, t
   ['t5', 't5 mt5', ' </s> <unk>  <pad>'],
   [undefined, 'gptneox', '<|endoftext|> <|endoftext|> <|endoftext|>  <|padding|>'],
   [undefined, 'gemma', '<bos> <eos> <unk>  <pad>  <mask>'],
-  ['esm', 'esm', ' <eos> <unk>  <pad> <cls> <mask>'],
   [undefined, 'cohere', '<BOS_TOKEN> <|END_OF_TURN_TOKEN|> <UNK> <SEP> <PAD> <CLS> <MASK_TOKEN>'],
 ];
 

@@ -37,12 +37,21 @@ export function fromVocabTxt(text: string, config: TokenizerConfig): object {
   };
 }
 
+/** The special tokens of EsmTokenizer for files that name none. */
+export const aminoAcidRoles = {
+  eos_token: '<eos>',
+  unk_token: '<unk>',
+  pad_token: '<pad>',
+  cls_token: '<cls>',
+  mask_token: '<mask>',
+};
+
 /**
  * Converts ESM's vocab.txt, whose lines are cut as by Python. Every token is found wherever it stands, the longest at each
  * place; what is left between them are words in white space, each of which is one unknown token.
  */
 export function fromAminoAcids(text: string, config: TokenizerConfig): object {
-  const lines = text.split(/\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/).map((line) => line.slice(...keptRange(line)));
+  const lines = text.split(/\r\n|[\n\r\v\f\x85\u2028\u2029]/).map((line) => line.slice(...keptRange(line)));
   if (lines.at(-1) === '') lines.pop();
   const vocab: Vocab = Object.fromEntries(lines.map((line, id) => [line, id]));
   const tokens = [...new Set(lines)].filter((line) => line !== '').sort((a, b) => b.length - a.length);
@@ -58,7 +67,7 @@ export function fromAminoAcids(text: string, config: TokenizerConfig): object {
     pre_tokenizer: step('Sequence', {
       pretokenizers: [split(tokens.map(literal).join('|'), 'Isolated'), split(spaces, 'Removed')],
     }),
-    post_processor: around('esm', special, config),
+    post_processor: between(special),
     model: { type: 'WordLevel', unk_token: special.unk_token?.content, vocab },
   };
 }
@@ -122,7 +131,6 @@ function around(family: Family, special: Special, config: TokenizerConfig): Step
     return { type: 'RobertaProcessing', ...ends, trim_offsets: false, add_prefix_space: false };
   }
   if (family === 'gpt2') return ends(special, config);
-  if (family === 'esm') return between(special);
   return null; // Whisper's are placed by whisper_prefix.ts
 }
 
