@@ -75,6 +75,8 @@ CLASSES = {
     "olmoe": transformers.OlmoeConfig,
     "qwen3_moe": transformers.Qwen3MoeConfig,
     "mixtral": transformers.MixtralConfig,
+    "wav2vec2": transformers.Wav2Vec2Config,
+    "hubert": transformers.HubertConfig,
 }
 
 

@@ -60,6 +60,15 @@ IMAGE = dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], hidden_act=AC
              pooler_output_size=[None, 9], pooler_act=["tanh", "relu", "gelu"])
 DINO = {key: IMAGE[key] for key in ("num_hidden_layers", "hidden_act", "layer_norm_eps", "num_channels", "qkv_bias")} | dict(
     mlp_ratio=[2, 3], use_swiglu_ffn=[False, True], image_size=[8, 12, 9, [8, 8], [8, 12], [16, 4]], patch_size=[4, 2, [4, 2]])
+SAMPLES_BASE = dict(vocab_size=20, hidden_size=16, num_hidden_layers=2, num_attention_heads=4, intermediate_size=24, conv_dim=[6, 8, 10],
+                    conv_kernel=[10, 3, 2], conv_stride=[5, 3, 2], num_conv_pos_embeddings=6, num_conv_pos_embedding_groups=4,
+                    classifier_proj_size=9)
+SAMPLES = dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], hidden_act=ACTS, layer_norm_eps=EPS, feat_extract_norm=["group", "layer"],
+               feat_extract_activation=["gelu", *ACTS], conv_bias=[False, True], conv_kernel=[[10, 3, 2], [8, 4, 4], [5, 1, 3]],
+               conv_stride=[[5, 3, 2], [4, 4, 1], [6, 2, 3]], conv_dim=[[6, 8, 10], [5, 5, 7], [4, 9, 6]],
+               num_conv_pos_embeddings=[6, 5, 1, 30], num_conv_pos_embedding_groups=[4, 2, 1], do_stable_layer_norm=[False, True],
+               classifier_proj_size=[9, 14], vocab_size=[20, 7], use_weighted_layer_sum=[False, False, False, True])
+SAMPLES_TASKS = {"base": hf.AutoModel, "ctc": hf.AutoModelForCTC, "sequence-classification": hf.AutoModelForAudioClassification}
 CLIP_TEXT = dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], hidden_act=["quick_gelu", *ACTS], layer_norm_eps=EPS,
                  eos_token_id=[2, 39, 30], pad_token_id=[1, 0])
 CLIP_VISION = dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], hidden_act=["quick_gelu", *ACTS], layer_norm_eps=EPS,
@@ -295,6 +304,11 @@ FAMILIES = {
                                               begin_suppress_tokens=None),
         SEQ2SEQ | dict(num_mel_bins=[8, 6], max_source_positions=[10, 7], tie_word_embeddings=[True, True, False]),
         {"seq2seq-lm": hf.AutoModelForSpeechSeq2Seq}, "speech", "seq2seq"),
+    "wav2vec2": Family(hf.Wav2Vec2Config, SAMPLES_BASE, SAMPLES | dict(mask_time_prob=[0.05, 0.0], add_adapter=[False, False, False, True]),
+                       SAMPLES_TASKS, "samples", "plain"),
+    "hubert": Family(hf.HubertConfig, SAMPLES_BASE,
+                     SAMPLES | dict(feat_proj_layer_norm=[True, False], conv_pos_batch_norm=[ABSENT, ABSENT, ABSENT, True]),
+                     SAMPLES_TASKS, "samples", "plain"),
     "vit": Family(hf.ViTConfig, IMAGE_BASE, IMAGE, IMAGE_TASKS, "image", "plain"),
     "deit": Family(hf.DeiTConfig, IMAGE_BASE, IMAGE, IMAGE_TASKS, "image", "plain"),
     "dinov2": Family(hf.Dinov2Config, DINO_BASE, DINO | dict(use_mask_token=[True, False]), IMAGE_TASKS, "image", "plain"),

@@ -21,6 +21,8 @@ SMALL_SIZE = 64  # if no number of the configuration is larger, the model is cer
 TYPED = ("bert", "roberta", "xlm-roberta", "camembert", "electra", "albert", "deberta-v2")  # with token types
 ROWS, LENGTH, TARGET, NEW_TOKENS = 3, 9, 5, 8
 DEEP = 8  # layers
+SAMPLES = 1200  # of a sound
+OTHERS = ("attentions", "past_key_values", "extract_features")  # outputs that are not compared
 
 
 class TooLarge(Exception):
@@ -119,6 +121,10 @@ def inputs_of(kind, config, task):
     if kind == "decoder":
         inputs = text_inputs(config.get_text_config())
         return inputs | {"position_ids": (inputs["attention_mask"].cumsum(-1) - 1).clamp(min=0)}
+    if kind == "samples":
+        mask = torch.ones(2, SAMPLES, dtype=torch.int64)
+        mask[1, SAMPLES * 2 // 3:] = 0
+        return {"input_values": normal("config_keys/samples", (2, SAMPLES)).float() * mask, "attention_mask": mask}
     if kind == "encoder":
         inputs = text_inputs(config)
         if config.model_type == "modernbert" and task == "sequence-classification":
@@ -143,7 +149,7 @@ def forward(model, inputs, kind):
     outputs = flatten(model(**inputs, **options))
     if not all(bool(value.isfinite().all()) for value in outputs.values() if value.is_floating_point()):
         raise Undefined("not finite")
-    return {key: value for key, value in outputs.items() if "attentions" not in key and "past_key_values" not in key}
+    return {key: value for key, value in outputs.items() if not any(other in key for other in OTHERS)}
 
 
 def own_errors(model, inputs, kind, outputs):

@@ -230,6 +230,13 @@ SELECTION = {
         Selected("both names of their number", {"num_experts": 2}, base=EXPERTS | dict(moe_intermediate_size=7)),
     ],
     "mixtral": [Selected("4.x, a window", {"sliding_window": 3, "num_experts_per_tok": 1}, base=EXPERTS, old=True, text=True)],
+    "wav2vec2": [
+        Selected("norms of frames, before the sub-layers", {"layer_norm_eps": 1e-2, "feat_extract_activation": "relu"}, task="ctc",
+                 base=dict(feat_extract_norm="layer", do_stable_layer_norm=True, conv_bias=True, num_conv_pos_embeddings=5)),
+        Selected("a sum of all layers", {"use_weighted_layer_sum": True}, task="sequence-classification",
+                 refused_here="use_weighted_layer_sum"),
+    ],
+    "hubert": [Selected("no norm of features", base=dict(feat_proj_layer_norm=False, num_conv_pos_embedding_groups=2), task="base")],
     "marian": [Selected("three tables, is_causal false", {"tie_word_embeddings": False, "is_causal": False, "scale_embedding": True})],
     "bart": [
         Selected("three tables", {"tie_word_embeddings": False, "activation_function": "relu6"}),

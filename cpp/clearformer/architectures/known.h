@@ -15,6 +15,7 @@ extern const Architecture kGptNeoX, kGptJ, kCodeGen, kBloom, kFalcon, kMpt, kSta
 extern const Architecture kGraniteMoe, kOlmoe, kQwen3Moe, kMixtral;
 extern const Architecture kTransformer, kMarian, kBart, kMBart, kM2m100, kPegasus, kT5, kMt5,
     kWhisper;
+extern const Architecture kWav2vec2, kHubert;
 extern const Architecture kVit, kDeit, kDinov2, kDinov2WithRegisters, kClip, kSiglip;
 // Of nested configs.
 extern const KeyTable kGemma3TextKeys, kClipTextKeys, kClipVisionKeys, kMptAttentionKeys,
@@ -35,6 +36,7 @@ inline constexpr const Architecture* kKnown[] = {
     &kStableLm,   &kCohere,     &kCohere2,     &kMBart,
     &kM2m100,     &kPegasus,    &kDinov2,      &kDinov2WithRegisters,
     &kSiglip,     &kMt5,        &kLfm2,        &kGraniteMoe,
-    &kOlmoe,      &kQwen3Moe,   &kMixtral,     &kEsm};
+    &kOlmoe,      &kQwen3Moe,   &kMixtral,     &kEsm,
+    &kWav2vec2, &kHubert};
 
 }  // namespace clearformer

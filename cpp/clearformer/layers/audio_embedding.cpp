@@ -35,6 +35,11 @@ AudioEmbedding::Convolution AudioEmbedding::second(std::size_t frames) const {
   return {conv2_.get(), &bias2_, {config_.d_model, frames, 1, config_.d_model}, {kKernel, 2, 1}};
 }
 
+std::shared_ptr<const AudioEmbedding> AudioEmbedding::made(const WeightScope& scope,
+                                                           const AudioEmbeddingConfig& config) {
+  return std::make_shared<AudioEmbedding>(scope, config);
+}
+
 Shape AudioEmbedding::output_shape(const Shape& mel) const {
   const std::size_t frames = 2 * config_.positions;
   if (mel.rank() != 3 || mel[1] != config_.mel_bins || mel[2] != frames) {

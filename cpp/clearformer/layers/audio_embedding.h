@@ -26,6 +26,10 @@ class AudioEmbedding {
   [[gnu::noinline]] AudioEmbedding(const WeightScope& scope, const AudioEmbeddingConfig& config);
 
   const AudioEmbeddingConfig& config() const { return config_; }
+  /// A new one.
+  [[gnu::noinline]] static std::shared_ptr<const AudioEmbedding> made(
+      const WeightScope& scope, const AudioEmbeddingConfig& config);
+
   /// The shape of x for mel (B, M, F); throws shape_mismatch if M or F differ from the config's.
   [[gnu::noinline]] Shape output_shape(const Shape& mel) const;
   [[gnu::noinline]] void forward(const TensorView& mel, const MutableTensorView& x,

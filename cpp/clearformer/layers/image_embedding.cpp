@@ -25,6 +25,11 @@ ImageEmbedding::ImageEmbedding(const WeightScope& scope, const ImageEmbeddingCon
   if (config.norm) norm_.emplace(scope / "embed.ln", *config.norm);
 }
 
+std::shared_ptr<const ImageEmbedding> ImageEmbedding::made(const WeightScope& scope,
+                                                           const ImageEmbeddingConfig& config) {
+  return std::make_shared<ImageEmbedding>(scope, config);
+}
+
 Shape ImageEmbedding::output_shape(const Shape& images, bool interpolate) const {
   const Grid grid = patches_.grid(images);
   if (!interpolate && config_.other_sizes == OtherSizes::on_request &&

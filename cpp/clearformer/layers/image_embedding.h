@@ -47,6 +47,10 @@ class ImageEmbedding {
   [[gnu::noinline]] ImageEmbedding(const WeightScope& scope, const ImageEmbeddingConfig& config);
 
   const ImageEmbeddingConfig& config() const { return config_; }
+  /// A new one.
+  [[gnu::noinline]] static std::shared_ptr<const ImageEmbedding> made(
+      const WeightScope& scope, const ImageEmbeddingConfig& config);
+
   /// The shape of x for images (B, C, H, W). Throws shape_mismatch for a size other than the config's, unless
   /// `interpolate`.
   [[gnu::noinline]] Shape output_shape(const Shape& images, bool interpolate) const;

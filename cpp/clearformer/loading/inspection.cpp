@@ -339,7 +339,7 @@ void write_modalities(JsonWriter& json, const ModelConfig& config) {
   };
   if (has(&TowerConfig::text)) json.text("text");
   if (has(&TowerConfig::image)) json.text("image");
-  if (has(&TowerConfig::audio)) json.text("audio");
+  if (has(&TowerConfig::audio) || has(&TowerConfig::waveform)) json.text("audio");
   json.close(']');
 }
 

@@ -20,6 +20,7 @@ constexpr NamedTask kTasks[] = {
     {"causal-lm", "ForCausalLM", Task::causal_lm},
     {"seq2seq-lm", "ForConditionalGeneration", Task::seq2seq_lm},
     {"image-classification", "ForImageClassification", Task::image_classification},
+    {"ctc", "ForCTC", Task::ctc},
     {"causal-lm", "LMHeadModel", Task::causal_lm},
     {"masked-lm", "ForPreTraining", Task::masked_lm},
     {"replaced-token-detection", "ElectraForPreTraining", Task::replaced_token_detection},
@@ -34,7 +35,7 @@ enum class Reads { text, image, sound, text_and_image };
 Reads reads(const ModelConfig& config) {
   if (config.kind == ModelKind::dual_encoder) return Reads::text_and_image;
   if (config.tower.image) return Reads::image;
-  return config.tower.audio ? Reads::sound : Reads::text;
+  return config.tower.audio || config.tower.waveform ? Reads::sound : Reads::text;
 }
 
 struct NamedPipeline {
@@ -63,6 +64,8 @@ constexpr NamedPipeline kPipelines[] = {
     {"text2text-generation", Task::seq2seq_lm, Reads::text},
     {"automatic-speech-recognition", Task::seq2seq_lm, Reads::sound},
     {"image-classification", Task::image_classification, Reads::image},
+    {"automatic-speech-recognition", Task::ctc, Reads::sound},
+    {"audio-classification", Task::sequence_classification, Reads::sound},
 };
 
 // Looks a task up by name in one of the tables; appends the table's names to `known`.
@@ -107,6 +110,7 @@ std::string_view head_scope(const ModelConfig& config) {
     case Task::token_classification: return "token_classifier";
     case Task::question_answering: return "qa";
     case Task::replaced_token_detection: return "detector";
+    case Task::ctc: return "ctc";
     default: return "pooler";
   }
 }

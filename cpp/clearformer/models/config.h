@@ -22,6 +22,7 @@ enum class Task {
   causal_lm,
   seq2seq_lm,
   image_classification,
+  ctc,
 };
 
 /// "base", "masked-lm", …

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "clearformer/layers/waveform_embedding.h"
 #include "clearformer/tensor/memory_budget.h"
 #include "clearformer/tensor/rotation.h"
 
@@ -69,7 +70,7 @@ std::uint64_t block_floats(const StackConfig& stack, const PassSize& pass) {
                                bounded_product(rows, hidden)}));
 }
 
-// Floats of a batch while images or audio are embedded.
+// Floats of a batch while images, audio or samples are embedded.
 std::uint64_t embedding_floats(const TowerConfig& tower, const PassSize& pass) {
   const std::uint64_t rows = bounded_product(pass.batch, pass.positions), d_model = tower.d_model();
   if (tower.image) {
@@ -77,6 +78,7 @@ std::uint64_t embedding_floats(const TowerConfig& tower, const PassSize& pass) {
     const std::uint64_t pixels = patch.channels * patch.patch_height * patch.patch_width;
     return bounded_sum(bounded_product(rows, d_model), pass.positions * pixels);
   }
+  if (tower.waveform) return tower.waveform->floats(pass.batch, pass.positions);
   if (!tower.audio) return 0;
   const std::uint64_t taps = std::max<std::uint64_t>(tower.audio->mel_bins, (d_model + 1) / 2) * 3;
   return bounded_sum(bounded_product(2 * rows, d_model),

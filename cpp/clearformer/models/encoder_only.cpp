@@ -39,12 +39,16 @@ EncoderOnlyModel::EncoderOnlyModel(ModelConfig&& config, const WeightScope& scop
 
 class EncoderOnlyModel::Pass : public ForwardPass {
  public:
-  Pass(EncoderOnlyModel& model, const ModelInputs& inputs, const TowerInputs& tower, Trace* trace)
+  Pass(EncoderOnlyModel& model, const ModelInputs& inputs, const TowerInputs& tower, Tensor&& mask,
+       Trace* trace)
       : model_(model),
+        mask_(std::move(mask)),
         inputs_(inputs),
         frame_(model.arena_),
         context_{model.arena_, TraceScope(trace)},
-        run_(model.tower_, tower, context_) {}
+        run_(model.tower_, tower, context_) {
+    inputs_.attention_mask = tower.attention_mask;
+  }
 
   bool step() override {
     if (run_.step()) return true;
@@ -67,6 +71,7 @@ class EncoderOnlyModel::Pass : public ForwardPass {
 
  private:
   EncoderOnlyModel& model_;
+  Tensor mask_;  // of frames, where that of the inputs is of samples
   ModelInputs inputs_;
   Arena::Frame frame_;
   Context context_;
@@ -75,7 +80,9 @@ class EncoderOnlyModel::Pass : public ForwardPass {
 };
 
 std::unique_ptr<ForwardPass> EncoderOnlyModel::start(const ModelInputs& inputs, Trace* trace) {
-  return std::make_unique<Pass>(*this, inputs, tower_inputs(inputs), trace);
+  TowerInputs tower = tower_inputs(inputs);
+  Tensor mask = tower_.frame_mask(tower);
+  return std::make_unique<Pass>(*this, inputs, tower, std::move(mask), trace);
 }
 
 TowerInputs EncoderOnlyModel::tower_inputs(const ModelInputs& inputs) const {
@@ -83,7 +90,11 @@ TowerInputs EncoderOnlyModel::tower_inputs(const ModelInputs& inputs) const {
   tower.stop_at_layer = inputs.stop_at_layer;
   tower.residual = inputs.residual;
   tower.start_at_layer = inputs.start_at_layer.value_or(0);
-  if (config_.tower.image) {
+  if (config_.tower.waveform) {
+    expect_inputs(inputs, {"input_values"}, {"attention_mask"});
+    tower.samples = inputs.input_values;
+    tower.attention_mask = inputs.attention_mask;
+  } else if (config_.tower.image) {
     expect_inputs(inputs, {"pixel_values"}, {});
     tower.images = inputs.pixel_values;
     tower.interpolate = inputs.interpolate_pos_encoding;

@@ -1,4 +1,4 @@
-// Encoder-only model for text or images: embedding -> bidirectional blocks -> head (BERT, ViT).
+// Encoder-only model for text, images or samples: embedding -> bidirectional blocks -> head (BERT, ViT, wav2vec 2.0).
 // Outputs: Task::base: last_hidden_state (B, T, D), and pooler_output (B, D) if there is a pooler;
 // question answering: start_logits, end_logits (B, T); replaced token detection: logits (B, T); otherwise logits.
 // Hook points: those of tower.h and head.h.

@@ -127,8 +127,8 @@ void add_numbers_loss(ModelConfig::Problem problem, const LabelLoss& loss, const
 }
 
 void expect_labels(const ModelConfig& config) {
-  if (config.task != Task::base && config.task != Task::replaced_token_detection &&
-      !config.second_head) {
+  if (config.task != Task::base && config.task != Task::ctc &&
+      config.task != Task::replaced_token_detection && !config.second_head) {
     return;
   }
   fail(ErrorCode::unsupported, "loss: ", config.model_type, " for the task ",

@@ -247,8 +247,10 @@ void Model::expect_inputs(const ModelInputs& inputs, std::initializer_list<std::
       fail(ErrorCode::invalid_argument, "forward: ", given(place), " and ", entry.name,
            " exclude each other");
     }
-    if (entry.about != entry.name && given(entry.about).empty()) {
-      fail(ErrorCode::invalid_argument, "forward: ", entry.name, " needs ", entry.about);
+    const bool of_samples = config_.tower.waveform && entry.about != entry.name;
+    const std::string_view about = of_samples ? "input_values" : entry.about;
+    if (about != entry.name && given(about).empty()) {
+      fail(ErrorCode::invalid_argument, "forward: ", entry.name, " needs ", about);
     }
   }
   if (!inputs.logits_to_keep.empty()) expect_logits(inputs);

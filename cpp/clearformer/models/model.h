@@ -26,7 +26,7 @@ struct ModelInputs {
   using Input = std::optional<TensorView>;
   Input input_ids = {};  // (B, T) int32
   Input attention_mask =
-      {};  // (B, S) uint8, 0 = padding; none: no padding; ignored beside input_features
+      {};  // (B, S) uint8, 0 = padding; none: no padding; of samples (B, samples); ignored beside input_features
   Input token_type_ids = {};          // (B, T) int32; none: zeros
   Input position_ids = {};            // (B or 1, T) int32; none: the architecture's default
   Input decoder_input_ids = {};       // (B, T') int32
@@ -34,6 +34,7 @@ struct ModelInputs {
   Input decoder_position_ids = {};    // (B or 1, T') int32
   Input pixel_values = {};            // (B, C, H, W) float32
   Input input_features = {};          // (B, mel bins, frames) float32
+  Input input_values = {};            // (B, samples) float32
   Input inputs_embeds = {};           // (B, T, E) float32: token embeddings in place of input_ids
   Input decoder_inputs_embeds = {};   // (B, T', E) float32: in place of decoder_input_ids
   /// (B, T, D) float32: the residual stream before start_at_layer, in place of the tokens or images (of the decoder's
@@ -76,6 +77,7 @@ inline constexpr InputName kInputNames[] = {
     {"decoder_position_ids", &ModelInputs::decoder_position_ids, DType::i32, "decoder_input_ids"},
     {"pixel_values", &ModelInputs::pixel_values, DType::f32},
     {"input_features", &ModelInputs::input_features, DType::f32},
+    {"input_values", &ModelInputs::input_values, DType::f32},
     {"inputs_embeds", &ModelInputs::inputs_embeds, DType::f32, "inputs_embeds", "input_ids"},
     {"decoder_inputs_embeds", &ModelInputs::decoder_inputs_embeds, DType::f32,
      "decoder_inputs_embeds", "decoder_input_ids"},

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "clearformer/layers/waveform_embedding.h"
 #include "clearformer/models/cost.h"
 #include "clearformer/tensor/thread_pool.h"
 
@@ -32,8 +33,9 @@ Tower::Tower(const WeightScope& scope, const TowerConfig& config, std::string wh
              std::shared_ptr<const Embedding> tokens)
     : config_(config), what_(std::move(what)) {
   if (config.text) text_.emplace(scope, *config.text, std::move(tokens));
-  if (config.image) image_.emplace(scope, *config.image);
-  if (config.audio) audio_.emplace(scope, *config.audio);
+  if (config.image) image_ = ImageEmbedding::made(scope, *config.image);
+  if (config.audio) audio_ = AudioEmbedding::made(scope, *config.audio);
+  if (config.waveform) waveform_ = WaveformEmbedding::made(scope, *config.waveform);
   if (config.cross_attention) {
     decoder_.emplace(scope, config.stack);
   } else {
@@ -105,6 +107,10 @@ void Tower::embed(const TowerInputs& inputs, const MutableTensorView& x,
                   const Context& context) const {
   if (image_) return image_->forward(*inputs.images, x, context);
   if (audio_) return audio_->forward(*inputs.features, x, context);
+  if (waveform_) {
+    const TensorView* mask = inputs.attention_mask ? &*inputs.attention_mask : nullptr;
+    return waveform_->forward(*inputs.samples, mask, x, context);
+  }
   Arena::Frame frame(context.arena);
   text_->forward(text_inputs(inputs, context.arena), x, context);
 }
@@ -203,6 +209,7 @@ TowerRun::TowerRun(const Tower& tower, TowerInputs inputs, const Context& contex
     kept_.resize(layers + 1);
     from_ = first_sought(context.trace.path(), gradient->places(), tower.config().stack);
     from_ = std::max(from_, first_);
+    if (tower.waveform_ && from_ == 0) refuse_samples();
   }
   if (tower.text_) turn(tower.positions(inputs_, Tower::past_of(inputs_), context.arena));
   place(x_.dim(1));
@@ -255,8 +262,10 @@ TowerRun::TowerRun(const Tower& tower, Probe, const Context& context)
     tower.text_->forward(text, x_, context);
   } else if (tower.image_) {
     tower.image_->probe(x_, context);
-  } else {
+  } else if (tower.audio_) {
     tower.audio_->probe(x_, context);
+  } else {
+    tower.waveform_->probe(x_, context);
   }
   next_ = 1;
   kept_.resize(tower.config_.stack.layers + 1);

@@ -1,7 +1,7 @@
 // Tower: one stack of blocks with its inputs: the embedding of text, image or audio, rotary tables, relative biases,
 // masks. Encoder-only, decoder-only and vision models have one tower, encoder-decoders and CLIP two.
 // Shapes: B batch, T positions, S = past + T keys, M positions of the memory, x (B, T, D).
-// Hook points: those of text_embedding.h, image_embedding.h, audio_embedding.h, encoder.h, decoder.h;
+// Hook points: those of text_embedding.h, image_embedding.h, audio_embedding.h, waveform_embedding.h, encoder.h, decoder.h;
 //              project_out.hook_out (B, T, d_out).
 #pragma once
 
@@ -19,12 +19,16 @@
 
 namespace clearformer {
 
+class WaveformEmbedding;
+struct WaveformEmbeddingConfig;
+
 /// The parts of a Tower.
 struct TowerConfig {
-  // Exactly one of the three.
+  // Exactly one of the four.
   std::optional<TextEmbeddingConfig> text;
   std::optional<ImageEmbeddingConfig> image;
   std::optional<AudioEmbeddingConfig> audio;
+  std::shared_ptr<const WaveformEmbeddingConfig> waveform;
 
   StackConfig stack;
   enum class Attends { to_all, to_the_past } attends = Attends::to_all;
@@ -72,7 +76,7 @@ struct TowerInputs {
   std::optional<TensorView> residual;                     // (B, T, D) in place of all inputs …
   std::size_t start_at_layer = 0;                         // … of the pass that begins here
   std::optional<TensorView> attention_mask;               // (B, S) uint8, 0 = padding
-  std::optional<TensorView> images, features;
+  std::optional<TensorView> images, features, samples;
   bool interpolate = false;
   std::optional<std::size_t> stop_at_layer;  // none: all layers and the final norm
   KeyValueCache* cache = nullptr;
@@ -119,6 +123,9 @@ class Tower {
   const Normalization* final_norm() const;
   /// The attention of a layer of the stack: self-attention, or over the memory. Throws unsupported for a layer without.
   const MultiHeadAttention& attention(std::size_t layer, KeyRole role) const;
+  /// The mask of the frames of samples, which replaces one of samples among the inputs; empty without such a one. Throws
+  /// as output_shape.
+  Tensor frame_mask(TowerInputs& inputs) const;
   /// Checks the shapes without computing; throws shape_mismatch or invalid_argument.
   Shape output_shape(const TowerInputs& inputs) const;
   /// Computes the rotary tables, once all weights are found to have the config's shapes: absurd sizes are ruled out
@@ -147,8 +154,10 @@ class Tower {
   TowerConfig config_;
   std::string what_;
   std::optional<TextEmbedding> text_;
-  std::optional<ImageEmbedding> image_;
-  std::optional<AudioEmbedding> audio_;
+  // Not within it: what destroys them is with them.
+  std::shared_ptr<const ImageEmbedding> image_;
+  std::shared_ptr<const AudioEmbedding> audio_;
+  std::shared_ptr<const WaveformEmbedding> waveform_;
   std::optional<Encoder> encoder_;
   std::optional<Decoder> decoder_;
   std::optional<RotaryEmbedding> rotary_, local_rotary_;
@@ -199,6 +208,7 @@ class TowerRun {
   void positions_back();
   void turn(const TensorView& positions);
   void expect_alone() const;
+  [[noreturn, gnu::noinline]] static void refuse_samples();
   void place(std::size_t length);
 
   const Tower& tower_;

@@ -68,6 +68,12 @@ void TowerRun::begin_step(Gradient& gradient) {
   if (gradient.records()) gradient.keep(before_step(next_), x_);
 }
 
+void TowerRun::refuse_samples() {
+  fail(ErrorCode::unsupported,
+       "gradient: the convolutions of samples (features, pos_conv) have none: ",
+       "seek those from blocks.0.hook_resid_pre on");
+}
+
 std::string TowerRun::before_step(std::size_t step) const {
   return concat(context_.trace.path(), " before step ", step);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "clearformer/layers/waveform_embedding.h"
 #include "clearformer/models/tower.h"
 
 namespace clearformer {
@@ -69,6 +70,7 @@ Shape Tower::output_shape(const TowerInputs& inputs) const {
   }
   if (image_) return image_->output_shape(inputs.images->shape(), inputs.interpolate);
   if (audio_) return audio_->output_shape(inputs.features->shape());
+  if (waveform_) return waveform_->output_shape(inputs.samples->shape());
   const Shape ids = tokens_shape(inputs);
   const std::size_t past = past_of(inputs), total = past + ids[1];
   if (past != 0 && inputs.cache->batch() != ids[0]) {
@@ -87,6 +89,13 @@ Shape Tower::output_shape(const TowerInputs& inputs) const {
   expect("token_type_ids", inputs.token_types, ids, " as input_ids");
   expect_room(inputs, ids[1]);
   return {ids[0], ids[1], config_.d_model()};
+}
+
+Tensor Tower::frame_mask(TowerInputs& inputs) const {
+  if (!waveform_ || !inputs.attention_mask) return {};
+  Tensor mask = waveform_->frame_mask(*inputs.attention_mask, output_shape(inputs));
+  inputs.attention_mask = mask.view();
+  return mask;
 }
 
 MutableTensorView Tower::positions(const TowerInputs& inputs, std::size_t past,

@@ -185,6 +185,7 @@ TEST_P(AdaptersOf, AreReadUnderTheirNames) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Architectures, AdaptersOf, ::testing::ValuesIn(kArchitectures));
+INSTANTIATE_TEST_SUITE_P(Sound, AdaptersOf, ::testing::ValuesIn(kSoundArchitectures));
 
 std::unique_ptr<Model> gpt2(MatrixFormat format = MatrixFormat::f32) {
   return model_of(fixture_path("models/gpt2/odd"), Task::causal_lm, format);

@@ -159,6 +159,8 @@ TEST_P(Dtypes, OfFp32AreBitForBitThoseWithoutADtype) {
   }
 }
 
+INSTANTIATE_TEST_SUITE_P(Sound, Dtypes, ::testing::ValuesIn(kSoundArchitectures),
+                         [](const auto& name) { return std::string(name.param); });
 INSTANTIATE_TEST_SUITE_P(All, Dtypes, ::testing::ValuesIn(kArchitectures),
                          [](const auto& name) { return std::string(name.param); });
 

@@ -108,6 +108,8 @@ TEST_P(BadConfigsOf, AreRefusedByKeyAndValue) {
   EXPECT_GE(refused, 6u);  // CLIP's keys are in nested objects for its two towers
 }
 
+INSTANTIATE_TEST_SUITE_P(Sound, BadConfigsOf, ::testing::ValuesIn(kSoundArchitectures),
+                         [](const auto& name) { return std::string(name.param); });
 INSTANTIATE_TEST_SUITE_P(All, BadConfigsOf, ::testing::ValuesIn(kArchitectures),
                          [](const auto& name) { return std::string(name.param); });
 

@@ -54,6 +54,12 @@ constexpr std::string_view kWithoutMeaning[] = {
     "use_mask_token",
     // Of ESMFold, which is refused.
     "esmfold_config", "vocab_list",
+    // Of encoders of samples: training and its losses, and parts that are refused or of other heads.
+    "feat_proj_dropout", "feat_quantizer_dropout", "final_dropout", "num_codevectors_per_group",
+    "num_codevector_groups", "contrastive_logits_temperature", "num_negatives", "codevector_dim",
+    "proj_codevector_dim", "diversity_loss_weight", "ctc_loss_reduction", "ctc_zero_infinity",
+    "tdnn_dim", "tdnn_kernel", "tdnn_dilation", "xvector_output_dim", "adapter_kernel_size",
+    "adapter_stride", "num_adapter_layers", "output_hidden_size",
     // Of mixtures of experts: noise and loss while they are trained.
     "router_jitter_noise", "router_aux_loss_coef"};
 

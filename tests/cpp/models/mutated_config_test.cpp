@@ -93,6 +93,8 @@ TEST_P(MutatedConfigOf, TextsDamagedAtRandom) {
   EXPECT_LT(models, 100u);
 }
 
+INSTANTIATE_TEST_SUITE_P(Sound, MutatedConfigOf, ::testing::ValuesIn(kSoundArchitectures),
+                         [](const auto& name) { return std::string(name.param); });
 INSTANTIATE_TEST_SUITE_P(All, MutatedConfigOf, ::testing::ValuesIn(kArchitectures),
                          [](const auto& name) { return std::string(name.param); });
 

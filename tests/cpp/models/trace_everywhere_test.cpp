@@ -103,6 +103,8 @@ TEST_P(TraceEverywhere, AnEditOfAnyHookReachesTheOutputsAndNothingBefore) {
   });
 }
 
+INSTANTIATE_TEST_SUITE_P(Sound, TraceEverywhere, ::testing::ValuesIn(kSoundArchitectures),
+                         [](const auto& name) { return std::string(name.param); });
 INSTANTIATE_TEST_SUITE_P(All, TraceEverywhere, ::testing::ValuesIn(kArchitectures),
                          [](const auto& name) { return std::string(name.param); });
 

@@ -36,6 +36,8 @@ inline constexpr const char* kArchitectures[] = {
     "siglip",     "mt5",         "lfm2",
     "granitemoe", "olmoe",       "qwen3_moe",
     "mixtral"};
+/// Those whose embedding has no backward pass: tests of gradients at every hook point leave them out.
+inline constexpr const char* kSoundArchitectures[] = {"wav2vec2", "hubert"};
 
 /// The model inputs of a case, converted to the models' types; their names begin with `prefix`.
 struct CaseInputs {
