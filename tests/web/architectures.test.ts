@@ -28,7 +28,7 @@ const architectures = [
   ...['gpt_neox', 'gptj', 'codegen', 'bloom', 'falcon', 'mpt', 'stablelm', 'cohere', 'cohere2', 'lfm2'],
   ...['nn_transformer', 'marian', 'bart', 'mbart', 'm2m_100', 'pegasus', 't5', 'mt5', 'whisper'],
   ...['granitemoe', 'olmoe', 'qwen3_moe', 'mixtral'],
-  ...['vit', 'deit', 'dinov2', 'dinov2_with_registers', 'clip', 'siglip'],
+  ...['vit', 'deit', 'dinov2', 'dinov2_with_registers', 'clip', 'siglip', 'wav2vec2', 'hubert'],
 ];
 /** A member of an output by its path, `text_model_output.hidden_states.1`. */
 function memberOf(output: ModelOutput, path: string): Tensor {

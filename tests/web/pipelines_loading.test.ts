@@ -232,7 +232,6 @@ describe('what is refused', () => {
 
   // Further tasks of transformers.js 4, from its SUPPORTED_TASKS and TASK_ALIASES.
   it.each([
-    ['audio-classification', 'automatic-speech-recognition'],
     ['zero-shot-audio-classification', 'automatic-speech-recognition'],
     ['text-to-audio', 'speechSynthesis'],
     ['text-to-speech', 'speechSynthesis'],

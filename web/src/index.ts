@@ -98,15 +98,12 @@ export {
 export { type ToTokensOptions, to_str_tokens, to_tokens } from './analysis/to_tokens.js';
 export type { TokenChoice } from './analysis/token_directions.js';
 export { type AudioInput, read_audio, read_audio as load_audio } from './audio/audio_input.js';
-export {
-  AutoFeatureExtractor,
-  type FeatureExtractorCallOptions,
-  type FeatureExtractorLoadOptions,
-  type FeatureExtractorOutput,
-  WhisperFeatureExtractor,
-} from './audio/feature_extractor.js';
-export type { WhisperFeatures } from './audio/feature_extractor_config.js';
+export { AutoFeatureExtractor, type FeatureExtractor } from './audio/auto_feature_extractor.js';
+export { type FeatureExtractorOutput, WhisperFeatureExtractor } from './audio/feature_extractor.js';
+export type { FeatureExtractorCallOptions, FeatureExtractorLoadOptions } from './audio/feature_extractor_call.js';
+export type { Wav2Vec2Features, WhisperFeatures } from './audio/feature_extractor_config.js';
 export { resample_audio } from './audio/sample_rate.js';
+export { Wav2Vec2FeatureExtractor, type Wav2Vec2FeatureExtractorOutput } from './audio/wav2vec2_feature_extractor.js';
 export { AutoConfig, type PretrainedConfig } from './checkpoint/auto_config.js';
 export {
   type CacheClearOptions,
@@ -146,7 +143,9 @@ export type { LoadAdapterOptions, MergeOptions, SetAdapterOptions } from './mode
 export {
   AutoModel,
   type AutoModelClass,
+  AutoModelForAudioClassification,
   AutoModelForCausalLM,
+  AutoModelForCTC,
   AutoModelForImageClassification,
   AutoModelForMaskedLM,
   AutoModelForPreTraining,
@@ -192,6 +191,7 @@ export { KeyValueCache as DynamicCache, type KeyValueCache, type KeyValueCacheIn
 export type { ModelInfo } from './models/model_info.js';
 export * from './models/named_decoders.js';
 export * from './models/named_encoders.js';
+export * from './models/named_speech.js';
 export * from './models/named_vision.js';
 export type { AddAdapterOptions } from './models/new_adapter.js';
 export type { EditOptions, StopOptions } from './models/observation.js';
@@ -212,6 +212,7 @@ export type { ForwardOptions, RunWithCacheOptions, RunWithHooksOptions } from '.
 export type { Pooling, PoolingMode } from './models/pooling.js';
 export type { PreTrainedModel } from './models/pre_trained_model.js';
 export type { Destination, SavedFiles, SaveOptions } from './models/saving.js';
+export type { AudioClassificationOptions, AudioClassificationPipeline } from './pipelines/audio_classification.js';
 export { AutoProcessor, Processor, type ProcessorLoadOptions } from './pipelines/auto_processor.js';
 export type {
   AutomaticSpeechRecognitionPipeline,

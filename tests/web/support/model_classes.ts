@@ -4,6 +4,7 @@ import {
   AutoModel,
   type AutoModelClass,
   AutoModelForCausalLM,
+  AutoModelForCTC,
   AutoModelForImageClassification,
   AutoModelForMaskedLM,
   AutoModelForPreTraining,
@@ -17,6 +18,7 @@ import {
 
 export const classes: Readonly<Record<string, AutoModelClass<PreTrainedModel>>> = {
   base: AutoModel,
+  ctc: AutoModelForCTC,
   'causal-lm': AutoModelForCausalLM,
   'seq2seq-lm': AutoModelForSeq2SeqLM,
   'masked-lm': AutoModelForMaskedLM,

@@ -1,37 +1,27 @@
 // Whisper's feature extraction: log-mel spectrograms, computed by the core (log_mel_spectrogram.h).
 
-import { type ReadOptions, readOptional } from '../checkpoint/files.js';
+import type { ReadOptions } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import { readProcessorConfig } from '../checkpoint/processor_config.js';
-import { readSmallFiles, type SmallFileOptions } from '../checkpoint/small_files.js';
+import { readSmallFiles } from '../checkpoint/small_files.js';
 import type { Source } from '../checkpoint/source.js';
 import { run } from '../primitives/shared_core.js';
 import type { ArgumentsOf, TensorOut } from '../runtime/border.js';
 import type { Engine } from '../runtime/engine.js';
 import { Callable } from '../support/callable.js';
-import { ClearformerError, textOf } from '../support/error.js';
 import { isObject } from '../support/kinds.js';
-import { checkOptions, expectArgument } from '../support/options.js';
+import { expectArgument } from '../support/options.js';
 import type { OrNull } from '../support/or_null.js';
 import { Tensor } from '../tensor/tensor.js';
-import { type AudioInput, read_audio } from './audio_input.js';
-import { isNamed, type WhisperFeatures, whisperFeatures } from './feature_extractor_config.js';
-
-/** How a feature extractor is loaded: the options of a model that concern files. */
-export interface FeatureExtractorLoadOptions extends SmallFileOptions {}
-
-/** Options of one call. */
-export interface FeatureExtractorCallOptions {
-  /** `max_length` (default) pads to max_length, `longest` to the longest of the batch, `do_not_pad` not at all. */
-  padding?: 'max_length' | 'longest' | 'do_not_pad' | undefined;
-  /** Truncate what is longer than max_length (default true). */
-  truncation?: boolean | undefined;
-  /** In samples; default: chunk_length seconds. */
-  max_length?: number | undefined;
-  /** Mark frames of audio (1) and of padding (0); default: the file's setting. */
-  return_attention_mask?: boolean | undefined;
-  signal?: AbortSignal | undefined;
-}
+import type { AudioInput } from './audio_input.js';
+import {
+  type FeatureExtractorCallOptions,
+  type FeatureExtractorLoadOptions,
+  lengthsOf,
+  noSound,
+  soundsOf,
+} from './feature_extractor_call.js';
+import { type WhisperFeatures, whisperFeatures } from './feature_extractor_config.js';
 
 /** The inputs of Whisper's encoder. */
 export interface FeatureExtractorOutput {
@@ -111,18 +101,10 @@ export class WhisperFeatureExtractor extends Callable<
     audio: AudioInput | readonly AudioInput[],
     options: FeatureExtractorCallOptions = {},
   ): Promise<FeatureExtractorOutput> {
-    checkOptions('feature extractor', options, [
-      'padding',
-      'truncation',
-      'max_length',
-      'return_attention_mask',
-      'signal',
-    ]);
-    const { feature_size, sampling_rate, hop_length, n_fft, padding_value } = this.features;
-    const list = Array.isArray(audio) ? (audio as readonly AudioInput[]) : [audio as AudioInput];
-    const { signal } = options;
-    const sounds = await Promise.all(list.map((one) => read_audio(one, sampling_rate, { signal })));
-    const length = this.#length(sounds, options);
+    const { feature_size, sampling_rate, hop_length, n_fft, padding_value, chunk_length } = this.features;
+    const { signal, padding = 'max_length', truncation = true, max_length = chunk_length * sampling_rate } = options;
+    const sounds = await soundsOf(audio, sampling_rate, options);
+    const { length } = lengthsOf(sounds, padding, truncation, max_length);
     const spectrograms: Tensor<'float32'>[] = [];
     for (const data of sounds) {
       const kept = data.length > length ? data.slice(0, length) : data;
@@ -136,36 +118,11 @@ export class WhisperFeatureExtractor extends Callable<
     const frames = input_features.dims[2] as number;
     return { input_features, attention_mask: frameMask(sounds, frames, hop_length) };
   }
-
-  /** The number of samples that each audio of a batch is padded or truncated to. */
-  #length(sounds: readonly Float32Array[], options: FeatureExtractorCallOptions): number {
-    const { padding = 'max_length', truncation = true } = options;
-    const { max_length = this.features.chunk_length * this.features.sampling_rate } = options;
-    if (!['max_length', 'longest', 'do_not_pad'].includes(padding)) throw refused('padding', padding);
-    if (typeof truncation !== 'boolean') throw refused('truncation', truncation);
-    if (!Number.isInteger(max_length) || max_length <= 0) throw refused('max_length', max_length);
-    const lengths = sounds.map((sound) => (truncation ? Math.min(sound.length, max_length) : sound.length));
-    const longest = Math.max(0, ...lengths);
-    if (padding === 'do_not_pad' && lengths.some((length) => length !== longest)) {
-      throw new ClearformerError(
-        'shape_mismatch',
-        `feature extractor: without padding the sounds of a batch must be equally long, they have ${lengths.join(', ')} samples`,
-      );
-    }
-    return padding === 'max_length' ? Math.max(longest, max_length) : longest;
-  }
-}
-
-function refused(option: string, value: unknown): ClearformerError {
-  return new ClearformerError('invalid_argument', `feature extractor: ${option} cannot be ${textOf(value)}`, {
-    option,
-  });
 }
 
 function stacked(spectrograms: readonly Tensor<'float32'>[]): Tensor<'float32'> {
   const [first] = spectrograms;
-  if (first === undefined)
-    throw new ClearformerError('invalid_argument', 'feature extractor: needs at least one sound');
+  if (first === undefined) throw noSound();
   const all = new Float32Array(first.size * spectrograms.length);
   spectrograms.forEach(({ data }, i) => {
     all.set(data, i * first.size);
@@ -182,34 +139,8 @@ function frameMask(sounds: readonly Float32Array[], frames: number, hop: number)
   return new Tensor('int64', mask, [sounds.length, frames]);
 }
 
-/** Loads the feature extractor of a model. */
-export const AutoFeatureExtractor = {
-  /**
-   * Loads the feature extractor of a model: the member `feature_extractor` of processor_config.json, which transformers
-   * 5 writes, or preprocessor_config.json. Only Whisper's is supported; if a file names no type, the model_type in
-   * config.json tells it. Rejects with `file_not_found`, `network_error`,
-   * `malformed_config`, `unsupported`, `integrity_mismatch`, or the abort signal's reason.
-   */
-  from_pretrained(source: Source, options: OrNull<FeatureExtractorLoadOptions> = {}): Promise<WhisperFeatureExtractor> {
-    return readSmallFiles('AutoFeatureExtractor.from_pretrained', source, options, readFeatureExtractor);
-  },
-};
-
 /** Reads a file of Whisper's, whatever model is beside it. */
 async function readWhisper(folder: Folder, options: ReadOptions): Promise<WhisperFeatureExtractor> {
   const { config, file } = await readProcessorConfig(folder, 'feature_extractor', options);
   return new WhisperFeatureExtractor(config, file);
-}
-
-/** Reads a feature extractor from an open folder. A file without a type is of the model_type in config.json. */
-export async function readFeatureExtractor(folder: Folder, options: ReadOptions): Promise<WhisperFeatureExtractor> {
-  const { config, file } = await readProcessorConfig(folder, 'feature_extractor', options);
-  if (isNamed(config)) return new WhisperFeatureExtractor(config, file);
-  const { model_type } = JSON.parse((await readOptional(folder, 'config.json', options))?.text ?? '{}');
-  if (model_type === 'whisper') return new WhisperFeatureExtractor(config, file);
-  throw new ClearformerError(
-    'unsupported',
-    `${file} names no feature_extractor_type, and config.json's model_type ${textOf(model_type)} does not tell it`,
-    { option: 'feature_extractor_type', file },
-  );
 }

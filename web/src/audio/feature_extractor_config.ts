@@ -1,5 +1,5 @@
-// Reads the parameters of a log-mel spectrogram from Whisper's preprocessor_config.json. Options that would change the
-// result and are not supported are rejected by name.
+// Reads the parameters of Whisper's and of wav2vec 2.0's preprocessor_config.json. Options that would change the result
+// and are not supported are rejected by name.
 
 import { ClearformerError, textOf } from '../support/error.js';
 
@@ -20,7 +20,24 @@ export interface WhisperFeatures {
   return_attention_mask: boolean;
 }
 
-const defaults: WhisperFeatures = {
+/** The parameters of a Wav2Vec2FeatureExtractor, named as in preprocessor_config.json. */
+export interface Wav2Vec2Features {
+  /** Hertz. */
+  sampling_rate: number;
+  padding_value: number;
+  /** Whether samples get mean 0 and variance 1. */
+  do_normalize: boolean;
+  /** The default for calls. */
+  return_attention_mask: boolean;
+}
+
+const ofSamples: Wav2Vec2Features = {
+  sampling_rate: 16000,
+  padding_value: 0,
+  do_normalize: true,
+  return_attention_mask: false,
+};
+const ofSpectrograms: WhisperFeatures = {
   feature_size: 80,
   sampling_rate: 16000,
   hop_length: 160,
@@ -69,19 +86,42 @@ export function whisperFeatures(config: Readonly<Record<string, unknown>>, file:
   if (isNamed(config) && type !== 'WhisperFeatureExtractor') {
     const ofSound = 'sampling_rate' in config;
     const known = ofSound
-      ? 'known: WhisperFeatureExtractor'
-      : 'known: WhisperFeatureExtractor; for images: AutoImageProcessor';
+      ? 'known: WhisperFeatureExtractor, Wav2Vec2FeatureExtractor'
+      : 'known: WhisperFeatureExtractor, Wav2Vec2FeatureExtractor; for images: AutoImageProcessor';
     throw new ClearformerError(
       'unsupported',
       `${file}: feature_extractor_type ${textOf(type)} is not supported (${known})`,
       {
         option: 'feature_extractor_type',
         file,
-        ...(ofSound && { expected: ['WhisperFeatureExtractor'] }),
+        ...(ofSound && { expected: ['WhisperFeatureExtractor', 'Wav2Vec2FeatureExtractor'] }),
       },
     );
   }
-  const features: WhisperFeatures = { ...defaults };
+  return read(config, file, ofSpectrograms, harmless);
+}
+
+/** The same for samples. */
+export function wav2vec2Features(config: Readonly<Record<string, unknown>>, file: string): Wav2Vec2Features {
+  const type = config.feature_extractor_type ?? samplesType;
+  if (type === samplesType) return read(config, file, ofSamples, { ...harmless, feature_size: 1 });
+  throw new ClearformerError('unsupported', `${file}: feature_extractor_type ${textOf(type)} is not ${samplesType}`, {
+    option: 'feature_extractor_type',
+    file,
+  });
+}
+
+/** The name of wav2vec 2.0's class. */
+export const samplesType = 'Wav2Vec2FeatureExtractor';
+
+/** Parameters of a file, where there are none those of `defaults`. */
+function read<Features extends object>(
+  config: Readonly<Record<string, unknown>>,
+  file: string,
+  defaults: Features,
+  harmless: Readonly<Record<string, unknown>>,
+): Features {
+  const features = { ...defaults };
   for (const [option, value] of Object.entries(config)) {
     if (value === null || inert.includes(option) || harmless[option] === value) continue;
     if (!Object.hasOwn(defaults, option)) {
@@ -92,7 +132,8 @@ export function whisperFeatures(config: Readonly<Record<string, unknown>>, file:
         { option, file },
       );
     }
-    Object.assign(features, { [option]: checked(option as keyof WhisperFeatures, value, file) });
+    const usual = defaults[option as keyof Features];
+    Object.assign(features, { [option]: checked(option as keyof WhisperFeatures, value, typeof usual, file) });
   }
   return features;
 }
@@ -108,20 +149,20 @@ function productsOf(length: number): number {
   return length * (sum + rest);
 }
 
-function checked(option: keyof WhisperFeatures, value: unknown, file: string): number | boolean {
+function checked(option: keyof WhisperFeatures, value: unknown, type: string, file: string): number | boolean {
   const refused = (rule: string) =>
     new ClearformerError('malformed_config', `${file}: ${option} must be ${rule}, it is ${textOf(value)}`, {
       option,
       file,
     });
-  if (option === 'return_attention_mask') {
+  if (type === 'boolean') {
     if (typeof value === 'boolean') return value;
     throw refused('true or false');
   }
   if (typeof value !== 'number' || !Number.isFinite(value)) throw refused('a number');
   if (option === 'padding_value') return value;
   if (option === 'n_fft' && productsOf(value) > mostProducts) throw refused('a product of small primes');
-  const most = largest[option];
+  const most = largest[option as keyof typeof largest];
   if (!(Number.isInteger(value) && value > 0 && value <= most)) throw refused(`a whole number from 1 to ${most}`);
   return value;
 }

@@ -43,8 +43,8 @@ const refused: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     vit: 'vision-encoder-decoder trocr donut-swin',
   },
   [sound]: {
-    whisper:
-      'wav2vec2 wav2vec2-bert wav2vec2-conformer hubert wavlm unispeech unispeech-sat moonshine speecht5 vits clap encodec mimi musicgen bark audio-spectrogram-transformer',
+    whisper: 'moonshine speecht5 vits clap encodec mimi musicgen bark audio-spectrogram-transformer',
+    wav2vec2: 'wav2vec2-bert wav2vec2-conformer wavlm unispeech unispeech-sat',
   },
   [convolutions]: {
     vit: 'beit data2vec-vision convnext convnextv2 resnet swin swinv2 mobilevit mobilevitv2 mobilenet_v1 mobilenet_v2 efficientnet fastvit pvt hiera segformer detr rt_detr yolos dpt glpn sam sam2 maskformer',

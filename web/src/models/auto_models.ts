@@ -154,6 +154,18 @@ export const AutoModelForImageClassification = /* @__PURE__ */ autoModel(
   'image-classification',
   PreTrainedModel<ModelOutput & { logits: Tensor<'float32'> }>,
 );
+/** wav2vec 2.0 and HuBERT with a CTC head: `logits` [batch, frame, token]. */
+export const AutoModelForCTC = /* @__PURE__ */ autoModel(
+  'AutoModelForCTC',
+  'ctc',
+  PreTrainedModel<ModelOutput & { logits: Tensor<'float32'> }>,
+);
+/** Classifiers of sounds (wav2vec 2.0, HuBERT): `logits` [batch, label]. */
+export const AutoModelForAudioClassification = /* @__PURE__ */ autoModel(
+  'AutoModelForAudioClassification',
+  'audio-classification',
+  PreTrainedModel<ModelOutput & { logits: Tensor<'float32'> }>,
+);
 /** CLIP and SigLIP. */
 export const AutoModelForZeroShotImageClassification = /* @__PURE__ */ autoModel(
   'AutoModelForZeroShotImageClassification',

@@ -9,6 +9,7 @@ const heads: Readonly<Record<string, string>> = {
   'question-answering': 'ForQuestionAnswering',
   'replaced-token-detection': 'ForPreTraining',
   'image-classification': 'ForImageClassification',
+  ctc: 'ForCTC',
 };
 
 /** The class for a task of the model whose class for some task is `named`. */

@@ -52,6 +52,8 @@ export interface ModelInputs extends PromptInputs {
    */
   position_ids?: IntegerInput | undefined;
   decoder_position_ids?: IntegerInput | undefined;
+  /** Samples of sound [batch, sample], for wav2vec 2.0 and HuBERT; `attention_mask` has the same dims. */
+  input_values?: TensorInput | undefined;
   /** Images [batch, channel, height, width]. */
   pixel_values?: TensorInput | undefined;
   /**
@@ -95,7 +97,14 @@ const promptInputs = [
   'decoder_attention_mask',
   'past_key_values',
 ];
-const tensorInputs = ['pixel_values', 'input_features', 'inputs_embeds', 'decoder_inputs_embeds', 'residual'] as const;
+const tensorInputs = [
+  'pixel_values',
+  'input_features',
+  'input_values',
+  'inputs_embeds',
+  'decoder_inputs_embeds',
+  'residual',
+] as const;
 const allInputs = [...integerInputs, ...tensorInputs, 'past_key_values', 'interpolate_pos_encoding'];
 
 /**

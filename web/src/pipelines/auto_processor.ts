@@ -1,12 +1,10 @@
 // AutoProcessor: the preprocessing of a model: image processor, feature extractor, tokenizer.
 
 import type { AudioInput } from '../audio/audio_input.js';
-import {
-  type FeatureExtractorCallOptions,
-  type FeatureExtractorOutput,
-  readFeatureExtractor,
-  type WhisperFeatureExtractor,
-} from '../audio/feature_extractor.js';
+import { type FeatureExtractor, readFeatureExtractor } from '../audio/auto_feature_extractor.js';
+import type { FeatureExtractorOutput } from '../audio/feature_extractor.js';
+import type { FeatureExtractorCallOptions } from '../audio/feature_extractor_call.js';
+import type { Wav2Vec2FeatureExtractorOutput } from '../audio/wav2vec2_feature_extractor.js';
 import { notFound, type ReadOptions } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import { SharedFolder } from '../checkpoint/shared_folder.js';
@@ -30,7 +28,7 @@ import type { DecodeOptions, PreTrainedTokenizer } from '../text/tokenizer.js';
 
 interface Parts {
   image_processor: ImageProcessor | undefined;
-  feature_extractor: WhisperFeatureExtractor | undefined;
+  feature_extractor: FeatureExtractor | undefined;
   tokenizer: PreTrainedTokenizer | undefined;
 }
 
@@ -38,20 +36,23 @@ interface Parts {
 export interface ProcessorLoadOptions extends SmallFileOptions {}
 
 export interface Processor {
-  /** Images to `pixel_values`, audio to `input_features`; for texts use `processor.tokenizer`. */
+  /** Images to `pixel_values`, audio to `input_features` (Whisper) or `input_values`; for texts use `processor.tokenizer`. */
   (images: ImageInput | readonly ImageInput[], options?: ImageProcessorCallOptions): Promise<ImageProcessorOutput>;
-  (sounds: AudioInput | readonly AudioInput[], options?: FeatureExtractorCallOptions): Promise<FeatureExtractorOutput>;
+  <Output extends FeatureExtractorOutput | Wav2Vec2FeatureExtractorOutput = FeatureExtractorOutput>(
+    sounds: AudioInput | readonly AudioInput[],
+    options?: FeatureExtractorCallOptions,
+  ): Promise<Output>;
 }
 
 /** The preprocessing of a model. Instances are callable: `await processor(image)`. */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
 export class Processor extends Callable<
   [ImageInput & AudioInput, object?],
-  Promise<ImageProcessorOutput | FeatureExtractorOutput>
+  Promise<ImageProcessorOutput | FeatureExtractorOutput | Wav2Vec2FeatureExtractorOutput>
 > {
   /** The model's image processor; undefined if it has none. */
   readonly image_processor: ImageProcessor | undefined;
-  readonly feature_extractor: WhisperFeatureExtractor | undefined;
+  readonly feature_extractor: FeatureExtractor | undefined;
   readonly tokenizer: PreTrainedTokenizer | undefined;
 
   /** @internal */
@@ -68,7 +69,7 @@ export class Processor extends Callable<
   override async _call(
     input: ImageInput & AudioInput,
     options?: object,
-  ): Promise<ImageProcessorOutput | FeatureExtractorOutput> {
+  ): Promise<ImageProcessorOutput | FeatureExtractorOutput | Wav2Vec2FeatureExtractorOutput> {
     if (this.image_processor !== undefined) return this.image_processor(input, options);
     if (this.feature_extractor !== undefined) return this.feature_extractor(input, options);
     throw new ClearformerError('unsupported', 'processor: the model reads texts alone; call processor.tokenizer');

@@ -1,9 +1,10 @@
-// automatic-speech-recognition: speech to text with Whisper.
+// automatic-speech-recognition: speech to text with Whisper, or with a CTC head (ctc_recognition.ts).
 
 import type { AudioInput } from '../audio/audio_input.js';
 import { read_audio } from '../audio/audio_input.js';
-import { readFeatureExtractor, type WhisperFeatureExtractor } from '../audio/feature_extractor.js';
-import type { ReadOptions } from '../checkpoint/files.js';
+import { readFeatureExtractor } from '../audio/auto_feature_extractor.js';
+import { WhisperFeatureExtractor } from '../audio/feature_extractor.js';
+import { type ReadOptions, readOptional } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import type { SpeechTask } from '../models/generation_options.js';
 import { GenerativeModel } from '../models/generative_model.js';
@@ -17,7 +18,7 @@ import { readTokenizer } from '../text/auto_tokenizer.js';
 import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { Pipeline } from './base_pipeline.js';
 import { type GenerationCallOptions, generationDefaults, splitOptions, type TextOptions } from './generation_call.js';
-import { loader } from './load_pipeline.js';
+import { type Load, loader } from './load_pipeline.js';
 import { type Chunk, chunkingOf, chunksOf } from './overlapping_chunks.js';
 import { type ChunkTokens, type SpeechChunk, type SpokenOptions, spokenText } from './spoken_text.js';
 import { inBatches } from './texts.js';
@@ -278,12 +279,22 @@ async function read(folder: Folder, options: ReadOptions): Promise<Beside> {
     readTokenizer(folder, options),
     readFeatureExtractor(folder, options),
   ]);
-  return { tokenizer, extractor };
+  if (extractor instanceof WhisperFeatureExtractor) return { tokenizer, extractor };
+  const message = `${folder.where}: Whisper reads spectrograms, and the feature extractor makes none`;
+  throw new ClearformerError('unsupported', message, { option: 'feature_extractor_type' });
 }
 
-/** @internal */
-export const load = loader<GenerativeModel, Beside, AutomaticSpeechRecognitionPipeline>({
+const loadWhisper = loader<GenerativeModel, Beside, AutomaticSpeechRecognitionPipeline>({
   Model: GenerativeModel,
   read,
   create: (task, model, beside) => new AutomaticSpeechRecognitionPipeline(task, model, beside),
 });
+
+/** @internal A model with a CTC head has a pipeline of its own, with the same calls. */
+export const load: Load<AutomaticSpeechRecognitionPipeline> = async (names, folder, options) => {
+  const config = await readOptional(folder, 'config.json', options);
+  if (!/"model_type"\s*:\s*"(wav2vec2|hubert)"/.test(config?.text ?? '')) return loadWhisper(names, folder, options);
+  const { load: loadCtc } = await import('./ctc_recognition.js');
+  const made = await loadCtc(names, folder, options);
+  return made as unknown as AutomaticSpeechRecognitionPipeline;
+};

@@ -10,6 +10,7 @@ import type { PipelineName } from '../runtime/border.js';
 import { ClearformerError, isMissing } from '../support/error.js';
 import type { OrNull } from '../support/or_null.js';
 import { loadPart } from '../support/platform.js';
+import type { AudioClassificationPipeline } from './audio_classification.js';
 import type { AutomaticSpeechRecognitionPipeline } from './automatic_speech_recognition.js';
 import type { FeatureExtractionPipeline } from './feature_extraction.js';
 import type { FillMaskPipeline } from './fill_mask.js';
@@ -30,6 +31,7 @@ import type { ZeroShotImageClassificationPipeline } from './zero_shot_image_clas
 
 /** The pipelines by task. */
 export interface Pipelines {
+  'audio-classification': AudioClassificationPipeline;
   'automatic-speech-recognition': AutomaticSpeechRecognitionPipeline;
   'feature-extraction': FeatureExtractionPipeline;
   'fill-mask': FillMaskPipeline;
@@ -68,6 +70,7 @@ export type PipelineOf<Task extends PipelineTask> = Task extends keyof Pipelines
     : never;
 
 const loaders: { [Task in PipelineName]: () => Promise<{ load: Load<Pipelines[Task]> }> } = {
+  'audio-classification': () => import('./audio_classification.js'),
   'automatic-speech-recognition': () => import('./automatic_speech_recognition.js'),
   'feature-extraction': () => import('./feature_extraction.js'),
   'fill-mask': () => import('./fill_mask.js'),

@@ -7,7 +7,6 @@ const other = 'no architecture here does it; transformers.js (@huggingface/trans
 
 /** Unsupported tasks of transformers.js and the Hub. */
 const absent: Readonly<Record<string, string>> = {
-  'audio-classification': `${other}; what is said in a sound tells automatic-speech-recognition`,
   'zero-shot-audio-classification': `${other}; what is said in a sound tells automatic-speech-recognition`,
   'text-to-audio': `${other}; in browsers speechSynthesis speaks without a model`,
   'text-to-speech': `${other}; in browsers speechSynthesis speaks without a model`,
@@ -25,6 +24,7 @@ const absent: Readonly<Record<string, string>> = {
 
 /** An example checkpoint on the Hub for each task, in a supported format. */
 const examples: Partial<Record<PipelineName, string>> = {
+  'audio-classification': 'alefiury/wav2vec2-large-xlsr-53-gender-recognition-librispeech',
   'automatic-speech-recognition': 'openai/whisper-tiny',
   'feature-extraction': 'sentence-transformers/all-MiniLM-L6-v2',
   'fill-mask': 'google-bert/bert-base-uncased',

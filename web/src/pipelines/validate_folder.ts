@@ -98,8 +98,10 @@ const checkProcessor: Check = async (folder, { processor, input_modalities, cfg 
   const file = processor.at(-1) as string;
   const config = JSON.parse((await readOptional(folder, 'config.json', { signal }))?.text ?? '{}');
   if (input_modalities.includes('audio')) {
-    const { readFeatureExtractor } = await import('../audio/feature_extractor.js');
-    const { feature_size } = (await readFeatureExtractor(folder, { signal })).features;
+    const { readFeatureExtractor } = await import('../audio/auto_feature_extractor.js');
+    const { features } = await readFeatureExtractor(folder, { signal });
+    if (!('feature_size' in features)) return []; // of samples
+    const { feature_size } = features;
     const bins = config.num_mel_bins ?? 80;
     if (cfg === null || feature_size === bins) return [];
     return [fault('malformed_config', file, `feature_size is ${feature_size}, and the model reads ${bins} mel bins`)];

@@ -62,6 +62,7 @@ export type ModelKind = 'encoder-only' | 'decoder-only' | 'encoder-decoder' | 'd
 
 /** The tasks of `pipeline`; the core decides which one a config.json implies (models/config.cpp). */
 export type PipelineName =
+  | 'audio-classification'
   | 'automatic-speech-recognition'
   | 'feature-extraction'
   | 'fill-mask'
@@ -117,6 +118,7 @@ export interface RunInputs {
   decoder_position_ids?: TensorIn;
   pixel_values?: TensorIn;
   input_features?: TensorIn;
+  input_values?: TensorIn;
   inputs_embeds?: TensorIn;
   decoder_inputs_embeds?: TensorIn;
   residual?: TensorIn;

@@ -17,7 +17,11 @@ type Block =
   | `conv.hook_${'b' | 'c' | 'x' | 'conv'}`
   | `mlp.hook_${'pre' | 'pre_linear' | 'post' | 'router_logits' | 'expert_weights'}`
   | `${'ln1' | 'ln2' | 'ln3' | 'ln1_post' | 'ln2_post'}.${Norm}`;
-type Embedding = `hook_${'' | 'pos_' | 'token_type_' | 'full_'}embed` | `hook_conv${1 | 2}` | `embed.ln.${Norm}`;
+type Embedding =
+  | `hook_${'' | 'pos_' | 'token_type_' | 'full_'}embed`
+  | `hook_conv${1 | 2}`
+  | 'hook_features'
+  | `${'embed' | 'features'}.ln.${Norm}`;
 type Output =
   | `ln_final.${Norm | 'hook_out'}`
   | 'project_out.hook_out'

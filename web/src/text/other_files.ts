@@ -4,6 +4,7 @@ import { ruled } from '../checkpoint/file_rules.js';
 import { notFound, type ReadOptions, readOptional, readPlain, type TextFile } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import { ClearformerError, textOf } from '../support/error.js';
+import { fromCtcVocab, isCtc, withoutDelimiter } from './ctc_vocabulary.js';
 import {
   classNameOf,
   extraTokens,
@@ -22,6 +23,7 @@ export async function fromOtherFiles(
   config: TokenizerConfig,
   texts: TextFile[],
 ): Promise<object | undefined> {
+  if (isCtc(config)) return fromCtc(folder, options, config, texts);
   const esm = classNameOf(config) === 'esm';
   const family = esm ? 'esm' : familyOf(config);
   if (family === undefined) return refuse(folder, options, config);
@@ -45,6 +47,21 @@ export async function fromOtherFiles(
     return fromAminoAcids(vocabulary.text, { ...aminoAcidRoles, ...whole });
   }
   return fromVocabAndMerges(ruled(vocabulary), merges?.text ?? '', whole, family);
+}
+
+/** `config`, which the tokenizer is made of, is changed: see withoutDelimiter. */
+async function fromCtc(
+  folder: Folder,
+  options: ReadOptions,
+  config: TokenizerConfig,
+  texts: TextFile[],
+): Promise<object | undefined> {
+  const vocabulary = await readOptional(folder, 'vocab.json', options);
+  if (vocabulary === undefined) return refuse(folder, options, undefined);
+  texts.push(vocabulary);
+  const json = fromCtcVocab(ruled(vocabulary), config);
+  Object.assign(config, withoutDelimiter(config));
+  return json;
 }
 
 /** added_tokens.json maps tokens to ids; the other files say which of them are special. */

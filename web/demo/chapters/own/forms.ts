@@ -234,6 +234,11 @@ export const forms: Readonly<Record<PipelineName, Opener>> = {
       return { classes: await pipe(image as Blob, candidates, { signal }) };
     },
   }),
+  'audio-classification': opener('audio-classification', {
+    fields: [],
+    files: { kind: 'audio', count: 1 },
+    run: async (pipe, { files: [sound] }, signal) => ({ classes: await pipe(sound as Blob, { top_k: most, signal }) }),
+  }),
   'automatic-speech-recognition': opener('automatic-speech-recognition', {
     fields: [],
     files: { kind: 'audio', count: 1 },

@@ -27,8 +27,8 @@ interface Options extends SharedOptions {
 
 const after = `
 Sounds are WAV files: PCM of 8, 16, 24 or 32 bits, float32, float64, A-law or µ-law, any number of channels, any rate.
-Sounds beyond 30 seconds need --chunk-length-s or --return-timestamps, which prints start and end in seconds before each
-segment or word. A file that fails is told, and the others are written down; the exit code then is 1.
+For a Whisper sounds beyond 30 seconds need --chunk-length-s or --return-timestamps, which prints start and end in seconds
+before each segment or word; wav2vec 2.0 and HuBERT take --chunk-length-s and --stride-length-s alone. A file that fails is told, and the others are written down; the exit code then is 1.
 
 Examples:
   clearformer transcribe ./whisper-tiny speech.wav
@@ -41,7 +41,7 @@ export function addTranscribe(program: Command, context: Context): void {
   const command = program
     .command('transcribe')
     .summary('write down speech')
-    .description('The text of each sound, with Whisper.')
+    .description('The text of each sound, with Whisper, wav2vec 2.0 or HuBERT.')
     .argument('<source>', 'folder, Hub id or URL of a model')
     .argument('<files...>', 'paths or URLs of WAV files; - for standard input')
     .option('--language <name>', 'english, en, … (default: the model hears which)')
