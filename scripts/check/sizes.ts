@@ -22,9 +22,9 @@ import { SetupError } from '../toolchain/progress.js';
 // read (constants_of_parts.ts): `families` 7.2, `second` 5.3, `hooks` 0.7. Of the parts, a classifier behind an encoder and a
 // decoder (bart-large-mnli) takes 0.7 kB of `families`, which had 22.4, answers to questions and T5's heads 0.2 kB. LFM2's
 // convolutions, which a cache holds as well, and mixtures of experts take 4.3 kB of `families`, 2.2 of the first file, 1.5 of `second`;
-// ESM takes 1 kB of `families`, 0.2 of `second`.
+// ESM takes 1 kB of `families`, 0.2 of `second`; encoders of samples (wav2vec 2.0, HuBERT) 5 kB of `families` and 0.6 of the first file.
 const wasmBrotliLimit = 144_900;
-const partLimits: Readonly<Record<PartName, number>> = { second: 82_500, hooks: 11_900, families: 36_800 };
+const partLimits: Readonly<Record<PartName, number>> = { second: 82_500, hooks: 11_900, families: 41_700 };
 const partOf = (file: string): PartName | undefined => partNames.find((part) => file === `${part}.js`);
 // Without the parts, which have limits of their own. 150 kB are the WASM, the rest is all of the package's
 // JavaScript, of which, in kB as measured when they came: labels, new models and their distributions, 6; metrics, parts
@@ -69,7 +69,7 @@ const pages: readonly Page[] = [
     later: /^(web_folder|sha256)/,
     limit: 53_800,
   },
-  { name: 'everything the package exports', imports: ['*'], limit: 118_700 },
+  { name: 'everything the package exports', imports: ['*'], limit: 119_500 },
 ];
 
 const brotli = (data: Buffer): number =>
