@@ -49,7 +49,7 @@ const named: Record<PartName, readonly RegExp[]> = {
   families: [
     /^(?:.*\W)?clearformer::(?:DualEncoderModel|EncoderDecoderModel)\b/,
     /^clearformer::(?:ImageEmbedding|AudioEmbedding|WaveformEmbedding(?:Config)?|PatchEmbedding|DisentangledScores|RelativeTable)::/,
-    /^clearformer::(?:ShortConvolution::|PastRows::(?:drop|holds|expect_\w+|part|extend)\()/, // caches construct the latter
+    /^clearformer::(?:ShortConvolution|GatedDeltaRule|PositionMixer|PastRows|DeltaState|OutputGate)::/,
     /^clearformer::(?:TextEmbedding::(?:drop_tokens|clear_rows)|adopt_frequencies)\(/,
     /^clearformer::(?:ProbeAttention::(?!~)|AddNorm::multiply_rows\()/,
     RegExp(`^clearformer::${hidden}(?:take_sinusoids|count_unmasked|mean_of)\\(`),
@@ -59,14 +59,18 @@ const named: Record<PartName, readonly RegExp[]> = {
     /^clearformer::(?:interpolate_positions|prepend_tokens|relative_position_bias|sinusoidal_encoding|alibi_\w+)\(/,
     RegExp(`^clearformer::${hidden}(?:taps_of|cubic|Buckets|BucketRows|bias_for|slopes|Sinusoid)\\b`),
     RegExp(
-      `^clearformer::${hidden}(?:fill_padded|multiply_taps|tap_scales|ChannelNorm|multiply_all|set_row|convolution_floats)\\(`,
+      `^clearformer::${hidden}(?:fill_padded|filter_rows|convolve|ChannelNorm|multiply_taps|tap_scales|multiply_all|set_row|mixer_floats|add_past)\\(`,
     ),
+    RegExp(`^clearformer::${hidden}(?:activate|take_columns|rows_of_heads|keep_last|sequences_of|norm_of)\\(`),
     RegExp(`^clearformer::${hidden}(?:rows_that_chose|(?:gather|scatter|weigh|zero)_rows)\\(`),
     RegExp(`^clearformer::(?:${architectures.filter((name) => !typesOfFirst.includes(name)).join('|')})::read_`),
   ],
 };
-/** Of these, what stays in the first file: kernels, in which the builds differ. */
-const ofFirst = /^clearformer::kernels::wasm::/;
+/** Kernels that only one part calls, in which the builds do not differ: they fuse no products with sums. */
+const sameKernels =
+  'delta_rule|add_column_sums|adamw_step|sgd_step|norm_scale_gradient|squared_distance_gradient|softmax_derivative';
+/** Of these, what stays in the first file: the other kernels. */
+const ofFirst = RegExp(`^clearformer::kernels::wasm::(?!(?:${sameKernels})\\()`);
 /** Functions with such names that passes without gradients ask whether there are any. */
 const ofEveryPass = /TraceScope::(?:concerns|changes)_back\(/;
 

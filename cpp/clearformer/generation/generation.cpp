@@ -130,8 +130,8 @@ void Generation::expect_memory() const {
   const std::uint64_t rows = std::uint64_t{rows_.size()} * branches_;
   const std::uint64_t prompt = rows_.front().size();
   const std::uint64_t source = prompt_.encoder.empty() ? 0 : prompt_.encoder.front().size();
-  const std::uint64_t fixed =
-      rows * (2 * sizeof(float) * model_.config().d_vocab() + source * bytes.per_source_position);
+  const std::uint64_t fixed = rows * (2 * sizeof(float) * model_.config().d_vocab() +
+                                      source * bytes.per_source_position + bytes.per_sequence);
   const std::uint64_t position = rows * (bytes.per_position + sizeof(std::int32_t));
   const std::uint64_t held = cache_->bytes(), left = bounded_sum(memory_budget().left(), held);
   const std::uint64_t fit = left <= fixed ? 0 : (left - fixed) / position;

@@ -28,7 +28,10 @@ std::string StackConfig::weights_scope(std::size_t block) const {
 
 BlockConfig StackConfig::block_of(std::size_t layer) const {
   BlockConfig config = block;
-  if (!attends(layer)) config.convolution = convolution;
+  if (!attends(layer)) {
+    config.convolution = convolution;
+    config.delta = delta;
+  }
   if (normalized_input && layer == 0) {
     config.attention_norm = config.norm;
     config.attention_norm->kind = NormKind::none;

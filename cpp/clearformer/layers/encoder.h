@@ -17,9 +17,11 @@ enum class FinalNorm { none, present };
 
 /// What the first sub-layer of a block is, which reads other positions.
 enum class Mixer {
-  full,         // attention to all positions that the model's mask allows
-  local,        // attention to those of them within its window
+  full,   // attention to all positions that the model's mask allows
+  local,  // attention to those of them within its window
+  // Without attention:
   convolution,  // a gated convolution over the latest positions: see short_convolution.h
+  delta,        // the gated delta rule: see gated_delta_rule.h
 };
 
 /// Blocks whose weights several layers use (Lan et al. 2019, arXiv 1909.11942, section 3.1): groups of blocks, of
@@ -37,6 +39,7 @@ struct StackConfig {
   std::optional<NormConfig> own_final_norm = {};           // none: as those of the blocks
   std::vector<Mixer> mixers = {};                          // one per layer; empty: all full
   std::optional<ShortConvolutionConfig> convolution = {};  // of layers with Mixer::convolution
+  std::optional<GatedDeltaConfig> delta = {};              // of layers with Mixer::delta
   std::vector<std::uint8_t> rotated =
       {};                              // which layers have rotary positions; empty: all (SmolLM3)
   std::string_view blocks = "blocks";  // the blocks' scope: {blocks}.{i}; may be empty
@@ -47,7 +50,7 @@ struct StackConfig {
   std::size_t dense_hidden = 0;          // and its d_hidden
 
   Mixer mixer(std::size_t layer) const { return mixers.empty() ? Mixer::full : mixers[layer]; }
-  bool attends(std::size_t layer) const { return mixer(layer) != Mixer::convolution; }
+  bool attends(std::size_t layer) const { return mixer(layer) < Mixer::convolution; }
   /// The scope of a layer: "blocks.0".
   std::string block_scope(std::size_t layer) const;
   /// The number of blocks with weights, the one that a layer uses, and the scope of its weights: "blocks.0", or

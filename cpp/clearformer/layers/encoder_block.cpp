@@ -16,12 +16,10 @@ EncoderBlock::EncoderBlock(const WeightScope& scope, const BlockConfig& config)
     : order_(config.order),
       attention_add_norm_(scope, "ln1", config.attention_norm.value_or(config.norm), config.order,
                           config.residual_scale, config.layer_scale),
-      attention_(config.convolution
+      attention_(config.convolution || config.delta
                      ? nullptr
                      : std::make_unique<MultiHeadAttention>(scope / "attn", config.attention)),
-      convolution_(config.convolution
-                       ? std::make_unique<ShortConvolution>(scope / "conv", *config.convolution)
-                       : nullptr),
+      other_(attention_ ? nullptr : PositionMixer::of(scope, config)),
       feed_forward_(scope / "mlp", config.feed_forward) {
   if (order_ != NormOrder::parallel) {
     feed_forward_add_norm_.emplace(scope, "ln2", config.norm, config.order, config.residual_scale,
@@ -50,9 +48,9 @@ void EncoderBlock::forward(const MutableTensorView& x, const AttentionState& sta
 // The first sub-layer of `in`, the norm of the stream x.
 void EncoderBlock::mix(const TensorView& in, const TensorView& x, const AttentionState& state,
                        const MutableTensorView& out, Write write, const Context& context) const {
-  if (convolution_) {
-    PastRows* const past = state.cache == nullptr ? nullptr : &state.cache->past_rows(state.layer);
-    return convolution_->forward(in, state.padding, past, out, write, context / "conv");
+  if (other_) {
+    const auto past = state.cache == nullptr ? nullptr : &state.cache->past(state.layer);
+    return other_->forward(in, state.padding, past, out, write, context / other_->name);
   }
   const Arena::Frame frame(context.arena);
   const Normalization* const norm = attention_add_norm_.input_norm();
@@ -64,8 +62,8 @@ void EncoderBlock::mix_back(const TensorView& in, const AttentionState& state,
                             const TensorView& d_out, const MutableTensorView& d_in, Write write,
                             const InputReaders& readers) const {
   const Context& context = readers.context;
-  if (convolution_) {
-    return convolution_->backward(in, state.padding, d_out, d_in, write, context / "conv");
+  if (other_) {
+    return other_->backward(in, state.padding, d_out, d_in, write, context / other_->name);
   }
   attention_->backward(in, state, d_out, d_in, write, context / "attn", &readers);
 }

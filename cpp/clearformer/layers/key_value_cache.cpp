@@ -42,7 +42,8 @@ std::size_t KeyValueCache::bytes() const {
   std::size_t total = 0;
   for (const std::vector<Layer>* layers : {&layers_, &memory_}) {
     for (const Layer& layer : *layers) {
-      total += layer.keys.capacity() + layer.values.capacity() + layer.inputs.bytes();
+      total +=
+          layer.keys.capacity() + layer.values.capacity() + (layer.past ? layer.past->bytes() : 0);
     }
   }
   return total;
@@ -109,8 +110,7 @@ Shape KeyValueCache::memory_shape() const {
 }
 
 bool KeyValueCache::fits(std::size_t layers, std::size_t heads, std::size_t width,
-                         std::size_t first_layer, std::span<const Mixer> mixers,
-                         std::size_t channels) const {
+                         std::size_t first_layer, const StackConfig* stack) const {
   if (layers_.size() != layers) return false;
   if (!memory_states.empty() && memory_states.shape().rank() != 3) return false;
   const Shape memory = memory_shape();
@@ -121,8 +121,9 @@ bool KeyValueCache::fits(std::size_t layers, std::size_t heads, std::size_t widt
             layer.store.sizes() == PackedKeyValues::Sizes{batch, heads, width, width});
   };
   for (std::size_t layer = first_layer; layer < layers; ++layer) {
-    if (!mixers.empty() && mixers[layer] == Mixer::convolution) {
-      if (!layers_[layer].inputs.holds(length(), batch(), channels)) return false;
+    if (stack != nullptr && !stack->attends(layer)) {
+      const PastState* const past = layers_[layer].past.get();
+      if (past == nullptr ? length() != 0 : !past->holds(length(), batch(), *stack)) return false;
       continue;
     }
     const bool fits = holds(layers_[layer], length(), batch()) &&
@@ -138,8 +139,7 @@ void KeyValueCache::expect(std::span<const std::size_t> rows, std::size_t length
          " positions, it holds ", this->length());
   }
   for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
-    const PastRows& inputs = layers_[layer].inputs;
-    if (inputs.length() != 0) inputs.expect_reach(length, layer);
+    if (const auto& past = layers_[layer].past) past->expect_reach(length, layer);
   }
   const Shape memory = memory_shape();
   const std::size_t sequences = memory[1] == 0 ? batch() : memory[0];
@@ -155,14 +155,14 @@ void KeyValueCache::crop(std::size_t length) {
   expect({}, length);
   for (Layer& layer : layers_) {
     layer.store.crop(std::min(length, layer.store.length()));
-    layer.inputs.crop(length);
+    if (layer.past) layer.past->crop(length);
   }
 }
 
 void KeyValueCache::select(Layer& layer, std::span<const std::size_t> rows) const {
   PackedKeyValues::Sizes sizes = layer.store.sizes();
-  if (layer.inputs.length() != 0) {
-    layer.inputs = layer.inputs.part(rows, layer.inputs.length(), kMostSpare);
+  if (layer.past) {
+    layer.past = layer.past->part(rows, layer.past->length(), kMostSpare);
     return;
   }
   if (layer.store.length() == 0) {  // its memory is allocated with the first position
@@ -212,7 +212,7 @@ KeyValueCache KeyValueCache::copy(const Part& part, std::size_t more) const {
   KeyValueCache result(layers_.size(), max_positions_, format_);
   more = std::min(more, max_positions_ - part.length);
   const auto take = [&](const Layer& from, Layer& to, std::size_t length, std::size_t room) {
-    if (from.inputs.length() != 0) to.inputs = from.inputs.part(part.rows, length, room);
+    if (from.past) to.past = from.past->part(part.rows, length, room);
     if (from.store.length() == 0) return;
     PackedKeyValues::Sizes sizes = from.store.sizes();
     sizes.batch = part.rows.size();

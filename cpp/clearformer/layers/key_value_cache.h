@@ -1,4 +1,4 @@
-// KeyValueCache: the keys and values of past positions in all layers, and of those that are convolutions the last inputs.
+// KeyValueCache: the keys and values of past positions in all layers, and what those without attention keep of them.
 // Capacity grows by doubling, but by no more than 256 positions.
 // Shapes: B batch, S positions.
 #pragma once
@@ -8,12 +8,10 @@
 #include <vector>
 
 #include "clearformer/layers/packed_key_values.h"
-#include "clearformer/layers/past_rows.h"
+#include "clearformer/layers/position_mixer.h"
 #include "clearformer/tensor/tensor.h"
 
 namespace clearformer {
-
-enum class Mixer;  // of encoder.h
 
 /// Owns the stores of all layers; initially empty, sized by the first append. For decoders with
 /// cross-attention it also holds the memory: keys and values of the encoder's output.
@@ -35,15 +33,15 @@ class KeyValueCache {
   /// (B, S) of the memory.
   Shape memory_shape() const;
   /// Whether it is that of a model with these sizes, and of a pass that begins at `first_layer`: from there on all layers
-  /// hold the same positions. mixers: of the layers (none: all attend); channels: of those that are convolutions.
+  /// hold the same positions. stack: of these layers; null: all attend.
   bool fits(std::size_t layers, std::size_t heads, std::size_t width, std::size_t first_layer,
-            std::span<const Mixer> mixers = {}, std::size_t channels = 0) const;
+            const StackConfig* stack = nullptr) const;
 
   /// The store of a layer with room for `more` positions, reallocated if necessary.
   PackedKeyValues& reserve(std::size_t layer, const PackedKeyValues::Sizes& sizes,
                            std::size_t more);
-  /// The inputs of a layer that is a convolution.
-  PastRows& past_rows(std::size_t layer) { return layers_[layer].inputs; }
+  /// The state of a layer without attention; null before its first call.
+  std::unique_ptr<PastState>& past(std::size_t layer) { return layers_[layer].past; }
   /// An empty store for a layer's memory.
   PackedKeyValues& reserve_memory(std::size_t layer, const PackedKeyValues::Sizes& sizes,
                                   std::size_t length);
@@ -59,7 +57,7 @@ class KeyValueCache {
   Tensor memory_mask;
 
   /// Drops the positions from `length` on; the memory is kept. Throws invalid_argument if there are not so many, and
-  /// unsupported if a convolution does not reach back to there (see PastRows).
+  /// unsupported if a layer without attention does not reach back to there (see PastRows, DeltaState).
   void crop(std::size_t length);
   /// Replaces sequence i by sequence rows[i] in all stores, to reorder beams or change the batch size. Throws
   /// invalid_argument for a row that does not exist.
@@ -81,10 +79,10 @@ class KeyValueCache {
     PackedKeyValues store;
     Tensor keys;
     Tensor values;
-    PastRows inputs;  // of a convolution
+    std::unique_ptr<PastState> past = {};  // without attention
 
-    std::size_t length() const { return store.length() + inputs.length(); }
-    std::size_t batch() const { return std::max(store.sizes().batch, inputs.batch()); }
+    std::size_t length() const { return past ? past->length() : store.length(); }
+    std::size_t batch() const { return past ? past->batch() : store.sizes().batch; }
   };
   void allocate(Layer& layer, const PackedKeyValues::Sizes& sizes, std::size_t capacity) const;
   void select(Layer& layer, std::span<const std::size_t> rows) const;

@@ -32,6 +32,7 @@ MultiHeadAttention::MultiHeadAttention(const WeightScope& scope, const Attention
   key_ = Linear(scope / "k_proj", config_.key_features, key_width, config_.bias.key);
   value_ = Linear(scope / "v_proj", config_.value_features, key_width, config_.bias.value);
   output_ = Linear(scope / "o_proj", width, config_.d_model, config_.bias.output);
+  if (config_.gated) gate_ = OutputGate::loaded(scope, config_);
   if (config_.head_norm) {
     const auto norm_over = [&](std::size_t heads) {
       NormConfig norm = *config_.head_norm;
@@ -241,6 +242,7 @@ void MultiHeadAttention::forward(const Inputs& inputs, const AttentionState& sta
   attention(positions_first(queries), *keys_values, mask, options(), positions_first_mutable(mixed),
             context, softmax.f32());
   context.trace.keep("softmax", softmax);
+  if (gate_) gate_->apply(inputs.queries, mixed, context);
   if (context.trace.keeps() && context.trace.edits("hook_z")) context.trace.keep("given_z", mixed);
   context.trace("hook_z", mixed, kQueryLegend);
   context.trace.keep("z", mixed);

@@ -4,7 +4,8 @@
 // Shapes: B batch, T queries, S keys, D model, H query heads, G key/value heads, d head size.
 // Hook points: hook_q, hook_z (B, T, H, d), hook_k, hook_v (B, S, G, d), with rotary positions
 //              hook_rot_q, hook_rot_k, with norms of queries and keys q_norm.…, k_norm.…; those of attention.h, with
-//              relative positions those of disentangled_attention.h; on request hook_result (separate_heads.h).
+//              relative positions those of disentangled_attention.h, with a gate hook_gate (output_gate.h); on request
+//              hook_result (separate_heads.h).
 #pragma once
 
 #include <optional>
@@ -13,6 +14,7 @@
 #include "clearformer/layers/attention.h"
 #include "clearformer/layers/disentangled_attention.h"
 #include "clearformer/layers/normalization.h"
+#include "clearformer/layers/output_gate.h"
 #include "clearformer/layers/rotary_embedding.h"
 #include "clearformer/layers/separate_heads.h"
 
@@ -44,6 +46,8 @@ struct AttentionConfig {
   bool learned_extra_key = false;   // an extra key and value, "bias_k" and "bias_v" (1, 1, G·d)
   bool zero_extra_key = false;      // an extra key and value of zeros
   EmptyRow empty_row = EmptyRow::zeros;
+  bool gated =
+      false;  // the heads' results are multiplied by a gate (Qwen 3.5), which backward() has not
   std::optional<DisentangledConfig> disentangled = {};  // scores of relative positions (DeBERTa)
 
   double usual_scale() const;  // 1/√d
@@ -67,8 +71,7 @@ struct AttentionState {
   // added to these; null: not wanted.
   const MutableTensorView* d_bias = nullptr;
   const MutableTensorView* d_relative = nullptr;
-  const TensorView* padding =
-      nullptr;  // what a convolution in place of attention needs of the mask
+  const TensorView* padding = nullptr;  // what a layer in place of attention needs of the mask
 };
 
 /// Multi-head attention with its projections, rotary positions, cache and biases.
@@ -82,7 +85,7 @@ class MultiHeadAttention {
     HeadInputs own = {};  // of single heads, in place of the above
   };
 
-  /// Loads "q_proj", "k_proj", "v_proj", "o_proj", and what the config's options name.
+  /// Loads "q_proj", "k_proj", "v_proj", "o_proj" (with a gate "g_proj"), and what the config's options name.
   MultiHeadAttention(const WeightScope& scope, const AttentionConfig& config);
 
   const AttentionConfig& config() const { return config_; }
@@ -161,6 +164,7 @@ class MultiHeadAttention {
   AttentionConfig config_;
   Linear query_, key_, value_, output_;
   std::optional<Normalization> query_norm_, key_norm_;
+  std::shared_ptr<const OutputGate> gate_;
   Tensor extra_key_, extra_value_;
   std::optional<AdditiveScore> additive_;
   std::optional<DisentangledScores> disentangled_;

@@ -160,6 +160,10 @@ void MultiHeadAttention::backward(const Inputs& inputs, const AttentionState& st
                                   const Context& context) const {
   const Arena::Frame frame(context.arena);
   const TraceScope& trace = context.trace;
+  if (gate_) {
+    fail(ErrorCode::unsupported, "gradients through an output gate (", trace.path(),
+         ") are not computed");
+  }
   const TensorView mixed = trace.kept("z");
   const MutableTensorView d_mixed = context.arena.take(mixed.shape());
   if (!head_results_back(output_, mixed, d_output, d_mixed, context)) {

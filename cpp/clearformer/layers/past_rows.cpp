@@ -5,10 +5,18 @@
 #include <numeric>
 #include <vector>
 
+#include "clearformer/layers/encoder.h"
+
 namespace clearformer {
 
-bool PastRows::holds(std::size_t length, std::size_t batch, std::size_t channels) const {
-  return length_ == length && (length == 0 || (this->batch() == batch && width() == channels));
+PastRows& PastRows::in(std::unique_ptr<PastState>& past) {
+  if (past == nullptr) past = std::make_unique<PastRows>();
+  return static_cast<PastRows&>(*past);
+}
+
+bool PastRows::holds(std::size_t length, std::size_t batch, const StackConfig& stack) const {
+  if (length_ != length || !stack.convolution) return false;
+  return length == 0 || (rows_.dim(0) == batch && rows_.dim(2) == stack.convolution->d_model);
 }
 
 void PastRows::expect_reach(std::size_t length, std::size_t layer) const {
@@ -20,10 +28,11 @@ void PastRows::expect_reach(std::size_t length, std::size_t layer) const {
        " on, too few to go back to ", length);
 }
 
-PastRows PastRows::part(std::span<const std::size_t> rows, std::size_t length,
-                        std::size_t more) const {
-  PastRows result;
-  if (length == 0) return result;
+std::unique_ptr<PastState> PastRows::part(std::span<const std::size_t> rows, std::size_t length,
+                                          std::size_t more) const {
+  auto made = std::make_unique<PastRows>();
+  if (length == 0) return made;
+  PastRows& result = *made;
   const std::size_t end = held_ - (length_ - length), width = rows_.dim(2);
   result.length_ = length;
   result.overlap_ = overlap_;
@@ -34,7 +43,7 @@ PastRows PastRows::part(std::span<const std::size_t> rows, std::size_t length,
     std::memcpy(result.rows_.f32() + row * result.rows_.dim(1) * width,
                 from + rows[row] * rows_.dim(1) * width, result.held_ * width * sizeof(float));
   }
-  return result;
+  return made;
 }
 
 void PastRows::expect_room(std::size_t batch, std::size_t more, std::size_t width) {
@@ -49,7 +58,8 @@ void PastRows::expect_room(std::size_t batch, std::size_t more, std::size_t widt
   if (held_ + more <= rows_.dim(1) && held_ <= 2 * (kReach + overlap_)) return;
   std::vector<std::size_t> all(batch);
   std::iota(all.begin(), all.end(), std::size_t{0});
-  *this = part(all, length_, more + kReach);
+  const std::unique_ptr<PastState> larger = part(all, length_, more + kReach);
+  *this = std::move(static_cast<PastRows&>(*larger));
 }
 
 void PastRows::extend(const MutableTensorView& window, std::size_t overlap) {
@@ -70,7 +80,8 @@ void PastRows::extend(const MutableTensorView& window, std::size_t overlap) {
   length_ += more;
 }
 
-void PastRows::drop(std::size_t length) {
+void PastRows::crop(std::size_t length) {
+  if (length >= length_) return;
   held_ = length == 0 ? 0 : held_ - (length_ - length);
   length_ = length;
   if (length == 0) rows_ = Tensor();

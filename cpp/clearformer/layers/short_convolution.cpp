@@ -3,34 +3,14 @@
 #include <cstring>
 
 #include "clearformer/kernels/elementwise.h"
-#include "clearformer/kernels/short_convolution.h"
+#include "clearformer/layers/position_filters.h"
 #include "clearformer/layers/weight_gradients.h"
-#include "clearformer/tensor/thread_pool.h"
 
 namespace clearformer {
 
 namespace {
 
 constexpr std::string_view kConvolutionLegend = "batch pos d_model";
-
-void set_row(float* to, const Tensor& value, std::size_t width) {
-  if (value.empty()) {
-    std::memset(to, 0, width * sizeof(float));
-  } else {
-    std::memcpy(to, value.f32(), width * sizeof(float));
-  }
-}
-
-// The rows of padded positions become `value` (D), or zero if that is empty.
-void fill_padded(const MutableTensorView& x, const TensorView* padding, const Tensor& value) {
-  if (padding == nullptr) return;
-  const std::size_t length = x.dim(1), all = padding->dim(1), width = x.dim(2);
-  for (std::size_t row = 0; row < x.dim(0) * length; ++row) {
-    const std::size_t at = row / length * all + all - length + row % length;
-    if (padding->as<std::uint8_t>()[at] != 0) continue;
-    set_row(x.f32() + row * width, value, width);
-  }
-}
 
 // The projection of x, which counts as zero at padded positions.
 void project(const Linear& layer, const TensorView& x, const TensorView* padding,
@@ -49,17 +29,10 @@ void project_back(const Linear& layer, const TensorView& x, const TensorView* pa
   layer.multiply_backward(x, d, dx, write, weights, context.arena);
 }
 
-void multiply_all(const TensorView& a, const TensorView& b, const MutableTensorView& out) {
-  constexpr std::size_t kWork = 4, kLanes = 64;  // cost of a product; ranges of whole registers
-  parallel_ranges(out.elements(), kWork, kLanes, [&](std::size_t first, std::size_t end) {
-    kernels::multiply(a.f32() + first, b.f32() + first, out.f32() + first, end - first);
-  });
-}
-
 }  // namespace
 
 ShortConvolution::ShortConvolution(const WeightScope& scope, const ShortConvolutionConfig& config)
-    : config_(config) {
+    : PositionMixer("conv"), config_(config) {
   if (config.taps == 0) fail(ErrorCode::invalid_argument, "short convolution: it has 0 taps");
   const std::size_t width = config.d_model;
   b_ = Linear(scope / "b_proj", width, width, config.bias);
@@ -69,17 +42,6 @@ ShortConvolution::ShortConvolution(const WeightScope& scope, const ShortConvolut
   const WeightScope filters = scope / "conv";
   weight_ = filters.take("weight", {width, 1, config.taps});
   if (config.bias == Bias::present) bias_ = filters.take("bias", {width});
-}
-
-// The weights (k, D), the last first if turned.
-MutableTensorView ShortConvolution::taps(bool turned, Arena& arena) const {
-  const std::size_t width = config_.d_model, count = config_.taps;
-  const MutableTensorView rows = arena.take({count, width});
-  for (std::size_t i = 0; i < width * count; ++i) {
-    const std::size_t tap = turned ? count - 1 - i % count : i % count;
-    rows.f32()[tap * width + i / count] = weight_.f32()[i];
-  }
-  return rows;
 }
 
 // B ⊙ X behind k − 1 rows of zeros: (batch, k − 1 + T, D).
@@ -108,24 +70,9 @@ MutableTensorView ShortConvolution::before_zeros(const TensorView& x, Arena& are
   return rows;
 }
 
-// window (batch, k − 1 + T, D) -> out (batch, T, D); bias (D) may be empty.
-void ShortConvolution::convolve(const TensorView& window, const MutableTensorView& weights,
-                                const Tensor& bias, const MutableTensorView& out) const {
-  const std::size_t length = out.dim(1), width = out.dim(2), count = config_.taps;
-  parallel_ranges(
-      out.dim(0) * length, 4 * count * width, 1, [&](std::size_t first, std::size_t end) {
-        for (std::size_t row = first; row < end; ++row) {
-          float* const to = out.f32() + row * width;
-          set_row(to, bias, width);
-          kernels::short_convolution(window.f32() + (row + row / length * (count - 1)) * width,
-                                     weights.f32(), count, width, to);
-        }
-      });
-}
-
-void ShortConvolution::forward(const TensorView& x, const TensorView* padding, PastRows* past,
-                               const MutableTensorView& output, Write write,
-                               const Context& context) const {
+void ShortConvolution::forward(const TensorView& x, const TensorView* padding,
+                               std::unique_ptr<PastState>* past, const MutableTensorView& output,
+                               Write write, const Context& context) const {
   Arena& arena = context.arena;
   const Arena::Frame frame(arena);
   const TraceScope& trace = context.trace;
@@ -141,8 +88,8 @@ void ShortConvolution::forward(const TensorView& x, const TensorView* padding, P
   trace.keep("c", c);
   trace.keep("x", y);
   const MutableTensorView rows = window(b, y, arena);
-  if (past != nullptr) past->extend(rows, config_.taps - 1);
-  convolve(rows, taps(false, arena), bias_, y);
+  if (past != nullptr) PastRows::in(*past).extend(rows, config_.taps - 1);
+  convolve(rows, filter_rows(weight_, false, arena), bias_, y);
   trace("hook_conv", y, kConvolutionLegend);
   trace.keep("y", y);
   multiply_all(c, y, y);
@@ -186,7 +133,7 @@ void ShortConvolution::backward(const TensorView& x, const TensorView* padding,
   multiply_all(dy, c, dy);
   trace.back("hook_conv", dy, kConvolutionLegend);
   weights_back(window(b, kept_x, arena), dy, context);
-  convolve(before_zeros(dy, arena), taps(true, arena), {}, product);
+  convolve(before_zeros(dy, arena), filter_rows(weight_, true, arena), {}, product);
   const MutableTensorView& d_x = dy;
   multiply_all(product, b, d_x);
   multiply_all(product, kept_x, db);

@@ -6,8 +6,6 @@
 // Hook points: hook_b, hook_c, hook_x, hook_conv (B, C, X, y) (batch, T, D).
 #pragma once
 
-#include "clearformer/layers/context.h"
-#include "clearformer/layers/linear.h"
 #include "clearformer/layers/past_rows.h"
 
 namespace clearformer {
@@ -20,29 +18,19 @@ struct ShortConvolutionConfig {
 };
 
 /// A gated short convolution with its projections.
-class ShortConvolution {
+class ShortConvolution : public PositionMixer {
  public:
-  // Not inlined where other models pass: they do without it.
-
   /// Loads "b_proj", "c_proj", "x_proj", "conv", "out_proj".
-  [[gnu::noinline]] ShortConvolution(const WeightScope& scope,
-                                     const ShortConvolutionConfig& config);
+  ShortConvolution(const WeightScope& scope, const ShortConvolutionConfig& config);
 
-  /// x (batch, T, D) -> output (batch, T, D). padding: uint8 (batch, S) whose last T columns are these positions', 0 for
-  /// padded ones, or null. past: the inputs of the convolution at the positions before, to which these are added, or null.
-  [[gnu::noinline]] void forward(const TensorView& x, const TensorView* padding, PastRows* past,
-                                 const MutableTensorView& output, Write write,
-                                 const Context& context) const;
-  /// From d_output (batch, T, D), which is read first, that of x. x is read for gradients of weights only. Without a past.
+  void forward(const TensorView& x, const TensorView* padding, std::unique_ptr<PastState>* past,
+               const MutableTensorView& output, Write write, const Context& context) const override;
   void backward(const TensorView& x, const TensorView* padding, const TensorView& d_output,
-                const MutableTensorView& dx, Write write, const Context& context) const;
+                const MutableTensorView& dx, Write write, const Context& context) const override;
 
  private:
   MutableTensorView window(const TensorView& b, const TensorView& x, Arena& arena) const;
   MutableTensorView before_zeros(const TensorView& x, Arena& arena) const;
-  void convolve(const TensorView& window, const MutableTensorView& weights, const Tensor& bias,
-                const MutableTensorView& out) const;
-  MutableTensorView taps(bool turned, Arena& arena) const;
   void weights_back(const TensorView& window, const TensorView& dy, const Context& context) const;
 
   ShortConvolutionConfig config_;

@@ -314,6 +314,7 @@ void write_cache(JsonWriter& json, const std::optional<Inspection::Cache>& cache
     json.key(to_string(Inspection::kCacheFormats[i])).open('{');
     json.key("per_position").count((*cache)[i].per_position);
     json.key("per_source_position").count((*cache)[i].per_source_position);
+    if ((*cache)[i].per_sequence != 0) json.key("per_sequence").count((*cache)[i].per_sequence);
     json.close('}');
   }
   json.close('}');

@@ -8,18 +8,39 @@
 
 namespace clearformer {
 
+namespace {
+
+// Adds what layers without attention keep, and returns their number.
+[[gnu::noinline]] std::uint64_t add_past(const StackConfig& stack, CacheBytes& bytes) {
+  std::uint64_t layers = 0;
+  for (const Mixer mixer : stack.mixers) {
+    if (mixer < Mixer::convolution) continue;
+    ++layers;
+    if (mixer == Mixer::convolution) {
+      bytes.per_last_position += stack.convolution->d_model * sizeof(float);
+    } else {
+      const GatedDeltaConfig& delta = *stack.delta;
+      const std::uint64_t state = delta.matrices(1).elements() + delta.inputs(1).elements();
+      bytes.per_sequence = bounded_sum(bytes.per_sequence, 2 * state * sizeof(float));
+    }
+  }
+  return layers;
+}
+
+}  // namespace
+
 CacheBytes cache_bytes(const ModelConfig& config, CacheFormat format) {
   const bool reads_source = config.kind == ModelKind::encoder_decoder && !config.head;
   if (config.kind != ModelKind::decoder_only && !reads_source) return {};
   const StackConfig& stack = config.main().stack;
   const AttentionConfig& attention = stack.block.attention;
   const std::uint64_t heads = attention.num_heads, groups = attention.num_key_value_heads;
-  const auto convolutions = static_cast<std::uint64_t>(
-      std::count(stack.mixers.begin(), stack.mixers.end(), Mixer::convolution));
-  const std::uint64_t bytes =
-      2 * (config.n_layers() - convolutions) * bytes_of(format, attention.d_head);
-  return {bytes * (groups == 0 ? heads : groups), reads_source ? bytes * heads : 0,
-          convolutions * config.d_model() * sizeof(float)};
+  CacheBytes all;
+  const std::uint64_t others = stack.convolution || stack.delta ? add_past(stack, all) : 0;
+  const std::uint64_t bytes = 2 * (config.n_layers() - others) * bytes_of(format, attention.d_head);
+  all.per_position = bytes * (groups == 0 ? heads : groups);
+  if (reads_source) all.per_source_position = bytes * heads;
+  return all;
 }
 
 namespace {
@@ -34,7 +55,9 @@ std::uint64_t groups_of(const AttentionConfig& attention) {
 std::uint64_t attention_floats(const AttentionConfig& attention, const PassSize& pass) {
   const std::uint64_t rows = bounded_product(pass.batch, pass.positions);
   const std::uint64_t groups = groups_of(attention), width = attention.d_head;
-  const std::uint64_t own = bounded_product(rows, 2 * (attention.num_heads + groups) * width);
+  const std::uint64_t gates = attention.gated ? attention.num_heads : 0;
+  const std::uint64_t own =
+      bounded_product(rows, (2 * (attention.num_heads + groups) + gates) * width);
   if (pass.cached) return own;
   const std::uint64_t capacity =
       bounded_product(pass.batch, PackedKeyValues::rounded(pass.positions));
@@ -42,12 +65,25 @@ std::uint64_t attention_floats(const AttentionConfig& attention, const PassSize&
                      bounded_product(capacity, groups * (width + PackedKeyValues::rounded(width))));
 }
 
-// Floats while a convolution runs: two gates, the products behind k − 1 rows, the weights and the results.
-[[gnu::noinline]] std::uint64_t convolution_floats(const ShortConvolutionConfig& convolution,
-                                                   const PassSize& pass) {
-  const std::uint64_t rows = bounded_sum(bounded_product(pass.batch, pass.positions) * 4,
-                                         (pass.batch + 1) * std::uint64_t{convolution.taps});
-  return bounded_product(rows, convolution.d_model);
+// Floats while a convolution runs: two gates, the products behind k − 1 rows, the weights and the results; or a delta
+// rule: gate, what it convolves behind k − 1 rows, heads, the weights, the state of a call without a cache, and what is
+// convolved or the results with β and decays.
+[[gnu::noinline]] std::uint64_t mixer_floats(const StackConfig& stack, const PassSize& pass) {
+  const std::uint64_t rows = bounded_product(pass.batch, pass.positions);
+  const auto behind = [&](std::uint64_t times, std::uint64_t taps) {
+    return bounded_sum(bounded_product(rows, times), bounded_product(pass.batch + 1, taps));
+  };
+  if (stack.convolution) {
+    return bounded_product(behind(4, stack.convolution->taps), stack.convolution->d_model);
+  }
+  const GatedDeltaConfig& delta = *stack.delta;
+  const std::uint64_t state = pass.cached ? 0 : delta.matrices(1).elements();
+  const std::uint64_t values = delta.value_heads * std::uint64_t{delta.d_value};
+  const std::uint64_t results = values + 2 * delta.value_heads + delta.key_heads;
+  const std::uint64_t late = std::max<std::uint64_t>(delta.channels(), results);
+  return bounded_sum(bounded_sum(bounded_product(behind(2, delta.taps), delta.channels()),
+                                 bounded_product(rows, values + late)),
+                     bounded_product(pass.batch, state));
 }
 
 // Floats while a block runs, beside the residual stream.
@@ -66,7 +102,7 @@ std::uint64_t block_floats(const StackConfig& stack, const PassSize& pass) {
   const std::uint64_t copies = parallel ? 3 : (before ? 1 : 0) + (after || changed ? 1 : 0);
   return bounded_sum(bounded_product(rows, copies * block.attention.d_model),
                      std::max({attention_floats(block.attention, pass),
-                               stack.convolution ? convolution_floats(*stack.convolution, pass) : 0,
+                               stack.convolution || stack.delta ? mixer_floats(stack, pass) : 0,
                                bounded_product(rows, hidden)}));
 }
 
@@ -158,7 +194,7 @@ std::uint64_t call_bytes(const ModelConfig& config, std::size_t positions, Matri
                 : bounded_product(read, config.task == Task::masked_lm ? vocabulary : d_model);
   const std::size_t held = std::min(reads_source ? kWritten : read + kAhead, config.longest());
   const std::uint64_t kept = bounded_sum(
-      bounded_product(held, cache.per_position),
+      bounded_sum(bounded_product(held, cache.per_position), cache.per_sequence),
       bounded_product(read, bounded_sum(cache.per_source_position, cache.per_last_position)));
   return bounded_sum(bounded_sum(pass, kept), bounded_product(outputs, sizeof(float)));
 }

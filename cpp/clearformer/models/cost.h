@@ -15,8 +15,10 @@ struct CacheBytes {
   std::uint64_t per_source_position = 0;  // of the encoder's input
   // Of the positions of the latest call, or of the last of a text (see PastRows): the inputs of convolutions.
   std::uint64_t per_last_position = 0;
+  // Whatever its length: the states of delta rules, as they are and as they were (see DeltaState).
+  std::uint64_t per_sequence = 0;
 
-  bool any() const { return per_position != 0 || per_last_position != 0; }
+  bool any() const { return (per_position | per_last_position | per_sequence) != 0; }
 };
 
 /// For a model that generates tokens; zeros for others.

@@ -137,7 +137,8 @@ std::uint64_t Model::pass_bytes(const std::vector<PassSize>& passes, const Model
   const std::uint64_t kept = bounded_sum(cache.per_position, cache.per_last_position);
   // The arena's memory from earlier passes is reused.
   const std::uint64_t fresh = activations - std::min<std::uint64_t>(activations, arena_.bytes());
-  return bounded_sum(fresh, bounded_sum(outputs, bounded_product(positions, kept)));
+  return bounded_sum(bounded_sum(fresh, bounded_product(last.batch, cache.per_sequence)),
+                     bounded_sum(outputs, bounded_product(positions, kept)));
 }
 
 void Model::expect_memory(const ModelInputs& inputs, const Trace* trace) {
@@ -274,9 +275,8 @@ void Model::expect_cache(const ModelInputs& inputs) const {
   const AttentionConfig& attention = stack.block.attention;
   const std::size_t groups = attention.num_key_value_heads;
   const bool is_like = cache.has_memory() ? encodes : !encodes || cache.length() == 0;
-  if (is_like &&
-      cache.fits(config_.n_layers(), groups == 0 ? attention.num_heads : groups, attention.d_head,
-                 inputs.start_at_layer.value_or(0), stack.mixers, attention.d_model)) {
+  if (is_like && cache.fits(config_.n_layers(), groups == 0 ? attention.num_heads : groups,
+                            attention.d_head, inputs.start_at_layer.value_or(0), &stack)) {
     return;
   }
   fail(ErrorCode::invalid_argument,

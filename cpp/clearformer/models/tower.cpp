@@ -93,7 +93,7 @@ const MultiHeadAttention& Tower::attention(std::size_t layer, KeyRole role) cons
   if (decoder_) return decoder_->block(layer).attention(role);
   const MultiHeadAttention* const attention = encoder_->block(layer).attention();
   if (attention == nullptr) {
-    fail(ErrorCode::unsupported, "layer ", layer, " is a convolution");
+    fail(ErrorCode::unsupported, "layer ", layer, " has no attention");
   }
   return *attention;
 }

@@ -1,0 +1,29 @@
+// Output gate of attention:  z_h ← z_h ⊙ sigmoid(x·W_G^h + b), before the output projection.
+// Source: transformers' Qwen3_5Attention. Shapes: B batch, T positions, H heads, d head size, D model.
+// Hook points: hook_gate (B, T, H, d), before the sigmoid.
+#pragma once
+
+#include "clearformer/layers/context.h"
+#include "clearformer/layers/linear.h"
+
+namespace clearformer {
+
+struct AttentionConfig;
+
+/// A gate of the heads' results.
+class OutputGate {
+ public:
+  /// Loads "g_proj" of the attention's scope, of the sizes of "q_proj".
+  [[gnu::noinline]] static std::shared_ptr<const OutputGate> loaded(const WeightScope& scope,
+                                                                    const AttentionConfig& config);
+  explicit OutputGate(Linear projection) : projection_(std::move(projection)) {}
+
+  /// x (B, T, D), z (B, T, H, d) in place.
+  [[gnu::noinline]] void apply(const TensorView& x, const MutableTensorView& z,
+                               const Context& context) const;
+
+ private:
+  Linear projection_;
+};
+
+}  // namespace clearformer
