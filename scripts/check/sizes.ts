@@ -23,8 +23,9 @@ import { SetupError } from '../toolchain/progress.js';
 // decoder (bart-large-mnli) takes 0.7 kB of `families`, which had 22.4, answers to questions and T5's heads 0.2 kB. LFM2's
 // convolutions, which a cache holds as well, and mixtures of experts take 4.3 kB of `families`, 2.2 of the first file, 1.5 of `second`;
 // ESM takes 1 kB of `families`, 0.2 of `second`; encoders of samples (wav2vec 2.0, HuBERT) 5 kB of `families` and 0.6 of the first file.
+// Qwen3.5's delta rules take 4.3 kB of `families`; kernels of gradients alone are in `second` since (0.9), not in the first file.
 const wasmBrotliLimit = 144_900;
-const partLimits: Readonly<Record<PartName, number>> = { second: 82_500, hooks: 11_900, families: 41_700 };
+const partLimits: Readonly<Record<PartName, number>> = { second: 83_500, hooks: 11_900, families: 45_900 };
 const partOf = (file: string): PartName | undefined => partNames.find((part) => file === `${part}.js`);
 // Without the parts, which have limits of their own. 150 kB are the WASM, the rest is all of the package's
 // JavaScript, of which, in kB as measured when they came: labels, new models and their distributions, 6; metrics, parts

@@ -42,6 +42,8 @@ CLASSES = {
     "cohere": transformers.CohereConfig,
     "cohere2": transformers.Cohere2Config,
     "lfm2": transformers.Lfm2Config,
+    "qwen3_5_text": transformers.Qwen3_5TextConfig,
+    "qwen3_5": transformers.Qwen3_5Config,
     "gemma2": transformers.Gemma2Config,
     "gemma3_text": transformers.Gemma3TextConfig,
     "gemma3": transformers.Gemma3Config,

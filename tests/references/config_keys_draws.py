@@ -15,6 +15,9 @@ def draw_heads(rng, family, nested=""):
     if family.heads == "no head_dim":
         hidden, heads, shared = rng.choice([(16, 4, 2), (24, 3, 3), (24, 4, 1), (16, 4, 4), (24, 2, 1)])
         return dict(hidden_size=hidden, num_attention_heads=heads, num_key_value_heads=shared)
+    if family.heads == "quarters":  # a quarter of the heads is rotated
+        hidden, heads, shared, head_dim = rng.choice([(16, 4, 2, 8), (24, 3, 3, 16), (16, 2, 1, 8), (32, 2, 2, 24)])
+        return dict(hidden_size=hidden, num_attention_heads=heads, num_key_value_heads=shared, head_dim=head_dim)
     if family.heads == "wide heads":  # a quarter of 8 or 16 dimensions can be rotated
         width, count = rng.choice([(16, 2), (24, 3), (32, 2), (16, 1)])
     if family.heads == "codegen":  # heads are stored in four groups
@@ -84,6 +87,10 @@ def draw_settings(rng, family, base, choices, nested=""):
         attending = [layer for layer, kind in enumerate(kinds) if kind == "full_attention"]
         settings |= rng.choice([dict(layer_types=kinds), dict(layer_types=kinds, full_attn_idxs=[0]),
                                 dict(layer_types=None, full_attn_idxs=attending), dict(layer_types=None)])
+    if family.config is hf.Qwen3_5TextConfig:
+        kinds = [rng.choice(["linear_attention", "full_attention"]) for _ in range(layers)]
+        settings |= rng.choice([dict(layer_types=kinds), dict(layer_types=kinds, full_attention_interval=1), dict(layer_types=None),
+                                dict(layer_types=None, full_attention_interval=rng.choice([1, 2, 3]))])
     if (family.rope or two) and rng.random() < 0.7:
         d_head = settings.get("head_dim") or settings["hidden_size"] // settings["num_attention_heads"]
         whole = family.config is not hf.Phi3Config

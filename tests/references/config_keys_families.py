@@ -28,6 +28,8 @@ LLAMA = dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], hidden_act=AC
              tie_word_embeddings=[False, True], attention_bias=[False, True], is_causal=CAUSAL,
              max_position_embeddings=[32, 20])
 WINDOW = dict(use_sliding_window=[False, True], sliding_window=[3, 5, None], max_window_layers=[0, 1, 2])
+# The norm of small results, which such heads have, magnifies rounding errors unless its epsilon is large.
+DELTA = dict(linear_num_key_heads=2, linear_num_value_heads=2, linear_key_head_dim=4, linear_value_head_dim=6, rms_norm_eps=1e-2)
 EXPERTS = dict(num_local_experts=4, num_experts_per_tok=2)
 COUNTS = dict(num_local_experts=[4, 5, 3, 1, 0], num_experts_per_tok=[2, 1, 3, 4])
 GEMMA = dict(hidden_activation=ACTS, query_pre_attn_scalar=[4, 9, 16], sliding_window=[2, 3, 5],
@@ -216,6 +218,11 @@ FAMILIES = {
              conv_bias=[False, True], conv_L_cache=[3, 4, 2, 1], block_multiple_of=[8, 5], block_ffn_dim_multiplier=[1.0, 1.3, 2],
              block_auto_adjust_ff_dim=[True, True, False], max_position_embeddings=[32, 20], is_causal=CAUSAL),
         CAUSAL_LM, "decoder", rope="one"),
+    "qwen3_5_text": Family(
+        hf.Qwen3_5TextConfig, LLAMA_BASE | DELTA | dict(head_dim=8, layer_types=["linear_attention", "full_attention"]),
+        LLAMA | dict(linear_num_value_heads=[2, 4, 6], linear_key_head_dim=[4, 3], linear_value_head_dim=[6, 5], linear_conv_kernel_dim=[4, 3, 2, 1],
+                     rms_norm_eps=[1e-2, 1e-3]),
+        CAUSAL_LM, "decoder", "quarters", rope="one", part=0.25),
     "gemma2": Family(hf.Gemma2Config, LLAMA_BASE | dict(head_dim=4, query_pre_attn_scalar=4, sliding_window=4),
                      LLAMA | GEMMA | dict(hidden_act=[ABSENT]), CAUSAL_LM, "decoder", rope="one", gains=GEMMA_GAINS),
     "gemma3_text": Family(hf.Gemma3TextConfig, LLAMA_BASE | dict(head_dim=4, query_pre_attn_scalar=4, sliding_window=4),

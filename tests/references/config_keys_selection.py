@@ -217,6 +217,11 @@ SELECTION = {
         Selected("own width", {"intermediate_size": 14}, base=dict(
             block_auto_adjust_ff_dim=False, intermediate_size=14, conv_bias=True, conv_L_cache=2), text=True),
     ],
+    "qwen3_5_text": [
+        Selected("every second layer", {"layer_types": ABSENT, "full_attention_interval": 2, "linear_num_value_heads": 4}, old=True,
+                 base=dict(head_dim=8, num_hidden_layers=3, linear_num_value_heads=4, layer_types=["linear_attention", "full_attention", "linear_attention"]), text=True),
+        Selected("more keys than values", {"linear_num_key_heads": 3}, refused_here=None),
+    ],
     "granitemoe": [
         Selected("experts by logits", {"logits_scaling": 0.5, "embedding_multiplier": 3.0}, base=EXPERTS, text=True),
     ],

@@ -40,6 +40,8 @@ VALUES = {
     "mlp_ratio": [3], "num_register_tokens": [2, 0], "projection_size": [12], "vision_use_head": [False],
     "num_labels": [3, 5], "id2label": [{"0": "a", "1": "b", "2": "c"}], "label2id": [{"a": 0, "b": 1, "c": 2}],
     "problem_type": ["regression", "multi_label_classification"],
+    "linear_num_key_heads": [1], "linear_num_value_heads": [4, 3], "linear_key_head_dim": [5], "linear_value_head_dim": [4],
+    "linear_conv_kernel_dim": [2, 1], "full_attention_interval": [2, 1, 0],
     # activations, norms, scales
     "hidden_act": ACTIVATIONS, "activation_function": ACTIVATIONS, "activation": ACTIVATIONS,
     "hidden_activation": ACTIVATIONS, "classifier_activation": ["relu"], "pooler_act": ["relu"],

@@ -52,11 +52,12 @@ def fill(model, name, gains=None):
     The numbers depend on `name` and the key without the base model's prefix, so a trunk is the same with every head.
     `gains` scales the weights whose key contains the given text.
     """
-    centre = -1.0 if model.config.model_type.startswith("gemma") else 0.0  # its norms multiply by 1 + weight
+    from_one = model.config.model_type.startswith("gemma")  # whose norms multiply by 1 + weight
     seen = set()
     for path, module in model.named_modules():
         if "Sinusoidal" in type(module).__name__ or "RotaryEmbedding" in type(module).__name__:
             continue
+        centre = -1.0 if from_one or type(module).__name__ == "Qwen3_5RMSNorm" else 0.0
         for key, value in [*module.named_parameters(recurse=False), *module.named_buffers(recurse=False)]:
             full = f"{path}.{key}" if path else key
             if full not in model.state_dict() or not value.is_floating_point() or value.dim() == 0:

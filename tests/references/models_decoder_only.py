@@ -6,13 +6,16 @@ import torch
 from transformers import (
     AutoModelForCausalLM, BloomConfig, CodeGenConfig, Cohere2Config, CohereConfig, FalconConfig, Gemma2Config, Gemma3TextConfig,
     GemmaConfig, GPT2Config, GPTJConfig, GPTNeoConfig, GPTNeoXConfig, GraniteConfig, GraniteMoeConfig, Lfm2Config, MistralConfig, MixtralConfig, MptConfig, Olmo2Config, Olmo3Config, OlmoConfig, OlmoeConfig,
-    OpenAIGPTConfig, OPTConfig, Phi3Config, PhiConfig, Qwen2Config, Qwen3Config, Qwen3MoeConfig, SmolLM3Config, StableLmConfig, Starcoder2Config,
+    OpenAIGPTConfig, OPTConfig, Phi3Config, PhiConfig, Qwen2Config, Qwen3_5TextConfig, Qwen3Config, Qwen3MoeConfig, SmolLM3Config, StableLmConfig, Starcoder2Config,
 )
 
 import generation
 from common import arguments
 from models_common import (
     add_forward, add_greedy, double_of, first_telling, open_group, padded, token_ids, write_checkpoint,
+)
+from models_spellings import (
+    BESIDE_TEXT, gpt2_masks, gpt_neo_masks, liquid, of_language_model, old_gpt2, pythia, version_4, with_vision, without,
 )
 
 LENGTH = 11  # longer than every window below
@@ -24,6 +27,8 @@ ODD = dict(vocab_size=97, hidden_size=30, num_hidden_layers=2, num_attention_hea
 WIDE = EVEN | dict(num_attention_heads=2)  # a quarter of each head is rotated
 FOUR_EXPERTS = dict(num_local_experts=4, num_experts_per_tok=2)
 FIVE_EXPERTS = dict(num_local_experts=5, num_experts_per_tok=3)
+# Of so small heads some results are near zero, and their norm, with a small epsilon, magnifies rounding errors.
+DELTA = dict(linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=8, linear_value_head_dim=16, rms_norm_eps=1e-2)
 HEADS_OF_8, HEADS_OF_10 = dict(head_dim=8), dict(head_dim=10)
 
 
@@ -49,10 +54,6 @@ def openai_gpt(size, **more):
 
 def opt(size, **more):
     return OPTConfig(**without(size, "intermediate_size", "num_key_value_heads"), ffn_dim=size["intermediate_size"], **more)
-
-
-def without(settings, *names):
-    return {key: value for key, value in settings.items() if key not in names}
 
 
 def gpt_sizes(size):
@@ -209,6 +210,16 @@ CONFIGURATIONS = {
         "odd": lambda: Lfm2Config(**ODD | dict(num_hidden_layers=3), layer_types=["conv", "full_attention", "conv"],
                                   conv_bias=True, conv_L_cache=4, block_auto_adjust_ff_dim=False, tie_word_embeddings=False),
     },
+    "qwen3_5_text": {
+        "even": lambda: Qwen3_5TextConfig(**EVEN | dict(num_hidden_layers=4), **DELTA, head_dim=16, tie_word_embeddings=True,
+                                          layer_types=["linear_attention", "full_attention", "linear_attention", "linear_attention"],
+                                          rope_parameters=rope(1e6, partial_rotary_factor=0.25, mrope_section=[1, 1, 0])),
+        "odd": lambda: Qwen3_5TextConfig(**ODD | dict(num_hidden_layers=3), **HEADS_OF_10, full_attention_interval=2, attention_bias=True,
+                                         linear_num_key_heads=3, linear_num_value_heads=3, linear_key_head_dim=5, linear_value_head_dim=7,
+                                         linear_conv_kernel_dim=3, rope_parameters=rope(partial_rotary_factor=0.4)),
+        # As published: a file of the whole model, and one layer of four with attention.
+        "whole": lambda: Qwen3_5TextConfig(**EVEN | dict(num_hidden_layers=4), **DELTA, head_dim=16),
+    },
     "granitemoe": {
         "even": lambda: GraniteMoeConfig(**EVEN, **FOUR_EXPERTS, tie_word_embeddings=True, embedding_multiplier=3.0,
                                          residual_multiplier=0.6, attention_multiplier=0.25, logits_scaling=0.5),
@@ -232,6 +243,7 @@ CONFIGURATIONS = {
 }
 # Files that differ from a single one in fp32.
 STORED = {
+    ("qwen3_5_text", "whole"): {"dtype": torch.bfloat16},
     ("gpt_neo", "even"): {"dtype": torch.float16},
     ("mistral", "even"): {"dtype": torch.bfloat16},
     ("qwen2", "odd"): {"max_shard_size": "20KB"},
@@ -248,39 +260,9 @@ STORED = {
 }
 
 
-def version_4(*absent, **present):
-    """config.json as written by transformers 4: rope_theta and rope_scaling at the top level, layer types by rule."""
-    def spelling(config):
-        old = without(config, "rope_parameters", "dtype", *absent)
-        parameters = dict(config["rope_parameters"])
-        if "full_attention" in parameters:  # Gemma 3: two rotary embeddings
-            old["rope_local_base_freq"] = parameters["sliding_attention"]["rope_theta"]
-            parameters = dict(parameters["full_attention"])
-        old["rope_theta"] = parameters.pop("rope_theta")
-        if "partial_rotary_factor" in parameters:
-            old["partial_rotary_factor"] = parameters.pop("partial_rotary_factor")
-        old["rope_scaling"] = None if parameters["rope_type"] == "default" else parameters
-        return old | dict(torch_dtype=config["dtype"], transformers_version="4.50.0") | present
-    return spelling
-
-
-def pythia(config):
-    """GPT-NeoX's own names of the rotary settings, as in EleutherAI/pythia-70m."""
-    parameters = config["rope_parameters"]
-    old = dict(rotary_emb_base=10000, rotary_pct=parameters["partial_rotary_factor"], torch_dtype="float32",
-               transformers_version="4.24.0")
-    return without(config, "rope_parameters", "dtype") | old
-
-
-def liquid(config):
-    """LiquidAI's own names beside transformers', as in LiquidAI/LFM2-350M."""
-    own = dict(block_dim=config["hidden_size"], block_ff_dim=config["intermediate_size"], block_use_swiglu=True, block_norm_eps=1e-5,
-               conv_dim=config["hidden_size"], full_attn_idxs=[1], use_pos_enc=True)
-    return without(version_4("layer_types")(config), "intermediate_size", "tie_word_embeddings") | own | dict(tie_embedding=True)
-
-
 SPELLED = {
     ("lfm2", "even"): liquid,
+    ("qwen3_5_text", "whole"): with_vision,
     ("mistral", "odd"): version_4(),
     ("qwen2", "odd"): version_4("layer_types"),
     ("qwen3", "odd"): version_4("layer_types"),
@@ -303,31 +285,13 @@ SPELLED = {
     ("gemma3_text", "odd"): version_4("layer_types", sliding_window_pattern=2),
 }
 BEAM_SEARCHED = ("gemma", "olmo", "olmo2", "olmo3", "smollm3", "granite", "starcoder2", "opt", "openai_gpt", "gpt_neox", "gptj",
-                 "codegen", "bloom", "falcon", "mpt", "stablelm", "cohere", "cohere2", "lfm2", "granitemoe", "olmoe", "qwen3_moe", "mixtral")
+                 "codegen", "bloom", "falcon", "mpt", "stablelm", "cohere", "cohere2", "lfm2", "qwen3_5_text", "granitemoe", "olmoe", "qwen3_moe", "mixtral")
 COUNTING = ("opt",)  # without position_ids positions are counted in the attention mask
 GAINS = {"gemma": {"embed_tokens": 0.35}, "gemma2": {"embed_tokens": 0.35}, "gemma3_text": {"embed_tokens": 0.35}}  # these models multiply it by sqrt(d_model)
 
 
-def old_gpt2(key):
-    """openai-community/gpt2, and openai-gpt, were saved from the base model: its names have no prefix `transformer.`."""
-    return key.removeprefix("transformer.")
-
-
-def gpt2_masks(layers, positions):
-    """Files of transformers 3 contain each layer's causal mask, which is not a weight."""
-    mask = torch.ones(positions, positions).tril()[None, None]
-    return {f"h.{i}.attn.bias": mask.clone() for i in range(layers)}
-
-
-def gpt_neo_masks(layers, positions):
-    """So does EleutherAI/gpt-neo-125m, with the value for masked scores."""
-    mask = torch.ones(1, 1, positions, positions, dtype=torch.bool).tril()
-    name = "transformer.h.{}.attn.attention.{}".format
-    masks = {name(i, "bias"): mask.clone() for i in range(layers)}
-    return masks | {name(i, "masked_bias"): torch.tensor(-1e9) for i in range(layers)}
-
-
 OLD_FILES = {
+    ("qwen3_5_text", "whole"): dict(rename=of_language_model, extra=BESIDE_TEXT),
     ("gpt2", "odd"): dict(rename=old_gpt2, extra=gpt2_masks(2, 40)),
     ("openai_gpt", "even"): dict(rename=old_gpt2, extra=gpt2_masks(2, 40)),
     ("gpt_neo", "odd"): dict(extra=gpt_neo_masks(3, 40)),

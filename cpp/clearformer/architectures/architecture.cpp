@@ -9,8 +9,11 @@ Task task_of(const ConfigReader& config) {
   const Architecture& architecture = architecture_of(config);
   for (const std::string& name : config.texts("architectures")) {
     const std::optional<Task> task = task_of_class(name);
-    // Gemma3ForConditionalGeneration: a decoder that reads images, too.
-    if (task == Task::seq2seq_lm && architecture.model_type.starts_with("gemma3")) break;
+    // Gemma3ForConditionalGeneration: a decoder that reads images, too. Qwen 3.5's likewise.
+    if (task == Task::seq2seq_lm && (architecture.model_type.starts_with("gemma3") ||
+                                     architecture.model_type.starts_with("qwen3_5"))) {
+      break;
+    }
     if (task) return *task;
     config.refuse(ErrorCode::unsupported, "architectures", "names ", name,
                   ", whose head is not known");
@@ -66,7 +69,9 @@ NameMap joined(std::string_view prefix, std::string_view scheme, std::string_vie
 
 NameMap sized(NameMap&& names, const ModelConfig& config) {
   const BlockConfig& block = config.tower.stack.block;
-  names.set_key_value_heads(block.attention.num_key_value_heads);
+  // The rules of a model with gates are of queries.
+  names.set_key_value_heads(block.attention.gated ? block.attention.num_heads
+                                                  : block.attention.num_key_value_heads);
   names.set_experts(block.feed_forward.router.experts);
   return std::move(names);
 }

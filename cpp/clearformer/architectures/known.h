@@ -11,7 +11,7 @@ extern const Architecture kGpt2, kGptNeo, kLlama, kMistral, kQwen2, kQwen3, kPhi
     kGemma2, kGemma3, kGemma3Text, kOlmo, kOlmo2, kOlmo3, kSmolLm3, kGranite, kStarcoder2, kOpt,
     kOpenAiGpt;
 extern const Architecture kGptNeoX, kGptJ, kCodeGen, kBloom, kFalcon, kMpt, kStableLm, kCohere,
-    kCohere2, kLfm2;
+    kCohere2, kLfm2, kQwen35, kQwen35Text;
 extern const Architecture kGraniteMoe, kOlmoe, kQwen3Moe, kMixtral;
 extern const Architecture kTransformer, kMarian, kBart, kMBart, kM2m100, kPegasus, kT5, kMt5,
     kWhisper;
@@ -19,7 +19,7 @@ extern const Architecture kWav2vec2, kHubert;
 extern const Architecture kVit, kDeit, kDinov2, kDinov2WithRegisters, kClip, kSiglip;
 // Of nested configs.
 extern const KeyTable kGemma3TextKeys, kClipTextKeys, kClipVisionKeys, kMptAttentionKeys,
-    kSiglipTextKeys, kSiglipVisionKeys;
+    kQwen35TextKeys, kSiglipTextKeys, kSiglipVisionKeys;
 
 inline constexpr const Architecture* kKnown[] = {
     &kBert,       &kRoberta,    &kXlmRoberta,  &kCamembert,
@@ -37,6 +37,6 @@ inline constexpr const Architecture* kKnown[] = {
     &kM2m100,     &kPegasus,    &kDinov2,      &kDinov2WithRegisters,
     &kSiglip,     &kMt5,        &kLfm2,        &kGraniteMoe,
     &kOlmoe,      &kQwen3Moe,   &kMixtral,     &kEsm,
-    &kWav2vec2, &kHubert};
+    &kWav2vec2,   &kHubert,     &kQwen35,      &kQwen35Text};
 
 }  // namespace clearformer

@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(Architectures, GreedyReference,
                                            "falcon", "mpt", "stablelm", "cohere", "cohere2", "lfm2",
                                            "openai_gpt", "opt", "phi", "phi3", "qwen2", "qwen3",
                                            "smollm3", "starcoder2", "t5", "whisper", "granitemoe",
-                                           "olmoe", "qwen3_moe", "mixtral"),
+                                           "olmoe", "qwen3_moe", "mixtral", "qwen3_5_text"),
                          [](const auto& architecture) { return architecture.param; });
 
 }  // namespace

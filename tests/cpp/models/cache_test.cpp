@@ -99,8 +99,17 @@ TEST_P(Cache, ACopyGoesOnFromItsPart) {
   KeyValueCache cache = model.make_cache();
   const Tensor two = random_ids(2, 2, kTokens, model.config().d_vocab());
   const Tensor whole = forward(model, two);
-  forward(model, two, cache);
-  for (const std::size_t length : {1u, 16u, 41u}) {
+  for (const auto& [first, count] : {std::pair(0u, 41u), {41u, 19u}}) {
+    Tensor part({2, count}, DType::i32);
+    for (std::size_t row = 0; row < 2; ++row) {
+      std::copy_n(two.view().as<std::int32_t>() + row * kTokens + first, count,
+                  part.mutable_view().as<std::int32_t>() + row * count);
+    }
+    forward(model, part, cache);
+  }
+  std::vector<std::size_t> lengths = {41};
+  if (!model.config().main().stack.delta) lengths.insert(lengths.end(), {1, 16, 58});
+  for (const std::size_t length : lengths) {
     const std::size_t rows[] = {1, 0, 1}, rest = kTokens - length;
     KeyValueCache copy = cache.copy({{1, 0, 1}, length}, rest);
     EXPECT_EQ(copy.length(), length);
@@ -123,11 +132,11 @@ TEST_P(Cache, ACopyGoesOnFromItsPart) {
     EXPECT_EQ(cache.length(), kTokens);
   }
   expect_error(ErrorCode::invalid_argument, {"no sequence 2", "holds 2"},
-               [&] { cache.copy({{0, 2}, 3}, 0); });
+               [&] { cache.copy({{0, 2}, 41}, 0); });
   expect_error(ErrorCode::invalid_argument, {"no 61 positions", "holds 60"},
                [&] { cache.copy({{0}, 61}, 0); });
   expect_error(ErrorCode::invalid_argument, {"no layer"},
-               [&] { cache.copy({{0}, 3, model.config().n_layers()}, 0); });
+               [&] { cache.copy({{0}, 41, model.config().n_layers()}, 0); });
 }
 
 TEST_P(Cache, PatternsOverTheCacheAreTheRowsOfTheFullOnes) {
@@ -319,7 +328,8 @@ TEST(Caches, OfConvolutionsGoBackAsFarAsTheyKeep) {
 INSTANTIATE_TEST_SUITE_P(Checkpoints, Cache,
                          ::testing::Values("llama_tiny/odd", "llama_tiny/tied",
                                            "llama_tiny/rope_llama3", "models/lfm2/even",
-                                           "models/lfm2/odd"),
+                                           "models/lfm2/odd", "models/qwen3_5_text/even",
+                                           "models/qwen3_5_text/odd"),
                          [](const auto& checkpoint) {
                            std::string name = checkpoint.param;
                            std::replace(name.begin(), name.end(), '/', '_');

@@ -86,6 +86,8 @@ TEST_P(TraceEverywhere, AnEditOfAnyHookReachesTheOutputsAndNothingBefore) {
     const std::vector<Trace::Captured>& hooks = before.captured();  // in the order of computation
     for (std::size_t edited = 0; edited < hooks.size(); ++edited) {
       SCOPED_TRACE(hooks[edited].name);
+      // The next call reads it: see delta_cache_test.cpp.
+      if (hooks[edited].name.ends_with("delta.hook_state")) continue;
       Trace trace;
       capture_all(model, trace);
       trace.edit(hooks[edited].name, disturb);

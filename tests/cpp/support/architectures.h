@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,7 @@ inline constexpr const char* kArchitectures[] = {
     "pegasus",    "dinov2",      "dinov2_with_registers",
     "siglip",     "mt5",         "lfm2",
     "granitemoe", "olmoe",       "qwen3_moe",
-    "mixtral"};
+    "mixtral",    "qwen3_5_text"};
 /// Those whose embedding has no backward pass: tests of gradients at every hook point leave them out.
 inline constexpr const char* kSoundArchitectures[] = {"wav2vec2", "hubert"};
 

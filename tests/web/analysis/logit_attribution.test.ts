@@ -23,7 +23,7 @@ const decoder_input_ids = [
   [2, 9, 8],
   [2, 5, 5],
 ];
-const causal = ['models/gpt2/even', 'models/gpt2/odd', 'models/gpt_neo/even', 'models/mistral/even', 'models/qwen2/even', 'models/qwen3/odd', 'models/phi/even', 'models/phi/odd', 'models/phi3/even', 'models/olmo/even', 'models/granite/odd', 'models/opt/plain_norms', ...['bloom', 'gpt_neox', 'gptj', 'codegen', 'falcon', 'mpt', 'stablelm', 'cohere', 'cohere2', 'gemma', 'smollm3', 'starcoder2', 'lfm2'].map((name) => `models/${name}/odd`), 'llama_tiny/odd', 'llama_tiny/bias', 'llama_tiny/tied', storiesPath]; // biome-ignore format: a list
+const causal = ['models/gpt2/even', 'models/gpt2/odd', 'models/gpt_neo/even', 'models/mistral/even', 'models/qwen2/even', 'models/qwen3/odd', 'models/phi/even', 'models/phi/odd', 'models/phi3/even', 'models/olmo/even', 'models/granite/odd', 'models/opt/plain_norms', ...['bloom', 'gpt_neox', 'gptj', 'codegen', 'falcon', 'mpt', 'stablelm', 'cohere', 'cohere2', 'gemma', 'smollm3', 'starcoder2', 'lfm2', 'qwen3_5_text'].map((name) => `models/${name}/odd`), 'llama_tiny/odd', 'llama_tiny/bias', 'llama_tiny/tied', storiesPath]; // biome-ignore format: a list
 const loadCausal = (name: string) =>
   AutoModelForCausalLM.from_pretrained(name.startsWith('/') ? name : fixturePath(name));
 const features = { data: Float32Array.from({ length: 2 * 8 * 40 }, (_, at) => Math.sin(at)), dims: [2, 8, 40] };

@@ -40,6 +40,7 @@ const ofArchitectures = {
       'olmoe',
       'qwen3_moe',
       'mixtral',
+      'qwen3_5_text',
     ],
   ],
   AutoModelForSeq2SeqLM: ['nn_transformer', 'marian', 'bart', 't5', 'mt5', 'whisper', 'mbart', 'm2m_100', 'pegasus'],

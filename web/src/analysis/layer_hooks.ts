@@ -27,13 +27,13 @@ export function stackPrefix(model: PreTrainedModel): '' | 'decoder.' | 'text_mod
   return stacks[model.cfg.kind].split(/blocks|\*/)[0] as '';
 }
 
-/** Throws `unsupported`, naming the layers, for a model of whose layers some are convolutions in place of attention. */
+/** Throws `unsupported`, naming the layers, for a model of whose layers some have no attention (LFM2, Qwen3.5). */
 export function requireAttention(call: string, model: PreTrainedModel): void {
   const names = new Set<string>(model.hooks().map(({ name }) => name));
   const layers = Array.from({ length: model.cfg.n_layers }, (_, layer) => layer);
-  const without = layers.filter((layer) => names.has(inLayer(model, layer, 'conv.hook_conv')));
+  const without = layers.filter((layer) => !names.has(inLayer(model, layer, 'attn.hook_z')));
   if (without.length === 0) return;
-  const reason = `these of its layers are convolutions, without attention: ${without.join(', ')}`;
+  const reason = `these of its layers are without attention: ${without.join(', ')}`;
   throw new ClearformerError('unsupported', `${call}: not for ${model.cfg.model_type}: ${reason}`);
 }
 

@@ -73,7 +73,7 @@ export function residualParts(call: string, model: PreTrainedModel): ResidualPar
   if (!names.has(scale)) throw refuse('it has no final norm');
   const parts = embeddingParts(names, top);
   for (let layer = 0; layer < n_layers; layer++) {
-    if (names.has(`${block(layer)}.conv.hook_conv`)) {
+    if (!names.has(`${block(layer)}.attn.hook_z`)) {
       parts.push({ hook: `${block(layer)}.hook_attn_out`, label: `${layer}_attn_out`, heads: undefined });
     }
     parts.push({ hook: `${block(layer)}.attn.hook_z`, label: `L${layer}H`, heads: { layer, cross: false } });

@@ -118,7 +118,7 @@ export async function stack_head_results(
   const results: Float[] = [];
   const names = new Set<string>(model.hooks().map(({ name }) => name));
   for (let layer = 0; layer < last; layer++) {
-    if (names.has(inLayer(model, layer, 'conv.hook_conv'))) continue; // without heads
+    if (!names.has(inLayer(model, layer, 'attn.hook_z'))) continue; // without heads
     const z = captured('stack_head_results', model, cache, inLayer(model, layer, 'attn.hook_z'));
     const [heads = 0, width = 0] = z.dims.slice(-2);
     const rows = z.view(-1, heads, width).permute(1, 0, 2);

@@ -20,6 +20,7 @@ const refused: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       'llama4 llama4_text afmoe deepseek deepseek_v2 deepseek_v3 dbrx glm_moe_dsa gpt_oss jetmoe solar_open minimax',
     mixtral: 'phimoe',
     qwen3_moe: 'qwen2_moe',
+    qwen3_5_text: 'qwen3_next qwen3_5_moe qwen3_5_moe_text',
     olmoe: 'flex_olmo',
     granitemoe: 'granitemoeshared',
     lfm2: 'lfm2_moe',
@@ -27,7 +28,6 @@ const refused: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   [recurrent]: {
     llama: 'mamba mamba2 falcon_mamba falcon_h1 nemotron_h jamba zamba2 rwkv bamba recurrent_gemma',
-    qwen3: 'qwen3_next qwen3_5 qwen3_5_text qwen3_5_moe',
     olmo3: 'olmo_hybrid',
     granite: 'granitemoehybrid',
   },

@@ -47,6 +47,8 @@ export interface CacheBytes {
   per_position: number;
   /** Per position of the encoder's input; 0 without an encoder. */
   per_source_position: number;
+  /** Of any length: the states of Qwen3.5's delta rules, as they are and before the latest call; absent: none. */
+  per_sequence?: number;
 }
 
 /** What a folder holds, what its model needs, and its problems. */

@@ -91,8 +91,9 @@ export class KeyValueCache {
   }
 
   /**
-   * Drops all positions from `length` on. Rejects with `unsupported`, naming the layer, if one is a convolution (LFM2)
-   * that does not keep its inputs from so far back: more than 256 positions before the latest call. 0 is always possible.
+   * Drops all positions from `length` on. Rejects with `unsupported`, naming the layer, if one has not kept what
+   * it had so far back: a convolution (LFM2) more than 256 positions before the latest call, a delta rule (Qwen3.5) any
+   * but that call's beginning. 0 is always possible.
    */
   async crop(length: number): Promise<void> {
     while (this.filling) await this.filling;

@@ -1,4 +1,4 @@
-// Models by transformers' class names: each is an AutoModel restricted to one architecture.
+// Models by transformers' class names: each is an AutoModel restricted to one architecture, whose model types these are.
 
 import { AutoConfig } from '../checkpoint/auto_config.js';
 import { sourceOptions } from '../checkpoint/source.js';
@@ -6,14 +6,16 @@ import { ClearformerError, textOf } from '../support/error.js';
 import type { AutoModelClass } from './auto_models.js';
 
 /** @internal */
-export function named<Model>(name: string, base: AutoModelClass<Model>, type: string): AutoModelClass<Model> {
+export function named<Model>(name: string, base: AutoModelClass<Model>, ...types: string[]): AutoModelClass<Model> {
   const isEncoder = name.endsWith('EncoderModel'); // alone, where the type is that of encoder-decoders
+  const list = `'${types.join("' or '")}'`;
+  const isOne = (type: unknown) => types.some((one) => one === type);
   return {
     async from_pretrained(source, options = {}) {
       const wanted = Object.entries(options ?? {}).filter(([option]) => [...sourceOptions, 'signal'].includes(option));
       const { model_type, architectures } = await AutoConfig.from_pretrained(source, Object.fromEntries(wanted));
-      if (model_type !== type) {
-        const message = `${name}.from_pretrained: the checkpoint is '${textOf(model_type)}', not '${type}'; AutoModel… takes any`;
+      if (!isOne(model_type)) {
+        const message = `${name}.from_pretrained: the checkpoint is '${textOf(model_type)}', not ${list}; AutoModel… takes any`;
         throw new ClearformerError('unsupported', message, { option: 'source' });
       }
       const [made] = [architectures].flat();
@@ -25,8 +27,8 @@ export function named<Model>(name: string, base: AutoModelClass<Model>, type: st
     },
     async from_config(config, options) {
       const found = config?.model_type;
-      if (found === type) return base.from_config(isEncoder ? { ...config, architectures: [name] } : config, options);
-      const message = `${name}.from_config: the config is of '${textOf(found)}', not '${type}'; AutoModel… takes any`;
+      if (isOne(found)) return base.from_config(isEncoder ? { ...config, architectures: [name] } : config, options);
+      const message = `${name}.from_config: the config is of '${textOf(found)}', not ${list}; AutoModel… takes any`;
       throw new ClearformerError('unsupported', message, { option: 'config' });
     },
   };

@@ -170,6 +170,19 @@ export const Starcoder2ForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
 );
 /** LFM2 with an output layer. */
 export const Lfm2ForCausalLM: ModelForCausalLM = /* @__PURE__ */ named('Lfm2ForCausalLM', AutoModelForCausalLM, 'lfm2');
+/** Qwen 3.5's text model with an output layer. */
+export const Qwen3_5ForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
+  'Qwen3_5ForCausalLM',
+  AutoModelForCausalLM,
+  'qwen3_5_text',
+  'qwen3_5',
+);
+/** A whole Qwen 3.5, of which the text model is read: without images. */
+export const Qwen3_5ForConditionalGeneration: ModelForCausalLM = /* @__PURE__ */ named(
+  'Qwen3_5ForConditionalGeneration',
+  AutoModelForCausalLM,
+  'qwen3_5',
+);
 /** OPT with an output layer. */
 export const OPTForCausalLM: ModelForCausalLM = /* @__PURE__ */ named('OPTForCausalLM', AutoModelForCausalLM, 'opt');
 /** The first GPT with an output layer. */

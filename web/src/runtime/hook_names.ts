@@ -6,7 +6,7 @@ type Prefix = '' | 'encoder.' | 'decoder.' | 'text_model.' | 'vision_model.';
 type Norm = 'hook_scale' | 'hook_normalized';
 type Scores = `hook_attn_scores${'' | '_raw' | '_softcapped' | '_c2p' | '_p2c'}` | 'hook_pattern';
 type Attention =
-  | `hook_${'q' | 'k' | 'v' | 'z' | 'rot_q' | 'rot_k' | 'result'}`
+  | `hook_${'q' | 'k' | 'v' | 'z' | 'rot_q' | 'rot_k' | 'gate' | 'result'}`
   | Scores
   | `${'q_norm' | 'k_norm'}.${Norm}`;
 type Block =
@@ -15,6 +15,7 @@ type Block =
   | `hook_${'resid_pre' | 'resid_mid' | 'resid_mid_cross' | 'resid_post' | 'normalized_resid_post'}`
   | `${'attn' | 'cross_attn'}.${Attention}`
   | `conv.hook_${'b' | 'c' | 'x' | 'conv'}`
+  | `delta.${`hook_${'q' | 'k' | 'v' | 'beta' | 'decay' | 'state' | 'o' | 'gate' | 'z'}` | `norm.${Norm}`}`
   | `mlp.hook_${'pre' | 'pre_linear' | 'post' | 'router_logits' | 'expert_weights'}`
   | `${'ln1' | 'ln2' | 'ln3' | 'ln1_post' | 'ln2_post'}.${Norm}`;
 type Embedding =

@@ -72,13 +72,17 @@ function sizesOf(inputs: RunInputs) {
   return { batch, length: text ? length : 0, targets, longest };
 }
 
-/** Whether later positions never change earlier ones, and keys and values are kept as they are computed. */
+/**
+ * Whether later positions never change earlier ones, keys and values are kept as they are computed, and no layer has a
+ * state that a part of the text cannot be taken of.
+ */
 function sharesPrefix(model: PreTrainedModel, targets: number): boolean {
   const { kind, task } = model.cfg;
   const { is_causal, use_bidirectional_attention } = model.config;
   const causal = is_causal !== false && (use_bidirectional_attention ?? false) === false;
   const predicts = kind === 'decoder-only' ? task === 'causal-lm' : task === 'seq2seq-lm' && targets > 0;
-  return predicts && causal && model.info().cache_dtype === 'fp32';
+  const divisible = !model.hooks().some(({ name }) => name.endsWith('.delta.hook_state'));
+  return predicts && causal && divisible && model.info().cache_dtype === 'fp32';
 }
 
 /** Runs the base, and keeps what passes share; `of` is that of another model with the same weights. */

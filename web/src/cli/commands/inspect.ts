@@ -112,7 +112,11 @@ function facts(found: Inspection): [string, string][] {
     [
       'cache',
       Object.entries(cache ?? {})
-        .map(([dtype, size]) => `${dtype} ${size.per_position} bytes a token${ofSource(size.per_source_position)}`)
+        .map(([dtype, size]) => {
+          const { per_position, per_source_position, per_sequence } = size;
+          const once = per_sequence === undefined ? '' : `, ${per_sequence} bytes a text`;
+          return `${dtype} ${per_position} bytes a token${ofSource(per_source_position)}${once}`;
+        })
         .join(', '),
     ],
     ['valid', found.valid ? 'yes' : 'no'],

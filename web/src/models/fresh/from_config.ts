@@ -67,6 +67,10 @@ export async function fromConfig(
     const why = `${call}: a new gemma3 has a vision part, which is not supported: use its text_config (gemma3_text)`;
     throw new ClearformerError('unsupported', why, { option: 'config' });
   }
+  if (textOf(model_type).startsWith('qwen3_5')) {
+    const why = `${call}: new models are to be trained, and ${model_type} has no gradients through its delta rules`;
+    throw new ClearformerError('unsupported', why, { option: 'config' });
+  }
   const options = await check(call, rest);
   const text = textFor(config, task);
   const starting = startEngine(options);
