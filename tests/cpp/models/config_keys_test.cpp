@@ -40,7 +40,8 @@ constexpr const char* kModelTypes[] = {"bert",       "roberta",     "distilbert"
                                        "pegasus",    "dinov2",      "dinov2_with_registers",
                                        "siglip",     "mt5",         "lfm2",
                                        "granitemoe", "olmoe",       "qwen3_moe",
-                                       "mixtral",    "esm", "wav2vec2", "hubert", "qwen3_5_text"};
+                                       "mixtral",    "esm",         "wav2vec2",
+                                       "hubert",     "qwen3_5_text"};
 
 // The location of a model type's sampled cases: in the folder of the full set, or the selection.
 std::string group_of(const std::string& model_type) {

@@ -107,7 +107,8 @@ TEST_P(ParametersOf, AreTheTensorsOfTheFile) {
       const bool training = name.ends_with("mask_token") || name.ends_with("masked_spec_embed");
       // ESM's: what no task reads, and frequencies, which are no weights.
       const bool apart = name.find("contact_head.") != std::string::npos || is_frequencies(name);
-      const bool other = name.starts_with("mtp.") || name.starts_with("model.visual.");  // of Qwen3.5
+      const bool other =
+          name.starts_with("mtp.") || name.starts_with("model.visual.");  // of Qwen3.5
       const bool idle = name == "esm.embeddings.position_embeddings.weight";
       return training || apart || other || idle;
     });
