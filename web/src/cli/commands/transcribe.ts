@@ -28,7 +28,8 @@ interface Options extends SharedOptions {
 const after = `
 Sounds are WAV files: PCM of 8, 16, 24 or 32 bits, float32, float64, A-law or µ-law, any number of channels, any rate.
 For a Whisper sounds beyond 30 seconds need --chunk-length-s or --return-timestamps, which prints start and end in seconds
-before each segment or word; wav2vec 2.0 and HuBERT take --chunk-length-s and --stride-length-s alone. A file that fails is told, and the others are written down; the exit code then is 1.
+before each segment or word; wav2vec 2.0 and HuBERT take --chunk-length-s and --stride-length-s alone. A file that fails is
+told, and the others are written down; the exit code then is 1.
 
 Examples:
   clearformer transcribe ./whisper-tiny speech.wav
