@@ -211,7 +211,7 @@ void WaveformEmbedding::convolve(std::size_t layer, const float* in, std::size_t
   } else if (layer == 0) {
     const ChannelNorm norm{out, outputs, width, channel_weight_.f32(), channel_bias_.f32()};
     constexpr std::size_t kBlock = ChannelNorm::kAtOnce;
-    parallel_for((width + kBlock - 1) / kBlock, [&](std::size_t block) {
+    parallel_for((width + kBlock - 1) / kBlock, [&, width = width](std::size_t block) {
       norm.apply(block * kBlock, std::min(kBlock, width - block * kBlock));
     });
   }
