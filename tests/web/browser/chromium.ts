@@ -20,8 +20,18 @@ export const browserFlags = [
 /** Frames that no other process has to draw: a tenth of the processor time of short files. */
 const drawsItself = '--in-process-gpu';
 
-export const launchChromium = (moreFlags: readonly string[] = []): Promise<Browser> =>
-  chromium.launch({
-    executablePath: process.env.HEADLESS_SHELL || chromiumProgram,
-    args: [...browserFlags, drawsItself, ...moreFlags],
-  });
+/** A browser that crashes before it has opened anything (some in a thousand starts) is started once more. */
+export async function launchChromium(moreFlags: readonly string[] = []): Promise<Browser> {
+  const launch = (): Promise<Browser> =>
+    chromium.launch({
+      executablePath: process.env.HEADLESS_SHELL || chromiumProgram,
+      args: [...browserFlags, drawsItself, ...moreFlags],
+    });
+  try {
+    return await launch();
+  } catch (error) {
+    if (!/Segmentation fault/.test(String(error))) throw error;
+    console.log('Chromium crashed while it started; it is started once more.');
+    return launch();
+  }
+}
