@@ -20,7 +20,7 @@ export const browserFlags = [
 /** Frames that no other process has to draw: a tenth of the processor time of short files. */
 const drawsItself = '--in-process-gpu';
 
-/** A browser that crashes before it has opened anything (some in a thousand starts) is started once more. */
+/** A browser that crashes before it has opened anything (seldom) is started once more. */
 export async function launchChromium(moreFlags: readonly string[] = []): Promise<Browser> {
   const launch = (): Promise<Browser> =>
     chromium.launch({
