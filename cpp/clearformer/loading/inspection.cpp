@@ -124,9 +124,9 @@ class Inspector {
 
   void try_task(const Architecture& architecture, const ConfigReader& reader, Task task) {
     try {
-      const ModelConfig config = architecture.read_config(reader, task);
-      if (config.task != task) return;  // another one's head takes its place, and its turn
-      for (const auto name : pipelines_of(config)) found_.pipelines.push_back(name);
+      for (const auto name : pipelines_of(architecture.read_config(reader, task))) {
+        found_.pipelines.push_back(name);
+      }
     } catch (const Error&) {
       // no head for it, or an error that the requested task runs into as well
     }
