@@ -173,9 +173,10 @@ describe('pipelines equal transformers', () => {
       code: 'missing_tensor',
       message: expect.stringContaining('automatic-speech-recognition'),
     });
-    const { pipeline: own, input_modalities, valid } = await inspect(folder('ctc'));
-    expect({ own, input_modalities, valid }).toEqual({
+    const { pipeline: own, pipelines, input_modalities, valid } = await inspect(folder('ctc'));
+    expect({ own, pipelines, input_modalities, valid }).toEqual({
       own: 'automatic-speech-recognition',
+      pipelines: ['audio-classification', 'automatic-speech-recognition'],
       input_modalities: ['audio'],
       valid: true,
     });

@@ -124,8 +124,10 @@ class Inspector {
 
   void try_task(const Architecture& architecture, const ConfigReader& reader, Task task) {
     try {
-      for (const auto name : pipelines_of(architecture.read_config(reader, task))) {
-        found_.pipelines.push_back(name);
+      const ModelConfig config = architecture.read_config(reader, task);
+      // Where the head of another task takes its place, that task's turn comes.
+      for (const auto name : pipelines_of(config)) {
+        if (config.task == task) found_.pipelines.push_back(name);
       }
     } catch (const Error&) {
       // no head for it, or an error that the requested task runs into as well
