@@ -12,15 +12,12 @@ import {
   get_act_patch_direct_path,
   LensWeights,
   Lfm2ForCausalLM,
-  type Message,
-  patchActivations,
   pathPatching,
-  pipeline,
   stack_head_results,
   type Tensor,
 } from 'clearformer';
 import { describe, expect, it } from 'vitest';
-import { filesOf, pipelineCase } from './support/pipeline_cases.js';
+import { expectAnswersAgain, expectSweepOfWholePasses } from './support/mixers.js';
 import { fixturePath } from './support/references.js';
 
 const here = { worker: false } as const;
@@ -115,31 +112,11 @@ describe('a model with convolutions', () => {
 
   it('shares the beginning of the text between the passes of a sweep', async () => {
     await using model = await load('odd');
-    const metric = (logits: Tensor<'float32'>) => logits.data.at(-1) as number;
-    const [clean, corrupted] = [{ input_ids: ids }, { input_ids: other }];
-    const { patched, hooks } = await patchActivations(model, { clean, corrupted, metric });
-    const [, cache] = await model.run_with_cache(clean, { names_filter: 'blocks.*.hook_resid_pre' });
-    for (const [layer, hook] of hooks.entries()) {
-      for (let pos = 0; pos < 8; pos++) {
-        const value = (cache[hook] as Tensor<'float32'>).slice(null, pos);
-        const out = await model.run_with_hooks(corrupted, { edits: [{ hook, op: 'replace', value, pos }] });
-        expect(patched.slice(layer, pos).item()).toBe(metric(out));
-      }
-    }
+    await expectSweepOfWholePasses(model, ids, other);
   });
 
   it('answers a conversation again whose answer is too long to go back over', async () => {
-    const files = {
-      ...filesOf(pipelineCase('texts')),
-      ...filesOf({ ...pipelineCase('texts'), checkpoint: 'models/lfm2/even' }),
-    };
-    await using pipe = await pipeline('text-generation', files, here);
-    await using past_key_values = new DynamicCache();
-    const chat_template = '{% for m in messages %}{{ m.content }} {% endfor %}';
-    const settings = { chat_template, max_new_tokens: 600, eos_token_id: null };
-    const messages: Message[] = [{ role: 'user', content: 'the man' }];
-    const usual = await pipe(messages, settings);
-    for (const _ of ['once', 'again']) expect(await pipe(messages, { ...settings, past_key_values })).toEqual(usual);
+    await expectAnswersAgain('models/lfm2/even', 600);
   });
 
   it('has gradients of all weights of its convolutions', async () => {

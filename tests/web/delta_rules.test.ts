@@ -10,16 +10,13 @@ import {
   DynamicCache,
   detectHeads,
   inspect,
-  type Message,
-  patchActivations,
   pathPatching,
-  pipeline,
   Qwen3_5ForCausalLM,
   stack_head_results,
   type Tensor,
 } from 'clearformer';
 import { describe, expect, it } from 'vitest';
-import { filesOf, pipelineCase } from './support/pipeline_cases.js';
+import { expectAnswersAgain, expectSweepOfWholePasses } from './support/mixers.js';
 import { fixturePath } from './support/references.js';
 
 const here = { worker: false } as const;
@@ -141,31 +138,11 @@ describe('a model with delta rules', () => {
 
   it('computes each pass of a sweep from the first position', async () => {
     await using model = await load('odd');
-    const metric = (logits: Floats) => logits.data.at(-1) as number;
-    const [clean, corrupted] = [{ input_ids: ids }, { input_ids: other }];
-    const { patched, hooks } = await patchActivations(model, { clean, corrupted, metric });
-    const [, cache] = await model.run_with_cache(clean, { names_filter: 'blocks.*.hook_resid_pre' });
-    for (const [layer, hook] of hooks.entries()) {
-      for (let pos = 0; pos < 8; pos++) {
-        const value = (cache[hook] as Floats).slice(null, pos);
-        const out = await model.run_with_hooks(corrupted, { edits: [{ hook, op: 'replace', value, pos }] });
-        expect(patched.slice(layer, pos).item()).toBe(metric(out));
-      }
-    }
+    await expectSweepOfWholePasses(model, ids, other);
   });
 
   it('answers a conversation again', async () => {
-    const files = {
-      ...filesOf(pipelineCase('texts')),
-      ...filesOf({ ...pipelineCase('texts'), checkpoint: 'models/qwen3_5_text/even' }),
-    };
-    await using pipe = await pipeline('text-generation', files, here);
-    await using past_key_values = new DynamicCache();
-    const chat_template = '{% for m in messages %}{{ m.content }} {% endfor %}';
-    const settings = { chat_template, max_new_tokens: 20, eos_token_id: null };
-    const messages: Message[] = [{ role: 'user', content: 'the man' }];
-    const usual = await pipe(messages, settings);
-    for (const _ of ['once', 'again']) expect(await pipe(messages, { ...settings, past_key_values })).toEqual(usual);
+    await expectAnswersAgain('models/qwen3_5_text/even', 20);
   });
 
   it('says that it has no gradients, and so no new models', async () => {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "clearformer/layers/delta_state.h"
+#include "support/any_cut.h"
 #include "support/closeness.h"
 #include "support/differences.h"
 #include "support/expect_error.h"
@@ -149,30 +150,7 @@ TEST(GatedDeltaRuleLayer, EqualsItsFormulaAlsoWherePositionsArePadded) {
 
 TEST(GatedDeltaRuleLayer, HasTheSameBitsForAnyCut) {
   GivenDelta given;
-  const TensorView mask = given.mask;
-  Tensor whole(given.x.shape());
-  const Context context{given.arena, TraceScope()};
-  given.layer->forward(given.x, &mask, nullptr, whole, Write::over, context);
-  for (const std::size_t chunk : {1u, 2u, 3u, 5u, 7u}) {
-    std::unique_ptr<PastState> past;
-    for (std::size_t first = 0; first < kLength; first += chunk) {
-      const std::size_t count = std::min(chunk, kLength - first), seen = first + count;
-      Tensor in({kTexts, count, kWidth}), out({kTexts, count, kWidth}),
-          part({kTexts, count, kWidth});
-      Tensor flags({kTexts, seen}, DType::u8);
-      for (std::size_t row = 0; row < kTexts; ++row) {
-        const std::size_t from = (row * kLength + first) * kWidth, to = row * count * kWidth;
-        std::copy_n(given.x.f32() + from, count * kWidth, in.f32() + to);
-        std::copy_n(whole.f32() + from, count * kWidth, part.f32() + to);
-        std::copy_n(mask.as<std::uint8_t>() + row * kLength, seen,
-                    flags.mutable_view().as<std::uint8_t>() + row * seen);
-      }
-      const TensorView now = flags;
-      given.layer->forward(in, &now, &past, out, Write::over, context);
-      expect_same_bits(concat("chunks of ", chunk, " at ", first), out, part);
-      EXPECT_EQ(past->length(), seen);
-    }
-  }
+  expect_same_bits_for_any_cut(*given.layer, given.x, given.mask);
 }
 
 TEST(GatedDeltaRuleLayer, HasNoGradientsYet) {

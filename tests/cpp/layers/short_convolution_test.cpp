@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/any_cut.h"
 #include "support/closeness.h"
 #include "support/differences.h"
 #include "support/expect_error.h"
@@ -88,30 +89,7 @@ TEST(ShortConvolutionLayer, EqualsItsFormulaAlsoWherePositionsArePadded) {
 
 TEST(ShortConvolutionLayer, HasTheSameBitsForAnyCut) {
   GivenConvolution given(Bias::present);
-  const TensorView mask = given.mask;
-  Tensor whole(given.x.shape());
-  const Context context{given.arena, TraceScope()};
-  given.layer->forward(given.x, &mask, nullptr, whole, Write::over, context);
-  for (const std::size_t chunk : {1u, 2u, 3u, 5u, 7u}) {
-    std::unique_ptr<PastState> past;
-    for (std::size_t first = 0; first < kSteps; first += chunk) {
-      const std::size_t count = std::min(chunk, kSteps - first), seen = first + count;
-      Tensor in({kSequences, count, kChannels}), out({kSequences, count, kChannels}),
-          part({kSequences, count, kChannels});
-      Tensor flags({kSequences, seen}, DType::u8);
-      for (std::size_t row = 0; row < kSequences; ++row) {
-        const std::size_t from = (row * kSteps + first) * kChannels, to = row * count * kChannels;
-        std::copy_n(given.x.f32() + from, count * kChannels, in.f32() + to);
-        std::copy_n(whole.f32() + from, count * kChannels, part.f32() + to);
-        std::copy_n(mask.as<std::uint8_t>() + row * kSteps, seen,
-                    flags.mutable_view().as<std::uint8_t>() + row * seen);
-      }
-      const TensorView now = flags;
-      given.layer->forward(in, &now, &past, out, Write::over, context);
-      expect_same_bits(concat("chunks of ", chunk, " at ", first), out, part);
-      EXPECT_EQ(past->length(), seen);
-    }
-  }
+  expect_same_bits_for_any_cut(*given.layer, given.x, given.mask);
 }
 
 TEST(ShortConvolutionLayer, NeedsATap) {
