@@ -208,7 +208,12 @@ describe('from_config', () => {
       [() => AutoModel.from_config(null as never), 'invalid_argument'],
       [() => AutoModel.from_config(config, { seed: 0.5 }), 'invalid_argument'],
       [() => AutoModel.from_config(config, { revision: 'main' } as object), 'unsupported'],
-      [() => AutoModel.from_config({ ...config, model_type: 'gemma3' }), 'unsupported'],
+      ...['gemma3', 'qwen3_5', 'qwen3_5_text', 'wav2vec2', 'hubert'].map(
+        (model_type): [() => Promise<unknown>, string] => [
+          () => AutoModel.from_config({ ...config, model_type }),
+          'unsupported',
+        ],
+      ),
       [() => BertForMaskedLM.from_config(configOf('gpt2/odd')), 'unsupported'],
     ];
     for (const [failing, code] of refused) expect(await failureOf(failing)).toMatchObject({ code });

@@ -95,12 +95,6 @@ const positionsWithPadding = ['roberta', 'xlm-roberta', 'camembert', 'mpnet', 'e
 /** Gemma's norms multiply by 1 + weight. */
 const gemma = ({ leaf, dims }: Context) => (leaf === 'weight' && dims.length === 1 ? constant(0) : undefined);
 
-/** The length of a convolution's weights is a tensor of its own, which would have to fit them. */
-function ofSamples({ config }: Context): never {
-  const message = `from_config: new weights of ${textOf(config.model_type)} are not supported: load a checkpoint, such as one before fine-tuning`;
-  throw new ClearformerError('unsupported', message, { option: 'config' });
-}
-
 function clip({ config, name, module, leaf }: Context): Distribution | undefined {
   const part = partOf(config, name);
   const factor = number(part, 'initializer_factor', 1);
@@ -194,8 +188,6 @@ const special: Readonly<Record<string, (context: Context) => Distribution | unde
       ? { kind: 'sinusoids', layout: 'interleaved' }
       : undefined,
   pegasus: ({ module }) => (module === 'embed_positions' ? { kind: 'sinusoids', layout: 'halves' } : undefined),
-  wav2vec2: ofSamples,
-  hubert: ofSamples,
   whisper: ({ name }) =>
     /encoder\.embed_positions\.weight$/.test(name) ? { kind: 'sinusoids', layout: 'whisper' } : undefined,
 };

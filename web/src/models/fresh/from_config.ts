@@ -40,6 +40,18 @@ const known = [
   'wasmBinary',
 ];
 
+const delta = 'would have to be trained, and there are no gradients through its delta rules';
+/** wav2vec 2.0's scales of a convolution's weights are a tensor of their own, which would have to fit them. */
+const scales = 'is not supported: load a checkpoint, such as one before fine-tuning';
+/** The model types of which no new models are made, and why not. */
+const refusedTypes = new Map([
+  ['gemma3', 'has a vision part, which is not supported: use its text_config (gemma3_text)'],
+  ['qwen3_5', delta],
+  ['qwen3_5_text', delta],
+  ['wav2vec2', scales],
+  ['hubert', scales],
+]);
+
 /** @internal What loads a model, of which this module is a part that is loaded later. */
 export interface Loader {
   check(call: string, options: Loading): Promise<Loading>;
@@ -63,13 +75,9 @@ export async function fromConfig(
     throw refused('config', `the config is ${textOf(config)}, not what AutoConfig.from_pretrained returns`);
   }
   const { model_type } = config;
-  if (model_type === 'gemma3') {
-    const why = `${call}: a new gemma3 has a vision part, which is not supported: use its text_config (gemma3_text)`;
-    throw new ClearformerError('unsupported', why, { option: 'config' });
-  }
-  if (textOf(model_type).startsWith('qwen3_5')) {
-    const why = `${call}: new models are to be trained, and ${model_type} has no gradients through its delta rules`;
-    throw new ClearformerError('unsupported', why, { option: 'config' });
+  const why = refusedTypes.get(textOf(model_type));
+  if (why !== undefined) {
+    throw new ClearformerError('unsupported', `${call}: a new ${model_type} ${why}`, { option: 'config' });
   }
   const options = await check(call, rest);
   const text = textFor(config, task);
