@@ -9,7 +9,7 @@ import { ClearformerError, textOf } from '../support/error.js';
 import type { OrNull } from '../support/or_null.js';
 import { WhisperFeatureExtractor } from './feature_extractor.js';
 import type { FeatureExtractorLoadOptions } from './feature_extractor_call.js';
-import { isNamed, samplesType } from './feature_extractor_config.js';
+import { isNamed, readsSamples, samplesType } from './feature_extractor_config.js';
 import { Wav2Vec2FeatureExtractor } from './wav2vec2_feature_extractor.js';
 
 /** A feature extractor of any kind. */
@@ -39,7 +39,7 @@ export async function readFeatureExtractor(folder: Folder, options: ReadOptions)
   if (isNamed(config)) return new WhisperFeatureExtractor(config, file);
   const { model_type } = JSON.parse((await readOptional(folder, 'config.json', options))?.text ?? '{}');
   if (model_type === 'whisper') return new WhisperFeatureExtractor(config, file);
-  if (/^(wav2vec2|hubert)$/.test(model_type)) return new Wav2Vec2FeatureExtractor(config, file);
+  if (readsSamples(model_type)) return new Wav2Vec2FeatureExtractor(config, file);
   throw new ClearformerError(
     'unsupported',
     `${file} names no feature_extractor_type, and config.json's model_type ${textOf(model_type)} does not tell it`,

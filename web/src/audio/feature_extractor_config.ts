@@ -114,6 +114,9 @@ export function wav2vec2Features(config: Readonly<Record<string, unknown>>, file
 /** The name of wav2vec 2.0's class. */
 export const samplesType = 'Wav2Vec2FeatureExtractor';
 
+/** Whether models of this type read samples: others read spectrograms. */
+export const readsSamples = (model_type: unknown): boolean => model_type === 'wav2vec2' || model_type === 'hubert';
+
 /** Parameters of a file, where there are none those of `defaults`. */
 function read<Features extends object>(
   config: Readonly<Record<string, unknown>>,

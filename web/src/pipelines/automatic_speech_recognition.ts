@@ -4,6 +4,7 @@ import type { AudioInput } from '../audio/audio_input.js';
 import { read_audio } from '../audio/audio_input.js';
 import { readFeatureExtractor } from '../audio/auto_feature_extractor.js';
 import { WhisperFeatureExtractor } from '../audio/feature_extractor.js';
+import { readsSamples } from '../audio/feature_extractor_config.js';
 import { type ReadOptions, readOptional } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import type { SpeechTask } from '../models/generation_options.js';
@@ -293,7 +294,8 @@ const loadWhisper = loader<GenerativeModel, Beside, AutomaticSpeechRecognitionPi
 /** @internal A model with a CTC head has a pipeline of its own, with the same calls. */
 export const load: Load<AutomaticSpeechRecognitionPipeline> = async (names, folder, options) => {
   const config = await readOptional(folder, 'config.json', options);
-  if (!/"model_type"\s*:\s*"(wav2vec2|hubert)"/.test(config?.text ?? '')) return loadWhisper(names, folder, options);
+  const { model_type } = JSON.parse(config?.text ?? '{}');
+  if (!readsSamples(model_type)) return loadWhisper(names, folder, options);
   const { load: loadCtc } = await import('./ctc_recognition.js');
   const made = await loadCtc(names, folder, options);
   return made as unknown as AutomaticSpeechRecognitionPipeline;
