@@ -50,6 +50,7 @@ const named: Record<PartName, readonly RegExp[]> = {
     /^(?:.*\W)?clearformer::(?:DualEncoderModel|EncoderDecoderModel)\b/,
     /^clearformer::(?:ImageEmbedding|AudioEmbedding|WaveformEmbedding(?:Config)?|PatchEmbedding|DisentangledScores|RelativeTable)::/,
     /^clearformer::(?:ShortConvolution|GatedDeltaRule|PositionMixer|PastRows|DeltaState|OutputGate)::/,
+    /^clearformer::kernels::wasm::delta_rule\(/,
     /^clearformer::(?:TextEmbedding::(?:drop_tokens|clear_rows)|adopt_frequencies)\(/,
     /^clearformer::(?:ProbeAttention::(?!~)|AddNorm::multiply_rows\()/,
     RegExp(`^clearformer::${hidden}(?:take_sinusoids|count_unmasked|mean_of)\\(`),
@@ -68,7 +69,7 @@ const named: Record<PartName, readonly RegExp[]> = {
 };
 /** Kernels that only one part calls, in which the builds do not differ: they fuse no products with sums. */
 const sameKernels =
-  'delta_rule|add_column_sums|adamw_step|sgd_step|norm_scale_gradient|squared_distance_gradient|softmax_derivative';
+  'delta_rule|delta_rule_backward|add_column_sums|adamw_step|sgd_step|norm_scale_gradient|squared_distance_gradient|softmax_derivative';
 /** Of these, what stays in the first file: the other kernels. */
 const ofFirst = RegExp(`^clearformer::kernels::wasm::(?!(?:${sameKernels})\\()`);
 /** Functions with such names that passes without gradients ask whether there are any. */

@@ -25,7 +25,7 @@ import { SetupError } from '../toolchain/progress.js';
 // ESM takes 1 kB of `families`, 0.2 of `second`; encoders of samples (wav2vec 2.0, HuBERT) 5 kB of `families` and 0.6 of the first file.
 // Qwen3.5's delta rules take 4.3 kB of `families`; kernels of gradients alone are in `second` since (0.9), not in the first file.
 const wasmBrotliLimit = 144_900;
-const partLimits: Readonly<Record<PartName, number>> = { second: 83_500, hooks: 11_900, families: 46_300 };
+const partLimits: Readonly<Record<PartName, number>> = { second: 86_200, hooks: 11_900, families: 46_300 };
 const partOf = (file: string): PartName | undefined => partNames.find((part) => file === `${part}.js`);
 // Without the parts, which have limits of their own. 150 kB are the WASM, the rest is all of the package's
 // JavaScript, of which, in kB as measured when they came: labels, new models and their distributions, 6; metrics, parts

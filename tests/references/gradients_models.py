@@ -32,7 +32,7 @@ def chosen(cases):
     odd = {name.removeprefix("odd") for name in by_checkpoint if name.startswith("odd")}
     picked = []
     for name, group in by_checkpoint.items():
-        if name.startswith("old") or (name.startswith("even") and name.removeprefix("even") in odd):
+        if name.startswith(("old", "whole")) or (name.startswith("even") and name.removeprefix("even") in odd):
             continue
         picked.append(group[-1] if len(picked) % 2 == 0 and len(group) > 1 else group[0])
     return picked

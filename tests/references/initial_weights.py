@@ -52,17 +52,28 @@ def recorded(drawn):
     for name in DRAWN:
         initialization.TORCH_INIT_FUNCTIONS[name] = noting(name)
         setattr(torch.nn.init, name, initialization.TORCH_INIT_FUNCTIONS[name])
-    copy = initialization.copy_
+    copy, uniform, log = initialization.copy_, torch.Tensor.uniform_, torch.Tensor.log_
 
     def copied(tensor, other):
-        drawn[tensor.data_ptr(), tensor.numel()] = ["copied"]
+        found = drawn.pop((other.data_ptr(), other.numel()), None)
+        drawn[tensor.data_ptr(), tensor.numel()] = found if found and found[0] == "logarithm" else ["copied"]
         return copy(tensor, other)
 
-    initialization.copy_ = copied
+    def spread(tensor, low=0, high=1, **others):
+        if low == 0:  # others are drawn by the functions above
+            drawn[tensor.data_ptr(), tensor.numel()] = ["uniform", float(high)]
+        return uniform(tensor, low, high, **others)
+
+    def logarithm(tensor):
+        place = tensor.data_ptr(), tensor.numel()
+        drawn[place] = ["logarithm", *drawn[place][1:]]
+        return log(tensor)
+
+    initialization.copy_, torch.Tensor.uniform_, torch.Tensor.log_ = copied, spread, logarithm
     try:
         yield
     finally:
-        initialization.copy_ = copy
+        initialization.copy_, torch.Tensor.uniform_, torch.Tensor.log_ = copy, uniform, log
         initialization.TORCH_INIT_FUNCTIONS.update(plain)
         for name in DRAWN:
             setattr(torch.nn.init, name, plain[name])
@@ -126,7 +137,7 @@ def main():
             cases = json.load(file)["cases"]
         tasks = {case["options"]["checkpoint"]: case["options"]["task"] for case in cases if case["op"] == "model_forward"}
         for checkpoint, task in tasks.items():
-            if checkpoint.startswith("old") or checkpoint.replace("even", "odd") in tasks and checkpoint.startswith("even"):
+            if checkpoint.startswith(("old", "whole")) or checkpoint.replace("even", "odd") in tasks and checkpoint.startswith("even"):
                 continue
             tensors = case_of(os.path.join(models, architecture, checkpoint))
             kinds = sorted({json.dumps(one[1]) for one in tensors.values()})

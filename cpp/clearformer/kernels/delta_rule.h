@@ -24,4 +24,24 @@ struct DeltaHead {
 /// target, so that the builds of the WASM share the kernel, which is in a part of theirs.
 CLEARFORMER_KERNEL(void, delta_rule, const DeltaHead& head, std::size_t positions)
 
+/// One position of a head, whose numbers have the gradients beside them.
+struct DeltaGradient {
+  const float *q, *k;  // (keys)
+  const float* v;      // (values)
+  float decay, beta;   //
+  const float* state;  // S before the position, (keys, values)
+  const float* d_out;  // (values)
+  float* d_state;      // (keys, values): of S after the position, which becomes that of S before it
+  float *dq, *dk;      // (keys)
+  float* dv;           // (values)
+  float *d_decay, *d_beta;
+  float* change;  // room for (values)
+  std::size_t keys, values;
+};
+
+/// The gradients of a position of delta_rule(). With r = decay·Sᵀk, c = β·(v − r), and dS including q ⊗ d_out:
+///   dc = dSᵀk, dv = β·dc, dβ = dc·(v − r);   dq = S_t·d_out, dk = dS·c − decay·S·dv;
+///   dS ← dS − k ⊗ dv, d_decay = Σ dS ⊙ S, dS ← decay·dS
+CLEARFORMER_KERNEL(void, delta_rule_backward, const DeltaGradient& of)
+
 }  // namespace clearformer::kernels

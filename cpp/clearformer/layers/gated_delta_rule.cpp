@@ -17,9 +17,6 @@ namespace clearformer {
 
 namespace {
 
-constexpr std::string_view kHeadLegend = "batch pos head d_head";
-constexpr double kLengthEps = 1e-6;  // of what is divided by its length
-
 NormConfig norm_of(const GatedDeltaConfig& config) {
   return {.kind = NormKind::rms, .shape = {config.d_value}, .eps = config.eps};
 }
@@ -37,11 +34,6 @@ void take_columns(const TensorView& from, std::size_t first, const MutableTensor
   for (std::size_t row = 0; row < from.dim(0) * from.dim(1); ++row) {
     std::memcpy(to.f32() + row * count, from.f32() + row * width + first, count * sizeof(float));
   }
-}
-
-// (B, T, H, d) as (B, T, H·d)
-MutableTensorView rows_of_heads(const MutableTensorView& x) {
-  return x.reshaped({x.dim(0), x.dim(1), x.dim(2) * x.dim(3)});
 }
 
 // The last rows of window (B, rows, C), one sequence after another, as (B, kept, C).
@@ -66,6 +58,26 @@ GatedDeltaRule::GatedDeltaRule(const WeightScope& scope, const GatedDeltaConfig&
   filters_ = (scope / "conv").take("weight", {config.channels(), 1, config.taps});
   a_log_ = scope.take("A_log", {config.value_heads});
   dt_bias_ = scope.take("dt_bias", {config.value_heads});
+}
+
+MutableTensorView GatedDeltaRule::heads_joined(const MutableTensorView& x) {
+  return x.reshaped({x.dim(0), x.dim(1), x.dim(2) * x.dim(3)});
+}
+
+// projected (B, T, C) behind the inputs (B, k − 1, C) at the positions before, or zeros: window (B, k − 1 + T, C).
+void GatedDeltaRule::fill_window(const TensorView& projected, const Tensor* before,
+                                 const MutableTensorView& window) const {
+  const std::size_t past = (config_.taps - 1) * config_.channels();
+  const std::size_t own = projected.dim(1) * config_.channels();
+  for (std::size_t sequence = 0; sequence < projected.dim(0); ++sequence) {
+    float* const to = window.f32() + sequence * (past + own);
+    if (before == nullptr) {
+      std::memset(to, 0, past * sizeof(float));
+    } else {
+      std::memcpy(to, before->f32() + sequence * past, past * sizeof(float));
+    }
+    std::memcpy(to + past, projected.f32() + sequence * own, own * sizeof(float));
+  }
 }
 
 // silu of the convolution of window (B, k − 1 + T, C).
@@ -105,18 +117,23 @@ void GatedDeltaRule::normalize(const MutableTensorView& x, double length, Arena&
 
 // exp(−exp(A)·softplus(x·W_a + dt)) (B, T, H)
 MutableTensorView GatedDeltaRule::decays(const TensorView& x, const TensorView* padding,
-                                         Arena& arena) const {
+                                         const Context& context) const {
   const std::size_t heads = config_.value_heads;
-  const MutableTensorView decay = arena.take({x.dim(0), x.dim(1), heads});
+  const MutableTensorView decay = context.arena.take({x.dim(0), x.dim(1), heads});
   a_.forward(x, decay);
   fill_padded(decay, padding, {});
+  context.trace.keep("a", decay);
   for (std::size_t i = 0; i < decay.elements(); ++i) {
-    const double step = double{decay.f32()[i]} + dt_bias_.f32()[i % heads];
-    const double softplus = std::max(step, 0.0) + portable_log(1.0 + portable_exp(-std::abs(step)));
-    const double rate = portable_exp(double{a_log_.f32()[i % heads]});
-    decay.f32()[i] = static_cast<float>(portable_exp(-rate * softplus));
+    decay.f32()[i] = static_cast<float>(decay_of(decay.f32()[i], i % heads).decay);
   }
   return decay;
+}
+
+GatedDeltaRule::Decay GatedDeltaRule::decay_of(float a, std::size_t head) const {
+  const double step = double{a} + dt_bias_.f32()[head], small = portable_exp(-std::abs(step));
+  const double softplus = std::max(step, 0.0) + portable_log(1.0 + small);
+  const double rate = portable_exp(double{a_log_.f32()[head]});
+  return {step, rate, softplus, portable_exp(-rate * softplus)};
 }
 
 // All heads, a block of columns of S at a time; before: S (B, H, d_k, d_v) at the beginning, none or empty: zeros.
@@ -171,8 +188,7 @@ void GatedDeltaRule::forward(const TensorView& x, const TensorView* padding,
   Arena& arena = context.arena;
   const Arena::Frame frame(arena);
   const TraceScope& trace = context.trace;
-  const std::size_t batch = x.dim(0), length = x.dim(1), overlap = config_.taps - 1;
-  const std::size_t channels = config_.channels();
+  const std::size_t batch = x.dim(0), length = x.dim(1), channels = config_.channels();
   DeltaState* const kept = past == nullptr ? nullptr : &DeltaState::in(*past);
   const DeltaState::Moment* before = nullptr;
   MutableTensorView state;
@@ -184,60 +200,55 @@ void GatedDeltaRule::forward(const TensorView& x, const TensorView* padding,
   }
 
   const MutableTensorView gate = arena.take({batch, length, config_.value_heads, config_.d_value});
-  const MutableTensorView window = arena.take({batch, overlap + length, channels});
+  const MutableTensorView window = arena.take({batch, config_.taps - 1 + length, channels});
   {
     const Arena::Frame inner(arena);
     const MutableTensorView projected = arena.take({batch, length, channels});
     qkv_.forward(x, projected);
     fill_padded(projected, padding, {});
-    for (std::size_t sequence = 0; sequence < batch; ++sequence) {
-      float* const to = window.f32() + sequence * (overlap + length) * channels;
-      const std::size_t size = overlap * channels;
-      if (before == nullptr || before->length == 0) {
-        std::memset(to, 0, size * sizeof(float));
-      } else {
-        std::memcpy(to, before->inputs.f32() + sequence * size, size * sizeof(float));
-      }
-      std::memcpy(to + size, projected.f32() + sequence * length * channels,
-                  length * channels * sizeof(float));
-    }
+    trace.keep("qkv", projected);
+    const bool begins = before == nullptr || before->length == 0;
+    fill_window(projected, begins ? nullptr : &before->inputs, window);
   }
   if (kept != nullptr) keep_last(window, kept->now().inputs);
   const Heads heads = convolved(window, arena);
   trace("hook_q", heads.q, kHeadLegend);
   trace("hook_k", heads.k, kHeadLegend);
   trace("hook_v", heads.v, kHeadLegend);
+  trace.keep("q", heads.q);
+  trace.keep("k", heads.k);
+  trace.keep("v", heads.v);
   normalize(heads.q, 1.0 / std::sqrt(static_cast<double>(config_.d_key)), arena);
   normalize(heads.k, 1.0, arena);
   const MutableTensorView beta = arena.take({batch, length, config_.value_heads});
   b_.forward(x, beta);
   fill_padded(beta, padding, {});
+  trace.keep("b", beta);
   activate(kernels::sigmoid, beta);
-  const MutableTensorView decay = decays(x, padding, arena);
-  trace("hook_beta", beta, "batch pos head");
-  trace("hook_decay", decay, "batch pos head");
+  const MutableTensorView decay = decays(x, padding, context);
+  trace("hook_beta", beta, kNumberLegend);
+  trace("hook_decay", decay, kNumberLegend);
+  trace.keep("beta", beta);
+  trace.keep("decay", decay);
   const MutableTensorView out = arena.take(gate.shape());
   recur(heads, decay, beta, before == nullptr ? nullptr : &before->matrices, state, out);
   if (kept == nullptr && trace.edits("hook_state")) {
     fail(ErrorCode::invalid_argument, "an edit at ", trace.path(),
          ".hook_state needs past_key_values: the state after a call is read by the next one");
   }
-  trace("hook_state", state, "batch head d_key d_value");
+  trace("hook_state", state, kStateLegend);
   trace("hook_o", out, kHeadLegend);
   norm_.forward(out, out, context / "norm");
-  z_.forward(x, rows_of_heads(gate));
-  fill_padded(rows_of_heads(gate), padding, {});
+  trace.keep("normed", out);
+  z_.forward(x, heads_joined(gate));
+  fill_padded(heads_joined(gate), padding, {});
   trace("hook_gate", gate, kHeadLegend);
+  trace.keep("gate", gate);
   activate(kernels::silu, gate);
   multiply_all(out, gate, out);
   trace("hook_z", out, kHeadLegend);
-  output_.forward(rows_of_heads(out), output, write);
-}
-
-void GatedDeltaRule::backward(const TensorView&, const TensorView*, const TensorView&,
-                              const MutableTensorView&, Write, const Context& context) const {
-  fail(ErrorCode::unsupported, "gradients through a gated delta rule (", context.trace.path(),
-       ") are not computed");
+  if (trace.edits("hook_z")) trace.keep("z", out);
+  output_.forward(heads_joined(out), output, write);
 }
 
 }  // namespace clearformer

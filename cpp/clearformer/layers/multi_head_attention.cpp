@@ -242,8 +242,8 @@ void MultiHeadAttention::forward(const Inputs& inputs, const AttentionState& sta
   attention(positions_first(queries), *keys_values, mask, options(), positions_first_mutable(mixed),
             context, softmax.f32());
   context.trace.keep("softmax", softmax);
+  if (gate_ || context.trace.edits("hook_z")) context.trace.keep("given_z", mixed);
   if (gate_) gate_->apply(inputs.queries, mixed, context);
-  if (context.trace.keeps() && context.trace.edits("hook_z")) context.trace.keep("given_z", mixed);
   context.trace("hook_z", mixed, kQueryLegend);
   context.trace.keep("z", mixed);
   if (offer_head_results(output_, mixed, output, write, context)) return;

@@ -160,10 +160,6 @@ void MultiHeadAttention::backward(const Inputs& inputs, const AttentionState& st
                                   const Context& context) const {
   const Arena::Frame frame(context.arena);
   const TraceScope& trace = context.trace;
-  if (gate_) {
-    fail(ErrorCode::unsupported, "gradients through an output gate (", trace.path(),
-         ") are not computed");
-  }
   const TensorView mixed = trace.kept("z");
   const MutableTensorView d_mixed = context.arena.take(mixed.shape());
   if (!head_results_back(output_, mixed, d_output, d_mixed, context)) {
@@ -171,6 +167,10 @@ void MultiHeadAttention::backward(const Inputs& inputs, const AttentionState& st
                      Write::over, trace.weights(), context.arena);
   }
   trace.back("hook_z", d_mixed, kQueryGradient);
+  if (gate_) {
+    gate_->backward(inputs.queries, d_mixed, d.queries, write, context);
+    write = Write::onto;
+  }
   const CoreGradients core = core_back(d_mixed, state, context);
   queries_back(inputs.queries, state, core.queries, d, write, context);
   keys_back(inputs, state, without_extra(core.keys, extra_key_, context),

@@ -18,9 +18,13 @@ class OutputGate {
                                                                     const AttentionConfig& config);
   explicit OutputGate(Linear projection) : projection_(std::move(projection)) {}
 
-  /// x (B, T, D), z (B, T, H, d) in place.
+  /// x (B, T, D), z (B, T, H, d) in place. Of a differentiated pass the attention keeps the
+  /// given z as "given_z".
   [[gnu::noinline]] void apply(const TensorView& x, const MutableTensorView& z,
                                const Context& context) const;
+  /// From the gradient of the gated z that of the given one, d (B, T, H, d) in place, and dx (B, T, D).
+  void backward(const TensorView& x, const MutableTensorView& d, const MutableTensorView& dx,
+                Write write, const Context& context) const;
 
  private:
   Linear projection_;

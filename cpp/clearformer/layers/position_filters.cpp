@@ -4,6 +4,7 @@
 
 #include "clearformer/kernels/elementwise.h"
 #include "clearformer/kernels/short_convolution.h"
+#include "clearformer/layers/weight_gradients.h"
 #include "clearformer/tensor/thread_pool.h"
 
 namespace clearformer {
@@ -16,6 +17,18 @@ void set_row(float* to, const Tensor& value, std::size_t width) {
   } else {
     std::memcpy(to, value.f32(), width * sizeof(float));
   }
+}
+
+// x (B, T, D) before some rows of zeros.
+MutableTensorView before_zeros(const TensorView& x, std::size_t zeros, Arena& arena) {
+  const std::size_t length = x.dim(1), width = x.dim(2);
+  const MutableTensorView rows = arena.take({x.dim(0), length + zeros, width});
+  for (std::size_t sequence = 0; sequence < x.dim(0); ++sequence) {
+    float* const to = rows.f32() + sequence * (length + zeros) * width;
+    std::memcpy(to, x.f32() + sequence * length * width, length * width * sizeof(float));
+    std::memset(to + length * width, 0, zeros * width * sizeof(float));
+  }
+  return rows;
 }
 
 }  // namespace
@@ -59,6 +72,37 @@ void multiply_all(const TensorView& a, const TensorView& b, const MutableTensorV
   parallel_ranges(out.elements(), kWork, kLanes, [&](std::size_t first, std::size_t end) {
     kernels::multiply(a.f32() + first, b.f32() + first, out.f32() + first, end - first);
   });
+}
+
+void convolve_back(const TensorView& window, const Tensor& weight, const Tensor& bias,
+                   const TensorView& dy, const MutableTensorView& dx, const Context& context) {
+  const Arena::Frame frame(context.arena);
+  const std::size_t count = weight.dim(2), length = dy.dim(1), width = dy.dim(2);
+  convolve(before_zeros(dy, count - 1, context.arena), filter_rows(weight, true, context.arena), {},
+           dx);
+  const WeightGradients* const weights = context.trace.weights();
+  if (weights == nullptr) return;
+  float *const sums = weights->of(weight), *const bias_sums = weights->of(bias);
+  const MutableTensorView sum = context.arena.take({width});
+  for (std::size_t sequence = 0; sequence < dy.dim(0); ++sequence) {
+    const float* const d = dy.f32() + sequence * length * width;
+    const float* const in = window.f32() + sequence * (count - 1 + length) * width;
+    for (std::size_t tap = 0; sums != nullptr && tap < count; ++tap) {
+      std::memset(sum.data(), 0, sum.bytes());
+      add_sum_of_rows(d, in + tap * width, length, width, sum.f32());
+      for (std::size_t i = 0; i < width; ++i) sums[i * count + tap] += sum.f32()[i];
+    }
+    if (bias_sums != nullptr) add_sum_of_rows(d, nullptr, length, width, bias_sums);
+  }
+}
+
+void project_back(const Linear& layer, const TensorView& x, const TensorView* padding,
+                  const MutableTensorView& d, const MutableTensorView& dx, Write write,
+                  const Context& context) {
+  const WeightGradients* const weights = context.trace.weights();
+  layer.bias_backward(d, weights);
+  fill_padded(d, padding, {});
+  layer.multiply_backward(x, d, dx, write, weights, context.arena);
 }
 
 }  // namespace clearformer

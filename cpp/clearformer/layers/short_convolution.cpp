@@ -4,7 +4,6 @@
 
 #include "clearformer/kernels/elementwise.h"
 #include "clearformer/layers/position_filters.h"
-#include "clearformer/layers/weight_gradients.h"
 
 namespace clearformer {
 
@@ -17,16 +16,6 @@ void project(const Linear& layer, const TensorView& x, const TensorView* padding
              const MutableTensorView& out) {
   layer.forward(x, out);
   fill_padded(out, padding, layer.bias());
-}
-
-// From d, which is overwritten.
-void project_back(const Linear& layer, const TensorView& x, const TensorView* padding,
-                  const MutableTensorView& d, const MutableTensorView& dx, Write write,
-                  const Context& context) {
-  const WeightGradients* const weights = context.trace.weights();
-  layer.bias_backward(d, weights);
-  fill_padded(d, padding, {});
-  layer.multiply_backward(x, d, dx, write, weights, context.arena);
 }
 
 }  // namespace
@@ -58,18 +47,6 @@ MutableTensorView ShortConvolution::window(const TensorView& b, const TensorView
   return rows;
 }
 
-// x (batch, T, D) before k − 1 rows of zeros.
-MutableTensorView ShortConvolution::before_zeros(const TensorView& x, Arena& arena) const {
-  const std::size_t after = config_.taps - 1, length = x.dim(1), width = x.dim(2);
-  const MutableTensorView rows = arena.take({x.dim(0), length + after, width});
-  for (std::size_t sequence = 0; sequence < x.dim(0); ++sequence) {
-    float* const to = rows.f32() + sequence * (length + after) * width;
-    std::memcpy(to, x.f32() + sequence * length * width, length * width * sizeof(float));
-    std::memset(to + length * width, 0, after * width * sizeof(float));
-  }
-  return rows;
-}
-
 void ShortConvolution::forward(const TensorView& x, const TensorView* padding,
                                std::unique_ptr<PastState>* past, const MutableTensorView& output,
                                Write write, const Context& context) const {
@@ -96,27 +73,6 @@ void ShortConvolution::forward(const TensorView& x, const TensorView* padding,
   output_.forward(y, output, write);
 }
 
-// dw and db of the convolution.
-void ShortConvolution::weights_back(const TensorView& window, const TensorView& dy,
-                                    const Context& context) const {
-  const WeightGradients* const weights = context.trace.weights();
-  if (weights == nullptr) return;
-  const std::size_t count = config_.taps, length = dy.dim(1), width = dy.dim(2);
-  float* const sums = weights->of(weight_);
-  float* const bias = weights->of(bias_);
-  const MutableTensorView sum = context.arena.take({width});
-  for (std::size_t sequence = 0; sequence < dy.dim(0); ++sequence) {
-    const float* const d = dy.f32() + sequence * length * width;
-    const float* const in = window.f32() + sequence * (count - 1 + length) * width;
-    for (std::size_t tap = 0; sums != nullptr && tap < count; ++tap) {
-      std::memset(sum.data(), 0, sum.bytes());
-      add_sum_of_rows(d, in + tap * width, length, width, sum.f32());
-      for (std::size_t i = 0; i < width; ++i) sums[i * count + tap] += sum.f32()[i];
-    }
-    if (bias != nullptr) add_sum_of_rows(d, nullptr, length, width, bias);
-  }
-}
-
 void ShortConvolution::backward(const TensorView& x, const TensorView* padding,
                                 const TensorView& d_output, const MutableTensorView& dx,
                                 Write write, const Context& context) const {
@@ -132,8 +88,7 @@ void ShortConvolution::backward(const TensorView& x, const TensorView* padding,
   multiply_all(dy, y, dc);
   multiply_all(dy, c, dy);
   trace.back("hook_conv", dy, kConvolutionLegend);
-  weights_back(window(b, kept_x, arena), dy, context);
-  convolve(before_zeros(dy, arena), filter_rows(weight_, true, arena), {}, product);
+  convolve_back(window(b, kept_x, arena), weight_, bias_, dy, product, context);
   const MutableTensorView& d_x = dy;
   multiply_all(product, b, d_x);
   multiply_all(product, kept_x, db);

@@ -1,7 +1,6 @@
 // Short convolution: a causal depthwise convolution of the positions, with a gate before and one after it:
 //   B = u·W_B,  C = u·W_C,  X = u·W_X;   y_t = b + Σ_{j<k} w_j ⊙ (B ⊙ X)_{t−k+1+j};   out = (C ⊙ y)·W_O
 // where u is zero at padded positions, as are the inputs of the convolution before the first position.
-// backward: d(B ⊙ X)_t = Σ_{j<k} w_j ⊙ dy_{t+k−1−j}, dw_j = Σ_t dy_t ⊙ (B ⊙ X)_{t−k+1+j}
 // Source: transformers' Lfm2ShortConv. Shapes: T positions, D channels, u (batch, T, D), w (D, 1, k).
 // Hook points: hook_b, hook_c, hook_x, hook_conv (B, C, X, y) (batch, T, D).
 #pragma once
@@ -30,8 +29,6 @@ class ShortConvolution : public PositionMixer {
 
  private:
   MutableTensorView window(const TensorView& b, const TensorView& x, Arena& arena) const;
-  MutableTensorView before_zeros(const TensorView& x, Arena& arena) const;
-  void weights_back(const TensorView& window, const TensorView& dy, const Context& context) const;
 
   ShortConvolutionConfig config_;
   Linear b_, c_, x_, output_;

@@ -1,4 +1,3 @@
-#include <cstring>
 
 #include "clearformer/kernels/elementwise.h"
 #include "clearformer/layers/text_embedding.h"
@@ -8,12 +7,6 @@ namespace clearformer {
 namespace {
 
 constexpr std::string_view kTextGradient = "batch pos d_model";
-
-MutableTensorView copied(const TensorView& x, Arena& arena) {
-  const MutableTensorView copy = arena.take(x.shape());
-  std::memcpy(copy.data(), x.data(), x.bytes());
-  return copy;
-}
 
 }  // namespace
 
@@ -40,7 +33,7 @@ void TextEmbedding::positions_back(const TensorView& positions, const MutableTen
       kernels::add(rows.f32(), d.f32() + at, rows.f32(), rows.elements());
     }
   } else if (context.trace.changes_back("hook_pos_embed")) {
-    rows = copied(d, context.arena);
+    rows = context.arena.take_copy(d);
   }
   context.trace.back("hook_pos_embed", rows, kTextGradient);
   if (!positions_) return;
@@ -52,7 +45,7 @@ void TextEmbedding::token_types_back(const Inputs& inputs, const MutableTensorVi
                                      const Context& context) const {
   Arena::Frame frame(context.arena);
   MutableTensorView types = d;
-  if (context.trace.changes_back("hook_token_type_embed")) types = copied(d, context.arena);
+  if (context.trace.changes_back("hook_token_type_embed")) types = context.arena.take_copy(d);
   context.trace.back("hook_token_type_embed", types, kTextGradient);
   token_types_->backward(type_rows(inputs, d, context.arena), types, context.trace.weights());
 }

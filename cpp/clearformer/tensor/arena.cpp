@@ -1,6 +1,7 @@
 #include "clearformer/tensor/arena.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 namespace clearformer {
@@ -50,6 +51,12 @@ MutableTensorView Arena::take(Shape shape, DType dtype) {
   for (std::size_t i = 0; i < block_; ++i) in_use += blocks_[i].size;
   most_used_ = std::max(most_used_, in_use);
   return {memory, dtype, shape};
+}
+
+MutableTensorView Arena::take_copy(const TensorView& x) {
+  const MutableTensorView copy = take(x.shape());
+  std::memcpy(copy.data(), x.data(), x.bytes());
+  return copy;
 }
 
 std::size_t Arena::bytes() const {

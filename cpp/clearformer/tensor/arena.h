@@ -23,6 +23,8 @@ class Arena {
 
   /// A tensor valid until the innermost open Frame closes. Its elements are uninitialised.
   MutableTensorView take(Shape shape, DType dtype = DType::f32);
+  /// The same of floats, with the elements of x.
+  MutableTensorView take_copy(const TensorView& x);
 
   /// Bytes allocated, in use or not.
   std::size_t bytes() const;

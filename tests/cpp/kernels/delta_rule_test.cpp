@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "support/closeness.h"
+#include "support/differences.h"
 #include "support/guarded.h"
 #include "support/random.h"
 
@@ -108,6 +109,78 @@ TEST(DeltaRule, HasTheSameBitsInParts) {
   const std::vector<float> whole = run(kValues, kPositions);
   for (const std::size_t columns : {1u, 4u, 16u}) {
     for (const std::size_t positions : {1u, 2u, 5u}) EXPECT_EQ(run(columns, positions), whole);
+  }
+}
+
+// One position as loops: Σ d_out·out + Σ d_state·S of the numbers one after another, q, k, v, S before, decay and β. With
+// `sizes` all numbers count by their magnitude: the slopes are then the sums of the magnitudes of all that the slopes sum.
+double loss_of_position(std::vector<double> x, std::size_t keys, std::size_t values,
+                        std::vector<double> d_out, std::vector<double> d_state, bool sizes) {
+  for (auto* all : {&x, &d_out, &d_state}) {
+    for (double& number : *all) number = sizes ? std::abs(number) : number;
+  }
+  const double *const q = x.data(), *const k = q + keys, *const v = k + keys, *const s = v + values;
+  const double decay = s[keys * values], beta = s[keys * values + 1];
+  double loss = 0.0;
+  for (std::size_t column = 0; column < values; ++column) {
+    double read = 0.0;
+    for (std::size_t i = 0; i < keys; ++i) read += decay * s[i * values + column] * k[i];
+    for (std::size_t i = 0; i < keys; ++i) {
+      const double now =
+          decay * s[i * values + column] + k[i] * beta * (v[column] + (sizes ? read : -read));
+      loss += now * (d_out[column] * q[i] + d_state[i * values + column]);
+    }
+  }
+  return loss;
+}
+
+TEST(DeltaRule, HasTheGradientsOfTheNaiveTwin) {
+  Random random(3);
+  for (const std::size_t values : {1u, 3u, 4u, 8u, 17u, 35u}) {
+    for (const std::size_t keys : {1u, 2u, 5u}) {
+      SCOPED_TRACE(concat(keys, " keys, ", values, " values"));
+      const GivenHead head(keys, values, random);
+      const auto d_out = random.list(values), d_last = random.list(keys * values);
+      std::vector<double> x;
+      for (const auto* part : {&head.q, &head.k})
+        x.insert(x.end(), part->begin(), part->begin() + static_cast<std::ptrdiff_t>(keys));
+      x.insert(x.end(), head.v.begin(), head.v.begin() + static_cast<std::ptrdiff_t>(values));
+      x.insert(x.end(), head.state.begin(), head.state.end());
+      x.push_back(head.decay[0]);
+      x.push_back(head.beta[0]);
+      const std::vector<double> of_out(d_out.begin(), d_out.end());
+      const std::vector<double> of_state(d_last.begin(), d_last.end());
+      const auto slopes = [&](bool sizes) {
+        for (double& number : x) number = sizes ? std::abs(number) : number;
+        return differences(
+            [&](const std::vector<double>& at) {
+              return loss_of_position(at, keys, values, of_out, of_state, sizes);
+            },
+            x);
+      };
+      const auto expected = slopes(false), magnitudes = slopes(true);
+      Guarded dq(std::vector<float>(keys), 1), dk(std::vector<float>(keys), 2);
+      Guarded dv(std::vector<float>(values), 3), d_state(d_last, 1);
+      Guarded change(std::vector<float>(values), 2);
+      float d_decay = 0.0f, d_beta = 0.0f;
+      kernels::delta_rule_backward({head.q.data(), head.k.data(), head.v.data(), head.decay[0],
+                                    head.beta[0], head.state.data(), d_out.data(), d_state.data(),
+                                    dq.data(), dk.data(), dv.data(), &d_decay, &d_beta,
+                                    change.data(), keys, values});
+      std::vector<float> found;
+      for (const Guarded* part : {&dq, &dk, &dv, &d_state}) {
+        EXPECT_TRUE(part->intact());
+        const auto numbers = part->values();
+        found.insert(found.end(), numbers.begin(), numbers.end());
+      }
+      EXPECT_TRUE(change.intact());
+      found.push_back(d_decay);
+      found.push_back(d_beta);
+      const double roundings = gamma(static_cast<double>(2 * keys + values + 8));
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        EXPECT_NEAR(found[i], expected[i], roundings * magnitudes[i] + 1e-9) << i;
+      }
+    }
   }
 }
 

@@ -8,8 +8,8 @@
 #include "support/any_cut.h"
 #include "support/closeness.h"
 #include "support/differences.h"
-#include "support/expect_error.h"
 #include "support/layer_weights.h"
+#include "support/numeric_gradient.h"
 
 namespace clearformer::test {
 namespace {
@@ -33,6 +33,7 @@ struct GivenDelta {
     out = weights.add("out_proj.weight", {kWidth, kDelta.value_heads * kDelta.d_value});
     layer.emplace(weights.scope(), kDelta);
     weights.check();
+    parameters = weights.take_parameters();
     for (std::size_t i = 0; i < kTexts * kLength; ++i) {
       mask.mutable_view().as<std::uint8_t>()[i] = i == kLength || i == kLength + 1 ? 0 : 1;
     }
@@ -136,6 +137,7 @@ struct GivenDelta {
   LayerWeights weights;
   Tensor qkv, z, b, a, filters, a_log, dt, norm, out;
   std::optional<GatedDeltaRule> layer;
+  std::vector<Parameter> parameters;
   Tensor x = Random(3).tensor({kTexts, kLength, kWidth}), mask{{kTexts, kLength}, DType::u8};
   Arena arena;
 };
@@ -153,12 +155,28 @@ TEST(GatedDeltaRuleLayer, HasTheSameBitsForAnyCut) {
   expect_same_bits_for_any_cut(*given.layer, given.x, given.mask);
 }
 
-TEST(GatedDeltaRuleLayer, HasNoGradientsYet) {
-  GivenDelta given;
-  Tensor out(given.x.shape());
-  expect_error(ErrorCode::unsupported, {"gradients through a gated delta rule"}, [&] {
-    given.layer->backward(given.x, nullptr, given.x, out, Write::over, {given.arena, TraceScope()});
-  });
+TEST(GatedDeltaRuleLayer, HasGradientsOfItsInputAndAllWeights) {
+  for (const Write write : {Write::over, Write::onto}) {
+    GivenDelta given;
+    const TensorView mask = given.mask;
+    const Tensor d = Random(4).tensor(given.x.shape());
+    const auto loss = [&] {
+      Tensor out(d.shape());
+      given.layer->forward(given.x, &mask, nullptr, out, Write::over, {given.arena, TraceScope()});
+      return weighted_sum(doubles_of(out), doubles_of(d));
+    };
+    Differentiated pass(given.parameters);
+    const Context context{given.arena, TraceScope(&pass.trace)};
+    Tensor out(d.shape()), dx = d.clone();
+    given.layer->forward(given.x, &mask, nullptr, out, Write::over, context);
+    given.layer->backward(given.x, &mask, d, dx, write, context);
+    std::vector<float> gradient(dx.f32(), dx.f32() + dx.elements());
+    for (std::size_t i = 0; write == Write::onto && i < gradient.size(); ++i) {
+      gradient[i] -= d.f32()[i];
+    }
+    expect_slopes("x", given.x, gradient, loss);
+    expect_weight_slopes(given.parameters, pass.gradient.weights(), loss);
+  }
 }
 
 }  // namespace

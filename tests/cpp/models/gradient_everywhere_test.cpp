@@ -196,7 +196,7 @@ TEST_P(GradientEverywhere, SeekingMoreChangesNoBit) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(All, GradientEverywhere, ::testing::ValuesIn(kDifferentiable),
+INSTANTIATE_TEST_SUITE_P(All, GradientEverywhere, ::testing::ValuesIn(kArchitectures),
                          [](const auto& name) { return std::string(name.param); });
 
 }  // namespace

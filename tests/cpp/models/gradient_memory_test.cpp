@@ -220,7 +220,8 @@ TEST_F(GradientMemory, IsWhatWasEstimated) {
 // Also where the gradient of any one hook point is sought: for that of the weights of experts all are computed. For scores
 // and patterns whole matrices are kept as well, which the estimate leaves out.
 TEST_F(GradientMemory, IsWhatWasEstimatedForEveryHookPoint) {
-  for (const char* const folder : {"gpt2", "olmoe", "granitemoe", "qwen3_moe", "lfm2"}) {
+  for (const char* const folder :
+       {"gpt2", "olmoe", "granitemoe", "qwen3_moe", "lfm2", "qwen3_5_text"}) {
     each_checkpoint(folder, [](Model& other, const ModelInputs& given) {
       for (const HookPoint& hook : other.hooks()) {
         Gradient gradient;

@@ -102,7 +102,7 @@ TEST_P(GradientReference, EqualsAutograd) {
 // All but torch's nn.Transformer, which has no model in transformers; its modules' gradients are in
 // modules/module_backward_test.cpp.
 std::vector<const char*> of_transformers() {
-  std::vector<const char*> all(kDifferentiable.begin(), kDifferentiable.end());
+  std::vector<const char*> all(std::begin(kArchitectures), std::end(kArchitectures));
   std::erase(all, std::string_view("nn_transformer"));
   return all;
 }

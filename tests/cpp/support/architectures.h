@@ -5,7 +5,6 @@
 
 #include <map>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -37,9 +36,6 @@ inline constexpr const char* kArchitectures[] = {
     "siglip",     "mt5",         "lfm2",
     "granitemoe", "olmoe",       "qwen3_moe",
     "mixtral",    "qwen3_5_text"};
-/// Those with gradients: not through the delta rules of the last one.
-inline constexpr std::span<const char* const> kDifferentiable(kArchitectures,
-                                                              std::size(kArchitectures) - 1);
 /// Those whose embedding has no backward pass: tests of gradients at every hook point leave them out.
 inline constexpr const char* kSoundArchitectures[] = {"wav2vec2", "hubert"};
 

@@ -3,11 +3,12 @@
 
 import { ClearformerError, textOf } from '../../support/error.js';
 
-/** How a tensor is filled. Values outside of `limit` are not drawn. */
+/** How a tensor is filled. Values outside of `limit` are not drawn; logarithms are those of uniform numbers below it. */
 export type Distribution =
   | { kind: 'constant'; value: number }
   | { kind: 'normal'; std: number; limit?: number | undefined; zeroRow?: number | undefined }
   | { kind: 'uniform'; limit: number }
+  | { kind: 'logarithm'; limit: number }
   | { kind: 'sinusoids'; layout: 'whisper' | 'interleaved' | 'halves' };
 
 /** A tensor of the checkpoint. */
@@ -95,6 +96,12 @@ const positionsWithPadding = ['roberta', 'xlm-roberta', 'camembert', 'mpnet', 'e
 /** Gemma's norms multiply by 1 + weight. */
 const gemma = ({ leaf, dims }: Context) => (leaf === 'weight' && dims.length === 1 ? constant(0) : undefined);
 
+/** The decay of a gated delta rule. */
+function delta({ leaf }: Context): Distribution | undefined {
+  if (leaf === 'A_log') return { kind: 'logarithm', limit: 16 };
+  return leaf === 'dt_bias' ? constant(1) : undefined;
+}
+
 function clip({ config, name, module, leaf }: Context): Distribution | undefined {
   const part = partOf(config, name);
   const factor = number(part, 'initializer_factor', 1);
@@ -173,6 +180,8 @@ const special: Readonly<Record<string, (context: Context) => Distribution | unde
   gemma,
   gemma2: gemma,
   gemma3_text: gemma,
+  qwen3_5_text: (context) =>
+    context.name.endsWith('linear_attn.norm.weight') ? undefined : (delta(context) ?? gemma(context)),
   clip,
   siglip,
   t5,

@@ -40,14 +40,12 @@ const known = [
   'wasmBinary',
 ];
 
-const delta = 'would have to be trained, and there are no gradients through its delta rules';
 /** wav2vec 2.0's scales of a convolution's weights are a tensor of their own, which would have to fit them. */
 const scales = 'is not supported: load a checkpoint, such as one before fine-tuning';
 /** The model types of which no new models are made, and why not. */
 const refusedTypes = new Map([
   ['gemma3', 'has a vision part, which is not supported: use its text_config (gemma3_text)'],
-  ['qwen3_5', delta],
-  ['qwen3_5_text', delta],
+  ['qwen3_5', 'has a vision part, which is not supported: use its text_config (qwen3_5_text)'],
   ['wav2vec2', scales],
   ['hubert', scales],
 ]);

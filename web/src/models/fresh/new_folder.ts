@@ -2,7 +2,7 @@
 
 import type { Folder, SourceFile } from '../../checkpoint/folder.js';
 import type { Distribution, Drawn } from './distributions.js';
-import { normalNumbers, uniformNumbers } from './random_numbers.js';
+import { logarithm, normalNumbers, uniformNumbers } from './random_numbers.js';
 
 /** A tensor of a new file. */
 export interface Planned extends Drawn {
@@ -76,6 +76,8 @@ function numbersOf({ name, dims, distribution, table }: Planned, seed: number): 
       return () => distribution.value;
     case 'uniform':
       return () => (2 * uniform() - 1) * distribution.limit;
+    case 'logarithm':
+      return () => logarithm(uniform()) - logarithm(1 / distribution.limit);
     case 'normal': {
       const { std, limit, zeroRow } = distribution;
       const width = dims.at(-1) ?? 1;

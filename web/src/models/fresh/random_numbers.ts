@@ -48,8 +48,8 @@ export function uniformNumbers(seed: number, name: string): () => number {
   };
 }
 
-/** The logarithm of a number in (0, 1], to some units of the last place. */
-function logarithm(x: number): number {
+/** The logarithm of a number in (0, 1], with the same bits in every engine, to some units of the last place. */
+export function logarithm(x: number): number {
   let halvings = 0;
   let y = x;
   for (; y < 0.75; halvings++) y *= 2;
