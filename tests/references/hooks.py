@@ -20,7 +20,7 @@ from models_common import double_of, load_checkpoint, padded, token_ids
 LENGTH, SOURCE = 6, 7  # SOURCE is longer than Gemma's and Qwen's window
 VISIBLE = 0.02  # an edit changes the output by more than a thousand times the difference between two correct runs
 # One sequence or image suffices.
-ALONE = ("clip", "qwen3", "lfm2", "olmo2", "olmoe", "mixtral", "opt", "modernbert", "electra", "deberta_v2", "esm", "whisper", "vit_base", "siglip", "dinov2",
+ALONE = ("clip", "qwen3", "lfm2", "qwen3_5", "olmo2", "olmoe", "mixtral", "opt", "modernbert", "electra", "deberta_v2", "esm", "whisper", "vit_base", "siglip", "dinov2",
          "dinov2_with_registers")
 # name: checkpoint, task
 MODELS = {
@@ -33,6 +33,7 @@ MODELS = {
     "gemma2": ("models/gemma2/even", "causal-lm"),
     "olmo2": ("models/olmo2/even", "causal-lm"),
     "lfm2": ("models/lfm2/odd", "causal-lm"),
+    "qwen3_5": ("models/qwen3_5_text/odd", "causal-lm"),
     "olmoe": ("models/olmoe/even", "causal-lm"),
     "mixtral": ("models/mixtral/odd", "causal-lm"),
     "opt": ("models/opt/odd", "causal-lm"),

@@ -1,6 +1,7 @@
 """Attaches a Watch to a transformers model: every hook point of the layouts, under our names."""
 
 import math
+import types
 
 import torch
 
@@ -19,7 +20,11 @@ def _heads(attention, config):
 def _watch_projections(watch, attention, name, block, sizes):
     heads, groups, d_head = sizes
     names = [f"{name}.hook_{part}" for part in "qkv"]
-    if block.stacked_by_head:
+    if block.gated_attention:
+        watch.stacked_by_head(attention.get_submodule(block.q), [names[0], f"{name}.hook_gate"], d_head)
+        for hook, path in zip(names[1:], (block.k, block.v), strict=True):
+            watch.output(attention.get_submodule(path), hook, (-1, d_head))
+    elif block.stacked_by_head:
         watch.stacked_by_head(attention.get_submodule(block.stacked), names, d_head)
     elif block.stacked:
         widths = [heads * d_head, groups * d_head, groups * d_head]
@@ -102,6 +107,31 @@ def _watch_convolution(watch, module, scope, update):
     watch.output(module.out_proj, update)
 
 
+def _watch_delta_rule(watch, module, scope, update):
+    """Of the function that computes it: heads of keys are repeated for those of values, and the decay is a logarithm."""
+    rule, repeats = module.chunk_gated_delta_rule, module.num_v_heads // module.num_k_heads
+
+    def watched(query, key, value, g, beta, output_final_state, **how):
+        query, key = (watch.visit(f"{scope}.hook_{part}", x[:, :, ::repeats]).repeat_interleave(repeats, dim=2)
+                      for part, x in zip("qk", (query, key), strict=True))
+        value, beta = watch.visit(f"{scope}.hook_v", value), watch.visit(f"{scope}.hook_beta", beta)
+        decay = watch.visit(f"{scope}.hook_decay", g.exp())
+        if f"{scope}.hook_decay" in watch.edits:
+            g = decay.log()
+        result, state = rule(query, key, value, g=g, beta=beta, output_final_state=True, **how)
+        watch.only_read(f"{scope}.hook_state", state)
+        result = watch.visit(f"{scope}.hook_o", result)
+        scale = (result.pow(2).mean(-1, keepdim=True) + module.norm.variance_epsilon).sqrt()
+        watch.only_read(f"{scope}.norm.hook_scale", scale)
+        watch.only_read(f"{scope}.norm.hook_normalized", result / scale)
+        return result, state if output_final_state else None
+    module.chunk_gated_delta_rule = watched
+    watch.handles.append(types.SimpleNamespace(remove=lambda: setattr(module, "chunk_gated_delta_rule", rule)))
+    watch.output(module.in_proj_z, f"{scope}.hook_gate", (-1, module.head_v_dim))
+    watch.input(module.out_proj, f"{scope}.hook_z", (-1, module.head_v_dim))
+    watch.output(module.out_proj, update)
+
+
 def _watch_experts(watch, module, name, block):
     """The router returns the logits, the weights of the chosen experts and which they are."""
     def hook(router, args, result):
@@ -153,6 +183,8 @@ def _watch_block(watch, module, name, block, config):
     _watch_sums(watch, module, name, block)
     if block.conv and hasattr(module, block.conv):
         _watch_convolution(watch, module.get_submodule(block.conv), f"{name}.conv", f"{name}.hook_attn_out")
+    elif block.delta and hasattr(module, block.delta):
+        _watch_delta_rule(watch, module.get_submodule(block.delta), f"{name}.delta", f"{name}.hook_attn_out")
     else:
         _watch_attention(watch, module, f"{name}.attn", block.attn, f"{name}.hook_attn_out", block, config)
     if block.cross:

@@ -32,6 +32,8 @@ class Block:
     ln3: str = ""
     rotary: bool = False
     conv: str = ""  # a gated convolution, which some blocks have in place of attention
+    delta: str = ""  # a gated delta rule, likewise
+    gated_attention: bool = False  # q projections are followed by those of the output's gate, head by head
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,7 @@ LAYOUTS = {
         "pre", ln1="operator_norm", attn="self_attn", o="out_proj", head_norms=("q_layernorm", "k_layernorm"), conv="conv", ln2="ffn_norm",
         gate="feed_forward.w1", up="feed_forward.w3", down="feed_forward.w2", rotary=True), embed="embed_tokens",
         final_norm="embedding_norm")],
+    "qwen3_5_text": lambda config: decoder_only(**LLAMA, head_norms=("q_norm", "k_norm"), delta="linear_attn", gated_attention=True),
     "gemma2": lambda config: decoder_only(**LLAMA | dict(
         order="both", ln1_post="post_attention_layernorm", ln2="pre_feedforward_layernorm",
         ln2_post="post_feedforward_layernorm")),
