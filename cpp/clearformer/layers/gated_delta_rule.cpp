@@ -9,6 +9,7 @@
 #include "clearformer/kernels/elementwise.h"
 #include "clearformer/kernels/norm.h"
 #include "clearformer/layers/delta_state.h"
+#include "clearformer/layers/heads.h"
 #include "clearformer/layers/position_filters.h"
 #include "clearformer/tensor/portable_math.h"
 #include "clearformer/tensor/thread_pool.h"
@@ -58,10 +59,6 @@ GatedDeltaRule::GatedDeltaRule(const WeightScope& scope, const GatedDeltaConfig&
   filters_ = (scope / "conv").take("weight", {config.channels(), 1, config.taps});
   a_log_ = scope.take("A_log", {config.value_heads});
   dt_bias_ = scope.take("dt_bias", {config.value_heads});
-}
-
-MutableTensorView GatedDeltaRule::heads_joined(const MutableTensorView& x) {
-  return x.reshaped({x.dim(0), x.dim(1), x.dim(2) * x.dim(3)});
 }
 
 // projected (B, T, C) behind the inputs (B, k − 1, C) at the positions before, or zeros: window (B, k − 1 + T, C).

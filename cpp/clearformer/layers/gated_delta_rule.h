@@ -52,8 +52,6 @@ class GatedDeltaRule : public PositionMixer {
   struct Heads {
     MutableTensorView q, k, v;
   };
-  /// (B, T, H, d) as (B, T, H·d)
-  static MutableTensorView heads_joined(const MutableTensorView& x);
   void fill_window(const TensorView& projected, const Tensor* before,
                    const MutableTensorView& window) const;
   Heads convolved(const MutableTensorView& window, Arena& arena) const;

@@ -9,6 +9,7 @@
 #include "clearformer/kernels/norm.h"
 #include "clearformer/kernels/norm_backward.h"
 #include "clearformer/layers/gated_delta_rule.h"
+#include "clearformer/layers/heads.h"
 #include "clearformer/layers/position_filters.h"
 #include "clearformer/layers/weight_gradients.h"
 #include "clearformer/tensor/portable_math.h"

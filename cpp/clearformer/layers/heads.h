@@ -48,4 +48,9 @@ inline MutableHeads heads_first_mutable(const MutableTensorView& x) {
   return heads_first(x.f32(), x.shape());
 }
 
+/// (B, T, H, d) as (B, T, H·d)
+inline MutableTensorView heads_joined(const MutableTensorView& x) {
+  return x.reshaped({x.dim(0), x.dim(1), x.dim(2) * x.dim(3)});
+}
+
 }  // namespace clearformer

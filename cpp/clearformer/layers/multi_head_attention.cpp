@@ -102,8 +102,7 @@ void MultiHeadAttention::clip(const MutableTensorView& x) const {
 // x (B, T, H, d) in place, one norm a head or one for all of them.
 void MultiHeadAttention::normalize(const Normalization& norm, const MutableTensorView& x,
                                    const Context& context) const {
-  const MutableTensorView rows =
-      config_.norm_joins_heads ? x.reshaped({x.dim(0), x.dim(1), x.dim(2) * x.dim(3)}) : x;
+  const MutableTensorView rows = config_.norm_joins_heads ? heads_joined(x) : x;
   norm.forward(rows, rows, context);
 }
 

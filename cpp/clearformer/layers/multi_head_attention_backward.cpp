@@ -11,11 +11,6 @@ namespace {
 constexpr std::string_view kQueryGradient = "batch pos head d_head";
 constexpr std::string_view kKeyGradient = "batch key_pos key_value_head d_head";
 
-// (B, T, H, d) as (B, T, H·d)
-MutableTensorView joined(const MutableTensorView& x) {
-  return x.reshaped({x.dim(0), x.dim(1), x.dim(2) * x.dim(3)});
-}
-
 }  // namespace
 
 // d (B, T, H, d) in place; what was clipped passes nothing on.
@@ -30,7 +25,7 @@ void MultiHeadAttention::clip_back(const char* what, const MutableTensorView& d,
 
 void MultiHeadAttention::normalize_back(const Normalization& norm, const MutableTensorView& d,
                                         const Context& context) const {
-  const MutableTensorView rows = config_.norm_joins_heads ? joined(d) : d;
+  const MutableTensorView rows = config_.norm_joins_heads ? heads_joined(d) : d;
   norm.backward(rows, rows, Write::over, context);
 }
 
@@ -66,7 +61,7 @@ void MultiHeadAttention::queries_back(const TensorView& x, const AttentionState&
     if (write == Write::over) std::memset(d.queries.data(), 0, d.queries.bytes());
     return;
   }
-  query_.backward(x, joined(dq), d.queries, write, trace.weights(), context.arena);
+  query_.backward(x, heads_joined(dq), d.queries, write, trace.weights(), context.arena);
 }
 
 void MultiHeadAttention::keys_back(const Inputs& inputs, const AttentionState& state,
@@ -91,10 +86,10 @@ void MultiHeadAttention::keys_back(const Inputs& inputs, const AttentionState& s
   const bool own_values = read_apart("hook_v_input", value_, dv);
   const bool own_keys = read_apart("hook_k_input", key_, dk);
   if (!own_keys) {
-    key_.backward(inputs.keys, joined(dk), d.keys, Write::onto, weights, context.arena);
+    key_.backward(inputs.keys, heads_joined(dk), d.keys, Write::onto, weights, context.arena);
   }
   if (!own_values) {
-    value_.backward(inputs.values, joined(dv), d.values, Write::onto, weights, context.arena);
+    value_.backward(inputs.values, heads_joined(dv), d.values, Write::onto, weights, context.arena);
   }
 }
 
@@ -163,7 +158,7 @@ void MultiHeadAttention::backward(const Inputs& inputs, const AttentionState& st
   const TensorView mixed = trace.kept("z");
   const MutableTensorView d_mixed = context.arena.take(mixed.shape());
   if (!head_results_back(output_, mixed, d_output, d_mixed, context)) {
-    output_.backward(mixed.reshaped(joined(d_mixed).shape()), d_output, joined(d_mixed),
+    output_.backward(mixed.reshaped(heads_joined(d_mixed).shape()), d_output, heads_joined(d_mixed),
                      Write::over, trace.weights(), context.arena);
   }
   trace.back("hook_z", d_mixed, kQueryGradient);

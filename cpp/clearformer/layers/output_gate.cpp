@@ -2,6 +2,7 @@
 
 #include "clearformer/kernels/activation_derivatives.h"
 #include "clearformer/kernels/activations.h"
+#include "clearformer/layers/heads.h"
 #include "clearformer/layers/multi_head_attention.h"
 #include "clearformer/layers/position_filters.h"
 
@@ -42,8 +43,7 @@ void OutputGate::backward(const TensorView& x, const MutableTensorView& d,
   kernels::sigmoid(gate.f32(), open.f32(), open.elements());
   multiply_all(d, open, d);
   context.trace.back("hook_gate", d_gate, kGateLegend);
-  projection_.backward(x, d_gate.reshaped({d.dim(0), d.dim(1), d.dim(2) * d.dim(3)}), dx, write,
-                       context.trace.weights(), context.arena);
+  projection_.backward(x, heads_joined(d_gate), dx, write, context.trace.weights(), context.arena);
 }
 
 }  // namespace clearformer
