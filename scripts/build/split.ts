@@ -3,10 +3,11 @@
 // which share memory and table with the first file and fill the places of the table that they left. The parts are the
 // same for every build, since the builds differ in their kernels, which stay in the first file.
 
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 import { type PartName, partNames, partsFor, typesOfFirst } from '../../web/src/runtime/needed_parts.js';
+import { roomOfParts, startOfParts } from '../../web/src/runtime/parts.js';
 import { query, run, SetupError, step } from '../toolchain/progress.js';
 import type { WasmTools } from '../toolchain.js';
 import { type FileName, moveConstants } from './constants_of_parts.js';
@@ -183,16 +184,25 @@ function requireSameParts(programs: readonly string[]): void {
   }
 }
 
+function requireRoom(program: string): void {
+  const bytes = partNames.reduce((sum, part) => sum + statSync(fileOf(program, part)).size, startOfParts);
+  if (bytes <= roomOfParts) return;
+  throw new SetupError(
+    `The parts of ${program} have ${bytes} bytes: more than roomOfParts (web/src/runtime/parts.ts).`,
+  );
+}
+
 /** Splits the builds if one has changed. */
 export async function splitModules(programs: readonly string[], { root, env }: WasmTools): Promise<void> {
   const home = await query(join(root, 'em-config'), ['BINARYEN_ROOT'], { env });
   const whole = programs.map((program) => `${program}.wasm`);
-  const sources = ['split', 'constants_of_parts', 'function_order', 'wasm_binary'].map(
-    (name) => `scripts/build/${name}.ts`,
-  );
+  const sources = [
+    ...['split', 'constants_of_parts', 'function_order', 'wasm_binary'].map((name) => `scripts/build/${name}.ts`),
+    ...['needed_parts', 'parts'].map((name) => `web/src/runtime/${name}.ts`),
+  ];
   const recipe = {
     stamp: inProject('build/split.stamp'),
-    digest: digestOf([...whole, ...[...sources, 'web/src/runtime/needed_parts.ts'].map((name) => inProject(name))]),
+    digest: digestOf([...whole, ...sources.map((name) => inProject(name))]),
     outputs: programs.flatMap(filesOf),
   };
   await unlessFresh(recipe, async () => {
@@ -200,5 +210,6 @@ export async function splitModules(programs: readonly string[], { root, env }: W
     for (const program of programs)
       await step(`Splitting ${program}.wasm`, () => split(program, build, join(home, 'bin')));
     requireSameParts(programs);
+    programs.forEach(requireRoom);
   });
 }

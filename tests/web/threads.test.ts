@@ -5,11 +5,18 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { isDeepStrictEqual, promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import { AutoModelForCausalLM, configure, type GenerativeModel, type LoadOptions, nn } from 'clearformer';
+import {
+  AutoModelForCausalLM,
+  AutoModelForSeq2SeqLM,
+  configure,
+  type GenerativeModel,
+  type LoadOptions,
+  nn,
+} from 'clearformer';
 import * as inline from 'clearformer/inline';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { failureOf } from './support/failures.js';
-import { storiesPath } from './support/references.js';
+import { fixturePath, storiesPath } from './support/references.js';
 import { FileServer } from './support/server.js';
 import { optionsFor, variants } from './support/variants.js';
 
@@ -90,6 +97,27 @@ describe.each(variants)('%s, with threads', (variant) => {
 });
 
 describe('threads', () => {
+  it('find every part of the WebAssembly', async () => {
+    const found = [];
+    for (const numThreads of [1, 2]) {
+      await using model = await AutoModelForSeq2SeqLM.from_pretrained(fixturePath('models/marian/even'), {
+        numThreads,
+      });
+      const inputs = {
+        input_ids: input_ids.map((row) => row.slice(0, 40).map((id) => id % 60)),
+        decoder_input_ids: input_ids.map(() => [2, 3, 4]),
+      };
+      const [, cache] = await model.run_with_cache(inputs, { names_filter: '*hook_z' });
+      const name = 'model.encoder.layers.0.fc1.weight';
+      const asked = { metric: { logits: [{ token: 3 }] }, with_respect_to: { weights: [name] } };
+      const { weights } = await model.backward(inputs, asked);
+      expect(model.info().threads.used).toBe(numThreads);
+      found.push([cache['encoder.0.attn.hook_z']?.data, weights[name]?.data, (await model.parameter(name)).data]);
+    }
+    expect(found[1]).toEqual(found[0]);
+    expect(found[0]?.every((data) => data !== undefined)).toBe(true);
+  });
+
   it('leave errors what they are', async () => {
     const files = {
       'config.json': new TextEncoder().encode('{"model_type":"mamba"}'),

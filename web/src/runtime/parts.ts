@@ -42,6 +42,12 @@ export function importsOfPart(part: WebAssembly.Module, first: WebAssembly.Expor
   return { [buildOf(part)]: first };
 }
 
+/** Bytes of the memory in which the threads of a pool find all parts; the build refuses more (scripts/build/split.ts). */
+export const roomOfParts = 2 ** 20;
+
+/** Where the parts begin in it: behind the place of each. */
+export const startOfParts = 8 * partNames.length;
+
 /** Start and length of a part in the memory in which the threads of a pool, which hear nothing more, find them. */
 export function placeIn(memory: SharedArrayBuffer, name: PartName): Uint32Array {
   return new Uint32Array(memory, 8 * partNames.indexOf(name), 2);

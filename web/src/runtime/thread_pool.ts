@@ -3,8 +3,7 @@
 
 import type { Engine } from './engine.js';
 import type { LiveWorker } from './live_worker.js';
-import { partNames } from './needed_parts.js';
-import { type CorePart, placeIn } from './parts.js';
+import { type CorePart, placeIn, roomOfParts, startOfParts } from './parts.js';
 import { refused, type Threads } from './threads.js';
 import type { CompiledCore } from './wasm.js';
 import { startWorker } from './workers.js';
@@ -20,12 +19,14 @@ export interface ThreadOrders {
   parts: SharedArrayBuffer;
 }
 
+const pages = roomOfParts / 2 ** 16;
+
 /** Memory for the parts: the place of each (placeIn), then their bytes. */
 class SharedParts {
   // WebKitGTK isolates pages, and has shared memory, but no global SharedArrayBuffer.
-  readonly memory = new WebAssembly.Memory({ initial: 6, maximum: 6, shared: true })
+  readonly memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true })
     .buffer as unknown as SharedArrayBuffer;
-  #end = 8 * partNames.length;
+  #end = startOfParts;
 
   put({ name, bytes }: CorePart): void {
     new Uint8Array(this.memory, this.#end).set(bytes);
