@@ -51,6 +51,7 @@ const named: Record<PartName, readonly RegExp[]> = {
     /^(?:.*\W)?clearformer::(?:DualEncoderModel|EncoderDecoderModel)\b/,
     /^clearformer::(?:ImageEmbedding|AudioEmbedding|WaveformEmbedding(?:Config)?|PatchEmbedding|DisentangledScores|RelativeTable)::/,
     /^clearformer::(?:ShortConvolution|GatedDeltaRule|PositionMixer|PastRows|DeltaState|OutputGate)::/,
+    // Called by functions of `second`, too: only with a model of this part.
     /^clearformer::kernels::wasm::delta_rule\(/,
     /^clearformer::(?:TextEmbedding::(?:drop_tokens|clear_rows)|adopt_frequencies)\(/,
     /^clearformer::(?:ProbeAttention::(?!~)|AddNorm::multiply_rows\()/,

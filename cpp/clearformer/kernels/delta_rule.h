@@ -28,7 +28,7 @@ CLEARFORMER_KERNEL(void, delta_rule, const DeltaHead& head, std::size_t position
 struct DeltaGradient {
   const float *q, *k;  // (keys)
   const float* v;      // (values)
-  float decay, beta;   //
+  float decay, beta;
   const float* state;  // S before the position, (keys, values)
   const float* d_out;  // (values)
   float* d_state;      // (keys, values): of S after the position, which becomes that of S before it

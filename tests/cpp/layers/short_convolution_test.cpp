@@ -2,12 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include "support/any_cut.h"
 #include "support/closeness.h"
 #include "support/differences.h"
 #include "support/expect_error.h"
 #include "support/layer_weights.h"
-#include "support/numeric_gradient.h"
+#include "support/mixers.h"
 
 namespace clearformer::test {
 namespace {
@@ -102,25 +101,7 @@ TEST(ShortConvolutionLayer, HasGradientsOfItsInputAndAllWeights) {
   for (const Bias bias : {Bias::none, Bias::present}) {
     for (const Write write : {Write::over, Write::onto}) {
       GivenConvolution given(bias);
-      const TensorView mask = given.mask;
-      const Tensor d = Random(4).tensor(given.x.shape());
-      const auto loss = [&] {
-        Tensor out(d.shape());
-        given.layer->forward(given.x, &mask, nullptr, out, Write::over,
-                             {given.arena, TraceScope()});
-        return weighted_sum(doubles_of(out), doubles_of(d));
-      };
-      Differentiated pass(given.parameters);
-      const Context context{given.arena, TraceScope(&pass.trace)};
-      Tensor out(d.shape()), dx = d.clone();
-      given.layer->forward(given.x, &mask, nullptr, out, Write::over, context);
-      given.layer->backward(given.x, &mask, d, dx, write, context);
-      std::vector<float> gradient(dx.f32(), dx.f32() + dx.elements());
-      for (std::size_t i = 0; write == Write::onto && i < gradient.size(); ++i) {
-        gradient[i] -= d.f32()[i];
-      }
-      expect_slopes("x", given.x, gradient, loss);
-      expect_weight_slopes(given.parameters, pass.gradient.weights(), loss);
+      expect_mixer_gradients(*given.layer, given.x, given.mask, given.parameters, write);
     }
   }
 }

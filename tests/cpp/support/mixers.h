@@ -1,4 +1,4 @@
-// Layers without attention, over a text in one call and over its parts.
+// What is expected of layers without attention: the same bits over a text in one call and over its parts, and gradients.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,6 +8,8 @@
 
 #include "clearformer/layers/position_mixer.h"
 #include "support/closeness.h"
+#include "support/differences.h"
+#include "support/numeric_gradient.h"
 
 namespace clearformer::test {
 
@@ -38,6 +40,29 @@ inline void expect_same_bits_for_any_cut(const PositionMixer& layer, const Tenso
       EXPECT_EQ(past->length(), seen);
     }
   }
+}
+
+/// That it has the gradients of x and of these parameters that steps of itself tell, written over and added.
+inline void expect_mixer_gradients(const PositionMixer& layer, Tensor& x, const TensorView& mask,
+                                   std::vector<Parameter>& parameters, Write write) {
+  Arena arena;
+  const Tensor d = Random(4).tensor(x.shape());
+  const auto loss = [&] {
+    Tensor out(d.shape());
+    layer.forward(x, &mask, nullptr, out, Write::over, {arena, TraceScope()});
+    return weighted_sum(doubles_of(out), doubles_of(d));
+  };
+  Differentiated pass(parameters);
+  const Context context{arena, TraceScope(&pass.trace)};
+  Tensor out(d.shape()), dx = d.clone();
+  layer.forward(x, &mask, nullptr, out, Write::over, context);
+  layer.backward(x, &mask, d, dx, write, context);
+  std::vector<float> gradient(dx.f32(), dx.f32() + dx.elements());
+  for (std::size_t i = 0; write == Write::onto && i < gradient.size(); ++i) {
+    gradient[i] -= d.f32()[i];
+  }
+  expect_slopes("x", x, gradient, loss);
+  expect_weight_slopes(parameters, pass.gradient.weights(), loss);
 }
 
 }  // namespace clearformer::test
