@@ -79,6 +79,14 @@ CLASSES = {
     "mixtral": transformers.MixtralConfig,
     "wav2vec2": transformers.Wav2Vec2Config,
     "hubert": transformers.HubertConfig,
+    "ernie4_5": transformers.Ernie4_5Config,
+    "helium": transformers.HeliumConfig,
+    "glm": transformers.GlmConfig,
+    "glm4": transformers.Glm4Config,
+    "exaone4": transformers.Exaone4Config,
+    "arcee": transformers.ArceeConfig,
+    "vaultgemma": transformers.VaultGemmaConfig,
+    "nomic_bert": transformers.NomicBertConfig,
 }
 
 

@@ -15,6 +15,9 @@ def draw_heads(rng, family, nested=""):
     if family.heads == "no head_dim":
         hidden, heads, shared = rng.choice([(16, 4, 2), (24, 3, 3), (24, 4, 1), (16, 4, 4), (24, 2, 1)])
         return dict(hidden_size=hidden, num_attention_heads=heads, num_key_value_heads=shared)
+    if family.heads == "joined heads":  # as wide together as the stream
+        hidden, heads, shared, head_dim = rng.choice([(16, 4, 2, 4), (24, 3, 3, 8), (24, 4, 1, 6), (16, 2, 1, 8)])
+        return dict(hidden_size=hidden, num_attention_heads=heads, num_key_value_heads=shared, head_dim=head_dim)
     if family.heads == "quarters":  # a quarter of the heads is rotated
         hidden, heads, shared, head_dim = rng.choice([(16, 4, 2, 8), (24, 3, 3, 16), (16, 2, 1, 8), (32, 2, 2, 24)])
         return dict(hidden_size=hidden, num_attention_heads=heads, num_key_value_heads=shared, head_dim=head_dim)
@@ -79,7 +82,8 @@ def draw_settings(rng, family, base, choices, nested=""):
             settings[key] = value
     layers = settings.get("num_hidden_layers", 0)
     two = family.rope == "two" or nested == "text_config" and family.config is hf.Gemma3Config
-    local = "use_sliding_window" in choices or family.config in (hf.Gemma2Config, hf.Olmo3Config, hf.Cohere2Config)
+    local = "use_sliding_window" in choices or family.config in (
+        hf.Gemma2Config, hf.VaultGemmaConfig, hf.Olmo3Config, hf.Cohere2Config, hf.Exaone4Config)
     if (two or local) and rng.random() < 0.6:
         settings["layer_types"] = [rng.choice(LAYER_KINDS) for _ in range(layers)]
     if family.config is hf.Lfm2Config:

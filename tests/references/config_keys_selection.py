@@ -222,6 +222,23 @@ SELECTION = {
                  base=dict(head_dim=8, num_hidden_layers=3, linear_num_value_heads=4, layer_types=["linear_attention", "full_attention", "linear_attention"]), text=True),
         Selected("more keys than values", {"linear_num_key_heads": 3}, refused_here=None),
     ],
+    "nomic_bert": [
+        Selected("heads of another width, no rope_parameters", {"rope_parameters": ABSENT}, base=dict(head_dim=6), task="base"),
+        Selected("an output matrix of its own", {"tie_word_embeddings": False, "hidden_act": "relu"}, task="masked-lm", untied=True),
+    ],
+    "ernie4_5": [Selected("biases everywhere", {"num_key_value_heads": ABSENT}, base=dict(use_bias=True, num_key_value_heads=2), text=True)],
+    "helium": [Selected("a bias of queries, keys and values", base=dict(attention_bias=True, num_key_value_heads=2), text=True)],
+    "glm": [
+        Selected("half of each head by default", {"rope_parameters": {"rope_type": "default", "rope_theta": 50.0}}, base=dict(attention_bias=False)),
+        Selected("4.x, the whole head", {"partial_rotary_factor": 1.0}, old=True, text=True),
+    ],
+    "glm4": [Selected("4.x, a bias but at the output", {"partial_rotary_factor": ABSENT, "head_dim": 8}, base=dict(head_dim=8), old=True, text=True)],
+    "exaone4": [
+        Selected("4.x, a pattern", {"sliding_window_pattern": 2, "layer_types": ABSENT, "sliding_window": 3}, old=True, text=True),
+        Selected("no window", base=dict(sliding_window=None, layer_types=["full_attention"] * 2), text=True),
+    ],
+    "arcee": [Selected("another activation", {"hidden_act": "silu"}, base=dict(mlp_bias=True))],
+    "vaultgemma": [Selected("one softcap", {"attn_logit_softcapping": 1.0, "final_logit_softcapping": None, "hidden_activation": "relu"}, text=True)],
     "granitemoe": [
         Selected("experts by logits", {"logits_scaling": 0.5, "embedding_multiplier": 3.0}, base=EXPERTS, text=True),
     ],

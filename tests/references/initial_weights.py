@@ -96,7 +96,8 @@ def zero_row(tensor, found):
 
 
 def stored_tensors(model):
-    """The names in the file that save_pretrained writes, with the model's tensors."""
+    """The names in the file that save_pretrained writes, with the tensors' sizes there and the model's tensors: of several that
+    are stacked in one the first."""
     with tempfile.TemporaryDirectory() as saved:
         model.save_pretrained(saved)
         stored = load_file(os.path.join(saved, "model.safetensors"))
@@ -107,10 +108,10 @@ def stored_tensors(model):
         # transformers 5.12 writes ESM's norms under names that no other file has had for years, and reads both.
         name = name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
         if name in state:
-            yield name, state[name]
+            yield name, value.shape, state[name]
         else:  # renamed in the file
-            same = [other for other in state.values() if other.shape == value.shape and torch.equal(other, value)]
-            yield name, same[0]
+            same = [other for other in state.values() if other.shape[1:] == value.shape[1:] and torch.equal(other, value[: len(other)])]
+            yield name, value.shape, same[0]
 
 
 def case_of(checkpoint):
@@ -120,9 +121,9 @@ def case_of(checkpoint):
     with recorded(drawn):
         model = getattr(transformers, config.architectures[0])(config)
     tensors = {}
-    for name, tensor in stored_tensors(model):
+    for name, shape, tensor in stored_tensors(model):
         found = filled_with(tensor, drawn)
-        tensors[name] = [list(tensor.shape), found, *zero_row(tensor, found)]
+        tensors[name] = [list(shape), found, *zero_row(tensor, found)]
     return tensors
 
 

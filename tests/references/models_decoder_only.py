@@ -4,9 +4,10 @@ import os
 
 import torch
 from transformers import (
-    AutoModelForCausalLM, BloomConfig, CodeGenConfig, Cohere2Config, CohereConfig, FalconConfig, Gemma2Config, Gemma3TextConfig,
-    GemmaConfig, GPT2Config, GPTJConfig, GPTNeoConfig, GPTNeoXConfig, GraniteConfig, GraniteMoeConfig, Lfm2Config, MistralConfig, MixtralConfig, MptConfig, Olmo2Config, Olmo3Config, OlmoConfig, OlmoeConfig,
+    ArceeConfig, AutoModelForCausalLM, BloomConfig, CodeGenConfig, Cohere2Config, CohereConfig, Ernie4_5Config, Exaone4Config, FalconConfig, Gemma2Config, Gemma3TextConfig,
+    GemmaConfig, Glm4Config, GlmConfig, GPT2Config, GPTJConfig, GPTNeoConfig, GPTNeoXConfig, GraniteConfig, GraniteMoeConfig, HeliumConfig, Lfm2Config, MistralConfig, MixtralConfig, MptConfig, Olmo2Config, Olmo3Config, OlmoConfig, OlmoeConfig,
     OpenAIGPTConfig, OPTConfig, Phi3Config, PhiConfig, Qwen2Config, Qwen3_5TextConfig, Qwen3Config, Qwen3MoeConfig, SmolLM3Config, StableLmConfig, Starcoder2Config,
+    VaultGemmaConfig,
 )
 
 import generation
@@ -240,6 +241,39 @@ CONFIGURATIONS = {
         "even": lambda: MixtralConfig(**EVEN, **FOUR_EXPERTS, **HEADS_OF_8, sliding_window=5),
         "odd": lambda: MixtralConfig(**ODD, **FIVE_EXPERTS, rope_parameters=rope(1e6), tie_word_embeddings=True),
     },
+    "ernie4_5": {
+        "even": lambda: Ernie4_5Config(**EVEN, head_dim=16),
+        "odd": lambda: Ernie4_5Config(**ODD, **HEADS_OF_10, use_bias=True, tie_word_embeddings=False, rope_parameters=rope(1e5)),
+    },
+    "helium": {
+        "even": lambda: HeliumConfig(**EVEN, **HEADS_OF_8),
+        "odd": lambda: HeliumConfig(**ODD, **HEADS_OF_10, attention_bias=True, mlp_bias=True, tie_word_embeddings=True),
+    },
+    "glm": {
+        "even": lambda: GlmConfig(**EVEN, head_dim=16),
+        "odd": lambda: GlmConfig(**ODD, head_dim=12, attention_bias=False, rope_parameters=rope(1e5, partial_rotary_factor=0.5)),
+    },
+    "glm4": {
+        "even": lambda: Glm4Config(**EVEN, head_dim=16, attention_bias=False),
+        "odd": lambda: Glm4Config(**ODD, head_dim=12, tie_word_embeddings=True),
+    },
+    "exaone4": {
+        "even": lambda: Exaone4Config(**EVEN | dict(num_hidden_layers=4), sliding_window=5, sliding_window_pattern=2),
+        # As EXAONE 4.0 1.2B: every layer attends to everything and has positions.
+        "odd": lambda: Exaone4Config(**ODD, sliding_window=None, layer_types=["full_attention"] * 2, tie_word_embeddings=True,
+                                     rope_parameters=rope(1e6, rope_type="llama3", factor=4.0, low_freq_factor=1.0,
+                                                          high_freq_factor=4.0, original_max_position_embeddings=16)),
+    },
+    "arcee": {
+        "even": lambda: ArceeConfig(**EVEN, rope_parameters=YARN),
+        "odd": lambda: ArceeConfig(**ODD, **HEADS_OF_10, attention_bias=True, mlp_bias=True, tie_word_embeddings=True),
+    },
+    "vaultgemma": {
+        "even": lambda: VaultGemmaConfig(**EVEN, head_dim=8, sliding_window=5, query_pre_attn_scalar=16,
+                                         attn_logit_softcapping=2.0, final_logit_softcapping=6.0),
+        "odd": lambda: VaultGemmaConfig(**ODD, head_dim=10, sliding_window=5, query_pre_attn_scalar=7,
+                                        attn_logit_softcapping=None, final_logit_softcapping=None),
+    },
 }
 # Files that differ from a single one in fp32.
 STORED = {
@@ -281,13 +315,20 @@ SPELLED = {
     ("gpt_neox", "odd"): pythia,
     ("stablelm", "odd"): version_4(),
     ("cohere2", "even"): version_4("layer_types", sliding_window_pattern=4),
+    ("ernie4_5", "odd"): version_4(),
+    ("glm", "even"): version_4(),
+    ("glm4", "odd"): version_4(),
+    ("exaone4", "even"): version_4("layer_types"),
+    ("arcee", "even"): version_4(),
+    ("vaultgemma", "odd"): version_4("layer_types"),
     ("gemma2", "odd"): version_4("layer_types"),
     ("gemma3_text", "odd"): version_4("layer_types", sliding_window_pattern=2),
 }
 BEAM_SEARCHED = ("gemma", "olmo", "olmo2", "olmo3", "smollm3", "granite", "starcoder2", "opt", "openai_gpt", "gpt_neox", "gptj",
-                 "codegen", "bloom", "falcon", "mpt", "stablelm", "cohere", "cohere2", "lfm2", "qwen3_5_text", "granitemoe", "olmoe", "qwen3_moe", "mixtral")
+                 "codegen", "bloom", "falcon", "mpt", "stablelm", "cohere", "cohere2", "lfm2", "qwen3_5_text", "granitemoe", "olmoe", "qwen3_moe", "mixtral", "ernie4_5", "helium",
+                 "glm", "glm4", "exaone4", "arcee", "vaultgemma")
 COUNTING = ("opt",)  # without position_ids positions are counted in the attention mask
-GAINS = {"gemma": {"embed_tokens": 0.35}, "gemma2": {"embed_tokens": 0.35}, "gemma3_text": {"embed_tokens": 0.35}}  # these models multiply it by sqrt(d_model)
+GAINS = {"gemma": {"embed_tokens": 0.35}, "gemma2": {"embed_tokens": 0.35}, "gemma3_text": {"embed_tokens": 0.35}, "vaultgemma": {"embed_tokens": 0.35}}  # these models multiply it by sqrt(d_model)
 
 
 OLD_FILES = {

@@ -6,7 +6,7 @@ import torch
 from transformers import (
     AlbertConfig, AutoModel, AutoModelForMaskedLM, AutoModelForPreTraining, AutoModelForQuestionAnswering,
     AutoModelForSequenceClassification, AutoModelForTokenClassification, BertConfig, CamembertConfig, DebertaV2Config,
-    DistilBertConfig, ElectraConfig, EsmConfig, ModernBertConfig, MPNetConfig, RobertaConfig, XLMRobertaConfig,
+    DistilBertConfig, ElectraConfig, EsmConfig, ModernBertConfig, MPNetConfig, NomicBertConfig, RobertaConfig, XLMRobertaConfig,
 )
 
 from common import arguments, integers, normal
@@ -31,6 +31,7 @@ FEWER_HEADS = {
     "albert": (("base", "masked_lm"), ("sequence_classification", "token_classification")),
     "mpnet": (("base", "masked_lm"), ("sequence_classification", "question_answering")),
     "deberta_v2": (("base", "masked_lm", "sequence_classification"), ("masked_lm", "token_classification", "question_answering")),
+    "nomic_bert": (("base", "token_classification"), ("base", "masked_lm", "sequence_classification")),
     "esm": (("base", "masked_lm", "token_classification"), ("base", "masked_lm", "sequence_classification")),
 }
 
@@ -85,6 +86,9 @@ TRUNKS = {
     "mpnet": {"even": lambda: MPNetConfig(**EVEN, **MPNET), "odd": lambda: MPNetConfig(**ODD, **MPNET, hidden_act="gelu_new")},
     "deberta_v2": {"even": lambda: DebertaV2Config(**EVEN, **DEBERTA_V3),
                    "odd": lambda: DebertaV2Config(**ODD, **DEBERTA, embedding_size=20)},
+    "nomic_bert": {"even": lambda: NomicBertConfig(**EVEN),
+                   "odd": lambda: NomicBertConfig(**ODD, head_dim=8, type_vocab_size=3, hidden_act="gelu",
+                                                  rope_parameters={"rope_type": "linear", "rope_theta": 1e4, "factor": 2.0})},
     "esm": {"even": lambda: EsmConfig(**EVEN | ESM_2), "odd": lambda: EsmConfig(**ODD, **ESM_1B)},
     "modernbert": {
         "even": lambda: modern(EVEN, classifier_pooling="cls"),
@@ -190,6 +194,8 @@ def stored(architecture, size, head):
     saved = dict(STORED.get(head, {}))
     if architecture == "modernbert" and size == "odd":
         saved["spelling"] = modern_version_4
+    if (architecture, size) == ("nomic_bert", "even"):  # transformers' names, not those of the published files
+        saved["save_original_format"] = False
     if (architecture, size, head) == ("modernbert", "even", "masked_lm"):
         saved["max_shard_size"] = "30KB"
     return saved

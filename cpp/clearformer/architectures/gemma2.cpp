@@ -1,5 +1,7 @@
-// Gemma 2: softcapped scores and logits, local attention in every other layer.
-// Source: Riviere et al. 2024, arXiv 2408.00118; transformers' Gemma2ForCausalLM.
+// Gemma 2: softcapped scores and logits, local attention in every other layer; VaultGemma, the same with norms only
+// before the sub-layers.
+// Source: Riviere et al. 2024, arXiv 2408.00118; VaultGemma Team 2025, arXiv 2510.15001; transformers'
+// Gemma2ForCausalLM, VaultGemmaForCausalLM.
 
 #include <cmath>
 
@@ -24,6 +26,18 @@ constexpr KeyTable kKeys{
     .since_5_2 = R"("is_causal":true)",
     .neutral = R"("use_bidirectional_attention":false)"};
 
+constexpr std::string_view kVaultRules = R"(
+embed embed_tokens
+blocks layers
+ln1 input_layernorm
+attn self_attn
+ln2 pre_feedforward_layernorm
+ln_final norm
+unembed /lm_head
+)";
+constexpr KeyTable kVaultKeys{
+    .fields = kKeys.fields, .others = kKeys.others, .since_5_2 = kKeys.since_5_2};
+
 Mixer usual_mixer(const ConfigReader&, std::size_t layer) {
   return layer % 2 == 0 ? Mixer::local : Mixer::full;
 }
@@ -34,6 +48,12 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   tower.stack.mixers = read_mixers(config, tower.stack.layers, usual_mixer);
   set_window(tower, config.size("sliding_window"));
   tower.stack.block.attention.softcap = read_softcap(config, "attn_logit_softcapping");
+  return model;
+}
+
+ModelConfig read_vault(const ConfigReader& config, Task task) {
+  ModelConfig model = read_config(config, task);
+  model.tower.stack.block.order = NormOrder::pre;
   return model;
 }
 
@@ -62,5 +82,8 @@ float read_softcap(const ConfigReader& config, std::string_view key) {
 
 const Architecture kGemma2{
     "gemma2", gemma2::kKeys, gemma2::read_config, kLlamaPrefixes, kGemmaRules, {}, kLlamaIgnored};
+const Architecture kVaultGemma{"vaultgemma",   gemma2::kVaultKeys,  gemma2::read_vault,
+                               kLlamaPrefixes, gemma2::kVaultRules, {},
+                               kLlamaIgnored};
 
 }  // namespace clearformer

@@ -6,12 +6,13 @@
 namespace clearformer {
 
 extern const Architecture kBert, kRoberta, kXlmRoberta, kCamembert, kDistilBert, kModernBert,
-    kElectra, kAlbert, kMpnet, kDebertaV2, kEsm;
+    kElectra, kAlbert, kMpnet, kDebertaV2, kEsm, kNomicBert;
 extern const Architecture kGpt2, kGptNeo, kLlama, kMistral, kQwen2, kQwen3, kPhi, kPhi3, kGemma,
     kGemma2, kGemma3, kGemma3Text, kOlmo, kOlmo2, kOlmo3, kSmolLm3, kGranite, kStarcoder2, kOpt,
     kOpenAiGpt;
 extern const Architecture kGptNeoX, kGptJ, kCodeGen, kBloom, kFalcon, kMpt, kStableLm, kCohere,
-    kCohere2, kLfm2, kQwen35, kQwen35Text;
+    kCohere2, kLfm2, kQwen35, kQwen35Text, kErnie45, kHelium, kGlm, kGlm4, kExaone4, kArcee,
+    kVaultGemma;
 extern const Architecture kGraniteMoe, kOlmoe, kQwen3Moe, kMixtral;
 extern const Architecture kTransformer, kMarian, kBart, kMBart, kM2m100, kPegasus, kT5, kMt5,
     kWhisper;
@@ -37,6 +38,8 @@ inline constexpr const Architecture* kKnown[] = {
     &kM2m100,     &kPegasus,    &kDinov2,      &kDinov2WithRegisters,
     &kSiglip,     &kMt5,        &kLfm2,        &kGraniteMoe,
     &kOlmoe,      &kQwen3Moe,   &kMixtral,     &kEsm,
-    &kWav2vec2,   &kHubert,     &kQwen35,      &kQwen35Text};
+    &kWav2vec2,   &kHubert,     &kQwen35,      &kQwen35Text,
+    &kErnie45,    &kHelium,     &kGlm,         &kGlm4,
+    &kExaone4,    &kArcee,      &kVaultGemma,  &kNomicBert};
 
 }  // namespace clearformer

@@ -29,6 +29,16 @@ ln2 post_attention_layernorm
 ln_final norm
 unembed /lm_head
 )";
+/// The same of models with norms only behind the sub-layers.
+inline constexpr std::string_view kBehindRules = R"(
+embed embed_tokens
+blocks layers
+attn self_attn
+ln1_post post_attention_layernorm
+ln2_post post_feedforward_layernorm
+ln_final norm
+unembed /lm_head
+)";
 inline constexpr std::string_view kLlamaPrefixes = "model.";
 /// Rotary tables stored in old files.
 inline constexpr std::string_view kLlamaIgnored = "*.rotary_emb.inv_freq";

@@ -9,16 +9,6 @@ namespace clearformer {
 
 namespace olmo2 {
 
-constexpr std::string_view kRules = R"(
-embed embed_tokens
-blocks layers
-attn self_attn
-ln1_post post_attention_layernorm
-ln2_post post_feedforward_layernorm
-ln_final norm
-unembed /lm_head
-)";
-
 constexpr KeyTable kKeys{
     .fields = R"("vocab_size":50304,"hidden_size":4096,"intermediate_size":11008,
 "num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":null,"hidden_act":"silu",
@@ -57,10 +47,9 @@ ModelConfig read_local(const ConfigReader& config, Task task) {
 
 }  // namespace olmo2
 
-const Architecture kOlmo2{"olmo2",       olmo2::kKeys, olmo2::read_config, kLlamaPrefixes,
-                          olmo2::kRules, {},           kLlamaIgnored};
-const Architecture kOlmo3{"olmo3",        olmo2::kLocalKeys, olmo2::read_local,
-                          kLlamaPrefixes, olmo2::kRules,     {},
-                          kLlamaIgnored};
+const Architecture kOlmo2{"olmo2",      olmo2::kKeys, olmo2::read_config, kLlamaPrefixes,
+                          kBehindRules, {},           kLlamaIgnored};
+const Architecture kOlmo3{
+    "olmo3", olmo2::kLocalKeys, olmo2::read_local, kLlamaPrefixes, kBehindRules, {}, kLlamaIgnored};
 
 }  // namespace clearformer

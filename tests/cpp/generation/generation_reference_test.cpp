@@ -114,7 +114,9 @@ INSTANTIATE_TEST_SUITE_P(Architectures, GreedyReference,
                                            "falcon", "mpt", "stablelm", "cohere", "cohere2", "lfm2",
                                            "openai_gpt", "opt", "phi", "phi3", "qwen2", "qwen3",
                                            "smollm3", "starcoder2", "t5", "whisper", "granitemoe",
-                                           "olmoe", "qwen3_moe", "mixtral", "qwen3_5_text"),
+                                           "olmoe", "qwen3_moe", "mixtral", "qwen3_5_text",
+                                           "ernie4_5", "helium", "glm", "glm4", "exaone4", "arcee",
+                                           "vaultgemma"),
                          [](const auto& architecture) { return architecture.param; });
 
 }  // namespace

@@ -58,7 +58,7 @@ const refused: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   [variant]: {
     dinov2: 'dinov3_vit vit_mae vit_msn ijepa',
     siglip: 'siglip2 siglip2_vision_model',
-    bert: 'nomic_bert mobilebert squeezebert convbert roformer ernie megatron-bert nezha splade layoutlm',
+    bert: 'mobilebert squeezebert convbert roformer ernie megatron-bert nezha splade layoutlm',
     'xlm-roberta': 'xlm xlm-roberta-xl new gte',
     roberta: 'roberta-prelayernorm longformer big_bird luke data2vec-text',
     'deberta-v2': 'deberta',
@@ -69,9 +69,8 @@ const refused: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     opt: 'xglm biogpt',
     qwen2: 'qwen',
     llama:
-      'arcee helium glm glm4 chatglm baichuan internlm2 minicpm exaone exaone4 ernie4_5 hunyuan_v1_dense nanochat apertus openelm mobilellm nemotron seed_oss',
+      'chatglm baichuan internlm2 minicpm exaone hunyuan_v1_dense nanochat apertus openelm mobilellm nemotron seed_oss',
     mistral: 'ministral ministral3 mistral4',
-    gemma2: 'vaultgemma',
   },
 };
 

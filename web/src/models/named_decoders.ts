@@ -106,6 +106,48 @@ export const Cohere2ForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
   AutoModelForCausalLM,
   'cohere2',
 );
+/** ERNIE 4.5 with an output layer. */
+export const Ernie4_5ForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
+  'Ernie4_5ForCausalLM',
+  AutoModelForCausalLM,
+  'ernie4_5',
+);
+/** Helium with an output layer. */
+export const HeliumForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
+  'HeliumForCausalLM',
+  AutoModelForCausalLM,
+  'helium',
+);
+/** GLM-4 and GLM-Edge with an output layer. */
+export const GlmForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
+  'GlmForCausalLM',
+  AutoModelForCausalLM,
+  'glm',
+);
+/** GLM-4-0414 with an output layer. */
+export const Glm4ForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
+  'Glm4ForCausalLM',
+  AutoModelForCausalLM,
+  'glm4',
+);
+/** EXAONE 4 with an output layer. */
+export const Exaone4ForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
+  'Exaone4ForCausalLM',
+  AutoModelForCausalLM,
+  'exaone4',
+);
+/** Arcee with an output layer. */
+export const ArceeForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
+  'ArceeForCausalLM',
+  AutoModelForCausalLM,
+  'arcee',
+);
+/** VaultGemma with an output layer. */
+export const VaultGemmaForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
+  'VaultGemmaForCausalLM',
+  AutoModelForCausalLM,
+  'vaultgemma',
+);
 /** Gemma with an output layer. */
 export const GemmaForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
   'GemmaForCausalLM',
