@@ -16,13 +16,13 @@ from common import arguments
 
 # Checkpoints in tests/fixtures/models, by the class that loads them.
 CHECKPOINTS = {
-    "AutoModel": ["bert/even_base", "vit/even_base", "clip/even", "siglip/even", "dinov2/even_base", "deberta_v2/even_base"],
+    "AutoModel": ["bert/even_base", "vit/even_base", "clip/even", "siglip/even", "dinov2/even_base", "deberta_v2/even_base", "nomic_bert/even_base"],
     "AutoModelForMaskedLM": [f"{kind}/even_masked_lm" for kind in ("albert", "bert", "distilbert", "electra", "esm", "modernbert",
                                                                    "mpnet", "roberta")],
     "AutoModelForSequenceClassification": ["bert/odd_sequence_classification"],
     "AutoModelForImageClassification": [f"{one}_image_classification" for one in ("deit/even", "dinov2/even", "vit/even", "vit/odd")],
     "AutoModelForCausalLM": [f"{kind}/even" for kind in (
-        "bloom", "codegen", "falcon", "gemma2", "gemma3_text", "gpt2", "gpt_neo", "gpt_neox", "gptj", "lfm2", "mistral", "mpt", "olmo2", "openai_gpt",
+        "bloom", "codegen", "falcon", "gemma2", "gemma3_text", "gpt2", "gpt_neo", "gpt_bigcode", "gpt_neox", "gptj", "glm4", "lfm2", "mistral", "mpt", "olmo2", "openai_gpt",
         "opt", "phi", "phi3", "qwen3", "qwen3_5_text", "stablelm", "starcoder2")] + ["gpt_neox/odd", "openai_gpt/odd"],
     "AutoModelForSeq2SeqLM": ["bart/even", "m2m_100/even", "marian/even", "mt5/even", "t5/even"],
     "AutoModelForSpeechSeq2Seq": ["whisper/even"],

@@ -87,6 +87,8 @@ CLASSES = {
     "arcee": transformers.ArceeConfig,
     "vaultgemma": transformers.VaultGemmaConfig,
     "nomic_bert": transformers.NomicBertConfig,
+    "eurobert": transformers.EuroBertConfig,
+    "gpt_bigcode": transformers.GPTBigCodeConfig,
 }
 
 

@@ -139,6 +139,11 @@ FAMILIES = {
         PLAIN_BERT | DEBERTA, ENCODER, "encoder", "plain"),
     "esm": Family(hf.EsmConfig, ESM_BASE, ESM, {task: auto for task, auto in ENCODER.items() if task != "question-answering"},
                   "encoder", "plain"),
+    "eurobert": Family(
+        hf.EuroBertConfig, LLAMA_BASE | dict(mask_token_id=3),
+        {key: values for key, values in LLAMA.items() if key != "is_causal"} | dict(
+            mlp_bias=[False, True], classifier_pooling=["mean", "bos", "mean", "late"]),
+        {task: auto for task, auto in ENCODER.items() if task != "question-answering"}, "encoder", rope="one"),
     "nomic_bert": Family(hf.NomicBertConfig, ENCODER_BASE,
                          {key: values for key, values in PLAIN_BERT.items() if key != "chunk_size_feed_forward"} | dict(
                              head_dim=[ABSENT, ABSENT, 4, 8, 6], max_position_embeddings=[32, 20]),
@@ -155,6 +160,12 @@ FAMILIES = {
         dict(n_layer=LAYERS, n_inner=[None, 20], activation_function=ACTS, layer_norm_epsilon=EPS,
              scale_attn_weights=[True, False], scale_attn_by_inverse_layer_idx=[False, True],
              reorder_and_upcast_attn=[False, True], tie_word_embeddings=[True, True, False], is_causal=CAUSAL),
+        CAUSAL_LM, "decoder", "gpt2"),
+    "gpt_bigcode": Family(
+        hf.GPTBigCodeConfig, dict(vocab_size=40, n_embd=16, n_layer=2, n_head=4, n_positions=32) | TOKENS,
+        dict(n_layer=LAYERS, n_inner=[None, 20], activation_function=ACTS, layer_norm_epsilon=EPS, multi_query=[True, False],
+             scale_attn_weights=[True, False], attention_softmax_in_fp32=[True, False], scale_attention_softmax_in_fp32=[True, False],
+             tie_word_embeddings=[True, True, False], is_causal=CAUSAL),
         CAUSAL_LM, "decoder", "gpt2"),
     "gpt_neo": Family(
         hf.GPTNeoConfig, dict(vocab_size=40, hidden_size=16, num_layers=2, num_heads=4, max_position_embeddings=32,

@@ -222,6 +222,15 @@ SELECTION = {
                  base=dict(head_dim=8, num_hidden_layers=3, linear_num_value_heads=4, layer_types=["linear_attention", "full_attention", "linear_attention"]), text=True),
         Selected("more keys than values", {"linear_num_key_heads": 3}, refused_here=None),
     ],
+    "eurobert": [
+        Selected("grouped heads, no rope_parameters", {"rope_parameters": ABSENT}, base=dict(attention_bias=True), task="base"),
+        Selected("classes of the first position", {"classifier_pooling": "bos"}, task="sequence-classification"),
+        Selected("classes of every position", {"classifier_pooling": ABSENT}, task="sequence-classification", refused_here="classifier_pooling"),
+    ],
+    "gpt_bigcode": [
+        Selected("keys for each head", {"scale_attn_weights": False}, base=dict(multi_query=False), text=True),
+        Selected("no multi_query", {"multi_query": ABSENT, "activation_function": ABSENT}, text=True),
+    ],
     "nomic_bert": [
         Selected("heads of another width, no rope_parameters", {"rope_parameters": ABSENT}, base=dict(head_dim=6), task="base"),
         Selected("an output matrix of its own", {"tie_word_embeddings": False, "hidden_act": "relu"}, task="masked-lm", untied=True),

@@ -5,7 +5,7 @@ import os
 import torch
 from transformers import (
     ArceeConfig, AutoModelForCausalLM, BloomConfig, CodeGenConfig, Cohere2Config, CohereConfig, Ernie4_5Config, Exaone4Config, FalconConfig, Gemma2Config, Gemma3TextConfig,
-    GemmaConfig, Glm4Config, GlmConfig, GPT2Config, GPTJConfig, GPTNeoConfig, GPTNeoXConfig, GraniteConfig, GraniteMoeConfig, HeliumConfig, Lfm2Config, MistralConfig, MixtralConfig, MptConfig, Olmo2Config, Olmo3Config, OlmoConfig, OlmoeConfig,
+    GemmaConfig, Glm4Config, GlmConfig, GPT2Config, GPTBigCodeConfig, GPTJConfig, GPTNeoConfig, GPTNeoXConfig, GraniteConfig, GraniteMoeConfig, HeliumConfig, Lfm2Config, MistralConfig, MixtralConfig, MptConfig, Olmo2Config, Olmo3Config, OlmoConfig, OlmoeConfig,
     OpenAIGPTConfig, OPTConfig, Phi3Config, PhiConfig, Qwen2Config, Qwen3_5TextConfig, Qwen3Config, Qwen3MoeConfig, SmolLM3Config, StableLmConfig, Starcoder2Config,
     VaultGemmaConfig,
 )
@@ -241,6 +241,10 @@ CONFIGURATIONS = {
         "even": lambda: MixtralConfig(**EVEN, **FOUR_EXPERTS, **HEADS_OF_8, sliding_window=5),
         "odd": lambda: MixtralConfig(**ODD, **FIVE_EXPERTS, rope_parameters=rope(1e6), tie_word_embeddings=True),
     },
+    "gpt_bigcode": {
+        "even": lambda: GPTBigCodeConfig(**gpt_sizes(EVEN)),
+        "odd": lambda: GPTBigCodeConfig(**gpt_sizes(ODD), multi_query=False, n_inner=37, activation_function="gelu"),
+    },
     "ernie4_5": {
         "even": lambda: Ernie4_5Config(**EVEN, head_dim=16),
         "odd": lambda: Ernie4_5Config(**ODD, **HEADS_OF_10, use_bias=True, tie_word_embeddings=False, rope_parameters=rope(1e5)),
@@ -325,7 +329,7 @@ SPELLED = {
     ("gemma3_text", "odd"): version_4("layer_types", sliding_window_pattern=2),
 }
 BEAM_SEARCHED = ("gemma", "olmo", "olmo2", "olmo3", "smollm3", "granite", "starcoder2", "opt", "openai_gpt", "gpt_neox", "gptj",
-                 "codegen", "bloom", "falcon", "mpt", "stablelm", "cohere", "cohere2", "lfm2", "qwen3_5_text", "granitemoe", "olmoe", "qwen3_moe", "mixtral", "ernie4_5", "helium",
+                 "codegen", "bloom", "falcon", "mpt", "stablelm", "cohere", "cohere2", "lfm2", "qwen3_5_text", "granitemoe", "olmoe", "qwen3_moe", "mixtral", "gpt_bigcode", "ernie4_5", "helium",
                  "glm", "glm4", "exaone4", "arcee", "vaultgemma")
 COUNTING = ("opt",)  # without position_ids positions are counted in the attention mask
 GAINS = {"gemma": {"embed_tokens": 0.35}, "gemma2": {"embed_tokens": 0.35}, "gemma3_text": {"embed_tokens": 0.35}, "vaultgemma": {"embed_tokens": 0.35}}  # these models multiply it by sqrt(d_model)

@@ -6,7 +6,7 @@ import torch
 from transformers import (
     AlbertConfig, AutoModel, AutoModelForMaskedLM, AutoModelForPreTraining, AutoModelForQuestionAnswering,
     AutoModelForSequenceClassification, AutoModelForTokenClassification, BertConfig, CamembertConfig, DebertaV2Config,
-    DistilBertConfig, ElectraConfig, EsmConfig, ModernBertConfig, MPNetConfig, NomicBertConfig, RobertaConfig, XLMRobertaConfig,
+    DistilBertConfig, ElectraConfig, EsmConfig, EuroBertConfig, ModernBertConfig, MPNetConfig, NomicBertConfig, RobertaConfig, XLMRobertaConfig,
 )
 
 from common import arguments, integers, normal
@@ -31,6 +31,7 @@ FEWER_HEADS = {
     "albert": (("base", "masked_lm"), ("sequence_classification", "token_classification")),
     "mpnet": (("base", "masked_lm"), ("sequence_classification", "question_answering")),
     "deberta_v2": (("base", "masked_lm", "sequence_classification"), ("masked_lm", "token_classification", "question_answering")),
+    "eurobert": (("base", "token_classification"), ("masked_lm", "sequence_classification")),
     "nomic_bert": (("base", "token_classification"), ("base", "masked_lm", "sequence_classification")),
     "esm": (("base", "masked_lm", "token_classification"), ("base", "masked_lm", "sequence_classification")),
 }
@@ -53,6 +54,7 @@ DEBERTA = dict(relative_attention=True, max_relative_positions=5, pos_att_type=[
 ESM = dict(pad_token_id=1, mask_token_id=4, token_dropout=True, layer_norm_eps=1e-5)
 ESM_2 = ESM | dict(vocab_size=33, mask_token_id=32, position_embedding_type="rotary", emb_layer_norm_before=False)
 ESM_1B = ESM | dict(position_embedding_type="absolute", emb_layer_norm_before=True)
+EURO = dict(pad_token_id=0, bos_token_id=1, eos_token_id=2, mask_token_id=3)
 MODERN = dict(pad_token_id=0, bos_token_id=1, eos_token_id=2, cls_token_id=1, sep_token_id=2, num_hidden_layers=3,
               local_attention=8, intermediate_size=24, layer_types=["full_attention", "sliding_attention", "sliding_attention"])
 
@@ -86,6 +88,9 @@ TRUNKS = {
     "mpnet": {"even": lambda: MPNetConfig(**EVEN, **MPNET), "odd": lambda: MPNetConfig(**ODD, **MPNET, hidden_act="gelu_new")},
     "deberta_v2": {"even": lambda: DebertaV2Config(**EVEN, **DEBERTA_V3),
                    "odd": lambda: DebertaV2Config(**ODD, **DEBERTA, embedding_size=20)},
+    "eurobert": {"even": lambda: EuroBertConfig(**EVEN, **EURO, num_key_value_heads=2, head_dim=16),
+                 "odd": lambda: EuroBertConfig(**ODD, **EURO, classifier_pooling="mean", attention_bias=True, mlp_bias=True,
+                                               rope_parameters={"rope_type": "default", "rope_theta": 250000.0})},
     "nomic_bert": {"even": lambda: NomicBertConfig(**EVEN),
                    "odd": lambda: NomicBertConfig(**ODD, head_dim=8, type_vocab_size=3, hidden_act="gelu",
                                                   rope_parameters={"rope_type": "linear", "rope_theta": 1e4, "factor": 2.0})},

@@ -22,12 +22,12 @@ import { optionsFor, variants } from './support/variants.js';
 
 const architectures = [
   ...['bert', 'roberta', 'distilbert', 'modernbert'],
-  ...['xlm_roberta', 'camembert', 'electra', 'albert', 'mpnet', 'deberta_v2', 'esm', 'nomic_bert'],
+  ...['xlm_roberta', 'camembert', 'electra', 'albert', 'mpnet', 'deberta_v2', 'esm', 'nomic_bert', 'eurobert'],
   ...['gpt2', 'gpt_neo', 'mistral', 'qwen2', 'qwen3', 'phi', 'phi3', 'gemma', 'gemma2', 'gemma3_text'],
   ...['olmo', 'olmo2', 'olmo3', 'smollm3', 'granite', 'starcoder2', 'opt', 'openai_gpt'],
   ...['gpt_neox', 'gptj', 'codegen', 'bloom', 'falcon', 'mpt', 'stablelm', 'cohere', 'cohere2', 'lfm2'],
   ...['nn_transformer', 'marian', 'bart', 'mbart', 'm2m_100', 'pegasus', 't5', 'mt5', 'whisper'],
-  ...['ernie4_5', 'helium', 'glm', 'glm4', 'exaone4', 'arcee', 'vaultgemma'],
+  ...['ernie4_5', 'helium', 'glm', 'glm4', 'exaone4', 'arcee', 'vaultgemma', 'gpt_bigcode'],
   ...['granitemoe', 'olmoe', 'qwen3_moe', 'mixtral', 'qwen3_5_text'],
   ...['vit', 'deit', 'dinov2', 'dinov2_with_registers', 'clip', 'siglip', 'wav2vec2', 'hubert'],
 ];

@@ -27,11 +27,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   return model;
 }
 
-}  // namespace ernie4_5
-
-namespace helium {
-
-constexpr KeyTable kKeys{
+constexpr KeyTable kHeliumKeys{
     .fields = R"("vocab_size":48000,"hidden_size":2560,"intermediate_size":7040,
 "num_hidden_layers":24,"num_attention_heads":20,"num_key_value_heads":20,"head_dim":128,
 "hidden_act":"silu","max_position_embeddings":4096,"rms_norm_eps":1e-8,
@@ -41,7 +37,7 @@ constexpr KeyTable kKeys{
 "original_max_position_embeddings":null)",
     .since_5_2 = R"("is_causal":true)"};
 
-ModelConfig read_config(const ConfigReader& config, Task task) {
+ModelConfig read_helium(const ConfigReader& config, Task task) {
   ModelConfig model = read_llama_like(config, task);
   AttentionConfig& attention = model.tower.stack.block.attention;
   if (attention.num_heads * attention.d_head != model.d_model()) {
@@ -54,12 +50,13 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   return model;
 }
 
-}  // namespace helium
+}  // namespace ernie4_5
 
 const Architecture kErnie45{"ernie4_5",     ernie4_5::kKeys, ernie4_5::read_config,
                             kLlamaPrefixes, kLlamaRules,     {},
                             kLlamaIgnored};
-const Architecture kHelium{
-    "helium", helium::kKeys, helium::read_config, kLlamaPrefixes, kLlamaRules, {}, kLlamaIgnored};
+const Architecture kHelium{"helium",       ernie4_5::kHeliumKeys, ernie4_5::read_helium,
+                           kLlamaPrefixes, kLlamaRules,           {},
+                           kLlamaIgnored};
 
 }  // namespace clearformer

@@ -6,13 +6,13 @@
 namespace clearformer {
 
 extern const Architecture kBert, kRoberta, kXlmRoberta, kCamembert, kDistilBert, kModernBert,
-    kElectra, kAlbert, kMpnet, kDebertaV2, kEsm, kNomicBert;
+    kElectra, kAlbert, kMpnet, kDebertaV2, kEsm, kNomicBert, kEuroBert;
 extern const Architecture kGpt2, kGptNeo, kLlama, kMistral, kQwen2, kQwen3, kPhi, kPhi3, kGemma,
     kGemma2, kGemma3, kGemma3Text, kOlmo, kOlmo2, kOlmo3, kSmolLm3, kGranite, kStarcoder2, kOpt,
     kOpenAiGpt;
 extern const Architecture kGptNeoX, kGptJ, kCodeGen, kBloom, kFalcon, kMpt, kStableLm, kCohere,
     kCohere2, kLfm2, kQwen35, kQwen35Text, kErnie45, kHelium, kGlm, kGlm4, kExaone4, kArcee,
-    kVaultGemma;
+    kVaultGemma, kGptBigCode;
 extern const Architecture kGraniteMoe, kOlmoe, kQwen3Moe, kMixtral;
 extern const Architecture kTransformer, kMarian, kBart, kMBart, kM2m100, kPegasus, kT5, kMt5,
     kWhisper;
@@ -40,6 +40,6 @@ inline constexpr const Architecture* kKnown[] = {
     &kOlmoe,      &kQwen3Moe,   &kMixtral,     &kEsm,
     &kWav2vec2,   &kHubert,     &kQwen35,      &kQwen35Text,
     &kErnie45,    &kHelium,     &kGlm,         &kGlm4,
-    &kExaone4,    &kArcee,      &kVaultGemma,  &kNomicBert};
+    &kExaone4,    &kArcee,      &kVaultGemma,  &kNomicBert, &kEuroBert, &kGptBigCode};
 
 }  // namespace clearformer

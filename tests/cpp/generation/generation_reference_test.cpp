@@ -116,7 +116,7 @@ INSTANTIATE_TEST_SUITE_P(Architectures, GreedyReference,
                                            "smollm3", "starcoder2", "t5", "whisper", "granitemoe",
                                            "olmoe", "qwen3_moe", "mixtral", "qwen3_5_text",
                                            "ernie4_5", "helium", "glm", "glm4", "exaone4", "arcee",
-                                           "vaultgemma"),
+                                           "vaultgemma", "gpt_bigcode"),
                          [](const auto& architecture) { return architecture.param; });
 
 }  // namespace

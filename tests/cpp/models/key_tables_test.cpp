@@ -54,6 +54,8 @@ constexpr std::string_view kWithoutMeaning[] = {
     // DINOv2's pre-training, its feature maps for other models.
     "layerscale_value", "drop_path_rate", "apply_layernorm", "reshape_hidden_states",
     "use_mask_token",
+    // How GPT-BigCode's half-precision softmax rounds; the token that EuroBERT's tokenizer masks with.
+    "attention_softmax_in_fp32", "scale_attention_softmax_in_fp32", "mask_token_id",
     // Of ESMFold, which is refused.
     "esmfold_config", "vocab_list",
     // Of encoders of samples: training and its losses, and parts that are refused or of other heads.

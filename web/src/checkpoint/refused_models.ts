@@ -62,10 +62,10 @@ const refused: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'xlm-roberta': 'xlm xlm-roberta-xl new gte',
     roberta: 'roberta-prelayernorm longformer big_bird luke data2vec-text',
     'deberta-v2': 'deberta',
-    modernbert: 'eurobert neobert modernbert-decoder modern_bert',
+    modernbert: 'neobert modernbert-decoder modern_bert',
     t5: 'umt5 longt5 pix2struct',
     bart: 'blenderbot blenderbot-small led plbart prophetnet bigbird_pegasus fsmt',
-    gpt2: 'gpt_bigcode jais xlnet ctrl',
+    gpt2: 'jais xlnet ctrl',
     opt: 'xglm biogpt',
     qwen2: 'qwen',
     llama:

@@ -106,6 +106,12 @@ export const Cohere2ForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
   AutoModelForCausalLM,
   'cohere2',
 );
+/** GPT-BigCode (SantaCoder, StarCoder 1) with an output layer. */
+export const GPTBigCodeForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
+  'GPTBigCodeForCausalLM',
+  AutoModelForCausalLM,
+  'gpt_bigcode',
+);
 /** ERNIE 4.5 with an output layer. */
 export const Ernie4_5ForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
   'Ernie4_5ForCausalLM',
@@ -119,17 +125,9 @@ export const HeliumForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
   'helium',
 );
 /** GLM-4 and GLM-Edge with an output layer. */
-export const GlmForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
-  'GlmForCausalLM',
-  AutoModelForCausalLM,
-  'glm',
-);
+export const GlmForCausalLM: ModelForCausalLM = /* @__PURE__ */ named('GlmForCausalLM', AutoModelForCausalLM, 'glm');
 /** GLM-4-0414 with an output layer. */
-export const Glm4ForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
-  'Glm4ForCausalLM',
-  AutoModelForCausalLM,
-  'glm4',
-);
+export const Glm4ForCausalLM: ModelForCausalLM = /* @__PURE__ */ named('Glm4ForCausalLM', AutoModelForCausalLM, 'glm4');
 /** EXAONE 4 with an output layer. */
 export const Exaone4ForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
   'Exaone4ForCausalLM',

@@ -37,6 +37,10 @@ export const AlbertModel: Model = /* @__PURE__ */ named('AlbertModel', AutoModel
 export const MPNetModel: Model = /* @__PURE__ */ named('MPNetModel', AutoModel, 'mpnet');
 /** The trunk of DeBERTa-v2 or -v3 without a head. */
 export const DebertaV2Model: Model = /* @__PURE__ */ named('DebertaV2Model', AutoModel, 'deberta-v2');
+/** The trunk of EuroBERT without a head. */
+export const EuroBertModel: Model = /* @__PURE__ */ named('EuroBertModel', AutoModel, 'eurobert');
+/** The trunk of Nomic BERT without a head (nomic-embed-text). */
+export const NomicBertModel: Model = /* @__PURE__ */ named('NomicBertModel', AutoModel, 'nomic_bert');
 /** The trunk of ESM-1b or -2 without a head. */
 export const EsmModel: Model = /* @__PURE__ */ named('EsmModel', AutoModel, 'esm');
 /** The encoder of T5 alone, of a checkpoint that has no decoder. */
@@ -89,6 +93,18 @@ export const AlbertForMaskedLM: ModelForMaskedLM = /* @__PURE__ */ named(
 );
 /** ESM-1b or -2 with a masked-LM head. */
 export const EsmForMaskedLM: ModelForMaskedLM = /* @__PURE__ */ named('EsmForMaskedLM', AutoModelForMaskedLM, 'esm');
+/** EuroBERT with a masked-LM head. */
+export const EuroBertForMaskedLM: ModelForMaskedLM = /* @__PURE__ */ named(
+  'EuroBertForMaskedLM',
+  AutoModelForMaskedLM,
+  'eurobert',
+);
+/** Nomic BERT with a masked-LM head. */
+export const NomicBertForMaskedLM: ModelForMaskedLM = /* @__PURE__ */ named(
+  'NomicBertForMaskedLM',
+  AutoModelForMaskedLM,
+  'nomic_bert',
+);
 /** MPNet with a masked-LM head. */
 export const MPNetForMaskedLM: ModelForMaskedLM = /* @__PURE__ */ named(
   'MPNetForMaskedLM',
@@ -148,6 +164,18 @@ export const AlbertForSequenceClassification: ModelForSequenceClassification = /
   'AlbertForSequenceClassification',
   AutoModelForSequenceClassification,
   'albert',
+);
+/** EuroBERT with a head for classes of texts. */
+export const EuroBertForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
+  'EuroBertForSequenceClassification',
+  AutoModelForSequenceClassification,
+  'eurobert',
+);
+/** Nomic BERT with a head for classes of texts. */
+export const NomicBertForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
+  'NomicBertForSequenceClassification',
+  AutoModelForSequenceClassification,
+  'nomic_bert',
 );
 /** ESM-1b or -2 for the classification of proteins. */
 export const EsmForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
@@ -238,6 +266,18 @@ export const AlbertForTokenClassification: ModelForTokenClassification = /* @__P
   'AlbertForTokenClassification',
   AutoModelForTokenClassification,
   'albert',
+);
+/** EuroBERT with a head for classes of tokens. */
+export const EuroBertForTokenClassification: ModelForTokenClassification = /* @__PURE__ */ named(
+  'EuroBertForTokenClassification',
+  AutoModelForTokenClassification,
+  'eurobert',
+);
+/** Nomic BERT with a head for classes of tokens. */
+export const NomicBertForTokenClassification: ModelForTokenClassification = /* @__PURE__ */ named(
+  'NomicBertForTokenClassification',
+  AutoModelForTokenClassification,
+  'nomic_bert',
 );
 /** ESM-1b or -2 for the classification of residues. */
 export const EsmForTokenClassification: ModelForTokenClassification = /* @__PURE__ */ named(

@@ -7,7 +7,7 @@ import { checkOptions, expectArgument } from '../support/options.js';
 import { checkLoraConfig, isTarget, type LoraConfig, matchesEnd, rankAndScale } from './adapter_config.js';
 import { adapterNames, isOutputLayer } from './adapter_files.js';
 import type { Distribution } from './fresh/distributions.js';
-import { newFolder, type Planned } from './fresh/new_folder.js';
+import { elements, newFolder, type Planned } from './fresh/new_folder.js';
 import type { OpenedModel } from './parameters.js';
 
 /** Options of `add_adapter`. */
@@ -34,7 +34,7 @@ const defaultTargets: readonly [targets: string, types: string][] = [
   ['query value', 'bert roberta xlm-roberta electra'],
   ['query_proj value_proj', 'deberta-v2'],
   ['query_key_value', 'bloom gpt_neox falcon'],
-  ['c_attn', 'gpt2'],
+  ['c_attn', 'gpt2 gpt_bigcode'],
   ['qkv_proj', 'codegen'],
   ['Wqkv', 'mpt'],
 ];
@@ -102,11 +102,16 @@ async function modulesOf(model: AdaptableModel): Promise<Module[][]> {
   const way = renamed[type];
   const before: Module[] = [];
   const now: Module[] = [];
+  // Where transformers stacks what the file has apart, the file's names are those of transformers' modules.
+  const stacked = parameters.some(({ name, dims, synonyms = [] }) => {
+    const saved = savedAs([name, ...synonyms], tensors);
+    return saved && elements(saved.dims) !== elements(dims);
+  });
   for (const { name, dims, inputs = 0, synonyms = [] } of parameters) {
     if (!name.endsWith('.weight')) continue;
     const [rows = 0, columns = 0] = dims;
     const sizes = { inputs: dims.length === 2 ? inputs : 0, outputs: (rows * columns) / inputs };
-    const saved = savedName([name, ...synonyms], tensors);
+    const saved = stacked ? name : (savedAs([name, ...synonyms], tensors)?.name ?? name);
     before.push({ name: moduleOf(saved), ...sizes });
     const [own = '', other = ''] = [synonyms[0], synonyms[way ?? 0]];
     now.push({ name: moduleOf(saved.endsWith(own) ? saved.slice(0, -own.length) + other : other), ...sizes });
@@ -117,14 +122,14 @@ async function modulesOf(model: AdaptableModel): Promise<Module[][]> {
 
 const moduleOf = (weight: string) => weight.slice(0, -'.weight'.length);
 
-/** The name that transformers saves a tensor under, of which names in files have more or less in front. */
-function savedName(names: readonly string[], tensors: readonly { name: string }[]): string {
+/** The tensor that transformers saves under one of these names, which in files have more or less in front. */
+function savedAs<T extends { name: string }>(names: readonly string[], tensors: readonly T[]): T | undefined {
   for (const name of names) {
     const own = tensors.find((tensor) => tensor.name === name);
     const other = tensors.find((tensor) => tensor.name.endsWith(`.${name}`) || name.endsWith(`.${tensor.name}`));
-    if (own || other) return (own ?? other)?.name as string;
+    if (own || other) return own ?? other;
   }
-  return names[0] as string;
+  return undefined;
 }
 
 interface Plan {

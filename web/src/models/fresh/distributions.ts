@@ -179,6 +179,7 @@ function nnTransformer({ config, dims, module, leaf }: Context): Distribution | 
 const special: Readonly<Record<string, (context: Context) => Distribution | undefined>> = {
   gemma,
   gemma2: gemma,
+  vaultgemma: gemma,
   gemma3_text: gemma,
   qwen3_5_text: (context) =>
     context.name.endsWith('linear_attn.norm.weight') ? undefined : (delta(context) ?? gemma(context)),
@@ -189,6 +190,8 @@ const special: Readonly<Record<string, (context: Context) => Distribution | unde
   modernbert: modernBert,
   nn_transformer: nnTransformer,
   'openai-gpt': ({ module, leaf }) => (/^c_/.test(module) && leaf === 'weight' ? normal(0.02) : undefined),
+  gpt_bigcode: ({ config, module, leaf, std }) =>
+    module === 'c_proj' && leaf === 'weight' ? normal(std * (2 * number(config, 'n_layer', 12)) ** -0.5) : undefined,
   deit: ({ leaf }) => (/_(tokens?|embeddings)$/.test(leaf) ? constant(0) : undefined),
   dinov2: ({ leaf, config }) => dino(leaf, config),
   dinov2_with_registers: ({ leaf, config }) => dino(leaf, config),

@@ -11,7 +11,8 @@ export interface Planned extends Drawn {
   table?: Float32Array | undefined;
 }
 
-const elements = (dims: readonly number[]) => dims.reduce((product, extent) => product * extent, 1);
+/** How many numbers a tensor of these dims has. */
+export const elements = (dims: readonly number[]) => dims.reduce((product, extent) => product * extent, 1);
 
 /** The files of those names: a text, or tensors that are drawn by the seed and their names. */
 export function newFolder(
