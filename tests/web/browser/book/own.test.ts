@@ -75,6 +75,56 @@ it('a tensor without use is counted', async () => {
   await open.page.getByText('1 tensor has no use in this architecture').waitFor();
 });
 
+describe('a model of an address whose chapter is left', () => {
+  /** Requests for a file wait until the page gives them up, or for ever. */
+  async function held(file: string): Promise<{ asked: Promise<void>; givenUp: Promise<void>; free(): Promise<void> }> {
+    const { page } = open;
+    const where = `**/stories260K/${file}`;
+    const isIt = (request: { url(): string }): boolean => request.url().endsWith(`/stories260K/${file}`);
+    await page.route(where, () => {});
+    const asked = page.waitForRequest(isIt).then(() => {});
+    const givenUp = page.waitForEvent('requestfailed', { predicate: isIt }).then(() => {});
+    return { asked, givenUp, free: () => page.unroute(where) };
+  }
+  const address = (): string => `own?id=${encodeURIComponent(`${site.url}models/stories260K/`)}`;
+
+  /** How many models the reader has opened. */
+  const adopted = (): Promise<number> =>
+    open.page.evaluate(
+      () =>
+        (document.querySelector('book-app') as Element & { book: { shelf: { adopted: number } } }).book.shelf.adopted,
+    );
+
+  it('is not looked at any longer, and anew when the reader comes back', async () => {
+    const { page } = open;
+    const { asked, givenUp, free } = await held('config.json');
+    await site.go(page, address());
+    await asked;
+    await site.go(page, 'next');
+    await givenUp;
+    await free();
+    await site.go(page, address());
+    await page.getByText('LlamaForCausalLM').waitFor();
+  });
+
+  it('is not loaded any longer, and can be loaded again', async () => {
+    const { page } = open;
+    const { asked, givenUp, free } = await held('tokenizer.json');
+    const load = page.getByRole('button', { name: /^Load in/ });
+    await load.click();
+    await asked;
+    await site.go(page, 'next');
+    await givenUp;
+    await free();
+    await site.go(page, address());
+    await page.getByText('LlamaForCausalLM').waitFor();
+    expect(await page.getByRole('button', { name: 'Cancel' }).count()).toBe(0);
+    const before = await adopted();
+    await load.click();
+    await expect.poll(adopted).toBe(before + 1);
+  });
+});
+
 describe('what is wrong is said with its cause', () => {
   it.each([
     ['config.json is missing', ({ 'config.json': _, ...rest }: Files) => rest, /config\.json/],

@@ -76,6 +76,7 @@ class FigureOwn extends Figure<number, typeof words> {
     super.disconnectedCallback();
     opening.removeEventListener('change', this.#changed);
     this.book.address.removeEventListener('change', this.#follow);
+    opening.leave();
   }
 
   /** Back, or a link, may name another model. */

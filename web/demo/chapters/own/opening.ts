@@ -1,5 +1,6 @@
 // The reader's own model while it is opened: inspected before any weights are read, then loaded, then added to the
-// shelf. It stays open when the chapter is left. Dispatches 'change'.
+// shelf. A model that is loaded stays open when the chapter is left; what is still on its way is cancelled. Dispatches
+// 'change'.
 
 import {
   ClearformerError,
@@ -55,6 +56,14 @@ class Opening extends EventTarget {
     [this.id, this.label, this.inspection, this.failure] = [undefined, '', undefined, undefined];
   }
 
+  /** The chapter was left: nothing more is downloaded. Its address is looked at anew when the reader comes back. */
+  leave(): void {
+    const { busy, id } = this;
+    if (busy === undefined || (busy === 'inspecting' && id === undefined)) return; // files of the device are not asked for twice
+    this.cancel();
+    if (busy === 'inspecting') this.id = undefined;
+  }
+
   /** Inspects a folder without reading its weights. */
   async inspect(source: Source, label: string, id?: string): Promise<void> {
     const signal = this.#begin('inspecting');
@@ -63,8 +72,10 @@ class Opening extends EventTarget {
     this.#source = source;
     this.inspection = undefined;
     await this.#end(signal, async () => {
-      this.inspection = await inspect(source, { signal });
-      const { fits } = this.inspection;
+      const inspection = await inspect(source, { signal });
+      signal.throwIfAborted();
+      this.inspection = inspection;
+      const { fits } = inspection;
       if (fits !== null && dtypes.indexOf(this.dtype) < dtypes.indexOf(fits)) this.dtype = fits;
     });
   }
@@ -89,6 +100,7 @@ class Opening extends EventTarget {
         dtype: this.dtype,
         signal,
         progress_callback: ({ file = '', loaded, total }) => {
+          if (signal.aborted) return;
           this.loading = { file, loaded, total };
           this.#changed();
         },

@@ -56,6 +56,11 @@ class TaskForm extends LitElement {
     this.busy = false;
   }
 
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#controller?.abort();
+  }
+
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (!changed.has('open')) return;
     const { form, tokenizer } = this.open;
