@@ -6,6 +6,9 @@ import {
   AutoModelForCausalLM,
   AutoTokenizer,
   AutoModelForSequenceClassification as Classifier,
+  copyCache,
+  DynamicCache,
+  pipeline,
   validate,
 } from 'clearformer';
 import { apply_chat_template } from 'clearformer/chat_template';
@@ -116,6 +119,57 @@ it.each([
 ])('chat templates: %s', async (_, messages, chat_template, why) => {
   const failure = await failureOf(() => apply_chat_template(tokenizer, messages, { chat_template, tokenize: false }));
   expect(failure.message).toContain(why);
+});
+
+describe('past_key_values that are no cache of this model', () => {
+  const filled = async (of = model) =>
+    (await of(inputs, { use_cache: true })).past_key_values as InstanceType<typeof DynamicCache>;
+  const dead = async (empty: boolean) => {
+    const cache = empty ? new DynamicCache() : await filled();
+    await cache.dispose();
+    return cache;
+  };
+  const trapped = () => {
+    throw new RangeError('trapped');
+  };
+  type Wrong = readonly [name: string, make: () => unknown[] | Promise<unknown[]>, code: string];
+  const refused: readonly (readonly [Wrong[0], Wrong[1]])[] = [
+    ['a proxy of one', async () => [new Proxy(await filled(), {})]],
+    ['a proxy of an empty one', () => [new Proxy(new DynamicCache(), {})]],
+    ['a revoked proxy', () => [revoked()]],
+    ['a proxy that throws', () => [new Proxy({}, { get: trapped, getPrototypeOf: trapped, has: trapped })]],
+    ['what inherits from one', async () => [Object.create(await filled())]],
+    ['an object of its class', () => [Object.create(DynamicCache.prototype)]],
+    ['a plain object', () => [{ isEmpty: true }]],
+    ['arrays', () => [[[inputs, inputs]]]],
+    ['a number', () => [3]],
+    ['false', () => [false]],
+    ['another model’s', async () => [await filled(await AutoModelForCausalLM.from_pretrained(storiesPath))]],
+  ];
+  const wrong: readonly Wrong[] = [
+    ...refused.map(([name, make]) => [name, make, 'invalid_argument'] as const),
+    ['a disposed one', async () => [await dead(false)], 'disposed'],
+    ['a disposed one that was empty', async () => [await dead(true)], 'disposed'],
+  ];
+
+  it.each(wrong)('%s', async (name, make, code) => {
+    const [past_key_values] = (await make()) as [never];
+    const pipe = await pipeline('text-generation', storiesPath);
+    const calls = [
+      () => model({ ...inputs, past_key_values }),
+      () => model.run_with_cache({ ...inputs, past_key_values }),
+      () => model.generate({ ...inputs, past_key_values }, { max_new_tokens: 1 }),
+      () => model.generate_stream({ ...inputs, past_key_values }, { max_new_tokens: 1 }).next(),
+      () => pipe('a', { past_key_values, max_new_tokens: 1 }),
+      ...(name === 'another model’s' ? [] : [() => copyCache(past_key_values)]),
+    ];
+    for (const call of calls) {
+      expect(await failureOf(call)).toMatchObject({
+        code,
+        message: expect.stringMatching(/past_key_values|cache was/),
+      });
+    }
+  });
 });
 
 it('holes in messages are undefined', () => {

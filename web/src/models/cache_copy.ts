@@ -1,7 +1,7 @@
 // Copies keys and values: for passes that go on from the same text in different ways.
 
 import { ClearformerError } from '../support/error.js';
-import { checkOptions, expectArgument } from '../support/options.js';
+import { checkOptions } from '../support/options.js';
 import { KeyValueCache } from './key_value_cache.js';
 
 /** What `copyCache` takes of a cache. */
@@ -18,7 +18,7 @@ export interface KeyValueCachePart {
  */
 export async function copyCache(cache: KeyValueCache, part: KeyValueCachePart = {}): Promise<KeyValueCache> {
   checkOptions('copyCache', part, ['rows', 'length']);
-  expectArgument('copyCache', cache instanceof KeyValueCache, 'past_key_values', cache);
+  KeyValueCache.check('copyCache', cache);
   return partOf(cache, part, { first_layer: 0, more: 0 });
 }
 

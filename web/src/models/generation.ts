@@ -38,7 +38,7 @@ export interface GeneratingModel {
 /** The inputs of a generation, in the core's form, and the cache it extends if one was given. */
 export interface GenerationInputs {
   inputs: RunInputs;
-  past_key_values?: KeyValueCache | undefined;
+  past_key_values?: KeyValueCache | null | undefined;
 }
 
 /** A running generation in the core. */
@@ -59,7 +59,7 @@ class GenerationRun {
     readonly observation: Observation,
     private readonly stops: StopStrings | undefined,
     private readonly callbacks: Callbacks | undefined,
-    private readonly past: KeyValueCache | undefined,
+    private readonly past: KeyValueCache | null | undefined,
   ) {
     const { signal } = request;
     const stop = this.#stop; // the signal must not hold this: a stream that is forgotten is released, too
@@ -114,7 +114,7 @@ class GenerationRun {
    */
   async *steps(): AsyncGenerator<StepValue, void, undefined> {
     const { streamer, signal } = this.request;
-    const ahead = this.engine.remote && this.past === undefined;
+    const ahead = this.engine.remote && !this.past;
     streamer?.put(this.prompt.map((row) => row.map(BigInt)));
     for (;;) {
       throwIfAborted(signal); // the step ahead may be complete

@@ -104,7 +104,7 @@ export class GenerativeModel extends PreTrainedModel<CausalLMOutput> {
   #given(call: string, inputs: PromptInputs) {
     return {
       inputs: promptIn(call, inputs, this.open().engine),
-      past_key_values: inputs?.past_key_values ?? undefined,
+      past_key_values: inputs?.past_key_values,
     };
   }
 

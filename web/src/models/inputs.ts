@@ -119,8 +119,8 @@ export function separated<O extends object>(call: string, given: PromptInputs & 
   const inputs: Record<string, unknown> = {};
   const rest = withInherited(options);
   for (const [key, value] of Object.entries(withInherited(given))) {
-    const isSound = key === 'inputs' && value instanceof Tensor && value.type === 'float32';
-    const name = key !== 'inputs' ? key : isSound ? 'input_features' : 'input_ids';
+    const ofMain = () => (value instanceof Tensor && value.type === 'float32' ? 'input_features' : 'input_ids');
+    const name = key === 'inputs' ? ofMain() : key;
     const to = promptInputs.includes(name) ? inputs : rest;
     if (to[name] !== undefined && value !== undefined) {
       throw refusedOption(call, name, 'is given twice');
@@ -156,11 +156,9 @@ function converted(call: string, inputs: ModelInputs, engine: Engine): RunInputs
   if (inputs?.interpolate_pos_encoding === true) run.interpolate_pos_encoding = true;
   const past = inputs?.past_key_values;
   if (past === undefined || past === null) return run;
-  if (!(past instanceof KeyValueCache)) {
-    throw refusedOption(call, 'past_key_values', 'must be what an earlier call returned');
-  }
+  KeyValueCache.check(call, past);
   const handle = past.handleFor(engine);
-  if (handle !== undefined) run.past_key_values = handle;
+  if (handle) run.past_key_values = handle;
   return run;
 }
 

@@ -3,7 +3,7 @@
 import type { Handle } from '../runtime/border.js';
 import { type Engine, releaseHandle } from '../runtime/engine.js';
 import { ClearformerError } from '../support/error.js';
-import { expectArgument } from '../support/options.js';
+import { expectArgument, refusedOption } from '../support/options.js';
 import { asyncDisposeSymbol, disposeSymbol, Lease } from '../support/resource.js';
 
 /** Size of a cache: sequences, positions, capacity in positions, bytes. */
@@ -36,7 +36,12 @@ export class KeyValueCache {
   constructor(engine?: Engine, handle?: Handle) {
     const isOurs = engine === undefined || (typeof engine === 'object' && typeof engine?.call === 'function');
     expectArgument('new DynamicCache', isOurs, 'no arguments', engine);
-    if (engine !== undefined && handle !== undefined) this.fill(engine, handle);
+    if (engine && handle) this.fill(engine, handle);
+  }
+
+  /** @internal Throws `invalid_argument` for no cache: a proxy of one, or what merely inherits, has none of its fields. */
+  static check(call: string, value: unknown): asserts value is KeyValueCache {
+    if (!(#place in Object(value))) throw refusedOption(call, 'past_key_values', 'is no cache of an earlier call');
   }
 
   /** @internal Whether it is still empty. */
@@ -79,8 +84,7 @@ export class KeyValueCache {
 
   /** Its size. */
   async info(): Promise<KeyValueCacheInfo> {
-    while (this.filling) await this.filling;
-    const { held } = this;
+    const held = await this.#settled();
     if (!held) return { batch: 0, length: 0, capacity: 0, bytes: 0 };
     return held.engine.call('cache_info', { cache: held.handle });
   }
@@ -96,9 +100,13 @@ export class KeyValueCache {
    * but that call's beginning. 0 is always possible.
    */
   async crop(length: number): Promise<void> {
-    while (this.filling) await this.filling;
-    const { held } = this;
+    const held = await this.#settled();
     await held?.engine.call('cache_crop', { cache: held.handle, length });
+  }
+
+  async #settled(): Promise<Held | undefined> {
+    while (this.filling) await this.filling;
+    return this.held;
   }
 
   /** @internal The cache in the core's memory, undefined if it is empty. */

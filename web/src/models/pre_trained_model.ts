@@ -218,20 +218,19 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
     const { engine, model } = this.open();
     const { logits_to_keep, signal } = options;
     const given = forwardIn(call, inputs, engine);
-    const held = inputs?.past_key_values ?? undefined;
+    const held = inputs?.past_key_values;
     if (held?.filling) {
       await held.filling;
       return this.#forward(call, inputs, options, request, keptIn);
     }
-    const own = held?.isEmpty ? { ...request, use_cache: true } : { ...request };
+    const own = { ...request, ...(held?.isEmpty && { use_cache: true }) };
     if (logits_to_keep !== undefined && keptIn) own.logits_to_keep = keptIn(logits_to_keep, given);
     const running = engine.call('model_forward', { model, ...given, ...own }, signal);
     if (held?.isEmpty) await held.fillWith(engine, running);
     // A call that was complete before its abort resolves if it leaves something in a cache.
     const value = await (held || own.use_cache ? running : abortable(running, signal));
     const handle = value.past_key_values;
-    if (handle === undefined || held !== undefined) return { value, past: held };
-    return { value, past: new KeyValueCache(engine, handle) };
+    return { value, past: held ?? (handle ? new KeyValueCache(engine, handle) : undefined) };
   }
 
   /**

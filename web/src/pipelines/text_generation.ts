@@ -178,10 +178,10 @@ export class TextGenerationPipeline extends Pipeline<
   ): Promise<Generated[]> {
     const length = input_ids.dims[1] ?? 0;
     const settings = generationSettings(this, generate, {}, length);
-    const { past_key_values } = options;
-    const cache = past_key_values instanceof KeyValueCache ? past_key_values : undefined;
+    const { past_key_values: cache } = options;
+    if (cache) KeyValueCache.check(this.task, cache);
     if (cache) await keepBeginning(cache, [...input_ids.data]);
-    const sequences = await this.model.generate({ input_ids, attention_mask, past_key_values }, settings);
+    const sequences = await this.model.generate({ input_ids, attention_mask, past_key_values: cache }, settings);
     if (cache && sequences.dims[0] === 1) tokensIn.set(cache, [...sequences.data]);
     const copies = (sequences.dims[0] ?? 0) / prompts.length;
     const skip = { skip_special_tokens: true };
