@@ -300,6 +300,33 @@ it('what is in the way of a model that could be loaded is told as before', async
   const broken = { 'adapter_config.json': bytesOf('{'), 'adapter_model.safetensors': empty };
   const failure = await failureOf(() => AutoModel.from_pretrained(broken));
   expect(failure).toMatchObject({ code: 'file_not_found', details: { file: 'config.json' } });
+  const ofTokenizer = await failureOf(() => AutoTokenizer.from_pretrained(broken));
+  expect(ofTokenizer).toMatchObject({ code: 'file_not_found', details: { file: 'tokenizer.json' } });
   const signal = AbortSignal.abort('no');
   await expect(AutoModel.from_pretrained(broken, { signal })).rejects.toBe('no');
+});
+
+describe('the tokenizer of a folder whose model is not read is refused in the same words', () => {
+  const text = bytesOf('{"model_type": "llama", "base_model_name_or_path": "a/b"}');
+  it.each<[string, Record<string, Uint8Array>]>([
+    ['GGUF', { 'model.gguf': text }],
+    ['GGUF with config.json', { 'model.gguf': text, 'config.json': text }],
+    ['an adapter', { 'adapter_config.json': text, 'adapter_model.safetensors': text }],
+    ['ONNX', { 'onnx/model.onnx': text, 'config.json': text }],
+    ['PyTorch', { 'pytorch_model.bin': text, 'config.json': text }],
+    ['diffusers', { 'model_index.json': text }],
+    ['a model in a folder within', { 'within/config.json': text }],
+  ])('%s', async (_, files) => {
+    const { code, message, details } = await failureOf(() => AutoModel.from_pretrained(files));
+    expect(await failureOf(() => AutoTokenizer.from_pretrained(files))).toMatchObject({ code, message, details });
+    expect(message).not.toContain('tokenizer.json');
+  });
+
+  it.each<[string, Record<string, Uint8Array>]>([
+    ['weights that are read', { 'model.safetensors': text, 'model.gguf': text, 'config.json': text }],
+    ['nothing else', {}],
+  ])('but not beside %s', async (_, files) => {
+    const failure = await failureOf(() => AutoTokenizer.from_pretrained({ 'README.md': text, ...files }));
+    expect(failure).toMatchObject({ code: 'file_not_found', details: { file: 'tokenizer.json' } });
+  });
 });

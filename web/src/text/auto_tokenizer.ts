@@ -50,7 +50,8 @@ export const AutoTokenizer = {
    * `model_type` of config.json, and, unless they come from a server, chat_template.jinja and the named ones
    * of additional_chat_templates, which come before tokenizer_config.json's). Rejects with `file_not_found`,
    * `network_error`, `malformed_config`, `integrity_mismatch`, `unsupported` for folders with files of
-   * SentencePiece, tiktoken or tekken only, or the abort signal's reason.
+   * SentencePiece, tiktoken or tekken only and for those without a tokenizer whose model is not read, or the abort
+   * signal's reason.
    */
   async from_pretrained(source: Source, given: OrNull<TokenizerLoadOptions> = {}): Promise<PreTrainedTokenizer> {
     const call = 'AutoTokenizer.from_pretrained';

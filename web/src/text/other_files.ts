@@ -3,6 +3,7 @@
 import { ruled } from '../checkpoint/file_rules.js';
 import { notFound, type ReadOptions, readOptional, readPlain, type TextFile } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
+import { folderWithoutModel } from '../checkpoint/refused_models.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { fromCtcVocab, isCtc, withoutDelimiter } from './ctc_vocabulary.js';
 import {
@@ -16,8 +17,23 @@ import {
 } from './special_tokens.js';
 import { aminoAcidRoles, fromAminoAcids, fromVocabAndMerges, fromVocabTxt } from './vocabulary_files.js';
 
-/** Converts the other files of a folder to the form of tokenizer.json; undefined if they are no tokenizer either. */
+/**
+ * Converts the other files of a folder to the form of tokenizer.json; undefined if they are no tokenizer either. Rejects
+ * as loading a model does if the folder has none that is read.
+ */
 export async function fromOtherFiles(
+  folder: Folder,
+  options: ReadOptions,
+  config: TokenizerConfig,
+  texts: TextFile[],
+): Promise<object | undefined> {
+  const converted = await fromVocabularies(folder, options, config, texts);
+  const why = converted ?? (await folderWithoutModel(folder, options.signal));
+  if (why instanceof ClearformerError) throw why;
+  return converted;
+}
+
+async function fromVocabularies(
   folder: Folder,
   options: ReadOptions,
   config: TokenizerConfig,
