@@ -135,7 +135,7 @@ describe('the parts of the WASM', () => {
     const partOf = async (name: string) => textOf(bytesIn(await import(new URL(`${name}.js`, dist).href)));
     // Keys of GPT-2's and of Falcon's config.json, of both; what an edit, a gradient says.
     const holders = {
-      '"scale_attn_weights":true': 'first',
+      '"scale_attn_by_inverse_layer_idx":false': 'first',
       '"new_decoder_architecture":false': 'families',
       'supported: ': 'first',
       'edit: there is no op "': 'hooks',

@@ -41,8 +41,6 @@ const ofArchitectures = {
       'qwen3_moe',
       'mixtral',
       'qwen3_5_text',
-      'glm4',
-      'exaone4',
     ],
   ],
   AutoModelForSeq2SeqLM: ['nn_transformer', 'marian', 'bart', 't5', 'mt5', 'whisper', 'mbart', 'm2m_100', 'pegasus'],

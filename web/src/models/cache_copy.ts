@@ -2,7 +2,7 @@
 
 import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
-import { KeyValueCache } from './key_value_cache.js';
+import { expectCache, KeyValueCache } from './key_value_cache.js';
 
 /** What `copyCache` takes of a cache. */
 export interface KeyValueCachePart {
@@ -18,7 +18,7 @@ export interface KeyValueCachePart {
  */
 export async function copyCache(cache: KeyValueCache, part: KeyValueCachePart = {}): Promise<KeyValueCache> {
   checkOptions('copyCache', part, ['rows', 'length']);
-  KeyValueCache.check('copyCache', cache);
+  expectCache('copyCache', cache);
   return partOf(cache, part, { first_layer: 0, more: 0 });
 }
 

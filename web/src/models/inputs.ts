@@ -7,7 +7,7 @@ import { checkOptions, refusedOption, withInherited } from '../support/options.j
 import { type IntegerInput, integerMatrix } from '../tensor/integer_input.js';
 import { Tensor } from '../tensor/tensor.js';
 import { floats, type TensorInput } from '../tensor/tensor_input.js';
-import { KeyValueCache } from './key_value_cache.js';
+import { expectCache, type KeyValueCache } from './key_value_cache.js';
 
 /**
  * Labels of a loss. Tokens [batch, pos] (-100 is not counted) for language models, for causal ones the `input_ids`
@@ -156,7 +156,7 @@ function converted(call: string, inputs: ModelInputs, engine: Engine): RunInputs
   if (inputs?.interpolate_pos_encoding === true) run.interpolate_pos_encoding = true;
   const past = inputs?.past_key_values;
   if (past === undefined || past === null) return run;
-  KeyValueCache.check(call, past);
+  expectCache(call, past);
   const handle = past.handleFor(engine);
   if (handle) run.past_key_values = handle;
   return run;

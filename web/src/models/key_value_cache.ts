@@ -20,6 +20,8 @@ export interface Held {
   handle: Handle;
 }
 
+let isCache: (value: unknown) => boolean;
+
 /**
  * `past_key_values`: pass it to the next call of the same model, which extends it in place. An empty one, created with
  * `new`, is filled by the first call it is passed to.
@@ -39,9 +41,8 @@ export class KeyValueCache {
     if (engine && handle) this.fill(engine, handle);
   }
 
-  /** @internal Throws `invalid_argument` for no cache: a proxy of one, or what merely inherits, has none of its fields. */
-  static check(call: string, value: unknown): asserts value is KeyValueCache {
-    if (!(#place in Object(value))) throw refusedOption(call, 'past_key_values', 'is no cache of an earlier call');
+  static {
+    isCache = (value) => #place in Object(value);
   }
 
   /** @internal Whether it is still empty. */
@@ -135,3 +136,8 @@ const releasing = (place: { held?: Held }) => async () => {
 };
 
 const refused = (why: string) => new ClearformerError('invalid_argument', `past_key_values: ${why}`);
+
+/** Throws `invalid_argument` for no cache: a proxy of one, or what merely inherits, has none of its fields. */
+export function expectCache(call: string, value: unknown): asserts value is KeyValueCache {
+  if (!isCache(value)) throw refusedOption(call, 'past_key_values', 'is no cache of an earlier call');
+}

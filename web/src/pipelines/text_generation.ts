@@ -3,7 +3,7 @@
 import type { ReadOptions } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
 import { GenerativeModel } from '../models/generative_model.js';
-import { KeyValueCache } from '../models/key_value_cache.js';
+import { expectCache, type KeyValueCache } from '../models/key_value_cache.js';
 import { plainValue } from '../models/plain_values.js';
 import { ClearformerError } from '../support/error.js';
 import { refusedOption } from '../support/options.js';
@@ -179,7 +179,7 @@ export class TextGenerationPipeline extends Pipeline<
     const length = input_ids.dims[1] ?? 0;
     const settings = generationSettings(this, generate, {}, length);
     const { past_key_values: cache } = options;
-    if (cache) KeyValueCache.check(this.task, cache);
+    if (cache) expectCache(this.task, cache);
     if (cache) await keepBeginning(cache, [...input_ids.data]);
     const sequences = await this.model.generate({ input_ids, attention_mask, past_key_values: cache }, settings);
     if (cache && sequences.dims[0] === 1) tokensIn.set(cache, [...sequences.data]);
