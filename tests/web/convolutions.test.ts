@@ -78,6 +78,18 @@ describe('a model with convolutions', () => {
     expect(await past_key_values.get_seq_length()).toBe(0);
   });
 
+  it('goes back less far once it has gone back', async () => {
+    await using model = await load();
+    const text = textOf(700)[0] as number[];
+    await using past_key_values = new DynamicCache();
+    await model({ input_ids: [text.slice(0, 400)], past_key_values });
+    for (const token of text.slice(400)) await model({ input_ids: [[token]], past_key_values });
+    await past_key_values.crop(500);
+    await model({ input_ids: [[1]], past_key_values });
+    await expect(past_key_values.crop(301)).rejects.toMatchObject({ code: 'unsupported' });
+    await past_key_values.crop(450);
+  });
+
   it('is named with the layers that have no attention by what needs all of them', async () => {
     await using model = await load();
     const [, cache] = await model.run_with_cache({ input_ids: ids });

@@ -7,7 +7,7 @@
 namespace clearformer {
 
 /// The inputs (B, T, D) of a layer at past positions, of which it reads the last `overlap`; initially none. Held are
-/// those of the latest call, and kReach before them, so that as many positions can be dropped again.
+/// those of the latest call, and kReach before them, fewer once some were dropped, so that as many can be dropped.
 class PastRows : public PastState {
  public:
   static constexpr std::size_t kReach = 256;

@@ -205,7 +205,7 @@ class Model {
                                               Gradient& gradient);
   /// Runs a pass forward and backward: the gradient's results replace those of an earlier pass.
   ModelOutputs gradient(const ModelInputs& inputs, Trace& trace, Gradient& gradient);
-  /// What a differentiated pass keeps for its backward pass, at least, in bytes, once it has begun.
+  /// What a differentiated pass keeps for its backward pass in bytes, but for matrices of scores and patterns.
   std::uint64_t kept_bytes(const ModelInputs& inputs, const Trace& trace, const Gradient& gradient,
                            bool recomputed);
   /// The gradient of a weight that was wanted, by any of its names, in the shape and orientation of parameter(name).

@@ -97,8 +97,8 @@ export class KeyValueCache {
 
   /**
    * Drops all positions from `length` on. Rejects with `unsupported`, naming the layer, if one has not kept what
-   * it had so far back: a convolution (LFM2) more than 256 positions before the latest call, a delta rule (Qwen3.5) any
-   * but that call's beginning. 0 is always possible.
+   * it had so far back: a convolution (LFM2) more than 256 positions before the latest call, of which those count that
+   * earlier crops have gone back; a delta rule (Qwen3.5) any but that call's beginning. 0 is always possible.
    */
   async crop(length: number): Promise<void> {
     const held = await this.#settled();
