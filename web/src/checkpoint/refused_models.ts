@@ -2,9 +2,9 @@
 
 import { ClearformerError, isMissing, textOf } from '../support/error.js';
 import { throwIfAborted } from '../support/options.js';
+import { loadPart } from '../support/platform.js';
 import { indexName, readOptional, weightsName } from './files.js';
 import type { Folder } from './folder.js';
-import { unsupportedWeights } from './other_formats.js';
 
 const experts = 'mixtures of experts of another kind';
 const recurrent = 'recurrent or convolutional states';
@@ -146,7 +146,9 @@ export async function folderWithoutModel(folder: Folder, signal?: AbortSignal): 
   const [config, ...weights] = await Promise.all(['config.json', weightsName, indexName].map(isThere));
   const stranger = config ? undefined : await refusedFolder(folder, signal).catch(() => undefined);
   throwIfAborted(signal);
-  return stranger ?? (weights.includes(true) ? undefined : unsupportedWeights(folder, signal));
+  if (stranger || weights.includes(true)) return stranger;
+  const { unsupportedWeights } = await loadPart(() => import('./other_formats.js'));
+  return unsupportedWeights(folder, signal);
 }
 
 /** The first folders in it that have a config.json, also in those of huggingface_hub's cache of a model. */
