@@ -6,6 +6,8 @@ import {
   AutoModel,
   AutoModelForAudioClassification,
   AutoModelForCTC,
+  AutoModelForSeq2SeqLM,
+  AutoModelForSpeechSeq2Seq,
   AutoProcessor,
   AutoTokenizer,
   type FeatureExtractorCallOptions,
@@ -276,5 +278,10 @@ describe('inside', () => {
       const failure = await failureOf(() => model(inputs as never));
       expect(failure).toMatchObject({ code, message: expect.stringContaining(named) });
     }
+  });
+
+  it.each([AutoModelForSeq2SeqLM, AutoModelForSpeechSeq2Seq])('are no models that generate text (%#)', async (auto) => {
+    const failure = await failureOf(() => auto.from_pretrained(fixturePath('models/wav2vec2/even_ctc'), here));
+    expect(failure).toMatchObject({ code: 'unsupported', message: expect.stringMatching(/"wav2vec2".*seq2seq/) });
   });
 });

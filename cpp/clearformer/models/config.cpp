@@ -94,7 +94,11 @@ std::vector<std::string_view> pipelines_of(const ModelConfig& config) {
 }
 
 bool serves(const ModelConfig& config, std::string_view name) {
-  if (name == "speech-seq2seq") return reads(config) == Reads::sound;
+  // Encoders of samples recognise speech, too, but generate no text.
+  const bool speech = name == "speech-seq2seq";
+  if (speech || name == "seq2seq-lm") {
+    return config.task == Task::seq2seq_lm && (!speech || reads(config) == Reads::sound);
+  }
   const auto names = pipelines_of(config);
   if (std::find(names.begin(), names.end(), name) != names.end()) return true;
   return std::none_of(std::begin(kPipelines), std::end(kPipelines),
