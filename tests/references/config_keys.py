@@ -17,7 +17,7 @@ import time
 
 from common import versions
 from config_keys_draws import draw_config
-from config_keys_families import FAMILIES, base_config
+from config_keys_families import FAMILIES, base_config, classifier_tasks
 from config_keys_runs import Bench, Store, TooLarge, quiet
 from config_keys_spellings import draw_spelling, version_4
 from config_keys_values import KEPT, VALUES, known_keys, may_be_null, own_keys, values_of
@@ -133,9 +133,14 @@ def main():
     parser.add_argument("--random", type=int, default=200, help="random configurations that run, for each model type")
     parser.add_argument("--seed", default="", help="other random configurations than the usual ones, and no single changes")
     parser.add_argument("--types", default=",".join(FAMILIES), help="model types, with commas between them")
+    parser.add_argument("--classifiers", action="store_true", help="decoder-only models as classifiers; with --seed")
     args = parser.parse_args()
     quiet()
     for model_type in args.types.split(","):
+        if args.classifiers:
+            FAMILIES[model_type].tasks = classifier_tasks(FAMILIES[model_type])
+            if not FAMILIES[model_type].tasks:
+                continue
         run_type(args.out, model_type, args.random, args.seed and f"{args.seed}-")
 
 

@@ -368,3 +368,9 @@ FAMILIES = {
 
 def base_config(family):
     return family.base | {key: dict(base) for key, (base, _) in family.nested.items()}
+
+
+def classifier_tasks(family):
+    """The classifiers that transformers has for a decoder-only model type; none for the others."""
+    heads = {"sequence-classification": hf.AutoModelForSequenceClassification, "token-classification": hf.AutoModelForTokenClassification}
+    return {task: auto for task, auto in heads.items() if family.inputs == "decoder" and family.config in auto._model_mapping.keys()}

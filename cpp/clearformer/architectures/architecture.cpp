@@ -1,6 +1,9 @@
 #include "clearformer/architectures/architecture.h"
 
+#include <algorithm>
+
 #include "clearformer/architectures/known.h"
+#include "clearformer/architectures/values.h"
 #include "clearformer/tensor/pattern.h"
 
 namespace clearformer {
@@ -32,6 +35,42 @@ ModelConfig::Problem read_problem(const ConfigReader& config) {
 }
 }  // namespace
 
+namespace {
+// The decoder-only model types that transformers has a classifier of texts for, and one of tokens.
+constexpr std::string_view kTextClassifiers =
+    "arcee bloom exaone4 falcon gemma gemma2 gemma3_text glm glm4 gpt2 gpt_bigcode gpt_neo "
+    "gpt_neox gptj helium llama mistral mixtral mpt olmo olmo2 olmo3 openai-gpt phi phi3 qwen2 "
+    "qwen3 qwen3_moe smollm3 stablelm starcoder2";
+constexpr std::string_view kTokenClassifiers =
+    "arcee bloom exaone4 falcon gemma gemma2 glm glm4 gpt2 gpt_bigcode gpt_neo gpt_neox helium "
+    "llama mistral mixtral mpt phi phi3 qwen2 qwen3 qwen3_moe smollm3 stablelm starcoder2";
+
+bool classifies(std::string_view model_type, Task task) {
+  const auto among = [&](std::string_view types) {
+    const std::vector<std::string_view> all = split(types);
+    return std::find(all.begin(), all.end(), model_type) != all.end();
+  };
+  return task == Task::sequence_classification
+             ? among(kTextClassifiers)
+             : task == Task::token_classification && among(kTokenClassifiers);
+}
+
+// Gives a language model's trunk a head in place of its output layer: texts are classified at their last token.
+void classify(const ConfigReader& config, Task task, ModelConfig& model) {
+  model.task = task;
+  model.kind = ModelKind::encoder_only;
+  model.output = {};
+  HeadConfig head;
+  head.d_model = model.d_model();
+  head.outputs = read_labels(config);
+  if (task == Task::sequence_classification) {
+    head.pick = HeadConfig::Pick::given;
+    head.bias = Bias::none;
+  }
+  model.head = head;
+}
+}  // namespace
+
 ModelConfig read_model_config(const ConfigReader& config, std::optional<Task> task) {
   const Architecture& architecture = architecture_of(config);
   config.texts("architectures");  // validates it as a list of strings in every case
@@ -43,8 +82,11 @@ ModelConfig read_model_config(const ConfigReader& config, std::optional<Task> ta
                     "loaded (dtype q8 or q4)");
     }
   }
-  ModelConfig read =
-      architecture.read_config(declared(config, architecture.keys), task ? *task : task_of(config));
+  const ConfigReader own = declared(config, architecture.keys);
+  const Task wanted = task ? *task : task_of(config);
+  const bool head = classifies(architecture.model_type, wanted);
+  ModelConfig read = architecture.read_config(own, head ? Task::base : wanted);
+  if (head) classify(own, wanted, read);
   if (config.is_set("problem_type")) read.problem = read_problem(config);
   return read;
 }
@@ -61,6 +103,20 @@ bool is_gated(const ConfigReader&, const ModelConfig& model) {
 }
 
 namespace {
+// The heads of decoder-only models: the oldest name that of tokens differently.
+constexpr std::string_view kDecoderHeads = R"(
+classifier.out /score
+token_classifier.out /score
+)";
+constexpr std::string_view kFirstDecoderHeads = R"(
+classifier.out /score
+token_classifier.out /classifier
+)";
+std::string_view head_rules(const Architecture& architecture) {
+  if (architecture.usual_task != Task::causal_lm) return "";
+  return architecture.prefixes.starts_with("model.") ? kDecoderHeads : kFirstDecoderHeads;
+}
+
 NameMap joined(std::string_view prefix, std::string_view scheme, std::string_view rules) {
   NameMap names(scheme, std::string(prefix));
   names.add(rules);
@@ -90,6 +146,7 @@ NameMap Architecture::names(const Weights& weights, const ModelConfig& config) c
     break;
   }
   names.add(rules);
+  names.add(head_rules(*this));
   return sized(std::move(names), config);
 }
 
@@ -102,7 +159,9 @@ NameMap Architecture::saved_names(const ModelConfig& config, std::string_view sc
                                                config.task != Task::token_classification
                                          : config.task == Task::base;
   if (bare) prefix.remove_prefix(prefix.find('.') + 1);
-  return sized(joined(prefix, scheme, rules), config);
+  NameMap names = joined(prefix, scheme, rules);
+  names.add(head_rules(*this));
+  return sized(std::move(names), config);
 }
 
 void Architecture::expect_one_prefix(const Weights& weights) const {

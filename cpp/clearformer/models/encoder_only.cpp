@@ -16,6 +16,47 @@ std::shared_ptr<const Embedding> tied_table(const ModelConfig& config, const Wei
                                      Embedding::Table::words_and_output);
 }
 
+// The positions of a head that reads one of each sequence: with Pick::given the last token that is no padding, as in
+// transformers; of embeddings the last one, of a residual stream the last that the mask allows.
+class HeadPositions {
+ public:
+  HeadPositions(const ModelConfig& config, const ModelInputs& inputs, const TensorView& x) {
+    if (inputs.attention_mask) positions_.mask = &*inputs.attention_mask;
+    if (!config.head || config.head->pick != HeadConfig::Pick::given) return;
+    const std::size_t rows = x.dim(0), length = x.dim(1);
+    if (inputs.input_ids && !config.pad_token_id && rows > 1) {
+      fail(ErrorCode::invalid_argument,
+           "input_ids: the model has no pad_token_id, which says where "
+           "each of ",
+           rows, " sequences ends: pass one at a time");
+    }
+    for (std::size_t row = 0; row < rows; ++row) {
+      places_.push_back(last_of(config, inputs, row, length));
+    }
+    positions_.positions = places_.data();
+  }
+  const Head::Positions& all() const { return positions_; }
+
+ private:
+  static std::size_t last_of(const ModelConfig& config, const ModelInputs& inputs, std::size_t row,
+                             std::size_t length) {
+    const auto counts = [&](std::size_t i) {
+      const std::size_t at = row * length + i;
+      if (inputs.input_ids) {
+        return inputs.input_ids->as<std::int32_t>()[at] != config.pad_token_id;
+      }
+      return !inputs.residual || !inputs.attention_mask ||
+             inputs.attention_mask->as<std::uint8_t>()[at] != 0;
+    };
+    std::size_t last = length;
+    while (last > 1 && !counts(last - 1)) --last;
+    return last - 1;
+  }
+
+  Head::Positions positions_;
+  std::vector<std::size_t> places_;
+};
+
 [[gnu::noinline]] Tensor mean_of(const Tensor& a, const Tensor& b) {
   Tensor mean = a.clone();
   kernels::add(a.f32(), b.f32(), mean.f32(), mean.elements());
@@ -122,8 +163,8 @@ Tensor EncoderOnlyModel::unembed(const TensorView& residual, Normalize normalize
 
 void EncoderOnlyModel::answer(const TensorView& x, const ModelInputs& inputs,
                               const Context& context, ModelOutputs& outputs) const {
-  Head::Positions positions;
-  if (inputs.attention_mask) positions.mask = &*inputs.attention_mask;
+  const HeadPositions found(config_, inputs, x);
+  const Head::Positions& positions = found.all();
   const Context head_context = context / head_scope(config_);
   if (config_.task == Task::base) {
     outputs.add("last_hidden_state", Tensor::copy_of(x));
@@ -169,8 +210,8 @@ void EncoderOnlyModel::answer_back(const TensorView& x, const ModelInputs& input
     if (!d.empty()) kernels::add(dx.f32(), d.f32(), dx.f32(), d.elements());
   }
   if (inputs.stop_at_layer) return;
-  Head::Positions positions;
-  if (inputs.attention_mask) positions.mask = &*inputs.attention_mask;
+  const HeadPositions found(config_, inputs, x);
+  const Head::Positions& positions = found.all();
   const Context head_context = context / head_scope(config_);
   if (head_ && config_.task == Task::base) {
     Tensor d = of("pooler_output");

@@ -69,7 +69,8 @@ MutableTensorView Head::pick(const TensorView& x, const Positions& positions, Ar
     }
     std::size_t position = config_.pick == HeadConfig::Pick::second ? 1 : 0;
     if (config_.pick == HeadConfig::Pick::last) position = length - 1;
-    if (config_.pick == HeadConfig::Pick::given) position = positions.positions[row];
+    const bool given = positions.positions != nullptr;  // not where hooks are listed
+    if (given && config_.pick == HeadConfig::Pick::given) position = positions.positions[row];
     std::memcpy(to, sequence + position * width, width * sizeof(float));
   }
   return picked;

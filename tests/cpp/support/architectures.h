@@ -38,7 +38,7 @@ inline constexpr const char* kArchitectures[] = {
     "mixtral",    "qwen3_5_text", "ernie4_5",
     "helium",     "glm",          "glm4",
     "exaone4",    "arcee",        "vaultgemma",
-    "nomic_bert", "eurobert", "gpt_bigcode"};
+    "nomic_bert", "eurobert", "gpt_bigcode", "decoder_classifiers"};
 /// Those whose embedding has no backward pass: tests of gradients at every hook point leave them out.
 inline constexpr const char* kSoundArchitectures[] = {"wav2vec2", "hubert"};
 

@@ -123,7 +123,8 @@ export const AutoModelForMaskedLM = /* @__PURE__ */ autoModel(
 );
 /**
  * Text classifiers: `logits` [batch, label]. BART, mBART, T5 and mT5 read them at the last `eos_token_id` of each row, of
- * which all rows need as many: `invalid_argument` otherwise.
+ * which all rows need as many: `invalid_argument` otherwise. Decoder-only models read them at the last token that is not
+ * `pad_token_id` (of `inputs_embeds` the last one); without one, of one row only: `invalid_argument` otherwise.
  */
 export const AutoModelForSequenceClassification = /* @__PURE__ */ autoModel(
   'AutoModelForSequenceClassification',
