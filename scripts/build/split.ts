@@ -53,7 +53,7 @@ const named: Record<PartName, readonly RegExp[]> = {
     /^clearformer::(?:ShortConvolution|GatedDeltaRule|PositionMixer|PastRows|DeltaState|OutputGate)::/,
     // Called by functions of `second`, too: only with a model of this part.
     /^clearformer::kernels::wasm::delta_rule\(/,
-    /^clearformer::(?:TextEmbedding::(?:drop_tokens|clear_rows)|adopt_frequencies)\(/,
+    /^clearformer::(?:TextEmbedding::(?:drop_tokens|clear_rows)|TowerRun::place|EncoderOnlyModel::add_images|adopt_frequencies)\(/,
     /^clearformer::(?:ProbeAttention::(?!~)|AddNorm::multiply_rows\()/,
     RegExp(`^clearformer::${hidden}(?:take_sinusoids|count_unmasked|mean_of)\\(`),
     /^clearformer::MixtureOfExperts::|^std::\w+::__shared_ptr_emplace<clearformer::(?:MixtureOfExperts|(?:Image|Audio|Waveform)Embedding)/,

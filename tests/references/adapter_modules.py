@@ -16,7 +16,8 @@ from common import arguments
 
 # Checkpoints in tests/fixtures/models, by the class that loads them.
 CHECKPOINTS = {
-    "AutoModel": ["bert/even_base", "vit/even_base", "clip/even", "siglip/even", "dinov2/even_base", "deberta_v2/even_base", "nomic_bert/even_base"],
+    "AutoModel": ["bert/even_base", "vit/even_base", "clip/even", "siglip/even", "dinov2/even_base", "dinov3_vit/even_base",
+                  "deberta_v2/even_base", "nomic_bert/even_base"],
     "AutoModelForMaskedLM": [f"{kind}/even_masked_lm" for kind in ("albert", "bert", "distilbert", "electra", "esm", "modernbert",
                                                                    "mpnet", "roberta")],
     "AutoModelForSequenceClassification": ["bert/odd_sequence_classification"],

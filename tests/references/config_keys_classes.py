@@ -67,6 +67,7 @@ CLASSES = {
     "deit": transformers.DeiTConfig,
     "dinov2": transformers.Dinov2Config,
     "dinov2_with_registers": transformers.Dinov2WithRegistersConfig,
+    "dinov3_vit": transformers.DINOv3ViTConfig,
     "clip": transformers.CLIPConfig,
     "clip_text_model": transformers.CLIPTextConfig,
     "clip_vision_model": transformers.CLIPVisionConfig,

@@ -62,6 +62,10 @@ IMAGE = dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], hidden_act=AC
              pooler_output_size=[None, 9], pooler_act=["tanh", "relu", "gelu"])
 DINO = {key: IMAGE[key] for key in ("num_hidden_layers", "hidden_act", "layer_norm_eps", "num_channels", "qkv_bias")} | dict(
     mlp_ratio=[2, 3], use_swiglu_ffn=[False, True], image_size=[8, 12, 9, [8, 8], [8, 12], [16, 4]], patch_size=[4, 2, [4, 2]])
+FLAG = [True, False]
+DINO3 = {key: IMAGE[key] for key in ("num_hidden_layers", "intermediate_size", "hidden_act", "layer_norm_eps", "num_channels")} | dict(
+    image_size=[8, 12, 9], patch_size=[4, 2], rope_theta=[100.0, 10.0, 7.5, 1.0], query_bias=FLAG, key_bias=FLAG, value_bias=FLAG,
+    proj_bias=FLAG, mlp_bias=FLAG, use_gated_mlp=FLAG, num_register_tokens=[0, 4, 1])
 SAMPLES_BASE = dict(vocab_size=20, hidden_size=16, num_hidden_layers=2, num_attention_heads=4, intermediate_size=24, conv_dim=[6, 8, 10],
                     conv_kernel=[10, 3, 2], conv_stride=[5, 3, 2], num_conv_pos_embeddings=6, num_conv_pos_embedding_groups=4,
                     classifier_proj_size=9)
@@ -350,6 +354,7 @@ FAMILIES = {
     "dinov2": Family(hf.Dinov2Config, DINO_BASE, DINO | dict(use_mask_token=[True, False]), IMAGE_TASKS, "image", "plain"),
     "dinov2_with_registers": Family(hf.Dinov2WithRegistersConfig, DINO_BASE, DINO | dict(num_register_tokens=[4, 1, 0]),
                                     IMAGE_TASKS, "image", "plain"),
+    "dinov3_vit": Family(hf.DINOv3ViTConfig, IMAGE_BASE, DINO3, {"base": hf.AutoModel}, "image", "plain"),
     "clip": Family(
         hf.CLIPConfig, dict(projection_dim=12), dict(projection_dim=[12, 7], logit_scale_init_value=[2.6592, 1.0]),
         {"zero-shot-image-classification": hf.AutoModel}, "clip", "",

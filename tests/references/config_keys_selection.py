@@ -19,7 +19,7 @@ SMALL = dict(hidden_size=8, n_embd=8, d_model=8, dim=8, num_attention_heads=2, n
              num_mel_bins=4, max_source_positions=6, max_target_positions=16, image_size=4, patch_size=2,
              projection_dim=6, embedding_size=4, max_position_embeddings=20, n_positions=20)
 ONE_LAYER = {"bert", "roberta", "xlm-roberta", "camembert", "electra", "mpnet", "deberta-v2", "t5", "mt5", "vit", "deit", "dinov2",
-             "dinov2_with_registers", "siglip", "clip", "phi", "phi3", "llama", "gemma", "olmo", "granite", "starcoder2", "openai-gpt"}
+             "dinov2_with_registers", "dinov3_vit", "siglip", "clip", "phi", "phi3", "llama", "gemma", "olmo", "granite", "starcoder2", "openai-gpt"}
 OUTPUTS = ("logits", "last_hidden_state", "pooler_output", "start_logits", "end_logits", "text_embeds", "image_embeds",
            "sequences")
 ABSENT = object()
@@ -303,6 +303,12 @@ SELECTION = {
         Selected("one register", base=dict(num_register_tokens=1, image_size=5), task="image-classification"),
         Selected("no patch_size, another activation", {"patch_size": ABSENT, "hidden_act": "relu"},
                  base=dict(patch_size=16, image_size=32), task="base"),
+    ],
+    "dinov3_vit": [
+        Selected("no registers, no rope_theta", {"rope_theta": ABSENT, "layer_norm_eps": 0.01}),
+        Selected("gated, one register, other biases", {"hidden_act": "silu"}, base=dict(
+            use_gated_mlp=True, num_register_tokens=1, rope_theta=10.0, query_bias=False, key_bias=True, value_bias=False,
+            proj_bias=False, mlp_bias=False, image_size=5)),
     ],
     "siglip": [
         Selected("projection_size, no hidden_act", {"text_config": {"projection_size": 8, "hidden_act": ABSENT}}),

@@ -53,7 +53,9 @@ VALUES = {
     "attn_logit_softcapping": [2.0, None], "final_logit_softcapping": [3.0, None], "logit_scale_init_value": [1.0],
     "embedding_multiplier": [2.0], "residual_multiplier": [0.5], "attention_multiplier": [0.5], "logits_scaling": [2.0],
     "attention_bias": [True], "mlp_bias": [True], "qkv_bias": [False, True], "decoder_bias": [False],
-    "classifier_bias": [True], "use_bias": [True], "use_swiglu_ffn": [True], "use_mask_token": [False], "bias": [True], "classifier_pooling": ["mean"],
+    "classifier_bias": [True], "use_bias": [True], "use_swiglu_ffn": [True], "use_mask_token": [False], "bias": [True],
+    "query_bias": [False, True], "key_bias": [True, False], "value_bias": [False, True], "proj_bias": [False, True], "use_gated_mlp": [True],
+    "pos_embed_shift": [0.5], "pos_embed_jitter": [2.0], "pos_embed_rescale": [0.5], "classifier_pooling": ["mean"],
     # positions and masks
     "rope_theta": [50.0, 1000000.0], "rope_scaling": ROPES, "rope_parameters": ROPES, "partial_rotary_factor": [0.5],
     "rotary_pct": [0.5], "rotary_emb_base": [50], "rope_local_base_freq": [20.0], "global_rope_theta": [50.0],

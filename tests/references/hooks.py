@@ -21,7 +21,7 @@ LENGTH, SOURCE = 6, 7  # SOURCE is longer than Gemma's and Qwen's window
 VISIBLE = 0.02  # an edit changes the output by more than a thousand times the difference between two correct runs
 # One sequence or image suffices.
 ALONE = ("clip", "qwen3", "lfm2", "qwen3_5", "olmo2", "olmoe", "mixtral", "opt", "modernbert", "electra", "deberta_v2", "esm", "whisper", "vit_base", "siglip", "dinov2",
-         "dinov2_with_registers")
+         "dinov2_with_registers", "dinov3_vit")
 # name: checkpoint, task
 MODELS = {
     "gpt2": ("models/gpt2/odd", "causal-lm"),
@@ -52,6 +52,7 @@ MODELS = {
     "siglip": ("models/siglip/odd", "zero-shot-image-classification"),
     "dinov2": ("models/dinov2/even_image_classification", "image-classification"),
     "dinov2_with_registers": ("models/dinov2_with_registers/odd_base", "base"),
+    "dinov3_vit": ("models/dinov3_vit/odd_base", "base"),
     "vit": ("models/vit/odd_image_classification", "image-classification"),
     "vit_base": ("models/vit/odd_base", "base"),
 }
@@ -69,7 +70,7 @@ def images(name, config, batch):
 
 def inputs_of(name, config):
     batch = 1 if name in ALONE else 2
-    if config.model_type == "vit" or config.model_type.startswith("dinov2"):
+    if config.model_type == "vit" or config.model_type.startswith("dino"):
         return {"pixel_values": images(name, config, batch)}
     if config.model_type == "whisper":
         sound = (batch, config.num_mel_bins, 2 * config.max_source_positions)

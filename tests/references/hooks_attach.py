@@ -230,9 +230,9 @@ def _watch_pooling_head(watch, head, scope):
 
 
 def _watch_patches(watch, embeddings, scope):
-    """Tokens precede the patches; they and the positions are parameters. Registers have no position."""
-    clip = not hasattr(embeddings, "cls_token")
-    positions = embeddings.position_embedding.weight[None] if clip else embeddings.position_embeddings
+    """Tokens precede the patches; they and the positions are parameters. Registers have no position; DINOv3 has none at all."""
+    clip, rotary = not hasattr(embeddings, "cls_token"), hasattr(embeddings, "cls_token") and not hasattr(embeddings, "position_embeddings")
+    positions = torch.zeros(1, 1, 0) if rotary else embeddings.position_embedding.weight[None] if clip else embeddings.position_embeddings
     token = positions[:, :0]
     if not clip:
         token = embeddings.cls_token
@@ -241,12 +241,14 @@ def _watch_patches(watch, embeddings, scope):
     registers = getattr(embeddings, "register_tokens", None)
     if registers is not None:
         token = torch.cat([token, registers], dim=1)
+    if registers is not None and not rotary:
         positions = torch.cat([positions[:, :1], torch.zeros_like(registers), positions[:, 1:]], dim=1)
 
     def hook(module, args, result):
-        patches = result.flatten(2).transpose(1, 2) if clip else result
+        patches = result.flatten(2).transpose(1, 2) if result.dim() == 4 else result
         watch.only_read(f"{scope}hook_embed", torch.cat([token.expand(len(patches), -1, -1), patches], dim=1))
-        watch.only_read(f"{scope}hook_pos_embed", positions)
+        if not rotary:
+            watch.only_read(f"{scope}hook_pos_embed", positions)
     watch.handles.append((embeddings.patch_embedding if clip else embeddings.patch_embeddings).register_forward_hook(hook))
 
 
@@ -303,7 +305,7 @@ def _watch_embedding(watch, base, tower, first_block):
 def attach(watch, model):
     """Every hook point of `model`."""
     config = model.config
-    base = getattr(model, model.base_model_prefix, model)
+    base = model if config.model_type == "dinov3_vit" else getattr(model, model.base_model_prefix, model)
     for tower in LAYOUTS[config.model_type](config):
         blocks = base.get_submodule(tower.blocks)
         _watch_embedding(watch, base, tower, blocks[0])
@@ -317,8 +319,8 @@ def attach(watch, model):
             watch.output(base.get_submodule(tower.projection), f"{tower.scope}project_out.hook_out")
     if config.model_type == "siglip":
         _watch_pooling_head(watch, model.vision_model.head, "vision_model.pooler")
-    if config.model_type.startswith("dinov2") and base is model:
-        watch.handles.append(base.layernorm.register_forward_hook(
+    if config.model_type.startswith("dino") and base is model:
+        watch.handles.append(getattr(base, "layernorm", getattr(base, "norm", None)).register_forward_hook(
             lambda module, args, result: watch.only_read("pooler.hook_pooler_out", result[:, 0])))
     if base is model and getattr(base, "pooler", None) is not None:
         watch.output(base.pooler, "pooler.hook_pooler_out")

@@ -94,6 +94,13 @@ def dino_tower(config):
     return [Tower("", "encoder.layer", Block(**DINO, **hidden), patches="embeddings", final_norm="layernorm")]
 
 
+def dino3_tower(config):
+    hidden = dict(gate="mlp.gate_proj", up="mlp.up_proj") if config.use_gated_mlp else dict(up="mlp.up_proj")
+    block = Block("pre", ln1="norm1", attn="attention", ln2="norm2", scale1="layer_scale1", scale2="layer_scale2", down="mlp.down_proj",
+                  rotary=True, **hidden)
+    return [Tower("", "model.layer", block, patches="embeddings", final_norm="norm")]
+
+
 def whisper_tower(side, block, **embedding):
     return Tower(f"{side}.", f"{side}.layers", block, name="", positions=f"{side}.embed_positions",
                  final_norm=f"{side}.layer_norm", **embedding)
@@ -170,6 +177,7 @@ LAYOUTS = {
                                                ln3="final_layer_norm"))],
     "dinov2": dino_tower,
     "dinov2_with_registers": dino_tower,
+    "dinov3_vit": dino3_tower,
     "siglip": lambda config: [
         Tower("text_model.", "text_model.encoder.layers", CLIP, embed="text_model.embeddings.token_embedding",
               positions="text_model.embeddings.position_embedding", final_norm="text_model.final_layer_norm"),

@@ -1,4 +1,4 @@
-"""Tiny vision checkpoints: ViT, DeiT, DINOv2 with and without registers, CLIP, SigLIP."""
+"""Tiny vision checkpoints: ViT, DeiT, DINOv2 with and without registers, DINOv3, CLIP, SigLIP."""
 
 import os
 
@@ -6,8 +6,8 @@ import torch
 from transformers import (
     CLIPConfig, CLIPModel, DeiTConfig, DeiTForImageClassification, DeiTForImageClassificationWithTeacher, DeiTModel,
     Dinov2Config, Dinov2ForImageClassification, Dinov2Model, Dinov2WithRegistersConfig,
-    Dinov2WithRegistersForImageClassification, Dinov2WithRegistersModel, SiglipConfig, SiglipForImageClassification,
-    SiglipModel, ViTConfig, ViTForImageClassification, ViTModel,
+    Dinov2WithRegistersForImageClassification, Dinov2WithRegistersModel, DINOv3ViTConfig, DINOv3ViTModel,
+    SiglipConfig, SiglipForImageClassification, SiglipModel, ViTConfig, ViTForImageClassification, ViTModel,
 )
 
 from common import arguments, normal
@@ -24,6 +24,9 @@ DINO_EVEN = EVEN | EVEN_IMAGE | dict(mlp_ratio=2)
 DINO_EVEN.pop("intermediate_size")
 DINO_ODD = ODD | CUT_IMAGE | dict(mlp_ratio=3, use_swiglu_ffn=True, qkv_bias=False)
 DINO_ODD.pop("intermediate_size")
+DINO3_ODD = ODD | CUT_IMAGE | dict(
+    hidden_size=36, num_register_tokens=3, use_gated_mlp=True, hidden_act="silu", rope_theta=20.0, layer_norm_eps=1e-6,
+    key_bias=True, query_bias=False, value_bias=False, proj_bias=False, mlp_bias=False)
 CHECKPOINTS = {
     "vit": {
         "even_base": (ViTModel, ViTConfig, SIZES["even"]),
@@ -50,8 +53,12 @@ CHECKPOINTS = {
         "odd_image_classification": (
             Dinov2WithRegistersForImageClassification, Dinov2WithRegistersConfig, DINO_ODD | dict(num_register_tokens=3)),
     },
+    "dinov3_vit": {
+        "even_base": (DINOv3ViTModel, DINOv3ViTConfig, SIZES["even"]),
+        "odd_base": (DINOv3ViTModel, DINOv3ViTConfig, DINO3_ODD),
+    },
 }
-# DINOv2 interpolates its positions for images of any size, without an option.
+# DINOv2 interpolates its positions for images of any size, without an option; DINOv3 computes them.
 OTHER_IMAGES = {"larger": (30, 20), "smaller": (10, 15)}
 # save_pretrained writes the names of transformers 4 (encoder.layer.0.attention.attention.query …) by default;
 # the odd checkpoints represent files with the names of transformers 5's modules (layers.0.attention.q_proj …).
@@ -98,7 +105,7 @@ def add_image_model(group, architecture, folder, model_class, config_class, sett
     name = f"models/{architecture}/{folder.split('_')[0]}"
     model = write_checkpoint(os.path.join(group.folder, folder), model_class, config, name, **STORED.get(folder, {}))
     add_forward(group, folder, folder, task, model, {"pixel_values": image(name, config)})
-    for case, size in OTHER_IMAGES.items() if architecture.startswith("dinov2") and task == "base" else ():
+    for case, size in OTHER_IMAGES.items() if architecture.startswith("dino") and task == "base" else ():
         pixels = normal(f"{name}/{case}/pixel_values", (1, config.num_channels, *size)).float()
         add_forward(group, f"{folder}_{case}", folder, task, model, {"pixel_values": pixels})
 

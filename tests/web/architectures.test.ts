@@ -29,7 +29,7 @@ const architectures = [
   ...['nn_transformer', 'marian', 'bart', 'mbart', 'm2m_100', 'pegasus', 't5', 'mt5', 'whisper'],
   ...['ernie4_5', 'helium', 'glm', 'glm4', 'exaone4', 'arcee', 'vaultgemma', 'gpt_bigcode', 'decoder_classifiers'],
   ...['granitemoe', 'olmoe', 'qwen3_moe', 'mixtral', 'qwen3_5_text'],
-  ...['vit', 'deit', 'dinov2', 'dinov2_with_registers', 'clip', 'siglip', 'wav2vec2', 'hubert'],
+  ...['vit', 'deit', 'dinov2', 'dinov2_with_registers', 'dinov3_vit', 'clip', 'siglip', 'wav2vec2', 'hubert'],
 ];
 /** A member of an output by its path, `text_model_output.hidden_states.1`. */
 function memberOf(output: ModelOutput, path: string): Tensor {

@@ -17,7 +17,7 @@ extern const Architecture kGraniteMoe, kOlmoe, kQwen3Moe, kMixtral;
 extern const Architecture kTransformer, kMarian, kBart, kMBart, kM2m100, kPegasus, kT5, kMt5,
     kWhisper;
 extern const Architecture kWav2vec2, kHubert;
-extern const Architecture kVit, kDeit, kDinov2, kDinov2WithRegisters, kClip, kSiglip;
+extern const Architecture kVit, kDeit, kDinov2, kDinov2WithRegisters, kDinov3Vit, kClip, kSiglip;
 // Of nested configs.
 extern const KeyTable kGemma3TextKeys, kClipTextKeys, kClipVisionKeys, kMptAttentionKeys,
     kQwen35TextKeys, kSiglipTextKeys, kSiglipVisionKeys;
@@ -40,6 +40,7 @@ inline constexpr const Architecture* kKnown[] = {
     &kOlmoe,      &kQwen3Moe,   &kMixtral,     &kEsm,
     &kWav2vec2,   &kHubert,     &kQwen35,      &kQwen35Text,
     &kErnie45,    &kHelium,     &kGlm,         &kGlm4,
-    &kExaone4,    &kArcee,      &kVaultGemma,  &kNomicBert, &kEuroBert, &kGptBigCode};
+    &kExaone4,    &kArcee,      &kVaultGemma,  &kNomicBert,
+    &kEuroBert,   &kGptBigCode, &kDinov3Vit};
 
 }  // namespace clearformer

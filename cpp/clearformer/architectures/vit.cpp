@@ -63,7 +63,7 @@ ModelConfig read_image_encoder(const ConfigReader& config, Task task) {
   BlockConfig& block = tower.stack.block;
   block.norm = layer_norm(d_model, read_epsilon(config, "layer_norm_eps"));
   block.attention = read_heads(config, "num_attention_heads", d_model);
-  block.attention.bias = read_bias(config, "qkv_bias");
+  if (config.knows("qkv_bias")) block.attention.bias = read_bias(config, "qkv_bias");
   block.attention.bias.output = Bias::present;
   tower.image = read_image(config, d_model);
   return model;

@@ -39,8 +39,8 @@ mlp.down_proj output.dense
 )";
 inline constexpr KeyScheme kVitSchemes[] = {{"encoder.layer.", kVitBefore}, {"", kVitNow}};
 
-/// Reads what ViT, DeiT and DINOv2 have in common: all but the feed-forward network, max_positions and the head. Throws
-/// unsupported for a task other than image-classification or base.
+/// Reads what ViT, DeiT, DINOv2 and DINOv3 have in common: all but the feed-forward network, max_positions and the head,
+/// and biases of attention other than "qkv_bias". Throws unsupported for a task other than image-classification or base.
 ModelConfig read_image_encoder(const ConfigReader& config, Task task);
 /// Reads "image_size", "patch_size", "num_channels".
 ImageEmbeddingConfig read_image(const ConfigReader& config, std::size_t d_model);

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "clearformer/kernels/elementwise.h"
+#include "clearformer/tensor/portable_math.h"
 
 namespace clearformer {
 
@@ -21,7 +22,10 @@ ImageEmbedding::ImageEmbedding(const WeightScope& scope, const ImageEmbeddingCon
   if (config.registers != 0) {
     register_tokens_ = scope.take_flat("register_tokens", {config.registers, width});
   }
-  positions_ = scope.take_flat("pos_embed", {1, config.placed() + config.grid().patches(), width});
+  if (config.rotary_pairs == 0) {
+    positions_ =
+        scope.take_flat("pos_embed", {1, config.placed() + config.grid().patches(), width});
+  }
   if (config.norm) norm_.emplace(scope / "embed.ln", *config.norm);
 }
 
@@ -84,14 +88,44 @@ void ImageEmbedding::forward(const TensorView& images, const MutableTensorView& 
   }
   prepend_tokens(tokens, patches, x);
   context.trace("hook_embed", x, kImageLegend);
-  add_positions(x, images.shape(), context);
+  if (config_.rotary_pairs == 0) add_positions(x, images.shape(), context);
   if (norm_) norm_->forward(x, x, context / "embed.ln");
   context.trace("hook_full_embed", x, kImageLegend);
 }
 
+Grid ImageEmbedding::grid(const TensorView* images) const {
+  return images == nullptr ? config_.grid() : patches_.grid(images->shape());
+}
+
+// In float, as transformers computes them.
+RotaryTable ImageEmbedding::turns(const Grid& grid, std::size_t length, Arena& arena) const {
+  const std::size_t prefix = length - grid.patches();
+  const RotaryConfig rotary{.d_head = 2 * config_.rotary_pairs, .base = config_.rotary_base};
+  const std::vector<double> radians = rotary_frequencies(rotary, 0).radians;
+  const Shape shape{1, length, 2 * radians.size()};
+  const MutableTensorView cosines = arena.take(shape), sines = arena.take(shape);
+  float* cosine = std::fill_n(cosines.f32(), prefix * shape[2], 1.0f);
+  float* sine = std::fill_n(sines.f32(), prefix * shape[2], 0.0f);
+  const auto turn = [&](std::size_t at, std::size_t count) {
+    constexpr float kTau = 6.28318530717958647692f;
+    const float share = (static_cast<float>(at) + 0.5f) / static_cast<float>(count);
+    const float place = kTau * (2.0f * share - 1.0f);
+    for (const double radian : radians) {
+      const SineCosine turned = portable_sine_cosine(place * static_cast<float>(radian));
+      *cosine++ = static_cast<float>(turned.cosine);
+      *sine++ = static_cast<float>(turned.sine);
+    }
+  };
+  for (std::size_t patch = 0; patch < grid.patches(); ++patch) {
+    turn(patch / grid.columns, grid.rows);
+    turn(patch % grid.columns, grid.columns);
+  }
+  return {cosines, sines, rotary.layout};
+}
+
 void ImageEmbedding::probe(const MutableTensorView& x, const Context& context) const {
   context.trace("hook_embed", x, kImageLegend);
-  context.trace("hook_pos_embed", x, "1 pos d_model");
+  if (config_.rotary_pairs == 0) context.trace("hook_pos_embed", x, "1 pos d_model");
   if (norm_) norm_->forward(x, x, context / "embed.ln");
   context.trace("hook_full_embed", x, kImageLegend);
 }

@@ -1,23 +1,27 @@
 // Image embedding: the input of a vision transformer's first block,
 //   x = Norm([class; distillation; registers; patches] + E_position)
-// where each part is optional; registers have no position.
+// where each part is optional; registers have no position. Or there are none at all: queries and keys of patch (i, j) of
+// h·w are rotated (rotary_embedding.h), the first half of their pairs by the angles 2π·f·y, the second by 2π·f·x, with
+//   y = (2i + 1)/h - 1, x = (2j + 1)/w - 1
 // Source: Dosovitskiy et al. 2020, arXiv 2010.11929, section 3.1; distillation token: Touvron et al.
-// 2020, arXiv 2012.12877; registers: Darcet et al. 2023, arXiv 2309.16588.
+// 2020, arXiv 2012.12877; registers: Darcet et al. 2023, arXiv 2309.16588;
+// rotary patches: Siméoni et al. 2025, arXiv 2508.10104.
 // Shapes: images (B, C, H, W), N patches, P tokens before them, x (B, P + N, D).
-// Hook points: hook_embed (before positions), hook_pos_embed (1, P + N, D), hook_full_embed, embed.ln.…
+// Hook points: hook_embed (before positions), hook_pos_embed (1, P + N, D) unless they are rotary, hook_full_embed, embed.ln.…
 #pragma once
 
 #include <optional>
 
 #include "clearformer/layers/normalization.h"
 #include "clearformer/layers/patch_embedding.h"
+#include "clearformer/layers/rotary_embedding.h"
 
 namespace clearformer {
 
 /// What happens to images of another size than the config's.
 enum class OtherSizes {
   on_request,   // an error, unless the caller allows that positions are interpolated
-  interpolate,  // they are always interpolated (DINOv2)
+  interpolate,  // they are always interpolated (DINOv2), or rotary (DINOv3)
   antialias,    // … with antialiasing (DINOv2 with registers)
 };
 
@@ -31,6 +35,8 @@ struct ImageEmbeddingConfig {
   std::size_t registers = 0;
   std::optional<NormConfig> norm = {};  // CLIP's pre_layrnorm
   OtherSizes other_sizes = OtherSizes::on_request;
+  std::size_t rotary_pairs = 0;  // > 0: pairs of a head that turn by either coordinate of a patch, in place of positions
+  double rotary_base = 0.0;
 
   /// Tokens before the patches that have a position.
   std::size_t placed() const { return std::size_t{class_token} + std::size_t{distillation_token}; }
@@ -60,6 +66,10 @@ class ImageEmbedding {
   /// From d (B, P + N, D), the gradient of x, which is overwritten: d_images (B, C, H, W), unless its data is null.
   void backward(const TensorView& images, const MutableTensorView& d,
                 const MutableTensorView& d_images, const Context& context) const;
+  /// The grid of patches of images (B, C, H, W), or if there are none that of the config. Throws shape_mismatch.
+  [[gnu::noinline]] Grid grid(const TensorView* images) const;
+  /// What rotates queries and keys of a pass with `length` positions, of which the last are the grid's patches.
+  [[gnu::noinline]] RotaryTable turns(const Grid& grid, std::size_t length, Arena& arena) const;
   /// Offers the hook points of a pass, with x (1, 1, D) in place of the embeddings.
   [[gnu::noinline]] void probe(const MutableTensorView& x, const Context& context) const;
 
@@ -73,7 +83,7 @@ class ImageEmbedding {
   PatchEmbedding patches_;
   Tensor class_token_, distillation_token_;  // (1, D)
   Tensor register_tokens_;                   // (R, D)
-  Tensor positions_;                         // (1, P + N, D), without the registers
+  Tensor positions_;                         // (1, P + N, D), without the registers; empty if rotary
   std::optional<Normalization> norm_;
 };
 

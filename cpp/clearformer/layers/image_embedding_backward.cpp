@@ -49,7 +49,7 @@ void ImageEmbedding::backward(const TensorView& images, const MutableTensorView&
   Arena::Frame frame(context.arena);
   trace.back("hook_full_embed", d, kImageGradient);
   if (norm_) norm_->backward(d, d, Write::over, context / "embed.ln");
-  positions_back(d, images.shape(), context);
+  if (config_.rotary_pairs == 0) positions_back(d, images.shape(), context);
   trace.back("hook_embed", d, kImageGradient);
   std::size_t token = 0;
   for (const Tensor* part : {&class_token_, &distillation_token_, &register_tokens_}) {

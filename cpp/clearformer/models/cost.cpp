@@ -130,6 +130,7 @@ std::uint64_t arena_bytes(const TowerConfig& tower, const PassSize& pass) {
   for (const auto& rotary : {tower.rotary, tower.local_rotary}) {
     if (rotary) tables += rotary->rotary_dim == 0 ? rotary->d_head : rotary->rotary_dim;
   }
+  if (tower.image) tables += 4 * tower.image->rotary_pairs;
   const std::uint64_t memory =
       bounded_product(bounded_product(pass.batch, pass.memory),
                       2 * groups_of(block.attention) * block.attention.d_head);

@@ -136,9 +136,7 @@ TowerInputs EncoderOnlyModel::tower_inputs(const ModelInputs& inputs) const {
     tower.samples = inputs.input_values;
     tower.attention_mask = inputs.attention_mask;
   } else if (config_.tower.image) {
-    expect_inputs(inputs, {"pixel_values"}, {});
-    tower.images = inputs.pixel_values;
-    tower.interpolate = inputs.interpolate_pos_encoding;
+    add_images(inputs, tower);
   } else {
     expect_inputs(inputs, {"input_ids"}, {"attention_mask", "token_type_ids", "position_ids"});
     tower.ids = inputs.input_ids;
@@ -148,6 +146,22 @@ TowerInputs EncoderOnlyModel::tower_inputs(const ModelInputs& inputs) const {
     tower.positions = inputs.position_ids;
   }
   return tower;
+}
+
+// Beside a residual stream images with rotary positions tell where their patches are.
+void EncoderOnlyModel::add_images(const ModelInputs& inputs, TowerInputs& tower) const {
+  ModelInputs expected = inputs;
+  if (config_.tower.image->rotary_pairs != 0 && inputs.residual && inputs.pixel_values) {
+    expected.residual.reset();
+    expected.start_at_layer.reset();
+    expect_inputs(expected, {"pixel_values"}, {});
+    expected = inputs;
+    expected.pixel_values.reset();
+    expected.interpolate_pos_encoding = false;
+  }
+  expect_inputs(expected, {"pixel_values"}, {});
+  tower.images = inputs.pixel_values;
+  tower.interpolate = inputs.interpolate_pos_encoding;
 }
 
 std::vector<PassSize> EncoderOnlyModel::sizes(const ModelInputs& inputs) const {

@@ -25,6 +25,7 @@ class EncoderOnlyModel : public Model {
  private:
   class Pass;
   TowerInputs tower_inputs(const ModelInputs& inputs) const;
+  [[gnu::noinline]] void add_images(const ModelInputs& inputs, TowerInputs& tower) const;
   void answer(const TensorView& x, const ModelInputs& inputs, const Context& context,
               ModelOutputs& outputs) const;
   void answer_back(const TensorView& x, const ModelInputs& inputs, const Context& context,

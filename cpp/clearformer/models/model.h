@@ -38,7 +38,8 @@ struct ModelInputs {
   Input inputs_embeds = {};           // (B, T, E) float32: token embeddings in place of input_ids
   Input decoder_inputs_embeds = {};   // (B, T', E) float32: in place of decoder_input_ids
   /// (B, T, D) float32: the residual stream before start_at_layer, in place of the tokens or images (of the decoder's
-  /// tokens, for an encoder-decoder given a source, too).
+  /// tokens, for an encoder-decoder given a source, too). Of images with rotary positions (DINOv3) pixel_values may be
+  /// given as well: their size places the patches, by default the config's does.
   Input residual = {};
   bool interpolate_pos_encoding = false;  // images of another size than the config's
   KeyValueCache* cache = nullptr;         // keys and values of past positions; none: no past

@@ -212,7 +212,7 @@ TowerRun::TowerRun(const Tower& tower, TowerInputs inputs, const Context& contex
     if (tower.waveform_ && from_ == 0) refuse_samples();
   }
   if (tower.text_) turn(tower.positions(inputs_, Tower::past_of(inputs_), context.arena));
-  place(x_.dim(1));
+  if (tower_.image_ || tower_.relative_table_) place(x_.dim(1));
   if (context.trace.gradient() != nullptr) sum_positions();
 }
 
@@ -229,9 +229,24 @@ MutableTensorView TowerRun::begin(const Tower& tower, const TowerInputs& inputs,
 }
 
 void TowerRun::place(std::size_t length) {
-  if (!tower_.relative_table_) return;
+  if (tower_.image_) return place_patches(length);
   relative_ = tower_.relative_table_->positions(length, context_.arena);
   state_.relative = &relative_;
+}
+
+void TowerRun::place_patches(std::size_t length) {
+  const ImageEmbedding& image = *tower_.image_;
+  if (image.config().rotary_pairs == 0) return;
+  Grid grid;  // a probe has none
+  if (inputs_.images || inputs_.residual) grid = image.grid(inputs_.images ? &*inputs_.images : nullptr);
+  const std::size_t expected = image.config().prefix() + grid.patches();
+  if (inputs_.residual && length != expected) {
+    fail(ErrorCode::shape_mismatch, "residual has ", length, " positions, ",
+         inputs_.images ? "pixel_values" : "an image of the config's size", " ", expected,
+         "; pixel_values beside it tell where the patches of other images are");
+  }
+  rotary_ = image.turns(grid, length, context_.arena);
+  state_.rotary = &rotary_;
 }
 
 void TowerRun::turn(const TensorView& positions) {
@@ -255,7 +270,7 @@ TowerRun::TowerRun(const Tower& tower, Probe, const Context& context)
   const MutableTensorView position = context.arena.take({1, 1}, DType::i32);
   *position.as<std::int32_t>() = 0;
   turn(position);
-  place(1);
+  if (tower.image_ || tower.relative_table_) place(1);
   if (tower.text_) {
     TextEmbedding::Inputs text;
     text.ids = text.positions = position;

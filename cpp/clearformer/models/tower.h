@@ -209,7 +209,8 @@ class TowerRun {
   void turn(const TensorView& positions);
   void expect_alone() const;
   [[noreturn, gnu::noinline]] static void refuse_samples();
-  void place(std::size_t length);
+  [[gnu::noinline]] void place(std::size_t length);
+  void place_patches(std::size_t length);
 
   const Tower& tower_;
   TowerInputs inputs_;

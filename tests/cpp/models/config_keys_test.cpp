@@ -44,7 +44,8 @@ constexpr const char* kModelTypes[] = {"bert",       "roberta",      "distilbert
                                        "hubert",     "qwen3_5_text", "ernie4_5",
                                        "helium",     "glm",          "glm4",
                                        "exaone4",    "arcee",        "vaultgemma",
-                                       "nomic_bert", "eurobert", "gpt_bigcode"};
+                                       "nomic_bert", "eurobert",     "gpt_bigcode",
+                                       "dinov3_vit"};
 
 // The location of a model type's sampled cases: in the folder of the full set, or the selection.
 std::string group_of(const std::string& model_type) {

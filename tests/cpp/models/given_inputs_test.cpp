@@ -48,13 +48,14 @@ bool starts(const std::string& name, const std::string& prefix) {
   return name.rfind(prefix, 0) == 0;
 }
 
-// The inputs of the pass that begins in the stack whose hooks start with `prefix`.
-ModelInputs without_start(ModelInputs inputs, const std::string& prefix) {
+// The inputs of the pass that begins in the stack whose hooks start with `prefix`; images stay if their size is needed.
+ModelInputs without_start(const Model& model, ModelInputs inputs, const std::string& prefix) {
+  const std::optional<ImageEmbeddingConfig>& image = model.config().tower.image;
   if (starts(prefix, "decoder.")) {
     inputs.decoder_input_ids.reset();
   } else {
     inputs.input_ids.reset();
-    inputs.pixel_values.reset();
+    if (!image || image->rotary_pairs == 0) inputs.pixel_values.reset();
     inputs.input_features.reset();
     inputs.token_type_ids.reset();
   }
@@ -69,7 +70,7 @@ void expect_same_pass(Model& model, const ModelInputs& inputs, const std::string
   const std::string hook = concat(prefix, layer, ".hook_resid_pre");
   whole.capture(hook);
   ModelOutputs expected = model.forward(inputs, &whole);
-  ModelInputs later = without_start(inputs, prefix);
+  ModelInputs later = without_start(model, inputs, prefix);
   later.residual = whole.at(hook).view();
   later.start_at_layer = layer;
   Trace trace;
@@ -108,7 +109,7 @@ void expect_parts_of_gradient(Model& model, const ModelInputs& inputs, const std
   }
   earlier.stop_at_layer = layer;
   const Tensor residual = model.forward(earlier).at("residual").clone();
-  ModelInputs later = without_start(inputs, prefix);
+  ModelInputs later = without_start(model, inputs, prefix);
   later.residual = residual.view();
   later.start_at_layer = layer;
   Gradient whole, above, below;

@@ -51,9 +51,9 @@ constexpr std::string_view kWithoutMeaning[] = {
     "image_token_index", "projection_dim",
     // Qwen3.5's images and films.
     "image_token_id", "video_token_id", "vision_start_token_id", "vision_end_token_id",
-    // DINOv2's pre-training, its feature maps for other models.
+    // DINOv2's and DINOv3's pre-training, their feature maps for other models.
     "layerscale_value", "drop_path_rate", "apply_layernorm", "reshape_hidden_states",
-    "use_mask_token",
+    "use_mask_token", "pos_embed_shift", "pos_embed_jitter", "pos_embed_rescale",
     // How GPT-BigCode's half-precision softmax rounds; the token that EuroBERT's tokenizer masks with.
     "attention_softmax_in_fp32", "scale_attention_softmax_in_fp32", "mask_token_id",
     // Of ESMFold, which is refused.

@@ -44,11 +44,11 @@ export function inLayer(model: PreTrainedModel, layer: number, leaf: string): st
 
 /**
  * The factor of what attention adds to the stream in that layer, which `hook_result` and `W_O` are without: a number, or
- * one for each feature (Granite's `residual_multiplier`, DINOv2's layer scale).
+ * one for each feature (Granite's `residual_multiplier`, DINOv2's and DINOv3's layer scales).
  */
 export async function attentionScale(model: PreTrainedModel, layer: number): Promise<number | Tensor<'float32'>> {
   const { model_type } = model.cfg;
-  if (model_type.startsWith('dinov2')) return model.parameter(inLayer(model, layer, 'ln1_scale.w'));
+  if (model_type.startsWith('dino')) return model.parameter(inLayer(model, layer, 'ln1_scale.w'));
   return /^granite(moe)?$/.test(model_type) ? Number(model.config.residual_multiplier ?? 1) : 1;
 }
 

@@ -101,8 +101,8 @@ export async function decompose_resid(
 }
 
 /**
- * What each head of every layer before `layer` adds to the stream, z·W_O (times the scale of Granite's and DINOv2's
- * layers), as `L0H0`, …, from the cache's `hook_z` and the weights with the adapters in force; biases belong to no head.
+ * What each head of every layer before `layer` adds to the stream, z·W_O (times the scale of Granite's, DINOv2's
+ * and DINOv3's layers), as `L0H0`, …, from the cache's `hook_z` and the weights with the adapters in force; biases belong to no head.
  * With `incl_remainder` also what all heads leave of the stream. Rejects like `accumulated_resid`, with `unsupported`
  * where a norm follows attention or the layer.
  */

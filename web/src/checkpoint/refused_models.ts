@@ -57,7 +57,7 @@ const refused: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     clip: 'clip_vision_model clip_text_model',
   },
   [variant]: {
-    dinov2: 'dinov3_vit vit_mae vit_msn ijepa',
+    dinov2: 'vit_mae vit_msn ijepa',
     siglip: 'siglip2 siglip2_vision_model',
     bert: 'mobilebert squeezebert convbert roformer ernie megatron-bert nezha splade layoutlm',
     'xlm-roberta': 'xlm xlm-roberta-xl new gte',

@@ -66,7 +66,8 @@ export interface ModelInputs extends PromptInputs {
   decoder_inputs_embeds?: TensorInput | undefined;
   /**
    * The residual stream [batch, position, d_model] in place of the tokens or images; needs the option `start_at_layer` of
-   * `run_with_cache` and `run_with_hooks`. For an encoder-decoder it is the decoder's if there is a source, too.
+   * `run_with_cache` and `run_with_hooks`. For an encoder-decoder it is the decoder's if there is a source, too. With DINOv3
+   * `pixel_values` may be beside it: their size, by default the config's, says where the patches are.
    */
   residual?: TensorInput | undefined;
   /**

@@ -20,6 +20,8 @@ export const Dinov2WithRegistersModel: Model = /* @__PURE__ */ named(
   AutoModel,
   'dinov2_with_registers',
 );
+/** The trunk of DINOv3's vision transformers, which have no other head. */
+export const DINOv3ViTModel: Model = /* @__PURE__ */ named('DINOv3ViTModel', AutoModel, 'dinov3_vit');
 /** SigLIP: both towers, and the similarity of texts and images. */
 export const SiglipModel: Model = /* @__PURE__ */ named('SiglipModel', AutoModel, 'siglip');
 /** ViT for image classification. */

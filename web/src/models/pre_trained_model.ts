@@ -236,7 +236,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   /**
    * The points of the forward pass that can be captured and edited, with their dims and axes. `on_request`: also those
    * computed only where a filter names them, as `'*.hook_result'` does and `'*'` does not: what each head reads
-   * (`hook_q_input`, `hook_k_input`, `hook_v_input`) and adds (`hook_result`, without Granite's and DINOv2's factors),
+   * (`hook_q_input`, `hook_k_input`, `hook_v_input`) and adds (`hook_result`, without Granite's and DINO's factors),
    * and what the feed-forward network reads (`hook_mlp_in`).
    */
   hooks(options: { on_request?: boolean | undefined } = {}): HookPoint[] {
@@ -342,7 +342,7 @@ export class PreTrainedModel<Output extends ModelOutput = ModelOutput> extends C
   /**
    * The model's files, for `from_pretrained` here and in transformers, also written to `destination`: the weights with the
    * edits in force as float32 under the names in its checkpoint, config.json and generation_config.json, without adapters
-   * and what it does not read (DINOv2's `mask_token`, Gemma 3's vision tower). Edits and steps after the call are not in
+   * and what it does not read (DINO's `mask_token`, Gemma 3's vision tower). Edits and steps after the call are not in
    * them, also if it is not awaited. Rejects with `unsupported` for q8 and q4, unless `dequantize`.
    */
   async save_pretrained(destination?: Destination, options: SaveOptions = {}): Promise<SavedFiles> {

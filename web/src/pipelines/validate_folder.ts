@@ -118,8 +118,8 @@ const checkProcessor: Check = async (folder, { processor, input_modalities, cfg 
   }
   const [height = 224, width = height] = [(config.vision_config ?? config).image_size ?? []].flat() as number[];
   const [rows, columns] = sizeOf(steps, height, width);
-  // Those of DINOv2 may have any size.
-  if ((rows !== height || columns !== width) && !cfg.model_type.startsWith('dinov2'))
+  // Those of DINOv2 and DINOv3 may have any size.
+  if ((rows !== height || columns !== width) && !cfg.model_type.startsWith('dino'))
     told.push(`images become ${rows} x ${columns} pixels, and the model was made for ${height} x ${width}`);
   return told.map((what) => fault('malformed_config', file, what));
 };

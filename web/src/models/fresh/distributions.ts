@@ -195,6 +195,7 @@ const special: Readonly<Record<string, (context: Context) => Distribution | unde
   deit: ({ leaf }) => (/_(tokens?|embeddings)$/.test(leaf) ? constant(0) : undefined),
   dinov2: ({ leaf, config }) => dino(leaf, config),
   dinov2_with_registers: ({ leaf, config }) => dino(leaf, config),
+  dinov3_vit: ({ leaf, config }) => (leaf === 'lambda1' ? dino(leaf, config) : undefined),
   distilbert: ({ config, module }) =>
     config.sinusoidal_pos_embds === true && module === 'position_embeddings'
       ? { kind: 'sinusoids', layout: 'interleaved' }
