@@ -24,8 +24,10 @@ import { SetupError } from '../toolchain/progress.js';
 // convolutions, which a cache holds as well, and mixtures of experts take 4.3 kB of `families`, 2.2 of the first file, 1.5 of `second`;
 // ESM takes 1 kB of `families`, 0.2 of `second`; encoders of samples (wav2vec 2.0, HuBERT) 5 kB of `families` and 0.6 of the first file.
 // Qwen3.5's delta rules take 4.3 kB of `families`; kernels of gradients alone are in `second` since (0.9), not in the first file.
-const wasmBrotliLimit = 144_900;
-const partLimits: Readonly<Record<PartName, number>> = { second: 86_200, hooks: 11_900, families: 46_300 };
+// Ten more language models and encoders, and heads on 31 language models, take 0.5 kB of the first file and 1.2 of `families`; DINOv3
+// 0.4 and 1.2 (which file the compressor suits best varies by 0.5 from build to build).
+const wasmBrotliLimit = 146_200;
+const partLimits: Readonly<Record<PartName, number>> = { second: 86_200, hooks: 11_900, families: 48_700 };
 const partOf = (file: string): PartName | undefined => partNames.find((part) => file === `${part}.js`);
 // Without the parts, which have limits of their own. 150 kB are the WASM, the rest is all of the package's
 // JavaScript, of which, in kB as measured when they came: labels, new models and their distributions, 6; metrics, parts
@@ -35,9 +37,9 @@ const partOf = (file: string): PartName | undefined => partNames.find((part) => 
 // 1.3; analyses of more architectures and their refusals, 1.2; prompts and settings of generations, 1.1; weights
 // rounded in vectorised loops and folders of other libraries, 1; line ends, hosts and lengths of texts, 0.9; adapters
 // in the order of calls and models of other tasks, 0.6; feature extractor, tokenizer and classes of encoders of samples,
-// and those of ESM and Qwen3.5, 1.4; white space of templates as Jinja removes it, 0.5; inherited
+// and those of ESM and Qwen3.5, 1.4; the classes of eleven more model types and of heads on language models, 0.8; white space of templates as Jinja removes it, 0.5; inherited
 // options, caches that are being filled and names of broken files, 0.4.
-const inlineBrotliLimit = 291_300;
+const inlineBrotliLimit = 293_200;
 
 interface Page {
   name: string;
@@ -71,7 +73,7 @@ const pages: readonly Page[] = [
     later: /^(web_folder|sha256)/,
     limit: 53_800,
   },
-  { name: 'everything the package exports', imports: ['*'], limit: 119_500 },
+  { name: 'everything the package exports', imports: ['*'], limit: 120_300 },
 ];
 
 const brotli = (data: Buffer): number =>

@@ -6,8 +6,7 @@ import torch
 from transformers import (
     ArceeConfig, AutoModelForCausalLM, BloomConfig, CodeGenConfig, Cohere2Config, CohereConfig, Ernie4_5Config, Exaone4Config, FalconConfig, Gemma2Config, Gemma3TextConfig,
     GemmaConfig, Glm4Config, GlmConfig, GPT2Config, GPTBigCodeConfig, GPTJConfig, GPTNeoConfig, GPTNeoXConfig, GraniteConfig, GraniteMoeConfig, HeliumConfig, Lfm2Config, MistralConfig, MixtralConfig, MptConfig, Olmo2Config, Olmo3Config, OlmoConfig, OlmoeConfig,
-    OpenAIGPTConfig, OPTConfig, Phi3Config, PhiConfig, Qwen2Config, Qwen3_5TextConfig, Qwen3Config, Qwen3MoeConfig, SmolLM3Config, StableLmConfig, Starcoder2Config,
-    VaultGemmaConfig,
+    OpenAIGPTConfig, OPTConfig, Phi3Config, PhiConfig, Qwen2Config, Qwen3_5TextConfig, Qwen3Config, Qwen3MoeConfig, SmolLM3Config, StableLmConfig, Starcoder2Config, VaultGemmaConfig,
 )
 
 import generation
@@ -301,33 +300,21 @@ STORED = {
 SPELLED = {
     ("lfm2", "even"): liquid,
     ("qwen3_5_text", "whole"): with_vision,
-    ("mistral", "odd"): version_4(),
     ("qwen2", "odd"): version_4("layer_types"),
     ("qwen3", "odd"): version_4("layer_types"),
-    ("phi", "odd"): version_4(),
-    ("phi3", "odd"): version_4(),
     ("phi3", "mini"): version_4(full_attn_mod=1, interpolate_factor=1, lm_head_bias=False, mlp_bias=False),
     ("gemma", "odd"): version_4(hidden_activation=None),
-    ("olmo", "even"): version_4(),
     ("smollm3", "even"): version_4("layer_types"),
-    ("granite", "odd"): version_4(),
-    ("granitemoe", "odd"): version_4(),
-    ("olmoe", "even"): version_4(),
     ("qwen3_moe", "even"): version_4(max_window_layers=2, router_jitter_noise=0.1),
-    ("mixtral", "even"): version_4(),
-    ("starcoder2", "even"): version_4(),
     ("gpt_neox", "odd"): pythia,
-    ("stablelm", "odd"): version_4(),
     ("cohere2", "even"): version_4("layer_types", sliding_window_pattern=4),
-    ("ernie4_5", "odd"): version_4(),
-    ("glm", "even"): version_4(),
-    ("glm4", "odd"): version_4(),
     ("exaone4", "even"): version_4("layer_types"),
-    ("arcee", "even"): version_4(),
     ("vaultgemma", "odd"): version_4("layer_types"),
     ("gemma2", "odd"): version_4("layer_types"),
     ("gemma3_text", "odd"): version_4("layer_types", sliding_window_pattern=2),
 }
+SPELLED |= {(name, "odd"): version_4() for name in ("mistral", "phi", "phi3", "granite", "granitemoe", "stablelm", "ernie4_5", "glm4")}
+SPELLED |= {(name, "even"): version_4() for name in ("olmo", "olmoe", "mixtral", "starcoder2", "glm", "arcee")}
 BEAM_SEARCHED = ("gemma", "olmo", "olmo2", "olmo3", "smollm3", "granite", "starcoder2", "opt", "openai_gpt", "gpt_neox", "gptj",
                  "codegen", "bloom", "falcon", "mpt", "stablelm", "cohere", "cohere2", "lfm2", "qwen3_5_text", "granitemoe", "olmoe", "qwen3_moe", "mixtral", "gpt_bigcode", "ernie4_5", "helium",
                  "glm", "glm4", "exaone4", "arcee", "vaultgemma")

@@ -189,6 +189,7 @@ export type { NameFilter, NamesFilter } from './models/hooks.js';
 export type { LabelInput, ModelInputs, PromptInputs } from './models/inputs.js';
 export { KeyValueCache as DynamicCache, type KeyValueCache, type KeyValueCacheInfo } from './models/key_value_cache.js';
 export type { ModelInfo } from './models/model_info.js';
+export * from './models/named_classifiers.js';
 export * from './models/named_decoders.js';
 export * from './models/named_encoders.js';
 export * from './models/named_speech.js';

@@ -67,7 +67,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 }  // namespace dinov3_vit
 
 const Architecture kDinov3Vit{
-    "dinov3_vit",         dinov3_vit::kKeys,    dinov3_vit::read_config, "",
-    dinov3_vit::kRules,   dinov3_vit::kSchemes, dinov3_vit::kIgnored,    Task::base};
+    "dinov3_vit",       dinov3_vit::kKeys,    dinov3_vit::read_config, "",
+    dinov3_vit::kRules, dinov3_vit::kSchemes, dinov3_vit::kIgnored,    Task::base};
 
 }  // namespace clearformer

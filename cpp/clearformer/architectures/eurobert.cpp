@@ -55,8 +55,8 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace eurobert
 
-const Architecture kEuroBert{"eurobert",       eurobert::kKeys, eurobert::read_config,
-                             kLlamaPrefixes,   eurobert::kRules, {},
-                             kLlamaIgnored,    Task::base};
+const Architecture kEuroBert{"eurobert",     eurobert::kKeys,  eurobert::read_config,
+                             kLlamaPrefixes, eurobert::kRules, {},
+                             kLlamaIgnored,  Task::base};
 
 }  // namespace clearformer

@@ -49,9 +49,9 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace gpt_bigcode
 
-const Architecture kGptBigCode{"gpt_bigcode",           gpt_bigcode::kKeys,
-                               gpt_bigcode::read_config, gpt_bigcode::kPrefixes,
-                               gpt_bigcode::kRules,      {},
-                               gpt_bigcode::kIgnored};
+const Architecture kGptBigCode{
+    "gpt_bigcode",          gpt_bigcode::kKeys,  gpt_bigcode::read_config,
+    gpt_bigcode::kPrefixes, gpt_bigcode::kRules, {},
+    gpt_bigcode::kIgnored};
 
 }  // namespace clearformer

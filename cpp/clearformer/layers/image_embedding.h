@@ -35,7 +35,8 @@ struct ImageEmbeddingConfig {
   std::size_t registers = 0;
   std::optional<NormConfig> norm = {};  // CLIP's pre_layrnorm
   OtherSizes other_sizes = OtherSizes::on_request;
-  std::size_t rotary_pairs = 0;  // > 0: pairs of a head that turn by either coordinate of a patch, in place of positions
+  std::size_t rotary_pairs =
+      0;  // > 0: pairs of a head that turn by either coordinate of a patch, in place of positions
   double rotary_base = 0.0;
 
   /// Tokens before the patches that have a position.
@@ -83,7 +84,7 @@ class ImageEmbedding {
   PatchEmbedding patches_;
   Tensor class_token_, distillation_token_;  // (1, D)
   Tensor register_tokens_;                   // (R, D)
-  Tensor positions_;                         // (1, P + N, D), without the registers; empty if rotary
+  Tensor positions_;  // (1, P + N, D), without the registers; empty if rotary
   std::optional<Normalization> norm_;
 };
 

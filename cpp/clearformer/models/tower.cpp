@@ -238,7 +238,8 @@ void TowerRun::place_patches(std::size_t length) {
   const ImageEmbedding& image = *tower_.image_;
   if (image.config().rotary_pairs == 0) return;
   Grid grid;  // a probe has none
-  if (inputs_.images || inputs_.residual) grid = image.grid(inputs_.images ? &*inputs_.images : nullptr);
+  if (inputs_.images || inputs_.residual)
+    grid = image.grid(inputs_.images ? &*inputs_.images : nullptr);
   const std::size_t expected = image.config().prefix() + grid.patches();
   if (inputs_.residual && length != expected) {
     fail(ErrorCode::shape_mismatch, "residual has ", length, " positions, ",

@@ -1,20 +1,11 @@
 // Models that generate text by transformers' class names. See named.ts.
 
-import {
-  AutoModel,
-  AutoModelForCausalLM,
-  AutoModelForSeq2SeqLM,
-  AutoModelForSequenceClassification,
-  AutoModelForSpeechSeq2Seq,
-  AutoModelForTokenClassification,
-} from './auto_models.js';
+import { AutoModel, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoModelForSpeechSeq2Seq } from './auto_models.js';
 import { named } from './named.js';
 
 type Model = typeof AutoModel;
 type ModelForCausalLM = typeof AutoModelForCausalLM;
 type ModelForSeq2SeqLM = typeof AutoModelForSeq2SeqLM;
-type ModelForSequenceClassification = typeof AutoModelForSequenceClassification;
-type ModelForTokenClassification = typeof AutoModelForTokenClassification;
 type ModelForSpeechSeq2Seq = typeof AutoModelForSpeechSeq2Seq;
 
 /** The trunk of GPT-2 without a head. */
@@ -283,118 +274,4 @@ export const WhisperForConditionalGeneration: ModelForSpeechSeq2Seq = /* @__PURE
   'WhisperForConditionalGeneration',
   AutoModelForSpeechSeq2Seq,
   'whisper',
-);
-/** Llama with a head for classes of texts. */
-export const LlamaForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
-  'LlamaForSequenceClassification',
-  AutoModelForSequenceClassification,
-  'llama',
-);
-/** Mistral with a head for classes of texts. */
-export const MistralForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
-  'MistralForSequenceClassification',
-  AutoModelForSequenceClassification,
-  'mistral',
-);
-/** Qwen 2 with a head for classes of texts. */
-export const Qwen2ForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
-  'Qwen2ForSequenceClassification',
-  AutoModelForSequenceClassification,
-  'qwen2',
-);
-/** Qwen 3 with a head for classes of texts. */
-export const Qwen3ForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
-  'Qwen3ForSequenceClassification',
-  AutoModelForSequenceClassification,
-  'qwen3',
-);
-/** Phi-3 with a head for classes of texts. */
-export const Phi3ForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
-  'Phi3ForSequenceClassification',
-  AutoModelForSequenceClassification,
-  'phi3',
-);
-/** Gemma with a head for classes of texts. */
-export const GemmaForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
-  'GemmaForSequenceClassification',
-  AutoModelForSequenceClassification,
-  'gemma',
-);
-/** Gemma 2 with a head for classes of texts. */
-export const Gemma2ForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
-  'Gemma2ForSequenceClassification',
-  AutoModelForSequenceClassification,
-  'gemma2',
-);
-/** Gemma 3, of texts alone, with a head for classes of texts. */
-export const Gemma3TextForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
-  'Gemma3TextForSequenceClassification',
-  AutoModelForSequenceClassification,
-  'gemma3_text',
-);
-/** GPT-2 with a head for classes of texts. */
-export const GPT2ForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
-  'GPT2ForSequenceClassification',
-  AutoModelForSequenceClassification,
-  'gpt2',
-);
-/** GPT-J with a head for classes of texts. */
-export const GPTJForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
-  'GPTJForSequenceClassification',
-  AutoModelForSequenceClassification,
-  'gptj',
-);
-/** GPT-1 with a head for classes of texts. */
-export const OpenAIGPTForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
-  'OpenAIGPTForSequenceClassification',
-  AutoModelForSequenceClassification,
-  'openai-gpt',
-);
-/** BLOOM with a head for classes of texts. */
-export const BloomForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
-  'BloomForSequenceClassification',
-  AutoModelForSequenceClassification,
-  'bloom',
-);
-/** Llama with a head for classes of tokens. */
-export const LlamaForTokenClassification: ModelForTokenClassification = /* @__PURE__ */ named(
-  'LlamaForTokenClassification',
-  AutoModelForTokenClassification,
-  'llama',
-);
-/** Mistral with a head for classes of tokens. */
-export const MistralForTokenClassification: ModelForTokenClassification = /* @__PURE__ */ named(
-  'MistralForTokenClassification',
-  AutoModelForTokenClassification,
-  'mistral',
-);
-/** Qwen 2 with a head for classes of tokens. */
-export const Qwen2ForTokenClassification: ModelForTokenClassification = /* @__PURE__ */ named(
-  'Qwen2ForTokenClassification',
-  AutoModelForTokenClassification,
-  'qwen2',
-);
-/** Qwen 3 with a head for classes of tokens. */
-export const Qwen3ForTokenClassification: ModelForTokenClassification = /* @__PURE__ */ named(
-  'Qwen3ForTokenClassification',
-  AutoModelForTokenClassification,
-  'qwen3',
-);
-/** GLM-4-0414 with a head for classes of tokens. */
-export const Glm4ForTokenClassification: ModelForTokenClassification = /* @__PURE__ */ named(
-  'Glm4ForTokenClassification',
-  AutoModelForTokenClassification,
-  'glm4',
-);
-/** GPT-2 with a head for classes of tokens. */
-export const GPT2ForTokenClassification: ModelForTokenClassification = /* @__PURE__ */ named(
-  'GPT2ForTokenClassification',
-  AutoModelForTokenClassification,
-  'gpt2',
-);
-/** GPT-NeoX with a head for classes of tokens. */
-export const GPTNeoXForTokenClassification: ModelForTokenClassification = /* @__PURE__ */ named(
-  'GPTNeoXForTokenClassification',
-  AutoModelForTokenClassification,
-  'gpt_neox',
 );

@@ -165,18 +165,6 @@ export const AlbertForSequenceClassification: ModelForSequenceClassification = /
   AutoModelForSequenceClassification,
   'albert',
 );
-/** EuroBERT with a head for classes of texts. */
-export const EuroBertForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
-  'EuroBertForSequenceClassification',
-  AutoModelForSequenceClassification,
-  'eurobert',
-);
-/** Nomic BERT with a head for classes of texts. */
-export const NomicBertForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
-  'NomicBertForSequenceClassification',
-  AutoModelForSequenceClassification,
-  'nomic_bert',
-);
 /** ESM-1b or -2 for the classification of proteins. */
 export const EsmForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
   'EsmForSequenceClassification',
@@ -266,18 +254,6 @@ export const AlbertForTokenClassification: ModelForTokenClassification = /* @__P
   'AlbertForTokenClassification',
   AutoModelForTokenClassification,
   'albert',
-);
-/** EuroBERT with a head for classes of tokens. */
-export const EuroBertForTokenClassification: ModelForTokenClassification = /* @__PURE__ */ named(
-  'EuroBertForTokenClassification',
-  AutoModelForTokenClassification,
-  'eurobert',
-);
-/** Nomic BERT with a head for classes of tokens. */
-export const NomicBertForTokenClassification: ModelForTokenClassification = /* @__PURE__ */ named(
-  'NomicBertForTokenClassification',
-  AutoModelForTokenClassification,
-  'nomic_bert',
 );
 /** ESM-1b or -2 for the classification of residues. */
 export const EsmForTokenClassification: ModelForTokenClassification = /* @__PURE__ */ named(
