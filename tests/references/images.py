@@ -78,12 +78,12 @@ def add_conversions(images):
             images.case(f"{MODES[channels]}_to_{mode}", "convert", {"channels": len(mode)}, [key], {"converted": from_pil(converted)})
 
 
-def processor_of(config, model_type):
+def processor_of(config, model_type, backend="pil"):
     with tempfile.TemporaryDirectory() as folder:
         for name, contents in (("preprocessor_config.json", config), ("config.json", {"model_type": model_type})):
             with open(os.path.join(folder, name), "w", encoding="utf-8") as out:
                 json.dump(contents, out)
-        return AutoImageProcessor.from_pretrained(folder, backend="pil")
+        return AutoImageProcessor.from_pretrained(folder, backend=backend)
 
 
 def add_processor(images, name, config, sizes, model_type="vit"):

@@ -65,11 +65,10 @@ def draw_options(rng, channels, share):
     return options
 
 
-def draw_config(rng, model_type):
+def draw_config(rng, kind):
     channels = rng.choice([3, 3, 3, 1])
     config = draw_options(rng, channels, 0.45)
     config |= {"size": draw_size(rng), "crop_size": draw_crop(rng)}  # by default results are large
-    kind = TYPES[model_type]
     spelling = rng.choice(["ImageProcessor", "ImageProcessorFast", "FeatureExtractor", None])
     if spelling == "FeatureExtractor":
         config["feature_extractor_type"] = kind + spelling
@@ -90,24 +89,24 @@ def draw_pictures(rng, name, channels):
     return [picture(f"{name}/{i}", *size, rng.choice(modes)) for i, size in enumerate(sizes)]
 
 
-def add_random(group, number, name):
+def add_random(group, number, name, types=TYPES, backend="pil", takes=lambda options, values: True):
     """One case; False if transformers refuses it, keeps alpha, or makes a large result."""
     rng = random.Random(name)
-    model_type = rng.choice(list(TYPES))
-    config, channels = draw_config(rng, model_type)
+    model_type = rng.choice(list(types))
+    config, channels = draw_config(rng, types[model_type])
     given = draw_options(rng, channels, 0.12) if rng.random() < 0.4 else {}
     if "size" not in given:  # alone it changes nothing there, and the meaning of the file's size here
         given.pop("default_to_square", None)
     pictures = draw_pictures(rng, name, channels)
     batch = [to_pil(pixels) for pixels in pictures]
     try:
-        processor = processor_of(config, model_type)
+        processor = processor_of(config, model_type, backend)
         processor(batch)  # a file that needs the caller's options is refused here
         values = processor(batch, return_tensors="pt", **given)
-    except (AttributeError, TypeError, ValueError, StrictDataclassFieldValidationError):
+    except (AttributeError, RuntimeError, TypeError, ValueError, StrictDataclassFieldValidationError):
         return False
     values = values["pixel_values"].to(torch.float32)
-    if values.numel() > LARGEST or values.shape[1] not in (1, 3):
+    if values.numel() > LARGEST or values.shape[1] not in (1, 3) or not takes(config | given, values):
         return False
     inputs = {f"image_{i}": torch.from_numpy(pixels.astype(numpy.float32)) for i, pixels in enumerate(pictures)}
     group.case(name, "image_processor", {"config": config, "model_type": model_type, "call": given}, inputs,

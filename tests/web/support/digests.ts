@@ -23,7 +23,7 @@ const bundled = {
 const ofArchitectures = {
   AutoModel: [
     ...['bert', 'roberta', 'distilbert', 'modernbert', 'vit', 'deit', 'electra', 'albert', 'mpnet', 'deberta_v2'],
-    ...['dinov2', 'dinov2_with_registers', 'dinov3_vit'],
+    ...['dinov2', 'dinov2_with_registers'],
   ],
   AutoModelForCausalLM: [
     ...['gpt2', 'gpt_neo', 'mistral', 'qwen2', 'qwen3', 'phi', 'phi3', 'gemma', 'gemma2', 'gemma3_text', 'olmo'],

@@ -40,13 +40,14 @@ function roundedToEven(value: number): number {
   return below % 2 === 0 ? below : below + 1;
 }
 
-/** The centre of an image; an image that is too small is padded with 0. */
-export function centerCrop(image: Pixels, height: number, width: number): Pixels {
+/** The centre of an image; an image that is too small is padded with 0; `round` says on which side of
+ * it an odd pixel is. */
+export function centerCrop(image: Pixels, height: number, width: number, round = Math.floor): Pixels {
   const { data, channels } = image;
   const count = height * width * channels;
   const out = isA(data, 'Float32Array') ? new Float32Array(count) : new Uint8Array(count);
-  const top = Math.floor((image.height - height) / 2);
-  const left = Math.floor((image.width - width) / 2);
+  const top = round((image.height - height) / 2);
+  const left = round((image.width - width) / 2);
   const [start, end] = [Math.max(0, left), Math.min(image.width, left + width)];
   for (let y = Math.max(0, -top); y < Math.min(height, image.height - top); y++) {
     const row = (y + top) * image.width;

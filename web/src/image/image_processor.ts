@@ -24,7 +24,7 @@ import {
   imageSteps,
 } from './image_processor_config.js';
 import { checkSize, type Pixels, withChannels } from './pixels.js';
-import { resize } from './resampling.js';
+import { resize, resizeFloats } from './resampling.js';
 
 /** How an image processor is loaded: the options of a model that concern files. */
 export interface ImageProcessorLoadOptions extends SmallFileOptions {}
@@ -46,11 +46,12 @@ export interface ImageProcessorOutput {
  * An image processor: call it with one image or several. Results equal transformers' Pillow processors bit for bit
  * (classes whose names end in Pil, its default without torchvision). Its torchvision processors resample with
  * fewer bits and fuse rescaling with normalisation: about one pixel in a hundred differs by one step of 255 (two with
- * Lanczos).
+ * Lanczos). DINOv3's has no other: it rescales before it resizes, without rounding to bytes, and so does this (errors: those
+ * of float32).
  *
  * Alpha is dropped. If the mean has one channel, colour is converted to grey; if it has three, grey becomes RGB.
  * float32 pixels are interpreted as upstream does: to be resized they must be integers from 0 to 255, or in the range 0
- * to 1, which is scaled by 255.
+ * to 1, which is scaled by 255 (for DINOv3 any, and all are multiplied by `rescale_factor`).
  */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
 export class ImageProcessor extends Callable<
@@ -145,6 +146,7 @@ const ofModelType: Readonly<Record<string, string>> = {
   clip: 'CLIPImageProcessor',
   dinov2: 'BitImageProcessor',
   siglip: 'SiglipImageProcessor',
+  dinov3_vit: 'DINOv3ViTImageProcessor',
 };
 
 /** Reads an image processor from an open folder. */
@@ -175,13 +177,15 @@ function* prepared(call: string, image: Pixels, steps: ImageSteps): Steps<Pixels
     }
     checkSize(call, width, height);
     const { data } = out;
-    if (isA(data, 'Float32Array')) {
+    if (steps.asFloats) out = yield* resizeFloats(out, width, height, steps.resize.resample);
+    else if (isA(data, 'Float32Array')) {
       const unit = isUnit(call, data);
       out = yield* resize({ ...out, data: bytesOf(data, unit) }, width, height, steps.resize.resample);
       if (unit) out = { ...out, data: Float32Array.from(out.data, (value) => value * (1 / 255)) };
     } else out = yield* resize(out, width, height, steps.resize.resample);
   }
-  return steps.crop === undefined ? out : centerCrop(out, steps.crop.height, steps.crop.width);
+  const { crop, asFloats } = steps;
+  return crop === undefined ? out : centerCrop(out, crop.height, crop.width, asFloats && Math.trunc);
 }
 
 /** Whether floats are in 0 … 1; false for integers in 0 … 255. */

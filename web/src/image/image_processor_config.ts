@@ -31,6 +31,8 @@ export interface ImageProcessorOptions {
 
 /** The steps, in this order; absent ones are skipped. */
 export interface ImageSteps {
+  /** Whether images are resized after they are rescaled, as floats, which are not rounded, and centred as torchvision does. */
+  asFloats?: true;
   /** Required channels; absent: those of the image, without alpha. */
   channels?: 1 | 3;
   resize?: { size: ImageSize; resample: number };
@@ -64,6 +66,9 @@ const cropped = {
   do_convert_rgb: true,
 };
 
+/** Rescales before it resizes. */
+const dinov3 = 'DINOv3ViTImageProcessor';
+
 /** The defaults of each type. */
 const defaults: Readonly<Record<string, ImageProcessorOptions>> = {
   ViTImageProcessor: { ...always, ...standard, size: { height: 224, width: 224 }, resample: 2 },
@@ -84,6 +89,13 @@ const defaults: Readonly<Record<string, ImageProcessorOptions>> = {
     resample: 3,
     default_to_square: false,
     do_convert_rgb: true,
+  },
+  [dinov3]: {
+    ...always,
+    image_mean: [0.485, 0.456, 0.406],
+    image_std: [0.229, 0.224, 0.225],
+    size: { height: 224, width: 224 },
+    resample: 2,
   },
 };
 
@@ -158,11 +170,15 @@ export function imageSteps(type: string, options: ImageProcessorOptions, code: E
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   const read = new Reader({ ...defaults[type], ...Object.fromEntries(given) }, code, where);
   const steps: ImageSteps = {};
+  const known = type === dinov3 ? [1, 2, 3] : resamplings; // torchvision has no others but nearest, with other ties
   if (read.flag('do_resize')) {
-    steps.resize = { size: read.size('size', read.flag('default_to_square')), resample: read.resample() };
+    steps.resize = { size: read.size('size', read.flag('default_to_square')), resample: read.resample(known) };
   }
   if (read.flag('do_center_crop')) steps.crop = read.cropSize();
-  if (read.flag('do_rescale')) steps.rescale = read.number('rescale_factor');
+  if (read.flag('do_rescale')) {
+    steps.rescale = read.number('rescale_factor');
+    if (type === dinov3) steps.asFloats = true;
+  }
   if (read.flag('do_normalize')) steps.normalize = { mean: read.numbers('image_mean'), std: read.numbers('image_std') };
   const { mean } = steps.normalize ?? {};
   if (read.flag('do_convert_rgb')) steps.channels = 3;
@@ -189,10 +205,10 @@ class Reader {
     throw this.#refused(option, 'a number');
   }
 
-  resample(): number {
+  resample(known: readonly number[]): number {
     const value = this.options.resample as number;
-    if (resamplings.includes(value)) return value;
-    throw this.#refused('resample', `one of ${resamplings.join(', ')}`);
+    if (known.includes(value)) return value;
+    throw this.#refused('resample', `one of ${known.join(', ')}`);
   }
 
   numbers(option: 'image_mean' | 'image_std'): number | readonly number[] {

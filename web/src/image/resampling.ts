@@ -2,8 +2,10 @@
 // point with 22 fractional bits and rounded to 8 bits. When an image shrinks, the filter is widened to cover all pixels
 // that an output pixel represents.
 //   out(i) = Σ_j w((j + 1/2 - c)/s) · in(j) / Σ_j w((j + 1/2 - c)/s),  c = (i + 1/2)·n/n',  s = max(n/n', 1)
+// Images of floats are resized likewise, but with exact weights and without rounding, as torchvision does.
 // Source: Pillow's Image.resize, src/libImaging/Resample.c; nearest: Geometry.c. Checked bit by bit against Pillow.
 
+import { isA } from '../support/kinds.js';
 import type { Steps } from '../support/steps.js';
 import type { Pixels } from './pixels.js';
 
@@ -64,24 +66,68 @@ export function* resize(image: Pixels, width: number, height: number, resample: 
   return out;
 }
 
+/** Resizes an image whose numbers are not rounded: float32. */
+export function* resizeFloats(image: Pixels, width: number, height: number, resample: number): Steps<Pixels> {
+  const filter = filters[resample];
+  if (filter === undefined) return yield* pickNearest(image, width, height);
+  const { channels } = image;
+  let data = image.data;
+  if (width !== image.width) data = yield* resizeAxis(data, image.width, width, channels, filter);
+  if (height !== image.height) data = yield* resizeAxis(data, image.height, height, width * channels, filter);
+  return { data, width, height, channels };
+}
+
+/** Resizes one axis, of whose elements each has `inner` numbers. */
+function* resizeAxis(
+  data: Pixels['data'],
+  from: number,
+  to: number,
+  inner: number,
+  filter: Filter,
+): Steps<Float32Array<ArrayBuffer>> {
+  const { first, count, weights, stride } = tapsOf(from, to, filter, Float64Array, (weight) => weight);
+  const lines = data.length / (from * inner);
+  const out = new Float32Array(lines * to * inner);
+  for (let line = 0; line < lines; line++) {
+    for (let i = 0; i < to; i++) {
+      if (i % 64 === 0) yield;
+      const start = (line * from + (first[i] as number)) * inner;
+      for (let k = 0; k < inner; k++) {
+        let sum = 0;
+        for (let j = 0; j < (count[i] as number); j++) {
+          sum += (data[start + j * inner + k] as number) * (weights[i * stride + j] as number);
+        }
+        out[(line * to + i) * inner + k] = sum;
+      }
+    }
+  }
+  return out;
+}
+
 const fractionBits = 22; // 32 less 8 for the value and 2 for filters that overshoot
 const half = 1 << (fractionBits - 1);
 
 /** For each output the first input and the number of inputs, and all weights in sequence. */
-interface Taps {
+interface Taps<Weights> {
   first: Int32Array;
   count: Int32Array;
-  weights: Int32Array;
+  weights: Weights;
   /** Where the next output's weights start. */
   stride: number;
 }
 
-function tapsOf(from: number, to: number, filter: Filter): Taps {
+function tapsOf<Weights extends Int32Array | Float64Array>(
+  from: number,
+  to: number,
+  filter: Filter,
+  Numbers: new (length: number) => Weights,
+  rounded: (weight: number) => number,
+): Taps<Weights> {
   const scale = from / to;
   const stretch = Math.max(scale, 1);
   const support = filter.support * stretch;
   const stride = Math.ceil(support) * 2 + 1;
-  const taps = { first: new Int32Array(to), count: new Int32Array(to), weights: new Int32Array(to * stride), stride };
+  const taps = { first: new Int32Array(to), count: new Int32Array(to), weights: new Numbers(to * stride), stride };
   const exact = new Float64Array(stride);
   for (let i = 0; i < to; i++) {
     const center = (i + 0.5) * scale;
@@ -95,7 +141,7 @@ function tapsOf(from: number, to: number, filter: Filter): Taps {
     }
     taps.first[i] = first;
     taps.count[i] = count;
-    for (let j = 0; j < count; j++) taps.weights[i * stride + j] = fixedPoint((exact[j] as number) / (sum || 1));
+    for (let j = 0; j < count; j++) taps.weights[i * stride + j] = rounded((exact[j] as number) / (sum || 1));
   }
   return taps;
 }
@@ -108,7 +154,7 @@ function fixedPoint(weight: number): number {
 function* resizeRows(image: Pixels, width: number, filter: Filter): Steps<Pixels> {
   if (width === image.width) return image;
   const { data, height, channels } = image;
-  const { first, count, weights, stride } = tapsOf(image.width, width, filter);
+  const { first, count, weights, stride } = tapsOf(image.width, width, filter, Int32Array, fixedPoint);
   const out = new Uint8ClampedArray(width * height * channels);
   let to = 0;
   for (let y = 0; y < height; y++) {
@@ -132,7 +178,7 @@ function* resizeRows(image: Pixels, width: number, filter: Filter): Steps<Pixels
 function* resizeColumns(image: Pixels, height: number, filter: Filter): Steps<Pixels> {
   if (height === image.height) return image;
   const { data, width, channels } = image;
-  const { first, count, weights, stride } = tapsOf(image.height, height, filter);
+  const { first, count, weights, stride } = tapsOf(image.height, height, filter, Int32Array, fixedPoint);
   const row = width * channels;
   const out = new Uint8ClampedArray(row * height);
   // Weights sum to 2²², the positive ones even in the widest filter to less than 1.5 · 2²²: times 255 that fits 32
@@ -154,7 +200,8 @@ function* resizeColumns(image: Pixels, height: number, filter: Filter): Steps<Pi
 function* pickNearest(image: Pixels, width: number, height: number): Steps<Pixels> {
   const { data, channels } = image;
   const [columns, rows] = [nearestOf(image.width, width), nearestOf(image.height, height)];
-  const out = new Uint8ClampedArray(width * height * channels);
+  const size = width * height * channels;
+  const out = isA(data, 'Float32Array') ? new Float32Array(size) : new Uint8ClampedArray(size);
   let to = 0;
   for (const y of rows) {
     yield;
