@@ -303,6 +303,7 @@ describe('validate', () => {
       'preprocessor_config.json: image_mean has a number for each of 3 channels, and the model reads 1',
     ]);
     expect(await told(fixturePath('models/dinov2/even_base'), {})).toEqual([]);
+    expect(await told(fixturePath('models/dinov3_vit/even_base'), {})).toEqual([]);
     expect(await told(fixturePath('models/dinov2/even_base'), grey)).toEqual([
       'preprocessor_config.json: image_std has a number for each of 1 channels, and the model reads 3',
     ]);

@@ -159,9 +159,9 @@ describe('the cost of layers', () => {
 });
 
 // torch.nn.Conv2d leaves the pixels out that fill no patch.
-it.each(['vit', 'deit', 'dinov2'])('%s reads whole patches', async (model_type) => {
+it.each(['vit', 'deit', 'dinov2', 'dinov3_vit'])('%s reads whole patches', async (model_type) => {
   const sizes = {
-    hidden_size: 12,
+    hidden_size: 16,
     num_hidden_layers: 1,
     num_attention_heads: 2,
     intermediate_size: 20,

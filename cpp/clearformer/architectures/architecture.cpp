@@ -188,9 +188,12 @@ std::vector<NameMap> Architecture::spellings() const {
   return all;
 }
 
+bool never_saved(const ConfigReader&, const ModelConfig&) { return false; }
+
 std::vector<NameMap> Architecture::synonyms() const {
   std::vector<NameMap> all;
-  if (schemes.size() > 1 && schemes.front().saved == nullptr) {
+  if (schemes.size() > 1 &&
+      (schemes.front().saved == nullptr || schemes.front().saved == never_saved)) {
     for (const KeyScheme& scheme : schemes) all.push_back(joined("", scheme.rules, rules));
     return all;
   }

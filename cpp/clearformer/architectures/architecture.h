@@ -25,6 +25,9 @@ struct KeyScheme {
 /// A KeyScheme::saved: feed-forward networks with a gate.
 bool is_gated(const ConfigReader& config, const ModelConfig& model);
 
+/// A KeyScheme::saved: names that transformers' modules have, and that it reads, but not those that it writes.
+bool never_saved(const ConfigReader& config, const ModelConfig& model);
+
 /// A supported architecture: its "model_type", the keys of its config and their meaning, and the tensor names of its
 /// checkpoints.
 struct Architecture {

@@ -23,7 +23,8 @@ attn attention
 ln_final norm
 )";
 // The names of transformers' modules, and those of files.
-constexpr KeyScheme kSchemes[] = {{"model.layer.", "blocks model.layer"}, {"", "blocks layer"}};
+constexpr KeyScheme kSchemes[] = {{"model.layer.", "blocks model.layer", never_saved},
+                                  {"", "blocks layer"}};
 // Of pre-training; and registers without rows, which models without registers have.
 constexpr std::string_view kIgnored = "embeddings.mask_token embeddings.register_tokens";
 

@@ -38,6 +38,16 @@ TEST(GivenEmbeddings, ErrorsNameTheInput) {
                [&] { gpt2->forward(inputs); });
   ModelInputs none;
   expect_error(ErrorCode::invalid_argument, {"needs input_ids"}, [&] { gpt2->forward(none); });
+  const auto dino = load_folder(fixture_path("models/dinov3_vit/even_base"), "config.json");
+  const Tensor patches = Tensor::zeros({1, 9, 32}), image = Tensor::zeros({1, 3, 8, 12});
+  ModelInputs placed;
+  placed.residual = patches.view();
+  placed.start_at_layer = 0;
+  expect_error(ErrorCode::shape_mismatch, {"residual has 9", "config's size 17"},
+               [&] { dino->forward(placed); });
+  placed.pixel_values = image.view();
+  expect_error(ErrorCode::shape_mismatch, {"residual has 9", "pixel_values 7"},
+               [&] { dino->forward(placed); });
   const auto clip = load_folder(fixture_path("models/clip/odd"), "config.json");
   ModelInputs embeds;
   embeds.inputs_embeds = wide.view();

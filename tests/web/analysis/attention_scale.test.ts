@@ -59,8 +59,8 @@ it.each(['even', 'odd'])('Granite, %s', async (name) => {
   });
 });
 
-it('DINOv2', async () => {
-  await using model = await AutoModel.from_pretrained(fixturePath('models/dinov2/even_base'));
+it.each(['dinov2', 'dinov3_vit'])('%s', async (family) => {
+  await using model = await AutoModel.from_pretrained(fixturePath(`models/${family}/even_base`));
   const { image_size } = model.config as { image_size: number };
   const data = Float32Array.from({ length: 3 * image_size ** 2 }, (_, at) => Math.sin(at));
   const [, cache] = await model.run_with_cache({ pixel_values: { data, dims: [1, 3, image_size, image_size] } });
