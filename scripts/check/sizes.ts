@@ -73,7 +73,7 @@ const pages: readonly Page[] = [
     later: /^(web_folder|sha256)/,
     limit: 53_800,
   },
-  { name: 'everything the package exports', imports: ['*'], limit: 120_300 },
+  { name: 'everything the package exports', imports: ['*'], limit: 120_500 },
 ];
 
 const brotli = (data: Buffer): number =>
