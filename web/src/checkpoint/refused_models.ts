@@ -2,8 +2,7 @@
 
 import { ClearformerError, isMissing, textOf } from '../support/error.js';
 import { throwIfAborted } from '../support/options.js';
-import { loadPart } from '../support/platform.js';
-import { indexName, readOptional, weightsName } from './files.js';
+import { readOptional } from './files.js';
 import type { Folder } from './folder.js';
 
 const experts = 'mixtures of experts of another kind';
@@ -138,17 +137,6 @@ export async function refusedFolder(folder: Folder, signal?: AbortSignal): Promi
   if (within.length === 0) return undefined;
   const message = `config.json is not in ${where}, but in its folder ${within.join(', ')}: load that one`;
   return new ClearformerError('file_not_found', message, { file: 'config.json', where });
-}
-
-/** Why no model can be loaded from a folder, whatever else was looked for in it: it is none, or its weights are not read. */
-export async function folderWithoutModel(folder: Folder, signal?: AbortSignal): Promise<ClearformerError | undefined> {
-  const isThere = async (name: string) => (await folder.find(name, signal))?.html === false;
-  const [config, ...weights] = await Promise.all(['config.json', weightsName, indexName].map(isThere));
-  const stranger = config ? undefined : await refusedFolder(folder, signal).catch(() => undefined);
-  throwIfAborted(signal);
-  if (stranger || weights.includes(true)) return stranger;
-  const { unsupportedWeights } = await loadPart(() => import('./other_formats.js'));
-  return unsupportedWeights(folder, signal);
 }
 
 /** The first folders in it that have a config.json, also in those of huggingface_hub's cache of a model. */

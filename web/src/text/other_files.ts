@@ -3,8 +3,8 @@
 import { ruled } from '../checkpoint/file_rules.js';
 import { notFound, type ReadOptions, readOptional, readPlain, type TextFile } from '../checkpoint/files.js';
 import type { Folder } from '../checkpoint/folder.js';
+import { folderWithoutModel } from '../checkpoint/without_model.js';
 import { ClearformerError, textOf } from '../support/error.js';
-import { loadPart } from '../support/platform.js';
 import { fromCtcVocab, isCtc, withoutDelimiter } from './ctc_vocabulary.js';
 import {
   classNameOf,
@@ -29,7 +29,6 @@ export async function fromOtherFiles(
 ): Promise<object | undefined> {
   const converted = await fromVocabularies(folder, options, config, texts);
   if (converted) return converted;
-  const { folderWithoutModel } = await loadPart(() => import('../checkpoint/refused_models.js'));
   const why = await folderWithoutModel(folder, options.signal);
   if (why) throw why;
   return undefined;
