@@ -178,7 +178,8 @@ Weights::Entry* Weights::claim(const StoredName& stored, const Shape& expected) 
   const Shape wanted = stored_shape(stored, expected, shape(stored.name));
   if (found == entries_.end()) {
     remember(ErrorCode::missing_tensor, stored.name,
-             concat("tensor \"", stored.name, "\" of shape ", wanted.text(), " is missing"));
+             concat("tensor \"", stored.name, "\" of shape ", wanted.text(), " is missing",
+                    problems_.empty() ? wrapper() : ""));
     return nullptr;
   }
   Entry& entry = found->second;
@@ -297,6 +298,20 @@ void Weights::release_if_taken(Entry& entry, const StoredName& stored) {
   if (entry.rows_taken < outputs_of(stored, entry.weight.shape)) return;
   entry.weight.tensor = Tensor();
   entry.weight.matrix = Matrix();
+}
+
+// The names are in order: if the first and the last begin with a prefix, all do.
+std::string Weights::wrapper() const {
+  for (const std::string_view prefix : {"module.", "_orig_mod."}) {
+    if (entries_.empty() || !entries_.begin()->first.starts_with(prefix) ||
+        !entries_.rbegin()->first.starts_with(prefix)) {
+      continue;
+    }
+    return concat(", and all names of the file begin with \"", prefix,
+                  "\", as of a model in a wrapper (DataParallel, torch.compile): save the model "
+                  "itself");
+  }
+  return "";
 }
 
 // A missing tensor is reported once, not for each of its parts.

@@ -123,6 +123,8 @@ class Weights {
     bool faulty = false;         // its problem has been recorded
   };
   void remember(ErrorCode code, const std::string& tensor, std::string text);
+  /// Why all weights may be missing: what all names of the file begin with, or nothing.
+  std::string wrapper() const;
   bool records_blindly() const { return requests_ != nullptr && !known_ && entries_.empty(); }
   // The entry, with its rows counted as taken; null if there is a problem.
   Entry* claim(const StoredName& stored, const Shape& expected);

@@ -49,6 +49,25 @@ TEST(Weights, AMissingTensorIsNamedWithItsShape) {
                [&] { weights.check(kKeep); });
 }
 
+TEST(Weights, AWrapperThatTheModelWasSavedInIsNamed) {
+  for (const std::string wrapper : {"module.", "_orig_mod."}) {
+    Weights weights = with(wrapper + "w", Tensor::zeros({2}));
+    weights.add(wrapper + "v", "model.safetensors", Tensor::zeros({2}));
+    EXPECT_TRUE(weights.take({"w"}, {2}).empty());
+    expect_error(ErrorCode::missing_tensor, {"\"w\"", concat("begin with \"", wrapper)},
+                 [&] { weights.check(kKeep); });
+  }
+  Weights weights = with("module.w", Tensor::zeros({2}));
+  weights.add("v", "model.safetensors", Tensor::zeros({2}));
+  EXPECT_TRUE(weights.take({"w"}, {2}).empty());
+  try {
+    weights.check(kKeep);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()).find("wrapper"), std::string::npos);
+  }
+}
+
 TEST(Weights, AWrongShapeIsNamedWithBothShapesAndTheFile) {
   for (const Shape& expected : {Shape{3, 2}, Shape{6}, Shape{2, 3, 1}, Shape{2, 4}}) {
     Weights weights = with("w", Tensor::zeros({2, 3}));
