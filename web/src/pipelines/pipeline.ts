@@ -151,13 +151,14 @@ async function madeForOthers(
   );
   if (found === undefined || found instanceof ClearformerError) return found;
   const { inspection } = found;
-  const { architectures, model_type, pipeline: own, pipelines } = inspection;
+  const { architectures, kind, model_type, pipeline: own, pipelines } = inspection;
   if (isMissing(thrown) && !isOfModel(String(details.file))) {
     const fault = faultOf(inspection, folder);
     if (fault !== undefined) return fault;
   }
   const what = architectures[0] ?? model_type;
-  if (code === 'missing_tensor' && own !== null && own !== name)
+  // A language model has no head but its output layer.
+  if (code === 'missing_tensor' && own !== null && own !== name && kind !== 'decoder-only')
     return new ClearformerError(code, `${told}; config.json says ${what}, for ${own}`, details, thrown);
   if (pipelines.length === 0 || pipelines.includes(name)) return undefined;
   const tasks = pipelines.join(' and ');
