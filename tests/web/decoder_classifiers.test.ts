@@ -55,6 +55,8 @@ describe('a decoder-only model that classifies texts', () => {
     expect(await inspect(path)).toMatchObject({
       model_type: 'qwen3',
       task: 'sequence-classification',
+      pipeline: 'text-classification',
+      pipelines: expect.arrayContaining(['text-classification', 'text-ranking']),
     });
     await using trunk = await AutoModel.from_pretrained(path, here);
     const { last_hidden_state } = await trunk({ input_ids: [row] });

@@ -95,6 +95,11 @@ class Inspector {
     for (const Task task : all_tasks()) try_task(architecture, reader, task);
     const auto task = folder_.task ? std::optional<Task>(task_named(*folder_.task)) : std::nullopt;
     found_.config = read_model_config(reader, task);
+    // A classifier with a language model's trunk: what it serves is no task of the architecture itself.
+    std::vector<std::string_view>& all = found_.pipelines;
+    for (const auto name : pipelines_of(*found_.config)) {
+      if (std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
+    }
     choose_pipeline(reader);
     find_cache();
   }
