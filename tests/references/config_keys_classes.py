@@ -90,6 +90,9 @@ CLASSES = {
     "nomic_bert": transformers.NomicBertConfig,
     "eurobert": transformers.EuroBertConfig,
     "gpt_bigcode": transformers.GPTBigCodeConfig,
+    "hunyuan_v1_dense": transformers.HunYuanDenseV1Config,
+    "nanochat": transformers.NanoChatConfig,
+    "modernbert-decoder": transformers.ModernBertDecoderConfig,
 }
 
 

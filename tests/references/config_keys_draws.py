@@ -100,6 +100,8 @@ def draw_settings(rng, family, base, choices, nested=""):
         whole = family.config is not hf.Phi3Config
         settings["rope_parameters"] = draw_rope(rng, d_head, whole, family.part) if not two else {
             kind: draw_rope(rng, d_head, True) for kind in LAYER_KINDS}
+        if family.rope == "alpha" and rng.random() < 0.5:
+            settings["rope_parameters"]["alpha"] = rng.choice([8.0, 50.0, 0.5])
     return settings
 
 

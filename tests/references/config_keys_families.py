@@ -75,6 +75,9 @@ SAMPLES = dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], hidden_act=
                num_conv_pos_embeddings=[6, 5, 1, 30], num_conv_pos_embedding_groups=[4, 2, 1], do_stable_layer_norm=[False, True],
                classifier_proj_size=[9, 14], vocab_size=[20, 7], use_weighted_layer_sum=[False, False, False, True])
 SAMPLES_TASKS = {"base": hf.AutoModel, "ctc": hf.AutoModelForCTC, "sequence-classification": hf.AutoModelForAudioClassification}
+MODERN = dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], hidden_activation=ACTS, norm_eps=EPS,
+              norm_bias=[False, True], attention_bias=[False, True], mlp_bias=[False, True], decoder_bias=[True, False],
+              classifier_bias=[False, True], classifier_activation=ACTS, local_attention=[4, 6, 8], tie_word_embeddings=[True, True, False])
 CLIP_TEXT = dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], hidden_act=["quick_gelu", *ACTS], layer_norm_eps=EPS,
                  eos_token_id=[2, 39, 30], pad_token_id=[1, 0])
 CLIP_VISION = dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], hidden_act=["quick_gelu", *ACTS], layer_norm_eps=EPS,
@@ -96,7 +99,7 @@ class Family:
     tasks: dict  # our task: transformers' class that loads it
     inputs: str  # "encoder", "decoder", "seq2seq", "speech", "image", "clip"
     heads: str = "llama"  # which sizes are sampled together
-    rope: str = ""  # "one" set of parameters or "two", for local and global layers
+    rope: str = ""  # "one" set of parameters, "two" for local and global layers, or "alpha": one with Hunyuan's
     nested: dict = field(default_factory=dict)  # key: (base, choices) of nested configs
     gains: dict = field(default_factory=dict)
     attention: str = "eager"  # transformers' implementation
@@ -154,10 +157,7 @@ FAMILIES = {
                          {task: auto for task, auto in ENCODER.items() if task != "question-answering"}, "encoder", "plain", "one"),
     "modernbert": Family(
         hf.ModernBertConfig, ENCODER_BASE | TOKENS | dict(cls_token_id=1, sep_token_id=2, local_attention=6),
-        dict(num_hidden_layers=[1, 2, 3], intermediate_size=[24, 17], hidden_activation=ACTS, norm_eps=EPS,
-             norm_bias=[False, True], attention_bias=[False, True], mlp_bias=[False, True], decoder_bias=[True, False],
-             classifier_bias=[False, True], classifier_activation=ACTS, classifier_pooling=["cls", "mean"],
-             local_attention=[4, 6, 8], tie_word_embeddings=[True, True, False]),
+        MODERN | dict(classifier_pooling=["cls", "mean"]),
         ENCODER, "encoder", "plain", "two"),
     "gpt2": Family(
         hf.GPT2Config, dict(vocab_size=40, n_embd=16, n_layer=2, n_head=4, n_positions=32) | TOKENS,
@@ -298,6 +298,12 @@ FAMILIES = {
     "vaultgemma": Family(hf.VaultGemmaConfig, LLAMA_BASE | dict(head_dim=4, query_pre_attn_scalar=4, sliding_window=4),
                          LLAMA | GEMMA | dict(hidden_act=[ABSENT], use_bidirectional_attention=[ABSENT]), CAUSAL_LM, "decoder",
                          rope="one", gains=GEMMA_GAINS),
+    "hunyuan_v1_dense": Family(hf.HunYuanDenseV1Config, LLAMA_BASE | dict(head_dim=4), LLAMA, CAUSAL_LM, "decoder", rope="alpha"),
+    "nanochat": Family(hf.NanoChatConfig, LLAMA_BASE, LLAMA | dict(final_logit_softcapping=[None, 2.0, 15.0]), CAUSAL_LM, "decoder",
+                       rope="one"),
+    "modernbert-decoder": Family(
+        hf.ModernBertDecoderConfig, ENCODER_BASE | TOKENS | dict(cls_token_id=1, sep_token_id=2, local_attention=6),
+        MODERN | dict(is_causal=CAUSAL), CAUSAL_LM, "decoder", "plain", "two"),
     "starcoder2": Family(
         hf.Starcoder2Config, LLAMA_BASE,
         LLAMA | dict(rms_norm_eps=[ABSENT], attention_bias=[ABSENT], norm_epsilon=EPS, use_bias=[True, True, False],

@@ -248,6 +248,18 @@ SELECTION = {
     ],
     "arcee": [Selected("another activation", {"hidden_act": "silu"}, base=dict(mlp_bias=True))],
     "vaultgemma": [Selected("one softcap", {"attn_logit_softcapping": 1.0, "final_logit_softcapping": None, "hidden_activation": "relu"}, text=True)],
+    "hunyuan_v1_dense": [
+        Selected("another base", {"rope_parameters": {"rope_type": "dynamic", "rope_theta": 50.0, "factor": 1.0, "alpha": 8.0}}, text=True),
+        Selected("4.x, wide heads", {"rope_theta": 50.0}, old=True, base=dict(attention_bias=True, head_dim=6)),
+    ],
+    "nanochat": [
+        Selected("not capped", {"final_logit_softcapping": None}, text=True),
+        Selected("4.x, scaled positions", {"rope_parameters": {"rope_type": "linear", "rope_theta": 50.0, "factor": 2.0}}, old=True),
+    ],
+    "modernbert-decoder": [
+        Selected("4.x, a pattern", {"global_attn_every_n_layers": 2, "layer_types": ABSENT, "sliding_window": 3}, old=True, text=True),
+        Selected("another activation before the output layer", {"classifier_activation": "relu"}, base=dict(classifier_bias=True, norm_bias=True)),
+    ],
     "granitemoe": [
         Selected("experts by logits", {"logits_scaling": 0.5, "embedding_multiplier": 3.0}, base=EXPERTS, text=True),
     ],

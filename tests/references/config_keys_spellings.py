@@ -28,7 +28,7 @@ def version_4(config, rng=None):
             old["rope_scaling"] = None
     if "layer_types" in old and some(0.5):
         del old["layer_types"]
-        if model_type == "modernbert":
+        if model_type.startswith("modernbert"):
             old["global_attn_every_n_layers"] = 2
         if model_type == "gemma3_text":
             old["sliding_window_pattern"] = 2
@@ -43,7 +43,7 @@ def version_4(config, rng=None):
 def split_ropes(old, rope, model_type):
     """Two sets of parameters: Gemma 3 scaled the global one, ModernBERT stated only the two bases."""
     full, local = rope["full_attention"], rope.get("sliding_attention", {})
-    names = ("global_rope_theta", "local_rope_theta") if model_type == "modernbert" else ("rope_theta", "rope_local_base_freq")
+    names = ("global_rope_theta", "local_rope_theta") if model_type.startswith("modernbert") else ("rope_theta", "rope_local_base_freq")
     old[names[0]], old[names[1]] = full.pop("rope_theta", 10000.0), local.get("rope_theta", 10000.0)
     if full.get("rope_type") not in (None, "default"):
         old["rope_scaling"] = full

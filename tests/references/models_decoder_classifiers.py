@@ -7,7 +7,8 @@ from transformers import AutoModelForSequenceClassification, AutoModelForTokenCl
 
 from common import arguments
 from models_common import add_forward, open_group, padded, token_ids, write_checkpoint
-from models_decoder_only import CONFIGURATIONS, GAINS
+from models_decoder_configs import CONFIGURATIONS
+from models_decoder_only import GAINS
 
 CLASSES = {"sequence_classification": AutoModelForSequenceClassification, "token_classification": AutoModelForTokenClassification}
 LABELS = {"sequence_classification": 3, "token_classification": 5}
@@ -16,7 +17,8 @@ CHECKPOINTS = [("qwen3", "even", "sequence_classification"), ("gemma2", "even", 
                ("gpt2", "odd", "sequence_classification"), ("gpt2", "even", "token_classification"),
                ("gpt_neox", "even", "token_classification"), ("bloom", "odd", "sequence_classification"),
                ("glm4", "odd", "token_classification"), ("gemma3_text", "odd", "sequence_classification"),
-               ("gptj", "even", "sequence_classification"), ("openai_gpt", "even", "sequence_classification")]
+               ("gptj", "even", "sequence_classification"), ("openai_gpt", "even", "sequence_classification"),
+               ("modernbert_decoder", "odd", "sequence_classification")]
 LENGTH = 9
 
 

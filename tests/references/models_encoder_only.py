@@ -11,6 +11,7 @@ from transformers import (
 
 from common import arguments, integers, normal
 from models_common import add_forward, open_group, padded, token_ids, write_checkpoint
+from models_spellings import modern as modern_spelling
 
 HEADS = {
     "base": AutoModel,
@@ -65,14 +66,6 @@ def distil(settings):
 
 def modern(settings, **more):
     return ModernBertConfig(**settings | MODERN | more)
-
-
-def modern_version_4(config):
-    """config.json in the form of answerdotai/ModernBERT-base."""
-    new = ("layer_types", "rope_parameters", "dtype")
-    old = {key: value for key, value in config.items() if key not in new}
-    return old | dict(global_attn_every_n_layers=3, global_rope_theta=160000.0, local_rope_theta=10000.0,
-                      torch_dtype=config["dtype"], transformers_version="4.48.0")
 
 
 TRUNKS = {
@@ -198,7 +191,7 @@ STORED = {
 def stored(architecture, size, head):
     saved = dict(STORED.get(head, {}))
     if architecture == "modernbert" and size == "odd":
-        saved["spelling"] = modern_version_4
+        saved["spelling"] = modern_spelling
     if (architecture, size) == ("nomic_bert", "even"):  # transformers' names, not those of the published files
         saved["save_original_format"] = False
     if (architecture, size, head) == ("modernbert", "even", "masked_lm"):

@@ -10,7 +10,8 @@ from transformers import BertModel, Gemma3TextConfig, Gemma3TextModel
 
 from common import arguments, float64_everywhere, largest_difference, normal
 from models_common import double_of, open_group, padded, token_ids, write_checkpoint
-from models_decoder_only import EVEN, GAINS, SLIDING_FIRST
+from models_decoder_configs import EVEN, SLIDING_FIRST
+from models_decoder_only import GAINS
 from models_encoder_only import configuration
 
 MODES = ("cls_token", "mean_tokens", "max_tokens", "mean_sqrt_len_tokens")

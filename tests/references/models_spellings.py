@@ -1,4 +1,4 @@
-"""config.json and tensors of decoder-only checkpoints as older versions, and the models' own authors, wrote them."""
+"""config.json and tensors of checkpoints as older versions, and the models' own authors, wrote them."""
 
 import torch
 from transformers import Qwen3_5Config
@@ -71,3 +71,10 @@ def gpt_neo_masks(layers, positions):
     name = "transformer.h.{}.attn.attention.{}".format
     masks = {name(i, "bias"): mask.clone() for i in range(layers)}
     return masks | {name(i, "masked_bias"): torch.tensor(-1e9) for i in range(layers)}
+
+
+def modern(config):
+    """config.json in the form of answerdotai/ModernBERT-base."""
+    return without(config, "layer_types", "rope_parameters", "dtype") | dict(
+        global_attn_every_n_layers=3, global_rope_theta=160000.0, local_rope_theta=10000.0, torch_dtype=config["dtype"],
+        transformers_version="4.48.0")

@@ -39,8 +39,8 @@ namespace {
 // The decoder-only model types that transformers has a classifier of texts for, and one of tokens.
 constexpr std::string_view kTextClassifiers =
     "arcee bloom exaone4 falcon gemma gemma2 gemma3_text glm glm4 gpt2 gpt_bigcode gpt_neo "
-    "gpt_neox gptj helium llama mistral mixtral mpt olmo olmo2 olmo3 openai-gpt phi phi3 qwen2 "
-    "qwen3 qwen3_moe smollm3 stablelm starcoder2";
+    "gpt_neox gptj helium hunyuan_v1_dense llama mistral mixtral modernbert-decoder mpt olmo olmo2 "
+    "olmo3 openai-gpt phi phi3 qwen2 qwen3 qwen3_moe smollm3 stablelm starcoder2";
 constexpr std::string_view kTokenClassifiers =
     "arcee bloom exaone4 falcon gemma gemma2 glm glm4 gpt2 gpt_bigcode gpt_neo gpt_neox helium "
     "llama mistral mixtral mpt phi phi3 qwen2 qwen3 qwen3_moe smollm3 stablelm starcoder2";
@@ -60,13 +60,14 @@ void classify(const ConfigReader& config, Task task, ModelConfig& model) {
   model.task = task;
   model.kind = ModelKind::encoder_only;
   model.output = {};
-  HeadConfig head;
+  HeadConfig head = model.before_output.value_or(HeadConfig());
   head.d_model = model.d_model();
   head.outputs = read_labels(config);
   if (task == Task::sequence_classification) {
     head.pick = HeadConfig::Pick::given;
-    head.bias = Bias::none;
+    head.bias = model.before_output ? head.dense_bias : Bias::none;
   }
+  model.before_output.reset();
   model.head = head;
 }
 }  // namespace

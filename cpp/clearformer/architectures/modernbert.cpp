@@ -1,6 +1,9 @@
 // ModernBERT: pre-norm encoder with rotary positions, gated feed-forward, local attention in two of
-// three layers.
-// Source: Warner et al. 2024, arXiv 2412.13663; transformers' ModernBertModel.
+// three layers; its decoder (Ettin) is the same with causal attention.
+// Source: Warner et al. 2024, arXiv 2412.13663; Weller et al. 2025, arXiv 2507.11412; transformers' ModernBertModel,
+// ModernBertDecoderForCausalLM.
+
+#include <algorithm>
 
 #include "clearformer/architectures/known.h"
 #include "clearformer/architectures/rotary_config.h"
@@ -29,7 +32,35 @@ mlm.out /decoder
 *.norm /head.norm
 *.out /classifier
 )";
+constexpr std::string_view kDecoderRules = R"(
+embed.ln embeddings.norm
+embed embeddings.tok_embeddings
+blocks layers
+ln1 attn_norm
+o_proj Wo
+ln2 mlp_norm
+gate_proj Wi 0/2
+up_proj Wi 1/2
+down_proj Wo
+ln_final final_norm
+head.dense /lm_head.dense
+head.norm /lm_head.norm
+unembed /decoder
+*.dense /head.dense
+*.norm /head.norm
+*.out /classifier
+)";
 constexpr std::string_view kPrefixes = "model.";
+constexpr KeyTable kDecoderKeys{
+    .fields = R"("vocab_size":50368,"hidden_size":768,"intermediate_size":1152,
+"num_hidden_layers":22,"num_attention_heads":12,"hidden_activation":"gelu",
+"max_position_embeddings":8192,"norm_eps":1e-5,"norm_bias":false,"pad_token_id":50283,
+"eos_token_id":50282,"bos_token_id":50281,"attention_bias":false,"layer_types":null,
+"rope_parameters":null,"local_attention":128,"mlp_bias":false,"decoder_bias":true,
+"classifier_bias":false,"classifier_activation":"gelu","tie_word_embeddings":true)",
+    .others = R"("global_rope_theta":160000,"local_rope_theta":10000,"rope_scaling":null,
+"partial_rotary_factor":null,"global_attn_every_n_layers":3,"sliding_window":null)",
+    .since_5_2 = R"("is_causal":true)"};
 constexpr KeyTable kKeys{
     .fields = R"("vocab_size":50368,"hidden_size":768,"intermediate_size":1152,
 "num_hidden_layers":22,"num_attention_heads":12,"hidden_activation":"gelu",
@@ -47,7 +78,7 @@ Mixer usual_mixer(const ConfigReader& config, std::size_t layer) {
 }
 
 TowerConfig read_tower(const ConfigReader& config, ModelConfig& model) {
-  TowerConfig tower;
+  TowerConfig tower = model.tower;
   const std::size_t d_model = config.size("hidden_size");
   NormConfig norm = layer_norm(d_model, read_epsilon(config, "norm_eps"));
   norm.bias = config.flag("norm_bias");
@@ -55,9 +86,6 @@ TowerConfig read_tower(const ConfigReader& config, ModelConfig& model) {
   tower.stack.layers = read_layers(config, "num_hidden_layers");
   tower.stack.mixers = read_mixers(config, tower.stack.layers, usual_mixer);
   tower.stack.normalized_input = true;
-  // "sliding_window" is an alternative name for half of "local_attention".
-  tower.window_before = tower.window_after =
-      config.size("sliding_window", config.size("local_attention") / 2);
   BlockConfig& block = tower.stack.block;
   block.norm = norm;
   block.attention = read_heads(config, "num_attention_heads", d_model);
@@ -83,6 +111,19 @@ TowerConfig read_tower(const ConfigReader& config, ModelConfig& model) {
   return tower;
 }
 
+// "sliding_window" is an alternative name for half of "local_attention".
+std::size_t read_window(const ConfigReader& config) {
+  return config.size("sliding_window", config.size("local_attention") / 2);
+}
+
+// What precedes the output layer or the classifier.
+void add_dense(const ConfigReader& config, const ModelConfig& model, HeadConfig& head) {
+  ModelConfig classifier;  // not the model: its activation name differs
+  head.dense = read_activation(config, "classifier_activation", classifier);
+  head.dense_bias = read_bias(config, "classifier_bias");
+  head.norm = model.tower.stack.block.norm;
+}
+
 ModelConfig read_config(const ConfigReader& config, Task task) {
   ModelConfig model;
   model.model_type = config.text("model_type");
@@ -91,12 +132,10 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   model.tied = config.flag("tie_word_embeddings");
   read_tokens(config, model);
   model.tower = read_tower(config, model);
+  model.tower.window_before = model.tower.window_after = read_window(config);
   HeadConfig head = encoder_head(config, task, model, {});
   if (task == Task::base) return model;
-  ModelConfig classifier;  // not the model: its activation name differs
-  head.dense = read_activation(config, "classifier_activation", classifier);
-  head.dense_bias = read_bias(config, "classifier_bias");
-  head.norm = model.tower.stack.block.norm;
+  add_dense(config, model, head);
   if (task == Task::masked_lm && !config.flag("decoder_bias")) head.bias = Bias::none;
   const std::string pooling = config.text("classifier_pooling");
   if (pooling != "cls" && pooling != "mean") {
@@ -106,6 +145,20 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
     head.pick = HeadConfig::Pick::mean;
   }
   model.head = head;
+  return model;
+}
+
+ModelConfig read_decoder(const ConfigReader& config, Task task) {
+  ModelConfig model = language_model(config, task);
+  TowerConfig& tower = model.tower = read_tower(config, model);
+  const bool local = std::find(tower.stack.mixers.begin(), tower.stack.mixers.end(),
+                               Mixer::local) != tower.stack.mixers.end();
+  if (local) set_window(tower, read_window(config));
+  model.output = {tower.d_model(), tower.text->vocabulary, read_bias(config, "decoder_bias")};
+  HeadConfig head;
+  head.d_model = tower.d_model();
+  add_dense(config, model, head);
+  model.before_output = head;
   return model;
 }
 
@@ -119,5 +172,9 @@ const Architecture kModernBert{"modernbert",
                                {},
                                {},
                                Task::base};
+
+const Architecture kModernBertDecoder{"modernbert-decoder", modernbert::kDecoderKeys,
+                                      modernbert::read_decoder, modernbert::kPrefixes,
+                                      modernbert::kDecoderRules};
 
 }  // namespace clearformer

@@ -103,7 +103,7 @@ double read_factor(const ConfigReader& rope, const RotaryScaling& scaling, doubl
 }
 
 void read_scaling(const ConfigReader& config, const ConfigReader& rope, double max_positions,
-                  RotaryScaling& scaling) {
+                  const RotaryKeys& keys, RotaryScaling& scaling) {
   constexpr std::string_view kOriginal = "original_max_position_embeddings";
   // Phi-3 stores it outside the rope parameters, where it takes precedence, but not in models with several layer types.
   const bool outside = config.knows(kOriginal) && config.is_set(kOriginal);
@@ -112,6 +112,9 @@ void read_scaling(const ConfigReader& config, const ConfigReader& rope, double m
     scaling.original_max_positions = positive(outside ? config : rope, kOriginal, max_positions);
   }
   scaling.factor = read_factor(rope, scaling, max_positions);
+  if (keys.alpha && scaling.kind == Kind::dynamic) {
+    scaling.alpha = or_default(rope, "alpha", scaling.alpha);
+  }
   if (scaling.kind == Kind::llama3) {
     scaling.low_freq_factor = positive(rope, "low_freq_factor", scaling.low_freq_factor);
     scaling.high_freq_factor = positive(rope, "high_freq_factor", scaling.high_freq_factor);
@@ -186,7 +189,7 @@ RotaryConfig read_rotary(const ConfigReader& config, std::size_t d_head, std::si
     rotary.base = positive(*rope, "rope_theta", rotary.base);
     rotary.scaling.kind = kind_of(*rope, keys.names);
     if (rotary.scaling.kind != Kind::none) {
-      read_scaling(config, *rope, static_cast<double>(max_positions), rotary.scaling);
+      read_scaling(config, *rope, static_cast<double>(max_positions), keys, rotary.scaling);
     }
   }
   rotary.rotary_dim =

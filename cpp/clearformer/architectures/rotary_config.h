@@ -16,6 +16,7 @@ struct RotaryKeys {
   /// Key of the rotated part of each head in older configs.
   std::string_view part = "partial_rotary_factor";
   bool scaled = true;  // "rope_scaling" applies to these layers
+  bool alpha = false;  // "alpha" of the rope_type dynamic
   /// Whether "partial_rotary_factor" applies to the default rope_type: most models ignore it there.
   enum class Partial { obeyed, ignored } partial = Partial::obeyed;
   /// Phi-3's older names: "su" and "yarn" for what is now longrope.

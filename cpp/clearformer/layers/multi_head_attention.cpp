@@ -106,6 +106,18 @@ void MultiHeadAttention::normalize(const Normalization& norm, const MutableTenso
   norm.forward(rows, rows, context);
 }
 
+// Normalizes and rotates projected queries or keys (B, T, H, d) in place.
+void MultiHeadAttention::place(const Side& side, const std::optional<Normalization>& norm,
+                               const RotaryTable* rotary, const MutableTensorView& x,
+                               const Context& context) const {
+  if (norm && !config_.norm_after_rotation) normalize(*norm, x, context / side.norm);
+  if (rotary != nullptr) {
+    RotaryEmbedding::rotate(x, *rotary);
+    context.trace(side.rotated, x, side.legend);
+  }
+  if (norm && config_.norm_after_rotation) normalize(*norm, x, context / side.norm);
+}
+
 MutableTensorView MultiHeadAttention::project_queries(const Inputs& inputs,
                                                       const AttentionState& state,
                                                       const Context& context) const {
@@ -117,11 +129,7 @@ MutableTensorView MultiHeadAttention::project_queries(const Inputs& inputs,
   clip(queries);
   if (config_.clip > 0.0f) context.trace.keep("clipped_q", queries);
   context.trace("hook_q", queries, kQueryLegend);
-  if (query_norm_) normalize(*query_norm_, queries, context / "q_norm");
-  if (state.rotary != nullptr) {
-    RotaryEmbedding::rotate(queries, *state.rotary);
-    context.trace("hook_rot_q", queries, kQueryLegend);
-  }
+  place({"q_norm", "hook_rot_q", kQueryLegend}, query_norm_, state.rotary, queries, context);
   context.trace.keep("queries", queries);
   if (!additive_) return queries;
   const MutableTensorView hidden =
@@ -155,11 +163,7 @@ MultiHeadAttention::Projected MultiHeadAttention::project(const Inputs& inputs,
   }
   context.trace("hook_k", projected.keys, kKeyLegend);
   context.trace("hook_v", projected.values, kKeyLegend);
-  if (key_norm_) normalize(*key_norm_, projected.keys, context / "k_norm");
-  if (state.rotary != nullptr) {
-    RotaryEmbedding::rotate(projected.keys, *state.rotary);
-    context.trace("hook_rot_k", projected.keys, kKeyLegend);
-  }
+  place({"k_norm", "hook_rot_k", kKeyLegend}, key_norm_, state.rotary, projected.keys, context);
   if (extra_keys() != 0) {  // of torch's module alone
     projected.keys = with_extra(projected.keys, extra_key_, context.arena);
     projected.values = with_extra(projected.values, extra_value_, context.arena);

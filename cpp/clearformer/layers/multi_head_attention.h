@@ -40,6 +40,7 @@ struct AttentionConfig {
   float softcap = 0.0f;              // > 0: see AttentionOptions
   float clip = 0.0f;                 // > 0: limits queries, keys and values to ± this (OLMo)
   std::optional<NormConfig> head_norm = {};  // of queries and keys before rotation (Qwen3, Gemma 3)
+  bool norm_after_rotation = false;          // head_norm follows it (Hunyuan, nanochat)
   bool norm_joins_heads = false;             // head_norm is over all heads together (OLMo 2)
   bool norm_per_head = false;                // head_norm has a weight for each head (Cohere)
   std::size_t additive_hidden = 0;  // > 0: additive scoring in each head, with that hidden size
@@ -134,6 +135,15 @@ class MultiHeadAttention {
   void clip(const MutableTensorView& x) const;
   void normalize(const Normalization& norm, const MutableTensorView& x,
                  const Context& context) const;
+  /// The names of the hook points of queries or keys, and their axes.
+  struct Side {
+    std::string_view norm, rotated, legend;
+  };
+  void place(const Side& side, const std::optional<Normalization>& norm, const RotaryTable* rotary,
+             const MutableTensorView& x, const Context& context) const;
+  void place_back(const Side& side, const std::optional<Normalization>& norm,
+                  const RotaryTable* rotary, const MutableTensorView& d,
+                  const Context& context) const;
   MutableTensorView project_queries(const Inputs& inputs, const AttentionState& state,
                                     const Context& context) const;
   Projected project(const Inputs& inputs, const AttentionState& state,

@@ -29,6 +29,18 @@ void MultiHeadAttention::normalize_back(const Normalization& norm, const Mutable
   norm.backward(rows, rows, Write::over, context);
 }
 
+// The mirror of place().
+void MultiHeadAttention::place_back(const Side& side, const std::optional<Normalization>& norm,
+                                    const RotaryTable* rotary, const MutableTensorView& d,
+                                    const Context& context) const {
+  if (norm && config_.norm_after_rotation) normalize_back(*norm, d, context / side.norm);
+  if (rotary != nullptr) {
+    context.trace.back(side.rotated, d, side.legend);
+    RotaryEmbedding::rotate_back(d, *rotary);
+  }
+  if (norm && !config_.norm_after_rotation) normalize_back(*norm, d, context / side.norm);
+}
+
 // The gradient of x of with_extra(): learned rows add theirs up over the batch.
 MutableTensorView MultiHeadAttention::without_extra(const MutableTensorView& d,
                                                     const Tensor& learned,
@@ -50,11 +62,7 @@ void MultiHeadAttention::queries_back(const TensorView& x, const AttentionState&
                                       const MutableTensorView& dq, const InputGradients& d,
                                       Write write, const Context& context) const {
   const TraceScope& trace = context.trace;
-  if (state.rotary != nullptr) {
-    trace.back("hook_rot_q", dq, kQueryGradient);
-    RotaryEmbedding::rotate_back(dq, *state.rotary);
-  }
-  if (query_norm_) normalize_back(*query_norm_, dq, context / "q_norm");
+  place_back({"q_norm", "hook_rot_q", kQueryGradient}, query_norm_, state.rotary, dq, context);
   trace.back("hook_q", dq, kQueryGradient);
   clip_back("clipped_q", dq, context);
   if (d.readers != nullptr && head_inputs_back("hook_q_input", query_, dq, *d.readers)) {
@@ -70,11 +78,7 @@ void MultiHeadAttention::keys_back(const Inputs& inputs, const AttentionState& s
   const bool of_memory = state.role == KeyRole::memory;
   const Context context{outer.arena, of_memory ? outer.trace.after(0) : outer.trace};
   const TraceScope& trace = context.trace;
-  if (state.rotary != nullptr) {
-    trace.back("hook_rot_k", dk, kKeyGradient);
-    RotaryEmbedding::rotate_back(dk, *state.rotary);
-  }
-  if (key_norm_) normalize_back(*key_norm_, dk, context / "k_norm");
+  place_back({"k_norm", "hook_rot_k", kKeyGradient}, key_norm_, state.rotary, dk, context);
   trace.back("hook_v", dv, kKeyGradient);
   trace.back("hook_k", dk, kKeyGradient);
   clip_back("clipped_v", dv, context);

@@ -83,11 +83,13 @@ RotaryTable RotaryEmbedding::table(const TensorView& positions, Arena& arena) co
   const Shape shape{positions.dim(0), positions.dim(1), pairs};
   const MutableTensorView cosines = arena.take(shape), sines = arena.take(shape);
   float *cosine = cosines.f32(), *sine = sines.f32();
+  const double factor = frequencies.attention_factor;
+  const double of_sines = config_.backwards ? -factor : factor;
   for (std::size_t row = 0; row < positions.elements(); ++row) {
     for (const double radians : frequencies.radians) {
       const SineCosine turn = portable_sine_cosine(static_cast<double>(position[row]) * radians);
-      *cosine++ = static_cast<float>(turn.cosine * frequencies.attention_factor);
-      *sine++ = static_cast<float>(turn.sine * frequencies.attention_factor);
+      *cosine++ = static_cast<float>(turn.cosine * factor);
+      *sine++ = static_cast<float>(turn.sine * of_sines);
     }
   }
   return {cosines, sines, config_.layout};

@@ -51,8 +51,10 @@ std::vector<double> geometric(double base, std::size_t dim, std::size_t pairs) {
 // A larger base stretches the longest wavelengths most and the shortest not at all.
 double dynamic_base(const RotaryConfig& config, double dim, std::size_t length) {
   const double s = config.scaling.factor, trained = config.scaling.original_max_positions;
-  const double longest = std::max(static_cast<double>(length), trained);
-  return config.base * portable_pow(s * longest / trained - (s - 1.0), dim / (dim - 2.0));
+  const auto longest = static_cast<double>(length);
+  const double stretch =
+      longest > trained ? s * longest / trained - (s - 1.0) : config.scaling.alpha;
+  return config.base * portable_pow(stretch, dim / (dim - 2.0));
 }
 
 double llama3_frequency(double frequency, const RotaryScaling& scaling) {
@@ -122,6 +124,7 @@ void check_rotary(const RotaryConfig& config) {
   if (scaling.kind == Kind::dynamic) {
     require(rotary_dim > 2, "dynamic scaling needs more than 2 rotated dimensions");
     require(scaling.factor >= 1.0, "a dynamic factor must be at least 1, it is ", scaling.factor);
+    require_positive(scaling.alpha, "alpha");
   }
   if (scaling.kind == Kind::llama3) {
     require_positive(scaling.low_freq_factor, "low_freq_factor");

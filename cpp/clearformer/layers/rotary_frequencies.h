@@ -2,7 +2,8 @@
 // scaled for contexts longer than in training ("rope_scaling").
 //   none          f_i = θ^(-2i/r)
 //   linear        f_i / s
-//   dynamic       θ becomes θ·(s·L/N - (s - 1))^(r/(r-2)) for a length L > N
+//   dynamic       θ becomes θ·(s·L/N - (s - 1))^(r/(r-2)) for a length L > N; with α (Hunyuan)
+//                 θ·α^(r/(r-2)) up to N
 //   llama3        f_i / s for wavelengths above N/low_freq_factor, f_i below N/high_freq_factor,
 //                 interpolated between
 //   yarn          f_i for pairs with beta_fast rotations or more within N, f_i / s for those with
@@ -27,6 +28,7 @@ struct RotaryScaling {
   Kind kind = Kind::none;
   double factor = 1.0;
   double original_max_positions = 8192.0;  // dynamic, llama3, yarn, longrope
+  double alpha = 1.0;                      // dynamic: α
   double low_freq_factor = 1.0;            // llama3
   double high_freq_factor = 4.0;           // llama3
   double beta_fast = 32.0;                 // yarn
@@ -53,6 +55,7 @@ struct RotaryConfig {
   double base = 10000.0;
   RotaryLayout layout = RotaryLayout::halves;
   RotaryScaling scaling = {};
+  bool backwards = false;  // by the negative angles (nanochat)
 };
 
 /// The frequency of each pair.

@@ -54,6 +54,7 @@ struct ModelConfig {
   std::optional<HeadConfig> head;     // task's head or pooler; BART's classifier; CLIP's text head
   std::optional<HeadConfig> second_head;    // DeiT's distillation classifier; CLIP's vision head
   OutputConfig output;                      // decoder-only, encoder-decoder: logits
+  std::optional<HeadConfig> before_output;  // of vectors that the output layer reads (ModernBERT)
   bool output_bias_may_be_missing = false;  // zeros, which some files omit
   bool tied = false;                        // the output layer uses the embedding table
   bool own_target_embedding = false;        // the decoder has an embedding table of its own

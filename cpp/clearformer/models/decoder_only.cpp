@@ -22,6 +22,7 @@ DecoderOnlyModel::DecoderOnlyModel(ModelConfig&& config, const WeightScope& scop
       tokens_(words_of(config_, config_.tower, scope)),
       tower_(scope, config_.tower, "forward", tokens_) {
   if (config_.task == Task::base) return;
+  if (config_.before_output) before_output_.emplace(scope / "head", *config_.before_output);
   output_.emplace(scope / "unembed", config_.output, config_.tied ? tokens_.get() : nullptr);
 }
 
@@ -46,6 +47,11 @@ class DecoderOnlyModel::Pass : public ForwardPass {
       return false;
     }
     x = model_.tower_.projected(x, context_);
+    if (model_.before_output_) {
+      run_.keep_on();
+      transformed_ = model_.before_output_->forward(x, context_ / "head");
+      x = transformed_;
+    }
     if (predictions_) {
       outputs_.add("logits", predictions_->forward(x, context_));
     } else {
@@ -77,6 +83,11 @@ class DecoderOnlyModel::Pass : public ForwardPass {
     }
     if (name == "last_hidden_state") {
       add_metric(name, output, d_out);
+    } else if (model_.before_output_) {
+      const MutableTensorView d_head = context_.arena.take(d.shape());
+      std::memset(d_head.data(), 0, d_head.bytes());
+      predictions_->backward(output, d_head, context_);
+      model_.before_output_->backward(run_.x(), {}, d_head, d_out, context_ / "head");
     } else {
       predictions_->backward(output, d_out, context_);
     }
@@ -96,6 +107,7 @@ class DecoderOnlyModel::Pass : public ForwardPass {
   Arena::Frame frame_;
   Context context_;
   TowerRun run_;
+  Tensor transformed_;
   std::optional<Predictions> predictions_;
   bool seeded_ = false;
 };
@@ -139,7 +151,9 @@ void DecoderOnlyModel::probe(Trace& trace) {
   Arena::Frame frame(arena_);
   TowerRun run(tower_, TowerRun::Probe(), {arena_, TraceScope(&trace)});
   while (run.step()) continue;
-  tower_.projected(run.x(), {arena_, TraceScope(&trace)});
+  const Context context{arena_, TraceScope(&trace)};
+  const MutableTensorView x = tower_.projected(run.x(), context);
+  if (before_output_) before_output_->forward(x, context / "head");
 }
 
 KeyValueCache DecoderOnlyModel::make_cache() const {

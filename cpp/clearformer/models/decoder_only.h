@@ -22,7 +22,9 @@ class DecoderOnlyModel : public Model {
  protected:
   void probe(Trace& trace) override;
   std::vector<PassSize> sizes(const ModelInputs& inputs) const override;
-  WordOutput word_output() const override { return {&tower_, output_ ? &*output_ : nullptr}; }
+  WordOutput word_output() const override {
+    return {&tower_, output_ ? &*output_ : nullptr, before_output_ ? &*before_output_ : nullptr};
+  }
 
  private:
   class Pass;
@@ -30,6 +32,7 @@ class DecoderOnlyModel : public Model {
 
   std::shared_ptr<const Embedding> tokens_;
   Tower tower_;
+  std::optional<Head> before_output_;
   std::optional<OutputLayer> output_;
 };
 

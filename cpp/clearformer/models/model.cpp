@@ -154,7 +154,7 @@ void Model::expect_memory(const ModelInputs& inputs, const Trace* trace) {
 }
 
 Tensor Model::unembed(const TensorView& residual, Normalize normalize) {
-  const auto [tower, output] = word_output();
+  const auto [tower, output, head] = word_output();
   if (output == nullptr) {
     fail(ErrorCode::unsupported, config_.model_type, " for the task ", to_string(config_.task),
          " has no output layer");
@@ -162,21 +162,29 @@ Tensor Model::unembed(const TensorView& residual, Normalize normalize) {
   Arena::Frame frame(arena_);
   const MutableTensorView x = tower->finished(residual, normalize == Normalize::yes, arena_);
   Tensor logits({x.dim(0), x.dim(1), config_.d_vocab()});
-  output->forward(x, logits);
+  if (head == nullptr) {
+    output->forward(x, logits);
+  } else {
+    output->forward(head->forward(x, {arena_, TraceScope()}), logits);
+  }
   return logits;
 }
 
 Directions Model::logit_directions(const TensorView& tokens) const {
-  const auto [tower, output] = word_output();
+  const auto [tower, output, head] = word_output();
   if (output == nullptr) refuse_words();
+  if (head != nullptr) {
+    fail(ErrorCode::unsupported,
+         "logits are no sum of shares here: an activation comes before the output layer");
+  }
   return clearformer::logit_directions(*tower, *output, tokens);
 }
 
 Directions Model::head_directions(std::size_t layer, KeyRole keys,
                                   const TensorView& directions) const {
-  const auto [tower, output] = word_output();
-  if (output == nullptr) refuse_words();
-  return clearformer::head_directions(*tower, layer, keys, directions);
+  const WordOutput words = word_output();
+  if (words.output == nullptr) refuse_words();
+  return clearformer::head_directions(*words.tower, layer, keys, directions);
 }
 
 ParameterView Model::parameter(std::string_view name) const {

@@ -250,10 +250,12 @@ class Model {
   const TowerConfig& tower_of(const PassSize& pass) const;
   /// Runs one dummy position through all layers, for a trace that collects the hook points.
   virtual void probe(Trace& trace) = 0;
-  /// The tower before the output layer, and that layer; null for models that do not predict tokens.
+  /// The tower before the output layer, and that layer; null for models that do not predict tokens. Some have a head
+  /// between them.
   struct WordOutput {
     const Tower* tower = nullptr;
     const OutputLayer* output = nullptr;
+    const Head* head = nullptr;
   };
   virtual WordOutput word_output() const { return {}; }
   [[noreturn]] void refuse_words() const;

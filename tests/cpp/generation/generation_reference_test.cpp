@@ -116,7 +116,8 @@ INSTANTIATE_TEST_SUITE_P(Architectures, GreedyReference,
                                            "smollm3", "starcoder2", "t5", "whisper", "granitemoe",
                                            "olmoe", "qwen3_moe", "mixtral", "qwen3_5_text",
                                            "ernie4_5", "helium", "glm", "glm4", "exaone4", "arcee",
-                                           "vaultgemma", "gpt_bigcode"),
+                                           "vaultgemma", "gpt_bigcode", "hunyuan_v1_dense",
+                                           "nanochat", "modernbert_decoder"),
                          [](const auto& architecture) { return architecture.param; });
 
 }  // namespace

@@ -56,6 +56,8 @@ constexpr std::string_view kWithoutMeaning[] = {
     "use_mask_token", "pos_embed_shift", "pos_embed_jitter", "pos_embed_rescale",
     // How GPT-BigCode's half-precision softmax rounds; the token that EuroBERT's tokenizer masks with.
     "attention_softmax_in_fp32", "scale_attention_softmax_in_fp32", "mask_token_id",
+    // A token that Hunyuan's tokenizer puts between documents.
+    "eod_token_id",
     // Of ESMFold, which is refused.
     "esmfold_config", "vocab_list",
     // Of encoders of samples: training and its losses, and parts that are refused or of other heads.

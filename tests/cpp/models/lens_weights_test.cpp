@@ -118,8 +118,11 @@ TEST(LensWeights, WithoutANormWeightsAreNotCentred) {
   const auto opt = load_folder(fixture_path("models/opt/plain_norms"));
   refused(*opt, "W_E");
   EXPECT_NO_THROW(processed(*opt, "W_pos", centred));
-  expect_error(ErrorCode::unsupported, {"W_U", "layers of its own"},
-               [&] { processed(*opt, "W_U", {.fold_ln = true}); });
+  const auto decoder = load_folder(fixture_path("models/modernbert_decoder/even"));
+  for (const Model* model : {opt.get(), decoder.get()}) {
+    expect_error(ErrorCode::unsupported, {"W_U", "layers of its own"},
+                 [&] { processed(*model, "W_U", {.fold_ln = true}); });
+  }
 }
 
 TEST(LensWeights, CompositionScoresAreThoseOfTransformerLens) {

@@ -96,6 +96,8 @@ TEST(Unembed, OfTheLastResidualStreamIsTheModelsLogits) {
   inputs.input_ids = ids.view();
   expect_unembedded(*load_tiny("odd"), inputs, "blocks.1.hook_resid_post", {2, 7, 97});
   expect_unembedded(*tiny("gpt2/odd"), inputs, "blocks.1.hook_resid_post", {2, 7, 97});
+  expect_unembedded(*tiny("modernbert_decoder/odd"), inputs, "blocks.1.hook_resid_post",
+                    {2, 7, 97});  // through a head
   expect_unembedded(*tiny("bert/odd_masked_lm"), inputs, "blocks.1.hook_normalized_resid_post",
                     {2, 7, 97});
   const Tensor target = random_ids(2, 2, 4, 97);
@@ -152,6 +154,8 @@ TEST(LogitDirections, MakeALogitASumOverTheResidualStream) {
   expect_error(ErrorCode::invalid_argument, {"97"}, [&] { phi->logit_directions(tokens({97})); });
   expect_error(ErrorCode::unsupported, {"capped"},
                [&] { tiny("gemma2/even")->logit_directions(tokens({1})); });
+  expect_error(ErrorCode::unsupported, {"an activation comes before"},
+               [&] { tiny("modernbert_decoder/odd")->logit_directions(tokens({1})); });
   expect_error(ErrorCode::unsupported, {"no norm comes before"},
                [&] { tiny("bart/odd")->logit_directions(tokens({1})); });
 }

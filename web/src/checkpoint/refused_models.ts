@@ -62,14 +62,13 @@ const refused: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'xlm-roberta': 'xlm xlm-roberta-xl new gte',
     roberta: 'roberta-prelayernorm longformer big_bird luke data2vec-text',
     'deberta-v2': 'deberta',
-    modernbert: 'neobert modernbert-decoder modern_bert',
+    modernbert: 'neobert modern_bert',
     t5: 'umt5 longt5 pix2struct',
     bart: 'blenderbot blenderbot-small led plbart prophetnet bigbird_pegasus fsmt',
     gpt2: 'jais xlnet ctrl',
     opt: 'xglm biogpt',
     qwen2: 'qwen',
-    llama:
-      'chatglm baichuan internlm2 minicpm exaone hunyuan_v1_dense nanochat apertus openelm mobilellm nemotron seed_oss',
+    llama: 'chatglm baichuan internlm2 minicpm exaone apertus openelm mobilellm nemotron seed_oss',
     mistral: 'ministral ministral3 mistral4',
   },
 };

@@ -30,6 +30,18 @@ export const EuroBertForTokenClassification: ModelForTokenClassification = /* @_
   AutoModelForTokenClassification,
   'eurobert',
 );
+/** Hunyuan (dense) with a head for classes of texts. */
+export const HunYuanDenseV1ForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
+  'HunYuanDenseV1ForSequenceClassification',
+  AutoModelForSequenceClassification,
+  'hunyuan_v1_dense',
+);
+/** ModernBERT's decoder (Ettin) with a head for classes of texts. */
+export const ModernBertDecoderForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
+  'ModernBertDecoderForSequenceClassification',
+  AutoModelForSequenceClassification,
+  'modernbert-decoder',
+);
 /** Llama with a head for classes of texts. */
 export const LlamaForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
   'LlamaForSequenceClassification',

@@ -140,6 +140,24 @@ export const ArceeForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
   AutoModelForCausalLM,
   'arcee',
 );
+/** Hunyuan (dense) with an output layer. */
+export const HunYuanDenseV1ForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
+  'HunYuanDenseV1ForCausalLM',
+  AutoModelForCausalLM,
+  'hunyuan_v1_dense',
+);
+/** nanochat with an output layer. */
+export const NanoChatForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
+  'NanoChatForCausalLM',
+  AutoModelForCausalLM,
+  'nanochat',
+);
+/** ModernBERT's decoder (Ettin) with an output layer. */
+export const ModernBertDecoderForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
+  'ModernBertDecoderForCausalLM',
+  AutoModelForCausalLM,
+  'modernbert-decoder',
+);
 /** VaultGemma with an output layer. */
 export const VaultGemmaForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
   'VaultGemmaForCausalLM',

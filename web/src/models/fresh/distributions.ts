@@ -188,6 +188,11 @@ const special: Readonly<Record<string, (context: Context) => Distribution | unde
   t5,
   mt5: t5,
   modernbert: modernBert,
+  'modernbert-decoder': modernBert,
+  nanochat: ({ config, module, leaf, std }) =>
+    module === 'o_proj' && leaf === 'weight'
+      ? normal(std * (2 * number(config, 'num_hidden_layers', 12)) ** -0.5)
+      : undefined,
   nn_transformer: nnTransformer,
   'openai-gpt': ({ module, leaf }) => (/^c_/.test(module) && leaf === 'weight' ? normal(0.02) : undefined),
   gpt_bigcode: ({ config, module, leaf, std }) =>
