@@ -93,6 +93,7 @@ CLASSES = {
     "hunyuan_v1_dense": transformers.HunYuanDenseV1Config,
     "nanochat": transformers.NanoChatConfig,
     "modernbert-decoder": transformers.ModernBertDecoderConfig,
+    "audio-spectrogram-transformer": transformers.ASTConfig,
 }
 
 

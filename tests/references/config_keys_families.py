@@ -97,7 +97,7 @@ class Family:
     base: dict
     choices: dict
     tasks: dict  # our task: transformers' class that loads it
-    inputs: str  # "encoder", "decoder", "seq2seq", "speech", "image", "clip"
+    inputs: str  # "encoder", "decoder", "seq2seq", "speech", "spectrogram", "image", "clip"
     heads: str = "llama"  # which sizes are sampled together
     rope: str = ""  # "one" set of parameters, "two" for local and global layers, or "alpha": one with Hunyuan's
     nested: dict = field(default_factory=dict)  # key: (base, choices) of nested configs
@@ -350,6 +350,13 @@ FAMILIES = {
                                               begin_suppress_tokens=None),
         SEQ2SEQ | dict(num_mel_bins=[8, 6], max_source_positions=[10, 7], tie_word_embeddings=[True, True, False]),
         {"seq2seq-lm": hf.AutoModelForSpeechSeq2Seq}, "speech", "seq2seq"),
+    "audio-spectrogram-transformer": Family(
+        hf.ASTConfig, dict(hidden_size=16, num_hidden_layers=2, num_attention_heads=4, intermediate_size=24, patch_size=4,
+                           frequency_stride=3, time_stride=2, num_mel_bins=8, max_length=12),
+        {key: IMAGE[key] for key in ("num_hidden_layers", "intermediate_size", "hidden_act", "layer_norm_eps", "qkv_bias")} | dict(
+            patch_size=[4, 2, 3], frequency_stride=[3, 1, 5], time_stride=[2, 4, 3], num_mel_bins=[8, 11], max_length=[12, 9],
+            head_dim=[ABSENT, ABSENT, ABSENT, 4, 6]),
+        {"base": hf.AutoModel, "sequence-classification": hf.AutoModelForAudioClassification}, "spectrogram", "plain"),
     "wav2vec2": Family(hf.Wav2Vec2Config, SAMPLES_BASE, SAMPLES | dict(mask_time_prob=[0.05, 0.0], add_adapter=[False, False, False, True]),
                        SAMPLES_TASKS, "samples", "plain"),
     "hubert": Family(hf.HubertConfig, SAMPLES_BASE,

@@ -111,6 +111,8 @@ def inputs_of(kind, config, task):
     if kind == "image":
         size = config.image_size if isinstance(config.image_size, (list, tuple)) else [config.image_size] * 2
         return {"pixel_values": normal("config_keys/pixels", (2, config.num_channels, *size)).float()}
+    if kind == "spectrogram":
+        return {"input_values": normal("config_keys/frames", (2, config.max_length, config.num_mel_bins)).float()}
     if kind == "clip" and task == "image-classification":
         return inputs_of("image", config.vision_config, task)
     if kind == "clip":

@@ -273,6 +273,10 @@ SELECTION = {
         Selected("both names of their number", {"num_experts": 2}, base=EXPERTS | dict(moe_intermediate_size=7)),
     ],
     "mixtral": [Selected("4.x, a window", {"sliding_window": 3, "num_experts_per_tok": 1}, base=EXPERTS, old=True, text=True)],
+    "audio-spectrogram-transformer": [
+        Selected("steps", {"frequency_stride": 1, "time_stride": 4}, task="sequence-classification"),
+        Selected("heads wider than the stream", {}, base=dict(head_dim=6), task="base"),
+    ],
     "wav2vec2": [
         Selected("norms of frames, before the sub-layers", {"layer_norm_eps": 1e-2, "feat_extract_activation": "relu"}, task="ctc",
                  base=dict(feat_extract_norm="layer", do_stable_layer_norm=True, conv_bias=True, num_conv_pos_embeddings=5)),

@@ -30,7 +30,18 @@ const architectures = [
   ...['ernie4_5', 'helium', 'glm', 'glm4', 'exaone4', 'arcee', 'vaultgemma', 'gpt_bigcode', 'decoder_classifiers'],
   ...['hunyuan_v1_dense', 'nanochat', 'modernbert_decoder'],
   ...['granitemoe', 'olmoe', 'qwen3_moe', 'mixtral', 'qwen3_5_text'],
-  ...['vit', 'deit', 'dinov2', 'dinov2_with_registers', 'dinov3_vit', 'clip', 'siglip', 'wav2vec2', 'hubert'],
+  ...[
+    'vit',
+    'deit',
+    'dinov2',
+    'dinov2_with_registers',
+    'dinov3_vit',
+    'clip',
+    'siglip',
+    'wav2vec2',
+    'hubert',
+    'audio_spectrogram_transformer',
+  ],
 ];
 /** A member of an output by its path, `text_model_output.hidden_states.1`. */
 function memberOf(output: ModelOutput, path: string): Tensor {

@@ -35,8 +35,18 @@ std::shared_ptr<const ImageEmbedding> ImageEmbedding::made(const WeightScope& sc
 }
 
 Shape ImageEmbedding::output_shape(const Shape& images, bool interpolate) const {
+  if (config_.patch.spectrograms) {
+    const Shape expected{images.rank() == 0 ? 0 : images[0], config_.image_width,
+                         config_.image_height};
+    if (!(images == expected)) {
+      fail(ErrorCode::shape_mismatch, "input_values of shape ", images.text(),
+           ", expected [batch, ", config_.image_width, " frames, ", config_.image_height,
+           " mel bins]");
+    }
+  }
   const Grid grid = patches_.grid(images);
   if (!interpolate && config_.other_sizes == OtherSizes::on_request &&
+      !config_.patch.spectrograms &&
       (images[2] != config_.image_height || images[3] != config_.image_width)) {
     fail(ErrorCode::shape_mismatch, "pixel_values: images of ", images[2], " x ", images[3],
          " pixels, the model was made for ", config_.image_height, " x ", config_.image_width,
@@ -48,9 +58,9 @@ Shape ImageEmbedding::output_shape(const Shape& images, bool interpolate) const 
 // DINOv2 in transformers takes a table for that of a square image, unless the image is square and as large.
 Grid ImageEmbedding::table_grid(const Shape& images) const {
   const Grid own = config_.grid();
+  if (config_.other_sizes == OtherSizes::on_request) return own;
   const bool square = images[2] == images[3] && patches_.grid(images) == own;
-  if (config_.other_sizes == OtherSizes::on_request || square) return own;
-  return square_grid(own.patches(), 0);
+  return square ? own : square_grid(own.patches(), 0);
 }
 
 void ImageEmbedding::add_positions(const MutableTensorView& x, const Shape& images,

@@ -1,4 +1,4 @@
-// Image embedding: the input of a vision transformer's first block,
+// Image embedding: the input of a vision transformer's first block, and of one that reads spectrograms as images,
 //   x = Norm([class; distillation; registers; patches] + E_position)
 // where each part is optional; registers have no position. Or there are none at all: queries and keys of patch (i, j) of
 // h·w are rotated (rotary_embedding.h), the first half of their pairs by the angles 2π·f·y, the second by 2π·f·x, with
@@ -6,7 +6,7 @@
 // Source: Dosovitskiy et al. 2020, arXiv 2010.11929, section 3.1; distillation token: Touvron et al.
 // 2020, arXiv 2012.12877; registers: Darcet et al. 2023, arXiv 2309.16588;
 // rotary patches: Siméoni et al. 2025, arXiv 2508.10104.
-// Shapes: images (B, C, H, W), N patches, P tokens before them, x (B, P + N, D).
+// Shapes: images (B, C, H, W) or spectrograms (B, W, H), N patches, P tokens before them, x (B, P + N, D).
 // Hook points: hook_embed (before positions), hook_pos_embed (1, P + N, D) unless they are rotary, hook_full_embed, embed.ln.…
 #pragma once
 
@@ -43,7 +43,7 @@ struct ImageEmbeddingConfig {
   std::size_t placed() const { return std::size_t{class_token} + std::size_t{distillation_token}; }
   /// All tokens before the patches.
   std::size_t prefix() const { return placed() + registers; }
-  Grid grid() const { return {image_height / patch.patch_height, image_width / patch.patch_width}; }
+  Grid grid() const { return patch.cut(image_height, image_width); }
 };
 
 /// Embeds the patches of an image, with class token, distillation token and positions.

@@ -21,19 +21,30 @@ std::shared_ptr<const kernels::PackedMatrix> packed(const WeightScope& scope,
       scope, "weight", {config.d_model, config.channels, config.patch_height, config.patch_width});
 }
 
-// Calls visit(pixels, row) for each line of pixels of the patches of image (C, H, W), where `row` runs through rows
-// (N, C·p_h·p_w).
+// An image in memory: the distances from a row to the next and from a column to the next.
+struct ImageStrides {
+  std::size_t height, width, row, column;
+};
+
+ImageStrides strides_of(const Shape& images, const PatchConfig& config) {
+  if (config.spectrograms) return {images[2], images[1], 1, images[2]};
+  return {images[2], images[3], images[3], 1};
+}
+
+// Calls visit(pixels, row, apart) for each line of pixels of the patches of image (C, H, W), which are `apart` floats from one
+// another, where `row` runs through rows (N, C·p_h·p_w).
 template <class Float, class Visit>
 void for_each_line(Float* image, const Shape& images, const PatchConfig& config, const Grid& cut,
                    float* row, Visit visit) {
-  const std::size_t height = images[2], width = images[3];
+  const ImageStrides strides = strides_of(images, config);
+  const std::size_t down = config.step_height == 0 ? config.patch_height : config.step_height;
+  const std::size_t right = config.step_width == 0 ? config.patch_width : config.step_width;
   for (std::size_t patch = 0; patch < cut.patches(); ++patch) {
-    const std::size_t top = patch / cut.columns * config.patch_height;
-    const std::size_t left = patch % cut.columns * config.patch_width;
+    const std::size_t top = patch / cut.columns * down, left = patch % cut.columns * right;
     for (std::size_t line = 0; line < config.channels * config.patch_height; ++line) {
       const std::size_t channel = line / config.patch_height;
-      const std::size_t y = top + line % config.patch_height;
-      visit(image + (channel * height + y) * width + left, row);
+      const std::size_t y = channel * strides.height + top + line % config.patch_height;
+      visit(image + y * strides.row + left * strides.column, row, strides.column);
       row += config.patch_width;
     }
   }
@@ -46,17 +57,27 @@ PatchEmbedding::PatchEmbedding(const WeightScope& scope, const PatchConfig& conf
   if (config_.bias == Bias::present) bias_ = scope.take("bias", {config_.d_model});
 }
 
+Grid PatchConfig::cut(std::size_t height, std::size_t width) const {
+  const auto count = [](std::size_t extent, std::size_t patch, std::size_t step) {
+    return extent < patch ? 0 : (extent - patch) / (step == 0 ? patch : step) + 1;
+  };
+  return {count(height, patch_height, step_height), count(width, patch_width, step_width)};
+}
+
 Grid PatchEmbedding::grid(const Shape& images) const {
-  if (images.rank() != 4 || images[1] != config_.channels) {
+  if (config_.spectrograms ? images.rank() != 3
+                           : images.rank() != 4 || images[1] != config_.channels) {
     fail(ErrorCode::shape_mismatch, "patch embedding: images of shape ", images.text(),
          ", expected [batch, ", config_.channels, " channels, height, width]");
   }
-  const Grid grid{images[2] / config_.patch_height, images[3] / config_.patch_width};
-  const bool whole = grid.rows * config_.patch_height == images[2] &&
-                     grid.columns * config_.patch_width == images[3];
+  const ImageStrides strides = strides_of(images, config_);
+  const Grid grid = config_.cut(strides.height, strides.width);
+  const bool whole = grid.rows * config_.patch_height == strides.height &&
+                     grid.columns * config_.patch_width == strides.width;
   if (grid.patches() == 0 || (!whole && config_.remainder == Remainder::refuse)) {
-    fail(ErrorCode::shape_mismatch, "patch embedding: images of ", images[2], " x ", images[3],
-         " pixels are not whole patches of ", config_.patch_height, " x ", config_.patch_width);
+    fail(ErrorCode::shape_mismatch, "patch embedding: images of ", strides.height, " x ",
+         strides.width, " pixels are not whole patches of ", config_.patch_height, " x ",
+         config_.patch_width);
   }
   return grid;
 }
@@ -81,9 +102,10 @@ void PatchEmbedding::forward(const TensorView& images, const MutableTensorView& 
 
 // The pixels of each patch of an image (C, H, W) as a row.
 void PatchEmbedding::gather(const float* image, const Shape& images, float* rows) const {
-  const std::size_t bytes = config_.patch_width * sizeof(float);
   for_each_line(image, images, config_, grid(images), rows,
-                [=](const float* pixels, float* row) { std::memcpy(row, pixels, bytes); });
+                [this](const float* pixels, float* row, std::size_t apart) {
+                  for (std::size_t x = 0; x < config_.patch_width; ++x) row[x] = pixels[x * apart];
+                });
 }
 
 void PatchEmbedding::backward(const TensorView& images, const TensorView& d_patches,
@@ -99,7 +121,6 @@ void PatchEmbedding::backward(const TensorView& images, const TensorView& d_patc
          images.shape().text());
   }
   const std::size_t pixels = images.elements() / std::max<std::size_t>(1, batch);
-  const std::size_t bytes = config_.patch_width * sizeof(float);
   Arena::Frame frame(arena);
   float* const rows = arena.take({patches, weight_->inputs()}).f32();
   kernels::PanelGradient* const sums = gradients == nullptr ? nullptr : gradients->of(*weight_);
@@ -118,7 +139,9 @@ void PatchEmbedding::backward(const TensorView& images, const TensorView& d_patc
     if (!wanted) continue;
     weight_->multiply_transposed(d, rows, patches, nullptr, arena);
     for_each_line(d_images.f32() + image * pixels, images.shape(), config_, cut, rows,
-                  [=](float* to, const float* row) { std::memcpy(to, row, bytes); });
+                  [this](float* to, const float* row, std::size_t apart) {
+                    for (std::size_t x = 0; x < config_.patch_width; ++x) to[x * apart] += row[x];
+                  });
   }
 }
 

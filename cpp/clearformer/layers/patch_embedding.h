@@ -1,9 +1,11 @@
 // Patch embedding: an image is cut into patches, each projected by the same weight,
 //   patch(b, y·w + x) = W·image(b, :, y·p_h … y·p_h + p_h - 1, x·p_w … x·p_w + p_w - 1) + bias
 // which is a convolution whose stride is its kernel. backward: as a linear layer, over the pixels of each patch.
-// Source: Dosovitskiy et al. 2020, arXiv 2010.11929, section 3.1; torch.nn.Conv2d.
-// Shapes: images (B, C, H, W), weight (D, C, p_h, p_w), bias (D), patches (B, N, D) with
-// N = ⌊H/p_h⌋·⌊W/p_w⌋, row by row.
+// Patches may overlap: (y, x) begins at y·s_h, x·s_w. A spectrogram is an image with its columns, the frames, first.
+// Source: Dosovitskiy et al. 2020, arXiv 2010.11929, section 3.1; torch.nn.Conv2d; overlap: Gong et al. 2021, arXiv
+// 2104.01778.
+// Shapes: images (B, C, H, W), spectrograms (B, W, H), weight (D, C, p_h, p_w), bias (D), patches (B, N, D) with
+// N = (⌊(H - p_h)/s_h⌋ + 1)·(⌊(W - p_w)/s_w⌋ + 1), row by row.
 #pragma once
 
 #include "clearformer/kernels/packed_matrix.h"
@@ -27,9 +29,14 @@ struct PatchConfig {
   std::size_t d_model = 0;
   Bias bias = Bias::present;
   Remainder remainder = Remainder::refuse;
+  std::size_t step_height = 0, step_width = 0;  // from patch to patch; 0: the patch's size
+  bool spectrograms = false;                    // of one channel
+
+  /// The grid of patches of an image that large; empty if it is smaller than one.
+  Grid cut(std::size_t height, std::size_t width) const;
 };
 
-/// Projects each patch of an image to a vector: a convolution whose stride is its kernel size.
+/// Projects each patch of an image to a vector: a convolution, usually with its kernel's size as stride.
 class PatchEmbedding {
  public:
   /// Loads "weight" and, if present, "bias" of the scope.

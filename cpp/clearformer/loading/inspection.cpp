@@ -346,8 +346,9 @@ void write_modalities(JsonWriter& json, const ModelConfig& config) {
     return config.tower.*part || (config.second && (*config.second).*part);
   };
   if (has(&TowerConfig::text)) json.text("text");
-  if (has(&TowerConfig::image)) json.text("image");
-  if (has(&TowerConfig::audio) || has(&TowerConfig::waveform)) json.text("audio");
+  const bool sound = config.tower.reads_spectrograms();
+  if (has(&TowerConfig::image) && !sound) json.text("image");
+  if (has(&TowerConfig::audio) || has(&TowerConfig::waveform) || sound) json.text("audio");
   json.close(']');
 }
 

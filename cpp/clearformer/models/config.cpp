@@ -27,6 +27,7 @@ constexpr NamedTask kTasks[] = {
     {"seq2seq-lm", "MTModel", Task::seq2seq_lm},
     {"image-classification", "ForImageClassificationWithTeacher", Task::image_classification},
     {"speech-seq2seq", "ForSpeechSeq2Seq", Task::seq2seq_lm},
+    {"sequence-classification", "ForAudioClassification", Task::sequence_classification},
 };
 
 // The input of a pipeline.
@@ -34,6 +35,7 @@ enum class Reads { text, image, sound, text_and_image };
 
 Reads reads(const ModelConfig& config) {
   if (config.kind == ModelKind::dual_encoder) return Reads::text_and_image;
+  if (config.tower.reads_spectrograms()) return Reads::sound;
   if (config.tower.image) return Reads::image;
   return config.tower.audio || config.tower.waveform ? Reads::sound : Reads::text;
 }

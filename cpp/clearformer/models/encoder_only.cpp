@@ -135,6 +135,9 @@ TowerInputs EncoderOnlyModel::tower_inputs(const ModelInputs& inputs) const {
     expect_inputs(inputs, {"input_values"}, {"attention_mask"});
     tower.samples = inputs.input_values;
     tower.attention_mask = inputs.attention_mask;
+  } else if (config_.tower.reads_spectrograms()) {
+    expect_inputs(inputs, {"input_values"}, {});
+    tower.images = inputs.input_values;
   } else if (config_.tower.image) {
     add_images(inputs, tower);
   } else {

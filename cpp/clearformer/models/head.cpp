@@ -62,6 +62,10 @@ MutableTensorView Head::pick(const TensorView& x, const Positions& positions, Ar
       mean_of(sequence, mask, length, width, to);
       continue;
     }
+    if (config_.pick == HeadConfig::Pick::first_two) {
+      mean_of(sequence, nullptr, std::min<std::size_t>(2, length), width, to);
+      continue;
+    }
     if (twice) {
       const std::size_t from =
           std::min(config_.patches_from, length);  // hooks are listed with T = 1

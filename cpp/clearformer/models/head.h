@@ -16,8 +16,18 @@ namespace clearformer {
 /// The parts of a Head; absent ones are skipped.
 struct HeadConfig {
   /// Which positions are read: all, the first (class token), the second (distillation token), the last, the mean of
-  /// those the mask allows, one given per sequence, or the first and behind it the mean of the patches (2·D).
-  enum class Pick { all, first, second, last, mean, given, first_and_patches } pick = Pick::all;
+  /// those the mask allows, one given per sequence, the mean of the first two, or the first and behind it the mean of the
+  /// patches (2·D).
+  enum class Pick {
+    all,
+    first,
+    second,
+    last,
+    mean,
+    given,
+    first_two,
+    first_and_patches
+  } pick = Pick::all;
   std::size_t patches_from = 0;               // of Pick::first_and_patches
   std::optional<ProbeAttentionConfig> probe;  // reads all positions instead
   std::size_t d_model = 0;

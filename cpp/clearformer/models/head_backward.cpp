@@ -39,6 +39,10 @@ void Head::pick_back(const TensorView& d, const Positions& positions,
       mean_back(from, mask, length, width, sequence);
       continue;
     }
+    if (config_.pick == Pick::first_two) {
+      mean_back(from, nullptr, std::min<std::size_t>(2, length), width, sequence);
+      continue;
+    }
     if (twice) {
       const std::size_t first = std::min(config_.patches_from, length);
       mean_back(from + width, nullptr, length - first, width, sequence + first * width);

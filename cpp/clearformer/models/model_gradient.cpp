@@ -12,10 +12,16 @@ namespace clearformer {
 namespace {
 
 // Token embeddings are sought in the scope of their tower, also where ids are given.
-constexpr std::string_view kInputsSought[] = {
-    "pixel_values",          "input_features",           "inputs_embeds", "encoder.inputs_embeds",
-    "decoder.inputs_embeds", "text_model.inputs_embeds", "residual",      "encoder.residual",
-    "decoder.residual"};
+constexpr std::string_view kInputsSought[] = {"pixel_values",
+                                              "input_features",
+                                              "input_values",
+                                              "inputs_embeds",
+                                              "encoder.inputs_embeds",
+                                              "decoder.inputs_embeds",
+                                              "text_model.inputs_embeds",
+                                              "residual",
+                                              "encoder.residual",
+                                              "decoder.residual"};
 
 std::uint64_t numbers_of(const Parameter& parameter) {
   return std::uint64_t{parameter.rows->outputs()} * parameter.rows->inputs();

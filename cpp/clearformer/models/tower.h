@@ -50,6 +50,8 @@ struct TowerConfig {
   std::size_t d_out = 0;
 
   std::size_t d_model() const { return stack.block.attention.d_model; }
+  /// AST: spectrograms in place of images.
+  bool reads_spectrograms() const { return image && image->patch.spectrograms; }
   bool ends_at_max_positions = false;  // even rotary positions and ALiBi
   /// Generation computes all keys again where a text outgrows this many positions.
   double renews_keys_beyond = std::numeric_limits<double>::infinity();

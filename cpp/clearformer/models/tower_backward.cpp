@@ -13,7 +13,7 @@ constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
 // Inputs and weights that a tower may have outside of its scope.
 bool is_shared(std::string_view place) {
   return place.starts_with("embed.") || place == "pixel_values" || place == "input_features" ||
-         place == "inputs_embeds";
+         place == "input_values" || place == "inputs_embeds";
 }
 
 // The step of a tower that computes a place or uses it, by the place's name in the tower's scope. Layers that share
@@ -99,7 +99,9 @@ void Tower::embed_back(const TowerInputs& inputs, const MutableTensorView& d,
   if (inputs.residual) return context.trace.back("residual", d, "batch pos d_model");
   Arena::Frame frame(context.arena);
   if (text_) return text_->backward(text_inputs(inputs, context.arena), d, context);
-  const std::string_view name = image_ ? "pixel_values" : "input_features";
+  const std::string_view name = config_.reads_spectrograms() ? "input_values"
+                                : image_                     ? "pixel_values"
+                                                             : "input_features";
   const TensorView& given = image_ ? *inputs.images : *inputs.features;
   MutableTensorView d_given;
   if (context.trace.gradient()->seeks(name)) d_given = context.arena.take(given.shape());
@@ -109,8 +111,10 @@ void Tower::embed_back(const TowerInputs& inputs, const MutableTensorView& d,
     audio_->backward(given, d, d_given, context);
   }
   if (d_given.data() == nullptr) return;
-  context.trace.input_back(name, d_given,
-                           image_ ? "batch channel height width" : "batch mel frame");
+  const std::string_view legend = config_.reads_spectrograms() ? "batch frame mel"
+                                  : image_                     ? "batch channel height width"
+                                                               : "batch mel frame";
+  context.trace.input_back(name, d_given, legend);
 }
 
 // Sums over the layers for relative positions, if their weights are differentiated.

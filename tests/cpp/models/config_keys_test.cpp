@@ -96,7 +96,8 @@ constexpr const char* kModelTypes[] = {"bert",
                                        "dinov3_vit",
                                        "hunyuan_v1_dense",
                                        "nanochat",
-                                       "modernbert-decoder"};
+                                       "modernbert-decoder",
+                                       "audio-spectrogram-transformer"};
 
 // The location of a model type's sampled cases: in the folder of the full set, or the selection.
 std::string group_of(const std::string& model_type) {

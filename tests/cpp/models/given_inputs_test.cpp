@@ -67,6 +67,7 @@ ModelInputs without_start(const Model& model, ModelInputs inputs, const std::str
     inputs.input_ids.reset();
     if (!image || image->rotary_pairs == 0) inputs.pixel_values.reset();
     inputs.input_features.reset();
+    inputs.input_values.reset();
     inputs.token_type_ids.reset();
   }
   return inputs;

@@ -88,7 +88,8 @@ inline constexpr const char* kArchitectures[] = {"bert",
                                                  "gpt_bigcode",
                                                  "hunyuan_v1_dense",
                                                  "nanochat",
-                                                 "modernbert_decoder"};
+                                                 "modernbert_decoder",
+                                                 "audio_spectrogram_transformer"};
 /// Those whose embedding has no backward pass: tests of gradients at every hook point leave them out.
 inline constexpr const char* kSoundArchitectures[] = {"wav2vec2", "hubert"};
 

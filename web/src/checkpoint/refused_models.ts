@@ -43,7 +43,7 @@ const refused: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     vit: 'vision-encoder-decoder trocr donut-swin',
   },
   [sound]: {
-    whisper: 'moonshine speecht5 vits clap encodec mimi musicgen bark audio-spectrogram-transformer',
+    whisper: 'moonshine speecht5 vits clap encodec mimi musicgen bark',
     wav2vec2: 'wav2vec2-bert wav2vec2-conformer wavlm unispeech unispeech-sat',
   },
   [convolutions]: {

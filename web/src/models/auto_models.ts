@@ -161,7 +161,7 @@ export const AutoModelForCTC = /* @__PURE__ */ autoModel(
   'ctc',
   PreTrainedModel<ModelOutput & { logits: Tensor<'float32'> }>,
 );
-/** Classifiers of sounds (wav2vec 2.0, HuBERT): `logits` [batch, label]. */
+/** Classifiers of sounds (AST, wav2vec 2.0, HuBERT): `logits` [batch, label]. */
 export const AutoModelForAudioClassification = /* @__PURE__ */ autoModel(
   'AutoModelForAudioClassification',
   'audio-classification',

@@ -52,7 +52,10 @@ export interface ModelInputs extends PromptInputs {
    */
   position_ids?: IntegerInput | undefined;
   decoder_position_ids?: IntegerInput | undefined;
-  /** Samples of sound [batch, sample], for wav2vec 2.0 and HuBERT; `attention_mask` has the same dims. */
+  /**
+   * Samples of sound [batch, sample], for wav2vec 2.0 and HuBERT; `attention_mask` has the same dims. Spectrograms
+   * [batch, frame, mel bin], for AST.
+   */
   input_values?: TensorInput | undefined;
   /** Images [batch, channel, height, width]. */
   pixel_values?: TensorInput | undefined;

@@ -7,6 +7,14 @@ type Model = typeof AutoModel;
 type ModelForCTC = typeof AutoModelForCTC;
 type ModelForAudioClassification = typeof AutoModelForAudioClassification;
 
+/** The trunk of AST (audio spectrogram transformer) without a head. */
+export const ASTModel: Model = /* @__PURE__ */ named('ASTModel', AutoModel, 'audio-spectrogram-transformer');
+/** AST for classes of sounds. */
+export const ASTForAudioClassification: ModelForAudioClassification = /* @__PURE__ */ named(
+  'ASTForAudioClassification',
+  AutoModelForAudioClassification,
+  'audio-spectrogram-transformer',
+);
 /** The trunk of wav2vec 2.0 without a head. */
 export const Wav2Vec2Model: Model = /* @__PURE__ */ named('Wav2Vec2Model', AutoModel, 'wav2vec2');
 /** wav2vec 2.0 with tokens of speech for each frame. */

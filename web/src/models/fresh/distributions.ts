@@ -197,6 +197,7 @@ const special: Readonly<Record<string, (context: Context) => Distribution | unde
   'openai-gpt': ({ module, leaf }) => (/^c_/.test(module) && leaf === 'weight' ? normal(0.02) : undefined),
   gpt_bigcode: ({ config, module, leaf, std }) =>
     module === 'c_proj' && leaf === 'weight' ? normal(std * (2 * number(config, 'n_layer', 12)) ** -0.5) : undefined,
+  'audio-spectrogram-transformer': ({ leaf }) => (/_(token|embeddings)$/.test(leaf) ? constant(0) : undefined),
   deit: ({ leaf }) => (/_(tokens?|embeddings)$/.test(leaf) ? constant(0) : undefined),
   dinov2: ({ leaf, config }) => dino(leaf, config),
   dinov2_with_registers: ({ leaf, config }) => dino(leaf, config),
