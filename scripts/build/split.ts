@@ -49,7 +49,7 @@ const named: Record<PartName, readonly RegExp[]> = {
   ],
   families: [
     /^(?:.*\W)?clearformer::(?:DualEncoderModel|EncoderDecoderModel)\b/,
-    /^clearformer::(?:ImageEmbedding|AudioEmbedding|WaveformEmbedding(?:Config)?|PatchEmbedding|DisentangledScores|RelativeTable)::/,
+    /^clearformer::(?:ImageEmbedding|AudioEmbedding|WaveformEmbedding(?:Config)?|Patch(?:Embedding|Config)|DisentangledScores|RelativeTable)::/,
     /^clearformer::(?:ShortConvolution|GatedDeltaRule|PositionMixer|PastRows|DeltaState|OutputGate)::/,
     // Called by functions of `second`, too: only with a model of this part.
     /^clearformer::kernels::wasm::delta_rule\(/,

@@ -7,7 +7,7 @@
 
 namespace clearformer {
 
-namespace audio_spectrogram {
+namespace audio_spectrogram_transformer {
 
 constexpr std::string_view kPrefixes = "audio_spectrogram_transformer.";
 constexpr std::string_view kRules = R"(
@@ -92,13 +92,13 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   return model;
 }
 
-}  // namespace audio_spectrogram
+}  // namespace audio_spectrogram_transformer
 
 const Architecture kAudioSpectrogram{"audio-spectrogram-transformer",
-                                     audio_spectrogram::kKeys,
-                                     audio_spectrogram::read_config,
-                                     audio_spectrogram::kPrefixes,
-                                     audio_spectrogram::kRules,
+                                     audio_spectrogram_transformer::kKeys,
+                                     audio_spectrogram_transformer::read_config,
+                                     audio_spectrogram_transformer::kPrefixes,
+                                     audio_spectrogram_transformer::kRules,
                                      kVitSchemes,
                                      {},
                                      Task::base};
