@@ -94,6 +94,7 @@ CLASSES = {
     "nanochat": transformers.NanoChatConfig,
     "modernbert-decoder": transformers.ModernBertDecoderConfig,
     "audio-spectrogram-transformer": transformers.ASTConfig,
+    "granitemoehybrid": transformers.GraniteMoeHybridConfig,
 }
 
 
@@ -106,8 +107,8 @@ def default_of(field):
 
 
 def plain(value):
-    """The value as JSON; values without a JSON form (functions) become null."""
-    return json.loads(json.dumps(value, default=lambda _: None))
+    """The value as JSON; values without a JSON form (functions, infinities) become null."""
+    return json.loads(json.dumps(value, default=lambda _: None), parse_constant=lambda _: None)
 
 
 def keys_of(config_class):

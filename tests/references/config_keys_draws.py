@@ -86,6 +86,8 @@ def draw_settings(rng, family, base, choices, nested=""):
         hf.Gemma2Config, hf.VaultGemmaConfig, hf.Olmo3Config, hf.Cohere2Config, hf.Exaone4Config)
     if (two or local) and rng.random() < 0.6:
         settings["layer_types"] = [rng.choice(LAYER_KINDS) for _ in range(layers)]
+    if family.config is hf.GraniteMoeHybridConfig:
+        settings["layer_types"] = ["attention"] * layers
     if family.config is hf.Lfm2Config:
         kinds = [rng.choice(["conv", "full_attention"]) for _ in range(layers)]
         attending = [layer for layer, kind in enumerate(kinds) if kind == "full_attention"]

@@ -30,6 +30,8 @@ LLAMA = dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], hidden_act=AC
 WINDOW = dict(use_sliding_window=[False, True], sliding_window=[3, 5, None], max_window_layers=[0, 1, 2])
 # The norm of small results, which such heads have, magnifies rounding errors unless its epsilon is large.
 DELTA = dict(linear_num_key_heads=2, linear_num_value_heads=2, linear_key_head_dim=4, linear_value_head_dim=6, rms_norm_eps=1e-2)
+MULTIPLIERS = dict(embedding_multiplier=[1.0, 12, 0.5], residual_multiplier=[1.0, 0.22, 2], attention_multiplier=[1.0, 0.3, 0.015625],
+                   logits_scaling=[1.0, 8, 0.5])
 EXPERTS = dict(num_local_experts=4, num_experts_per_tok=2)
 COUNTS = dict(num_local_experts=[4, 5, 3, 1, 0], num_experts_per_tok=[2, 1, 3, 4])
 GEMMA = dict(hidden_activation=ACTS, query_pre_attn_scalar=[4, 9, 16], sliding_window=[2, 3, 5],
@@ -267,13 +269,17 @@ FAMILIES = {
         CAUSAL_LM, "decoder", rope="one"),
     "granite": Family(
         hf.GraniteConfig, LLAMA_BASE,
-        LLAMA | dict(mlp_bias=[False, True], embedding_multiplier=[1.0, 12, 0.5], residual_multiplier=[1.0, 0.22, 2],
-                     attention_multiplier=[1.0, 0.3, 0.015625], logits_scaling=[1.0, 8, 0.5]),
+        LLAMA | MULTIPLIERS | dict(mlp_bias=[False, True]),
         CAUSAL_LM, "decoder", rope="one"),
     "granitemoe": Family(
         hf.GraniteMoeConfig, LLAMA_BASE | EXPERTS,
-        LLAMA | COUNTS | dict(embedding_multiplier=[1.0, 12, 0.5], residual_multiplier=[1.0, 0.22, 2],
-                              attention_multiplier=[1.0, 0.3, 0.015625], logits_scaling=[1.0, 8, 0.5]),
+        LLAMA | COUNTS | MULTIPLIERS,
+        CAUSAL_LM, "decoder", rope="one"),
+    "granitemoehybrid": Family(
+        hf.GraniteMoeHybridConfig,
+        LLAMA_BASE | dict(shared_intermediate_size=20, num_local_experts=0, layer_types=["attention"] * 2, mamba_n_heads=1,
+                          position_embedding_type="rope"),
+        LLAMA | MULTIPLIERS | dict(shared_intermediate_size=[20, 13], position_embedding_type=["rope", "rope", None, "nope"]),
         CAUSAL_LM, "decoder", rope="one"),
     "olmoe": Family(hf.OlmoeConfig, LLAMA_BASE | EXPERTS, LLAMA | COUNTS | dict(norm_topk_prob=[False, True], clip_qkv=[None, None, None, 0.5]),
                     CAUSAL_LM, "decoder", "no head_dim", rope="one"),

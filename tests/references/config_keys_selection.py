@@ -263,6 +263,12 @@ SELECTION = {
     "granitemoe": [
         Selected("experts by logits", {"logits_scaling": 0.5, "embedding_multiplier": 3.0}, base=EXPERTS, text=True),
     ],
+    "granitemoehybrid": [
+        Selected("without positions", {"position_embedding_type": None, "logits_scaling": 0.5}, text=True),
+        Selected("4.x, layers_block_type", {"layer_types": ABSENT, "layers_block_type": ["attention", "attention"]}, old=True),
+        Selected("recurrent layers", {"layer_types": ["mamba", "attention"]}, refused_here="layer_types"),
+        Selected("experts beside a network", {"num_local_experts": 2}, refused_here="num_local_experts"),
+    ],
     "olmoe": [
         Selected("divided by their sum", {"norm_topk_prob": True, "tie_word_embeddings": ABSENT}, base=EXPERTS),
         Selected("clipped", {"clip_qkv": 0.5}, base=EXPERTS, refused_here="clip_qkv"),

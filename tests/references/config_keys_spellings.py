@@ -26,7 +26,7 @@ def version_4(config, rng=None):
             old["rope_scaling"] = rope | ({"type": rope.pop("rope_type")} if some(0.3) else {})
         elif some(0.5):
             old["rope_scaling"] = None
-    if "layer_types" in old and some(0.5):
+    if "layer_types" in old and model_type != "granitemoehybrid" and some(0.5):
         del old["layer_types"]
         if model_type.startswith("modernbert"):
             old["global_attn_every_n_layers"] = 2

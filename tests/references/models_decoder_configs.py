@@ -3,7 +3,7 @@
 from transformers import (
     ArceeConfig, BloomConfig, CodeGenConfig, Cohere2Config, CohereConfig, Ernie4_5Config, Exaone4Config,
     FalconConfig, Gemma2Config, Gemma3TextConfig, GemmaConfig, Glm4Config, GlmConfig, GPT2Config, GPTBigCodeConfig,
-    GPTJConfig, GPTNeoConfig, GPTNeoXConfig, GraniteConfig, GraniteMoeConfig, HeliumConfig, HunYuanDenseV1Config,
+    GPTJConfig, GPTNeoConfig, GPTNeoXConfig, GraniteConfig, GraniteMoeConfig, GraniteMoeHybridConfig, HeliumConfig, HunYuanDenseV1Config,
     Lfm2Config, MistralConfig, MixtralConfig, ModernBertDecoderConfig, MptConfig, NanoChatConfig, Olmo2Config,
     Olmo3Config, OlmoConfig, OlmoeConfig, OpenAIGPTConfig, OPTConfig, Phi3Config, PhiConfig, Qwen2Config,
     Qwen3_5TextConfig, Qwen3Config, Qwen3MoeConfig, SmolLM3Config, StableLmConfig, Starcoder2Config,
@@ -51,6 +51,12 @@ def opt(size, **more):
 
 def modern_decoder(size, **more):
     return ModernBertDecoderConfig(**without(size, "num_key_value_heads"), cls_token_id=1, sep_token_id=2, **more)
+
+
+def granite_hybrid(size, **more):
+    """Without its recurrent layers and experts, as Granite 4.0 350M."""
+    return GraniteMoeHybridConfig(**size | dict(intermediate_size=7), shared_intermediate_size=size["intermediate_size"], num_local_experts=0,
+                                  layer_types=["attention"] * size["num_hidden_layers"], mamba_n_heads=1, **more)
 
 
 def gpt_sizes(size):
@@ -222,6 +228,12 @@ CONFIGURATIONS = {
                                          residual_multiplier=0.6, attention_multiplier=0.25, logits_scaling=0.5),
         "odd": lambda: GraniteMoeConfig(**ODD, **FIVE_EXPERTS, residual_multiplier=1.4, attention_multiplier=0.4, logits_scaling=2,
                                         attention_bias=True),
+    },
+    "granitemoehybrid": {
+        "even": lambda: granite_hybrid(EVEN, position_embedding_type="rope", tie_word_embeddings=True, embedding_multiplier=3.0,
+                                       residual_multiplier=0.6, attention_multiplier=0.25, logits_scaling=0.5),
+        # No positions at all.
+        "odd": lambda: granite_hybrid(ODD, residual_multiplier=1.4, attention_multiplier=0.4, logits_scaling=2, attention_bias=True),
     },
     "olmoe": {
         "even": lambda: OlmoeConfig(**EVEN, **FOUR_EXPERTS, rope_parameters=rope(5e5)),

@@ -28,7 +28,7 @@ const architectures = [
   ...['gpt_neox', 'gptj', 'codegen', 'bloom', 'falcon', 'mpt', 'stablelm', 'cohere', 'cohere2', 'lfm2'],
   ...['nn_transformer', 'marian', 'bart', 'mbart', 'm2m_100', 'pegasus', 't5', 'mt5', 'whisper'],
   ...['ernie4_5', 'helium', 'glm', 'glm4', 'exaone4', 'arcee', 'vaultgemma', 'gpt_bigcode', 'decoder_classifiers'],
-  ...['hunyuan_v1_dense', 'nanochat', 'modernbert_decoder'],
+  ...['hunyuan_v1_dense', 'nanochat', 'modernbert_decoder', 'granitemoehybrid'],
   ...['granitemoe', 'olmoe', 'qwen3_moe', 'mixtral', 'qwen3_5_text'],
   ...[
     'vit',

@@ -59,11 +59,12 @@ struct TowerConfig {
   bool reads_positions() const {
     return rotary || local_rotary || text->positions != TextEmbeddingConfig::Positions::none;
   }
-  /// The maximum sequence length: rotary positions, ALiBi, unbounded sinusoids and relative positions alone continue past
+  /// The maximum sequence length: rotary positions, ALiBi, unbounded sinusoids, DeBERTa's relative positions alone and none continue past
   /// max_positions; the limit keeps int32 sums of them from overflowing.
   static constexpr std::size_t kMost = 1u << 20;
   std::size_t longest() const {
-    const bool unplaced = relative_table && text->positions == TextEmbeddingConfig::Positions::none;
+    const bool unplaced =
+        text && text->positions == TextEmbeddingConfig::Positions::none && !relative;
     const bool endless =
         (rotary || local_rotary || alibi || unplaced || (text && text->unbounded)) &&
         !ends_at_max_positions;

@@ -17,9 +17,11 @@ struct Given {
   explicit Given(const TowerConfig& tower) {
     if (tower.image) {
       const ImageEmbeddingConfig& image = *tower.image;
-      values =
-          Tensor::zeros({kCostBatch, image.patch.channels, image.image_height, image.image_width});
-      inputs.pixel_values = values.view();
+      const bool sound = tower.reads_spectrograms();
+      values = Tensor::zeros(sound ? Shape{kCostBatch, image.image_width, image.image_height}
+                                   : Shape{kCostBatch, image.patch.channels, image.image_height,
+                                           image.image_width});
+      (sound ? inputs.input_values : inputs.pixel_values) = values.view();
       pass = {{}, kCostBatch, image.prefix() + image.grid().patches()};
     } else if (tower.audio) {
       values = Tensor::zeros({8, tower.audio->mel_bins, 2 * tower.audio->positions});

@@ -56,6 +56,10 @@ constexpr std::string_view kWithoutMeaning[] = {
     "use_mask_token", "pos_embed_shift", "pos_embed_jitter", "pos_embed_rescale",
     // How GPT-BigCode's half-precision softmax rounds; the token that EuroBERT's tokenizer masks with.
     "attention_softmax_in_fp32", "scale_attention_softmax_in_fp32", "mask_token_id",
+    // Of Granite's recurrent layers and experts, which are refused.
+    "mamba_n_heads", "mamba_n_groups", "mamba_d_state", "mamba_d_head", "mamba_d_conv",
+    "mamba_expand", "mamba_chunk_size", "mamba_conv_bias", "mamba_proj_bias", "time_step_min",
+    "time_step_max", "time_step_limit",
     // A token that Hunyuan's tokenizer puts between documents.
     "eod_token_id",
     // Of ESMFold, which is refused.

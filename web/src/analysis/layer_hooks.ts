@@ -49,7 +49,7 @@ export function inLayer(model: PreTrainedModel, layer: number, leaf: string): st
 export async function attentionScale(model: PreTrainedModel, layer: number): Promise<number | Tensor<'float32'>> {
   const { model_type } = model.cfg;
   if (model_type.startsWith('dino')) return model.parameter(inLayer(model, layer, 'ln1_scale.w'));
-  return /^granite(moe)?$/.test(model_type) ? Number(model.config.residual_multiplier ?? 1) : 1;
+  return /^granite(moe(hybrid)?)?$/.test(model_type) ? Number(model.config.residual_multiplier ?? 1) : 1;
 }
 
 /**

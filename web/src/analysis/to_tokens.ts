@@ -8,7 +8,7 @@ import type { PreTrainedTokenizer } from '../text/tokenizer.js';
 import { checkCall } from './check_call.js';
 
 /** Models that TransformerLens gives no bos token unless asked: they are not trained with one. */
-const bare = /^(gpt_neox|bloom|phi|qwen[23]|granite|mpt|smollm3)$/;
+const bare = /^(gpt_neox|bloom|phi|qwen[23]|granite(moe(hybrid)?)?|mpt|smollm3)$/;
 
 /** Options of to_tokens and to_str_tokens. */
 export interface ToTokensOptions {

@@ -29,7 +29,6 @@ const refused: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   [recurrent]: {
     llama: 'mamba mamba2 falcon_mamba falcon_h1 nemotron_h jamba zamba2 rwkv bamba recurrent_gemma',
     olmo3: 'olmo_hybrid',
-    granite: 'granitemoehybrid',
   },
   [images]: {
     qwen2: 'qwen2_vl qwen2_5_vl llava_qwen2 llava_onevision moondream1',

@@ -196,6 +196,12 @@ export const GraniteForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
   AutoModelForCausalLM,
   'granite',
 );
+/** Granite MoE hybrid (Granite 4) with attention in all layers and an output layer. */
+export const GraniteMoeHybridForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
+  'GraniteMoeHybridForCausalLM',
+  AutoModelForCausalLM,
+  'granitemoehybrid',
+);
 /** Granite MoE with an output layer. */
 export const GraniteMoeForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
   'GraniteMoeForCausalLM',
