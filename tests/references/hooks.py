@@ -21,7 +21,7 @@ LENGTH, SOURCE = 6, 7  # SOURCE is longer than Gemma's and Qwen's window
 VISIBLE = 0.02  # an edit changes the output by more than a thousand times the difference between two correct runs
 # One sequence or image suffices.
 ALONE = ("clip", "qwen3", "lfm2", "qwen3_5", "olmo2", "olmoe", "mixtral", "opt", "modernbert", "electra", "deberta_v2", "esm", "whisper", "vit_base", "siglip", "dinov2",
-         "dinov2_with_registers", "dinov3_vit")
+         "dinov2_with_registers", "dinov3_vit", "hunyuan", "ast")
 # name: checkpoint, task
 MODELS = {
     "gpt2": ("models/gpt2/odd", "causal-lm"),
@@ -33,6 +33,7 @@ MODELS = {
     "gemma2": ("models/gemma2/even", "causal-lm"),
     "olmo2": ("models/olmo2/even", "causal-lm"),
     "lfm2": ("models/lfm2/odd", "causal-lm"),
+    "hunyuan": ("models/hunyuan_v1_dense/odd", "causal-lm"),
     "qwen3_5": ("models/qwen3_5_text/odd", "causal-lm"),
     "olmoe": ("models/olmoe/even", "causal-lm"),
     "mixtral": ("models/mixtral/odd", "causal-lm"),
@@ -55,6 +56,7 @@ MODELS = {
     "dinov3_vit": ("models/dinov3_vit/odd_base", "base"),
     "vit": ("models/vit/odd_image_classification", "image-classification"),
     "vit_base": ("models/vit/odd_base", "base"),
+    "ast": ("models/audio_spectrogram_transformer/odd_sequence_classification", "sequence-classification"),
 }
 
 
@@ -72,6 +74,8 @@ def inputs_of(name, config):
     batch = 1 if name in ALONE else 2
     if config.model_type == "vit" or config.model_type.startswith("dino"):
         return {"pixel_values": images(name, config, batch)}
+    if config.model_type == "audio-spectrogram-transformer":
+        return {"input_values": normal(f"hooks/{name}/input_values", (batch, config.max_length, config.num_mel_bins)).float()}
     if config.model_type == "whisper":
         sound = (batch, config.num_mel_bins, 2 * config.max_source_positions)
         inputs = {"input_features": normal(f"hooks/{name}/input_features", sound, 0.7).float()}

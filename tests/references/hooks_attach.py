@@ -238,6 +238,8 @@ def _watch_patches(watch, embeddings, scope):
         token = embeddings.cls_token
     elif hasattr(embeddings, "class_embedding"):
         token = embeddings.class_embedding[None, None]
+    if hasattr(embeddings, "distillation_token"):
+        token = torch.cat([token, embeddings.distillation_token], dim=1)
     registers = getattr(embeddings, "register_tokens", None)
     if registers is not None:
         token = torch.cat([token, registers], dim=1)

@@ -125,6 +125,7 @@ LAYOUTS = {
                        down="mlp.c_proj"), embed="wte", positions="wpe", final_norm="ln_f")],
     "llama": lambda config: decoder_only(**LLAMA),
     "qwen3": lambda config: decoder_only(**LLAMA, head_norms=("q_norm", "k_norm")),
+    "hunyuan_v1_dense": lambda config: decoder_only(**LLAMA, head_norms=("query_layernorm", "key_layernorm"), norms_heads_first=True),
     "lfm2": lambda config: [Tower("", "layers", Block(
         "pre", ln1="operator_norm", attn="self_attn", o="out_proj", head_norms=("q_layernorm", "k_layernorm"), conv="conv", ln2="ffn_norm",
         gate="feed_forward.w1", up="feed_forward.w3", down="feed_forward.w2", rotary=True), embed="embed_tokens",
@@ -163,6 +164,7 @@ LAYOUTS = {
     "modernbert": lambda config: [Tower("", "layers", MODERN_BERT, embed="embeddings.tok_embeddings",
                                         embed_norm="embeddings.norm", final_norm="final_norm")],
     "vit": lambda config: [Tower("", "layers", VIT, patches="embeddings", final_norm="layernorm")],
+    "audio-spectrogram-transformer": lambda config: [Tower("", "layers", VIT, patches="embeddings", final_norm="layernorm")],
     "clip": lambda config: [
         Tower("text_model.", "text_model.encoder.layers", CLIP, embed="text_model.embeddings.token_embedding",
               positions="text_model.embeddings.position_embedding", final_norm="text_model.final_layer_norm"),
@@ -192,7 +194,9 @@ LAYOUTS = {
 # Norms and poolers outside the towers: our name, the module's path in the model.
 HEADS = {"bert": {"mlm.norm": "cls.predictions.transform.LayerNorm"}, "electra": {"mlm.norm": "generator_predictions.LayerNorm"},
          "deberta-v2": {"mlm.norm": "cls.predictions.transform.LayerNorm"}, "esm": {"mlm.norm": "lm_head.layer_norm"}, "modernbert": {"mlm.norm": "head.norm"},
+         "audio-spectrogram-transformer": {"classifier.norm": "classifier.layernorm"},
          "clip": {"vision_model.pooler.norm": "vision_model.post_layernorm"}}
 # The layers that read one vector of each sequence or image, in the models that have them.
 POOLED = {"clip": {"text_model.pooler": "text_projection", "vision_model.pooler": "visual_projection"},
-          "siglip": {"text_model.pooler": "text_model.head"}} | dict.fromkeys(("bert", "vit", "dinov2"), {"classifier": "classifier"})
+          "siglip": {"text_model.pooler": "text_model.head"}} | dict.fromkeys(("bert", "vit", "dinov2"), {"classifier": "classifier"}) | {
+              "audio-spectrogram-transformer": {"classifier": "classifier.dense"}}

@@ -127,12 +127,9 @@ const Architecture kGraniteMoe{"granitemoe",   granite::kMoeKeys, granite::read_
                                kLlamaPrefixes, kLlamaRules,       granite::kMoeSchemes,
                                kLlamaIgnored};
 
-const Architecture kGraniteMoeHybrid{"granitemoehybrid",
-                                     granite::kHybridKeys,
-                                     granite::read_hybrid,
-                                     kLlamaPrefixes,
-                                     granite::kHybridRules,
-                                     {},
+const Architecture kGraniteMoeHybrid{"granitemoehybrid",    granite::kHybridKeys,
+                                     granite::read_hybrid,  kLlamaPrefixes,
+                                     granite::kHybridRules, {},
                                      kLlamaIgnored};
 
 }  // namespace clearformer

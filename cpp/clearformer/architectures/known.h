@@ -12,8 +12,7 @@ extern const Architecture kGpt2, kGptNeo, kLlama, kMistral, kQwen2, kQwen3, kPhi
     kOpenAiGpt;
 extern const Architecture kGptNeoX, kGptJ, kCodeGen, kBloom, kFalcon, kMpt, kStableLm, kCohere,
     kCohere2, kLfm2, kQwen35, kQwen35Text, kErnie45, kHelium, kGlm, kGlm4, kExaone4, kArcee,
-    kVaultGemma, kGptBigCode, kHunyuanV1Dense, kNanoChat, kModernBertDecoder,
-    kGraniteMoeHybrid;
+    kVaultGemma, kGptBigCode, kHunyuanV1Dense, kNanoChat, kModernBertDecoder, kGraniteMoeHybrid;
 extern const Architecture kGraniteMoe, kOlmoe, kQwen3Moe, kMixtral;
 extern const Architecture kTransformer, kMarian, kBart, kMBart, kM2m100, kPegasus, kT5, kMt5,
     kWhisper;
@@ -101,6 +100,7 @@ inline constexpr const Architecture* kKnown[] = {&kBert,
                                                  &kHunyuanV1Dense,
                                                  &kNanoChat,
                                                  &kModernBertDecoder,
-                                                 &kAudioSpectrogram, &kGraniteMoeHybrid};
+                                                 &kAudioSpectrogram,
+                                                 &kGraniteMoeHybrid};
 
 }  // namespace clearformer

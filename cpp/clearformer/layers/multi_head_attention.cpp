@@ -111,11 +111,9 @@ void MultiHeadAttention::place(const Side& side, const std::optional<Normalizati
                                const RotaryTable* rotary, const MutableTensorView& x,
                                const Context& context) const {
   if (norm && !config_.norm_after_rotation) normalize(*norm, x, context / side.norm);
-  if (rotary != nullptr) {
-    RotaryEmbedding::rotate(x, *rotary);
-    context.trace(side.rotated, x, side.legend);
-  }
+  if (rotary != nullptr) RotaryEmbedding::rotate(x, *rotary);
   if (norm && config_.norm_after_rotation) normalize(*norm, x, context / side.norm);
+  if (rotary != nullptr) context.trace(side.rotated, x, side.legend);
 }
 
 MutableTensorView MultiHeadAttention::project_queries(const Inputs& inputs,

@@ -33,11 +33,9 @@ void MultiHeadAttention::normalize_back(const Normalization& norm, const Mutable
 void MultiHeadAttention::place_back(const Side& side, const std::optional<Normalization>& norm,
                                     const RotaryTable* rotary, const MutableTensorView& d,
                                     const Context& context) const {
+  if (rotary != nullptr) context.trace.back(side.rotated, d, side.legend);
   if (norm && config_.norm_after_rotation) normalize_back(*norm, d, context / side.norm);
-  if (rotary != nullptr) {
-    context.trace.back(side.rotated, d, side.legend);
-    RotaryEmbedding::rotate_back(d, *rotary);
-  }
+  if (rotary != nullptr) RotaryEmbedding::rotate_back(d, *rotary);
   if (norm && !config_.norm_after_rotation) normalize_back(*norm, d, context / side.norm);
 }
 

@@ -97,7 +97,8 @@ constexpr const char* kModelTypes[] = {"bert",
                                        "hunyuan_v1_dense",
                                        "nanochat",
                                        "modernbert-decoder",
-                                       "audio-spectrogram-transformer", "granitemoehybrid"};
+                                       "audio-spectrogram-transformer",
+                                       "granitemoehybrid"};
 
 // The location of a model type's sampled cases: in the folder of the full set, or the selection.
 std::string group_of(const std::string& model_type) {

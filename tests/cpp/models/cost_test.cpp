@@ -18,9 +18,9 @@ struct Given {
     if (tower.image) {
       const ImageEmbeddingConfig& image = *tower.image;
       const bool sound = tower.reads_spectrograms();
-      values = Tensor::zeros(sound ? Shape{kCostBatch, image.image_width, image.image_height}
-                                   : Shape{kCostBatch, image.patch.channels, image.image_height,
-                                           image.image_width});
+      values = Tensor::zeros(
+          sound ? Shape{kCostBatch, image.image_width, image.image_height}
+                : Shape{kCostBatch, image.patch.channels, image.image_height, image.image_width});
       (sound ? inputs.input_values : inputs.pixel_values) = values.view();
       pass = {{}, kCostBatch, image.prefix() + image.grid().patches()};
     } else if (tower.audio) {

@@ -89,7 +89,8 @@ inline constexpr const char* kArchitectures[] = {"bert",
                                                  "hunyuan_v1_dense",
                                                  "nanochat",
                                                  "modernbert_decoder",
-                                                 "audio_spectrogram_transformer", "granitemoehybrid"};
+                                                 "audio_spectrogram_transformer",
+                                                 "granitemoehybrid"};
 /// Those whose embedding has no backward pass: tests of gradients at every hook point leave them out.
 inline constexpr const char* kSoundArchitectures[] = {"wav2vec2", "hubert"};
 

@@ -5,7 +5,7 @@ import { classes } from './model_classes.js';
 import { type Case, fixturePath, type Reference } from './references.js';
 
 const inputNames =
-  /^(decoder_)?(input_ids|attention_mask|position_ids|token_type_ids)$|^(pixel_values|input_features)$/;
+  /^(decoder_)?(input_ids|attention_mask|position_ids|token_type_ids)$|^(pixel_values|input_features|input_values)$/;
 
 export async function hookedModel(one: Case, options: LoadOptions): Promise<PreTrainedModel> {
   const { checkpoint, task } = one.options as { checkpoint: string; task: string };

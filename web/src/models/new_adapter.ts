@@ -40,7 +40,13 @@ const defaultTargets: readonly [targets: string, types: string][] = [
 ];
 
 /** The one of a weight's synonyms that transformers 5 has, in the types whose files have another. */
-const renamed: Readonly<Record<string, number>> = { vit: 1, deit: 1, dinov3_vit: 0, gemma3: 0 };
+const renamed: Readonly<Record<string, number>> = {
+  vit: 1,
+  deit: 1,
+  'audio-spectrogram-transformer': 1,
+  dinov3_vit: 0,
+  gemma3: 0,
+};
 
 /** A module with a weight, by its name in transformers. */
 interface Module {
