@@ -78,6 +78,7 @@ constexpr Export kExports[] = {
     {"prepend_tokens", prepend_tokens},
     {"interpolate_positions", interpolate_positions},
     {"complexity", complexity},
+    {"log_mel_fbank", log_mel_fbank},
     {"log_mel_spectrogram", log_mel_spectrogram},
     {"module_create", module_create},
     {"module_forward", module_forward},

@@ -116,6 +116,7 @@ emscripten::val interpolate_positions(const Arguments& arguments);
 emscripten::val complexity(const Arguments& arguments);
 
 // media.cpp
+emscripten::val log_mel_fbank(const Arguments& arguments);
 emscripten::val log_mel_spectrogram(const Arguments& arguments);
 
 // module.cpp

@@ -7,6 +7,7 @@
 #include "clearformer/layers/complexity.h"
 #include "clearformer/layers/decoder.h"
 #include "clearformer/layers/functional.h"
+#include "clearformer/layers/log_mel_fbank.h"
 #include "clearformer/layers/log_mel_spectrogram.h"
 #include "clearformer/layers/optimizer.h"
 #include "clearformer/layers/output_layer.h"

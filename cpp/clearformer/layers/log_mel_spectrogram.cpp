@@ -52,14 +52,6 @@ LogMelConfig checked(const TensorView& samples, const LogMelConfig& config) {
   return config;
 }
 
-void write_hann_window(double* window, std::size_t length) {
-  for (std::size_t j = 0; j < length; ++j) {
-    const double angle =
-        2.0 * std::numbers::pi * static_cast<double>(j) / static_cast<double>(length);
-    window[j] = 0.5 - 0.5 * portable_sine_cosine(angle).cosine;
-  }
-}
-
 }  // namespace
 
 std::vector<MelWeights> mel_filter_bank(const LogMelConfig& config) {
@@ -67,27 +59,24 @@ std::vector<MelWeights> mel_filter_bank(const LogMelConfig& config) {
   const double highest =
       kLinearEnd + portable_log(kHighestFrequency / (kLinearEnd * kHertzPerMel)) * kMelsOfFactor /
                        portable_log(kFactor);  // mel
-  // Triangle m has its corners at m, m + 1 and m + 2. In hertz.
   const std::size_t sections = room_for(config.feature_size) + 1;
   const auto corner = [&](double i) {
     return hertz_of(highest * i / static_cast<double>(sections));
   };
-  std::vector<MelWeights> bank(room_for(config.n_fft / 2 + 1));
+  std::vector<double> corners(sections + 1), frequencies(room_for(config.n_fft / 2 + 1));
+  for (std::size_t i = 0; i <= sections; ++i) corners[i] = corner(static_cast<double>(i));
   // Upstream spaces the frequencies evenly from 0 to sampling_rate // 2.
   const std::size_t last = config.sampling_rate / 2;
-  const double step =
-      static_cast<double>(last) / static_cast<double>(std::max<std::size_t>(bank.size() - 1, 1));
-  std::size_t filter = 0;
-  for (std::size_t k = 0; k < bank.size(); ++k) {
-    const double hertz = step * static_cast<double>(k);
-    while (filter < sections && corner(static_cast<double>(filter + 1)) < hertz) {
-      ++filter;
-    }
-    if (filter == sections) break;  // above all triangles: weight 0
-    const double i = static_cast<double>(filter), left = corner(i), right = corner(i + 1.0);
-    const double height = (hertz - left) / (right - left);
-    bank[k] = {filter, (1.0 - height) * 2.0 / (right - corner(i - 1.0)),
-               height * 2.0 / (corner(i + 2.0) - left)};
+  const double step = static_cast<double>(last) /
+                      static_cast<double>(std::max<std::size_t>(frequencies.size() - 1, 1));
+  for (std::size_t k = 0; k < frequencies.size(); ++k) {
+    frequencies[k] = step * static_cast<double>(k);
+  }
+  std::vector<MelWeights> bank = mel_triangles(corners, frequencies);
+  for (MelWeights& weights : bank) {  // of area 1
+    const auto i = static_cast<double>(weights.filter);
+    weights.falling = weights.falling * 2.0 / (corner(i + 1.0) - corner(i - 1.0));
+    weights.rising = weights.rising * 2.0 / (corner(i + 2.0) - corner(i));
   }
   return bank;
 }
@@ -99,12 +88,8 @@ LogMelSpectrogram::LogMelSpectrogram(const TensorView& samples, const LogMelConf
       given_(std::min(count_, samples.dim(0))),
       frames_((count_ - config.n_fft % 2) / config.hop_length),
       spectrogram_({config.feature_size, frames_}),
-      bank_(mel_filter_bank(config)),
-      transform_(config.n_fft),
-      memory_(2 * config.n_fft + bank_.size() + config.feature_size + 2),
-      loudest_(-std::numeric_limits<float>::infinity()) {
-  write_hann_window(memory_.data(), config.n_fft);
-}
+      powers_(mel_filter_bank(config), {config.feature_size, config.n_fft, config.n_fft}, true),
+      loudest_(-std::numeric_limits<float>::infinity()) {}
 
 // Sample i of the sound, truncated or padded to its number, reflected at both ends.
 double LogMelSpectrogram::sample(std::ptrdiff_t i) const {
@@ -115,23 +100,16 @@ double LogMelSpectrogram::sample(std::ptrdiff_t i) const {
 
 void LogMelSpectrogram::add_frame() {
   const std::size_t t = next_frame_++, n = config_.n_fft;
-  const double* window = memory_.data();
-  double *frame = memory_.data() + n, *powers = frame + n, *mels = powers + bank_.size();
+  double* frame = powers_.frame();
   const auto start =
       static_cast<std::ptrdiff_t>(t * config_.hop_length) - static_cast<std::ptrdiff_t>(n / 2);
   for (std::size_t j = 0; j < n; ++j) {
-    frame[j] = window[j] * sample(start + static_cast<std::ptrdiff_t>(j));
+    frame[j] = sample(start + static_cast<std::ptrdiff_t>(j));
   }
-  transform_.power(frame, powers);
-  // Filter m is at index m + 1; the first and the last element take weights that belong to no filter.
-  std::fill(mels, mels + config_.feature_size + 2, 0.0);
-  for (std::size_t k = 0; k < bank_.size(); ++k) {
-    mels[bank_[k].filter] += bank_[k].falling * powers[k];
-    mels[bank_[k].filter + 1] += bank_[k].rising * powers[k];
-  }
+  const double* mels = powers_.compute();
   for (std::size_t m = 0; m < config_.feature_size; ++m) {
     const auto value =
-        static_cast<float>(portable_log(std::max(mels[m + 1], kFloor)) * std::numbers::log10e);
+        static_cast<float>(portable_log(std::max(mels[m], kFloor)) * std::numbers::log10e);
     spectrogram_.f32()[m * frames_ + t] = value;
     if (value > loudest_ || std::isnan(value)) loudest_ = value;
   }

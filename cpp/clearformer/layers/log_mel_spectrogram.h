@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "clearformer/layers/fourier_transform.h"
+#include "clearformer/layers/mel_powers.h"
 #include "clearformer/tensor/tensor.h"
 
 namespace clearformer {
@@ -30,14 +30,6 @@ struct LogMelConfig {
   /// Absent: no change.
   std::optional<std::size_t> num_samples = 480000;
   float padding_value = 0.0f;
-};
-
-/// The weights of a frequency: it lies between the peaks of two adjacent triangles, on the falling side of number
-/// `filter` - 1 and on the rising side of number `filter`, counted from 0.
-struct MelWeights {
-  std::size_t filter = 0;  // 0 … M: at 0 there is no filter before it, at M none after it
-  double falling = 0.0;
-  double rising = 0.0;
 };
 
 /// F for K = n_fft/2 + 1 frequencies, in sparse form. Throws invalid_argument for sizes of 0.
@@ -64,9 +56,7 @@ class LogMelSpectrogram {
   LogMelConfig config_;
   std::size_t count_, given_, frames_;  // samples in all, of them not padding; T
   Tensor spectrogram_;
-  std::vector<MelWeights> bank_;
-  FourierTransform transform_;
-  std::vector<double> memory_;  // window (n), frame (n), powers (K), mels (M + 2)
+  MelPowers powers_;
   std::size_t next_frame_ = 0;
   float loudest_;
 };

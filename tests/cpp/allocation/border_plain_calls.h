@@ -70,6 +70,10 @@ inline constexpr Plain kPlain[] = {
     PLAIN(log_mel_spectrogram,
           "samples: F(800), feature_size: 8, sampling_rate: 16000, hop_length: 160, n_fft: 400, "
           "padding_value: 0"),
+    PLAIN(
+        log_mel_fbank,
+        "samples: F(800), num_mel_bins: 8, sampling_rate: 16000, max_length: 4, do_normalize: true,"
+        " mean: -4, std: 4"),
     PLAIN(memory_use, ""),
 };
 #undef PLAIN

@@ -6,6 +6,7 @@
 
 #include "clearformer/layers/functional.h"
 #include "clearformer/layers/key_value_cache.h"
+#include "clearformer/layers/log_mel_fbank.h"
 #include "clearformer/layers/log_mel_spectrogram.h"
 #include "clearformer/layers/position_interpolation.h"
 #include "clearformer/layers/positional_encoding.h"
@@ -97,6 +98,9 @@ TEST(AddressSpace, NumbersBeyondItAreRefusedAtOnce) {
     long_frames.n_fft = many_filters.feature_size = count;
     expect_error(kTooMuch, {}, [&] { mel_filter_bank(long_frames); });
     expect_error(kTooMuch, {}, [&] { mel_filter_bank(many_filters); });
+    LogMelFbankConfig many_bins;
+    many_bins.num_mel_bins = count;
+    expect_error(kTooMuch, {}, [&] { log_mel_fbank(Tensor::zeros({400}), many_bins); });
   }
 }
 

@@ -230,6 +230,15 @@ export interface Directions {
   bias: TensorOut<'float32'>;
 }
 
+/** See log_mel_fbank.h of the core. */
+export type LogMelFbankOptions = {
+  num_mel_bins: number;
+  sampling_rate: number;
+  max_length: number;
+  mean: number;
+  std: number;
+} & Loose<{ do_normalize?: boolean }>;
+
 /** Every exported function: its argument object and the value of its result. */
 export interface Border extends WeightCalls, PrimitiveCalls {
   optimizer_backward: Call<
@@ -346,6 +355,7 @@ export interface Border extends WeightCalls, PrimitiveCalls {
     }>,
     Complexity
   >;
+  log_mel_fbank: Call<LogMelFbankOptions & Paced & { samples: TensorIn }, TensorOut<'float32'>>;
   log_mel_spectrogram: Call<LogMelOptions & Paced & { samples: TensorIn }, TensorOut<'float32'>>;
   release: Call<{ handle: Handle }, Nothing>;
   /** Only in the builds with shared memory. */
