@@ -26,11 +26,7 @@ export {
   logitAttribution,
 } from './analysis/logit_attribution.js';
 export { type LogitLensOptions, logitLens } from './analysis/logit_lens.js';
-export {
-  type ActivationMeans,
-  type MeanActivationsOptions,
-  meanActivations,
-} from './analysis/mean_activations.js';
+export * from './analysis/mean_activations.js';
 export { logitDifference, type Metric, type MetricReads, type TensorMetric } from './analysis/metric.js';
 export { toNpy } from './analysis/npy.js';
 export {
@@ -97,11 +93,12 @@ export {
 } from './analysis/sweep/sweep.js';
 export { type ToTokensOptions, to_str_tokens, to_tokens } from './analysis/to_tokens.js';
 export type { TokenChoice } from './analysis/token_directions.js';
+export * from './audio/ast_feature_extractor.js';
 export { type AudioInput, read_audio, read_audio as load_audio } from './audio/audio_input.js';
 export { AutoFeatureExtractor, type FeatureExtractor } from './audio/auto_feature_extractor.js';
 export { type FeatureExtractorOutput, WhisperFeatureExtractor } from './audio/feature_extractor.js';
 export type { FeatureExtractorCallOptions, FeatureExtractorLoadOptions } from './audio/feature_extractor_call.js';
-export type { Wav2Vec2Features, WhisperFeatures } from './audio/feature_extractor_config.js';
+export type { ASTFeatures, Wav2Vec2Features, WhisperFeatures } from './audio/feature_extractor_config.js';
 export { resample_audio } from './audio/sample_rate.js';
 export { Wav2Vec2FeatureExtractor, type Wav2Vec2FeatureExtractorOutput } from './audio/wav2vec2_feature_extractor.js';
 export { AutoConfig, type PretrainedConfig } from './checkpoint/auto_config.js';

@@ -18,8 +18,8 @@ import {
   type FeatureExtractorCallOptions,
   type FeatureExtractorLoadOptions,
   lengthsOf,
-  noSound,
   soundsOf,
+  stacked,
 } from './feature_extractor_call.js';
 import { type WhisperFeatures, whisperFeatures } from './feature_extractor_config.js';
 
@@ -118,16 +118,6 @@ export class WhisperFeatureExtractor extends Callable<
     const frames = input_features.dims[2] as number;
     return { input_features, attention_mask: frameMask(sounds, frames, hop_length) };
   }
-}
-
-function stacked(spectrograms: readonly Tensor<'float32'>[]): Tensor<'float32'> {
-  const [first] = spectrograms;
-  if (first === undefined) throw noSound();
-  const all = new Float32Array(first.size * spectrograms.length);
-  spectrograms.forEach(({ data }, i) => {
-    all.set(data, i * first.size);
-  });
-  return new Tensor('float32', all, [spectrograms.length, ...first.dims]);
 }
 
 /** 1 for each frame whose centre is within the audio. */

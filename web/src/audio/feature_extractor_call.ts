@@ -3,6 +3,7 @@
 import type { SmallFileOptions } from '../checkpoint/small_files.js';
 import { ClearformerError, textOf } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
+import { Tensor } from '../tensor/tensor.js';
 import { type AudioInput, read_audio } from './audio_input.js';
 
 /** How a feature extractor is loaded: the options of a model that concern files. */
@@ -26,13 +27,14 @@ export interface FeatureExtractorCallOptions {
 
 const callOptions = ['padding', 'truncation', 'max_length', 'return_attention_mask', 'signal'];
 
-/** Samples of one audio or of several at one rate. */
+/** Samples of one audio or of several at one rate, after the names of the options were checked. */
 export function soundsOf(
   audio: AudioInput | readonly AudioInput[],
   rate: number,
-  options: FeatureExtractorCallOptions,
+  options: { readonly signal?: AbortSignal | undefined },
+  known: readonly string[] = callOptions,
 ): Promise<Float32Array[]> {
-  checkOptions('feature extractor', options, callOptions);
+  checkOptions('feature extractor', options, known);
   const list = Array.isArray(audio) ? (audio as readonly AudioInput[]) : [audio as AudioInput];
   return Promise.all(list.map((one) => read_audio(one, rate, { signal: options.signal })));
 }
@@ -58,6 +60,17 @@ export function lengthsOf(
     );
   }
   return { kept, length: padding === 'max_length' ? Math.max(longest, most) : longest };
+}
+
+/** Tensors of equal shape as one. Throws `invalid_argument` if there are none. */
+export function stacked(rows: readonly Tensor<'float32'>[]): Tensor<'float32'> {
+  const [first] = rows;
+  if (first === undefined) throw noSound();
+  const all = new Float32Array(first.size * rows.length);
+  rows.forEach(({ data }, i) => {
+    all.set(data, i * first.size);
+  });
+  return new Tensor('float32', all, [rows.length, ...first.dims]);
 }
 
 function refused(option: string, value: unknown): ClearformerError {

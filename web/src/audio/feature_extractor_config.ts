@@ -1,5 +1,5 @@
-// Reads the parameters of Whisper's and of wav2vec 2.0's preprocessor_config.json. Options that would change the result
-// and are not supported are rejected by name.
+// Reads the parameters of Whisper's, of wav2vec 2.0's and of AST's preprocessor_config.json. Options that would change the
+// result and are not supported are rejected by name.
 
 import { ClearformerError, textOf } from '../support/error.js';
 
@@ -31,6 +31,28 @@ export interface Wav2Vec2Features {
   return_attention_mask: boolean;
 }
 
+/** The parameters of an ASTFeatureExtractor, named as in preprocessor_config.json. */
+export interface ASTFeatures {
+  /** Mel filters. */
+  num_mel_bins: number;
+  /** Hertz. */
+  sampling_rate: number;
+  /** Frames that sounds are truncated or padded to. */
+  max_length: number;
+  /** Whether `mean` is subtracted from logarithms, which are then divided by 2 · `std`. */
+  do_normalize: boolean;
+  mean: number;
+  std: number;
+}
+
+const ofFbank: ASTFeatures = {
+  num_mel_bins: 128,
+  sampling_rate: 16000,
+  max_length: 1024,
+  do_normalize: true,
+  mean: -4.2677393,
+  std: 4.5689974,
+};
 const ofSamples: Wav2Vec2Features = {
   sampling_rate: 16000,
   padding_value: 0,
@@ -48,8 +70,10 @@ const ofSpectrograms: WhisperFeatures = {
 };
 
 // An hour of audio, and frames of a few seconds: far above any model's values, and still feasible in memory and time.
-const largest = {
+const largest: Readonly<Record<string, number>> = {
   feature_size: 1024,
+  num_mel_bins: 1024,
+  max_length: 360_000,
   sampling_rate: 384_000,
   hop_length: 65_536,
   chunk_length: 3600,
@@ -66,6 +90,9 @@ const inert = [
   'mel_filters',
   'return_tensors',
 ];
+
+// What AST's extractor has and does not read: it always pads with zeros, at the end, and makes no mask.
+const inertOfFbank = ['feature_size', 'padding_value', 'padding_side', 'return_attention_mask', 'window'];
 
 /** Supported values of other options: those that describe what is done anyway. */
 const harmless: Readonly<Record<string, unknown>> = { padding_side: 'right', dither: 0 };
@@ -85,17 +112,12 @@ export function whisperFeatures(config: Readonly<Record<string, unknown>>, file:
   const type = config.feature_extractor_type;
   if (isNamed(config) && type !== 'WhisperFeatureExtractor') {
     const ofSound = 'sampling_rate' in config;
-    const known = ofSound
-      ? 'known: WhisperFeatureExtractor, Wav2Vec2FeatureExtractor'
-      : 'known: WhisperFeatureExtractor, Wav2Vec2FeatureExtractor; for images: AutoImageProcessor';
+    const expected = ['WhisperFeatureExtractor', samplesType, fbankType];
+    const known = `known: ${expected.join(', ')}${ofSound ? '' : '; for images: AutoImageProcessor'}`;
     throw new ClearformerError(
       'unsupported',
       `${file}: feature_extractor_type ${textOf(type)} is not supported (${known})`,
-      {
-        option: 'feature_extractor_type',
-        file,
-        ...(ofSound && { expected: ['WhisperFeatureExtractor', 'Wav2Vec2FeatureExtractor'] }),
-      },
+      { option: 'feature_extractor_type', file, ...(ofSound && { expected }) },
     );
   }
   return read(config, file, ofSpectrograms, harmless);
@@ -103,9 +125,24 @@ export function whisperFeatures(config: Readonly<Record<string, unknown>>, file:
 
 /** The same for samples. */
 export function wav2vec2Features(config: Readonly<Record<string, unknown>>, file: string): Wav2Vec2Features {
-  const type = config.feature_extractor_type ?? samplesType;
-  if (type === samplesType) return read(config, file, ofSamples, { ...harmless, feature_size: 1 });
-  throw new ClearformerError('unsupported', `${file}: feature_extractor_type ${textOf(type)} is not ${samplesType}`, {
+  requireType(config, file, samplesType);
+  return read(config, file, ofSamples, { ...harmless, feature_size: 1 });
+}
+
+/** The same for filter bank features. */
+export function astFeatures(config: Readonly<Record<string, unknown>>, file: string): ASTFeatures {
+  requireType(config, file, fbankType);
+  const given = Object.entries(config).filter(([option]) => !inertOfFbank.includes(option));
+  const features = read(Object.fromEntries(given), file, ofFbank, harmless);
+  // Filters lie between 20 Hz and half the rate, a whole number there.
+  if (features.sampling_rate < 42) throw malformed(file, 'sampling_rate', 'at least 42', features.sampling_rate);
+  if (Math.fround(features.std) === 0) throw malformed(file, 'std', 'a number other than 0', features.std);
+  return features;
+}
+
+function requireType({ feature_extractor_type: type }: Readonly<Record<string, unknown>>, file: string, own: string) {
+  if ((type ?? own) === own) return;
+  throw new ClearformerError('unsupported', `${file}: feature_extractor_type ${textOf(type)} is not ${own}`, {
     option: 'feature_extractor_type',
     file,
   });
@@ -113,6 +150,8 @@ export function wav2vec2Features(config: Readonly<Record<string, unknown>>, file
 
 /** The name of wav2vec 2.0's class. */
 export const samplesType = 'Wav2Vec2FeatureExtractor';
+/** The name of AST's class. */
+export const fbankType = 'ASTFeatureExtractor';
 
 /** Whether models of this type read samples: others read spectrograms. */
 export const readsSamples = (model_type: unknown): boolean => model_type === 'wav2vec2' || model_type === 'hubert';
@@ -136,7 +175,7 @@ function read<Features extends object>(
       );
     }
     const usual = defaults[option as keyof Features];
-    Object.assign(features, { [option]: checked(option as keyof WhisperFeatures, value, typeof usual, file) });
+    Object.assign(features, { [option]: checked(option, value, typeof usual, file) });
   }
   return features;
 }
@@ -152,20 +191,22 @@ function productsOf(length: number): number {
   return length * (sum + rest);
 }
 
-function checked(option: keyof WhisperFeatures, value: unknown, type: string, file: string): number | boolean {
-  const refused = (rule: string) =>
-    new ClearformerError('malformed_config', `${file}: ${option} must be ${rule}, it is ${textOf(value)}`, {
-      option,
-      file,
-    });
+const malformed = (file: string, option: string, rule: string, value: unknown): ClearformerError =>
+  new ClearformerError('malformed_config', `${file}: ${option} must be ${rule}, it is ${textOf(value)}`, {
+    option,
+    file,
+  });
+
+function checked(option: string, value: unknown, type: string, file: string): number | boolean {
+  const refused = (rule: string) => malformed(file, option, rule, value);
   if (type === 'boolean') {
     if (typeof value === 'boolean') return value;
     throw refused('true or false');
   }
   if (typeof value !== 'number' || !Number.isFinite(value)) throw refused('a number');
-  if (option === 'padding_value') return value;
+  const most = largest[option];
+  if (most === undefined) return value;
   if (option === 'n_fft' && productsOf(value) > mostProducts) throw refused('a product of small primes');
-  const most = largest[option as keyof typeof largest];
   if (!(Number.isInteger(value) && value > 0 && value <= most)) throw refused(`a whole number from 1 to ${most}`);
   return value;
 }

@@ -1,5 +1,6 @@
 // AutoProcessor: the preprocessing of a model: image processor, feature extractor, tokenizer.
 
+import type { ASTFeatureExtractorOutput } from '../audio/ast_feature_extractor.js';
 import type { AudioInput } from '../audio/audio_input.js';
 import { type FeatureExtractor, readFeatureExtractor } from '../audio/auto_feature_extractor.js';
 import type { FeatureExtractorOutput } from '../audio/feature_extractor.js';
@@ -26,6 +27,9 @@ import { readTokenizer } from '../text/auto_tokenizer.js';
 import type { TokenIds } from '../text/token_lists.js';
 import type { DecodeOptions, PreTrainedTokenizer } from '../text/tokenizer.js';
 
+/** What feature extractors make. */
+type SoundInputs = FeatureExtractorOutput | Wav2Vec2FeatureExtractorOutput | ASTFeatureExtractorOutput;
+
 interface Parts {
   image_processor: ImageProcessor | undefined;
   feature_extractor: FeatureExtractor | undefined;
@@ -38,7 +42,7 @@ export interface ProcessorLoadOptions extends SmallFileOptions {}
 export interface Processor {
   /** Images to `pixel_values`, audio to `input_features` (Whisper) or `input_values`; for texts use `processor.tokenizer`. */
   (images: ImageInput | readonly ImageInput[], options?: ImageProcessorCallOptions): Promise<ImageProcessorOutput>;
-  <Output extends FeatureExtractorOutput | Wav2Vec2FeatureExtractorOutput = FeatureExtractorOutput>(
+  <Output extends SoundInputs = FeatureExtractorOutput>(
     sounds: AudioInput | readonly AudioInput[],
     options?: FeatureExtractorCallOptions,
   ): Promise<Output>;
@@ -48,7 +52,7 @@ export interface Processor {
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable
 export class Processor extends Callable<
   [ImageInput & AudioInput, object?],
-  Promise<ImageProcessorOutput | FeatureExtractorOutput | Wav2Vec2FeatureExtractorOutput>
+  Promise<ImageProcessorOutput | SoundInputs>
 > {
   /** The model's image processor; undefined if it has none. */
   readonly image_processor: ImageProcessor | undefined;
@@ -66,10 +70,7 @@ export class Processor extends Callable<
   }
 
   /** @internal */
-  override async _call(
-    input: ImageInput & AudioInput,
-    options?: object,
-  ): Promise<ImageProcessorOutput | FeatureExtractorOutput | Wav2Vec2FeatureExtractorOutput> {
+  override async _call(input: ImageInput & AudioInput, options?: object): Promise<ImageProcessorOutput | SoundInputs> {
     if (this.image_processor !== undefined) return this.image_processor(input, options);
     if (this.feature_extractor !== undefined) return this.feature_extractor(input, options);
     throw new ClearformerError('unsupported', 'processor: the model reads texts alone; call processor.tokenizer');
