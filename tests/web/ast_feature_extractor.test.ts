@@ -2,6 +2,7 @@
 // options and errors.
 
 import { readFileSync } from 'node:fs';
+import { validate } from 'clearformer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ASTFeatureExtractor, type ASTFeatureExtractorOutput } from '../../web/src/audio/ast_feature_extractor.js';
 import { AutoFeatureExtractor } from '../../web/src/audio/auto_feature_extractor.js';
@@ -9,6 +10,7 @@ import { WhisperFeatureExtractor } from '../../web/src/audio/feature_extractor.j
 import { AutoProcessor } from '../../web/src/pipelines/auto_processor.js';
 import { sharedEngine } from '../../web/src/primitives/shared_core.js';
 import { configure } from '../../web/src/support/config.js';
+import { folderFiles, jsonFile } from './support/pipeline_cases.js';
 import { casesOf, tensorsOf } from './support/references.js';
 import { variants } from './support/variants.js';
 
@@ -187,4 +189,17 @@ describe('preprocessor_config.json', () => {
     const failure = await failureOf(() => new ASTFeatureExtractor({ ...written, ...config }));
     expect([failure.code, failure.message]).toEqual([code, expect.stringContaining(named)]);
   });
+});
+
+it("validate compares the features with the model's inputs", async () => {
+  const held = folderFiles('models/audio_spectrogram_transformer/even_sequence_classification');
+  const told = async (more: object) => {
+    const { problems } = await validate({ ...held, 'preprocessor_config.json': jsonFile({ ...ast, ...more }) });
+    return problems.map(({ message }) => message);
+  };
+  expect(await told({ num_mel_bins: 10, max_length: 15 })).toEqual([]);
+  expect(await told({ num_mel_bins: 12 })).toEqual([
+    'preprocessor_config.json: num_mel_bins is 12, and the model reads 10 mel bins',
+    'preprocessor_config.json: max_length is 1024, and the model reads 15 frames',
+  ]);
 });

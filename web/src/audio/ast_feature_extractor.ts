@@ -50,7 +50,7 @@ export interface ASTFeatureExtractor {
 
 /**
  * The feature extractor of audio spectrogram transformers: call it with one audio or several. Results equal those of
- * transformers without torchaudio within 2e-6; with torchaudio transformers computes in float32, and frames of other
+ * transformers without torchaudio within 5e-6; with torchaudio transformers computes in float32, and frames of other
  * lengths for other sampling rates than 16 kHz.
  */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class makes instances callable

@@ -100,11 +100,18 @@ const checkProcessor: Check = async (folder, { processor, input_modalities, cfg 
   if (input_modalities.includes('audio')) {
     const { readFeatureExtractor } = await import('../audio/auto_feature_extractor.js');
     const { features } = await readFeatureExtractor(folder, { signal });
-    if (!('feature_size' in features)) return []; // of samples
-    const { feature_size } = features;
-    const bins = config.num_mel_bins ?? 80;
-    if (cfg === null || feature_size === bins) return [];
-    return [fault('malformed_config', file, `feature_size is ${feature_size}, and the model reads ${bins} mel bins`)];
+    const { num_mel_bins: bins, max_length: frames } = config;
+    const read: [string, number, unknown, string][] = []; // of samples: nothing
+    if ('feature_size' in features) read.push(['feature_size', features.feature_size, bins ?? 80, 'mel bins']);
+    if ('num_mel_bins' in features) {
+      read.push(['num_mel_bins', features.num_mel_bins, bins ?? 128, 'mel bins']);
+      read.push(['max_length', features.max_length, frames ?? 1024, 'frames']);
+    }
+    return read
+      .filter(([, made, wanted]) => cfg !== null && made !== wanted)
+      .map(([key, made, wanted, what]) =>
+        fault('malformed_config', file, `${key} is ${made}, and the model reads ${wanted} ${what}`),
+      );
   }
   if (!input_modalities.includes('image')) return [];
   const read = await (await import('../image/image_processor.js')).readImageProcessor(folder, { signal });
