@@ -25,7 +25,7 @@ export interface IntegratedGradientsOptions {
    * The activation or input: a hook name, `pixel_values` or `input_features`. Default: the embeddings, of tokens or of
    * patches.
    */
-  at?: HookName | 'pixel_values' | 'input_features' | undefined;
+  at?: HookName | 'pixel_values' | 'input_features' | 'input_values' | undefined;
   /**
    * Its value where nothing is there, broadcast to it. Default 0, which suits inputs and embeddings that positions are
    * added to; a norm directly behind (Llama) is steep there, and the mean embedding or another text's a better one. Scores
@@ -101,7 +101,7 @@ interface Place {
 
 function placeOf(model: PreTrainedModel, inputs: ModelInputs, at: string, options: IntegratedGradientsOptions): Place {
   const { metric, signal } = options;
-  if (at === 'pixel_values' || at === 'input_features') {
+  if (at === 'pixel_values' || at === 'input_features' || at === 'input_values') {
     const given = inputs[at];
     if (given === undefined) throw invalid(call, `there are no ${at}`, 'at');
     const { data, dims } = floats(at, given);

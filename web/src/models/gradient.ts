@@ -304,7 +304,7 @@ function placeOf(call: string, input: GradientInput, { cfg, inputs, start }: Ask
       : cfg.kind === 'dual-encoder'
         ? ['text_model.', '']
         : ['', ''];
-  if (input === 'pixel_values' || input === 'input_features') {
+  if (input === 'pixel_values' || input === 'input_features' || input === 'input_values') {
     if (inputs[input] !== undefined) return input;
   } else if (input === 'inputs_embeds' && (inputs.inputs_embeds ?? inputs.input_ids) !== undefined) {
     return `${towers[0]}inputs_embeds`;

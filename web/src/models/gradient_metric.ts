@@ -33,7 +33,13 @@ export interface WithRespectTo {
 }
 
 /** An input that has a gradient. */
-export type GradientInput = 'pixel_values' | 'input_features' | 'inputs_embeds' | 'decoder_inputs_embeds' | 'residual';
+export type GradientInput =
+  | 'pixel_values'
+  | 'input_features'
+  | 'input_values'
+  | 'inputs_embeds'
+  | 'decoder_inputs_embeds'
+  | 'residual';
 
 /** A logit, or with a weight a multiple of it. */
 export interface LogitTerm {

@@ -1,11 +1,14 @@
 // audio-classification: the classes of a sound.
 
+import { ASTFeatureExtractor } from '../audio/ast_feature_extractor.js';
 import type { AudioInput } from '../audio/audio_input.js';
+import { type FeatureExtractor, readFeatureExtractor } from '../audio/auto_feature_extractor.js';
+import { WhisperFeatureExtractor } from '../audio/feature_extractor.js';
 import type { Wav2Vec2FeatureExtractor } from '../audio/wav2vec2_feature_extractor.js';
 import { PreTrainedModel } from '../models/pre_trained_model.js';
+import { ClearformerError } from '../support/error.js';
 import { checkOptions } from '../support/options.js';
 import { type LogitsModel, Pipeline } from './base_pipeline.js';
-import { readSamples } from './ctc_recognition.js';
 import { loader } from './load_pipeline.js';
 import {
   type ClassificationOptions,
@@ -45,12 +48,17 @@ export class AudioClassificationPipeline extends Pipeline<
   LabelScore[] | LabelScore[][],
   LogitsModel
 > {
-  readonly processor: Wav2Vec2FeatureExtractor;
+  readonly processor: Wav2Vec2FeatureExtractor | ASTFeatureExtractor;
 
   /** @internal */
-  constructor(task: string, model: LogitsModel, processor: Wav2Vec2FeatureExtractor) {
+  constructor(task: string, model: LogitsModel, extractor: FeatureExtractor) {
     super(task, model);
-    this.processor = processor;
+    const spectrograms = model.cfg.model_type === 'audio-spectrogram-transformer';
+    if (extractor instanceof WhisperFeatureExtractor || extractor instanceof ASTFeatureExtractor !== spectrograms) {
+      const message = `${task}: the feature extractor of the folder is not of the model's kind`;
+      throw new ClearformerError('unsupported', message, { option: 'feature_extractor_type' });
+    }
+    this.processor = extractor instanceof ASTFeatureExtractor ? extractor.on(model.open().engine) : extractor;
   }
 
   /** @internal */
@@ -72,8 +80,8 @@ export class AudioClassificationPipeline extends Pipeline<
 }
 
 /** @internal */
-export const load = loader<LogitsModel, Wav2Vec2FeatureExtractor, AudioClassificationPipeline>({
+export const load = loader<LogitsModel, FeatureExtractor, AudioClassificationPipeline>({
   Model: PreTrainedModel,
-  read: readSamples,
-  create: (task, model, processor) => new AudioClassificationPipeline(task, model, processor),
+  read: readFeatureExtractor,
+  create: (task, model, extractor) => new AudioClassificationPipeline(task, model, extractor),
 });
