@@ -74,7 +74,7 @@ const pages: readonly Page[] = [
     later: /^(web_folder|sha256)/,
     limit: 53_800,
   },
-  { name: 'everything the package exports', imports: ['*'], limit: 120_500 },
+  { name: 'everything the package exports', imports: ['*'], limit: 121_400 },
 ];
 
 const brotli = (data: Buffer): number =>
