@@ -12,38 +12,30 @@ namespace clearformer {
 
 namespace granite {
 
+constexpr std::string_view kShared = R"("vocab_size":32000,"hidden_size":4096,
+"intermediate_size":11008,"num_hidden_layers":32,"num_attention_heads":32,
+"num_key_value_heads":null,"hidden_act":"silu","max_position_embeddings":2048,"rms_norm_eps":1e-6,
+"pad_token_id":null,"bos_token_id":1,"eos_token_id":2,"tie_word_embeddings":false,
+"rope_parameters":null,"attention_bias":false,"embedding_multiplier":1,"logits_scaling":1,
+"residual_multiplier":1,"attention_multiplier":1)";
 constexpr KeyTable kKeys{
-    .fields = R"("vocab_size":32000,"hidden_size":4096,"intermediate_size":11008,
-"num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":null,"hidden_act":"silu",
-"max_position_embeddings":2048,"rms_norm_eps":1e-6,"pad_token_id":null,"bos_token_id":1,
-"eos_token_id":2,"tie_word_embeddings":false,"rope_parameters":null,"attention_bias":false,
-"mlp_bias":false,"embedding_multiplier":1,"logits_scaling":1,"residual_multiplier":1,
-"attention_multiplier":1)",
+    .fields = R"("mlp_bias":false)",
+    .shared_fields = kShared,
     .others = R"("rope_theta":10000,"rope_scaling":null,"partial_rotary_factor":null,
 "original_max_position_embeddings":null,"head_dim":null)",
     .since_5_2 = R"("is_causal":true)"};
-constexpr KeyTable kMoeKeys{
-    .fields = R"("vocab_size":32000,"hidden_size":4096,"intermediate_size":11008,
-"num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":null,"hidden_act":"silu",
-"max_position_embeddings":2048,"rms_norm_eps":1e-6,"pad_token_id":null,"bos_token_id":1,
-"eos_token_id":2,"tie_word_embeddings":false,"rope_parameters":null,"attention_bias":false,
-"embedding_multiplier":1,"logits_scaling":1,"residual_multiplier":1,"attention_multiplier":1,
-"num_local_experts":8,"num_experts_per_tok":2)",
-    .others = kKeys.others,
-    .since_5_2 = kKeys.since_5_2,
-    .neutral = R"("output_router_logits":false)"};
-
+constexpr KeyTable kMoeKeys{.fields = R"("num_local_experts":8,"num_experts_per_tok":2)",
+                            .shared_fields = kShared,
+                            .others = kKeys.others,
+                            .since_5_2 = kKeys.since_5_2,
+                            .neutral = R"("output_router_logits":false)"};
 constexpr KeyTable kHybridKeys{
-    .fields = R"("vocab_size":32000,"hidden_size":4096,"intermediate_size":11008,
-"num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":null,"hidden_act":"silu",
-"max_position_embeddings":2048,"rms_norm_eps":1e-6,"pad_token_id":null,"bos_token_id":1,
-"eos_token_id":2,"tie_word_embeddings":false,"rope_parameters":null,"attention_bias":false,
-"embedding_multiplier":1,"logits_scaling":1,"residual_multiplier":1,"attention_multiplier":1,
-"num_local_experts":8,"num_experts_per_tok":2,"shared_intermediate_size":1024,"position_embedding_type":null,
-"layer_types":null)",
+    .fields = R"("num_local_experts":8,"num_experts_per_tok":2,"shared_intermediate_size":1024,
+"position_embedding_type":null,"layer_types":null)",
+    .shared_fields = kShared,
     .others = kKeys.others,
     .since_5_2 = kKeys.since_5_2,
-    .neutral = R"("output_router_logits":false)",
+    .neutral = kMoeKeys.neutral,
     .other_names = R"("layers_block_type":"layer_types")"};
 
 constexpr std::string_view kHybridRules = R"(

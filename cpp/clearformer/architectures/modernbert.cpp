@@ -51,27 +51,21 @@ unembed /decoder
 *.out /classifier
 )";
 constexpr std::string_view kPrefixes = "model.";
-constexpr KeyTable kDecoderKeys{
-    .fields = R"("vocab_size":50368,"hidden_size":768,"intermediate_size":1152,
-"num_hidden_layers":22,"num_attention_heads":12,"hidden_activation":"gelu",
-"max_position_embeddings":8192,"norm_eps":1e-5,"norm_bias":false,"pad_token_id":50283,
-"eos_token_id":50282,"bos_token_id":50281,"attention_bias":false,"layer_types":null,
-"rope_parameters":null,"local_attention":128,"mlp_bias":false,"decoder_bias":true,
-"classifier_bias":false,"classifier_activation":"gelu","tie_word_embeddings":true)",
-    .others = R"("global_rope_theta":160000,"local_rope_theta":10000,"rope_scaling":null,
-"partial_rotary_factor":null,"global_attn_every_n_layers":3,"sliding_window":null)",
-    .since_5_2 = R"("is_causal":true)"};
+constexpr std::string_view kShared = R"("vocab_size":50368,"hidden_size":768,
+"intermediate_size":1152,"num_hidden_layers":22,"num_attention_heads":12,
+"hidden_activation":"gelu","max_position_embeddings":8192,"norm_eps":1e-5,"norm_bias":false,
+"pad_token_id":50283,"eos_token_id":50282,"bos_token_id":50281,"attention_bias":false,
+"layer_types":null,"rope_parameters":null,"local_attention":128,"mlp_bias":false,
+"decoder_bias":true,"classifier_bias":false,"classifier_activation":"gelu",
+"tie_word_embeddings":true)";
 constexpr KeyTable kKeys{
-    .fields = R"("vocab_size":50368,"hidden_size":768,"intermediate_size":1152,
-"num_hidden_layers":22,"num_attention_heads":12,"hidden_activation":"gelu",
-"max_position_embeddings":8192,"norm_eps":1e-5,"norm_bias":false,"pad_token_id":50283,
-"eos_token_id":50282,"bos_token_id":50281,"attention_bias":false,"layer_types":null,
-"rope_parameters":null,"local_attention":128,"mlp_bias":false,"decoder_bias":true,
-"classifier_pooling":"cls","classifier_bias":false,"classifier_activation":"gelu",
-"tie_word_embeddings":true)",
+    .fields = R"("classifier_pooling":"cls")",
+    .shared_fields = kShared,
     .others = R"("global_rope_theta":160000,"local_rope_theta":10000,"rope_scaling":null,
 "partial_rotary_factor":null,"global_attn_every_n_layers":3,"sliding_window":null)",
     .neutral = R"("is_causal":false)"};
+constexpr KeyTable kDecoderKeys{
+    .fields = kShared, .others = kKeys.others, .since_5_2 = R"("is_causal":true)"};
 
 Mixer usual_mixer(const ConfigReader& config, std::size_t layer) {
   return layer % config.size("global_attn_every_n_layers") == 0 ? Mixer::full : Mixer::local;
