@@ -20,8 +20,9 @@ bool is_shared(std::string_view place) {
 // weights use them at their block's step or later.
 std::size_t step_of(std::string_view place, const StackConfig& stack) {
   constexpr std::string_view kAbove[] = {
-      "project_out.", "unembed.", "mlm.",      "classifier.",   "teacher_classifier.",
-      "qa.",          "pooler.",  "detector.", "distillation.", "token_classifier."};
+      "project_out.",        "head.", "unembed.", "mlm.",      "classifier.",
+      "teacher_classifier.", "qa.",   "pooler.",  "detector.", "distillation.",
+      "token_classifier."};
   for (const std::string_view above : kAbove) {
     if (place.starts_with(above)) return kNever;
   }
