@@ -3,9 +3,9 @@
 // Source: Vaswani et al. 2017, section 3.2.2; grouped queries: Ainslie et al. 2023, arXiv 2305.13245.
 // Shapes: B batch, T queries, S keys, D model, H query heads, G key/value heads, d head size.
 // Hook points: hook_q, hook_z (B, T, H, d), hook_k, hook_v (B, S, G, d), with rotary positions
-//              hook_rot_q, hook_rot_k (as the scores read them), with norms of queries and keys q_norm.…, k_norm.…; those of attention.h, with
-//              relative positions those of disentangled_attention.h, with a gate hook_gate (output_gate.h); on request
-//              hook_result (separate_heads.h).
+//              hook_rot_q, hook_rot_k (as the scores read them), with norms of queries and keys q_norm.…, k_norm.…;
+//              those of attention.h, with relative positions those of disentangled_attention.h, with a gate hook_gate
+//              (output_gate.h); on request hook_result (separate_heads.h).
 #pragma once
 
 #include <optional>

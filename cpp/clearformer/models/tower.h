@@ -59,8 +59,8 @@ struct TowerConfig {
   bool reads_positions() const {
     return rotary || local_rotary || text->positions != TextEmbeddingConfig::Positions::none;
   }
-  /// The maximum sequence length: rotary positions, ALiBi, unbounded sinusoids, DeBERTa's relative positions alone and none continue past
-  /// max_positions; the limit keeps int32 sums of them from overflowing.
+  /// The maximum sequence length: rotary positions, ALiBi, unbounded sinusoids, DeBERTa's relative positions alone, and none
+  /// at all, continue past max_positions; the limit keeps int32 sums of them from overflowing.
   static constexpr std::size_t kMost = 1u << 20;
   std::size_t longest() const {
     const bool unplaced =
