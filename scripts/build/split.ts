@@ -179,8 +179,9 @@ function requireSameParts(programs: readonly string[]): void {
     const files = programs.map((program) => readFileSync(fileOf(program, part)));
     if (files.every((file) => files[0]?.equals(file))) continue;
     throw new SetupError(
-      `The files ${part} of the builds differ: a function of them contains a kernel. Those with their names, which ` +
-        'wasm-split writes with -g, show which: let ofFirst (scripts/build/split.ts) match it, so that it stays in the first.',
+      `The files ${part} of the builds differ. Either a function of them contains a kernel: those with their names, which ` +
+        'wasm-split writes with -g, show which, and ofFirst (scripts/build/split.ts) has to match it, so that it stays in ' +
+        'the first. Or only addresses differ: static variables that one build alone has moved all behind them.',
     );
   }
 }

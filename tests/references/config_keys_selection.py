@@ -225,7 +225,7 @@ SELECTION = {
     "eurobert": [
         Selected("grouped heads, no rope_parameters", {"rope_parameters": ABSENT}, base=dict(attention_bias=True), task="base"),
         Selected("classes of the first position", {"classifier_pooling": "bos"}, task="sequence-classification"),
-        Selected("classes of every position", {"classifier_pooling": ABSENT}, task="sequence-classification", refused_here="classifier_pooling"),
+        Selected("classes of every position", {"classifier_pooling": ABSENT}, task="sequence-classification"),
     ],
     "gpt_bigcode": [
         Selected("keys for each head", {"scale_attn_weights": False}, base=dict(multi_query=False), text=True),

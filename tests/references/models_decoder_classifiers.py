@@ -18,7 +18,7 @@ CHECKPOINTS = [("qwen3", "even", "sequence_classification"), ("gemma2", "even", 
                ("gpt_neox", "even", "token_classification"), ("bloom", "odd", "sequence_classification"),
                ("glm4", "odd", "token_classification"), ("gemma3_text", "odd", "sequence_classification"),
                ("gptj", "even", "sequence_classification"), ("openai_gpt", "even", "sequence_classification"),
-               ("modernbert_decoder", "odd", "sequence_classification")]
+               ("modernbert_decoder", "odd", "sequence_classification"), ("opt", "odd", "sequence_classification")]
 LENGTH = 9
 
 

@@ -82,7 +82,7 @@ TRUNKS = {
     "deberta_v2": {"even": lambda: DebertaV2Config(**EVEN, **DEBERTA_V3),
                    "odd": lambda: DebertaV2Config(**ODD, **DEBERTA, embedding_size=20)},
     "eurobert": {"even": lambda: EuroBertConfig(**EVEN, **EURO, num_key_value_heads=2, head_dim=16),
-                 "odd": lambda: EuroBertConfig(**ODD, **EURO, classifier_pooling="mean", attention_bias=True, mlp_bias=True,
+                 "odd": lambda: EuroBertConfig(**ODD, **EURO, attention_bias=True, mlp_bias=True,
                                                rope_parameters={"rope_type": "default", "rope_theta": 250000.0})},
     "nomic_bert": {"even": lambda: NomicBertConfig(**EVEN),
                    "odd": lambda: NomicBertConfig(**ODD, head_dim=8, type_vocab_size=3, hidden_act="gelu",

@@ -1,16 +1,9 @@
 // Random LoRA adapters of every architecture give what PEFT's formula gives in PyTorch. With CLEARFORMER_ADAPTER_CASES
 // the folder of other cases that tests/references/adapters_random.py wrote.
 
-import {
-  type AutoModelClass,
-  type ModelInputs,
-  type ModelOutput,
-  type PreTrainedModel,
-  Tensor,
-  toSafetensors,
-} from 'clearformer';
+import { type ModelInputs, type ModelOutput, Tensor, toSafetensors } from 'clearformer';
 import { describe, expect, it } from 'vitest';
-import { classes } from './support/model_classes.js';
+import { classOf } from './support/model_classes.js';
 import { jsonFile } from './support/pipeline_cases.js';
 import {
   type Case,
@@ -47,7 +40,7 @@ function unmasked({ options: { architecture }, source }: Case): ModelInputs {
 describe('random adapters give what PEFT’s formula gives', () => {
   it.each(casesOf(group))('$name', async (one) => {
     const { architecture, checkpoint, task } = one.options;
-    const auto = classes[task as string] as AutoModelClass<PreTrainedModel>;
+    const auto = classOf(task, architecture);
     await using model = await auto.from_pretrained(fixturePath(`models/${architecture}/${checkpoint}`));
     await model.load_adapter(adapterOf(one));
     const output = (await model(unmasked(one))) as ModelOutput & Record<string, Tensor>;

@@ -3,7 +3,6 @@
 import { readFileSync } from 'node:fs';
 import {
   AutoModel,
-  type AutoModelClass,
   AutoModelForCausalLM,
   AutoModelForImageClassification,
   AutoModelForMaskedLM,
@@ -16,7 +15,7 @@ import {
 } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
-import { classes } from './support/model_classes.js';
+import { classOf } from './support/model_classes.js';
 import { type Case, casesOf, expectClose, fixturePath, type Reference, readReferences } from './support/references.js';
 import { optionsFor, variants } from './support/variants.js';
 
@@ -78,7 +77,7 @@ describe.each(variants)('%s equals transformers', (variant) => {
       const { checkpoint, task } = one.options as { checkpoint: string; task: string };
       let model = models.get(checkpoint);
       if (model === undefined) {
-        model = await (classes[task] as AutoModelClass<PreTrainedModel>).from_pretrained(
+        model = await classOf(task, architecture).from_pretrained(
           fixturePath(`${folder}/${checkpoint}`),
           optionsFor(variant),
         );

@@ -54,6 +54,8 @@ describe('a decoder-only model that classifies texts', () => {
   it('is told apart by inspect, and has its trunk', async () => {
     expect(await inspect(path)).toMatchObject({
       model_type: 'qwen3',
+      kind: 'decoder-only',
+      cache: null,
       task: 'sequence-classification',
       pipeline: 'text-classification',
       pipelines: expect.arrayContaining(['text-classification', 'text-ranking']),

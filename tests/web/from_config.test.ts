@@ -13,7 +13,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { normalQuantile } from '../../web/src/models/fresh/random_numbers.js';
 import { failureOf } from './support/failures.js';
-import { classes } from './support/model_classes.js';
+import { classOf } from './support/model_classes.js';
 import { casesOf, fixturePath } from './support/references.js';
 
 type Distribution = [kind: string, ...parameters: number[]];
@@ -88,7 +88,7 @@ function sinusoid(index: number, width: number, steps: number): number {
 describe('from_config', () => {
   it.each(casesOf('initial_weights'))('$name is a new model of transformers', async (one) => {
     const { distributions, tensors } = one as unknown as Initial;
-    const base = classes[String(one.options.task)] ?? AutoModel;
+    const base = classOf(one.options.task ?? 'base', one.name);
     const model = await base.from_config(configOf(one.name), { deterministic: true });
     const found = new Map((await model.named_parameters()).map(({ name, dims }) => [name, dims]));
     const expected = Object.keys(tensors).filter((name) => found.has(name) || !unused.test(name));
@@ -122,7 +122,7 @@ describe('from_config', () => {
   ])('names the tensors of %s as transformers does', async (folder) => {
     const [architecture = '', checkpoint] = folder.split('/');
     const one = casesOf(`models/${architecture}`).find(({ options }) => options.checkpoint === checkpoint);
-    const base = classes[String(one?.options.task)] as (typeof classes)[string];
+    const base = classOf(one?.options.task, architecture);
     const file = readFileSync(fixturePath(`models/${folder}/model.safetensors`));
     const header = JSON.parse(file.toString('utf8', 8, 8 + Number(file.readBigUInt64LE(0)))) as object;
     const model = await base.from_config(configOf(folder));

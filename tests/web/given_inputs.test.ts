@@ -4,12 +4,11 @@
 import { type HookName, type ModelInputs, Tensor } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
-import { classes } from './support/model_classes.js';
+import { classOf } from './support/model_classes.js';
 import { casesOf, expectClose, fixturePath, idRows, tensorsOf } from './support/references.js';
 
 const loaded = (checkpoint: string, task = 'causal-lm') => {
-  const { from_pretrained } = classes[task] as (typeof classes)[string];
-  return from_pretrained(fixturePath(`models/${checkpoint}`));
+  return classOf(task, checkpoint).from_pretrained(fixturePath(`models/${checkpoint}`));
 };
 const input_ids = [[5, 6, 7, 8, 9]];
 const only = ['gpt2_causal-lm', 'granite_causal-lm', 'roberta_masked-lm', 't5_seq2seq-lm', 'whisper_seq2seq-lm'];

@@ -2,7 +2,6 @@
 // (tests/references/gradients_models.py; natively of all architectures: gradient_reference_test.cpp), and patchSaliency.
 
 import {
-  type AutoModelClass,
   type GradientInput,
   type HookName,
   type MetricTerm,
@@ -13,7 +12,7 @@ import {
 } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
-import { classes } from './support/model_classes.js';
+import { classOf } from './support/model_classes.js';
 import { gamma } from './support/primitives.js';
 import { type Case, caseOf, casesOf, fixturePath, inputsOf, type Reference, tensorsOf } from './support/references.js';
 import { expectRow } from './support/rows.js';
@@ -30,7 +29,7 @@ async function callOf(one: Case, variant: 'simd128' | 'relaxed') {
   const { architecture, checkpoint, task } = one.options as Record<string, string>;
   const folder = `models/${architecture}`;
   const inputs = inputsOf(folder, one.source) as ModelInputs;
-  const model = await (classes[task as string] as AutoModelClass<PreTrainedModel>).from_pretrained(
+  const model = await classOf(task, architecture).from_pretrained(
     fixturePath(`${folder}/${checkpoint}`),
     optionsFor(variant),
   );
@@ -90,7 +89,7 @@ it('takes a flat list of labels as one row, as a call of the model does', async 
     ['causal-lm', 'llama_tiny/bias'],
     ['seq2seq-lm', 'models/t5/odd'],
   ] as const) {
-    await using model = await (classes[task] as AutoModelClass<PreTrainedModel>).from_pretrained(fixturePath(folder));
+    await using model = await classOf(task, folder).from_pretrained(fixturePath(folder));
     const inputs = { input_ids: [[5, 6, 7]] } as ModelInputs;
     const { loss } = (await model({ ...inputs, labels: flat })) as unknown as { loss: Float };
     for (const labels of [flat, [flat]]) {

@@ -3,12 +3,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
-  type AutoModelClass,
   configure,
   type Inspection,
   type InspectOptions,
   inspect,
-  type PreTrainedModel,
   pipeline,
   type Source,
   validate,
@@ -18,7 +16,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { configured, type Files, safetensors, spoiled, storiesFiles, taken } from './support/checkpoints.js';
 import { directory } from './support/directory_handle.js';
 import { failureOf } from './support/failures.js';
-import { classes } from './support/model_classes.js';
+import { classOf } from './support/model_classes.js';
 import { fixturePath, storiesPath } from './support/references.js';
 import { FileServer } from './support/server.js';
 
@@ -47,7 +45,7 @@ describe('inspect', () => {
     expect(found.problems.filter(({ severity }) => severity === 'error')).toEqual([]);
     expect(found.valid).toBe(true);
     expect(JSON.parse(JSON.stringify(found))).toEqual(found);
-    const load = classes[found.task ?? ''] as AutoModelClass<PreTrainedModel>;
+    const load = classOf(found.task, found.model_type);
     for (const dtype of dtypes) {
       const model = await load.from_pretrained(folder, { dtype, deterministic: true });
       expect(found.cfg).toEqual(model.cfg);

@@ -1,17 +1,9 @@
 // Losses of random labels and problem types equal transformers'. With CLEARFORMER_LABEL_CASES the folder of other cases
 // that tests/references/labels_random.py wrote.
 
-import {
-  type AutoModelClass,
-  AutoModelForCausalLM,
-  type ModelInputs,
-  type ModelOutput,
-  type PreTrainedModel,
-  SGD,
-  type Tensor,
-} from 'clearformer';
+import { AutoModelForCausalLM, type ModelInputs, type ModelOutput, SGD, type Tensor } from 'clearformer';
 import { describe, expect, it } from 'vitest';
-import { classes } from './support/model_classes.js';
+import { classOf } from './support/model_classes.js';
 import { folderFiles, jsonFile } from './support/pipeline_cases.js';
 import { gamma } from './support/primitives.js';
 import { type Case, casesOf, inputsOf, randomGroup } from './support/references.js';
@@ -58,7 +50,7 @@ it('labels that the mask hides do not count for Gemma 3 with images, in any loss
 describe('losses of random labels equal transformers', () => {
   it.each(casesOf<LabelCase>(randomGroup('labels_random', 'CLEARFORMER_LABEL_CASES')))('$name', async (one) => {
     const inputs = inputsOf(`models/${one.options.architecture}`, one.source) as ModelInputs;
-    const auto = classes[one.options.task as string] as AutoModelClass<PreTrainedModel>;
+    const auto = classOf(one.options.task, one.options.architecture);
     await using model = await auto.from_pretrained(filesOf(one), { deterministic: true });
     const dims = [one.labels.length, ...(Array.isArray(one.labels[0]) ? [one.labels[0].length] : [])];
     const labels = one.floats

@@ -3,11 +3,16 @@
 
 import { readFileSync } from 'node:fs';
 import {
+  AutoConfig,
+  AutoFeatureExtractor,
+  AutoImageProcessor,
   AutoModel,
   AutoModelForCausalLM,
   AutoModelForSeq2SeqLM,
+  AutoModelForSequenceClassification,
   AutoModelForSpeechSeq2Seq,
   AutoModelForZeroShotImageClassification,
+  AutoProcessor,
   AutoTokenizer,
   inspect,
   pipeline,
@@ -69,6 +74,12 @@ it.each([
   ['zero-shot-image-classification', AutoModelForZeroShotImageClassification, 'gpt2/even'],
   ['speech-seq2seq', AutoModelForSpeechSeq2Seq, 't5/even'],
   ['speech-seq2seq', AutoModelForSpeechSeq2Seq, 'bart/even'],
+  ['seq2seq-lm', AutoModelForSeq2SeqLM, 'whisper/even'],
+  [
+    'sequence-classification',
+    AutoModelForSequenceClassification,
+    'audio_spectrogram_transformer/even_sequence_classification',
+  ],
 ] as const)('a class for %s refuses models of other tasks, new ones, too', async (task, auto, name) => {
   const file = readFileSync(fixturePath(`models/${name}/config.json`));
   const config = JSON.parse(file.toString());
@@ -306,7 +317,7 @@ it('what is in the way of a model that could be loaded is told as before', async
   await expect(AutoModel.from_pretrained(broken, { signal })).rejects.toBe('no');
 });
 
-describe('the tokenizer of a folder whose model is not read is refused in the same words', () => {
+describe('the tokenizer and the processors of a folder whose model is not read are refused in the same words', () => {
   const text = bytesOf('{"model_type": "llama", "base_model_name_or_path": "a/b"}');
   it.each<[string, Record<string, Uint8Array>]>([
     ['GGUF', { 'model.gguf': text }],
@@ -318,7 +329,10 @@ describe('the tokenizer of a folder whose model is not read is refused in the sa
     ['a model in a folder within', { 'within/config.json': text }],
   ])('%s', async (_, files) => {
     const { code, message, details } = await failureOf(() => AutoModel.from_pretrained(files));
-    expect(await failureOf(() => AutoTokenizer.from_pretrained(files))).toMatchObject({ code, message, details });
+    const others = [AutoTokenizer, AutoProcessor, AutoImageProcessor, AutoFeatureExtractor];
+    for (const { from_pretrained } of 'config.json' in files ? others : [...others, AutoConfig]) {
+      expect(await failureOf(() => from_pretrained(files))).toMatchObject({ code, message, details });
+    }
     expect(message).not.toContain('tokenizer.json');
   });
 
@@ -328,5 +342,7 @@ describe('the tokenizer of a folder whose model is not read is refused in the sa
   ])('but not beside %s', async (_, files) => {
     const failure = await failureOf(() => AutoTokenizer.from_pretrained({ 'README.md': text, ...files }));
     expect(failure).toMatchObject({ code: 'file_not_found', details: { file: 'tokenizer.json' } });
+    const ofImages = await failureOf(() => AutoImageProcessor.from_pretrained({ 'README.md': text, ...files }));
+    expect(ofImages).toMatchObject({ code: 'file_not_found', details: { file: 'preprocessor_config.json' } });
   });
 });

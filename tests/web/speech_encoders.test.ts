@@ -7,6 +7,7 @@ import {
   AutoModelForAudioClassification,
   AutoModelForCTC,
   AutoModelForSeq2SeqLM,
+  AutoModelForSequenceClassification,
   AutoModelForSpeechSeq2Seq,
   AutoProcessor,
   AutoTokenizer,
@@ -232,6 +233,9 @@ describe('inside', () => {
     const { grad } = await model.backward({ input_values }, { metric, with_respect_to: { hooks } });
     expect(grad[hooks]?.dims).toEqual([2, 13, 30]);
     expect(grad[hooks]?.data.some((value) => value !== 0)).toBe(true);
+    const ofHead = { weights: ['lm_head.weight'] };
+    const { weights } = await model.backward({ input_values }, { metric, with_respect_to: ofHead });
+    expect(weights['lm_head.weight']?.data.some((value) => value !== 0)).toBe(true);
     for (const with_respect_to of [
       { hooks: ['hook_embed' as const] },
       { weights: ['hubert.feature_projection.projection.weight'] },
@@ -283,5 +287,12 @@ describe('inside', () => {
   it.each([AutoModelForSeq2SeqLM, AutoModelForSpeechSeq2Seq])('are no models that generate text (%#)', async (auto) => {
     const failure = await failureOf(() => auto.from_pretrained(fixturePath('models/wav2vec2/even_ctc'), here));
     expect(failure).toMatchObject({ code: 'unsupported', message: expect.stringMatching(/"wav2vec2".*seq2seq/) });
+  });
+
+  it.each(['wav2vec2', 'hubert'])('are no models that classify texts: %s', async (type) => {
+    const path = fixturePath(`models/${type}/even_sequence_classification`);
+    const failure = await failureOf(() => AutoModelForSequenceClassification.from_pretrained(path, here));
+    const message = `"${type}", which has no head for the task sequence-classification`;
+    expect(failure).toMatchObject({ code: 'unsupported', message: expect.stringContaining(message) });
   });
 });

@@ -3,7 +3,6 @@
 
 import {
   AdamW,
-  type AutoModelClass,
   clip_grad_norm_,
   type Optimizer,
   type OptimizerOptions,
@@ -12,7 +11,7 @@ import {
   type TrainingInputs,
 } from 'clearformer';
 import { describe, expect, it } from 'vitest';
-import { classes } from './support/model_classes.js';
+import { classOf } from './support/model_classes.js';
 import { gamma } from './support/primitives.js';
 import { type Case, casesOf, fixturePath, inputsOf, randomGroup, tensorsOf } from './support/references.js';
 import { expectRow } from './support/rows.js';
@@ -58,7 +57,7 @@ function optimizerOf(model: PreTrainedModel, run: Run): Optimizer {
 describe('random training equals torch', () => {
   it.each(casesOf<TrainingCase>(group))('$name', async (one) => {
     const { options: run } = one;
-    const auto = classes[run.task] as AutoModelClass<PreTrainedModel>;
+    const auto = classOf(run.task, run.architecture);
     await using model = await auto.from_pretrained(fixturePath(`models/${run.architecture}/${run.checkpoint}`), {
       deterministic: true,
     });

@@ -17,6 +17,7 @@ import {
 } from 'clearformer';
 import { describe, expect, it } from 'vitest';
 import { failureOf } from './support/failures.js';
+import { classOf } from './support/model_classes.js';
 import { type Case, casesOf, fixturePath, type Reference, tensorsOf } from './support/references.js';
 
 const cases = casesOf('weights');
@@ -118,7 +119,7 @@ describe('LensWeights', () => {
     ['mbart/odd', 2],
     ['whisper/odd', 0],
   ] as const)('are the decoder’s: %s', async (folder, offset) => {
-    await using model = await AutoModelForSeq2SeqLM.from_pretrained(fixturePath(`models/${folder}`));
+    await using model = await classOf('seq2seq-lm', folder).from_pretrained(fixturePath(`models/${folder}`));
     const weights = new LensWeights(model);
     const positions = await model.parameter('model.decoder.embed_positions.weight');
     expect(same(await weights.W_pos(), positions.slice([offset, null]))).toBe(true);

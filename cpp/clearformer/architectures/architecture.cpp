@@ -40,7 +40,7 @@ namespace {
 constexpr std::string_view kTextClassifiers =
     "arcee bloom exaone4 falcon gemma gemma2 gemma3_text glm glm4 gpt2 gpt_bigcode gpt_neo "
     "gpt_neox gptj helium hunyuan_v1_dense llama mistral mixtral modernbert-decoder mpt olmo olmo2 "
-    "olmo3 openai-gpt phi phi3 qwen2 qwen3 qwen3_moe smollm3 stablelm starcoder2";
+    "olmo3 openai-gpt opt phi phi3 qwen2 qwen3 qwen3_moe smollm3 stablelm starcoder2";
 constexpr std::string_view kTokenClassifiers =
     "arcee bloom exaone4 falcon gemma gemma2 glm glm4 gpt2 gpt_bigcode gpt_neo gpt_neox helium "
     "llama mistral mixtral mpt phi phi3 qwen2 qwen3 qwen3_moe smollm3 stablelm starcoder2";
@@ -58,10 +58,9 @@ bool classifies(std::string_view model_type, Task task) {
 // Gives a language model's trunk a head in place of its output layer: texts are classified at their last token.
 void classify(const ConfigReader& config, Task task, ModelConfig& model) {
   model.task = task;
-  model.kind = ModelKind::encoder_only;
   model.output = {};
   HeadConfig head = model.before_output.value_or(HeadConfig());
-  head.d_model = model.d_model();
+  head.d_model = model.tower.d_out > 0 ? model.tower.d_out : model.d_model();
   head.outputs = read_labels(config);
   if (task == Task::sequence_classification) {
     head.pick = HeadConfig::Pick::given;

@@ -44,10 +44,11 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   if (task == Task::masked_lm) head.bias = read_bias(config, "mlp_bias");
   if (task == Task::sequence_classification) {
     const std::string pooling = config.text("classifier_pooling");
-    if (pooling != "bos" && pooling != "mean") {
+    if (pooling == "mean") head.pick = HeadConfig::Pick::mean;
+    if (pooling == "late") head.pick = HeadConfig::Pick::mean_of_dense;
+    if (head.pick == HeadConfig::Pick::first && pooling != "bos") {
       config.refuse(ErrorCode::unsupported, "classifier_pooling", "is \"", pooling, "\"");
     }
-    if (pooling == "mean") head.pick = HeadConfig::Pick::mean;
   }
   model.head = head;
   return model;

@@ -22,10 +22,11 @@ std::unique_ptr<Kind> built(ModelConfig&& config, const WeightScope& scope) {
   return std::make_unique<Kind>(std::move(config), scope);
 }
 
-// Calls `work` with the function that builds the config's kind of model.
+// Calls `work` with the function that builds the config's kind of model; a stack and a head above it are one kind.
 template <class Work>
-auto with_kind(ModelKind kind, Work&& work) {
-  switch (kind) {
+auto with_kind(const ModelConfig& config, Work&& work) {
+  const bool headed = config.kind == ModelKind::decoder_only && config.head;
+  switch (headed ? ModelKind::encoder_only : config.kind) {
     case ModelKind::encoder_only: return work(built<EncoderOnlyModel>);
     case ModelKind::decoder_only: return work(built<DecoderOnlyModel>);
     case ModelKind::encoder_decoder: return work(built<EncoderDecoderModel>);
@@ -36,7 +37,7 @@ auto with_kind(ModelKind kind, Work&& work) {
 // Rotary tables are computed only after all weights are found to have the config's shapes.
 std::unique_ptr<Model> make_model(ModelConfig&& config, const Weights& weights,
                                   const WeightScope& scope) {
-  return with_kind(config.kind, [&](auto build) -> std::unique_ptr<Model> {
+  return with_kind(config, [&](auto build) -> std::unique_ptr<Model> {
     auto model = build(std::move(config), scope);
     weights.check(Weights::Unexpected::keep);
     model->prepare_rotary();
@@ -70,7 +71,7 @@ std::unique_ptr<Model> loaded_model(Weights weights, std::string_view config_tex
 }  // namespace
 
 void record_weights(ModelConfig config, const WeightScope& scope) {
-  with_kind(config.kind, [&](auto build) { build(std::move(config), scope); });
+  with_kind(config, [&](auto build) { build(std::move(config), scope); });
 }
 
 std::vector<Weights::Needed> needed_tensors(std::string_view config_text, std::optional<Task> task,

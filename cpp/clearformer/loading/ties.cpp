@@ -37,7 +37,7 @@ std::vector<Tie> ties_of(const ModelConfig& config) {
       ties.push_back(kMaskedBias);
       break;
     case ModelKind::decoder_only:
-      if (config.tied && words_out) ties.push_back(kOutput);
+      if (config.tied && words_out && !config.head) ties.push_back(kOutput);
       break;
     case ModelKind::encoder_decoder:
       if (!config.tied) break;

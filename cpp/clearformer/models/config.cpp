@@ -96,11 +96,12 @@ std::vector<std::string_view> pipelines_of(const ModelConfig& config) {
 }
 
 bool serves(const ModelConfig& config, std::string_view name) {
-  // Encoders of samples recognise speech, too, but generate no text.
+  // Transformers has these classes for texts or for sounds alone. Encoders of samples recognise speech, too, but generate
+  // no text.
+  const bool sound = reads(config) == Reads::sound;
   const bool speech = name == "speech-seq2seq";
-  if (speech || name == "seq2seq-lm") {
-    return config.task == Task::seq2seq_lm && (!speech || reads(config) == Reads::sound);
-  }
+  if (speech || name == "seq2seq-lm") return config.task == Task::seq2seq_lm && sound == speech;
+  if (name == "sequence-classification") return !sound;
   const auto names = pipelines_of(config);
   if (std::find(names.begin(), names.end(), name) != names.end()) return true;
   return std::none_of(std::begin(kPipelines), std::end(kPipelines),

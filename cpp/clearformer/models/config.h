@@ -73,6 +73,10 @@ struct ModelConfig {
       false;  // where nothing else is said, floats as labels are shares of the classes (DeBERTa)
   bool logit_bias = false;  // SigLIP: added to all logits, of which a sigmoid is taken
 
+  /// Whether it has a decoder that keeps keys and values; a classifier with a language model's trunk keeps none.
+  bool decodes() const {
+    return !head && (kind == ModelKind::decoder_only || kind == ModelKind::encoder_decoder);
+  }
   /// The tower that generates text: the decoder of an encoder-decoder, otherwise the first.
   const TowerConfig& main() const { return kind == ModelKind::encoder_decoder ? *second : tower; }
   std::size_t n_layers() const { return main().stack.layers; }

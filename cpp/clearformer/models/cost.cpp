@@ -30,8 +30,7 @@ namespace {
 }  // namespace
 
 CacheBytes cache_bytes(const ModelConfig& config, CacheFormat format) {
-  const bool reads_source = config.kind == ModelKind::encoder_decoder && !config.head;
-  if (config.kind != ModelKind::decoder_only && !reads_source) return {};
+  if (!config.decodes()) return {};
   const StackConfig& stack = config.main().stack;
   const AttentionConfig& attention = stack.block.attention;
   const std::uint64_t heads = attention.num_heads, groups = attention.num_key_value_heads;
@@ -39,7 +38,7 @@ CacheBytes cache_bytes(const ModelConfig& config, CacheFormat format) {
   const std::uint64_t others = stack.convolution || stack.delta ? add_past(stack, all) : 0;
   const std::uint64_t bytes = 2 * (config.n_layers() - others) * bytes_of(format, attention.d_head);
   all.per_position = bytes * (groups == 0 ? heads : groups);
-  if (reads_source) all.per_source_position = bytes * heads;
+  if (config.kind == ModelKind::encoder_decoder) all.per_source_position = bytes * heads;
   return all;
 }
 

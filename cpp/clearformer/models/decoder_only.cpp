@@ -76,11 +76,7 @@ class DecoderOnlyModel::Pass : public ForwardPass {
     auto& [name, output] = outputs_.tensors.front();
     const MutableTensorView d = run_.d();
     if (name == "residual") return add_metric(name, output, d);
-    MutableTensorView d_out = d;
-    if (model_.tower_.projection() != nullptr) {
-      d_out = context_.arena.take({d.dim(0), d.dim(1), model_.tower_.projection()->out_features()});
-      std::memset(d_out.data(), 0, d_out.bytes());
-    }
+    const MutableTensorView d_out = model_.tower_.projected_gradient(d, context_.arena);
     if (name == "last_hidden_state") {
       add_metric(name, output, d_out);
     } else if (model_.before_output_) {
@@ -91,7 +87,6 @@ class DecoderOnlyModel::Pass : public ForwardPass {
     } else {
       predictions_->backward(output, d_out, context_);
     }
-    if (model_.tower_.projection() == nullptr) return;
     model_.tower_.projected_back(run_.x(), d_out, d, context_);
   }
 

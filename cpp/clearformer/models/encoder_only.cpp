@@ -98,7 +98,8 @@ class EncoderOnlyModel::Pass : public ForwardPass {
       return false;
     }
     run_.keep_on();
-    model_.answer(run_.x(), inputs_, context_, outputs_);
+    x_ = model_.tower_.projected(run_.x(), context_);
+    model_.answer(x_, inputs_, context_, outputs_);
     return false;
   }
 
@@ -106,7 +107,14 @@ class EncoderOnlyModel::Pass : public ForwardPass {
     if (seeded_) return run_.step_back();
     seeded_ = true;
     expect_metric(model_.config(), context_.trace.gradient(), outputs_);
-    model_.answer_back(run_.x(), inputs_, context_, outputs_, run_.d());
+    if (inputs_.stop_at_layer) {
+      model_.answer_back(run_.x(), inputs_, context_, outputs_, run_.d());
+      return run_.differentiates();
+    }
+    Arena::Frame frame(context_.arena);
+    const MutableTensorView d = model_.tower_.projected_gradient(run_.d(), context_.arena);
+    model_.answer_back(x_, inputs_, context_, outputs_, d);
+    model_.tower_.projected_back(run_.x(), d, run_.d(), context_);
     return run_.differentiates();
   }
 
@@ -117,6 +125,7 @@ class EncoderOnlyModel::Pass : public ForwardPass {
   Arena::Frame frame_;
   Context context_;
   TowerRun run_;
+  MutableTensorView x_;  // what leaves the tower
   bool seeded_ = false;
 };
 
@@ -266,7 +275,8 @@ void EncoderOnlyModel::probe(Trace& trace) {
   TowerRun run(tower_, TowerRun::Probe(), context);
   while (run.step()) continue;
   // Not the second head: it reads position 1, and a probe has position 0 only.
-  if (head_) head_->forward(run.x(), context / head_scope(config_));
+  const MutableTensorView x = tower_.projected(run.x(), context);
+  if (head_) head_->forward(x, context / head_scope(config_));
 }
 
 }  // namespace clearformer

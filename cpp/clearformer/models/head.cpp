@@ -43,10 +43,17 @@ Head::Head(const WeightScope& scope, const HeadConfig& config, const Embedding* 
   }
 }
 
-MutableTensorView Head::pick(const TensorView& x, const Positions& positions, Arena& arena) const {
+HeadConfig::Pick Head::first_pick() const {
+  const bool late = config_.pick == HeadConfig::Pick::mean_of_dense;
+  return late ? HeadConfig::Pick::all : config_.pick;
+}
+
+MutableTensorView Head::pick(HeadConfig::Pick which, const TensorView& x,
+                             const Positions& positions, Arena& arena) const {
+  using Pick = HeadConfig::Pick;
   const std::size_t batch = x.dim(0), length = x.dim(1), width = x.dim(2);
-  const bool all = config_.pick == HeadConfig::Pick::all;
-  const bool twice = config_.pick == HeadConfig::Pick::first_and_patches;
+  const bool all = which == Pick::all;
+  const bool twice = which == Pick::first_and_patches;
   const std::size_t outputs = twice ? 2 * width : width;
   const MutableTensorView picked = arena.take(all ? x.shape() : Shape{batch, outputs});
   if (all) {
@@ -56,13 +63,13 @@ MutableTensorView Head::pick(const TensorView& x, const Positions& positions, Ar
   for (std::size_t row = 0; row < batch; ++row) {
     const float* sequence = x.f32() + row * length * width;
     float* to = picked.f32() + row * outputs;
-    if (config_.pick == HeadConfig::Pick::mean) {
+    if (which == Pick::mean) {
       const std::uint8_t* mask =
           positions.mask == nullptr ? nullptr : positions.mask->as<std::uint8_t>() + row * length;
       mean_of(sequence, mask, length, width, to);
       continue;
     }
-    if (config_.pick == HeadConfig::Pick::first_two) {
+    if (which == Pick::first_two) {
       mean_of(sequence, nullptr, std::min<std::size_t>(2, length), width, to);
       continue;
     }
@@ -71,10 +78,10 @@ MutableTensorView Head::pick(const TensorView& x, const Positions& positions, Ar
           std::min(config_.patches_from, length);  // hooks are listed with T = 1
       mean_of(sequence + from * width, nullptr, length - from, width, to + width);
     }
-    std::size_t position = config_.pick == HeadConfig::Pick::second ? 1 : 0;
-    if (config_.pick == HeadConfig::Pick::last) position = length - 1;
+    std::size_t position = which == Pick::second ? 1 : 0;
+    if (which == Pick::last) position = length - 1;
     const bool given = positions.positions != nullptr;  // not where hooks are listed
-    if (given && config_.pick == HeadConfig::Pick::given) position = positions.positions[row];
+    if (given && which == Pick::given) position = positions.positions[row];
     std::memcpy(to, sequence + position * width, width * sizeof(float));
   }
   return picked;
@@ -90,7 +97,8 @@ Tensor Head::forward(const TensorView& x, const Positions& positions,
                      const Context& context) const {
   Arena::Frame frame(context.arena);
   // (B, D), (B, 2·D) or (B, T, D)
-  MutableTensorView hidden = probe_ ? pooled(x, context) : pick(x, positions, context.arena);
+  MutableTensorView hidden =
+      probe_ ? pooled(x, context) : pick(first_pick(), x, positions, context.arena);
   if (config_.dense) {
     const MutableTensorView dense =
         context.arena.take(with_width(hidden.shape(), dense_.out_features()));
@@ -99,6 +107,9 @@ Tensor Head::forward(const TensorView& x, const Positions& positions,
     context.trace.keep("pre", dense);
     apply(*config_.dense, dense.f32(), dense.elements());
     hidden = dense;
+  }
+  if (first_pick() != config_.pick) {
+    hidden = pick(HeadConfig::Pick::mean, hidden, positions, context.arena);
   }
   if (norm_) norm_->forward(hidden, hidden, context / "norm");
   if (config_.shows_pooled()) context.trace("hook_pooler_out", hidden, "batch d_model");

@@ -16,8 +16,8 @@ namespace clearformer {
 /// The parts of a Head; absent ones are skipped.
 struct HeadConfig {
   /// Which positions are read: all, the first (class token), the second (distillation token), the last, the mean of
-  /// those the mask allows, one given per sequence, the mean of the first two, or the first and behind it the mean of the
-  /// patches (2·D).
+  /// those the mask allows, one given per sequence, the mean of the first two, the first and behind it the mean of the
+  /// patches (2·D), or all, of whose act(W·x + b) the mean is taken where the mask allows it.
   enum class Pick {
     all,
     first,
@@ -26,7 +26,8 @@ struct HeadConfig {
     mean,
     given,
     first_two,
-    first_and_patches
+    first_and_patches,
+    mean_of_dense
   } pick = Pick::all;
   std::size_t patches_from = 0;               // of Pick::first_and_patches
   std::optional<ProbeAttentionConfig> probe;  // reads all positions instead
@@ -66,8 +67,11 @@ class Head {
                 const MutableTensorView& dx, const Context& context) const;
 
  private:
-  MutableTensorView pick(const TensorView& x, const Positions& positions, Arena& arena) const;
-  void pick_back(const TensorView& d, const Positions& positions,
+  /// What W reads: all positions if their mean is taken behind it.
+  HeadConfig::Pick first_pick() const;
+  MutableTensorView pick(HeadConfig::Pick which, const TensorView& x, const Positions& positions,
+                         Arena& arena) const;
+  void pick_back(HeadConfig::Pick which, const TensorView& d, const Positions& positions,
                  const MutableTensorView& dx) const;
   MutableTensorView pooled(const TensorView& x, const Context& context) const;
 

@@ -274,14 +274,14 @@ void Model::expect_inputs(const ModelInputs& inputs, std::initializer_list<std::
 }
 
 void Model::expect_cache(const ModelInputs& inputs) const {
-  const bool encodes = config_.kind == ModelKind::encoder_decoder && !config_.head;
-  if (config_.kind != ModelKind::decoder_only && !encodes) {
+  if (!config_.decodes()) {
     fail(ErrorCode::unsupported, "forward: ", config_.model_type, " keeps no keys and values");
   }
   const KeyValueCache& cache = *inputs.cache;
   const StackConfig& stack = config_.main().stack;
   const AttentionConfig& attention = stack.block.attention;
   const std::size_t groups = attention.num_key_value_heads;
+  const bool encodes = config_.kind == ModelKind::encoder_decoder;
   const bool is_like = cache.has_memory() ? encodes : !encodes || cache.length() == 0;
   if (is_like && cache.fits(config_.n_layers(), groups == 0 ? attention.num_heads : groups,
                             attention.d_head, inputs.start_at_layer.value_or(0), &stack)) {

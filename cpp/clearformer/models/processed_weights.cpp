@@ -48,7 +48,8 @@ std::string norm_before(const ModelConfig& config, const Parameters& parameters,
     refuse(name, "only models with one stack are");
   }
   if (scope.empty() || scope == "unembed") {
-    if (config.kind != ModelKind::decoder_only || config.main().d_out > 0 || config.before_output) {
+    if (config.kind != ModelKind::decoder_only || config.main().d_out > 0 || config.before_output ||
+        config.head) {
       refuse(name, "a head has layers of its own");
     }
     return "ln_final";

@@ -114,6 +114,8 @@ class Tower {
   void finish(const MutableTensorView& x, const Context& context) const;
   /// What leaves the tower: x (B, T, D) after the final norm, projected (B, T, d_out) if the config says so.
   MutableTensorView projected(const MutableTensorView& x, const Context& context) const;
+  /// Zeros for the gradient of what leaves the tower; without a projection that is d (B, T, D), the gradient of x.
+  MutableTensorView projected_gradient(const MutableTensorView& d, Arena& arena) const;
   /// Backward: from d_out, the gradient of what leaves the tower, d (B, T, D), that of x, is overwritten.
   void projected_back(const TensorView& x, const MutableTensorView& d_out,
                       const MutableTensorView& d, const Context& context) const;

@@ -22,7 +22,7 @@ std::size_t step_of(std::string_view place, const StackConfig& stack) {
   constexpr std::string_view kAbove[] = {
       "project_out.",        "head.", "unembed.", "mlm.",      "classifier.",
       "teacher_classifier.", "qa.",   "pooler.",  "detector.", "distillation.",
-      "token_classifier."};
+      "token_classifier.",   "ctc."};
   for (const std::string_view above : kAbove) {
     if (place.starts_with(above)) return kNever;
   }
@@ -89,8 +89,16 @@ void TowerRun::recompute(std::size_t step) {
   gradient.set_keeping(Gradient::Keeping::nothing);
 }
 
+MutableTensorView Tower::projected_gradient(const MutableTensorView& d, Arena& arena) const {
+  if (!project_out_) return d;
+  const MutableTensorView d_out = arena.take({d.dim(0), d.dim(1), config_.d_out});
+  std::memset(d_out.data(), 0, d_out.bytes());
+  return d_out;
+}
+
 void Tower::projected_back(const TensorView& x, const MutableTensorView& d_out,
                            const MutableTensorView& d, const Context& context) const {
+  if (!project_out_) return;
   (context / "project_out").trace.back("hook_out", d_out, "batch pos d_out");
   project_out_->backward(x, d_out, d, Write::over, context.trace.weights(), context.arena);
 }

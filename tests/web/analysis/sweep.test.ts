@@ -7,6 +7,7 @@ import {
   AutoModelForImageClassification,
   AutoModelForMaskedLM,
   AutoModelForSeq2SeqLM,
+  AutoModelForSpeechSeq2Seq,
   type Intervention,
   logitDifference,
   type ModelInputs,
@@ -183,7 +184,7 @@ describe('models of other kinds', () => {
   });
 
   it('sound and text', async () => {
-    const model = await AutoModelForSeq2SeqLM.from_pretrained(fixturePath('models/whisper/odd'));
+    const model = await AutoModelForSpeechSeq2Seq.from_pretrained(fixturePath('models/whisper/odd'));
     const { num_mel_bins = 0, max_source_positions = 0 } = model.config as Record<string, number>;
     const frames = 2 * max_source_positions;
     const input_features = { data: value(num_mel_bins * frames, 0.1), dims: [1, num_mel_bins, frames] };

@@ -6,7 +6,7 @@ import type { PreTrainedModel } from 'clearformer';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { anything, damagedJson, fuzz, mostly, some } from '../support/fuzzing.js';
-import { classes } from '../support/model_classes.js';
+import { classes, classOf } from '../support/model_classes.js';
 import { casesOf, fixturePath } from '../support/references.js';
 
 type Config = Record<string, unknown>;
@@ -56,7 +56,7 @@ it('new models', async () => {
     }),
   );
   const counts = await fuzz('new models', 15, drawn, async ({ config, task, options }, allow) => {
-    const made = classes[task] as (typeof classes)[string];
+    const made = classOf(task, (config as Config | null)?.model_type);
     // The same build for both, of which one has other bits.
     const build = typeof options === 'object' && options !== null ? { worker: false, deterministic: true } : undefined;
     const given = build ? { ...build, ...(options as object) } : options;

@@ -43,7 +43,8 @@ const ofArchitectures = {
       'qwen3_5_text',
     ],
   ],
-  AutoModelForSeq2SeqLM: ['nn_transformer', 'marian', 'bart', 't5', 'mt5', 'whisper', 'mbart', 'm2m_100', 'pegasus'],
+  AutoModelForSeq2SeqLM: ['nn_transformer', 'marian', 'bart', 't5', 'mt5', 'mbart', 'm2m_100', 'pegasus'],
+  AutoModelForSpeechSeq2Seq: ['whisper'],
   AutoModelForZeroShotImageClassification: ['clip', 'siglip'],
 };
 

@@ -1,7 +1,7 @@
 // Cases of tests/fixtures/hooks and hooks_random: their models, inputs and edits.
 
-import type { ActivationEdit, AutoModelClass, LoadOptions, ModelInputs, PreTrainedModel } from 'clearformer';
-import { classes } from './model_classes.js';
+import type { ActivationEdit, LoadOptions, ModelInputs, PreTrainedModel } from 'clearformer';
+import { classOf } from './model_classes.js';
 import { type Case, fixturePath, type Reference } from './references.js';
 
 const inputNames =
@@ -9,7 +9,7 @@ const inputNames =
 
 export async function hookedModel(one: Case, options: LoadOptions): Promise<PreTrainedModel> {
   const { checkpoint, task } = one.options as { checkpoint: string; task: string };
-  const auto = classes[task] as AutoModelClass<PreTrainedModel>;
+  const auto = classOf(task, checkpoint);
   return auto.from_pretrained(fixturePath(checkpoint), options);
 }
 

@@ -1,8 +1,9 @@
-// The class that loads a model of each task, by the task's name in a checkpoint's description.
+// The class that loads a model, by the name of its task and that of its architecture.
 
 import {
   AutoModel,
   type AutoModelClass,
+  AutoModelForAudioClassification,
   AutoModelForCausalLM,
   AutoModelForCTC,
   AutoModelForImageClassification,
@@ -11,12 +12,15 @@ import {
   AutoModelForQuestionAnswering,
   AutoModelForSeq2SeqLM,
   AutoModelForSequenceClassification,
+  AutoModelForSpeechSeq2Seq,
   AutoModelForTokenClassification,
   AutoModelForZeroShotImageClassification,
   type PreTrainedModel,
 } from 'clearformer';
 
-export const classes: Readonly<Record<string, AutoModelClass<PreTrainedModel>>> = {
+type Classes = Readonly<Record<string, AutoModelClass<PreTrainedModel>>>;
+
+export const classes: Classes = {
   base: AutoModel,
   ctc: AutoModelForCTC,
   'causal-lm': AutoModelForCausalLM,
@@ -29,3 +33,16 @@ export const classes: Readonly<Record<string, AutoModelClass<PreTrainedModel>>> 
   'image-classification': AutoModelForImageClassification,
   'zero-shot-image-classification': AutoModelForZeroShotImageClassification,
 };
+
+const ofSounds: Classes = {
+  'seq2seq-lm': AutoModelForSpeechSeq2Seq,
+  'sequence-classification': AutoModelForAudioClassification,
+};
+
+/** The class of a task, for models whose architecture or folder is `named` so: those of sounds have some of their own. */
+export function classOf(task: unknown, named: unknown): AutoModelClass<PreTrainedModel> {
+  const sound = /whisper|wav2vec2|hubert|spectrogram/.test(String(named));
+  const found = (sound ? ofSounds[String(task)] : undefined) ?? classes[String(task)];
+  if (found === undefined) throw new Error(`no class for the task ${task}`);
+  return found;
+}

@@ -1,7 +1,9 @@
 // Loading what is made of small files, such as a config or a processor: its options, and its progress.
 
+import { isMissing } from '../support/error.js';
 import { checkOptions, ownOptions } from '../support/options.js';
 import type { OrNull } from '../support/or_null.js';
+import { loadPart } from '../support/platform.js';
 import type { ReadOptions } from './files.js';
 import type { Folder, SourceFile } from './folder.js';
 import { Progress, type ProgressCallback } from './progress.js';
@@ -13,7 +15,7 @@ export interface SmallFileOptions extends SourceOptions, ReadOptions {
   progress_callback?: ProgressCallback | undefined;
 }
 
-/** What `read` makes of a source's files. */
+/** What `read` makes of a source's files. Rejects as loading a model does if one is missing and the folder has no model. */
 export async function readSmallFiles<Made>(
   call: string,
   source: Source,
@@ -25,7 +27,11 @@ export async function readSmallFiles<Made>(
   options.signal?.throwIfAborted();
   const folder = openSource(source, options);
   const sizes = new Map<string, number>();
-  const made = await read(counted(folder, sizes), options);
+  const made = await read(counted(folder, sizes), options).catch(async (thrown) => {
+    if (!isMissing(thrown)) throw thrown;
+    const { folderWithoutModel } = await loadPart(() => import('./without_model.js'));
+    throw (await folderWithoutModel(folder, options.signal)) ?? thrown;
+  });
   new Progress(folder.where, sizes, options.progress_callback).whole();
   return made;
 }

@@ -114,6 +114,12 @@ export const BloomForSequenceClassification: ModelForSequenceClassification = /*
   AutoModelForSequenceClassification,
   'bloom',
 );
+/** OPT with a head for classes of texts. */
+export const OPTForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
+  'OPTForSequenceClassification',
+  AutoModelForSequenceClassification,
+  'opt',
+);
 /** Llama with a head for classes of tokens. */
 export const LlamaForTokenClassification: ModelForTokenClassification = /* @__PURE__ */ named(
   'LlamaForTokenClassification',
