@@ -24,9 +24,9 @@ CHECKPOINTS = {
     "AutoModelForImageClassification": [f"{one}_image_classification" for one in ("deit/even", "dinov2/even", "vit/even", "vit/odd")],
     "AutoModelForAudioClassification": ["audio_spectrogram_transformer/even_sequence_classification"],
     "AutoModelForCausalLM": [f"{kind}/even" for kind in (
-        "bloom", "codegen", "falcon", "gemma2", "gemma3_text", "gpt2", "gpt_neo", "gpt_bigcode", "gpt_neox", "granitemoehybrid", "gptj", "glm4", "lfm2", "modernbert_decoder", "nanochat", "mistral", "mpt", "olmo2", "openai_gpt",
+        "bloom", "biogpt", "codegen", "falcon", "gemma2", "gemma3_text", "gpt2", "gpt_neo", "gpt_bigcode", "gpt_neox", "granitemoehybrid", "gptj", "glm4", "lfm2", "modernbert_decoder", "nanochat", "nemotron", "mistral", "mpt", "olmo2", "openai_gpt",
         "opt", "phi", "phi3", "qwen3", "qwen3_5_text", "stablelm", "starcoder2")] + ["gpt_neox/odd", "openai_gpt/odd"],
-    "AutoModelForSeq2SeqLM": ["bart/even", "m2m_100/even", "marian/even", "mt5/even", "t5/even"],
+    "AutoModelForSeq2SeqLM": ["bart/even", "blenderbot/even", "m2m_100/even", "marian/even", "mt5/even", "t5/even"],
     "AutoModelForSpeechSeq2Seq": ["whisper/even"],
 }
 

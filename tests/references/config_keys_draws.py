@@ -36,7 +36,7 @@ def draw_heads(rng, family, nested=""):
     names = {"distil": ("dim", "n_heads"), "gpt2": ("n_embd", "n_head"), "gptj": ("n_embd", "n_head"),
              "codegen": ("n_embd", "n_head"), "bloom": ("hidden_size", "n_head"), "mpt": ("d_model", "n_heads"),
              "wide heads": ("hidden_size", "num_attention_heads"), "gpt_neo": ("hidden_size", "num_heads"),
-             "t5": ("d_model", "num_heads"), "plain": ("hidden_size", "num_attention_heads"),
+             "t5": ("d_model", "num_heads"), "xglm": ("d_model", "attention_heads"), "plain": ("hidden_size", "num_attention_heads"),
              "": ("hidden_size", "num_attention_heads")}
     if family.heads == "seq2seq":
         width, count, other = rng.choice([(16, 4, 4), (24, 3, 4), (16, 2, 4), (24, 12, 3), (20, 2, 1)])

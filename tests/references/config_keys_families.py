@@ -54,6 +54,7 @@ DEBERTA = dict(relative_attention=[True, True, True, False], position_buckets=[-
                conv_kernel_size=[ABSENT, ABSENT, ABSENT, 0, 3], attention_head_size=[ABSENT])
 SEQ2SEQ = dict(encoder_layers=LAYERS, decoder_layers=LAYERS, encoder_ffn_dim=[24, 17], decoder_ffn_dim=[20, 24],
                activation_function=ACTS, scale_embedding=[False, True], is_causal=CAUSAL)
+BLENDERBOT = dict(max_position_embeddings=32, pad_token_id=0, bos_token_id=1, eos_token_id=2, decoder_start_token_id=1)
 T5_BASE = dict(vocab_size=40, d_model=16, d_kv=4, d_ff=24, num_layers=2, num_heads=4, relative_attention_num_buckets=8,
                relative_attention_max_distance=12, decoder_start_token_id=0, pad_token_id=0, eos_token_id=1)
 T5 = dict(d_kv=[4, 6], d_ff=[24, 17], num_layers=LAYERS, num_decoder_layers=[None, 1, 2], tie_word_embeddings=[True, False],
@@ -134,6 +135,7 @@ FAMILIES = {
                           "encoder", "plain"),
     "camembert": Family(hf.CamembertConfig, ENCODER_BASE | dict(type_vocab_size=1, pad_token_id=1), BERT, ENCODER,
                         "encoder", "plain"),
+    "data2vec-text": Family(hf.Data2VecTextConfig, ENCODER_BASE | dict(type_vocab_size=1, pad_token_id=1), BERT, ENCODER, "encoder", "plain"),
     "electra": Family(hf.ElectraConfig, ENCODER_BASE | dict(embedding_size=8), BERT | dict(embedding_size=[8, 16, 24]),
                       ENCODER | {"replaced-token-detection": hf.AutoModelForPreTraining}, "encoder", "plain"),
     "albert": Family(hf.AlbertConfig, ENCODER_BASE | dict(embedding_size=8),
@@ -301,6 +303,19 @@ FAMILIES = {
                       LLAMA | dict(attention_bias=[ABSENT], sliding_window=[3, 5, None], sliding_window_pattern=[2, 1, 3, 4]),
                       CAUSAL_LM, "decoder", rope="one"),
     "arcee": Family(hf.ArceeConfig, LLAMA_BASE, LLAMA | dict(mlp_bias=[False, True]), CAUSAL_LM, "decoder", rope="one"),
+    "nemotron": Family(
+        hf.NemotronConfig, LLAMA_BASE,
+        LLAMA | dict(rms_norm_eps=[ABSENT], norm_eps=EPS, mlp_bias=[False, True]), CAUSAL_LM, "decoder", rope="one", part=0.5),
+    "xglm": Family(
+        hf.XGLMConfig, dict(vocab_size=40, d_model=16, num_layers=2, attention_heads=4, ffn_dim=24, max_position_embeddings=32) | TOKENS,
+        dict(num_layers=LAYERS, ffn_dim=[24, 17], activation_function=ACTS, scale_embedding=[False, True], is_causal=CAUSAL,
+             tie_word_embeddings=[True, True, False], max_position_embeddings=[32, 4]),
+        CAUSAL_LM, "decoder", "xglm", gains=GEMMA_GAINS),
+    "biogpt": Family(
+        hf.BioGptConfig, ENCODER_BASE | TOKENS,
+        dict(num_hidden_layers=LAYERS, intermediate_size=[24, 17], hidden_act=ACTS, layer_norm_eps=EPS, scale_embedding=[False, True],
+             tie_word_embeddings=[True, True, False], is_causal=CAUSAL),
+        CAUSAL_LM, "decoder", "plain", gains=GEMMA_GAINS),
     "vaultgemma": Family(hf.VaultGemmaConfig, LLAMA_BASE | dict(head_dim=4, query_pre_attn_scalar=4, sliding_window=4),
                          LLAMA | GEMMA | dict(hidden_act=[ABSENT], use_bidirectional_attention=[ABSENT]), CAUSAL_LM, "decoder",
                          rope="one", gains=GEMMA_GAINS),
@@ -348,6 +363,10 @@ FAMILIES = {
         hf.PegasusConfig, SEQ2SEQ_BASE | dict(max_position_embeddings=32, pad_token_id=0, eos_token_id=1,
                                               decoder_start_token_id=0),
         SEQ2SEQ | dict(tie_word_embeddings=[True, True, False]), SEQ2SEQ_LM, "seq2seq", "seq2seq"),
+    "blenderbot": Family(
+        hf.BlenderbotConfig, SEQ2SEQ_BASE | BLENDERBOT, SEQ2SEQ | dict(tie_word_embeddings=[True, True, False]), SEQ2SEQ_LM, "seq2seq", "seq2seq"),
+    "blenderbot-small": Family(
+        hf.BlenderbotSmallConfig, SEQ2SEQ_BASE | BLENDERBOT, SEQ2SEQ | dict(tie_word_embeddings=[True, True, False]), SEQ2SEQ_LM, "seq2seq", "seq2seq"),
     "t5": Family(hf.T5Config, T5_BASE, T5, SEQ2SEQ_LM, "seq2seq", "t5", gains=T5_GAINS),
     "mt5": Family(hf.MT5Config, T5_BASE, T5, SEQ2SEQ_LM, "seq2seq", "t5", gains=T5_GAINS),
     "whisper": Family(

@@ -18,7 +18,7 @@ from models_common import CERTAIN, fill, flatten
 MOST_PARAMETERS = 500_000  # models larger than this, from a class's defaults for omitted sizes, are not compared
 MOST_PATCHES = 900  # of an image; every head's scores are its square
 SMALL_SIZE = 64  # if no number of the configuration is larger, the model is certainly small
-TYPED = ("bert", "roberta", "xlm-roberta", "camembert", "electra", "albert", "deberta-v2")  # with token types
+TYPED = ("bert", "roberta", "xlm-roberta", "camembert", "data2vec-text", "electra", "albert", "deberta-v2")  # with token types
 ROWS, LENGTH, TARGET, NEW_TOKENS = 3, 9, 5, 8
 DEEP = 8  # layers
 SAMPLES = 1200  # of a sound

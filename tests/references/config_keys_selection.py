@@ -75,6 +75,7 @@ SELECTION = {
     ],
     "xlm-roberta": [Selected("one class", {"id2label": {"0": "score"}, "layer_norm_eps": ABSENT}, task="sequence-classification")],
     "camembert": [Selected("no pad_token_id", {"pad_token_id": ABSENT}, task="base")],
+    "data2vec-text": [Selected("another pad_token_id", {"pad_token_id": 5}, task="token-classification")],
     "electra": [
         Selected("embedding_size of the model", base=dict(embedding_size=8), task="replaced-token-detection"),
         Selected("output tensors of its own", {"tie_word_embeddings": False}, task="masked-lm"),
@@ -246,6 +247,9 @@ SELECTION = {
         Selected("4.x, a pattern", {"sliding_window_pattern": 2, "layer_types": ABSENT, "sliding_window": 3}, old=True, text=True),
         Selected("no window", base=dict(sliding_window=None, layer_types=["full_attention"] * 2), text=True),
     ],
+    "nemotron": [Selected("no partial_rotary_factor", {"rope_parameters": ABSENT}, base=dict(mlp_bias=True, attention_bias=True), text=True)],
+    "xglm": [Selected("a padding token whose position is blank", {"pad_token_id": 4}, text=True), Selected("beyond max_position_embeddings", {"max_position_embeddings": 4, "scale_embedding": ABSENT}, text=True)],
+    "biogpt": [Selected("another epsilon, which nothing reads", {"layer_norm_eps": 0.5, "scale_embedding": False}, text=True)],
     "arcee": [Selected("another activation", {"hidden_act": "silu"}, base=dict(mlp_bias=True))],
     "vaultgemma": [Selected("one softcap", {"attn_logit_softcapping": 1.0, "final_logit_softcapping": None, "hidden_activation": "relu"}, text=True)],
     "hunyuan_v1_dense": [
@@ -301,6 +305,8 @@ SELECTION = {
         Selected("another pad_token_id", {"pad_token_id": 12, "is_causal": False}),
     ],
     "pegasus": [Selected("scale_embedding, is_causal false", {"scale_embedding": True, "is_causal": False}, text=True)],
+    "blenderbot": [Selected("is_causal false", {"is_causal": False, "scale_embedding": True}, text=True)],
+    "blenderbot-small": [Selected("is_causal false", {"is_causal": False, "scale_embedding": True}, text=True)],
     "t5": [
         Selected("unscaled, as transformers 5 writes it", base=dict(tie_word_embeddings=False), untied=True, text=True),
         Selected("tie_word_embeddings false", {"tie_word_embeddings": False, "scale_decoder_outputs": ABSENT}, untied=True),

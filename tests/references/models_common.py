@@ -40,8 +40,9 @@ def _scale_of(module, shape):
 
 def last_norms(config):
     """The norm before a tied output layer: with weights of both signs no token predicts itself for ever."""
-    names = ("ln_f.weight", "norm_f.weight", "model.norm.weight", "embedding_norm.weight", "decoder.final_layer_norm.weight", "decoder.layer_norm.weight")
-    if config.model_type in ("bart", "marian"):
+    names = ("ln_f.weight", "norm_f.weight", "model.norm.weight", "embedding_norm.weight", "decoder.final_layer_norm.weight", "decoder.layer_norm.weight",
+             "model.layer_norm.weight", "biogpt.layer_norm.weight")
+    if config.model_type in ("bart", "marian", "blenderbot-small"):
         names += (f"decoder.layers.{config.decoder_layers - 1}.final_layer_norm.weight",)
     return names
 
@@ -57,7 +58,7 @@ def fill(model, name, gains=None):
     for path, module in model.named_modules():
         if "Sinusoidal" in type(module).__name__ or "RotaryEmbedding" in type(module).__name__:
             continue
-        centre = -1.0 if from_one or type(module).__name__ == "Qwen3_5RMSNorm" else 0.0
+        centre = -1.0 if from_one or type(module).__name__ in ("Qwen3_5RMSNorm", "NemotronLayerNorm1P") else 0.0
         for key, value in [*module.named_parameters(recurse=False), *module.named_buffers(recurse=False)]:
             full = f"{path}.{key}" if path else key
             if full not in model.state_dict() or not value.is_floating_point() or value.dim() == 0:

@@ -1,13 +1,13 @@
 """Configurations of the tiny decoder-only checkpoints: two or three of each architecture but Llama."""
 
 from transformers import (
-    ArceeConfig, BloomConfig, CodeGenConfig, Cohere2Config, CohereConfig, Ernie4_5Config, Exaone4Config,
+    ArceeConfig, BioGptConfig, BloomConfig, CodeGenConfig, Cohere2Config, CohereConfig, Ernie4_5Config, Exaone4Config,
     FalconConfig, Gemma2Config, Gemma3TextConfig, GemmaConfig, Glm4Config, GlmConfig, GPT2Config, GPTBigCodeConfig,
     GPTJConfig, GPTNeoConfig, GPTNeoXConfig, GraniteConfig, GraniteMoeConfig, GraniteMoeHybridConfig, HeliumConfig, HunYuanDenseV1Config,
-    Lfm2Config, MistralConfig, MixtralConfig, ModernBertDecoderConfig, MptConfig, NanoChatConfig, Olmo2Config,
+    Lfm2Config, MistralConfig, MixtralConfig, ModernBertDecoderConfig, MptConfig, NanoChatConfig, NemotronConfig, Olmo2Config,
     Olmo3Config, OlmoConfig, OlmoeConfig, OpenAIGPTConfig, OPTConfig, Phi3Config, PhiConfig, Qwen2Config,
     Qwen3_5TextConfig, Qwen3Config, Qwen3MoeConfig, SmolLM3Config, StableLmConfig, Starcoder2Config,
-    VaultGemmaConfig,
+    VaultGemmaConfig, XGLMConfig,
 )
 
 from models_spellings import without
@@ -43,6 +43,11 @@ def gpt_neo(size, **more):
 def openai_gpt(size, **more):
     return OpenAIGPTConfig(vocab_size=size["vocab_size"], n_positions=40, n_embd=size["hidden_size"], n_layer=2,
                            n_head=size["num_attention_heads"], **TOKENS, **more)
+
+
+def xglm(size, **more):
+    return XGLMConfig(vocab_size=size["vocab_size"], max_position_embeddings=size["max_position_embeddings"], d_model=size["hidden_size"],
+                      num_layers=2, attention_heads=size["num_attention_heads"], ffn_dim=size["intermediate_size"], **TOKENS, **more)
 
 
 def opt(size, **more):
@@ -279,6 +284,21 @@ CONFIGURATIONS = {
     "arcee": {
         "even": lambda: ArceeConfig(**EVEN, rope_parameters=YARN),
         "odd": lambda: ArceeConfig(**ODD, **HEADS_OF_10, attention_bias=True, mlp_bias=True, tie_word_embeddings=True),
+    },
+    "nemotron": {
+        "even": lambda: NemotronConfig(**EVEN, **HEADS_OF_8),
+        "odd": lambda: NemotronConfig(**ODD, **HEADS_OF_10, attention_bias=True, mlp_bias=True, hidden_act="gelu", norm_eps=1e-3,
+                                      tie_word_embeddings=True, rope_parameters=rope(1e5, partial_rotary_factor=0.8)),
+    },
+    "xglm": {
+        # Shorter than the texts: its sinusoids continue.
+        "even": lambda: xglm(EVEN | dict(max_position_embeddings=8)),
+        "odd": lambda: xglm(ODD, scale_embedding=False, activation_function="relu", tie_word_embeddings=False),
+    },
+    "biogpt": {
+        "even": lambda: BioGptConfig(**without(EVEN, "num_key_value_heads")),
+        "odd": lambda: BioGptConfig(**without(ODD, "num_key_value_heads"), scale_embedding=False, hidden_act="relu",
+                                    tie_word_embeddings=False),
     },
     "vaultgemma": {
         "even": lambda: VaultGemmaConfig(**EVEN, head_dim=8, sliding_window=5, query_pre_attn_scalar=16,

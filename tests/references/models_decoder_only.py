@@ -27,6 +27,7 @@ STORED = {
     ("opt", "even"): {"dtype": torch.float16},
     ("gpt_neox", "even"): {"dtype": torch.float16},
     ("bloom", "even"): {"dtype": torch.bfloat16},
+    ("biogpt", "even"): {"dtype": torch.float16},
     ("phi", "odd"): {"dtype": torch.float16},
     # Experts stacked, as transformers 5 holds them; it saves them one by one.
     ("olmoe", "odd"): {"save_original_format": False},
@@ -51,12 +52,12 @@ SPELLED = {
     ("gemma3_text", "odd"): version_4("layer_types", sliding_window_pattern=2),
 }
 SPELLED |= {(name, "odd"): version_4() for name in ("mistral", "phi", "phi3", "granite", "granitemoe", "stablelm", "ernie4_5", "glm4")}
-SPELLED |= {(name, "even"): version_4() for name in ("olmo", "olmoe", "mixtral", "starcoder2", "glm", "arcee", "hunyuan_v1_dense", "granitemoehybrid")}
+SPELLED |= {(name, "even"): version_4() for name in ("olmo", "olmoe", "mixtral", "starcoder2", "glm", "arcee", "hunyuan_v1_dense", "granitemoehybrid", "nemotron")}
 BEAM_SEARCHED = ("gemma", "olmo", "olmo2", "olmo3", "smollm3", "granite", "starcoder2", "opt", "openai_gpt", "gpt_neox", "gptj",
                  "codegen", "bloom", "falcon", "mpt", "stablelm", "cohere", "cohere2", "lfm2", "qwen3_5_text", "granitemoe", "olmoe", "qwen3_moe", "mixtral", "gpt_bigcode", "ernie4_5", "helium",
-                 "glm", "glm4", "exaone4", "arcee", "vaultgemma", "hunyuan_v1_dense", "nanochat", "modernbert_decoder", "granitemoehybrid")
+                 "glm", "glm4", "exaone4", "arcee", "vaultgemma", "hunyuan_v1_dense", "nanochat", "modernbert_decoder", "granitemoehybrid", "nemotron", "xglm", "biogpt")
 COUNTING = ("opt",)  # without position_ids positions are counted in the attention mask
-GAINS = {"gemma": {"embed_tokens": 0.35}, "gemma2": {"embed_tokens": 0.35}, "gemma3_text": {"embed_tokens": 0.35}, "vaultgemma": {"embed_tokens": 0.35}}  # these models multiply it by sqrt(d_model)
+GAINS = {"gemma": {"embed_tokens": 0.35}, "gemma2": {"embed_tokens": 0.35}, "gemma3_text": {"embed_tokens": 0.35}, "vaultgemma": {"embed_tokens": 0.35}, "xglm": {"embed_tokens": 0.35}, "biogpt": {"embed_tokens": 0.35}}  # these models multiply it by sqrt(d_model)
 
 
 OLD_FILES = {

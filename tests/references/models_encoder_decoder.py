@@ -1,11 +1,12 @@
-"""Tiny encoder-decoder checkpoints: Marian, BART, mBART, M2M100, Pegasus, T5 1.0 and 1.1, Whisper; the encoders of T5 alone;
+"""Tiny encoder-decoder checkpoints: Marian, BART, mBART, M2M100, Pegasus, Blenderbot, T5 1.0 and 1.1, Whisper; the encoders of T5 alone;
 BART's, mBART's and T5's classifiers and answers to questions."""
 
 import os
 
 import torch
 from transformers import (
-    BartConfig, BartForConditionalGeneration, BartForQuestionAnswering, BartForSequenceClassification, M2M100Config, M2M100ForConditionalGeneration, MarianConfig, MarianMTModel,
+    BartConfig, BlenderbotConfig, BlenderbotForConditionalGeneration, BlenderbotSmallConfig, BlenderbotSmallForConditionalGeneration,
+    BartForConditionalGeneration, BartForQuestionAnswering, BartForSequenceClassification, M2M100Config, M2M100ForConditionalGeneration, MarianConfig, MarianMTModel,
     MBartConfig, MBartForConditionalGeneration, MBartForQuestionAnswering, MBartForSequenceClassification, PegasusConfig,
     PegasusForConditionalGeneration, MT5Config, MT5EncoderModel, MT5ForConditionalGeneration, MT5ForQuestionAnswering,
     MT5ForTokenClassification, T5Config, T5EncoderModel, T5ForConditionalGeneration, T5ForQuestionAnswering,
@@ -30,6 +31,7 @@ BART = dict(max_position_embeddings=32, pad_token_id=1, bos_token_id=0, eos_toke
 M2M_100 = BART | dict(max_position_embeddings=8)  # shorter than the sources: its sinusoids continue
 ODD_WIDTH = ODD | dict(d_model=27)  # the last sinusoid is 0
 PEGASUS = dict(max_position_embeddings=32, pad_token_id=0, eos_token_id=1, decoder_start_token_id=0)
+BLENDERBOT = dict(max_position_embeddings=32, pad_token_id=0, bos_token_id=1, eos_token_id=2, decoder_start_token_id=1)
 WHISPER = dict(num_mel_bins=8, max_source_positions=20, max_target_positions=32, decoder_start_token_id=1, pad_token_id=2,
                bos_token_id=2, eos_token_id=2, suppress_tokens=None, begin_suppress_tokens=None)
 
@@ -54,6 +56,14 @@ CONFIGURATIONS = {
         "even": lambda: PegasusConfig(**EVEN | PEGASUS, scale_embedding=True),
         "odd": lambda: PegasusConfig(**ODD | PEGASUS, activation_function="relu"),
     },
+    "blenderbot": {
+        "even": lambda: BlenderbotConfig(**EVEN | BLENDERBOT),
+        "odd": lambda: BlenderbotConfig(**ODD | BLENDERBOT | dict(decoder_layers=1), scale_embedding=True, activation_function="relu"),
+    },
+    "blenderbot_small": {
+        "even": lambda: BlenderbotSmallConfig(**EVEN | BLENDERBOT | dict(encoder_layers=1)),
+        "odd": lambda: BlenderbotSmallConfig(**ODD | BLENDERBOT, scale_embedding=True, activation_function="relu"),
+    },
     "t5": {
         "even": lambda: T5Config(**T5_EVEN),
         "odd": lambda: T5Config(**T5_ODD, feed_forward_proj="gated-gelu", tie_word_embeddings=False),
@@ -68,7 +78,8 @@ CONFIGURATIONS = {
     },
 }
 CLASSES = {"marian": MarianMTModel, "bart": BartForConditionalGeneration, "mbart": MBartForConditionalGeneration,
-           "m2m_100": M2M100ForConditionalGeneration, "pegasus": PegasusForConditionalGeneration,
+           "m2m_100": M2M100ForConditionalGeneration, "pegasus": PegasusForConditionalGeneration, "blenderbot": BlenderbotForConditionalGeneration,
+           "blenderbot_small": BlenderbotSmallForConditionalGeneration,
            "t5": T5ForConditionalGeneration, "mt5": MT5ForConditionalGeneration, "whisper": WhisperForConditionalGeneration}
 
 
@@ -99,6 +110,9 @@ STORED = {
     ("marian", "even"): {"max_shard_size": "40KB", "gains": POST_NORM_GAINS | {"shared": 0.5}},
     ("marian", "odd"): {"gains": POST_NORM_GAINS | {"shared": 0.5}},
     ("mbart", "even"): {"dtype": torch.float16},
+    ("blenderbot", "even"): {"dtype": torch.float16},
+    ("blenderbot_small", "even"): {"gains": POST_NORM_GAINS},
+    ("blenderbot_small", "odd"): {"dtype": torch.bfloat16, "gains": POST_NORM_GAINS | {"shared": 0.3}},
     ("m2m_100", "even"): {"max_shard_size": "40KB"},
     ("m2m_100", "odd"): {"dtype": torch.bfloat16},
     ("whisper", "even"): {"dtype": torch.float16},

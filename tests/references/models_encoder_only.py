@@ -5,7 +5,7 @@ import os
 import torch
 from transformers import (
     AlbertConfig, AutoModel, AutoModelForMaskedLM, AutoModelForPreTraining, AutoModelForQuestionAnswering,
-    AutoModelForSequenceClassification, AutoModelForTokenClassification, BertConfig, CamembertConfig, DebertaV2Config,
+    AutoModelForSequenceClassification, AutoModelForTokenClassification, BertConfig, CamembertConfig, Data2VecTextConfig, DebertaV2Config,
     DistilBertConfig, ElectraConfig, EsmConfig, EuroBertConfig, ModernBertConfig, MPNetConfig, NomicBertConfig, RobertaConfig, XLMRobertaConfig,
 )
 
@@ -28,6 +28,7 @@ ODD_HEADS = ("base", "masked_lm", "sequence_classification", "question_answering
 FEWER_HEADS = {
     "xlm_roberta": (("masked_lm",), ("base", "sequence_classification")),
     "camembert": ((), ("token_classification",)),
+    "data2vec_text": (("base",), ("masked_lm", "token_classification")),
     "electra": (("base", "masked_lm", "replaced_token_detection"), ("base", "sequence_classification", "question_answering")),
     "albert": (("base", "masked_lm"), ("sequence_classification", "token_classification")),
     "mpnet": (("base", "masked_lm"), ("sequence_classification", "question_answering")),
@@ -74,6 +75,7 @@ TRUNKS = {
     "distilbert": {"even": lambda: distil(EVEN), "odd": lambda: distil(ODD | dict(activation="relu"))},
     "xlm_roberta": {"even": lambda: XLMRobertaConfig(**EVEN, **ROBERTA), "odd": lambda: XLMRobertaConfig(**ODD, **ROBERTA)},
     "camembert": {"even": None, "odd": lambda: CamembertConfig(**ODD, **ROBERTA)},
+    "data2vec_text": {"even": lambda: Data2VecTextConfig(**EVEN, **ROBERTA), "odd": lambda: Data2VecTextConfig(**ODD, **ROBERTA)},
     "electra": {"even": lambda: ElectraConfig(**EVEN, embedding_size=20),
                 "odd": lambda: ElectraConfig(**ODD, embedding_size=30, hidden_act="relu")},
     "albert": {"even": lambda: AlbertConfig(**EVEN | dict(num_hidden_layers=3), embedding_size=20, num_hidden_groups=2),

@@ -52,7 +52,7 @@ it.each([
   ['gte', 'xlm-roberta'], // snowflake-arctic-embed-m-v2.0
   ['qwen', 'qwen2'],
   ['internlm2', 'llama'],
-  ['xglm', 'opt'],
+  ['ctrl', 'gpt2'],
   ['deepseek', 'llama'],
 ])('%s has no row in the table, and is most like %s', async (type, near) => {
   expect(await messageFor(type)).toContain(`"${type}": it needs`);

@@ -58,7 +58,8 @@ ModelConfig read_gpt_like(const ConfigReader& config, Task task, const GptKeys& 
   if (!keys.positions.empty()) tower.max_positions = config.size(keys.positions);
   tower.stack.layers = read_layers(config, keys.layers);
   BlockConfig& block = tower.stack.block;
-  block.norm = layer_norm(d_model, read_epsilon(config, keys.epsilon));
+  block.norm =
+      layer_norm(d_model, keys.epsilon.empty() ? 1e-5 : read_epsilon(config, keys.epsilon));
   block.attention = read_heads(config, keys.heads, d_model);
   model.activation = keys.fixed_activation;
   block.feed_forward = {d_model, keys.hidden.empty() ? wide : config.size(keys.hidden, wide),

@@ -5,17 +5,18 @@
 
 namespace clearformer {
 
-extern const Architecture kBert, kRoberta, kXlmRoberta, kCamembert, kDistilBert, kModernBert,
+extern const Architecture kBert, kRoberta, kXlmRoberta, kCamembert, kData2VecText, kDistilBert, kModernBert,
     kElectra, kAlbert, kMpnet, kDebertaV2, kEsm, kNomicBert, kEuroBert;
 extern const Architecture kGpt2, kGptNeo, kLlama, kMistral, kQwen2, kQwen3, kPhi, kPhi3, kGemma,
     kGemma2, kGemma3, kGemma3Text, kOlmo, kOlmo2, kOlmo3, kSmolLm3, kGranite, kStarcoder2, kOpt,
     kOpenAiGpt;
 extern const Architecture kGptNeoX, kGptJ, kCodeGen, kBloom, kFalcon, kMpt, kStableLm, kCohere,
     kCohere2, kLfm2, kQwen35, kQwen35Text, kErnie45, kHelium, kGlm, kGlm4, kExaone4, kArcee,
-    kVaultGemma, kGptBigCode, kHunyuanV1Dense, kNanoChat, kModernBertDecoder, kGraniteMoeHybrid;
+    kVaultGemma, kGptBigCode, kHunyuanV1Dense, kNanoChat, kModernBertDecoder, kGraniteMoeHybrid, kXglm,
+    kBioGpt, kNemotron;
 extern const Architecture kGraniteMoe, kOlmoe, kQwen3Moe, kMixtral;
 extern const Architecture kTransformer, kMarian, kBart, kMBart, kM2m100, kPegasus, kT5, kMt5,
-    kWhisper;
+    kWhisper, kBlenderbot, kBlenderbotSmall;
 extern const Architecture kWav2vec2, kHubert, kAudioSpectrogram;
 extern const Architecture kVit, kDeit, kDinov2, kDinov2WithRegisters, kDinov3Vit, kClip, kSiglip;
 // Of nested configs.
@@ -100,6 +101,12 @@ inline constexpr const Architecture* kKnown[] = {&kBert,
                                                  &kHunyuanV1Dense,
                                                  &kNanoChat,
                                                  &kModernBertDecoder,
+                                                 &kXglm,
+                                                 &kBioGpt,
+                                                 &kNemotron,
+                                                 &kData2VecText,
+                                                 &kBlenderbot,
+                                                 &kBlenderbotSmall,
                                                  &kAudioSpectrogram,
                                                  &kGraniteMoeHybrid};
 

@@ -25,7 +25,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
   for (TowerConfig* tower : {&model.tower, &*model.second}) {
     TextEmbeddingConfig& text = *tower->text;
     text.layout = SinusoidLayout::whisper;
-    text.uncounted_id = model.pad_token_id;
+    text.uncounted_id = text.blank_row = model.pad_token_id;
     text.position_offset = static_cast<std::size_t>(*model.pad_token_id) + 1;
     text.unbounded = true;
   }

@@ -2,6 +2,7 @@
 // embeddings of another size than the residual stream.
 // Source: Zhang et al. 2022, arXiv 2205.01068; transformers' OPTForCausalLM.
 
+#include "clearformer/architectures/fairseq_like.h"
 #include "clearformer/architectures/known.h"
 #include "clearformer/architectures/values.h"
 
@@ -13,16 +14,6 @@ constexpr double kNormEps = 1e-5;
 constexpr std::size_t kUnusedPositions = 2;
 
 constexpr std::string_view kRules = R"(
-embed.proj project_in
-embed embed_tokens
-pos_embed embed_positions
-blocks layers
-ln1 self_attn_layer_norm
-attn self_attn
-o_proj out_proj
-ln2 final_layer_norm
-mlp.up_proj fc1
-mlp.down_proj fc2
 ln_final final_layer_norm
 unembed /lm_head
 )";
@@ -77,6 +68,6 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace opt
 
-const Architecture kOpt{"opt", opt::kKeys, opt::read_config, opt::kPrefixes, opt::kRules};
+const Architecture kOpt{"opt", opt::kKeys, opt::read_config, opt::kPrefixes, opt::kRules, kFairseqNames};
 
 }  // namespace clearformer

@@ -1,5 +1,5 @@
 // RoBERTa: BERT with positions that count the non-padding tokens, starting after the padding id. XLM-RoBERTa
-// (multilingual-e5, bge-m3, bge-reranker) and CamemBERT are the same under other names.
+// (multilingual-e5, bge-m3, bge-reranker), CamemBERT and data2vec's text model are the same under other names.
 // Source: Liu et al. 2019, arXiv 1907.11692; transformers' RobertaModel.
 
 #include "clearformer/architectures/bert_like.h"
@@ -43,5 +43,9 @@ const Architecture kXlmRoberta{"xlm-roberta",      roberta::kXlmKeys, roberta::r
 const Architecture kCamembert{"camembert",        roberta::kXlmKeys, roberta::read_config,
                               roberta::kPrefixes, kRobertaHeads,     kBertNames,
                               roberta::kIgnored,  Task::base};
+
+const Architecture kData2VecText{"data2vec-text",   roberta::kXlmKeys, roberta::read_config,
+                                 "data2vec_text.",  kRobertaHeads,     kBertNames,
+                                 roberta::kIgnored, Task::base};
 
 }  // namespace clearformer

@@ -19,15 +19,15 @@ void add_rows(const MutableTensorView& x, const TensorView& rows) {
   }
 }
 
-// The sinusoids of the positions `rows` (B, T), zeros at those of an uncounted token. Only some architectures have them:
+// The sinusoids of the positions `rows` (B, T), zeros at the blank one. Only some architectures have them:
 // a function of its own, which the WASM's part of these holds.
 [[gnu::noinline]] void take_sinusoids(const TextEmbeddingConfig& config, const TensorView& rows,
                                       const MutableTensorView& encoding) {
   const std::size_t width = config.width();
   const Tensor sinusoids = sinusoidal_encoding(rows, {width, 10000.0, config.layout});
   std::memcpy(encoding.data(), sinusoids.data(), encoding.bytes());
-  for (std::size_t i = 0; config.uncounted_id && i < rows.elements(); ++i) {
-    if (rows.as<std::int32_t>()[i] != *config.uncounted_id) continue;
+  for (std::size_t i = 0; config.blank_row && i < rows.elements(); ++i) {
+    if (rows.as<std::int32_t>()[i] != *config.blank_row) continue;
     std::memset(encoding.f32() + i * width, 0, width * sizeof(float));
   }
 }
@@ -110,11 +110,12 @@ void TextEmbedding::forward(const Inputs& inputs, const MutableTensorView& x,
   if (config_.dropped_id && !given) drop_tokens(inputs, sum);
   context.trace("hook_embed", sum, kTextLegend);
   if (!given || !config_.given_whole) {
+    if (config_.norm_first) norm_->forward(sum, sum, context / "embed.ln");
     const bool placed = config_.positions != TextEmbeddingConfig::Positions::none;
     if (placed) add_positions(inputs.positions, sum, context);
     if (token_types_) add_token_types(inputs, sum, context);
     project_at(TextEmbeddingConfig::Projected::before_norm);
-    if (norm_) norm_->forward(sum, sum, context / "embed.ln");
+    if (norm_ && !config_.norm_first) norm_->forward(sum, sum, context / "embed.ln");
     project_at(TextEmbeddingConfig::Projected::after_norm);
     if (inputs.mask != nullptr) clear_rows(x, *inputs.mask);
   }

@@ -37,9 +37,11 @@ struct TextEmbeddingConfig {
   float scale = 1.0f;
   bool scales_given = false;  // also token embeddings that the caller gives (Granite)
   std::optional<NormConfig> norm = {};
+  bool norm_first = false;  // BlenderbotSmall's decoder: of the token embeddings alone
   /// RoBERTa, M2M100: positions count the tokens other than this one, starting at position_offset; its own
-  /// position is this id, where sinusoids are replaced by zeros.
+  /// position is this id.
   std::optional<std::int32_t> uncounted_id = {};
+  std::optional<std::int32_t> blank_row = {};  // M2M100, XGLM: zeros among the rows of sinusoids
   /// torch's padding_idx: the row of this token has no gradient where it is looked up, and so has the position row of
   /// uncounted_id.
   std::optional<std::int32_t> padding_id = {};

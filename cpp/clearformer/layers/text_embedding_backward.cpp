@@ -60,12 +60,13 @@ void TextEmbedding::backward(const Inputs& inputs, const MutableTensorView& d,
   if (!given || !config_.given_whole) {
     if (inputs.mask != nullptr) clear_rows(d, *inputs.mask);
     sum = project_back(Projected::after_norm, d, context);
-    if (norm_) norm_->backward(sum, sum, Write::over, context / "embed.ln");
+    if (norm_ && !config_.norm_first) norm_->backward(sum, sum, Write::over, context / "embed.ln");
     sum = project_back(Projected::before_norm, sum, context);
     if (token_types_) token_types_back(inputs, sum, context);
     if (config_.positions != TextEmbeddingConfig::Positions::none) {
       positions_back(inputs.positions, sum, context);
     }
+    if (config_.norm_first) norm_->backward(sum, sum, Write::over, context / "embed.ln");
   }
   context.trace.back("hook_embed", sum, kTextGradient);
   // The gradient of what can be given in place of the tokens' rows, which is mostly not scaled.

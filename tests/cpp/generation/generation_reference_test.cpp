@@ -117,7 +117,7 @@ INSTANTIATE_TEST_SUITE_P(Architectures, GreedyReference,
                                            "olmoe", "qwen3_moe", "mixtral", "qwen3_5_text",
                                            "ernie4_5", "helium", "glm", "glm4", "exaone4", "arcee",
                                            "vaultgemma", "gpt_bigcode", "hunyuan_v1_dense",
-                                           "nanochat", "modernbert_decoder", "granitemoehybrid"),
+                                           "nanochat", "modernbert_decoder", "granitemoehybrid", "nemotron", "xglm", "biogpt"),
                          [](const auto& architecture) { return architecture.param; });
 
 }  // namespace

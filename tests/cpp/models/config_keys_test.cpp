@@ -98,6 +98,12 @@ constexpr const char* kModelTypes[] = {"bert",
                                        "nanochat",
                                        "modernbert-decoder",
                                        "audio-spectrogram-transformer",
+                                       "nemotron",
+                                       "xglm",
+                                       "biogpt",
+                                       "data2vec-text",
+                                       "blenderbot",
+                                       "blenderbot-small",
                                        "granitemoehybrid"};
 
 // The location of a model type's sampled cases: in the folder of the full set, or the selection.

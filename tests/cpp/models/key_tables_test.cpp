@@ -37,6 +37,7 @@ constexpr std::string_view kWithoutMeaning[] = {
     "attn_uses_sequence_id", "alibi", "alibi_bias_max", "attn_pdrop", "hidden_dropout", "n_ctx",
     "resid_dropout", "embed_dropout", "dropout_rate", "encoder_layerdrop", "decoder_layerdrop",
     "pretraining_tp", "forced_eos_token_id", "suppress_tokens", "begin_suppress_tokens",
+    "encoder_no_repeat_ngram_size",
     "summary_type", "summary_use_proj", "summary_activation", "summary_proj_to_labels",
     "summary_first_dropout", "summary_last_dropout", "classifier_dropout_prob", "pooler_dropout",
     "reorder_and_upcast_attn", "deterministic_flash_attn", "sparse_prediction",

@@ -90,6 +90,12 @@ inline constexpr const char* kArchitectures[] = {"bert",
                                                  "nanochat",
                                                  "modernbert_decoder",
                                                  "audio_spectrogram_transformer",
+                                                 "nemotron",
+                                                 "xglm",
+                                                 "biogpt",
+                                                 "data2vec_text",
+                                                 "blenderbot",
+                                                 "blenderbot_small",
                                                  "granitemoehybrid"};
 /// Those whose embedding has no backward pass: tests of gradients at every hook point leave them out.
 inline constexpr const char* kSoundArchitectures[] = {"wav2vec2", "hubert"};

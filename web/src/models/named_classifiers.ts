@@ -114,6 +114,12 @@ export const BloomForSequenceClassification: ModelForSequenceClassification = /*
   AutoModelForSequenceClassification,
   'bloom',
 );
+/** Nemotron with a head for classes of texts. */
+export const NemotronForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
+  'NemotronForSequenceClassification',
+  AutoModelForSequenceClassification,
+  'nemotron',
+);
 /** OPT with a head for classes of texts. */
 export const OPTForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
   'OPTForSequenceClassification',
@@ -125,6 +131,18 @@ export const LlamaForTokenClassification: ModelForTokenClassification = /* @__PU
   'LlamaForTokenClassification',
   AutoModelForTokenClassification,
   'llama',
+);
+/** Nemotron with a head for classes of tokens. */
+export const NemotronForTokenClassification: ModelForTokenClassification = /* @__PURE__ */ named(
+  'NemotronForTokenClassification',
+  AutoModelForTokenClassification,
+  'nemotron',
+);
+/** BioGPT with a head for classes of tokens. */
+export const BioGptForTokenClassification: ModelForTokenClassification = /* @__PURE__ */ named(
+  'BioGptForTokenClassification',
+  AutoModelForTokenClassification,
+  'biogpt',
 );
 /** Mistral with a head for classes of tokens. */
 export const MistralForTokenClassification: ModelForTokenClassification = /* @__PURE__ */ named(

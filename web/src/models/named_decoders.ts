@@ -249,6 +249,20 @@ export const Qwen3_5ForConditionalGeneration: ModelForCausalLM = /* @__PURE__ */
 );
 /** OPT with an output layer. */
 export const OPTForCausalLM: ModelForCausalLM = /* @__PURE__ */ named('OPTForCausalLM', AutoModelForCausalLM, 'opt');
+/** XGLM with an output layer. */
+export const XGLMForCausalLM: ModelForCausalLM = /* @__PURE__ */ named('XGLMForCausalLM', AutoModelForCausalLM, 'xglm');
+/** BioGPT with an output layer. */
+export const BioGptForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
+  'BioGptForCausalLM',
+  AutoModelForCausalLM,
+  'biogpt',
+);
+/** Nemotron with an output layer. */
+export const NemotronForCausalLM: ModelForCausalLM = /* @__PURE__ */ named(
+  'NemotronForCausalLM',
+  AutoModelForCausalLM,
+  'nemotron',
+);
 /** The first GPT with an output layer. */
 export const OpenAIGPTLMHeadModel: ModelForCausalLM = /* @__PURE__ */ named(
   'OpenAIGPTLMHeadModel',
@@ -292,6 +306,18 @@ export const PegasusForConditionalGeneration: ModelForSeq2SeqLM = /* @__PURE__ *
   'PegasusForConditionalGeneration',
   AutoModelForSeq2SeqLM,
   'pegasus',
+);
+/** Blenderbot with an output layer, for conversations. */
+export const BlenderbotForConditionalGeneration: ModelForSeq2SeqLM = /* @__PURE__ */ named(
+  'BlenderbotForConditionalGeneration',
+  AutoModelForSeq2SeqLM,
+  'blenderbot',
+);
+/** The small Blenderbot with an output layer, for conversations. */
+export const BlenderbotSmallForConditionalGeneration: ModelForSeq2SeqLM = /* @__PURE__ */ named(
+  'BlenderbotSmallForConditionalGeneration',
+  AutoModelForSeq2SeqLM,
+  'blenderbot-small',
 );
 /** Whisper with an output layer, for speech recognition and translation. */
 export const WhisperForConditionalGeneration: ModelForSpeechSeq2Seq = /* @__PURE__ */ named(

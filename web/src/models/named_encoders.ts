@@ -29,6 +29,8 @@ export const ModernBertModel: Model = /* @__PURE__ */ named('ModernBertModel', A
 export const XLMRobertaModel: Model = /* @__PURE__ */ named('XLMRobertaModel', AutoModel, 'xlm-roberta');
 /** The trunk of CamemBERT without a head. */
 export const CamembertModel: Model = /* @__PURE__ */ named('CamembertModel', AutoModel, 'camembert');
+/** The trunk of data2vec’s text model without a head. */
+export const Data2VecTextModel: Model = /* @__PURE__ */ named('Data2VecTextModel', AutoModel, 'data2vec-text');
 /** The trunk of ELECTRA without a head. */
 export const ElectraModel: Model = /* @__PURE__ */ named('ElectraModel', AutoModel, 'electra');
 /** The trunk of ALBERT without a head. */
@@ -72,6 +74,12 @@ export const XLMRobertaForMaskedLM: ModelForMaskedLM = /* @__PURE__ */ named(
   'XLMRobertaForMaskedLM',
   AutoModelForMaskedLM,
   'xlm-roberta',
+);
+/** data2vec’s text model with a masked-LM head. */
+export const Data2VecTextForMaskedLM: ModelForMaskedLM = /* @__PURE__ */ named(
+  'Data2VecTextForMaskedLM',
+  AutoModelForMaskedLM,
+  'data2vec-text',
 );
 /** CamemBERT with a masked-LM head. */
 export const CamembertForMaskedLM: ModelForMaskedLM = /* @__PURE__ */ named(
@@ -146,6 +154,12 @@ export const XLMRobertaForSequenceClassification: ModelForSequenceClassification
   'XLMRobertaForSequenceClassification',
   AutoModelForSequenceClassification,
   'xlm-roberta',
+);
+/** data2vec’s text model for text classification. */
+export const Data2VecTextForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
+  'Data2VecTextForSequenceClassification',
+  AutoModelForSequenceClassification,
+  'data2vec-text',
 );
 /** CamemBERT for text classification. */
 export const CamembertForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
@@ -237,6 +251,12 @@ export const XLMRobertaForTokenClassification: ModelForTokenClassification = /* 
   AutoModelForTokenClassification,
   'xlm-roberta',
 );
+/** data2vec’s text model for token classification. */
+export const Data2VecTextForTokenClassification: ModelForTokenClassification = /* @__PURE__ */ named(
+  'Data2VecTextForTokenClassification',
+  AutoModelForTokenClassification,
+  'data2vec-text',
+);
 /** CamemBERT for token classification. */
 export const CamembertForTokenClassification: ModelForTokenClassification = /* @__PURE__ */ named(
   'CamembertForTokenClassification',
@@ -314,6 +334,12 @@ export const XLMRobertaForQuestionAnswering: ModelForQuestionAnswering = /* @__P
   'XLMRobertaForQuestionAnswering',
   AutoModelForQuestionAnswering,
   'xlm-roberta',
+);
+/** data2vec’s text model for question answering. */
+export const Data2VecTextForQuestionAnswering: ModelForQuestionAnswering = /* @__PURE__ */ named(
+  'Data2VecTextForQuestionAnswering',
+  AutoModelForQuestionAnswering,
+  'data2vec-text',
 );
 /** CamemBERT for question answering. */
 export const CamembertForQuestionAnswering: ModelForQuestionAnswering = /* @__PURE__ */ named(

@@ -25,6 +25,7 @@ export const typesOfFirst = [
   'roberta',
   'xlm-roberta',
   'camembert',
+  'data2vec-text',
   'distilbert',
   'gpt2',
   'llama',

@@ -91,7 +91,7 @@ function usual(type: string, { name, dims, leaf, module, std, padding }: Context
 }
 
 const withoutPadding = ['bloom', 'falcon'];
-const positionsWithPadding = ['roberta', 'xlm-roberta', 'camembert', 'mpnet', 'esm'];
+const positionsWithPadding = ['roberta', 'xlm-roberta', 'camembert', 'data2vec-text', 'mpnet', 'esm'];
 
 /** Gemma's norms multiply by 1 + weight. */
 const gemma = ({ leaf, dims }: Context) => (leaf === 'weight' && dims.length === 1 ? constant(0) : undefined);
