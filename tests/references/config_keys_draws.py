@@ -2,7 +2,7 @@
 
 import transformers as hf
 
-from config_keys_families import ABSENT, HEADS, LAYER_KINDS, PLAIN_HEADS
+from config_keys_choices import ABSENT, HEADS, LAYER_KINDS, PLAIN_HEADS
 
 
 def draw_heads(rng, family, nested=""):

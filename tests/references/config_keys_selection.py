@@ -139,8 +139,7 @@ SELECTION = {
     ],
     "gemma": [
         Selected("hidden_activation beside hidden_act", {"hidden_act": "gelu", "hidden_activation": "relu"}),
-        Selected("use_bidirectional_attention", {"use_bidirectional_attention": True},
-                 refused_here="use_bidirectional_attention"),
+        Selected("use_bidirectional_attention", {"use_bidirectional_attention": True}, refused_here="use_bidirectional_attention"),
     ],
     "gemma2": [
         Selected("tied, with tensors of its own", untied=True, task="causal-lm"),
@@ -187,8 +186,7 @@ SELECTION = {
     ],
     "gpt_neox": [
         Selected("as saved", base=dict(num_attention_heads=1), text=True),
-        Selected("4.x, one sub-layer after the other", {"use_parallel_residual": False, "rotary_pct": 0.5, "rotary_emb_base": 50},
-                 old=True),
+        Selected("4.x, one sub-layer after the other", {"use_parallel_residual": False, "rotary_pct": 0.5, "rotary_emb_base": 50}, old=True),
     ],
     "gptj": [Selected("rotary_dim", {"rotary_dim": 2}, text=True)],
     "codegen": [Selected("as saved", base=dict(n_head=4, rotary_dim=2))],
@@ -199,14 +197,10 @@ SELECTION = {
     "falcon": [
         Selected("ALiBi", base=dict(hidden_size=12, num_attention_heads=3, alibi=True), text=True),
         Selected("two norms", base=dict(new_decoder_architecture=True, num_attention_heads=4, num_kv_heads=2)),
-        Selected("one norm", base=dict(new_decoder_architecture=True, num_attention_heads=4, num_kv_heads=2,
-                                       num_ln_in_parallel_attn=1)),
+        Selected("one norm", base=dict(new_decoder_architecture=True, num_attention_heads=4, num_kv_heads=2, num_ln_in_parallel_attn=1)),
         Selected("keys for each head, without parallel parts", base=dict(multi_query=False, parallel_attn=False, bias=True)),
     ],
-    "mpt": [
-        Selected("clipped and scaled", {"attn_config": {"clip_qkv": 0.5, "softmax_scale": 0.3, "alibi": False}},
-                 base=dict(d_model=12, n_heads=3)),
-    ],
+    "mpt": [Selected("clipped and scaled", {"attn_config": {"clip_qkv": 0.5, "softmax_scale": 0.3, "alibi": False}}, base=dict(d_model=12, n_heads=3))],
     "stablelm": [
         Selected("norms of heads, parallel parts", base=dict(num_attention_heads=1, qk_layernorm=True, use_parallel_residual=True)),
     ],
@@ -248,7 +242,10 @@ SELECTION = {
         Selected("no window", base=dict(sliding_window=None, layer_types=["full_attention"] * 2), text=True),
     ],
     "nemotron": [Selected("no partial_rotary_factor", {"rope_parameters": ABSENT}, base=dict(mlp_bias=True, attention_bias=True), text=True)],
-    "xglm": [Selected("a padding token whose position is blank", {"pad_token_id": 4}, text=True), Selected("beyond max_position_embeddings", {"max_position_embeddings": 4, "scale_embedding": ABSENT}, text=True)],
+    "xglm": [
+        Selected("a padding token whose position is blank", {"pad_token_id": 4}, text=True),
+        Selected("beyond max_position_embeddings", {"max_position_embeddings": 4, "scale_embedding": ABSENT}, text=True),
+    ],
     "biogpt": [Selected("another epsilon, which nothing reads", {"layer_norm_eps": 0.5, "scale_embedding": False}, text=True)],
     "arcee": [Selected("another activation", {"hidden_act": "silu"}, base=dict(mlp_bias=True))],
     "vaultgemma": [Selected("one softcap", {"attn_logit_softcapping": 1.0, "final_logit_softcapping": None, "hidden_activation": "relu"}, text=True)],
@@ -290,8 +287,7 @@ SELECTION = {
     "wav2vec2": [
         Selected("norms of frames, before the sub-layers", {"layer_norm_eps": 1e-2, "feat_extract_activation": "relu"}, task="ctc",
                  base=dict(feat_extract_norm="layer", do_stable_layer_norm=True, conv_bias=True, num_conv_pos_embeddings=5)),
-        Selected("a sum of all layers", {"use_weighted_layer_sum": True}, task="sequence-classification",
-                 refused_here="use_weighted_layer_sum"),
+        Selected("a sum of all layers", {"use_weighted_layer_sum": True}, task="sequence-classification", refused_here="use_weighted_layer_sum"),
     ],
     "hubert": [Selected("no norm of features", base=dict(feat_proj_layer_norm=False, num_conv_pos_embedding_groups=2), task="base")],
     "marian": [Selected("three tables, is_causal false", {"tie_word_embeddings": False, "is_causal": False, "scale_embedding": True})],

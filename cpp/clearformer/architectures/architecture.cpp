@@ -39,11 +39,13 @@ namespace {
 // The decoder-only model types that transformers has a classifier of texts for, and one of tokens.
 constexpr std::string_view kTextClassifiers =
     "arcee bloom exaone4 falcon gemma gemma2 gemma3_text glm glm4 gpt2 gpt_bigcode gpt_neo "
-    "gpt_neox gptj helium hunyuan_v1_dense llama mistral mixtral modernbert-decoder mpt nemotron olmo "
+    "gpt_neox gptj helium hunyuan_v1_dense llama mistral mixtral modernbert-decoder mpt nemotron "
+    "olmo "
     "olmo2 olmo3 openai-gpt opt phi phi3 qwen2 qwen3 qwen3_moe smollm3 stablelm starcoder2";
 constexpr std::string_view kTokenClassifiers =
     "arcee biogpt bloom exaone4 falcon gemma gemma2 glm glm4 gpt2 gpt_bigcode gpt_neo gpt_neox "
-    "helium llama mistral mixtral mpt nemotron phi phi3 qwen2 qwen3 qwen3_moe smollm3 stablelm starcoder2";
+    "helium llama mistral mixtral mpt nemotron phi phi3 qwen2 qwen3 qwen3_moe smollm3 stablelm "
+    "starcoder2";
 
 bool classifies(std::string_view model_type, Task task) {
   const auto among = [&](std::string_view types) {

@@ -17,12 +17,11 @@ unembed /output_projection
 constexpr std::string_view kPrefixes = "biogpt.";
 constexpr std::size_t kUnusedPositions = 2;
 
-constexpr KeyTable kKeys{
-    .fields = R"("vocab_size":42384,"hidden_size":1024,"num_hidden_layers":24,
+constexpr KeyTable kKeys{.fields = R"("vocab_size":42384,"hidden_size":1024,"num_hidden_layers":24,
 "num_attention_heads":16,"intermediate_size":4096,"hidden_act":"gelu",
 "max_position_embeddings":1024,"layer_norm_eps":1e-12,"scale_embedding":true,"pad_token_id":1,"bos_token_id":0,
 "eos_token_id":2,"tie_word_embeddings":true)",
-    .since_5_2 = R"("is_causal":true)"};
+                         .since_5_2 = R"("is_causal":true)"};
 
 ModelConfig read_config(const ConfigReader& config, Task task) {
   read_epsilon(config, "layer_norm_eps");  // which no norm has: theirs is torch's
@@ -36,8 +35,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
                                      .activation = "hidden_act"});
   TowerConfig& tower = model.tower;
   tower.stack.block.attention.bias = Bias::present;
-  tower.text =
-      read_learned_text(config, tower.d_model(), tower.max_positions + kUnusedPositions);
+  tower.text = read_learned_text(config, tower.d_model(), tower.max_positions + kUnusedPositions);
   TextEmbeddingConfig& text = *tower.text;
   read_padding(config, text);
   text.scale = embedding_scale(config, text.d_model);
@@ -47,7 +45,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace biogpt
 
-const Architecture kBioGpt{"biogpt", biogpt::kKeys, biogpt::read_config, biogpt::kPrefixes,
-                           biogpt::kRules, kFairseqNames};
+const Architecture kBioGpt{"biogpt",          biogpt::kKeys,  biogpt::read_config,
+                           biogpt::kPrefixes, biogpt::kRules, kFairseqNames};
 
 }  // namespace clearformer

@@ -54,11 +54,21 @@ ModelConfig read_small(const ConfigReader& config, Task task) {
 
 }  // namespace blenderbot
 
-const Architecture kBlenderbot{"blenderbot",       blenderbot::kKeys, blenderbot::read_config,
-                               kBartPrefixes,      kBartRules,        kFinalNormSchemes,
-                               {},                 Task::seq2seq_lm};
-const Architecture kBlenderbotSmall{"blenderbot-small", blenderbot::kSmallKeys,
-                                    blenderbot::read_small, kBartPrefixes, kBartRules, {},
-                                    {}, Task::seq2seq_lm};
+const Architecture kBlenderbot{"blenderbot",
+                               blenderbot::kKeys,
+                               blenderbot::read_config,
+                               kBartPrefixes,
+                               kBartRules,
+                               kFinalNormSchemes,
+                               {},
+                               Task::seq2seq_lm};
+const Architecture kBlenderbotSmall{"blenderbot-small",
+                                    blenderbot::kSmallKeys,
+                                    blenderbot::read_small,
+                                    kBartPrefixes,
+                                    kBartRules,
+                                    {},
+                                    {},
+                                    Task::seq2seq_lm};
 
 }  // namespace clearformer

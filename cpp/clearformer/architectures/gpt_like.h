@@ -11,7 +11,7 @@ struct GptKeys {
   std::string_view d_model = "n_embd";
   std::string_view layers = "n_layer";
   std::string_view heads = "n_head";
-  std::string_view hidden = "n_inner";  // null or empty: 4 · d_model
+  std::string_view hidden = "n_inner";              // null or empty: 4 · d_model
   std::string_view epsilon = "layer_norm_epsilon";  // empty: 1e-5
   std::string_view positions = "n_positions";
   std::string_view activation = "activation_function";

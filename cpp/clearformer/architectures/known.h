@@ -5,15 +5,15 @@
 
 namespace clearformer {
 
-extern const Architecture kBert, kRoberta, kXlmRoberta, kCamembert, kData2VecText, kDistilBert, kModernBert,
-    kElectra, kAlbert, kMpnet, kDebertaV2, kEsm, kNomicBert, kEuroBert;
+extern const Architecture kBert, kRoberta, kXlmRoberta, kCamembert, kData2VecText, kDistilBert,
+    kModernBert, kElectra, kAlbert, kMpnet, kDebertaV2, kEsm, kNomicBert, kEuroBert;
 extern const Architecture kGpt2, kGptNeo, kLlama, kMistral, kQwen2, kQwen3, kPhi, kPhi3, kGemma,
     kGemma2, kGemma3, kGemma3Text, kOlmo, kOlmo2, kOlmo3, kSmolLm3, kGranite, kStarcoder2, kOpt,
     kOpenAiGpt;
 extern const Architecture kGptNeoX, kGptJ, kCodeGen, kBloom, kFalcon, kMpt, kStableLm, kCohere,
     kCohere2, kLfm2, kQwen35, kQwen35Text, kErnie45, kHelium, kGlm, kGlm4, kExaone4, kArcee,
-    kVaultGemma, kGptBigCode, kHunyuanV1Dense, kNanoChat, kModernBertDecoder, kGraniteMoeHybrid, kXglm,
-    kBioGpt, kNemotron;
+    kVaultGemma, kGptBigCode, kHunyuanV1Dense, kNanoChat, kModernBertDecoder, kGraniteMoeHybrid,
+    kXglm, kBioGpt, kNemotron;
 extern const Architecture kGraniteMoe, kOlmoe, kQwen3Moe, kMixtral;
 extern const Architecture kTransformer, kMarian, kBart, kMBart, kM2m100, kPegasus, kT5, kMt5,
     kWhisper, kBlenderbot, kBlenderbotSmall;

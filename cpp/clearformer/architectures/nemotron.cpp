@@ -30,7 +30,8 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace nemotron
 
-const Architecture kNemotron{"nemotron",  nemotron::kKeys, nemotron::read_config, kLlamaPrefixes,
-                             kLlamaRules, {},              kLlamaIgnored};
+const Architecture kNemotron{"nemotron",     nemotron::kKeys, nemotron::read_config,
+                             kLlamaPrefixes, kLlamaRules,     {},
+                             kLlamaIgnored};
 
 }  // namespace clearformer

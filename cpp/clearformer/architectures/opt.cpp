@@ -68,6 +68,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace opt
 
-const Architecture kOpt{"opt", opt::kKeys, opt::read_config, opt::kPrefixes, opt::kRules, kFairseqNames};
+const Architecture kOpt{"opt",          opt::kKeys,  opt::read_config,
+                        opt::kPrefixes, opt::kRules, kFairseqNames};
 
 }  // namespace clearformer

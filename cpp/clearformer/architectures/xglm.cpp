@@ -50,7 +50,7 @@ ModelConfig read_config(const ConfigReader& config, Task task) {
 
 }  // namespace xglm
 
-const Architecture kXglm{"xglm",       xglm::kKeys, xglm::read_config, xglm::kPrefixes,
+const Architecture kXglm{"xglm",       xglm::kKeys,   xglm::read_config, xglm::kPrefixes,
                          xglm::kRules, kFairseqNames, xglm::kIgnored};
 
 }  // namespace clearformer

@@ -107,18 +107,17 @@ TEST_P(GreedyReference, SequencesAreUpstreams) {
   EXPECT_GE(compared, 2u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Architectures, GreedyReference,
-                         ::testing::Values("bart", "gemma", "gemma2", "gemma3_text", "gpt2",
-                                           "gpt_neo", "granite", "marian", "mistral", "olmo",
-                                           "olmo2", "olmo3", "gpt_neox", "gptj", "codegen", "bloom",
-                                           "falcon", "mpt", "stablelm", "cohere", "cohere2", "lfm2",
-                                           "openai_gpt", "opt", "phi", "phi3", "qwen2", "qwen3",
-                                           "smollm3", "starcoder2", "t5", "whisper", "granitemoe",
-                                           "olmoe", "qwen3_moe", "mixtral", "qwen3_5_text",
-                                           "ernie4_5", "helium", "glm", "glm4", "exaone4", "arcee",
-                                           "vaultgemma", "gpt_bigcode", "hunyuan_v1_dense",
-                                           "nanochat", "modernbert_decoder", "granitemoehybrid", "nemotron", "xglm", "biogpt"),
-                         [](const auto& architecture) { return architecture.param; });
+INSTANTIATE_TEST_SUITE_P(
+    Architectures, GreedyReference,
+    ::testing::Values("bart", "gemma", "gemma2", "gemma3_text", "gpt2", "gpt_neo", "granite",
+                      "marian", "mistral", "olmo", "olmo2", "olmo3", "gpt_neox", "gptj", "codegen",
+                      "bloom", "falcon", "mpt", "stablelm", "cohere", "cohere2", "lfm2",
+                      "openai_gpt", "opt", "phi", "phi3", "qwen2", "qwen3", "smollm3", "starcoder2",
+                      "t5", "whisper", "granitemoe", "olmoe", "qwen3_moe", "mixtral",
+                      "qwen3_5_text", "ernie4_5", "helium", "glm", "glm4", "exaone4", "arcee",
+                      "vaultgemma", "gpt_bigcode", "hunyuan_v1_dense", "nanochat",
+                      "modernbert_decoder", "granitemoehybrid", "nemotron", "xglm", "biogpt"),
+    [](const auto& architecture) { return architecture.param; });
 
 }  // namespace
 }  // namespace clearformer::test

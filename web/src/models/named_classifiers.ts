@@ -30,6 +30,18 @@ export const EuroBertForTokenClassification: ModelForTokenClassification = /* @_
   AutoModelForTokenClassification,
   'eurobert',
 );
+/** data2vec’s text model for text classification. */
+export const Data2VecTextForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
+  'Data2VecTextForSequenceClassification',
+  AutoModelForSequenceClassification,
+  'data2vec-text',
+);
+/** data2vec’s text model for token classification. */
+export const Data2VecTextForTokenClassification: ModelForTokenClassification = /* @__PURE__ */ named(
+  'Data2VecTextForTokenClassification',
+  AutoModelForTokenClassification,
+  'data2vec-text',
+);
 /** Hunyuan (dense) with a head for classes of texts. */
 export const HunYuanDenseV1ForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
   'HunYuanDenseV1ForSequenceClassification',

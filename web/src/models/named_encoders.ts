@@ -155,12 +155,6 @@ export const XLMRobertaForSequenceClassification: ModelForSequenceClassification
   AutoModelForSequenceClassification,
   'xlm-roberta',
 );
-/** data2vec’s text model for text classification. */
-export const Data2VecTextForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
-  'Data2VecTextForSequenceClassification',
-  AutoModelForSequenceClassification,
-  'data2vec-text',
-);
 /** CamemBERT for text classification. */
 export const CamembertForSequenceClassification: ModelForSequenceClassification = /* @__PURE__ */ named(
   'CamembertForSequenceClassification',
@@ -250,12 +244,6 @@ export const XLMRobertaForTokenClassification: ModelForTokenClassification = /* 
   'XLMRobertaForTokenClassification',
   AutoModelForTokenClassification,
   'xlm-roberta',
-);
-/** data2vec’s text model for token classification. */
-export const Data2VecTextForTokenClassification: ModelForTokenClassification = /* @__PURE__ */ named(
-  'Data2VecTextForTokenClassification',
-  AutoModelForTokenClassification,
-  'data2vec-text',
 );
 /** CamemBERT for token classification. */
 export const CamembertForTokenClassification: ModelForTokenClassification = /* @__PURE__ */ named(
