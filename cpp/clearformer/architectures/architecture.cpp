@@ -40,8 +40,7 @@ namespace {
 constexpr std::string_view kTextClassifiers =
     "arcee bloom exaone4 falcon gemma gemma2 gemma3_text glm glm4 gpt2 gpt_bigcode gpt_neo "
     "gpt_neox gptj helium hunyuan_v1_dense llama mistral mixtral modernbert-decoder mpt nemotron "
-    "olmo "
-    "olmo2 olmo3 openai-gpt opt phi phi3 qwen2 qwen3 qwen3_moe smollm3 stablelm starcoder2";
+    "olmo olmo2 olmo3 openai-gpt opt phi phi3 qwen2 qwen3 qwen3_moe smollm3 stablelm starcoder2";
 constexpr std::string_view kTokenClassifiers =
     "arcee biogpt bloom exaone4 falcon gemma gemma2 glm glm4 gpt2 gpt_bigcode gpt_neo gpt_neox "
     "helium llama mistral mixtral mpt nemotron phi phi3 qwen2 qwen3 qwen3_moe smollm3 stablelm "

@@ -1,7 +1,5 @@
 #include "clearformer/architectures/bart_like.h"
 
-#include <cmath>
-
 namespace clearformer {
 
 namespace bart_like {
@@ -75,10 +73,6 @@ void embed_text(const ConfigReader& config, ModelConfig& model,
     }
     tower->text = text;
   }
-}
-
-float embedding_scale(const ConfigReader& config, std::size_t d_model) {
-  return config.flag("scale_embedding") ? std::sqrt(static_cast<float>(d_model)) : 1.0f;
 }
 
 }  // namespace clearformer

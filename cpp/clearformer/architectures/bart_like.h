@@ -22,9 +22,6 @@ void embed_text(const ConfigReader& config, ModelConfig& model,
 /// Normalizes the embeddings of both stacks, which embed_text has set.
 void normalize_embeddings(ModelConfig& model);
 
-/// sqrt(d_model) if "scale_embedding" is set, else 1.
-float embedding_scale(const ConfigReader& config, std::size_t d_model);
-
 /// transformers' alternative names for fields of both stacks.
 inline constexpr std::string_view kBartNames =
     R"("num_attention_heads":"encoder_attention_heads","hidden_size":"d_model",

@@ -1,7 +1,6 @@
 // BioGPT: pre-norm decoder with scaled embeddings and learned positions that begin at row 2.
 // Source: Luo et al. 2022, arXiv 2210.10341; transformers' BioGptForCausalLM.
 
-#include "clearformer/architectures/bart_like.h"
 #include "clearformer/architectures/fairseq_like.h"
 #include "clearformer/architectures/gpt_like.h"
 #include "clearformer/architectures/known.h"

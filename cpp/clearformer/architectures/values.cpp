@@ -1,5 +1,7 @@
 #include "clearformer/architectures/values.h"
 
+#include <cmath>
+
 namespace clearformer {
 
 NormConfig layer_norm(std::size_t d_model, double eps) { return {NormKind::layer, {d_model}, eps}; }
@@ -18,6 +20,10 @@ Activation read_activation(const ConfigReader& config, std::string_view key, Mod
   if (!activation) config.refuse(ErrorCode::unsupported, key, "is \"", name, "\"");
   model.activation = name;
   return *activation;
+}
+
+float embedding_scale(const ConfigReader& config, std::size_t d_model) {
+  return config.flag("scale_embedding") ? std::sqrt(static_cast<float>(d_model)) : 1.0f;
 }
 
 void read_padding(const ConfigReader& config, TextEmbeddingConfig& text) {

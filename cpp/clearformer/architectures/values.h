@@ -14,6 +14,9 @@ NormConfig plain_layer_norm(std::size_t d_model, double eps);
 /// The activation under `key`; throws unsupported for an unknown one. Records its name in `model`.
 Activation read_activation(const ConfigReader& config, std::string_view key, ModelConfig& model);
 
+/// sqrt(d_model) if "scale_embedding" is set, else 1.
+float embedding_scale(const ConfigReader& config, std::size_t d_model);
+
 /// Reads "pad_token_id" as torch's padding_idx of the token embeddings.
 void read_padding(const ConfigReader& config, TextEmbeddingConfig& text);
 

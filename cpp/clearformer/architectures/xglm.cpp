@@ -1,7 +1,6 @@
 // XGLM: pre-norm decoder with scaled embeddings and sinusoidal positions that begin at 2.
 // Source: Lin et al. 2021, arXiv 2112.10668; transformers' XGLMForCausalLM.
 
-#include "clearformer/architectures/bart_like.h"
 #include "clearformer/architectures/fairseq_like.h"
 #include "clearformer/architectures/gpt_like.h"
 #include "clearformer/architectures/known.h"
