@@ -26,10 +26,11 @@ import { SetupError } from '../toolchain/progress.js';
 // Qwen3.5's delta rules take 4.3 kB of `families`; kernels of gradients alone are in `second` since (0.9), not in the first file.
 // Ten more language models and encoders, and heads on 31 language models, take 0.5 kB of the first file and 1.2 of `families`; DINOv3
 // 0.4 and 1.2; Hunyuan, nanochat, ModernBERT's decoder and Granite 4 0.3 and 0.8, and 0.3 of `second`;
+// Halves without subnormal ones take 0.2 of `second` and of the first file.
 // AST and its feature extractor 0.3 and 1.9; Nemotron, XGLM, BioGPT and both Blenderbots 0.5 of `families` (which file the
 // compressor suits best varies by 0.5 from build to build).
 const wasmBrotliLimit = 147_200;
-const partLimits: Readonly<Record<PartName, number>> = { second: 86_800, hooks: 11_900, families: 51_500 };
+const partLimits: Readonly<Record<PartName, number>> = { second: 87_000, hooks: 11_900, families: 51_500 };
 const partOf = (file: string): PartName | undefined => partNames.find((part) => file === `${part}.js`);
 // Without the parts, which have limits of their own. 150 kB are the WASM, the rest is all of the package's
 // JavaScript, of which, in kB as measured when they came: labels, new models and their distributions, 6; metrics, parts

@@ -15,6 +15,7 @@ struct FloatRows {
   std::size_t stride;
   std::size_t m, k;
   std::size_t step = 1;
+  float unlift = 1.0f;  // halves of the right-hand side are multiplied by it, a power of two
 };
 
 /// A finite half as the float 2^-112 times as large, in whose place its exponent and mantissa are.
@@ -24,6 +25,8 @@ enum class ScaledHalf : std::uint16_t {};
 template <class Element>
 class PanelReader {
  public:
+  explicit PanelReader(float unlift = 1.0f) : halves_(unlift) {}
+
   void load(const Element* from, Vec (&columns)[kTileVectors]) const {
     if constexpr (std::is_same_v<Element, float>) {
       for (std::size_t v = 0; v < kTileVectors; ++v) {
@@ -51,7 +54,7 @@ CLEARFORMER_LOOP void multiply_tile(const FloatRows& rows, std::size_t row, cons
   CLEARFORMER_UNROLL for (std::size_t r = 0; r < Rows; ++r) {
     CLEARFORMER_UNROLL for (std::size_t v = 0; v < kTileVectors; ++v) sums[r][v] = Vec(0.0f);
   }
-  const PanelReader<Element> reader;
+  const PanelReader<Element> reader(rows.unlift);
   const float* a = rows.a + row * rows.stride;
   for (std::size_t k = 0; k < rows.k; ++k, a += rows.step, b += kWidth) {
     Vec columns[kTileVectors];
@@ -159,7 +162,8 @@ inline bool multiply_scaled_row(const FloatRows& rows, const std::uint16_t* b, s
     return max(state, bitwise_cast<std::int32_t>(abs(value)));
   });
   if (reduce_max(largest) >= kSmall) return false;
-  transform(rows.a, scaled, rows.k, [](Vec value) { return value * Vec(0x1p112f); });
+  const Vec scale(0x1p112f * rows.unlift);
+  transform(rows.a, scaled, rows.k, [&](Vec value) { return value * scale; });
   const FloatRows row{scaled, rows.k, 1, rows.k};
   multiply_single_row(row, reinterpret_cast<const ScaledHalf*>(b), stride, to, turns);
   return true;
@@ -189,7 +193,7 @@ inline void multiply_narrow(const FloatRows& rows, const Element* b, std::size_t
         multiply_tile<Rows>(rows, row, from, to, panel);
       });
     }
-    const PanelReader<Element> reader;
+    const PanelReader<Element> reader(rows.unlift);
     for (std::size_t i = 0; i < rows.k * kWidth; i += kWidth) {
       Vec columns[kTileVectors];
       reader.load(from + i, columns);

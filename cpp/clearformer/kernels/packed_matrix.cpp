@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "clearformer/kernels/lifted_halves.h"
 #include "clearformer/kernels/quantized_matmul.h"
 #include "clearformer/kernels/row_turns.h"
 #include "clearformer/kernels/transpose.h"
@@ -59,9 +60,12 @@ struct BlockLayout {
   std::size_t bytes() const { return kBlock * columns + (nibbles ? 2 : 4) * width; }
 };
 
-void pack_row16(const std::uint16_t* row, std::size_t inputs, std::size_t column,
+void pack_row16(const std::uint16_t* row, std::size_t inputs, std::size_t column, int lift,
                 unsigned char* panel) {
-  for (std::size_t k = 0; k < inputs; ++k) std::memcpy(panel + place16(k, column), row + k, 2);
+  for (std::size_t k = 0; k < inputs; ++k) {
+    const std::uint16_t half = lifted(row[k], lift);
+    std::memcpy(panel + place16(k, column), &half, sizeof half);
+  }
 }
 
 void pack_block8(const unsigned char* numbers, const BlockLayout& layout, unsigned char* to) {
@@ -93,10 +97,10 @@ void pack_block4(const unsigned char* numbers, const BlockLayout& layout, unsign
 
 // Packs the elements of an output and, of q8 and q4, its scales.
 void pack_row(const PackedMatrix& matrix, std::size_t output, const unsigned char* row,
-              const std::uint16_t* scales, unsigned char* panel) {
+              const std::uint16_t* scales, int lift, unsigned char* panel) {
   if (matrix.format() == MatrixFormat::f16) {
     const auto* halves = reinterpret_cast<const std::uint16_t*>(row);
-    return pack_row16(halves, matrix.inputs(), output % panel_width(), panel);
+    return pack_row16(halves, matrix.inputs(), output % panel_width(), lift, panel);
   }
   const BlockLayout layout(matrix.format(), output);
   const std::size_t blocks = blocks_of(matrix.inputs());
@@ -194,6 +198,10 @@ void PackedMatrix::pack(Matrix weight) {
   const auto* stored = static_cast<const std::uint16_t*>(weight.scales().data());
   const std::vector<std::uint16_t> scales(stored, stored + weight.scales().elements());
   panels_ = std::move(weight.values());
+  if (format_ == MatrixFormat::f16) {
+    const auto* halves = static_cast<const std::uint16_t*>(panels_.data());
+    lift_ = lift_of(largest_of(halves, outputs_ * inputs_));
+  }
   if (this->bytes() < panels * bytes) {  // a matrix that was not allocated to be packed
     Tensor roomy({panels * bytes}, DType::u8);
     std::memcpy(roomy.data(), panels_.data(), outputs_ * row);
@@ -208,7 +216,8 @@ void PackedMatrix::pack(Matrix weight) {
     unsigned char* to = first + panel * bytes;
     std::memset(to, 0, bytes);
     for (std::size_t i = 0; i < filled; ++i) {
-      pack_row(*this, output + i, rows.data() + i * row, scales.data() + (output + i) * blocks, to);
+      pack_row(*this, output + i, rows.data() + i * row, scales.data() + (output + i) * blocks,
+               lift_, to);
     }
   }
 }
@@ -229,10 +238,11 @@ void PackedMatrix::copy_part(std::size_t output, std::size_t first, std::size_t 
   const auto* panel = static_cast<const unsigned char*>(panels_.data()) +
                       output / width * bytes_of_panel(format_, inputs_);
   if (format_ == MatrixFormat::f16) {
+    const float factor = unlift();
     for (std::size_t k = first; k < end; ++k) {
       std::uint16_t half;
       std::memcpy(&half, panel + place16(k, column), sizeof half);
-      *to++ = float_from_f16(half);
+      *to++ = float_from_f16(half) * factor;
     }
     return;
   }
@@ -262,12 +272,26 @@ void PackedMatrix::set_row(std::size_t output, const float* row) {
   }
   if (format_ != MatrixFormat::f16)
     fail(ErrorCode::unsupported, "quantised weights are not written");
-  auto* const panel = static_cast<unsigned char*>(panels_.data()) +
-                      output / width * bytes_of_panel(format_, inputs_);
-  for (std::size_t k = 0; k < inputs_; ++k) {
-    const std::uint16_t half = f16_from_float(row[k]);
-    std::memcpy(panel + place16(k, column), &half, sizeof half);
+  std::vector<std::uint16_t> halves(inputs_);
+  std::transform(row, row + inputs_, halves.begin(), f16_from_float);
+  const std::uint16_t largest = largest_of(halves.data(), inputs_);
+  if (largest != 0) lower(std::min(lift_, lift_of(largest)));
+  pack_row16(halves.data(), inputs_, column, lift_,
+             static_cast<unsigned char*>(panels_.data()) +
+                 output / width * bytes_of_panel(format_, inputs_));
+}
+
+float PackedMatrix::unlift() const { return std::ldexp(1.0f, -lift_); }
+
+// Room for larger numbers.
+void PackedMatrix::lower(int lift) {
+  if (lift == lift_) return;
+  auto* const halves = static_cast<std::uint16_t*>(panels_.data());
+  const std::size_t width = panel_width(), panels = (outputs_ + width - 1) / width;
+  for (std::size_t i = 0; i < panels * width * inputs_; ++i) {
+    halves[i] = lifted(halves[i], lift - lift_);
   }
+  lift_ = lift;
 }
 
 void PackedMatrix::multiply(const float* x, float* y, std::size_t rows,
@@ -289,6 +313,7 @@ void PackedMatrix::multiply_quantized(const float* x, const ProductArgs& product
   args.x = x;
   args.x_stride = inputs_;
   args.panels = static_cast<const unsigned char*>(panels_.data());
+  args.unlift = unlift();
   const bool integers = args.format != PanelFormat::f16;
   const std::size_t row_bytes = integers ? quantized_row_bytes(args.format, rows, inputs_) : 0;
   const std::size_t workspace = (panel_workspace_bytes(args.format, inputs_) + 63) / 64 * 64;

@@ -30,6 +30,9 @@ class PackedMatrix : public WeightRows {
   /// Stores a row (K) in its panel; of fp32 and fp16 only.
   void set_row(std::size_t output, const float* row) override;
 
+  /// Of fp16: the power of two that times the numbers in the panels gives the weight's.
+  float unlift() const;
+
   /// y = epilogue(x·Wᵀ) for `rows` rows of x (rows, K) into y (rows, N).
   void multiply(const float* x, float* y, std::size_t rows, const Epilogue& epilogue) const;
 
@@ -49,10 +52,13 @@ class PackedMatrix : public WeightRows {
   void pack_floats(Tensor rows);
   void pack(Matrix weight);
   void multiply_quantized(const float* x, const ProductArgs& product) const;
+  void lower(int lift);
 
   MatrixFormat format_ = MatrixFormat::f32;
   std::size_t outputs_ = 0;
   std::size_t inputs_ = 0;
+  int lift_ =
+      0;  // f16: the panels have the weight times 2^lift, in which products meet no subnormal numbers
   Tensor panels_;
 };
 

@@ -379,8 +379,9 @@ void quantized_matmul(const QuantizedMatmulArgs& args) {
   const Destination to{args.epilogue, args.c, args.c_stride, args.n};
   if (args.format == PanelFormat::f16) {
     const auto* halves = reinterpret_cast<const std::uint16_t*>(args.panels);
-    return multiply_narrow({args.x, args.x_stride, args.m, args.k}, halves, args.k * kWidth, to,
-                           args.turns, static_cast<float*>(args.workspace));
+    const FloatRows rows{args.x, args.x_stride, args.m, args.k, 1, args.unlift};
+    return multiply_narrow(rows, halves, args.k * kWidth, to, args.turns,
+                           static_cast<float*>(args.workspace));
   }
   with_dot(args.m, [&]<class Dot>(Dot) {
     const QuantizedRows rows(rounding_of<Dot>(args.format), args);

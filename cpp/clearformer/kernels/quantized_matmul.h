@@ -44,6 +44,7 @@ struct QuantizedMatmulArgs : ProductArgs {
   const float* x = nullptr;  // (M, K), rows x_stride floats apart
   std::size_t x_stride = 0;
   std::size_t turns = kUsualTurns;  // of a single row; at most kMostTurns
+  float unlift = 1.0f;  // f16: the numbers are those in the panels times this power of two
   const unsigned char* panels = nullptr;
   void* rows = nullptr;       // the inputs from quantize_rows; not read for f16
   void* workspace = nullptr;  // panel_workspace_bytes(), 64-byte aligned

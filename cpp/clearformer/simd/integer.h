@@ -344,6 +344,9 @@ inline IntVec load_shorts(const std::int16_t* from) {
 /// Reads 2 · kLanes finite IEEE binary16 numbers; the first register gets those at even positions.
 class Halves {
  public:
+  /// load() multiplies the numbers by `factor`, a power of two.
+  explicit Halves(float factor = 1.0f) : adjust_(kAdjust * factor) {}
+
   /// Times 2^-112: exponent and mantissa are shifted into place.
   void load_scaled(const std::uint16_t* from, Vec (&numbers)[2]) const {
     const IntVec pairs = IntVec::load_unaligned(reinterpret_cast<const std::int32_t*>(from));
@@ -369,7 +372,7 @@ class Halves {
   static constexpr float kAdjust = 0x1p112f;
 
   IntVec in_place_ = constant(kInPlace), first_to_place_ = constant(kFirstToPlace);
-  Vec adjust_ = constant(kAdjust);
+  Vec adjust_;
 };
 
 }  // namespace clearformer::simd::CLEARFORMER_TARGET

@@ -10,6 +10,7 @@
 #include "support/closeness.h"
 #include "support/guarded.h"
 #include "support/integer_products.h"
+#include "support/packed_product.h"
 #include "support/random.h"
 
 namespace clearformer::test {
@@ -40,15 +41,6 @@ Floats widened(const Matrix& matrix) {
     matrix.copy_row(row, rows.data() + row * matrix.inputs());
   }
   return rows;
-}
-
-Floats product(const PackedMatrix& matrix, const Floats& x,
-               const kernels::Epilogue& epilogue = {}) {
-  const std::size_t rows = x.size() / matrix.inputs();
-  Guarded in(x, 1), out(rows * matrix.outputs(), 3);
-  matrix.multiply(in.data(), out.data(), rows, epilogue);
-  EXPECT_TRUE(out.intact());
-  return out.values();
 }
 
 // A row of a product, rotated and rounded: integers, and a scale for each block.
@@ -208,42 +200,6 @@ TEST(QuantizedMatmul, EqualsTheNaiveTwinForLargeSizes) {
       SCOPED_TRACE(concat(name_of(format), " N ", n));
       expect_product(some_matrix(random, format, n, 130), random.list(130));
     }
-  }
-}
-
-// fp32 with the widened weight gives the same bits as f16: also for subnormal inputs, and for those whose 2^112-fold is
-// infinite.
-TEST(QuantizedMatmul, HalvesGiveTheBitsOfTheirFloats) {
-  Random random(3);
-  for (std::size_t m = 1; m <= 7; ++m) {
-    const Matrix halves = some_matrix(random, MatrixFormat::f16, 300, 53);
-    Tensor floats({300, 53});
-    for (std::size_t row = 0; row < 300; ++row) halves.copy_row(row, floats.f32() + row * 53);
-    const PackedMatrix wide(std::move(floats));
-    for (const float scale : {1.0f, 0x1p-130f, 0x1p14f, 0x1p20f, 0x1p100f}) {
-      Floats x = random.list(m * 53);
-      for (float& number : x) number *= scale;
-      expect_same_bits(concat(m, " rows times ", scale),
-                       product(PackedMatrix(halves.slice({0, 300})), x), product(wide, x));
-    }
-  }
-}
-
-// Every finite half, including subnormals.
-TEST(QuantizedMatmul, EveryHalfIsWidenedExactly) {
-  constexpr std::size_t kExponents = 31, kCount = 2 * kExponents * 1024;
-  Tensor weights({kCount, 1});
-  for (std::size_t i = 0; i < kCount; ++i) {
-    const std::size_t sign = i / (kExponents * 1024), rest = i % (kExponents * 1024);
-    weights.f32()[i] = float_from_f16(static_cast<std::uint16_t>(sign << 15 | rest));
-  }
-  const PackedMatrix packed(Matrix::of(weights, MatrixFormat::f16));
-  for (const std::size_t rows : {1u, 2u, 5u}) {
-    Floats expected;
-    for (std::size_t row = 0; row < rows; ++row) {
-      for (std::size_t i = 0; i < kCount; ++i) expected.push_back(weights.f32()[i] + 0.0f);
-    }
-    expect_same_bits("halves", product(packed, Floats(rows, 1.0f)), expected);
   }
 }
 

@@ -100,6 +100,7 @@ void expect_same_row(MatrixFormat format, kernels::PanelFormat panels) {
   args.x = x.f32();
   args.x_stride = kInputs;
   args.panels = static_cast<const unsigned char*>(matrix.place().numbers);
+  args.unlift = matrix.unlift();
   Tensor workspace({kernels::panel_workspace_bytes(panels, kInputs)}, DType::u8);
   args.workspace = workspace.data();
   std::vector<float> quantized;
