@@ -18,8 +18,8 @@ constexpr std::size_t kUnusedPositions = 2;
 
 constexpr KeyTable kKeys{.fields = R"("vocab_size":42384,"hidden_size":1024,"num_hidden_layers":24,
 "num_attention_heads":16,"intermediate_size":4096,"hidden_act":"gelu",
-"max_position_embeddings":1024,"layer_norm_eps":1e-12,"scale_embedding":true,"pad_token_id":1,"bos_token_id":0,
-"eos_token_id":2,"tie_word_embeddings":true)",
+"max_position_embeddings":1024,"layer_norm_eps":1e-12,"scale_embedding":true,"pad_token_id":1,
+"bos_token_id":0,"eos_token_id":2,"tie_word_embeddings":true)",
                          .since_5_2 = R"("is_causal":true)"};
 
 ModelConfig read_config(const ConfigReader& config, Task task) {

@@ -3,7 +3,8 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 
 #include "clearformer/tensor/rounding.h"
@@ -20,20 +21,25 @@ inline int lift_of(std::uint16_t largest) {
 
 /// The largest magnitude.
 inline std::uint16_t largest_of(const std::uint16_t* halves, std::size_t count) {
-  std::uint16_t largest = 0;
+  unsigned largest = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    largest = std::max(largest, static_cast<std::uint16_t>(halves[i] & 0x7fff));
+    const unsigned magnitude = halves[i] & 0x7fffu;
+    largest = magnitude > largest ? magnitude : largest;
   }
-  return largest;
+  return static_cast<std::uint16_t>(largest);
 }
 
+inline float power_of_two(int exponent) { return std::bit_cast<float>((127 + exponent) << 23); }
+
 /// half · 2^lift, where that is a half.
-inline std::uint16_t lifted(std::uint16_t half, int lift) {
-  const int exponent = half >> 10 & 31;
-  if (exponent != 0 && exponent + lift > 0) {
-    return static_cast<std::uint16_t>(half + lift * (1 << 10));
-  }
-  return f16_from_float(std::ldexp(float_from_f16(half), lift));
+[[gnu::noinline]] inline std::uint16_t lifted_slowly(std::uint16_t half, int lift) {
+  return f16_from_float(float_from_f16(half) * power_of_two(lift));
+}
+
+/// The same for lift >= 0.
+[[gnu::always_inline]] inline std::uint16_t lifted(std::uint16_t half, int lift) {
+  if ((half & 0x7c00) != 0) return static_cast<std::uint16_t>(half + lift * (1 << 10));
+  return lifted_slowly(half, lift);
 }
 
 }  // namespace clearformer::kernels

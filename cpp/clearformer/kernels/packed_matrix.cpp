@@ -62,9 +62,11 @@ struct BlockLayout {
 
 void pack_row16(const std::uint16_t* row, std::size_t inputs, std::size_t column, int lift,
                 unsigned char* panel) {
-  for (std::size_t k = 0; k < inputs; ++k) {
+  const std::size_t step = 2 * panel_width();
+  unsigned char* to = panel + place16(0, column);
+  for (std::size_t k = 0; k < inputs; ++k, to += step) {
     const std::uint16_t half = lifted(row[k], lift);
-    std::memcpy(panel + place16(k, column), &half, sizeof half);
+    std::memcpy(to, &half, sizeof half);
   }
 }
 
@@ -281,7 +283,7 @@ void PackedMatrix::set_row(std::size_t output, const float* row) {
                  output / width * bytes_of_panel(format_, inputs_));
 }
 
-float PackedMatrix::unlift() const { return std::ldexp(1.0f, -lift_); }
+float PackedMatrix::unlift() const { return power_of_two(-lift_); }
 
 // Room for larger numbers.
 void PackedMatrix::lower(int lift) {
@@ -289,7 +291,7 @@ void PackedMatrix::lower(int lift) {
   auto* const halves = static_cast<std::uint16_t*>(panels_.data());
   const std::size_t width = panel_width(), panels = (outputs_ + width - 1) / width;
   for (std::size_t i = 0; i < panels * width * inputs_; ++i) {
-    halves[i] = lifted(halves[i], lift - lift_);
+    halves[i] = lifted_slowly(halves[i], lift - lift_);
   }
   lift_ = lift;
 }

@@ -14,8 +14,8 @@ export interface PretrainedConfig {
 /** Reads the config of a model. */
 export const AutoConfig = {
   /**
-   * The config.json of a source. Rejects with `file_not_found`, `network_error`, `malformed_config`,
-   * `integrity_mismatch` or the abort signal's reason.
+   * The config.json of a source. Rejects with `file_not_found`, `unsupported` (a folder of another kind, such as GGUF),
+   * `network_error`, `malformed_config`, `integrity_mismatch` or the abort signal's reason.
    */
   from_pretrained(source: Source, options: OrNull<SmallFileOptions> = {}): Promise<PretrainedConfig> {
     return readSmallFiles('AutoConfig.from_pretrained', source, options, async (folder, how) =>
